@@ -82,25 +82,25 @@ module.exports = {
     never(
       'engine-store-below',
       'the store knows no slice',
-      { path: '^engine/store/' },
+      { path: '^engine/log/store/' },
       { path: '^engine/(lifecycle|keys|sources|connectors|timeline|threads)/' },
     ),
     never(
       'engine-stages',
       'stages never import each other: ingest',
-      { path: '^engine/ingest/' },
+      { path: '^engine/log/ingest/' },
       { path: '^engine/(timeline|sources|keys|threads)/' },
     ),
     never(
       'engine-stages-reads',
       'stages never import each other: timeline',
-      { path: '^engine/timeline/' },
+      { path: '^engine/log/timeline/' },
       { path: '^engine/(ingest|sources|keys|threads)/' },
     ),
     never(
       'engine-connectors-pure',
       'a connector knows no SQL and no store',
-      { path: '^engine/connectors/' },
+      { path: '^engine/sources/connectors/' },
       { path: '^engine/(store|lifecycle|keys|sources|timeline|threads)/' },
     ),
 
@@ -163,7 +163,7 @@ module.exports = {
     never(
       'one-owner-sqlite',
       'better-sqlite3 belongs to the store',
-      { path: product, pathNot: '^engine/store/' },
+      { path: product, pathNot: '^engine/log/store/' },
       { path: packages('better-sqlite3', '@types/better-sqlite3') },
     ),
     never(

@@ -1,6 +1,6 @@
 /** Add a source: the containers beside the daemon are scanned, and those that were chosen are read. */
 import { expect } from '@playwright/test'
-import { composed, idOf, serveEngine } from '../test/engine/docker/engine-server.ts'
+import { composed, idOf, serveEngine } from '../test/engine/sources/docker/engine-server.ts'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
 

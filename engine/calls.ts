@@ -31,11 +31,11 @@ import type {
   StatsResult,
   Usage,
 } from '../schemas/types.ts'
-import type { OtlpForm } from './ingest/otlp/form.ts'
-import type { SessionRecord } from './keys/sessions.ts'
-import type { Tally } from './tallies.ts'
+import type { SessionRecord } from './declared/access/sessions.ts'
+import type { OtlpForm } from './log/ingest/otlp-form.ts'
+import type { Tally } from './log/tallies.ts'
 
-export type { SessionRecord } from './keys/sessions.ts'
+export type { SessionRecord } from './declared/access/sessions.ts'
 
 /** Who makes a call; `id` is open, env:auth or key:<id>. */
 export interface Caller {

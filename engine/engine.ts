@@ -11,16 +11,17 @@
 import type { IngestResult } from '../schemas/types.ts'
 import type { IngestPost, ReadAnswer, TailFilter, TailMessage } from './calls.ts'
 import { type Clock, systemTimers } from './clock.ts'
-import { createEgress } from './egress/index.ts'
 import { fail } from './errors.ts'
-import { follow } from './live.ts'
-import type { ServedEngine } from './operations/network.ts'
-import { createWaiting } from './outbox/waiting.ts'
-import type { Backlog } from './reads.ts'
+import { follow } from './log/live.ts'
+import type { Tally } from './log/tallies.ts'
+import type { Backlog } from './log/timeline/reads.ts'
+import { createEgress } from './net/fetch.ts'
+import { operationOf, roleOf } from './operations/index.ts'
+import type { NetworkInput, OperationInput } from './operations/input.ts'
+import type { NetworkCalls, ServedEngine } from './operations/network.ts'
+import { createWaiting } from './outbox/fetching.ts'
 import { networkRoles, openRole, type World } from './roles/network.ts'
-import { performOver } from './roles/performing.ts'
 import { type Answering, callsOver } from './roles/who-answers.ts'
-import type { Tally } from './tallies.ts'
 
 /** What a commit left for others to do. */
 export interface Signals {
@@ -47,7 +48,7 @@ export interface StoreRoles extends Answering {
   close(): Promise<void>
 }
 
-export interface EngineParts extends Pick<World, 'env' | 'publicUrl' | 'onFault'> {
+interface EngineParts extends Pick<World, 'env' | 'publicUrl' | 'onFault'> {
   roles: StoreRoles
   clock: Clock
   /** Addresses subscribed by a key without scope admin may be private too. */
@@ -170,3 +171,27 @@ function readsOver(
       ),
   }
 }
+
+/* Which role runs an operation, and what is told to it. */
+
+/**
+ * @param network what operations of that role call; it is asked for with each
+ * @returns each operation run where its role is
+ */
+export function performOver({ writer, short, wide }: Answering, network: () => NetworkCalls) {
+  return async (id: string, input: NetworkInput): Promise<unknown> => {
+    const operation = operationOf(id)
+    const role = roleOf(operation, input)
+    if (role === 'network') return operation.run(network(), input)
+    const args = [id, sent(input)]
+    if (role === 'wide') return wide('perform', args, { asked: input.asked, advice: operation.advice })
+    return role === 'writer' ? writer('perform', args) : short('perform', args)
+  }
+}
+
+/** Without who waits, which is looked at on this side alone. */
+const sent = ({ params, query, body, by, caller, user, project, secured }: OperationInput): OperationInput =>
+  ({ params, query, body, by, caller, user, project, secured }) satisfies Record<
+    keyof OperationInput,
+    unknown
+  >

@@ -2,8 +2,12 @@
  * What the doors may import of the engine. Nothing here loads the engine itself: it runs in threads, and
  * loading it a second time held every start up. Tools that run it in process import local.ts.
  */
+import { readFileSync } from 'node:fs'
 
-export type { AskCaller } from './ask/types.ts'
+export type { AskCaller } from './agents/ask/calls.ts'
+export type { FindingsAsked, ResultsAsked } from './agents/findings.ts'
+export type { ModelEnvironment } from './agents/models/providers.ts'
+export { parseTraceHeaders, TRACING_PRESETS, type TracingEnvironment } from './agents/tracing-settings.ts'
 export type {
   Asked,
   Caller,
@@ -19,21 +23,29 @@ export type {
   TailFilter,
   TailMessage,
 } from './calls.ts'
-export { readCatalogFile } from './catalog/read-file.ts'
 export { type Clock, systemClock } from './clock.ts'
+export { LoginGrants } from './declared/access/logins.ts'
 export type { WriteBy } from './declared/write.ts'
+export { bundledSkillFile } from './documents/skill.ts'
 export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './errors.ts'
-export type { FindingsAsked, ResultsAsked } from './findings/findings.ts'
-export type { OtlpForm, OtlpSignal } from './ingest/otlp/form.ts'
-export { LoginGrants } from './logins/grants.ts'
-export type { ModelEnvironment } from './models/environment.ts'
+export type { OtlpForm, OtlpSignal } from './log/ingest/otlp-form.ts'
+export { isOwnVariable } from './net/secrets.ts'
 export { nouns, operations, routeOf } from './operations/index.ts'
 export type { NetworkInput, OperationInput } from './operations/input.ts'
 export type { ServedEngine as Engine } from './operations/network.ts'
 export type { Fields, Operation, OperationScope } from './operations/operation.ts'
-export { rowJson } from './operations/rows.ts'
-export { isOwnVariable } from './secret-variables.ts'
-export { bundledSkillFile } from './skills/bundled.ts'
-export type { SlackEnvironment } from './slack/environment.ts'
+export { rowJson } from './operations/operation.ts'
+export type { SlackEnvironment } from './outbox/slack-api.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'
-export { parseTraceHeaders, TRACING_PRESETS, type TracingEnvironment } from './tracing/environment.ts'
+
+/* The catalog file on the machine, as text. */
+
+/** Reads a catalog file of the machine; null when there is none. @throws Error when it cannot be read */
+export function readCatalogFile(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}

@@ -143,7 +143,10 @@ export function finishDaemon(outdir, outputs) {
   for (const file of written) if (file.endsWith('.mjs')) narrow(join(folder, file))
   for (const file of readdirSync(folder))
     if (file.startsWith('chunk-') && !written.has(file)) rmSync(join(folder, file))
-  for (const [from, to] of Object.entries({ 'engine/store/migrations': 'migrations', catalog: 'catalog' })) {
+  for (const [from, to] of Object.entries({
+    'engine/log/store/migrations': 'migrations',
+    catalog: 'catalog',
+  })) {
     rmSync(join(folder, to), { recursive: true, force: true })
     cpSync(join(root, from), join(folder, to), { recursive: true })
   }

@@ -1,11 +1,11 @@
-/** Compiles the kernel of the preparer (engine/ingest/kernel/assembly) to WebAssembly. */
+/** Compiles the kernel of the preparer (engine/log/kernel/assembly) to WebAssembly. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
 
 /** Where it is written, from the root of the project. */
-export const KERNEL_FILE = 'engine/ingest/kernel/kernel-bytes.ts'
-const SOURCES = fileURLToPath(new URL('../engine/ingest/kernel/assembly/', import.meta.url))
+export const KERNEL_FILE = 'engine/log/kernel/kernel-bytes.ts'
+const SOURCES = fileURLToPath(new URL('../engine/log/kernel/assembly/', import.meta.url))
 /** No allocator and no checks of bounds: it only reads and writes what its caller laid out. */
 const OPTIONS = ['-O3', '--runtime', 'stub', '--enable', 'simd', '--noAssert', '--use', 'abort=']
 

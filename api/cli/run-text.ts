@@ -127,7 +127,7 @@ function stepsTable(io: Painter, steps: readonly RunStep[]): string {
   )
 }
 
-/** What a step holds, as engine/runs writes it; each is absent where it does not apply. */
+/** What a step holds, as engine/agents/runs writes it; each is absent where it does not apply. */
 interface Held {
   message?: string
   tools?: unknown[]

@@ -8,6 +8,7 @@ import type {
   AgentWrite,
   CatalogCheck,
   CatalogImport,
+  ChangeApplied,
   ChangeSetCreate,
   FindingCreate,
   KeyCreate,
@@ -21,12 +22,7 @@ import type {
   TriggerWrite,
   Wiring,
 } from '../../schemas/types.ts'
-import type { Asked, Row } from '../calls.ts'
-import type { CatalogRead } from '../catalog/apply.ts'
-import type { CatalogFiles } from '../catalog/catalog.ts'
-import { changeKindOf } from '../changes/change-sets.ts'
-import { describeConnectors } from '../connectors/index.ts'
-import { fail } from '../errors.ts'
+import { markFinding, markWords } from '../agents/finding-queries.ts'
 import {
   type FindingsAsked,
   type FindingsParts,
@@ -37,28 +33,44 @@ import {
   type ResultsAsked,
   recordFinding,
   todayOf,
-} from '../findings/findings.ts'
-import { markFinding, markWords } from '../findings/marks.ts'
-import type { AgentModels } from '../models/settings.ts'
+} from '../agents/findings.ts'
+import type { AgentModels } from '../agents/models/settings.ts'
+import type { Asked, Row } from '../calls.ts'
+import { changeKindOf } from '../documents/change-sets.ts'
+import { fail, SvcError } from '../errors.ts'
+import { refuseEvent } from '../log/lifecycle.ts'
+import { type ChangeKind, type Doc, documentOf, type Edit } from '../model/documents.ts'
+import { redact } from '../net/redact.ts'
 import type { Fetcher } from '../outbox/fetching.ts'
-import { presentCard } from '../projects/present.ts'
-import { readPicked } from '../projects/remove.ts'
-import { describeTemplate, detectTemplate } from '../templates/index.ts'
-import { type ActionParts, runAction } from './actions.ts'
-import { refuseAgentsName } from './agent-names.ts'
-import { createAgent, deleteAgent, switchAgent, updateAgent } from './agent-writes.ts'
-import { belongings } from './belonging.ts'
-import { catalogListing, describeHandle } from './catalog-handles.ts'
+import { describeConnectors } from '../sources/connectors/index.ts'
+import { refuseAgentsName } from './access/keys.ts'
+import type { CatalogRead } from './catalog/apply.ts'
+import type { CatalogFiles } from './catalog/catalog.ts'
+import { catalogListing, describeHandle } from './catalog/handles.ts'
 import type { Declared } from './declared.ts'
-import { type Holding, heldProjects, holdProject } from './holding.ts'
-import { createMcpServer, deleteMcpServer, updateMcpServer } from './mcp-server-writes.ts'
-import { applyOperations } from './operations.ts'
-import { outlineOf } from './outline.ts'
+import { projectHealth } from './health.ts'
+import { applyOperations, belongings } from './operations.ts'
+import { listDependents, listResources, outlineOf, summaryOf } from './outline.ts'
+import {
+  createAgent,
+  createMcpServer,
+  createTrigger,
+  deleteAgent,
+  deleteMcpServer,
+  deleteTrigger,
+  moveTrigger,
+  switchAgent,
+  updateAgent,
+  updateMcpServer,
+  updateTrigger,
+} from './part-writes.ts'
 import { getAgent, getMcpServer, getTrigger, listAgents, listMcpServers, listTriggers } from './parts.ts'
-import { projectHealth } from './project-health.ts'
 import {
   createProject,
   deleteProject,
+  type Holding,
+  heldProjects,
+  holdProject,
   listProjects,
   moveProject,
   projectNamed,
@@ -67,8 +79,9 @@ import {
   updateProject,
   wireProject,
 } from './project-writes.ts'
-import { listDependents, listResources } from './resources.ts'
-import { rollBack } from './rollback.ts'
+import { presentCard } from './projects/present.ts'
+import { readPicked } from './projects/remove.ts'
+import { describeTemplate, detectTemplate, renderAction } from './projects/templating.ts'
 import {
   createSkill,
   getProjectSkill,
@@ -82,8 +95,6 @@ import {
   uploadSkill,
 } from './skill-writes.ts'
 import { createSource, deleteSource, moveSource, updateSource } from './source-writes.ts'
-import { summaryOf } from './summary.ts'
-import { createTrigger, deleteTrigger, moveTrigger, updateTrigger } from './trigger-writes.ts'
 import type { WriteBy } from './write.ts'
 
 export interface CallsParts {
@@ -102,7 +113,7 @@ export interface CallsParts {
 const clamp = (limit: number, max: number): number => Math.min(max, Math.max(1, Math.trunc(limit)))
 
 /** Parts and resources. */
-export function partCalls({ declared, agentModels, newest }: CallsParts) {
+function partCalls({ declared, agentModels, newest }: CallsParts) {
   const belongs = () => {
     const of = belongings(declared)
     return (name: string) => of('source', name)
@@ -152,7 +163,7 @@ export function partCalls({ declared, agentModels, newest }: CallsParts) {
 }
 
 /** Skills of projects. */
-export function skillCalls({ declared }: CallsParts) {
+function skillCalls({ declared }: CallsParts) {
   return {
     listSkills: async () => listSkills(declared),
     listProjectSkills: async (project: string) => listProjectSkills(declared, project),
@@ -171,7 +182,7 @@ export function skillCalls({ declared }: CallsParts) {
 }
 
 /** Projects and their templates. */
-export function projectCalls({ declared, findings, http, agentModels, startRun }: CallsParts) {
+function projectCalls({ declared, findings, http, agentModels, startRun }: CallsParts) {
   const idOf = (word: string) => requireProject(declared, word)
   const installed = Object.keys(describeConnectors())
   const template = (key: string) =>
@@ -247,7 +258,7 @@ export function projectCalls({ declared, findings, http, agentModels, startRun }
 }
 
 /** Change-sets and the catalog. */
-export function changeCalls({ declared, catalog }: CallsParts) {
+function changeCalls({ declared, catalog }: CallsParts) {
   const { changes } = declared
   return {
     listChangeSets: async ({
@@ -314,4 +325,134 @@ async function answers(http: typeof fetch, url: string): Promise<boolean> {
     // Unreachable is the answer that was asked for.
     return false
   }
+}
+
+/*
+ * Named actions of template projects (SPEC.md, Projects: actions): an HTTP call the template describes, or
+ * a run of one of its agents on an entity.
+ */
+
+const TIMEOUT_MS = 10_000
+
+interface ActionParts {
+  http: typeof fetch
+  /** Starts a run of an agent on an entity. @returns its id; null: there is no such agent */
+  startRun(agent: string, entity: string, project: string): string | null
+}
+
+interface ActionRan {
+  ok: true
+  action: string
+  message: string
+  run_id?: string
+}
+
+/**
+ * @param id project id. @param args as the action's parameters say. @param by who runs it: what was done, and what
+ *   was tried and failed, is in the log of the project.
+ * @throws SvcError not_found; invalid; unavailable when the address does not answer or refuses
+ */
+async function runAction(
+  declared: Declared,
+  parts: ActionParts,
+  id: string,
+  { name, args, by }: { name: string; args: Record<string, unknown>; by: WriteBy },
+): Promise<ActionRan> {
+  const doc = declared.kinds.project.find(id)!.doc
+  const file = declared.templates.get(doc.template)
+  if (!file) return fail('not_found', `project ${doc.name} has no action named ${name}`)
+  const action = renderAction(
+    file,
+    name,
+    doc.params ?? {},
+    args,
+    (kind, key) => doc.plan?.[kind]?.[key]?.name,
+  )
+  if (action.run && doc.paused) refuseEvent('project', doc.name, 'paused', `run its action ${name}`)
+  const log = (how: string) => declared.changes.note(by, id, `action ${name}${given(args)}${how}`)
+  try {
+    const ran = await perform(action, name, id, parts)
+    log(`: ${ran.message}`)
+    return ran
+  } catch (error) {
+    // What was asked of another system may have been done there, though no answer said so.
+    if (action.request && error instanceof SvcError && error.code === 'unavailable')
+      log(` failed: ${error.message.replace(`action ${name}: `, '')}`)
+    throw error
+  }
+}
+
+const GIVEN_MAX = 200
+
+/** The arguments in brackets, such as (scenario: latency); what looks like a secret is taken out. */
+function given(args: Record<string, unknown>): string {
+  const shown = Object.entries(args).map(([key, value]) => `${key}: ${String(value)}`)
+  return shown.length === 0 ? '' : ` (${redact(shown.join(', ')).slice(0, GIVEN_MAX)})`
+}
+
+async function perform(
+  { request, run }: ReturnType<typeof renderAction>,
+  name: string,
+  id: string,
+  { http, startRun }: ActionParts,
+): Promise<ActionRan> {
+  if (run) {
+    const run_id =
+      startRun(run.agent, run.entity, id) ??
+      fail('conflict', `action ${name}: agent ${run.agent} is not there; repair it first`)
+    return { ok: true, action: name, message: `${run.agent} looks at ${run.entity}`, run_id }
+  }
+  if (!request) return fail('conflict', `action ${name} says neither what to call nor whom to run`)
+  const status = await send(http, request)
+  if (status >= 300) fail('unavailable', `action ${name}: ${new URL(request.url).host} answered ${status}`)
+  return { ok: true, action: name, message: `${new URL(request.url).host} answered ${status}` }
+}
+
+async function send(
+  http: typeof fetch,
+  request: { method: string; url: string; body?: unknown },
+): Promise<number> {
+  try {
+    const response = await http(request.url, {
+      method: request.method,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(request.body === undefined
+        ? {}
+        : { body: JSON.stringify(request.body), headers: { 'content-type': 'application/json' } }),
+    })
+    await response.body?.cancel()
+    return response.status
+  } catch (error) {
+    return fail('unavailable', `${new URL(request.url).host} cannot be reached: ${(error as Error).message}`)
+  }
+}
+
+/* Rolling back the instance, or one project with the parts it uses or used. */
+
+/** @param project id or name; absent: everything. @throws SvcError not_found; invalid; conflict */
+function rollBack(
+  declared: Declared,
+  id: number,
+  { project, dryRun }: { project?: string | undefined; dryRun: boolean },
+  by: WriteBy,
+): ChangeApplied {
+  const { changes } = declared
+  const key = project === undefined ? null : requireProject(declared, project)
+  const isMeant = (edit: Edit) => {
+    if (key === null) return () => true
+    const then = changes.documentAt('project', key, id) ?? undefined
+    const parts = new Set([...partsIn(edit.get('project', key)), ...partsIn(then)])
+    return (kind: ChangeKind, other: string) =>
+      kind === 'project' ? other === key : parts.has(`${kind}:${other}`)
+  }
+  const { plan, changeSet } = changes.rollback(id, isMeant, by, dryRun)
+  return { change_set: changeSet, plan, version: changes.version() }
+}
+
+function partsIn(doc: Doc | undefined): string[] {
+  const { uses } = documentOf('project', doc ?? { uses: {} })
+  return Object.entries(uses).flatMap(([kind, names]) =>
+    Object.keys(names ?? {}).map((name) => `${kind}:${name}`),
+  )
 }

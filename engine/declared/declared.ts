@@ -2,33 +2,28 @@
  * The declared side of an instance put together: how each kind is stored, change-sets over them, and
  * what the writes of parts and projects share.
  */
-
-import { forgetAgentTests } from '../agent-tests/queries.ts'
-import { ChangeSets } from '../changes/change-sets.ts'
-import type { ChangeKind, DeclaredKind, Doc, DocumentOf, Kinds } from '../changes/declared.ts'
-import { GuardedKind } from '../changes/guarded-kind.ts'
+import { forgetAgentTests } from '../agents/agent-tests.ts'
+import { forgetTools } from '../agents/mcp-tools/pins.ts'
 import type { Clock } from '../clock.ts'
-import type { Keys } from '../keys/keys.ts'
-import { forgetTools } from '../mcp-tools/rows.ts'
-import { AGENT_SECRETS } from '../parts/agent-spec.ts'
-import { MCP_SERVER_SECRETS } from '../parts/mcp-server-spec.ts'
-import { PartKind } from '../parts/part-kind.ts'
-import type { PartTable } from '../parts/rows.ts'
-import type { SecretNames } from '../parts/secret-fields.ts'
-import { followEdit } from '../projects/follow.ts'
-import { ProjectKind } from '../projects/project-kind.ts'
-import { type ProjectQueries, projectQueries } from '../projects/queries.ts'
-import type { Templates } from '../projects/templates.ts'
-import type { Secrets } from '../secrets.ts'
-import { followDrafts } from '../setup/follow.ts'
-import { SkillKind } from '../skills/skill-kind.ts'
+import { AGENT_SECRETS } from '../documents/agent.ts'
+import { ChangeSets } from '../documents/change-sets.ts'
+import { GuardedKind } from '../documents/guarded-kind.ts'
+import { MCP_SERVER_SECRETS } from '../documents/mcp-server.ts'
+import { PartKind, type PartTable } from '../documents/part-kind.ts'
+import { SkillKind } from '../documents/skill.ts'
+import { completeEdit } from '../documents/wiring.ts'
+import { fail } from '../errors.ts'
+import type { StoreHandle } from '../log/store/handle.ts'
+import type { ChangeKind, DeclaredKind, Doc, DocumentOf, Kinds, Staged } from '../model/documents.ts'
+import type { SecretNames } from '../net/secret-fields.ts'
+import { addressFaults, type Secrets, variableFault } from '../net/secrets.ts'
 import { SourceKind } from '../sources/source-kind.ts'
 import type { Sources } from '../sources/sources.ts'
-import type { StoreHandle } from '../store/handle.ts'
-import { completeEdit } from '../wiring/complete.ts'
-import { refuseKeysName } from './agent-names.ts'
-import { warningsOf } from './label-drift.ts'
-import { refuseVariables } from './variables.ts'
+import { type Keys, refuseKeysName } from './access/keys.ts'
+import { followDrafts, followEdit } from './projects/follow.ts'
+import { warningsOf } from './projects/label-drift.ts'
+import { type ProjectQueries, projectQueries, type Templates } from './projects/present.ts'
+import { ProjectKind } from './projects/project-kind.ts'
 
 export interface DeclaredParts {
   store: StoreHandle
@@ -124,4 +119,32 @@ export function openDeclared(parts: DeclaredParts): Declared {
     },
   })
   return { ...parts, kinds, changes, projects }
+}
+
+/* Variables of the environment in documents that are written: only those that may be opened, and none in an address. */
+
+/**
+ * A reference that stays as it is, to the same host, passes: it is refused where it is used, and an edit of
+ * another field must not wait for it. So does what is brought back as it was.
+ * @throws SvcError invalid, naming the field, the variable and the rule
+ */
+export function refuseVariables(
+  { kind, stored, doc, revive }: Pick<Staged, 'kind' | 'stored' | 'doc' | 'revive'>,
+  kinds: Kinds,
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  const of = kinds[kind]
+  if (!doc || revive !== null) return
+  const stays = stored ? of.addresses?.(stored.doc) : undefined
+  for (const { field, fault } of addressFaults(of.addresses?.(doc) ?? {}))
+    if (stays?.[field] !== of.addresses?.(doc)[field]) fail('invalid', `${field}: ${fault}`, { field })
+  if (!of.variables) return
+  const before = stored ? of.variables(stored.doc) : []
+  for (const { field, variable, host } of of.variables(doc)) {
+    const isAsBefore = before.some(
+      (use) => use.field === field && use.variable === variable && use.host === host,
+    )
+    const fault = isAsBefore ? null : variableFault(variable, env)
+    if (fault !== null) fail('invalid', `${field}: ${fault}`, { field })
+  }
 }

@@ -1,21 +1,26 @@
 /** Change-sets as a caller composes them: a list of operations on parts and projects. */
-
 import type { ChangeApplied, ChangeSetCreate, Operation } from '../../schemas/types.ts'
-import { changeKindOf } from '../changes/change-sets.ts'
-import { type ChangeKind, type Doc, kindWord, type PartKind } from '../changes/declared.ts'
-import { documentOf } from '../changes/documents.ts'
-import type { Edit } from '../changes/edit.ts'
-import { mergePatch } from '../changes/fields.ts'
+import { keepAgentSecrets, normaliseAgent } from '../documents/agent.ts'
+import { changeKindOf } from '../documents/change-sets.ts'
+import { keepMcpSecrets, normaliseMcpServer } from '../documents/mcp-server.ts'
+import { checkSkillName, normaliseSkill } from '../documents/skill.ts'
+import { normaliseTrigger } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
-import { keepAgentSecrets, normaliseAgent } from '../parts/agent-spec.ts'
-import { keepMcpSecrets, normaliseMcpServer } from '../parts/mcp-server-spec.ts'
-import { normaliseTrigger } from '../parts/trigger-spec.ts'
-import { pauseProject, resumeProject } from '../projects/pause.ts'
-import { normaliseProject } from '../projects/project-spec.ts'
-import { checkSkillName, normaliseSkill } from '../skills/skill-rules.ts'
-import { normaliseSource } from '../sources/check-write.ts'
-import { findProject, usersOf } from '../wiring/project-doc.ts'
+import {
+  type ChangeKind,
+  type Doc,
+  documentOf,
+  type Edit,
+  kindWord,
+  mergePatch,
+  type PartKind,
+} from '../model/documents.ts'
+import { DEFAULT_TEMPLATE, findProject, usersOf } from '../model/project.ts'
+import { normaliseSource } from '../sources/config-secrets.ts'
+import type { Belonging } from '../sources/sources.ts'
 import type { Declared } from './declared.ts'
+import { normaliseProject } from './projects/project-spec.ts'
+import { pauseProject, resumeProject } from './projects/remove.ts'
 import { checkName, join, joiningProject, stagePaused, type WriteBy } from './write.ts'
 
 /** Applies operations in order, all or nothing; with dry_run only plans. @throws SvcError */
@@ -133,3 +138,34 @@ function stageMove(edit: Edit, kind: ChangeKind, key: string, event: string, at:
 }
 
 const article = (kind: ChangeKind): string => (/^[aeiouM]/.test(kindWord(kind)) ? 'an' : 'a')
+
+/* Whose parts are: the project they belong to, those that use them, and whether a hand edited them. */
+
+/** Looks everything up once, for lists. */
+export function belongings({ kinds, projects }: Declared): (kind: PartKind, name: string) => Belonging {
+  const users = new Map<string, string[]>()
+  const owner = new Map<string, string>()
+  for (const { key: id, doc } of kinds.project.list()) {
+    const { uses, template } = doc
+    for (const [kind, names] of Object.entries(uses))
+      for (const [name, use] of Object.entries(names ?? {})) {
+        const part = `${kind}:${name}`
+        users.set(part, [...(users.get(part) ?? []), id])
+        if (use.owned && template !== DEFAULT_TEMPLATE) owner.set(part, id)
+      }
+  }
+  const customized = new Set(
+    projects
+      .planned()
+      .filter(({ state }) => state === 'customized')
+      .map(({ kind, name }) => `${kind}:${name}`),
+  )
+  return (kind, name) => {
+    const part = `${kind}:${name}`
+    return {
+      owned_by: owner.get(part) ?? null,
+      customized: customized.has(part),
+      projects: (users.get(part) ?? []).sort(),
+    }
+  }
+}

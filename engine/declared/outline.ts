@@ -1,13 +1,32 @@
 /** What a project does, in sentences (SPEC.md, Project: the project page). */
-import type { ProjectOutline, SkillSpec, TriggerSpec } from '../../schemas/types.ts'
+import type {
+  DependentsResult,
+  Project,
+  ProjectOutline,
+  ProjectToday,
+  ResourceRow,
+  ResourcesResult,
+  Run,
+  SkillSpec,
+  Source,
+  TriggerSpec,
+} from '../../schemas/types.ts'
 import { cooldownSentence, sentenceOf } from '../../schemas/words.ts'
+import { type FindingsParts, todayOf } from '../agents/findings.ts'
+import { type RunRow, runQueries } from '../agents/runs/queries.ts'
+import { presentRun } from '../agents/runs/run-reads.ts'
 import { fail } from '../errors.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
-import { wiringOf } from '../wiring/wires.ts'
-import { belongings } from './belonging.ts'
+import type { Database } from '../log/store/handle.ts'
+import { Edit, type PartKind, partKinds } from '../model/documents.ts'
+import { type ProjectDoc, projectsOf, wiringOf } from '../model/project.ts'
+import { findingsTold } from '../outbox/present.ts'
+import { activities } from '../triggers/reads.ts'
 import type { Declared } from './declared.ts'
-import { skillLoads } from './skill-loads.ts'
-import { requireProject } from './skill-writes.ts'
+import { belongings } from './operations.ts'
+import { agentsOf, listMcpServers, listTriggers } from './parts.ts'
+import { projectNamed } from './project-writes.ts'
+import { requireProject, skillLoads } from './skill-writes.ts'
+import { dependentsOf } from './source-writes.ts'
 
 /** @throws SvcError not_found */
 export function outlineOf(declared: Declared, word: string): ProjectOutline {
@@ -142,4 +161,173 @@ function docOf(declared: Declared, word: string): ProjectDoc {
 function specOf<T>({ kinds }: Declared, kind: 'trigger' | 'skill', name: string): T {
   const stored = kinds[kind].find(name) ?? fail('not_found', `no ${kind} is named ${name}`)
   return stored.doc as T
+}
+
+/* A project with what happened in it. */
+
+const LOG_MAX = 100
+const RUNS_MAX = 20
+
+type ProjectSummary = Project & {
+  log: { at: string; action: string; detail: string }[]
+  /** Newest first, whatever they came to. */
+  runs: Run[]
+  runs_total: number
+  sources: { name: string; last_event_at: string | null; events: number }[]
+  triggers: { name: string; paused: boolean; last_fired: string | null }[]
+  last_fired: string | null
+  today: ProjectToday
+}
+
+/** @param id project id. */
+export function summaryOf(declared: Declared, findings: FindingsParts, id: string): ProjectSummary {
+  const project = projectNamed(declared, id)
+  const { change_sets } = declared.changes.list({
+    project: id,
+    kind: null,
+    key: null,
+    before: null,
+    limit: LOG_MAX,
+  })
+  const activityOf = activities(declared.store.db, declared.clock.now())
+  const firedAt = (name: string) => activityOf(name).lastFired
+  const names = (kind: string) =>
+    project.objects.filter((o) => o.kind === kind && !o.missing).map((o) => o.name)
+  return {
+    ...project,
+    log: change_sets.map(({ at, actor, origin, summary }) => ({
+      at,
+      action: origin,
+      detail: `${summary} (${actor})`,
+    })),
+    ...runsOf(declared.store.db, id),
+    sources: names('source').map((name) => {
+      const row = declared.sources.store.queries.byName(name)
+      const last = row?.last_ingest ?? null
+      return {
+        name,
+        last_event_at: isoOrNull(last),
+        events: row?.events ?? 0,
+      }
+    }),
+    triggers: names('trigger').map((name) => ({
+      name,
+      paused: declared.kinds.trigger.find(name)?.doc.paused === true,
+      last_fired: isoOrNull(firedAt(name)),
+    })),
+    last_fired: isoOrNull(
+      names('trigger').reduce<number | null>((last, name) => later(last, firedAt(name)), null),
+    ),
+    today: todayOf(findings, id),
+  }
+}
+
+/** Runs of a project, newest first, and how many there are. */
+function runsOf(db: Database, project: string): { runs: Run[]; runs_total: number } {
+  const { projectsOf } = runQueries(db)
+  const told = findingsTold(db)
+  const rows = db
+    .prepare<[string, number], RunRow>(
+      'SELECT r.* FROM run_projects p JOIN runs r ON r.id = p.run_id WHERE p.project = ? ORDER BY r.seq DESC LIMIT ?',
+    )
+    .all(project, RUNS_MAX)
+  const total = db
+    .prepare<[string], number>('SELECT count(*) FROM run_projects WHERE project = ?')
+    .pluck()
+    .get(project)!
+  return { runs: rows.map((row) => presentRun(row, projectsOf.all(row.id), told(row.id))), runs_total: total }
+}
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+const later = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b)
+
+/* Every part with the projects that use it, and what depends on a part. */
+
+export function listResources(declared: Declared): ResourcesResult {
+  const belongs = belongings(declared)
+  const names = new Map(declared.kinds.project.list().map(({ key, name }) => [key, name]))
+  const row = (
+    kind: PartKind,
+    name: string,
+    what: string,
+    state: string,
+    more: Partial<ResourceRow>,
+  ): ResourceRow => {
+    const { projects, owned_by, customized } = belongs(kind, name)
+    return {
+      name,
+      what,
+      state,
+      used_by: projects.map((id) => ({ id, name: names.get(id) ?? id })),
+      owned_by,
+      customized,
+      ...more,
+    }
+  }
+  const sources = declared.sources.list((name) => belongs('source', name))
+  return {
+    sources: sources.map((source) =>
+      row('source', source.name, whatOfSource(source), source.health.status, {
+        connector: source.connector,
+        last_event_at: source.health.last_ingest,
+      }),
+    ),
+    triggers: listTriggers(declared).map((trigger) =>
+      row('trigger', trigger.name, sentenceOf(trigger), trigger.state, { sources: trigger.sources }),
+    ),
+    agents: agentsOf(declared, null).map((agent) =>
+      row('agent', agent.name, firstLine(agent.prompt), agent.enabled ? 'on' : 'off', {}),
+    ),
+    tools: listMcpServers(declared).map((server) =>
+      row('mcp_server', server.name, `tools of ${new URL(server.url).host}`, 'active', { url: server.url }),
+    ),
+    skills: declared.kinds.skill
+      .list()
+      .map(({ name, doc }) => row('skill', name, doc.description, 'exists', {})),
+    keys: declared.keys
+      .list()
+      .filter(({ state }) => state === 'active')
+      .map((key) => ({
+        name: key.name,
+        what: `API key with the scopes ${key.scopes.join(', ')}`,
+        state: key.state,
+        used_by: key.project ? [{ id: key.project, name: names.get(key.project) ?? key.project }] : [],
+        prefix: key.prefix,
+        last_used_at: key.last_used_at,
+      })),
+  }
+}
+
+/**
+ * What would go or be changed with a part: of a source or trigger in the order a cascade deletes;
+ * of others the parts that refer to it.
+ * @throws SvcError not_found; invalid for a kind that is none
+ */
+export function listDependents(declared: Declared, kind: string, name: string): DependentsResult {
+  if (!(partKinds as readonly string[]).includes(kind))
+    fail('invalid', `kind must be one of ${partKinds.join(', ')}`, { field: 'kind' })
+  const edit = new Edit(declared.kinds, () => undefined)
+  edit.require(kind as PartKind, name)
+  if (kind === 'source' || kind === 'trigger') return { dependents: dependentsOf(edit, kind, name) }
+  if (kind === 'skill') return { dependents: [] }
+  const dependents = new Set<string>()
+  if (kind === 'mcp_server') {
+    for (const [agent, doc] of edit.all('agent'))
+      if ((doc.mcp_servers ?? []).includes(name)) dependents.add(agent)
+  } else
+    for (const { handoffs } of projectsOf(edit).values())
+      for (const [from, verdicts] of Object.entries(handoffs ?? {}))
+        if (Object.values(verdicts).some((targets) => targets[name])) dependents.add(from)
+  return { dependents: [...dependents].sort().map((agent) => ({ kind: 'agent', name: agent })) }
+}
+
+function whatOfSource({ connector, mode }: Source): string {
+  const how = { push: 'pushed to its ingest URL', poll: 'polled', reference: 'documents, always surfaced' }
+  return `${connector} events, ${how[mode]}`
+}
+
+function firstLine(prompt: string): string {
+  const line = prompt.trim().split('\n')[0]!
+  return line.length > 120 ? `${line.slice(0, 117)}…` : line
 }

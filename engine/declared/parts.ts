@@ -1,24 +1,21 @@
 /** Triggers, agents and MCP servers as they are read; secrets are only said to be there. */
-
 import type { Agent, AgentsResult, McpServer, Trigger } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import { maskAddresses } from '../address-secrets.ts'
-import type { PartKind, Stored, StoredOf } from '../changes/declared.ts'
+import { countTools } from '../agents/mcp-tools/pins.ts'
+import type { AgentModels } from '../agents/models/settings.ts'
+import { workOfAgents } from '../agents/runs/making.ts'
+import { ROUNDS } from '../documents/agent.ts'
+import { severityOf, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
-import { acceptedIn } from '../lifecycle/advance.ts'
-import { countTools } from '../mcp-tools/rows.ts'
-import type { AgentModels } from '../models/settings.ts'
-import { ROUNDS } from '../parts/agent-spec.ts'
-import { storedName } from '../parts/secret-fields.ts'
-import { severityOf, TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
-import { workOfAgents } from '../runs/agent-work.ts'
-import { type Activity, activities } from '../triggers/activity.ts'
-import type { ProjectDoc } from '../wiring/project-doc.ts'
-import { handoffsOf } from '../wiring/wires.ts'
-import { agentPresets } from './agent-presets.ts'
-import { belongings } from './belonging.ts'
+import { acceptedIn } from '../log/lifecycle.ts'
+import type { PartKind, Stored, StoredOf } from '../model/documents.ts'
+import { handoffsOf, type ProjectDoc } from '../model/project.ts'
+import { maskAddresses } from '../net/address-secrets.ts'
+import { storedName } from '../net/secret-fields.ts'
+import { type Activity, activities } from '../triggers/reads.ts'
 import type { Declared } from './declared.ts'
-import { driftsOf } from './label-drift.ts'
+import { belongings } from './operations.ts'
+import { driftsOf } from './projects/label-drift.ts'
 
 type Belongs = ReturnType<typeof belongings>
 
@@ -217,3 +214,38 @@ function presentMcpServer(
     ...common('mcp_server', stored, belongs),
   }
 }
+
+/* Prompts to start an agent from. */
+
+const agentPresets: AgentsResult['presets'] = [
+  {
+    id: 'what-changed',
+    label: 'What changed',
+    prompt:
+      'Read the timeline of this entity for the last hour. Say what changed shortly before the trigger fired: deploys, configuration, traffic, dependencies. Name each change with its time. If nothing changed, say so.',
+  },
+  {
+    id: 'error-investigation',
+    label: 'Error investigation',
+    prompt:
+      'Find the most likely cause of the errors on this entity. Start with the first error, look at what happened just before it on every source, and separate what you saw from what you conclude. End with one next step a person can take now.',
+  },
+  {
+    id: 'summarise-window',
+    label: 'Summarise the window',
+    prompt:
+      'Summarise what happened on this entity in the window: what is normal, what stands out, and what a person should look at. Three short paragraphs at most, with numbers.',
+  },
+  {
+    id: 'triage-schedule',
+    label: 'Triage on a schedule',
+    prompt:
+      'Look through the summary of the window. Pick the one entity that most needs a closer look and give the verdict investigate with its name; if none does, conclude that there is nothing to report.',
+  },
+  {
+    id: 'root-cause',
+    label: 'Root cause after a handoff',
+    prompt:
+      'Another agent looked first and handed this entity to you. Read its finding, then find the root cause: widen the window, compare with other entities, test each explanation against the events. Give the verdict rca with the cause and its evidence, or resolved when it is over.',
+  },
+]

@@ -1,5 +1,6 @@
 /** Writes of projects (SPEC.md, Projects), each one change-set. */
 import type {
+  CrewProject,
   Project,
   ProjectCreate,
   ProjectDeleted,
@@ -7,26 +8,10 @@ import type {
   ProjectUpdate,
   Wiring,
 } from '../../schemas/types.ts'
-import { type DeclaredKind, type Doc, kindWord, type PartKind } from '../changes/declared.ts'
-import { Edit } from '../changes/edit.ts'
 import { fail } from '../errors.ts'
-import { refuseEvent } from '../lifecycle/advance.ts'
-import { stageCustom, stageObjects } from '../projects/custom.ts'
-import { pauseProject, resumeProject } from '../projects/pause.ts'
-import { presentProject } from '../projects/present.ts'
-import {
-  checkDescription,
-  checkGoal,
-  checkProjectName,
-  isHandMade,
-  saidOf,
-} from '../projects/project-spec.ts'
-import { purgeRecords } from '../projects/purge-records.ts'
-import { planRemoval, type Removal, stageRemoval } from '../projects/remove.ts'
-import { stageReplan } from '../projects/replan.ts'
-import { stageRepair, stageTemplated, type TemplateWorld } from '../projects/templated.ts'
-import type { Database } from '../store/handle.ts'
-import { checkParams } from '../templates/index.ts'
+import { advance, refuseEvent } from '../log/lifecycle.ts'
+import type { Database } from '../log/store/handle.ts'
+import { type DeclaredKind, type Doc, Edit, kindWord, type PartKind } from '../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
@@ -35,14 +20,32 @@ import {
   projectOf,
   projectsOf,
   putProject,
-} from '../wiring/project-doc.ts'
-import { withWiring } from '../wiring/wires.ts'
+  withWiring,
+} from '../model/project.ts'
 import type { Declared } from './declared.ts'
 import { normaliseNew } from './operations.ts'
-import { requireParamCredentials } from './require-credential.ts'
+import {
+  stageCustom,
+  stageObjects,
+  stageRepair,
+  stageReplan,
+  stageTemplated,
+  type TemplateWorld,
+} from './projects/make.ts'
+import { presentProject } from './projects/present.ts'
+import { checkDescription, checkGoal, checkProjectName, isHandMade, saidOf } from './projects/project-spec.ts'
+import {
+  pauseProject,
+  planRemoval,
+  purgeRecords,
+  type Removal,
+  resumeProject,
+  stageRemoval,
+} from './projects/remove.ts'
+import { checkParams } from './projects/templating.ts'
 import { requireProject } from './skill-writes.ts'
 import { mintForNew } from './source-writes.ts'
-import type { WriteBy } from './write.ts'
+import { requireParamCredentials, type WriteBy } from './write.ts'
 
 /** Makes a project from a template or from objects, all or nothing. @throws SvcError invalid; conflict */
 export function createProject(declared: Declared, body: ProjectCreate, by: WriteBy): Project {
@@ -296,4 +299,41 @@ export function unusedName(edit: Edit, title: string): string {
 
 function refuseDraft(doc: ProjectDoc): never {
   return refuseEvent('project', doc.name, 'draft', 'update')
+}
+
+/* Who holds a project (SPEC.md, Project lifecycle: crew): a crew takes it, a person takes it over, either hands it back. */
+
+export type Holding = 'hold' | 'takeover' | 'release'
+
+/** So long a project that was released and not taken since is told of, for the crew that looks for it. */
+const RELEASING_MS = 10 * 60_000
+
+/** @throws SvcError not_found; wrong_state when somebody holds it, or nobody */
+export function holdProject(declared: Declared, word: string, event: Holding, by: WriteBy): Project {
+  const id = requireProject(declared, word)
+  const { name } = declared.kinds.project.find(id)!
+  declared.store.tx(() =>
+    advance(declared.store.db, { kind: 'project', id, name }, event, by.caller, declared.clock.now()),
+  )
+  return projectNamed(declared, id)
+}
+
+/** Projects that are held, and those just released that nobody has taken yet. */
+export function heldProjects(declared: Declared): CrewProject[] {
+  const { db } = declared.store
+  const last = db.prepare<[string], { event: string; at: number; actor: string }>(
+    `SELECT event, at, actor FROM history
+     WHERE kind = 'project' AND object = ? AND event IN ('hold', 'takeover', 'release')
+     ORDER BY id DESC LIMIT 1`,
+  )
+  const now = declared.clock.now()
+  return listProjects(declared).flatMap(({ id, name, held_by, status }): CrewProject[] => {
+    // A project that was renamed meanwhile has its history under its old name.
+    const moved = last.get(name)
+    const isReleasing = held_by === null && moved !== undefined && now - moved.at < RELEASING_MS
+    if (held_by === null && !isReleasing) return []
+    const state = isReleasing ? 'releasing' : 'held'
+    const since = moved ? new Date(moved.at).toISOString() : null
+    return [{ id, name, status, state, held_by, since, by: moved?.actor.replace(/^\S+ /, '') ?? null }]
+  })
 }

@@ -2,16 +2,13 @@
  * Skills of projects (SPEC.md, Skills; Skill lifecycle), each write one change-set: made or uploaded
  * by a project, used by others, edited for all of them, deleted with the last that uses it.
  */
-
 import type { ProjectSkill, Skill, SkillRemoved, SkillSpec, SkillSummary } from '../../schemas/types.ts'
-import type { StoredOf } from '../changes/declared.ts'
-import type { Edit } from '../changes/edit.ts'
+import { checkSkillName, normaliseSkill, readSkillFile, writeSkillFile } from '../documents/skill.ts'
 import { fail } from '../errors.ts'
-import { readSkillFile, writeSkillFile } from '../skills/skill-md.ts'
-import { checkSkillName, normaliseSkill } from '../skills/skill-rules.ts'
-import { findProject, projectOf, putProject, usersOf, withoutParts } from '../wiring/project-doc.ts'
+import type { Database } from '../log/store/handle.ts'
+import type { Edit, StoredOf } from '../model/documents.ts'
+import { findProject, projectOf, putProject, usersOf, withoutParts } from '../model/project.ts'
 import type { Declared } from './declared.ts'
-import { skillLoads } from './skill-loads.ts'
 import { join, type WriteBy } from './write.ts'
 
 /** Every skill of the instance, without bodies. */
@@ -157,4 +154,25 @@ function present(stored: StoredOf<'skill'>): Skill {
     updated_at: iso(stored.updatedAt),
     version: stored.changeSet,
   }
+}
+
+/* Which agents loaded the skills of a project lately (SPEC.md, Skill: loaded_by, last 7 days). */
+
+const WINDOW_MS = 7 * 86_400_000
+
+/**
+ * @param project id
+ * @param now epoch ms
+ * @returns names of agents whose runs for the project loaded a skill in the last seven days, sorted
+ */
+export function skillLoads(db: Database, project: string, now: number): (skill: string) => string[] {
+  const rows = db
+    .prepare<[string, number], { skill: string; agent: string }>(
+      `SELECT DISTINCT s.value AS skill, r.agent FROM run_projects p JOIN runs r ON r.id = p.run_id,
+         json_each(r.skills) s
+       WHERE p.project = ? AND r.skills <> '[]' AND coalesce(r.finished_at, r.started_at) > ?
+       ORDER BY r.agent`,
+    )
+    .all(project, now - WINDOW_MS)
+  return (skill) => rows.flatMap((row) => (row.skill === skill ? [row.agent] : []))
 }

@@ -2,27 +2,32 @@
 import type {
   ChangePlan,
   IngestKeys,
+  IngestResult,
   KeyCreated,
   PartMoved,
+  RememberRequest,
+  RememberResult,
   SourceCreated,
   SourceWrite,
 } from '../../schemas/types.ts'
-import type { Edit } from '../changes/edit.ts'
-import type { ConnectorDefinition } from '../connectors/connector.ts'
-import { connectorOf } from '../connectors/index.ts'
+import type { Caller, IngestCall } from '../calls.ts'
+import { readersOf } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
-import { checkNew, normaliseSource } from '../sources/check-write.ts'
-import { credentialOf } from '../sources/credential.ts'
+import { itemsOf } from '../log/ingest/otlp.ts'
+import { compileSource, type PrepareParts, prepareBody } from '../log/ingest/prepare.ts'
+import type { Edit } from '../model/documents.ts'
+import { projectsOf } from '../model/project.ts'
+import { checkNew, credentialOf, normaliseSource } from '../sources/config-secrets.ts'
+import type { ConnectorDefinition, MappingConnector } from '../sources/connectors/connector.ts'
+import { connectorOf } from '../sources/connectors/index.ts'
 import type { LiveSource } from '../sources/live.ts'
-import { readersOf } from '../wiring/complete.ts'
-import { projectsOf } from '../wiring/project-doc.ts'
 import type { Declared } from './declared.ts'
-import { requireCredential } from './require-credential.ts'
 import {
   deletedBy,
   joiningProject,
   makerOf,
   movePart,
+  requireCredential,
   stageEdit,
   stageNew,
   type WriteBy,
@@ -237,4 +242,94 @@ export function mintIngestKey(declared: Declared, source: string, by: WriteBy): 
 function mint({ keys }: Declared, sourceId: number, source: string, { caller }: WriteBy): KeyCreated {
   const name = `ingest ${source}`.slice(0, KEY_NAME_MAX)
   return keys.create({ name, scopes: ['ingest'], source }, caller, { sourceId })
+}
+
+/* Sources that make themselves (SPEC.md, Ingest and reads): by the first that is sent to their connector. */
+
+/** What is sent first. */
+type FirstPost = Pick<IngestCall, 'body' | 'headers' | 'otlp'>
+
+/**
+ * Makes a source of that connector unless there is one, where the body holds an event for it: what is
+ * refused, or holds nothing, leaves no source behind.
+ * @returns whether there is one now.
+ * @throws SvcError invalid, too_large: as ingest would refuse the body
+ */
+export function makeFirstSource(
+  declared: Declared,
+  kind: string,
+  post: FirstPost,
+  { caller, nowMs, prepare }: { caller: Caller; nowMs: number; prepare: PrepareParts },
+): boolean {
+  const { sources } = declared
+  if (sources.live().some(({ connector }) => connector.kind === kind)) return true
+  const connector = connectorOf(kind)
+  if (connector.mode !== 'push' || !connector.makesItself)
+    return fail('invalid', `a ${kind} source does not make itself`)
+  const config = { labels: connector.labels ?? [] }
+  if (!holdsEvent(connector, config, post, nowMs, prepare)) return false
+  let name = kind
+  for (let n = 2; sources.has(name); n++) name = `${kind}_${n}`
+  createSource(declared, { name, connector: kind, config }, { caller, origin: 'api' }, false)
+  return true
+}
+
+function holdsEvent(
+  connector: MappingConnector,
+  config: Record<string, unknown>,
+  post: FirstPost,
+  nowMs: number,
+  parts: PrepareParts,
+): boolean {
+  const source = { id: 0, prepare: compileSource(connector, config, connector.kind) }
+  const { events, rejected } = prepareBody(source, itemsOf(post), post, nowMs, parts)
+  const [first] = rejected
+  if (events.n === 0 && first) fail('invalid', `no item could be stored; item ${first.index}: ${first.error}`)
+  return events.n > 0
+}
+
+/* The source that findings are written to. */
+
+const FINDINGS_SOURCE = 'findings'
+const SERVICE: Caller = { id: 'svc', name: 'svc' }
+
+/**
+ * Makes it, unless there is one.
+ * @param project id of the project it is made in; absent: Default. @returns its name; null: there was one
+ */
+export function makeFindingsSource(declared: Declared, project?: string): string | null {
+  if (declared.kinds.source.list().some(({ doc }) => doc.connector === 'finding')) return null
+  let name = FINDINGS_SOURCE
+  for (let n = 2; declared.sources.has(name); n++) name = `${FINDINGS_SOURCE}_${n}`
+  const write = { name, connector: 'finding', ...(project === undefined ? {} : { project }) }
+  createSource(declared, write, { caller: SERVICE, origin: 'boot' }, false)
+  return name
+}
+
+/* Observations that agents keep (SPEC.md, Ingest and reads: POST /remember), as events of a memory source. */
+
+/** @throws SvcError invalid; not_found for a source that is none */
+export async function remember(
+  declared: Declared,
+  ingest: (call: IngestCall) => Promise<IngestResult>,
+  request: RememberRequest,
+  caller: Caller,
+  idempotencyKey: string | undefined,
+): Promise<RememberResult> {
+  const source = memorySource(declared, request.source, { caller, origin: 'api' })
+  const { source: _source, ...payload } = request
+  const body = Buffer.from(JSON.stringify({ memory_type: 'observation', ...payload }))
+  const result = await ingest({
+    ingestKey: source.ingestKey,
+    body,
+    bypassCooldown: false,
+    caller: caller.id,
+    idempotencyKey,
+  })
+  return {
+    ok: true,
+    source: source.name,
+    ingested: result.ingested,
+    ...(result.ids?.[0] === undefined ? {} : { id: result.ids[0] }),
+  }
 }

@@ -1,10 +1,10 @@
 /** What every write of a part shares: where it joins, whether its name is free, what is answered. */
 import type { PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
-import type { Authoring, Committed } from '../changes/change-sets.ts'
-import { type Doc, kindWord, type PartKind } from '../changes/declared.ts'
-import type { Edit } from '../changes/edit.ts'
+import type { Authoring, Committed } from '../documents/change-sets.ts'
 import { fail } from '../errors.ts'
-import { refuseEvent } from '../lifecycle/advance.ts'
+import { refuseEvent } from '../log/lifecycle.ts'
+import { WHERE } from '../model/credentials.ts'
+import { type Doc, type Edit, kindWord, type PartKind } from '../model/documents.ts'
 import {
   DEFAULT_TEMPLATE,
   defaultProject,
@@ -13,7 +13,7 @@ import {
   putProject,
   usersOf,
   withUses,
-} from '../wiring/project-doc.ts'
+} from '../model/project.ts'
 import type { Declared } from './declared.ts'
 
 /** A write as a door hands it over: who and why, and the version its writer saw. */
@@ -150,4 +150,31 @@ export function stagePaused(
   const paused = event === 'pause'
   if (Boolean(was) === paused) refuseEvent(kind, name, paused ? 'paused' : 'active', event)
   edit.put(kind, name, paused ? { ...doc, paused: true } : doc)
+}
+
+/* What a person or an agent writes names credentials that are there; a catalog may come before them. */
+
+/**
+ * @param before what was named until now: one that has gone since is not what this write is about.
+ * @throws SvcError not_found
+ */
+export function requireCredential(declared: Declared, name: string | null, before: string | null): void {
+  if (name === null || name === before || declared.sources.store.credentials.has(name)) return
+  fail('not_found', `credential: no credential is named ${name}; add it under ${WHERE} first`, {
+    field: 'credential',
+  })
+}
+
+/** Parameters of a template that name credentials name some that are there. @throws SvcError not_found */
+export function requireParamCredentials(
+  declared: Declared,
+  template: string | undefined,
+  params: Readonly<Record<string, unknown>> = {},
+): void {
+  const file = template === undefined ? undefined : declared.templates.get(template)
+  for (const [name, rules] of Object.entries(file?.params.properties ?? {})) {
+    const given = params[name]
+    if (rules['x-widget'] === 'credential' && typeof given === 'string' && given)
+      requireCredential(declared, given, null)
+  }
 }

@@ -4,13 +4,24 @@
  */
 import type { TriggerSpec } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import { firstSnapshot } from '../lifecycle/advance.ts'
-import type { StoreHandle } from '../store/handle.ts'
-import { firstEvents } from '../triggers/present.ts'
-import type { FiringRow } from '../triggers/queries.ts'
-import { type IncidentRow, incidentQueries } from './queries.ts'
-import { type EventsAtHand, rankOf, severityOfFiring } from './severity.ts'
-import { addActivity, advanceIncident, fireAgain, fireMany, NOBODY, QUIET_MS, saveIncident } from './steps.ts'
+import { firstSnapshot } from '../log/lifecycle.ts'
+import type { StoreHandle } from '../log/store/handle.ts'
+import { type FiringRow, firstEvents } from '../triggers/queries.ts'
+
+import {
+  addActivity,
+  advanceIncident,
+  type EventsAtHand,
+  fireAgain,
+  fireMany,
+  type IncidentRow,
+  incidentQueries,
+  NOBODY,
+  QUIET_MS,
+  rankOf,
+  saveIncident,
+  severityOfFiring,
+} from './steps.ts'
 
 /** Events of a firing among which its severity is looked for. */
 const EVENTS_MAX = 1_000

@@ -1,13 +1,11 @@
 /** Incidents as they are answered: a few statements for all of a page. */
 import type { Incident, IncidentActivity } from '../../schemas/types.ts'
+import { headlineOf, nextStepOf, plain } from '../agents/finding-queries.ts'
 import { fail } from '../errors.ts'
-import { headlineOf, nextStepOf, plain } from '../findings/headline.ts'
-import { acceptedBy } from '../lifecycle/advance.ts'
-import { dollarsSql } from '../models/dollars.ts'
-import type { Database } from '../store/handle.ts'
-import type { ActivityRow, IncidentRow } from './queries.ts'
-import { severityOfRank } from './severity.ts'
-import { idOf } from './steps.ts'
+import { acceptedBy } from '../log/lifecycle.ts'
+import type { Database } from '../log/store/handle.ts'
+import { dollarsSql } from '../model/units.ts'
+import { type ActivityRow, type IncidentRow, idOf, incidentQueries, severityOfRank } from './steps.ts'
 
 const HOUR_MS = 3_600_000
 const SPARK_HOURS = 24
@@ -234,4 +232,20 @@ export function presentActivity(row: ActivityRow): IncidentActivity {
     how: detail.how ?? null,
     text: detail.text ?? null,
   }
+}
+
+/* Incidents as those who follow a live tail are told of them. */
+
+/** Of a burst those that are told of: whoever shows more reads them. */
+const TOLD_MAX = 100
+
+/** @param at now, epoch ms */
+export function incidentsChanged(db: Database, numbers: readonly number[], at: number): Incident[] {
+  const { byId } = incidentQueries(db)
+  return presentIncidents(
+    db,
+    numbers.slice(-TOLD_MAX).flatMap((number) => byId.get(number) ?? []),
+    at,
+    null,
+  )
 }

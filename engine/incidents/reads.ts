@@ -1,19 +1,26 @@
 /** Incidents as they are listed and shown. */
 import type { Incident, IncidentDetail, IncidentsResult } from '../../schemas/types.ts'
-import { storedClaims } from '../claims/check.ts'
+import { storedClaims } from '../agents/claims.ts'
+import { type MarkRow, presentMark } from '../agents/finding-queries.ts'
+import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
-import { presentMark } from '../findings/marks.ts'
-import type { MarkRow } from '../findings/queries.ts'
+import type { Snapshot } from '../log/steps.ts'
+import type { Database } from '../log/store/handle.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
 import { deliveriesOfIncident, presentDelivery } from '../outbox/present.ts'
-import type { Database } from '../store/handle.ts'
-import { presentFiring } from '../triggers/present.ts'
-import type { FiringRow } from '../triggers/queries.ts'
-import { countsOf } from './counts.ts'
+import { type FiringRow, presentFiring } from '../triggers/queries.ts'
+import { homeOf } from './home.ts'
 import { handledOf, iso, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
-import { type ActivityRow, type IncidentRow, incidentQueries } from './queries.ts'
-import { rankOf, severityOfRank } from './severity.ts'
-import { idOf } from './steps.ts'
-import type { IncidentFilter } from './types.ts'
+import {
+  type ActivityRow,
+  countsOf,
+  type IncidentRow,
+  idOf,
+  incidentQueries,
+  rankOf,
+  severityOfRank,
+} from './steps.ts'
+import type { IncidentFilter, IncidentReads } from './types.ts'
 
 const PAGE_MAX = 200
 const ACTIVITY_MAX = 200
@@ -29,7 +36,7 @@ const DAY_MS = 86_400_000
  * @param at now, epoch ms
  * @throws SvcError invalid
  */
-export function listIncidents(
+function listIncidents(
   db: Database,
   filter: IncidentFilter,
   own: string | null,
@@ -98,7 +105,7 @@ function pageOf(db: Database, filter: IncidentFilter, own: string | null, limit:
 }
 
 /** @param own id of the only project whose incidents are seen; null: all. @throws SvcError not_found */
-export function incidentDetail(db: Database, id: string, own: string | null, at: number): IncidentDetail {
+function incidentDetail(db: Database, id: string, own: string | null, at: number): IncidentDetail {
   const row = incidentQueries(db).byId.get(parseIncidentId(id))
   if (!row || (own !== null && row.project !== own)) return fail('not_found', `no incident has the id ${id}`)
   const [shown] = presentIncidents(db, [row], at, own)
@@ -186,5 +193,16 @@ function happenedBefore(
       next_step: shown[i]!.result?.next_step ?? null,
       note: note.get(row.id) ?? null,
     })),
+  }
+}
+
+/* Incidents and Home as they are asked for. */
+
+/** @param snapshot runs a read on one view of the store. */
+export function createIncidentReads(ctx: ReadContext, clock: Clock, snapshot: Snapshot): IncidentReads {
+  return {
+    listIncidents: (filter, own) => snapshot(() => listIncidents(ctx.db, filter, own, clock.now())),
+    getIncident: (id, own) => snapshot(() => incidentDetail(ctx.db, id, own, clock.now())),
+    home: (sources, hours) => snapshot(() => homeOf(ctx, sources, hours, clock.now())),
   }
 }

@@ -1,7 +1,6 @@
 /** What there is by name, and the catalog as files (SPEC.md, Catalog YAML). */
-import { isAdmin } from './input.ts'
+import { isAdmin, PLAN_ADVICE } from './input.ts'
 import { tagged } from './operation.ts'
-import { PLAN_ADVICE } from './words.ts'
 
 const operation = tagged('catalog')
 const ofParts = tagged('parts')

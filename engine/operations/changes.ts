@@ -1,7 +1,7 @@
 /** Change-sets: what was changed, by whom and why; composed, planned and undone. */
 import type { WriteBy } from '../declared/write.ts'
+import { isAdmin, PLAN_ADVICE } from './input.ts'
 import { tagged } from './operation.ts'
-import { PLAN_ADVICE } from './words.ts'
 
 const operation = tagged('changes')
 const KINDS = ['source', 'mcp_server', 'skill', 'trigger', 'agent', 'project', 'mcp server'] as const
@@ -81,5 +81,74 @@ export const changes = [
     summary: 'Take the instance, or one project, back to how it was right after a change-set',
     run: (engine, { params, body: { dry_run: dryRun = false, project, why }, by }) =>
       engine.rollBack(params.id, { project, dryRun }, told(by, why)),
+  }),
+]
+
+/* Proposals: a change that a credential may plan and not make, until a person approves it. */
+
+export const proposals = [
+  operation({
+    id: 'listProposals',
+    route: 'GET /api/proposals',
+    scope: 'read',
+    role: 'reader',
+    query: {
+      state: { type: 'string', enum: ['open', 'approved', 'declined', 'withdrawn'] },
+      before: { type: 'string', maxLength: 64 },
+      limit: { type: 'integer', default: 50 },
+    },
+    answer: 'proposals-result.json',
+    summary: 'Proposals, newest first',
+    run: (engine, { query }) => engine.listProposals(query),
+  }),
+  operation({
+    id: 'propose',
+    route: 'POST /api/proposals',
+    scope: 'read',
+    role: 'writer',
+    body: 'request-proposal-create.json',
+    answer: 'proposal.json',
+    status: 201,
+    recorded: true,
+    summary: 'Plan a change and leave it to a person',
+    run: (engine, { body, by }) => engine.propose(body, by),
+  }),
+  operation({
+    id: 'getProposal',
+    route: 'GET /api/proposals/{id}',
+    scope: 'read',
+    role: 'reader',
+    answer: 'proposal.json',
+    summary: 'One proposal',
+    run: (engine, { params }) => engine.getProposal(params.id),
+  }),
+  operation({
+    id: 'approveProposal',
+    route: 'POST /api/proposals/{id}/approve',
+    scope: 'admin',
+    role: 'writer',
+    answer: 'proposal.json',
+    access: 'changes',
+    summary: 'Write exactly what was planned, or refuse',
+    run: (engine, { params, by }) => engine.approveProposal(params.id, by),
+  }),
+  operation({
+    id: 'declineProposal',
+    route: 'POST /api/proposals/{id}/decline',
+    scope: 'admin',
+    role: 'writer',
+    optionalBody: 'request-proposal-decline.json',
+    answer: 'proposal.json',
+    summary: 'Decline it; nothing is written',
+    run: (engine, { params, body, by }) => engine.declineProposal(params.id, body?.reason ?? '', by),
+  }),
+  operation({
+    id: 'withdrawProposal',
+    route: 'POST /api/proposals/{id}/withdraw',
+    scope: 'read',
+    role: 'writer',
+    answer: 'proposal.json',
+    summary: 'Take back what you proposed',
+    run: (engine, { params, by, caller }) => engine.withdrawProposal(params.id, !isAdmin({ caller }), by),
   }),
 ]

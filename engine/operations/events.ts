@@ -4,8 +4,7 @@ import type { ProjectCard } from '../../schemas/types.ts'
 import type { Row } from '../calls.ts'
 import { fail } from '../errors.ts'
 import type { OperationInput } from './input.ts'
-import { tagged } from './operation.ts'
-import { readJson, rowJson } from './rows.ts'
+import { readJson, rowJson, tagged } from './operation.ts'
 
 const operation = tagged('read')
 

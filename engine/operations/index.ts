@@ -3,33 +3,26 @@
  * order is that of the API document.
  */
 import type { StoreCalls } from '../roles/calls.ts'
-import { agentTests } from './agent-tests.ts'
-import { agents } from './agents.ts'
+import { agents, agentTests, evals } from './agents.ts'
+
 import { ask } from './ask.ts'
 import { catalog } from './catalog.ts'
-import { changes } from './changes.ts'
-import { credentials } from './credentials.ts'
-import { demo } from './demo.ts'
-import { evals } from './evals.ts'
+import { changes, proposals } from './changes.ts'
 import { events, instance } from './events.ts'
-import { deliveries, firings } from './firings.ts'
-import { graph, replay } from './graph.ts'
 import { incidents } from './incidents.ts'
 import type { OperationInput } from './input.ts'
-import { keys, logins } from './keys.ts'
+import { credentials, keys, logins } from './keys.ts'
 import { mcpServers } from './mcp-servers.ts'
 import type { Operation, Role } from './operation.ts'
-import { projects } from './projects.ts'
-import { proposals } from './proposals.ts'
-import { providerA } from './provider-a.ts'
-import { results } from './results.ts'
-import { runs } from './runs.ts'
-import { settings } from './settings.ts'
+import { demo, graph, projects, replay } from './projects.ts'
+import { results, runs } from './runs.ts'
+
+import { providerA, settings, slack } from './settings.ts'
 import { setup } from './setup.ts'
 import { skills } from './skills.ts'
-import { slack } from './slack.ts'
 import { sources } from './sources.ts'
-import { subscriptions } from './subscriptions.ts'
+import { deliveries, firings, subscriptions } from './subscriptions.ts'
+
 import { triggers } from './triggers.ts'
 
 /** By noun. */

@@ -1,5 +1,4 @@
 /** What a call of an operation says, as it crosses to the thread that answers. */
-
 import type { Asked, Caller } from '../calls.ts'
 import type { WriteBy } from '../declared/write.ts'
 
@@ -27,3 +26,8 @@ export interface NetworkInput<P = unknown, Q = unknown, B = unknown> extends Ope
 /** Whether the credential has scope admin. */
 export const isAdmin = ({ caller }: Pick<OperationInput, 'caller'>): boolean =>
   caller.scopes.includes('admin')
+
+/* How a wide operation that takes too long is made smaller. */
+
+export const PLAN_ADVICE = 'compare fewer objects at once'
+export const SCENARIO_ADVICE = 'make it with svc evals new, which reads in pages'

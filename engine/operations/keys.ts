@@ -63,3 +63,68 @@ export const logins = [
     },
   }),
 ]
+
+/* Stored credentials of GitHub (SPEC.md, Credential (GitHub)); tokens go in and never out. */
+
+const credentialOperation = tagged('integrations')
+
+export const credentials = [
+  credentialOperation({
+    id: 'listCredentials',
+    route: 'GET /api/integrations/github',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'credentials-result.json',
+    summary: 'Stored credentials, with what uses them',
+    run: (engine) => engine.listCredentials(),
+  }),
+  credentialOperation({
+    id: 'createCredential',
+    route: 'POST /api/integrations/github',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-credential-write.json',
+    answer: 'credential-saved.json',
+    status: 201,
+    summary: 'Store a token by name',
+    run: (engine, { body }) => engine.createCredential(body),
+  }),
+  credentialOperation({
+    id: 'updateCredential',
+    route: 'PUT /api/integrations/github/{name}',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-credential-update.json',
+    answer: 'credential-saved.json',
+    summary: 'Rotate the token; sources use it from their next poll on',
+    run: (engine, { params, body }) => engine.updateCredential(params.name, body),
+  }),
+  credentialOperation({
+    id: 'deleteCredential',
+    route: 'DELETE /api/integrations/github/{name}',
+    scope: 'admin',
+    role: 'writer',
+    answer: 'credential-deleted.json',
+    summary: 'Forget it; what names it stays, and says that it is gone',
+    run: (engine, { params }) => engine.deleteCredential(params.name),
+  }),
+  credentialOperation({
+    id: 'testCredential',
+    route: 'POST /api/integrations/github/{name}/test',
+    scope: 'admin',
+    role: 'network',
+    answer: 'credential-tested.json',
+    summary: 'Ask GitHub whose token it is',
+    run: (engine, { params }) => engine.testCredential(params.name),
+  }),
+  credentialOperation({
+    id: 'listCredentialRepositories',
+    route: 'GET /api/integrations/github/{name}/repos',
+    scope: 'admin',
+    role: 'network',
+    query: { query: { type: 'string', maxLength: 140, default: '', description: 'Part of owner/name.' } },
+    answer: 'repositories-result.json',
+    summary: 'Repositories the token may read, those pushed to last first',
+    run: (engine, { params, query }) => engine.credentialRepositories(params.name, query.query),
+  }),
+]

@@ -2,9 +2,10 @@
  * What operations of role network may call, and routes made by hand: what another thread answers by name, and
  * what is made on the network thread, for it asks other systems or puts the answers of several threads together.
  */
+
+import type { SlackWrites } from '../outbox/slack-api.ts'
 import type { EngineCalls, NetworkOnly, Writer } from '../roles/calls.ts'
 import type { PassedOn } from '../roles/who-answers.ts'
-import type { SlackWrites } from '../slack/calls.ts'
 import type { NetworkInput } from './input.ts'
 
 /** The network role answers these for doors itself, with the help of the store. */

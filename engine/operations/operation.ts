@@ -4,6 +4,7 @@
  * These files import types and errors alone, so that every thread can load the whole table.
  */
 import type { SchemaTypes } from '../../schemas/types.ts'
+import type { ReadAnswer, Row } from '../calls.ts'
 import type { StoreCalls } from '../roles/calls.ts'
 import type { NetworkInput, OperationInput } from './input.ts'
 import type { NetworkCalls } from './network.ts'
@@ -23,7 +24,7 @@ export type Route = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 type SchemaId = keyof SchemaTypes & string
 
 /** A field of a query string or a path, as JSON Schema has it. */
-export interface Field {
+interface Field {
   readonly type: 'string' | 'integer' | 'boolean'
   readonly enum?: readonly string[]
   readonly default?: string | number | boolean
@@ -42,7 +43,7 @@ export type Fields = Readonly<Record<string, Field>>
  * What it answers: a schema; a list of such; either with `write`, which makes the JSON text on the network thread;
  * or text and schemas by media type, null as a schema being text of that type.
  */
-export type Answer =
+type Answer =
   | SchemaId
   | { readonly listOf: SchemaId; readonly write?: Write }
   | { readonly schema: SchemaId; readonly write: Write }
@@ -205,3 +206,24 @@ export const tagged =
     declared: Declared<P, F, Q, B, O, T, A, R>,
   ): Operation =>
     ({ ...declared, tag }) as Operation
+
+/*
+ * Answers that hold stored payloads, as JSON text: `raw` is text as received and is spliced in as it is, because
+ * parsing and writing it again would change large numbers and drop repeated keys.
+ */
+
+/** A row as JSON text, its payload byte for byte. */
+export function rowJson(row: Row): string {
+  const { raw, ...rest } = row
+  const text = JSON.stringify(rest)
+  return raw === undefined ? text : `${text.slice(0, -1)},"raw":${raw}}`
+}
+
+export function rowsJson(rows: readonly Row[]): string {
+  return `[${rows.map(rowJson).join(',')}]`
+}
+
+export function readJson(answer: ReadAnswer): string {
+  const { rows, ...rest } = answer
+  return `${JSON.stringify(rest).slice(0, -1)},"rows":${rowsJson(rows)}}`
+}

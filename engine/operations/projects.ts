@@ -1,6 +1,6 @@
 /** Projects and their templates (SPEC.md, Projects); each write is a change-set. */
 import type { WriteBy } from '../declared/write.ts'
-import type { OperationInput } from './input.ts'
+import { type OperationInput, PLAN_ADVICE } from './input.ts'
 import { type Operation, type Route, tagged } from './operation.ts'
 
 const operation = tagged('projects')
@@ -291,4 +291,127 @@ export const projects = [
   ...shared,
   ...[legacyOffered, ...shared.map((one) => (one === listed ? legacyListed : one))].map(legacy),
   ...wiring,
+]
+
+/* A project as a graph, what a draft of it would do, and what happened in it. */
+
+const BIG_BODY = 16 * 1024 * 1024
+const INSTANT = { type: 'string', minLength: 1, maxLength: 40 } as const
+
+export const replay = [
+  operation({
+    id: 'getReplay',
+    route: 'GET /api/projects/{id}/replay',
+    scope: 'read',
+    projectKey: true,
+    role: 'wide',
+    query: {
+      from: INSTANT,
+      to: INSTANT,
+      result: { type: 'string', minLength: 1, maxLength: 64 },
+      limit: { type: 'integer', default: 2_000, minimum: 1, maximum: 5_000 },
+    },
+    answer: 'replay.json',
+    summary: 'What happened between two instants, or in the chain of one result',
+    run: (engine, { params, query, project }) =>
+      engine.replay(params.id, { ...query, isAlone: project !== null }),
+  }),
+]
+
+export const graph = [
+  operation({
+    id: 'getProjectGraph',
+    route: 'GET /api/projects/{id}/graph',
+    scope: 'read',
+    projectKey: true,
+    role: 'reader',
+    answer: 'project-graph.json',
+    summary: 'The project as a graph with its live state',
+    run: (engine, { params, project }) => engine.projectGraph(params.id, project !== null),
+  }),
+  operation({
+    id: 'placeGraphNodes',
+    route: 'PUT /api/projects/{id}/graph/positions',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-graph-positions.json',
+    answer: 'graph-positions.json',
+    summary: 'Replace where people put nodes',
+    run: (engine, { params, body }) => engine.placeNodes(params.id, body),
+  }),
+  operation({
+    id: 'previewDraft',
+    route: 'POST /api/projects/{id}/draft/preview',
+    scope: 'admin',
+    role: 'wide',
+    advice: PLAN_ADVICE,
+    body: 'request-draft-preview.json',
+    bodyLimit: BIG_BODY,
+    answer: 'draft-preview.json',
+    summary:
+      'What operations would do: plan, graph, problems, conflicts and catalog file; nothing is written',
+    run: (engine, { params, body, by }) => engine.previewDraft(params.id, body, by),
+  }),
+]
+
+/* The demo: a made-up shop that can be broken, with a scripted model; loaded and removed whole. */
+
+const demoOperation = tagged('demo')
+
+export const demo = [
+  demoOperation({
+    id: 'getDemo',
+    route: 'GET /api/demo',
+    scope: 'read',
+    role: 'reader',
+    answer: 'demo.json',
+    summary: 'Whether the demo is loaded, and what of it is broken',
+    run: (engine) => engine.demoStatus(),
+  }),
+  demoOperation({
+    id: 'startDemo',
+    route: 'POST /api/demo',
+    scope: 'admin',
+    role: 'writer',
+    answer: 'demo.json',
+    access: 'changes',
+    summary: 'Load the demo, with 90 minutes of history and one open incident',
+    run: (engine, { by }) => engine.startDemo(by),
+  }),
+  demoOperation({
+    id: 'removeDemo',
+    route: 'DELETE /api/demo',
+    scope: 'admin',
+    role: 'writer',
+    answer: 'demo-removed.json',
+    access: 'changes',
+    summary: 'Remove the demo with all that it made',
+    run: (engine, { by }) => engine.removeDemo(by),
+  }),
+  demoOperation({
+    id: 'breakDemo',
+    route: 'POST /api/demo/faults',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-demo-break.json',
+    answer: 'demo.json',
+    summary: 'Break a service of the demo',
+    run: (engine, { body }) => engine.breakDemo(body.service),
+  }),
+  demoOperation({
+    id: 'mendDemo',
+    route: 'DELETE /api/demo/faults',
+    scope: 'admin',
+    role: 'writer',
+    query: {
+      service: {
+        type: 'string',
+        enum: ['checkout', 'payments', 'cart', 'search'],
+        description: 'Only this service; absent: all that are broken.',
+      },
+    },
+    answer: 'demo.json',
+    summary: 'Mend what is broken of the demo',
+    run: (engine, { query }) => engine.mendDemo(query.service),
+  }),
 ]

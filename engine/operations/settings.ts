@@ -1,4 +1,7 @@
 /** Model providers, prices, bounds of agents and their tracing (SPEC.md, Model providers; Outbound 6); what models were used for. */
+
+import type { Gateway, ModelProvider, ProvideraKey, ProviderWrite } from '../../schemas/types.ts'
+import type { ModelCalls } from '../agents/models/calls.ts'
 import { tagged } from './operation.ts'
 
 const operation = tagged('settings')
@@ -136,5 +139,203 @@ export const settings = [
     answer: 'model-usage-result.json',
     summary: 'What models were used for: of all time, and the last days',
     run: (engine, { query }) => engine.modelUsage(query.days),
+  }),
+]
+
+/* Provider A's key and gateway by routes of their own: another view of its entry among the providers. */
+
+const ID = 'providera'
+
+type Models = Pick<ModelCalls, 'listModelProviders' | 'saveModelProvider' | 'removeModelProvider'>
+
+const entryOf = async (engine: Pick<Models, 'listModelProviders'>): Promise<ModelProvider> =>
+  (await engine.listModelProviders()).providers.find(({ id }) => id === ID)!
+
+const keyOf = ({ configured, source, key_stored }: ModelProvider): ProvideraKey => ({
+  configured,
+  source,
+  stored: key_stored,
+  env_overrides: false,
+})
+
+const gatewayOf = (entry: ModelProvider): Gateway => ({
+  configured: entry.base_url !== '',
+  url: entry.base_url,
+  source: entry.base_source,
+  stored: entry.gateway_stored ?? false,
+  token_stored: entry.gateway_token_stored ?? false,
+  default_url: entry.default_url ?? '',
+})
+
+/** @param keepsMore whether something of it stays stored. */
+const forget = (engine: Models, keepsMore: boolean | undefined, what: ProviderWrite) =>
+  keepsMore ? engine.saveModelProvider(ID, what) : engine.removeModelProvider(ID)
+
+export const providerA = [
+  operation({
+    id: 'getProviderAKey',
+    route: 'GET /api/settings/providera-key',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'providera-key.json',
+    summary: 'Whether provider A has a credential',
+    run: async (engine) => keyOf(await entryOf(engine)),
+  }),
+  operation({
+    id: 'saveProviderAKey',
+    route: 'PUT /api/settings/providera-key',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-providera-key-write.json',
+    answer: 'providera-key.json',
+    summary: 'Store the key of provider A',
+    run: async (engine, { body }) => {
+      await engine.saveModelProvider(ID, { key: body.key })
+      return keyOf(await entryOf(engine))
+    },
+  }),
+  operation({
+    id: 'forgetProviderAKey',
+    route: 'DELETE /api/settings/providera-key',
+    scope: 'admin',
+    role: 'network',
+    answer: 'providera-key.json',
+    summary: 'Forget the stored key of provider A',
+    run: async (engine) => {
+      const { key_stored, gateway_stored, gateway_token_stored } = await entryOf(engine)
+      if (key_stored) await forget(engine, gateway_stored || gateway_token_stored, { key_clear: true })
+      return keyOf(await entryOf(engine))
+    },
+  }),
+  operation({
+    id: 'getGateway',
+    route: 'GET /api/settings/gateway',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'gateway.json',
+    summary: 'The gateway in front of provider A',
+    run: async (engine) => gatewayOf(await entryOf(engine)),
+  }),
+  operation({
+    id: 'saveGateway',
+    route: 'PUT /api/settings/gateway',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-gateway-write.json',
+    answer: 'gateway.json',
+    summary: 'Store the address and token of a gateway',
+    run: async (engine, { body: { url, token } }) => {
+      await engine.saveModelProvider(ID, {
+        ...(url === undefined ? {} : { base_url: url }),
+        ...(token === undefined ? {} : { gateway_token: token }),
+      })
+      return gatewayOf(await entryOf(engine))
+    },
+  }),
+  operation({
+    id: 'forgetGateway',
+    route: 'DELETE /api/settings/gateway',
+    scope: 'admin',
+    role: 'network',
+    answer: 'gateway.json',
+    summary: 'Forget the stored address and token',
+    run: async (engine) => {
+      const { key_stored, gateway_stored, gateway_token_stored } = await entryOf(engine)
+      if (gateway_stored || gateway_token_stored)
+        await forget(engine, key_stored, { base_url: '', gateway_token_clear: true })
+      return gatewayOf(await entryOf(engine))
+    },
+  }),
+]
+
+/* Slack's bot token and signing secret, and the channels findings can go to (SPEC.md, Settings: Slack). */
+
+const slackOperation = tagged('slack')
+
+// Calls of role network also change the list of channels, which is kept there.
+export const slack = [
+  slackOperation({
+    id: 'getSlackBotToken',
+    route: 'GET /api/settings/slack-bot-token',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'slack-secret.json',
+    summary: 'Whether Slack has a bot token',
+    run: (engine) => engine.slackSecret('bot_token'),
+  }),
+  slackOperation({
+    id: 'saveSlackBotToken',
+    route: 'PUT /api/settings/slack-bot-token',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-slack-bot-token-write.json',
+    answer: 'slack-secret.json',
+    summary: 'Store the bot token',
+    run: (engine, { body }) => engine.storeSlackSecret('bot_token', body.token),
+  }),
+  slackOperation({
+    id: 'forgetSlackBotToken',
+    route: 'DELETE /api/settings/slack-bot-token',
+    scope: 'admin',
+    role: 'network',
+    answer: 'slack-secret.json',
+    summary: 'Forget the stored bot token',
+    run: (engine) => engine.forgetSlackSecret('bot_token'),
+  }),
+  slackOperation({
+    id: 'testSlack',
+    route: 'POST /api/settings/slack-bot-token/test',
+    scope: 'admin',
+    role: 'network',
+    answer: 'slack-tested.json',
+    summary: 'Ask Slack whose the bot token is',
+    run: (engine) => engine.testSlack(),
+  }),
+  slackOperation({
+    id: 'getSlackSigningSecret',
+    route: 'GET /api/settings/slack-signing-secret',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'slack-secret.json',
+    summary: 'Whether Slack has a signing secret',
+    run: (engine) => engine.slackSecret('signing_secret'),
+  }),
+  slackOperation({
+    id: 'saveSlackSigningSecret',
+    route: 'PUT /api/settings/slack-signing-secret',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-slack-signing-secret-write.json',
+    answer: 'slack-secret.json',
+    summary: 'Store the signing secret',
+    run: (engine, { body }) => engine.storeSlackSecret('signing_secret', body.secret),
+  }),
+  slackOperation({
+    id: 'forgetSlackSigningSecret',
+    route: 'DELETE /api/settings/slack-signing-secret',
+    scope: 'admin',
+    role: 'network',
+    answer: 'slack-secret.json',
+    summary: 'Forget the stored signing secret',
+    run: (engine) => engine.forgetSlackSecret('signing_secret'),
+  }),
+  slackOperation({
+    id: 'listSlackChannels',
+    route: 'GET /api/slack/channels',
+    scope: 'read',
+    role: 'network',
+    answer: 'slack-channels-result.json',
+    summary: 'Every public channel, and private ones the bot is in',
+    run: (engine) => engine.slackChannels(),
+  }),
+  slackOperation({
+    id: 'dropSlackChannels',
+    route: 'POST /api/slack/channels/changed',
+    scope: 'admin',
+    role: 'network',
+    optionalBody: 'request-slack-channels-changed.json',
+    answer: 'done.json',
+    summary: 'Read the channels anew at the next list',
+    run: (engine) => engine.dropSlackChannels(),
   }),
 ]

@@ -1,7 +1,6 @@
 /** Sources (SPEC.md, Sources and labels; reference shapes of the rows). */
 import { fail } from '../errors.ts'
-import { tagged } from './operation.ts'
-import { rowsJson } from './rows.ts'
+import { rowsJson, tagged } from './operation.ts'
 
 const operation = tagged('sources')
 

@@ -4,26 +4,26 @@
  */
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
-import type { SlackPost, SlackProgress } from '../slack/finding-post.ts'
-import type { StoreHandle } from '../store/handle.ts'
-import { moveDelivery } from './delivery.ts'
-import { type DueRow, deliveryRows } from './rows.ts'
-import type { Leases } from './senders/fetch.ts'
-import type { WriteBack } from './senders/write-back.ts'
-import type { Subscriptions } from './subscriptions.ts'
-import type { Claimed, FindingToSend, TryResult } from './worker.ts'
+import type { StoreHandle } from '../log/store/handle.ts'
+import type { Secrets } from '../net/secrets.ts'
+import { createLeases, fetchWrites, type Leases } from './fetching.ts'
+import { type DueRow, deliveryRows, moveDelivery } from './rows.ts'
+import type { SlackPost, SlackProgress } from './send-slack.ts'
+import type { WriteBack } from './send-webhook.ts'
+import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
+import type { Claimed, FindingToSend, OutboxPort, TryResult } from './worker.ts'
 
 /** What an agent's findings are posted as; credentials are in it. */
-export interface FindingsToSend {
+interface FindingsToSend {
   /** @returns null: the run is gone */
   writeBack(runId: string): WriteBack | null
   slackPost(runId: string, progress: SlackProgress | null): SlackPost | null
 }
 
-export type Queue = ReturnType<typeof createQueue>
+type Queue = ReturnType<typeof createQueue>
 
 /** @param onPending called when a delivery waits again. */
-export function createQueue({
+function createQueue({
   store,
   clock,
   subscriptions,
@@ -117,3 +117,83 @@ const rerunInstead = (run: string | null): string =>
   run === null
     ? 'an agent is not told twice of a firing'
     : `an agent is not told twice of a firing: run ${run} again instead`
+
+/* What the worker asks of the outbox, on the thread that writes; and sending again, for people. */
+
+/** What the worker claims, and what came of it. */
+export interface OutboxCalls {
+  claimDeliveries(limit: number, busy: readonly string[]): Promise<Claimed[]>
+  settleDelivery(id: string, result: TryResult): Promise<void>
+  nextDelivery(): Promise<number | null>
+}
+
+export interface OutboxWrites extends OutboxCalls {
+  /** @throws SvcError not_found; wrong_state; conflict when there is nobody to send it to */
+  redeliver(id: string): Promise<{ ok: true }>
+}
+
+/** What sending findings needs beside them; not for doors: tokens are in it. */
+export interface FindingPort {
+  findingToSend(delivery: string): Promise<FindingToSend>
+  noteDelivery(delivery: string, progress: SlackProgress): Promise<void>
+}
+
+export function outboxWrites(queue: Queue): OutboxWrites & FindingPort {
+  return {
+    redeliver: async (id) => {
+      queue.redeliver(id)
+      return { ok: true }
+    },
+    claimDeliveries: async (limit, busy) => queue.claim(limit, busy),
+    settleDelivery: async (id, result) => queue.settle(id, result),
+    nextDelivery: async () => queue.nextDue(),
+    findingToSend: async (id) => queue.finding(id),
+    noteDelivery: async (id, progress) => queue.note(id, progress),
+  }
+}
+
+/** What the worker needs, of an engine wherever it runs. */
+export function outboxPort(
+  engine: OutboxCalls & FindingPort & { deliveryMessage(id: string): Promise<unknown> },
+): OutboxPort {
+  return {
+    claim: (limit, busy) => engine.claimDeliveries(limit, busy),
+    message: async (id) => JSON.stringify(await engine.deliveryMessage(id)),
+    finding: (id) => engine.findingToSend(id),
+    note: (id, progress) => engine.noteDelivery(id, progress),
+    settle: (id, result) => engine.settleDelivery(id, result),
+    nextDue: () => engine.nextDelivery(),
+  }
+}
+
+/*
+ * The outbox: everything that is told to somebody outside, and to agents. A row of `deliveries` is one message to
+ * one recipient, its machine (machines/delivery.ts) decides what becomes of it, and one worker sends what is due.
+ *
+ * | sender                | what it tells                                   | who carries it                  |
+ * | --------------------- | ----------------------------------------------- | ------------------------------- |
+ * | senders/webhook.ts    | firings, to subscribed addresses                | the worker                      |
+ * | senders/slack.ts      | firings and findings, to channels of Slack      | the worker                      |
+ * | senders/write-back.ts | findings, to the webhook of their agent         | the worker                      |
+ * | senders/fetch.ts      | firings, to whoever asks for them               | the recipient, with a lease     |
+ * | senders/agent.ts      | firings, to agents of this service              | the run, until it ends          |
+ *
+ * Ways in: rows.ts `addDelivery` writes one in the transaction of what it tells; queue.ts is what the worker and
+ * people ask of it. rows.ts alone writes its tables, `deliveries` and `delivery_tries`.
+ */
+
+interface OutboxParts {
+  store: StoreHandle
+  clock: Clock
+  secrets: Secrets
+  findings: FindingsToSend
+  /** Called when a delivery waits again. */
+  onPending(): void
+}
+
+export function openOutbox({ store, clock, secrets, findings, onPending }: OutboxParts) {
+  const subscriptions = createSubscriptions({ store, clock, secrets })
+  const leases = createLeases({ store, clock, onPending })
+  const queue = createQueue({ store, clock, subscriptions, leases, findings, onPending })
+  return { subscriptions, queue, ...fetchWrites(subscriptions, leases) }
+}

@@ -3,9 +3,10 @@
  * of a firing (`firing_id`) or of an agent's finding (`finding_of`, the run). Times are epoch ms.
  */
 import { maxTries, type RetryKind } from '../../machines/delivery.ts'
-import { firstSnapshot } from '../lifecycle/advance.ts'
-import type { Database } from '../store/handle.ts'
-import { newDispatchId } from '../triggers/ids.ts'
+import type { LifecycleEvent } from '../../machines/step.ts'
+import { carryOut, type Executors, firstSnapshot, move } from '../log/lifecycle.ts'
+import type { Database } from '../log/store/handle.ts'
+import { newDispatchId } from '../model/ids.ts'
 
 /** How a recipient is told: the sender of it. */
 export type RecipientKind = 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'
@@ -68,7 +69,7 @@ const IS_NEXT = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE}
 const SENT = "('webhook', 'slack', 'write_back')"
 const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND ${IS_NEXT}`
 
-export type DeliveryRows = ReturnType<typeof prepare>
+type DeliveryRows = ReturnType<typeof prepare>
 
 const prepared = new WeakMap<Database, DeliveryRows>()
 
@@ -201,4 +202,93 @@ function fetching(db: Database) {
       .prepare<[], number | null>('SELECT min(lease_until) FROM deliveries WHERE lease_until IS NOT NULL')
       .pluck(),
   }
+}
+
+/*
+ * Where deliveries change their state: the machine decides (machines/delivery.ts), and what its effects ask for
+ * is written with the new state, in the transaction of the caller. Nobody else moves a delivery.
+ *
+ * ```
+ *            claim               acknowledge
+ *  pending ─────────▶ running ─────────────▶ delivered
+ *     ▲  ▲              │ │                      │
+ *     │  └── retry, ────┘ └─ refuse, gone, the ─▶ failed ──┐
+ *     │   interrupted        last retry                    │
+ *     └────────────────────── redeliver ───────────────────┘
+ * ```
+ */
+
+interface Moved {
+  state: string
+  /** Number of the try to be made now, from 1; null: none is. */
+  send: number | null
+}
+
+interface Written {
+  rows: DeliveryRows
+  id: string
+  /** Epoch ms, of the event. */
+  at: number
+  moved: Moved
+}
+
+/** What each effect of the machine is; test/engine/outbox/delivery.test.ts holds that none is missing. */
+export const effects: Executors<Written> = {
+  send: ({ moved }, params: { try: number }) => {
+    moved.send = params.try
+  },
+  note_delivered: ({ rows, id, at }, params: { at: number | null }) =>
+    void rows.setDelivered.run(params.at ?? at, id),
+  note_failure: ({ rows, id }, params: { reason: string | null }) =>
+    void rows.setReason.run(params.reason, id),
+  begin_again: ({ rows, id }, params: { keeps_progress: boolean }) =>
+    void rows.beginAgain.run(params.keeps_progress ? 1 : 0, id),
+  disable_recipient: ({ rows, id, at }) => void rows.disableRecipient.run(at, id),
+}
+
+/**
+ * Moves a delivery by an event; call inside a transaction.
+ * @param event with `at`, epoch ms
+ * @throws SvcError not_found; wrong_state, naming the state and what it accepts; conflict
+ */
+export function moveDelivery(db: Database, id: string, event: LifecycleEvent & { at: number }): Moved {
+  const { state, snapshot, effects: asked } = move(db, { kind: 'delivery', id, name: id }, event)
+  const moved: Moved = { state, send: null }
+  const rows = deliveryRows(db)
+  carryOut('delivery', effects, asked, { rows, id, at: event.at, moved })
+  rows.setDue.run((snapshot.context.due_at as number | null) ?? null, id)
+  return moved
+}
+
+/*
+ * Firings told to agents of this service: the delivery is under way from the firing on, and is settled in the
+ * transaction that ends the run. Nothing is sent, so the worker has no part in it.
+ */
+
+/**
+ * Writes the delivery and wakes the agent, in the transaction of the firing.
+ * @param wake makes the run, or finds the one that waits. @returns its id; null: there is no such agent
+ */
+export function tellAgent(
+  db: Database,
+  delivery: Omit<NewDelivery, 'kind'>,
+  wake: (deliveryId: string) => string | null,
+): string | null {
+  const { at, recipient } = delivery
+  const id = addDelivery(db, { ...delivery, kind: 'agent' })
+  moveDelivery(db, id, { type: 'claim', at })
+  const run = wake(id)
+  if (run === null) moveDelivery(db, id, { type: 'refuse', at, reason: `no agent is named ${recipient}` })
+  return run
+}
+
+/** The run that a delivery started, or joined. */
+export function noteRun(db: Database, deliveryId: string, run: string): void {
+  deliveryRows(db).setRun.run(run, deliveryId)
+}
+
+/** What the deliveries to an agent came to. @param reason null: its run succeeded */
+export function settleRun(db: Database, run: string, reason: string | null, at: number): void {
+  const event = reason === null ? { type: 'acknowledge', at } : { type: 'refuse', at, reason }
+  for (const id of deliveryRows(db).ofRun.all(run)) moveDelivery(db, id, event)
 }

@@ -7,15 +7,27 @@
  */
 import { setMaxListeners } from 'node:events'
 import type { Clock, Timers } from '../clock.ts'
-import { type Egress, within } from '../egress/index.ts'
 import { SvcError } from '../errors.ts'
-import type { SlackProgress } from '../slack/finding-post.ts'
-import { createWorkerLoop, pauseOf } from '../worker-loop.ts'
-import { faultOfOurs, interrupted, type Outcome, type Situation } from './outcome.ts'
+import { createWorkerLoop, pauseOf } from '../log/worker-loop.ts'
+import { type Egress, within } from '../net/fetch.ts'
 import { retryKindOf } from './rows.ts'
-import { type SlackAccounts, type SlackPost, sendFinding, sendFiring } from './senders/slack.ts'
-import { sendWebhook, type Target } from './senders/webhook.ts'
-import { sendWriteBack, type WriteBack } from './senders/write-back.ts'
+import {
+  type SlackAccounts,
+  type SlackPost,
+  type SlackProgress,
+  sendFinding,
+  sendFiring,
+} from './send-slack.ts'
+import {
+  faultOfOurs,
+  interrupted,
+  type Outcome,
+  type Situation,
+  sendWebhook,
+  sendWriteBack,
+  type Target,
+  type WriteBack,
+} from './send-webhook.ts'
 
 interface Taken {
   deliveryId: string

@@ -1,9 +1,9 @@
 /** All roles on the caller's thread: calls between them are direct. For tests, tools, and engines in memory. */
 import { systemClock } from '../clock.ts'
-import { createEngine, type Signals, type StoreRoles } from '../engine.ts'
+import { createEngine, performOver, type Signals, type StoreRoles } from '../engine.ts'
 import type { LocalEngine } from '../operations/network.ts'
 import type { EngineOptions, Writer } from './calls.ts'
-import { performOver } from './performing.ts'
+
 import { openWriter } from './writer.ts'
 
 /** The roles of the store, of which the writer is all: in memory there is one connection. @throws StartError */

@@ -1,33 +1,45 @@
 /** What runs and findings need of the rest of the engine: agents, projects, wiring, firings, and the way in. */
 import type { IngestResult, Label, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
+import { findingQueries } from '../agents/finding-queries.ts'
+import { type FindingsParts, primaryOf } from '../agents/findings.ts'
+import { readable } from '../agents/inspect.ts'
+import { openStoredModels } from '../agents/models/calls.ts'
+import type { ModelEnvironment } from '../agents/models/providers.ts'
+import type { UsageEntry } from '../agents/models/usage.ts'
+import type { runWrites } from '../agents/runs/calls.ts'
+import { requireKnownAgent, runQueries } from '../agents/runs/queries.ts'
+import type { Origin, RunLimits, RunsParts } from '../agents/runs/types.ts'
+import { openStoredTracing, type TracingEnvironment } from '../agents/tracing-settings.ts'
 import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import type { Declared } from '../declared/declared.ts'
-import { makeFindingsSource } from '../declared/findings-source.ts'
+import { createCredentials } from '../declared/access/credentials.ts'
+import { createKeys } from '../declared/access/keys.ts'
+import { openCatalog } from '../declared/catalog/catalog.ts'
+import { type Declared, type DeclaredParts, openDeclared } from '../declared/declared.ts'
+import { setupQueries } from '../declared/projects/follow.ts'
+import { openTemplates } from '../declared/projects/present.ts'
+import { answersPractice } from '../declared/setup/tryout.ts'
+import { makeFindingsSource } from '../declared/source-writes.ts'
+import { TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail, SvcError } from '../errors.ts'
-import { type FindingsParts, primaryOf } from '../findings/findings.ts'
-import { findingQueries } from '../findings/queries.ts'
-import { readable } from '../inspect/records.ts'
-import type { UsageEntry } from '../models/usage.ts'
+import { openPositions } from '../graph/graph.ts'
+import type { Figures } from '../log/figures.ts'
+import type { InnerCall } from '../log/pipeline.ts'
+import type { DocumentsWriter } from '../log/retention.ts'
+import type { StoreHandle } from '../log/store/handle.ts'
+import type { Tallies } from '../log/tallies.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { eventId, parseEventId } from '../log/timeline/present.ts'
+import { wiringOf } from '../model/project.ts'
+import { parseDuration } from '../model/units.ts'
+import type { Secrets } from '../net/secrets.ts'
 import type { Ending } from '../outbox/fetching.ts'
-import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
-import type { InnerCall } from '../pipeline.ts'
-import type { runWrites } from '../runs/calls.ts'
-import { requireKnownAgent } from '../runs/known-agent.ts'
-import type { RunLimits, RunsParts } from '../runs/parts.ts'
-import { runQueries } from '../runs/queries.ts'
-import type { Origin } from '../runs/types.ts'
-import { setupQueries } from '../setup/queries.ts'
-import { answersPractice } from '../setup/tryout/practice.ts'
-import type { Tallies } from '../tallies.ts'
-import type { ReadContext } from '../timeline/context.ts'
-import { parseDuration } from '../timeline/duration.ts'
-import { eventId, parseEventId } from '../timeline/present.ts'
+import { emptySlackEnvironment, openSlackSettings, type SlackEnvironment } from '../outbox/slack-api.ts'
+import { carriedOf, recentOf } from '../sources/recent.ts'
+import { createSources } from '../sources/sources.ts'
 import { renderPayload } from '../triggers/message.ts'
-import { firstEvents, keysOf } from '../triggers/present.ts'
-import { type FiringRow, triggerQueries } from '../triggers/queries.ts'
-import { wiringOf } from '../wiring/wires.ts'
+import { type FiringRow, firstEvents, keysOf, triggerQueries } from '../triggers/queries.ts'
 
 const EVIDENCE_MAX = 200
 
@@ -167,4 +179,75 @@ export function findingNeeds(
 function findingsSource(declared: Declared): string {
   const known = declared.sources.live().find(({ connector }) => connector.kind === 'finding')
   return known?.ingestKey ?? declared.sources.requireByName(makeFindingsSource(declared)!).ingestKey
+}
+
+/*
+ * What is declared and set, held on a store by the roles that have one: the writer with all that a write does
+ * beside its rows, a reader on a connection that cannot write, and a rehearsal of drafts.
+ */
+
+/** What an instance is started with, as far as what is declared and set depends on it. */
+export interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>
+  models: ModelEnvironment | undefined
+  tracing: TracingEnvironment | undefined
+  slack: SlackEnvironment | undefined
+}
+
+/** What a write of what is declared does beside its rows. */
+export interface Effects extends Pick<DeclaredParts, 'purge' | 'gone' | 'changed'> {
+  documents: DocumentsWriter['replace']
+  /** A key was revoked. */
+  revoked(key: string): void
+}
+
+interface HeldParts {
+  store: StoreHandle
+  clock: Clock
+  ctx: ReadContext
+  secrets: Secrets
+  figures: Figures
+  tallies: Tallies
+  surroundings: Surroundings
+  effects: Effects
+  /** Why nothing is stored, in words; null: it is. */
+  storageReason(): string | null
+}
+
+export type Held = ReturnType<typeof openHeld>
+
+/** Opens it; what is asked of events is asked of `ctx`. */
+export function openHeld({
+  store,
+  clock,
+  ctx,
+  secrets,
+  figures,
+  tallies,
+  surroundings,
+  effects,
+  storageReason,
+}: HeldParts) {
+  const { env, models, tracing, slack = emptySlackEnvironment } = surroundings
+  const keys = createKeys({ store, clock, onRevoked: effects.revoked })
+  const credentials = createCredentials({ store, secrets, clock })
+  const sources = createSources({
+    ...{ store, clock, secrets, credentials, keys, env, figures, storageReason },
+    documents: { replace: effects.documents },
+    recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
+    carried: (sourceId, limit) => carriedOf(ctx, sourceId, limit),
+  })
+  const { purge, gone, changed } = effects
+  const declared = openDeclared({
+    ...{ store, clock, secrets, keys, sources, env, purge, gone, changed },
+    templates: openTemplates(),
+  })
+  return {
+    ...{ ctx, declared, keys, credentials, sources, secrets },
+    catalog: openCatalog(declared),
+    positions: openPositions(store, clock),
+    stored: openStoredModels(store, secrets, clock, tallies, models),
+    slack: openSlackSettings({ store, secrets, clock, env: slack }),
+    tracing: openStoredTracing(store, secrets, clock, tracing),
+  }
 }

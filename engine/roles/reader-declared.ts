@@ -3,24 +3,24 @@
  * what is held in memory of sources is read again where a change-set came since, and what only the writer counts
  * lies in shared memory (figures.ts). What a call would write with is missing here.
  */
-import type { BootCatalog } from '../catalog/boot.ts'
+
+import { createMaking } from '../agents/runs/making.ts'
 import type { Clock } from '../clock.ts'
-import type { Figures } from '../figures.ts'
+import { watchSealedSecrets } from '../declared/access/sealed-secrets.ts'
+import type { BootCatalog } from '../declared/catalog/boot.ts'
 import { graphCalls } from '../graph/calls.ts'
-import type { GraphWrites } from '../graph/ports.ts'
-import { createMaking } from '../runs/making.ts'
-import { watchSealedSecrets } from '../sealed-secrets.ts'
-import { keyFileOf, openSecrets } from '../secrets.ts'
-import type { Snapshot } from '../snapshot.ts'
-import { Capacity } from '../store/capacity.ts'
-import type { StoreHandle } from '../store/handle.ts'
-import { openReading } from '../store/open.ts'
-import { readingStore } from '../store/reading.ts'
-import { rehearsingStore } from '../store/rehearsal.ts'
-import { Tallies } from '../tallies.ts'
-import type { ReadContext } from '../timeline/context.ts'
-import { type Effects, type Held, openHeld, type Surroundings } from './held.ts'
-import { findingNeeds, runNeeds } from './needs.ts'
+import type { GraphWrites } from '../graph/graph.ts'
+import type { Figures } from '../log/figures.ts'
+import type { Snapshot } from '../log/steps.ts'
+import type { StoreHandle } from '../log/store/handle.ts'
+import { Capacity } from '../log/store/maintenance.ts'
+import { openReading } from '../log/store/open.ts'
+import { Tallies } from '../log/tallies.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { readingStore, rehearsingStore } from '../log/timeline/rehearsal.ts'
+import { keyFileOf, openSecrets } from '../net/secrets.ts'
+import { type Effects, findingNeeds, type Held, openHeld, runNeeds, type Surroundings } from './needs.ts'
+
 import { storeCalls } from './store-calls.ts'
 
 /** Functions by name, as messages ask for them. */

@@ -3,17 +3,18 @@
  * hand; what is declared is opened with the first call that asks for it, so that no start and no read of events waits
  * for it.
  */
+
+import { createScenarioReads } from '../agents/evals/scenario-of-run.ts'
 import type { Clock } from '../clock.ts'
-import { createScenarioReads } from '../evals/scenario-of-run.ts'
-import { Figures } from '../figures.ts'
+import { Figures } from '../log/figures.ts'
+import { snapshotsOf } from '../log/steps.ts'
+import type { Database } from '../log/store/handle.ts'
+import { createReadContext } from '../log/timeline/context.ts'
 import { performOn } from '../operations/index.ts'
 import type { OperationInput } from '../operations/input.ts'
-import { snapshotsOf } from '../snapshot.ts'
-import type { Database } from '../store/handle.ts'
-import { createReadContext } from '../timeline/context.ts'
 import type { StoreCalls } from './calls.ts'
-import { eventCalls } from './event-calls.ts'
 import type { ByName, ReadingOptions } from './reader-declared.ts'
+import { eventCalls } from './store-calls.ts'
 
 /** @param db a connection of its own, opened once the writer has migrated the file. @returns what it answers, `perform` an operation */
 export function openReader(db: Database, options: ReadingOptions, clock: Clock): ByName {

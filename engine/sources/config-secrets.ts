@@ -4,14 +4,26 @@
  * address, those of its parameters that are.
  */
 
-import { keepAddressSecrets, maskAddresses, openAddresses, sealAddresses } from '../address-secrets.ts'
-import { MASK } from '../changes/plan.ts'
-import { addressFields, addressOf, secretFields } from '../connectors/config.ts'
+import { check } from '../../schemas/index.ts'
+import type { SourceSpec, SourceWrite } from '../../schemas/types.ts'
 import { fail, SvcError } from '../errors.ts'
-import { refuseMoved } from '../moved-secret.ts'
-import { isReference } from '../parts/secret-fields.ts'
-import { openVariable, variableIn } from '../secret-variables.ts'
-import type { Secrets } from '../secrets.ts'
+import { refuseMoved } from '../model/addresses.ts'
+import type { CredentialLookup } from '../model/credentials.ts'
+import type { Doc } from '../model/documents.ts'
+import { MASK } from '../model/plan.ts'
+import { parseDuration } from '../model/units.ts'
+import { keepAddressSecrets, maskAddresses, openAddresses, sealAddresses } from '../net/address-secrets.ts'
+import { isReference } from '../net/secret-fields.ts'
+import { openVariable, type Secrets, variableIn } from '../net/secrets.ts'
+import {
+  addressFields,
+  addressOf,
+  credentialField,
+  secretFields,
+  validateConfig,
+} from './connectors/config.ts'
+import type { ConnectorDefinition } from './connectors/connector.ts'
+import { connectorOf } from './connectors/index.ts'
 import type { SourceRow } from './queries.ts'
 
 type Config = Record<string, unknown>
@@ -91,7 +103,7 @@ export class ConfigSecrets {
  * it, anything else replaces it. A secret is not kept for another address.
  * @throws SvcError invalid for a secret to keep that cannot be read, or whose address changed.
  */
-export function keepSecrets(kind: string, { config: stored, unreadable }: OpenConfig, given: Config): Config {
+function keepSecrets(kind: string, { config: stored, unreadable }: OpenConfig, given: Config): Config {
   const merged = { ...given }
   for (const name of secretFields(kind)) {
     if (merged[name] !== undefined && merged[name] !== MASK) continue
@@ -171,4 +183,116 @@ export function resolveReferences(
     if (typeof found === 'string') unresolved.push({ field, reason: found })
   }
   return { config: resolved, unresolved }
+}
+
+/* A config that names a stored credential, as a poll uses it: with the token of now. */
+
+/**
+ * The config with the credential's token and address in it. An address of the source's own stays only
+ * where it is of the same host: the token goes nowhere else.
+ * @param config secrets opened. @returns a sentence where the credential cannot be used.
+ */
+export function withCredential(kind: string, config: Config, credentials: CredentialLookup): Config | string {
+  const name = credentialOf(kind, config)
+  if (name === null) return config
+  if (config.token) return 'token and credential exclude each other: keep one of them'
+  const found = credentials.find(name)
+  if (typeof found === 'string') return found
+  const own = typeof config.api_url === 'string' ? config.api_url : found.apiUrl
+  if (originOf(own) !== originOf(found.apiUrl))
+    return `the credential ${name} is for ${new URL(found.apiUrl).host} and is sent nowhere else; clear api_url, or name a credential for its host`
+  return { ...config, token: found.token, api_url: own }
+}
+
+/** Name of the credential a config reads with; null: it names none. */
+export function credentialOf(kind: string, config: Config): string | null {
+  const field = credentialField(kind)
+  const name = field === undefined ? undefined : config[field]
+  return typeof name === 'string' && name !== '' ? name : null
+}
+
+const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null)
+
+/* The rules of a declared source, whoever sends it (SPEC.md, Sources and labels). */
+
+/** The body of a source that does not exist yet. @returns its config, normalised. @throws SvcError invalid */
+export function checkNew(body: SourceWrite): Record<string, unknown> {
+  const fault = check('request-source-write.json', body)
+  if (fault) fail('invalid', fault)
+  refuseMask(body.connector, body.config ?? {})
+  return checkWrite(body)
+}
+
+/** A body whose kept secrets are filled in. @returns its config, normalised. @throws SvcError invalid */
+export function checkWrite(body: SourceWrite): Record<string, unknown> {
+  const fault = check('request-source-write.json', body)
+  if (fault) fail('invalid', fault)
+  checkPoll(body.connector, body.poll)
+  return validateConfig(body.connector, body.config ?? {})
+}
+
+/**
+ * A source as a document in canonical form.
+ * @param stored what it is now: its connector stays, and secrets that are omitted are kept.
+ * @throws SvcError invalid, naming the field and the rule.
+ */
+export function normaliseSource(
+  given: SourceSpec,
+  stored: (OpenConfig & { connector: string }) | undefined,
+): Doc {
+  const { connector, poll, paused } = given
+  if (stored && stored.connector !== connector)
+    fail('invalid', `connector must stay ${stored.connector}: make another source for another connector`, {
+      field: 'connector',
+    })
+  const spec = {
+    ...given,
+    config: stored ? keepSecrets(connector, stored, given.config ?? {}) : (given.config ?? {}),
+  }
+  const fault = check('source-spec.json', spec)
+  if (fault) fail('invalid', fault)
+  if (!stored) refuseMask(connector, spec.config)
+  checkPoll(connector, poll)
+  const config = validateConfig(connector, spec.config)
+  return {
+    connector,
+    ...(poll && poll !== defaultPoll(connector) ? { poll } : {}),
+    ...(Object.keys(config).length ? { config } : {}),
+    ...(paused ? { paused: true } : {}),
+  }
+}
+
+/* How often a source is polled (SPEC.md, Sources and labels: modes). */
+
+/** What a source that is not polled has, for the field is there for every connector. */
+const UNUSED = '5s'
+/** No connector is polled more often, whatever it allows. */
+const SHORTEST_MS = 1_000
+
+/** The interval of a source that names none. @throws SvcError invalid: unknown connector */
+export function defaultPoll(kind: string): string {
+  const connector = connectorOf(kind)
+  return connector.mode === 'poll' ? connector.suggestedPoll : UNUSED
+}
+
+/**
+ * Checks the interval a source is to have.
+ * @throws SvcError invalid for no duration, or one below what the connector allows.
+ */
+function checkPoll(kind: string, poll: string | undefined): void {
+  const connector = connectorOf(kind)
+  // Kept for every connector, so it must hold for every connector.
+  const ms = parseDuration(poll ?? defaultPoll(kind), 'poll')
+  const least = shortest(connector)
+  if (connector.mode === 'poll' && ms < least)
+    fail('invalid', `poll must be at least ${least / 1_000}s for ${kind}`, { field: 'poll' })
+}
+
+/** Milliseconds between polls, never below what the connector allows. */
+export function intervalOf(connector: ConnectorDefinition, poll: string): number {
+  return Math.max(shortest(connector), parseDuration(poll, 'poll'))
+}
+
+function shortest(connector: ConnectorDefinition): number {
+  return Math.max(SHORTEST_MS, connector.mode === 'poll' ? (connector.minPollMs ?? 0) : 0)
 }

@@ -1,11 +1,10 @@
 /** How a source is doing, and why (SPEC.md, Storage: a refusal shows on the source's health). */
 import type { SourceHealth } from '../../schemas/types.ts'
-import type { CredentialLookup } from '../credentials/types.ts'
-import { untimedHealth } from '../ingest/untimed.ts'
-import { withCredential } from './credential.ts'
+import { untimedHealth } from '../log/ingest/time.ts'
+import type { CredentialLookup } from '../model/credentials.ts'
+import { withCredential } from './config-secrets.ts'
 import type { LiveSource } from './live.ts'
-import type { PollRow } from './poll-queries.ts'
-import type { SourceRow } from './queries.ts'
+import type { PollRow, SourceRow } from './queries.ts'
 
 /**
  * @param storageReason why ingest is refused for want of storage, or null.

@@ -1,12 +1,12 @@
 /** A source as ingest uses it: its config open, its mapping and labels compiled once. */
 import type { WebhookConfig } from '../../schemas/types.ts'
 import type { IngestRoute } from '../calls.ts'
-import type { ConnectorDefinition, PushConnector } from '../connectors/connector.ts'
-import { connectorOf } from '../connectors/index.ts'
-import type { SourceCounters } from '../figures.ts'
-import { compileSource, type Prepare } from '../ingest/prepare.ts'
-import type { SignatureScheme } from '../ingest/signature.ts'
+import type { SourceCounters } from '../log/figures.ts'
+import { compileSource, type Prepare } from '../log/ingest/prepare.ts'
+import type { SignatureScheme } from '../log/ingest/signature.ts'
 import { type OpenConfig, type Resolved, resolveReferences } from './config-secrets.ts'
+import type { ConnectorDefinition, PushConnector } from './connectors/connector.ts'
+import { connectorOf } from './connectors/index.ts'
 import type { SourceRow } from './queries.ts'
 
 export interface LiveSource extends OpenConfig {

@@ -1,18 +1,31 @@
 /** How documents of sources are stored: the row that ingest reads, with its documents and keys. */
-
 import { randomBytes } from 'node:crypto'
 import type { Label } from '../../schemas/types.ts'
-import type { DeclaredKind, Doc, Stored, Stroke } from '../changes/declared.ts'
-import { equal } from '../changes/fields.ts'
-import { addressOf, secretFields } from '../connectors/config.ts'
-import { connectorOf } from '../connectors/index.ts'
-import { advance, firstSnapshot, recordCreated } from '../lifecycle/advance.ts'
-import { maskFields } from '../parts/secret-fields.ts'
-import { hostOf, type VariableUse, variableIn } from '../secret-variables.ts'
-import { addressesIn, withMaskedAddresses } from './config-secrets.ts'
-import type { SourceStore } from './parts.ts'
-import { defaultPoll } from './poll-interval.ts'
-import type { SourceRow } from './queries.ts'
+import type { IngestRoute } from '../calls.ts'
+import type { Clock } from '../clock.ts'
+import type { Keys } from '../declared/access/keys.ts'
+import { fail } from '../errors.ts'
+import type { Figures } from '../log/figures.ts'
+import { advance, firstSnapshot, recordCreated } from '../log/lifecycle.ts'
+import type { DocumentsWriter } from '../log/retention.ts'
+import type { StoreHandle } from '../log/store/handle.ts'
+import type { CredentialLookup } from '../model/credentials.ts'
+import { type DeclaredKind, type Doc, equal, type Stored, type Stroke } from '../model/documents.ts'
+import { maskFields } from '../net/secret-fields.ts'
+import { hostOf, type Secrets, type VariableUse, variableIn } from '../net/secrets.ts'
+import { addressesIn, ConfigSecrets, defaultPoll, withMaskedAddresses } from './config-secrets.ts'
+import { addressOf, secretFields } from './connectors/config.ts'
+import { connectorOf } from './connectors/index.ts'
+import { type Carried, CoverageReader } from './drift.ts'
+import { compileLive, type LiveSource, liveAgain, routeOf } from './live.ts'
+import {
+  type PollQueries,
+  pollQueries,
+  type SourceQueries,
+  type SourceRow,
+  sourceQueries,
+} from './queries.ts'
+import type { RecentEvent } from './sample.ts'
 
 type Config = Record<string, unknown>
 
@@ -193,3 +206,109 @@ function withConfig(doc: Doc, config: Config): Doc {
 
 const sealedJson = (id: number, doc: Doc, config: string): string =>
   JSON.stringify({ '@id': id, ...doc, config: JSON.parse(config) as Config })
+
+/* What sources are made of and work with. */
+
+export interface SourcesParts {
+  store: StoreHandle
+  clock: Clock
+  secrets: Secrets
+  /** What `${NAME}` in a secret field refers to. */
+  env: Readonly<Record<string, string | undefined>>
+  /** What sources name as their credential. */
+  credentials: CredentialLookup
+  keys: Keys
+  documents: DocumentsWriter
+  /** Newest events of a source with their payload. */
+  recent(sourceId: number, limit: number): RecentEvent[]
+  /** Labels of the newest events of a source. */
+  carried(sourceId: number, limit: number): Carried[]
+  /** Why ingest is refused for want of storage, or null. */
+  storageReason(): string | null
+  /** Counts what comes. */
+  figures: Figures
+}
+
+/** The parts with what is derived from them. */
+export interface SourceStore extends SourcesParts {
+  queries: SourceQueries
+  polls: PollQueries
+  configs: ConfigSecrets
+  live: SourceRegistry
+  /** Which labels come. */
+  coverage: CoverageReader
+}
+
+/** Prepares the statements and compiles every source. */
+export function openSourceStore(parts: SourcesParts): SourceStore {
+  const queries = sourceQueries(parts.store.db)
+  const configs = new ConfigSecrets(parts.secrets)
+  const live = new SourceRegistry(queries, configs, parts.env, parts.figures)
+  const coverage = new CoverageReader({ queries, carried: parts.carried, clock: parts.clock })
+  return { ...parts, coverage, queries, polls: pollQueries(parts.store.db), configs, live }
+}
+
+/*
+ * The live sources, found by ingest key, id or name. Derived from the rows: loaded at start and
+ * again after each change is committed, never before.
+ */
+
+class SourceRegistry {
+  private sources = new Map<number, LiveSource>()
+  private byKey = new Map<string, LiveSource>()
+  private byName = new Map<string, LiveSource>()
+  private revision = 0
+
+  constructor(
+    private readonly queries: SourceQueries,
+    private readonly configs: ConfigSecrets,
+    private readonly env: Readonly<Record<string, string | undefined>>,
+    private readonly figures: Figures,
+  ) {
+    this.reload()
+  }
+
+  /** Compiles the sources that are new or whose config changed; those that are deleted are dropped. */
+  reload(): void {
+    const { env, sources: before } = this
+    const revision = ++this.revision
+    const live = this.queries.all().map(
+      (row) =>
+        liveAgain(row, before.get(row.id)) ??
+        compileLive(row, this.configs.open(row), {
+          ...{ env, revision },
+          counters: this.figures.ofSource(row.id, row.config),
+        }),
+    )
+    this.sources = new Map(live.map((source) => [source.id, source]))
+    this.byName = new Map(live.map((source) => [source.name, source]))
+    this.byKey = new Map(live.filter(({ ingestKey }) => ingestKey).map((s) => [s.ingestKey, s]))
+  }
+
+  /** In the order they were made. */
+  all(): LiveSource[] {
+    return [...this.sources.values()].sort((a, b) => a.id - b.id)
+  }
+
+  byId(id: number): LiveSource | undefined {
+    return this.sources.get(id)
+  }
+
+  byIngestKey(key: string): LiveSource | undefined {
+    return this.byKey.get(key)
+  }
+
+  /** @throws SvcError not_found */
+  requireByName(name: string): LiveSource {
+    return this.byName.get(name) ?? fail('not_found', `no source is named ${name}`)
+  }
+
+  has(name: string): boolean {
+    return this.byName.has(name)
+  }
+
+  routes(): IngestRoute[] {
+    // What only the service writes to has no URL.
+    return [...this.byKey.values()].filter(({ connector }) => !connector.internal).map(routeOf)
+  }
+}

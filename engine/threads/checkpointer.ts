@@ -1,9 +1,8 @@
 /** The checkpointer's thread: copies the log into the data file when the writer asks, and knows nothing else. */
 import { once } from 'node:events'
 import { type MessagePort, parentPort } from 'node:worker_threads'
-import { openCheckpointing } from '../store/checkpoints.ts'
-import { faultOf } from './fault.ts'
-import type { FromThread, ToThread } from './protocol.ts'
+import { openCheckpointing } from '../log/store/checkpoints.ts'
+import { type FromThread, faultOf, type ToThread } from './protocol.ts'
 
 /**
  * Waits until the file can be opened, then runs until the thread is ended.

@@ -7,19 +7,30 @@
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import type { IngestCall } from '../calls.ts'
 import { type Clock, clockIn } from '../clock.ts'
-import { connectorOf } from '../connectors/index.ts'
 import { SvcError } from '../errors.ts'
-import { Kernel } from '../ingest/kernel/kernel.ts'
-import { prepareLines, suits } from '../ingest/kernel/prepare-lines.ts'
-import { itemsOf } from '../ingest/otlp/export-items.ts'
-import { compileSource, type Prepare } from '../ingest/prepare.ts'
-import { mapperOf, type PreparedBody, prepareBody } from '../ingest/prepare-body.ts'
+import { itemsOf } from '../log/ingest/otlp.ts'
+import {
+  compileSource,
+  mapperOf,
+  type Prepare,
+  type PreparedBody,
+  prepareBody,
+} from '../log/ingest/prepare.ts'
+import { Kernel } from '../log/kernel/kernel.ts'
+import { prepareLines, suits } from '../log/kernel/packer.ts'
+import { LabelIds } from '../log/store/labels.ts'
+import { connectorOf } from '../sources/connectors/index.ts'
 import type { SourceSpec } from '../sources/live.ts'
-import { LabelIds } from '../store/label-ids.ts'
-import { BufferPool } from './buffer-pool.ts'
-import { callsOf, OWN_BUFFER_BYTES } from './call-bytes.ts'
-import { faultOf } from './fault.ts'
-import type { FromThread, PreparedMessage, ToPreparer, ToThread } from './protocol.ts'
+import {
+  BufferPool,
+  callsOf,
+  type FromThread,
+  faultOf,
+  OWN_BUFFER_BYTES,
+  type PreparedMessage,
+  type ToPreparer,
+  type ToThread,
+} from './protocol.ts'
 
 interface Source {
   id: number

@@ -1,11 +1,11 @@
 /** A reader's thread: answers reads on a connection of its own, so that none holds up ingest. */
 import { once } from 'node:events'
-import { parentPort } from 'node:worker_threads'
+import { type MessagePort, parentPort } from 'node:worker_threads'
 import { clockIn } from '../clock.ts'
+import { SvcError } from '../errors.ts'
+import { openReading } from '../log/store/open.ts'
 import { openReader } from '../roles/reader.ts'
-import { openReading } from '../store/open.ts'
-import { answer } from './answer.ts'
-import type { SharedOptions, ToThread } from './protocol.ts'
+import { type FromThread, faultOf, type SharedOptions, type ToThread } from './protocol.ts'
 
 /** Waits until the file can be opened, then runs until the thread is ended. @throws StartError */
 export async function runReader(options: SharedOptions): Promise<void> {
@@ -16,4 +16,23 @@ export async function runReader(options: SharedOptions): Promise<void> {
   port.on('message', (message: ToThread) => {
     if (message.t === 'call') answer(calls, message, port)
   })
+}
+
+/* Calls of the engine's methods by name, answered by message. */
+
+/** Calls a method and sends its result; a thread answers in order of arrival. */
+export function answer(
+  target: Record<string, unknown>,
+  { id, method, args }: Extract<ToThread, { t: 'call' }>,
+  port: MessagePort,
+): void {
+  const send = (message: FromThread): void => port.postMessage(message)
+  const run = async (): Promise<unknown> => (target[method] as (...args: unknown[]) => unknown)(...args)
+  run().then(
+    (value) => send({ t: 'settled', results: [{ id, value }] }),
+    (error: Error) => {
+      const told = error instanceof SvcError ? error : faultOf(error, send)
+      send({ t: 'settled', results: [{ id, error: told.toWire() }] })
+    },
+  )
 }

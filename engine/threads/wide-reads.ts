@@ -4,11 +4,12 @@
  * asker has gone, is ended with the thread, which is begun anew for the others: nothing else stops what is in
  * the middle of a scan.
  */
-
 import type { Asked } from '../calls.ts'
 import type { Timers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
-import type { EngineThread } from './thread.ts'
+import type { Answering } from '../roles/who-answers.ts'
+import type { SharedOptions } from './protocol.ts'
+import { EngineThread, THREAD_HEAP, type ThreadEvents, WIDE_HEAP } from './thread.ts'
 
 /** How long a wide read may take from when it is begun. */
 export const WIDE_MS = 15_000
@@ -178,3 +179,48 @@ export class WideReads {
 }
 
 const over = () => new SvcError('unavailable', 'the read was ended before it was answered')
+
+/* Reads on threads of their own: short ones on one, wide ones on another, so that neither holds up ingest. */
+
+interface Reading extends Pick<Answering, 'short' | 'wide'> {
+  /** Of short reads. */
+  thread: EngineThread
+  stop(): Promise<void>
+}
+
+/** Starts the thread of short reads; that of wide ones begins with the first of them. */
+export function startReading(parts: {
+  entry: URL
+  options: SharedOptions
+  events: ThreadEvents
+  timers: Timers
+}): Reading {
+  const { entry, options, events, timers } = parts
+  const open = (events: ThreadEvents, heap = THREAD_HEAP) =>
+    new EngineThread(entry, { role: 'reader', ...options }, events, [], heap)
+  const thread = open(events)
+  const wide: WideReads = new WideReads(() => {
+    const onFatal = (error: Error) => {
+      events.onFault('wide reads', error.stack ?? error.message)
+      wide.lost()
+    }
+    const begun = open({ ...events, onFatal }, WIDE_HEAP)
+    begun.send({ t: 'open' })
+    return {
+      call: async (method, args) => {
+        await begun.ready
+        return begun.call(method, args)
+      },
+      end: () => begun.end(),
+    }
+  }, timers)
+  return {
+    thread,
+    short: (method, args) => thread.call(method, args),
+    wide: (method, args, { asked, advice }) => wide.run(method, args, asked, advice),
+    stop: async () => {
+      await wide.stop()
+      await thread.stop()
+    },
+  }
+}

@@ -6,17 +6,24 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { type Clock, clockIn, systemTimers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
-import type { PackedEvents } from '../ingest/packed.ts'
-import type { PreparedCall } from '../pipeline.ts'
+import type { PackedEvents } from '../log/ingest/packed.ts'
+import type { PreparedCall } from '../log/pipeline.ts'
+import { isSqliteError, survivableDiskFault } from '../log/store/handle.ts'
+import { WriterState } from '../log/store/writer-state.ts'
 import type { EngineOptions, Writer as WriterRole } from '../roles/calls.ts'
 import { openWriter } from '../roles/writer.ts'
-import { isSqliteError, survivableDiskFault } from '../store/disk-fault.ts'
-import { WriterState } from '../store/writer-state.ts'
-import { answer } from './answer.ts'
-import { BufferPool } from './buffer-pool.ts'
-import { callsOf } from './call-bytes.ts'
-import { faultOf } from './fault.ts'
-import type { FromThread, PreparedMessage, Settled, StoreOptions, ToPreparer, ToThread } from './protocol.ts'
+import {
+  BufferPool,
+  callsOf,
+  type FromThread,
+  faultOf,
+  type PreparedMessage,
+  type Settled,
+  type StoreOptions,
+  type ToPreparer,
+  type ToThread,
+} from './protocol.ts'
+import { answer } from './reader.ts'
 
 /** Bytes committed together at most: about 8,000 events, 40 ms. */
 const GROUP_BYTES = 4 * 1024 * 1024

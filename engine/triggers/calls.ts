@@ -1,11 +1,11 @@
 /** Triggers at work as callers see them; here what is written: subscriptions. */
 import type { SubscriptionCreated } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
-import type { Audience } from '../egress/index.ts'
 import { fail } from '../errors.ts'
+import type { Audience } from '../net/fetch.ts'
+import { addressFault } from '../net/secrets.ts'
+import { channelOf } from '../outbox/slack-api.ts'
 import type { Subscriptions } from '../outbox/subscriptions.ts'
-import { addressFault } from '../secret-variables.ts'
-import { channelOf } from '../slack/address.ts'
 import type { TriggerReads } from './reads.ts'
 
 export interface TriggerWrites {

@@ -3,13 +3,12 @@
  * what tripped them, and one delivery per recipient. Bursts that gather are kept in memory while they
  * grow and written once a transaction; whoever rolls a transaction back calls `reset`.
  */
-import { firstSnapshot, move } from '../lifecycle/advance.ts'
-import type { Database } from '../store/handle.ts'
-import { newDispatchId, packIds, unpackIds } from './ids.ts'
+import { firstSnapshot, move } from '../log/lifecycle.ts'
+import type { Database } from '../log/store/handle.ts'
+import { newDispatchId, packIds, unpackIds } from '../model/ids.ts'
 import type { FiringRow, NewFiring, TriggerQueries } from './queries.ts'
-import type { Recipients } from './recipients.ts'
+import type { Recipients, Wirings } from './recipients.ts'
 import { type Crossing, EVIDENCE_MAX, type LabelLookup, type TriggerDefinition } from './types.ts'
-import type { Wirings } from './wirings.ts'
 
 export interface FiringWriterParts {
   db: Database

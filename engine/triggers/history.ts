@@ -1,9 +1,13 @@
 /** Stored events for the evaluator: what a trigger has to know of a key's past is read by label. */
-import { SOURCE_LABEL } from '../store/dictionary.ts'
-import { firstPositions } from '../store/scan.ts'
-import type { ReadContext } from '../timeline/context.ts'
-import { seenOf } from './seen.ts'
-import type { History, HistoryQuery } from './types.ts'
+
+import type { WhyRecord } from '../../schemas/types.ts'
+import type { Database, Statement } from '../log/store/handle.ts'
+import { SOURCE_LABEL } from '../log/store/labels.ts'
+import { firstPositions } from '../log/store/scan.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { unpackIds } from '../model/ids.ts'
+import { seenOf, type TriggerQueries } from './queries.ts'
+import type { History, HistoryQuery, Ledger, NoteFilter, Verdict } from './types.ts'
 
 /** Rows materialised at a time. */
 const PAGE = 2_000
@@ -44,4 +48,125 @@ export function createHistory(ctx: ReadContext): History {
 function groupsOf(ctx: ReadContext, { sourceIds, labels }: HistoryQuery): number[][] {
   const sources = sourceIds.flatMap((id) => ctx.dictionary.find(SOURCE_LABEL, String(id)) ?? [])
   return [sources, ...labels.map((label) => [label])]
+}
+
+/*
+ * Why events fired, or did not, as records. Firings and errors are always kept, as long as their
+ * firing; of every other reason at most PER_MINUTE of a trigger a minute, and of a trigger the newest
+ * KEPT. What is not recorded is worked out again when it is asked for (explain, why.ts).
+ */
+
+/** Of one trigger and reason. */
+export const PER_MINUTE = 20
+/** Of one trigger. */
+export const KEPT = 2_000
+const MINUTE_MS = 60_000
+type Reason = WhyRecord['reason']
+const ALWAYS: ReadonlySet<Reason> = new Set(['fired', 'no_subscriber', 'error'])
+
+export class Notes {
+  private minute = 0
+  private counts = new Map<string, number>()
+  /** Triggers with new records since they were last pruned. */
+  private readonly grown = new Map<number, number>()
+  private readonly pruneRows: Statement<[number, number, number]>
+
+  constructor(
+    db: Database,
+    private readonly queries: TriggerQueries,
+  ) {
+    this.pruneRows = db.prepare(
+      `DELETE FROM evaluations WHERE trigger_id = ? AND reason NOT IN ('fired', 'no_subscriber', 'error')
+         AND id <= (SELECT id FROM evaluations WHERE trigger_id = ? AND reason NOT IN ('fired', 'no_subscriber', 'error')
+                    ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+    )
+  }
+
+  /** Whether one more of this kind would be kept. */
+  readonly wanted: NoteFilter = (triggerId, reason, at) => {
+    if (ALWAYS.has(reason)) return true
+    return (this.countsOf(at).get(`${triggerId} ${reason}`) ?? 0) < PER_MINUTE
+  }
+
+  /** Records what came of an event, if it is to be kept. */
+  add(trigger: string, verdict: Verdict, dispatchId: string | null): void {
+    const { triggerId, reason, at, eventId, ...detail } = verdict
+    if (!ALWAYS.has(reason)) {
+      const counts = this.countsOf(at)
+      const key = `${triggerId} ${reason}`
+      const n = counts.get(key) ?? 0
+      if (n >= PER_MINUTE) return
+      counts.set(key, n + 1)
+      this.grown.set(triggerId, (this.grown.get(triggerId) ?? 0) + 1)
+    }
+    this.queries.note.run(triggerId, trigger, eventId, at, reason, dispatchId, JSON.stringify(detail))
+  }
+
+  /** Removes what is beyond the newest of each trigger that has grown; call inside a transaction. */
+  prune(): void {
+    for (const [triggerId, n] of this.grown) {
+      if (n < PER_MINUTE) continue
+      this.pruneRows.run(triggerId, triggerId, KEPT)
+      this.grown.delete(triggerId)
+    }
+  }
+
+  private countsOf(at: number): Map<string, number> {
+    const minute = Math.floor(at / MINUTE_MS)
+    if (minute !== this.minute) {
+      this.minute = minute
+      this.counts = new Map()
+    }
+    return this.counts
+  }
+}
+
+/* What was decided, read back from its rows: the evaluator's memory beyond the process. */
+
+/** The ledger as it is. */
+export function createLedger(queries: TriggerQueries): Ledger {
+  return {
+    lastFired: (triggerId, key) => queries.lastFired.get(triggerId, key) ?? null,
+    firedSince: (triggerId, after) => queries.firedSince.all(triggerId, after),
+    open: (triggerId) => {
+      const row = queries.open.get(triggerId)
+      if (!row) return null
+      return {
+        state: row.state as 'gathering' | 'held',
+        openedAt: row.opened_at,
+        lastAt: row.last_at,
+        events: row.events,
+        ids: () => queries.eventsOf.all(row.id).flatMap(({ ids }) => unpackIds(ids)),
+        dueAt: row.due_at ?? row.last_at,
+      }
+    },
+    active: (triggerId) =>
+      queries.active.all(triggerId).map(({ key, labels, since }) => ({
+        key,
+        labels: JSON.parse(labels) as number[],
+        since,
+      })),
+    watched: (triggerId) =>
+      queries.watched.all(triggerId).map(({ key, labels, last_id, last_at, silent }) => ({
+        key,
+        labels: JSON.parse(labels) as number[],
+        lastId: last_id,
+        lastAt: last_at,
+        isSilent: silent === 1,
+      })),
+  }
+}
+
+/**
+ * The ledger as it was when an event was judged: only cooldowns and limits are kept that far back.
+ * @param at time of ingest of the event, epoch ms. @param eventId of the event.
+ */
+export function ledgerAsOf(queries: TriggerQueries, at: number, eventId: number): Ledger {
+  return {
+    lastFired: (triggerId, key) => queries.lastFiredBefore.get(triggerId, key, at, eventId) ?? null,
+    firedSince: (triggerId, after) => queries.firedSince.all(triggerId, after).filter((fired) => fired < at),
+    open: () => null,
+    active: () => [],
+    watched: () => [],
+  }
 }

@@ -5,21 +5,18 @@
  */
 import type { Clock } from '../clock.ts'
 import type { FiringIncidents } from '../incidents/firing.ts'
-import type { StoreHandle } from '../store/handle.ts'
-import type { Stamp } from '../store/stamp.ts'
-import type { Tallies } from '../tallies.ts'
-import type { ReadContext } from '../timeline/context.ts'
+import type { StoreHandle } from '../log/store/handle.ts'
+import type { Stamp } from '../log/store/writer-state.ts'
+import type { Tallies } from '../log/tallies.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
 import { createEvaluator } from './core/index.ts'
-import { readDefinitions } from './definitions.ts'
 import { type Cause, FiringWriter, type PracticeOf, type Written } from './firing-writer.ts'
-import { createHistory } from './history.ts'
-import { createLedger } from './ledger.ts'
-import { Notes } from './notes.ts'
-import { triggerQueries } from './queries.ts'
-import { type AgentWake, Recipients } from './recipients.ts'
+import { createHistory, createLedger, Notes } from './history.ts'
+import { readDefinitions, triggerQueries } from './queries.ts'
+
+import { type AgentWake, Recipients, Wirings } from './recipients.ts'
 import { Schedules } from './schedules.ts'
 import type { Decision, Evaluator, SeenBatch, TriggerDefinition, Verdict, WatchedKey } from './types.ts'
-import { Wirings } from './wirings.ts'
 
 export interface LiveTriggersParts {
   store: StoreHandle

@@ -3,16 +3,18 @@
  * out when it is sent or shown; since it speaks for an instant that is closed, it is the same bytes
  * every time, as long as its events are kept.
  */
-import type { FiringMessage, ReadRequest, TriggerSpec } from '../../schemas/types.ts'
+import type { FiringMessage, ReadRequest, ScheduleSummary, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
-import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
-import type { ReadContext } from '../timeline/context.ts'
-import { parseDuration } from '../timeline/duration.ts'
-import { eventId, presentRow } from '../timeline/present.ts'
-import { answerRead } from '../timeline/read.ts'
-import { firstEvents, isoOrNull, keysOf } from './present.ts'
-import type { FiringRow } from './queries.ts'
-import { renderSummary } from './summary.ts'
+import { TRIGGER_DEFAULTS } from '../documents/trigger.ts'
+import { eachPosition } from '../log/store/scan.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { compilePlan } from '../log/timeline/plan.ts'
+import { eventId, presentRow, renderRow } from '../log/timeline/present.ts'
+import { answerRead } from '../log/timeline/read.ts'
+import { windowOfSlot } from '../model/slots.ts'
+import { parseDuration } from '../model/units.ts'
+import { matcherOf } from './core/index.ts'
+import { type FiringRow, firstEvents, isoOrNull, keysOf, seenOf } from './queries.ts'
 
 /** Size of the timeline in a message, in tokens. */
 const PAYLOAD_TOKENS = 6_000
@@ -123,4 +125,253 @@ function liveProject(ctx: ReadContext, id: string | null): string | null {
     )
     .get(id)
   return live ? id : null
+}
+
+/*
+ * The summary a schedule carries: for each label a table of how many events each value has in this
+ * window and had in the one before, biggest change first, then examples and what agents found. The
+ * rich form adds what is usual (mean and spread of earlier windows), and how far off the window is.
+ */
+
+const ROWS = 15
+const TEXT_MAX = 16_000
+const RECENT_PER_SOURCE = 3
+/** Events of all the windows looked at: what is beyond is left out, and said to be. */
+const SCAN_MAX = 200_000
+const RICH: Required<ScheduleSummary> = {
+  by_entity: true,
+  baseline: 6,
+  min_count: 5,
+  numbers: [],
+  examples: 2,
+  findings: '6h',
+}
+
+interface Line {
+  value: string
+  /** Events in this window, then in each earlier one, newest first. */
+  counts: number[]
+}
+
+/** @param scope project whose events alone are looked at; null: those of the trigger's sources. */
+function renderSummary(ctx: ReadContext, row: FiringRow, spec: TriggerSpec, scope: string | null): string {
+  const condition = spec.condition as Extract<TriggerSpec['condition'], { every: string } | { cron: string }>
+  const slot = row.slot ?? row.fired_at ?? row.opened_at
+  const length = windowOfSlot(condition, slot)
+  const options = optionsOf(condition.summary)
+  const windows = 2 + Math.max(0, options.baseline - 1)
+  const { rows, isCut } = eventsOf(ctx, spec, scope, slot - windows * length, slot, row.as_of ?? slot)
+  const by = condition.summary_by ?? []
+  const tables = by.length ? by : options.by_entity || by.length === 0 ? [''] : []
+  const lines = [
+    `=== schedule · ${row.trigger_name} · ${new Date(slot).toISOString()} · last ${words(length)} ===`,
+    `sources: ${spec.sources.join(', ')}; this window against the one before`,
+    ...(row.late_by ? [`fired ${words(row.late_by)} late: the service was down`] : []),
+    ...(isCut ? [`only the newest ${SCAN_MAX.toLocaleString('en')} events were counted`] : []),
+    '',
+  ]
+  for (const label of tables) lines.push(...tableOf(rows, label, slot, length, windows, options), '')
+  for (const name of options.numbers) lines.push(...numbersOf(rows, name, slot, length), '')
+  lines.push(...recentOf(ctx, rows, slot, length), '')
+  if (options.findings) lines.push(...findingsOf(ctx, options.findings, slot, scope))
+  return lines.join('\n').slice(0, TEXT_MAX)
+}
+
+function optionsOf(summary: 'rich' | ScheduleSummary | undefined): Required<ScheduleSummary> {
+  if (summary === 'rich') return RICH
+  return { by_entity: false, baseline: 0, min_count: 0, numbers: [], examples: 0, findings: '', ...summary }
+}
+
+interface Counted {
+  id: number
+  ts: number
+  source: string
+  labels: Record<string, string | number>
+  entity: string | null
+}
+
+function eventsOf(
+  ctx: ReadContext,
+  spec: TriggerSpec,
+  scope: string | null,
+  from: number,
+  to: number,
+  asOf: number,
+): { rows: Counted[]; isCut: boolean } {
+  const plan = compilePlan(
+    { sources: knownSources(ctx, spec.sources), ...(scope === null ? {} : { project: scope }) },
+    ctx.db,
+    ctx.dictionary,
+    ctx.names,
+  )
+  const ids: number[] = []
+  const query = {
+    groups: plan.groups,
+    masked: plan.masked,
+    from: from + 1,
+    to,
+    afterId: -1,
+    ceiling: ctx.ceilingAt(asOf),
+  }
+  eachPosition(ctx.index.all(), query, (id) => {
+    ids.push(id)
+  })
+  ids.sort((a, b) => b - a)
+  const isCut = ids.length > SCAN_MAX
+  const holds = matcherOf(spec.filters ?? [], {
+    labels: ctx.dictionary,
+    sourceName: (id) => ctx.names.get(id)?.name ?? '',
+  })
+  const needsPayload = (spec.filters ?? []).some(({ field }) => field.startsWith('payload.'))
+  const rows: Counted[] = []
+  for (let at = 0; at < Math.min(ids.length, SCAN_MAX); at += 2_000)
+    for (const stored of ctx.rows.read(ids.slice(at, at + 2_000), needsPayload)) {
+      if (!holds(seenOf(stored))) continue
+      const shown = presentRow(stored, ctx.dictionary, ctx.names, to)
+      rows.push({
+        id: stored.id,
+        ts: stored.ts,
+        source: shown.source,
+        labels: shown.labels,
+        entity: shown.entity?.value ?? null,
+      })
+    }
+  return { rows, isCut }
+}
+
+/** A source that was deleted since is left out rather than failing the summary. */
+function knownSources(ctx: ReadContext, names: readonly string[]): string[] {
+  return names.filter((name) => ctx.names.idsOf(name).length > 0)
+}
+
+function tableOf(
+  rows: readonly Counted[],
+  label: string,
+  slot: number,
+  length: number,
+  windows: number,
+  options: Required<ScheduleSummary>,
+): string[] {
+  const lines = new Map<string, Line>()
+  const total = new Array<number>(windows).fill(0)
+  for (const row of rows) {
+    const value = label === '' || label === 'key_value' ? row.entity : row.labels[label]
+    if (value === null || value === undefined) continue
+    const window = Math.min(windows - 1, Math.floor((slot - row.ts) / length))
+    if (window < 0) continue
+    const line = lines.get(String(value)) ?? {
+      value: String(value),
+      counts: new Array<number>(windows).fill(0),
+    }
+    line.counts[window]!++
+    total[window]!++
+    lines.set(line.value, line)
+  }
+  const title = `by ${label || 'entity'}`
+  const shown = [...lines.values()]
+    .filter(({ counts }) => Math.max(counts[0]!, counts[1]!) >= Math.max(1, options.min_count))
+    .map((line) => ({ ...line, usual: usualOf(line.counts, options.baseline) }))
+    .sort((a, b) => weight(b) - weight(a) || b.counts[0]! - a.counts[0]! || (a.value < b.value ? -1 : 1))
+  if (shown.length === 0) return [`${title}: no events in this window`]
+  const more = shown.length > ROWS ? [`  … and ${shown.length - ROWS} more`] : []
+  const head = options.baseline
+    ? `${title} | now | before | usual | off by`
+    : `${title} | now | before | change`
+  return [
+    head,
+    ...shown.slice(0, ROWS).map(({ value, counts, usual }) => {
+      const last = usual
+        ? `${usual.mean.toFixed(1)} ± ${usual.spread.toFixed(1)} | ${usual.z.toFixed(1)}σ`
+        : changeOf(counts[0]!, counts[1]!)
+      return `  ${value} | ${counts[0]} | ${counts[1]} | ${last}`
+    }),
+    ...more,
+    `  total | ${total[0]} | ${total[1]} | ${changeOf(total[0]!, total[1]!)}`,
+  ]
+}
+
+interface Usual {
+  mean: number
+  spread: number
+  z: number
+}
+
+/** Mean of the earlier windows and how far this one is off; the spread is at least that of chance. */
+function usualOf(counts: readonly number[], baseline: number): Usual | null {
+  if (baseline === 0) return null
+  const before = counts.slice(1, 1 + baseline)
+  const mean = before.reduce((sum, n) => sum + n, 0) / before.length
+  const variance = before.reduce((sum, n) => sum + (n - mean) ** 2, 0) / before.length
+  const spread = Math.max(Math.sqrt(variance), Math.sqrt(mean), 1)
+  return { mean, spread, z: (counts[0]! - mean) / spread }
+}
+
+const weight = ({ counts, usual }: Line & { usual: Usual | null }): number =>
+  Math.abs(usual ? usual.z : counts[0]! - counts[1]!)
+
+function changeOf(now: number, before: number): string {
+  if (now === before) return 'none'
+  if (before === 0) return 'new'
+  if (now === 0) return 'gone'
+  return `${now > before ? '+' : ''}${now - before} (×${(now / before).toFixed(1)})`
+}
+
+function numbersOf(rows: readonly Counted[], name: string, slot: number, length: number): string[] {
+  const valuesIn = (window: number) =>
+    rows.flatMap((row) => {
+      const value = row.labels[name]
+      return typeof value === 'number' && Math.floor((slot - row.ts) / length) === window ? [value] : []
+    })
+  const told = (values: number[]) =>
+    values.length
+      ? `avg ${(values.reduce((sum, n) => sum + n, 0) / values.length).toFixed(2)}, max ${Math.max(...values)}`
+      : 'none'
+  return [`${name}: now ${told(valuesIn(0))}; before ${told(valuesIn(1))}`]
+}
+
+/** The newest lines of each source. */
+function recentOf(ctx: ReadContext, rows: readonly Counted[], slot: number, length: number): string[] {
+  const bySource = new Map<string, number[]>()
+  for (const row of rows) {
+    if (row.ts <= slot - length) continue
+    const ids = bySource.get(row.source) ?? []
+    if (ids.length < RECENT_PER_SOURCE) ids.push(row.id)
+    bySource.set(row.source, ids)
+  }
+  const ids = [...bySource.values()].flat()
+  if (ids.length === 0) return ['no events in this window']
+  return [
+    'newest:',
+    ...ctx.rows.read(ids, false).map((row) => renderRow(presentRow(row, ctx.dictionary, ctx.names, slot))),
+  ]
+}
+
+/** What agents found lately, newest first. */
+function findingsOf(ctx: ReadContext, window: string, slot: number, scope: string | null): string[] {
+  const rows = ctx.db
+    .prepare<
+      [number, number, string | null, string | null],
+      { at: number; agent: string; entity: string; verdict: string | null; headline: string | null }
+    >(
+      `SELECT finished_at AS at, agent, entity, verdict, headline FROM runs
+       WHERE finished_at > ? AND finished_at <= ? AND outcome = 'finding' AND practice = 0
+         AND (? IS NULL OR EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?))
+       ORDER BY finished_at DESC, id DESC LIMIT 8`,
+    )
+    .all(slot - parseDuration(window, 'summary.findings'), slot, scope, scope)
+  if (rows.length === 0) return []
+  return [
+    `findings of the last ${window}:`,
+    ...rows.map(
+      ({ at, agent, entity, verdict, headline }) =>
+        `  ${new Date(at).toISOString()} ${agent} on ${entity}: ${[verdict, headline].filter(Boolean).join(', ')}`,
+    ),
+  ]
+}
+
+function words(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 1) return `${Math.round(ms / 1_000)} s`
+  if (minutes % 1_440 === 0) return `${minutes / 1_440} d`
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`
 }

@@ -1,5 +1,21 @@
 /** The SQL of firings, their events and keys, and of what triggers remember. Times are epoch ms. */
-import type { Database } from '../store/handle.ts'
+
+import type {
+  Dispatch,
+  Evaluation,
+  Firing,
+  FiringKey,
+  Label,
+  TriggerSpec,
+  WhyRecord,
+} from '../../schemas/types.ts'
+import { parseDigits } from '../log/ingest/json.ts'
+import type { Database } from '../log/store/handle.ts'
+import type { StoredRow } from '../log/store/scan.ts'
+import { labelIdsOf } from '../log/store/tail.ts'
+import { eventId } from '../log/timeline/present.ts'
+import { unpackIds } from '../model/ids.ts'
+import type { Seen, TriggerDefinition, Verdict } from './types.ts'
 
 export interface FiringRow {
   id: number
@@ -210,5 +226,282 @@ function memory(db: Database) {
     note: db.prepare<[number, string, number | null, number, string, string | null, string]>(
       'INSERT INTO evaluations (trigger_id, trigger_name, event_id, at, reason, dispatch_id, detail) VALUES (?, ?, ?, ?, ?, ?, ?)',
     ),
+  }
+}
+
+/* Stored rows as triggers see them. */
+
+const decoder = new TextDecoder()
+
+/** @param row with its payload, or `rawOf` to read it with: few triggers look at payloads. */
+export function seenOf(row: StoredRow, rawOf?: (id: number) => Uint8Array | undefined): Seen {
+  let numbers: Record<string, number> | undefined
+  let payload: { value: unknown } | undefined
+  return {
+    id: row.id,
+    sourceId: row.source_id,
+    ts: row.ts,
+    ingestedAt: row.ingested_at,
+    labels: labelIdsOf(row.labels),
+    hasEntity: row.entity !== null,
+    bypass: false,
+    numbers: () => {
+      numbers ??= row.numbers ? (JSON.parse(row.numbers) as Record<string, number>) : {}
+      return numbers
+    },
+    text: () => row.text,
+    payload: () => {
+      if (!payload) {
+        const raw = row.raw ?? rawOf?.(row.id)
+        payload = { value: raw ? parsed(decoder.decode(raw)) : undefined }
+      }
+      return payload.value
+    },
+  }
+}
+
+/** Text that is no JSON has no fields. */
+function parsed(text: string): unknown {
+  try {
+    return parseDigits(text)
+  } catch {
+    return undefined
+  }
+}
+
+/* The triggers as they are evaluated: from their rows, with the live sources they watch. */
+
+interface TriggerRow {
+  id: number
+  name: string
+  spec: string
+  state: string
+}
+
+interface SourceRow {
+  id: number
+  name: string
+  labels: string | null
+}
+
+/** Every trigger that is not deleted, in the order they were made. */
+export function readDefinitions(db: Database): TriggerDefinition[] {
+  const sources = liveSources(db)
+  return db
+    .prepare<[], TriggerRow>(
+      "SELECT id, name, spec, state FROM triggers WHERE state <> 'deleted' ORDER BY id",
+    )
+    .all()
+    .map(({ id, name, spec, state }) =>
+      definitionOf(id, name, JSON.parse(spec) as TriggerSpec, state === 'paused', sources),
+    )
+}
+
+/** A definition that need not be stored, for backtests. */
+export function draftDefinition(db: Database, spec: TriggerSpec): TriggerDefinition {
+  return definitionOf(0, '', spec, false, liveSources(db))
+}
+
+/**
+ * A definition of the past: the sources it names are those that had the name, deleted ones included.
+ * @param source what is known of a source by its name
+ */
+export function pastDefinition(
+  of: Pick<TriggerDefinition, 'id' | 'name' | 'spec'>,
+  source: (name: string) => { ids: readonly number[]; labels: readonly Label[] },
+): TriggerDefinition {
+  const sources = of.spec.sources.map(source)
+  const primaries = sources.flatMap(({ labels }) => labels.find((label) => label.primary)?.name ?? [])
+  return {
+    ...of,
+    paused: false,
+    sourceIds: sources.flatMap(({ ids }) => ids),
+    entityLabel: of.spec.key_field || (primaries[0] ?? null),
+  }
+}
+
+type Sources = ReadonlyMap<string, SourceRow>
+
+function liveSources(db: Database): Sources {
+  const rows = db
+    .prepare<[], SourceRow>(
+      "SELECT id, name, json_extract(config, '$.labels') AS labels FROM sources WHERE state <> 'deleted'",
+    )
+    .all()
+  return new Map(rows.map((row) => [row.name, row]))
+}
+
+function definitionOf(
+  id: number,
+  name: string,
+  spec: TriggerSpec,
+  paused: boolean,
+  sources: Sources,
+): TriggerDefinition {
+  const watched = spec.sources.flatMap((source) => sources.get(source) ?? [])
+  return {
+    id,
+    name,
+    spec,
+    paused,
+    sourceIds: watched.map((source) => source.id),
+    entityLabel: spec.key_field || primaryLabel(watched),
+  }
+}
+
+/** The primary label of the first source that has one. */
+function primaryLabel(sources: readonly SourceRow[]): string | null {
+  for (const { labels } of sources) {
+    const primary = (JSON.parse(labels ?? '[]') as Label[]).find((label) => label.primary)
+    if (primary) return primary.name
+  }
+  return null
+}
+
+/* Firings, deliveries and evaluations as they are answered. */
+
+const LISTED_EVENTS = 100
+const LISTED_KEYS = 20
+
+export const isoOrNull = (ms: number | null): string | null =>
+  ms === null ? null : new Date(ms).toISOString()
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+export function presentFiring(db: Database, row: FiringRow): Firing {
+  const spec = JSON.parse(row.spec) as TriggerSpec
+  const counts = new Map(
+    db
+      .prepare<[number], { state: string; n: number }>(
+        'SELECT state, count(*) AS n FROM deliveries WHERE firing_id = ? GROUP BY state',
+      )
+      .all(row.id)
+      .map(({ state, n }) => [state, n]),
+  )
+  const count = (state: string): number => counts.get(state) ?? 0
+  const [pending, delivered, failed] = [
+    count('pending') + count('running'),
+    count('delivered'),
+    count('failed'),
+  ]
+  const { condition } = spec
+  return {
+    dispatch_id: row.dispatch_id,
+    trigger: row.trigger_name,
+    kind: row.kind,
+    project: row.project,
+    projects: JSON.parse(row.projects) as string[],
+    state: row.state as Firing['state'],
+    key: row.key,
+    entity:
+      row.label !== null && row.value_text !== null ? { label: row.label, value: row.value_text } : null,
+    fired_at: isoOrNull(row.fired_at),
+    opened_at: iso(row.opened_at),
+    due_at: isoOrNull(row.due_at),
+    reason: row.reason,
+    value: row.value,
+    predicate: 'predicate' in condition ? condition.predicate : null,
+    window: 'window' in condition ? condition.window : null,
+    events: row.events,
+    event_ids: firstEvents(db, row.id, LISTED_EVENTS).map(eventId),
+    first_event: row.event_id === null ? null : eventId(row.event_id),
+    key_count: row.key_count,
+    keys: keysOf(db, row.id),
+    held_back: row.held_back,
+    late_by: row.late_by === null ? null : row.late_by / 1_000,
+    resolves: row.resolves,
+    practice: row.practice === 1,
+    parent_run_id: row.parent_run_id,
+    incident: row.incident_id === null ? null : `inc_${row.incident_id}`,
+    severity: row.severity,
+    suppressed_by: row.suppressed_by,
+    subscribers: pending + delivered + failed,
+    delivered,
+    pending,
+    failed,
+  }
+}
+
+export function keysOf(db: Database, firingId: number): FiringKey[] {
+  return triggerQueries(db)
+    .keysOf.all(firingId, LISTED_KEYS)
+    .map(({ key, events, first_event }) => ({
+      key,
+      events,
+      first_event: first_event === null ? '' : eventId(first_event),
+    }))
+}
+
+/** The first ids a firing carries, in the order they were folded in. */
+export function firstEvents(db: Database, firingId: number, limit: number): number[] {
+  const ids: number[] = []
+  for (const chunk of triggerQueries(db).eventsOf.iterate(firingId)) {
+    ids.push(...unpackIds(chunk.ids))
+    if (ids.length >= limit) break
+  }
+  return ids.slice(0, limit)
+}
+
+/** All of them, ascending. */
+export function allEvents(db: Database, firingId: number): number[] {
+  return triggerQueries(db)
+    .eventsOf.all(firingId)
+    .flatMap(({ ids }) => unpackIds(ids))
+    .sort((a, b) => a - b)
+}
+
+/** A firing as /api/activity/dispatches answers it. */
+export function presentDispatch(firing: Firing, error: string | null, payload: string | null): Dispatch {
+  return {
+    dispatch_id: firing.dispatch_id,
+    trigger: firing.trigger,
+    project: firing.project,
+    key: firing.key,
+    kind: firing.kind,
+    fired_at: firing.fired_at!,
+    subscribers: firing.subscribers,
+    delivered: firing.delivered,
+    pending: firing.pending,
+    payload,
+    error,
+    practice: firing.practice,
+    parent_run_id: firing.parent_run_id,
+  }
+}
+
+/** A verdict worked out now. */
+export function presentVerdict(
+  trigger: string,
+  verdict: Verdict,
+  dispatchId: string | null,
+  recomputed: boolean,
+): WhyRecord {
+  const { triggerId: _id, eventId: _event, at, until, ...rest } = verdict
+  return { trigger, ...rest, at: iso(at), until: isoOrNull(until), dispatch_id: dispatchId, recomputed }
+}
+
+export interface EvaluationRow {
+  id: number
+  trigger_id: number
+  trigger_name: string
+  event_id: number | null
+  at: number
+  reason: WhyRecord['reason']
+  dispatch_id: string | null
+  /** JSON of the rest of the verdict. */
+  detail: string
+}
+
+export function presentEvaluation(row: EvaluationRow): Evaluation {
+  const detail = JSON.parse(row.detail) as Omit<Verdict, 'triggerId' | 'eventId' | 'at' | 'reason'>
+  const verdict = {
+    ...detail,
+    triggerId: row.trigger_id,
+    eventId: row.event_id,
+    at: row.at,
+    reason: row.reason,
+  }
+  return {
+    event_id: row.event_id === null ? null : eventId(row.event_id),
+    ...presentVerdict(row.trigger_name, verdict, row.dispatch_id, false),
   }
 }

@@ -2,6 +2,7 @@
 import type {
   BacktestRequest,
   BacktestResult,
+  BacktestRun,
   DeliveriesResult,
   Delivery,
   Dispatch,
@@ -11,14 +12,29 @@ import type {
   FiringEventsResult,
   FiringMessage,
   FiringsResult,
+  Label,
   Subscription,
   TriggerSpec,
+  WhyRecord,
   WhyResult,
 } from '../../schemas/types.ts'
-import { sentenceOf } from '../../schemas/words.ts'
+import { isSchedule, sentenceOf } from '../../schemas/words.ts'
 import type { Asked } from '../calls.ts'
 import type { Clock } from '../clock.ts'
+import { maskedDocuments } from '../documents/guarded-kind.ts'
+import { normaliseTrigger, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
+import type { Snapshot } from '../log/steps.ts'
+import type { Database } from '../log/store/handle.ts'
+import { SOURCE_LABEL } from '../log/store/labels.ts'
+import { eachPosition } from '../log/store/scan.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { parseInstant } from '../log/timeline/plan.ts'
+import { eventId, parseEventId } from '../log/timeline/present.ts'
+import { documentOf } from '../model/documents.ts'
+import { unpackIds } from '../model/ids.ts'
+import { nextSlot } from '../model/slots.ts'
+import { parseDuration } from '../model/units.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -28,20 +44,29 @@ import {
   requireDelivery,
 } from '../outbox/present.ts'
 import { listSubscriptions } from '../outbox/subscriptions.ts'
-import { TRIGGER_DEFAULTS } from '../parts/trigger-spec.ts'
-import type { Snapshot } from '../snapshot.ts'
-import type { ReadContext } from '../timeline/context.ts'
-import { eventId, parseEventId } from '../timeline/present.ts'
-import { backtest } from './backtests.ts'
+import { Backtest, explain, reachOf } from './core/index.ts'
+import { createHistory, ledgerAsOf } from './history.ts'
 import { firingMessage, renderPayload } from './message.ts'
-import { allEvents, presentDispatch, presentFiring } from './present.ts'
-import { type FiringRow, triggerQueries } from './queries.ts'
-import { evaluationsOf, whyOf } from './why.ts'
+import {
+  allEvents,
+  draftDefinition,
+  type EvaluationRow,
+  type FiringRow,
+  pastDefinition,
+  presentDispatch,
+  presentEvaluation,
+  presentFiring,
+  presentVerdict,
+  readDefinitions,
+  seenOf,
+  triggerQueries,
+} from './queries.ts'
+import type { Seen, TriggerDefinition } from './types.ts'
 
 const FIRING_STATES = ['gathering', 'held', 'fired', 'dropped']
 const PAGE_EVENTS = 10_000
 
-export interface FiringFilter {
+interface FiringFilter {
   trigger?: string | undefined
   /** Reached by its wiring or subscriptions, or made in it. */
   project?: string | undefined
@@ -219,5 +244,327 @@ function asReferenceDelivery(row: DeliveryRow): NonNullable<Dispatch['deliveries
     ok: row.state === 'delivered' ? true : row.state === 'failed' ? false : null,
     error: row.reason,
     delivered_at: row.delivered_at === null ? null : new Date(row.delivered_at).toISOString(),
+  }
+}
+
+/*
+ * When a trigger would have fired over stored events. It reads them in the order they were stored, so
+ * that it says what live evaluation would have done; a large span is read in slices, between which
+ * other reads are answered.
+ */
+
+const WINDOW_DEFAULT = '7d'
+/** Events looked at; more are cut off at the old end. */
+const SCAN_MAX = 300_000
+/** Events read in one go; a payload may have a megabyte. */
+const SLICE = 2_000
+const SLICE_WITH_PAYLOAD = 100
+/** How long events are judged before other reads are answered: patterns may take milliseconds each. */
+const GIVE_WAY_MS = 10
+
+/** @throws SvcError invalid; not_found */
+async function backtest(
+  ctx: ReadContext,
+  request: BacktestRequest,
+  clock: Clock,
+  snapshot: Snapshot,
+): Promise<BacktestResult> {
+  const now = clock.now()
+  const to = request.to === undefined ? now : Math.min(now, parseInstant(request.to, 'to'))
+  const asked = to - parseDuration(request.window ?? WINDOW_DEFAULT, 'window')
+  const [main, compare] = await snapshot(() => [
+    definitionOf(ctx, request),
+    request.compare ? drafted(ctx, request.compare, request.version) : null,
+  ])
+  const tried = [main, ...(compare ? [compare] : [])]
+  const span = await snapshot(() => spanOf(ctx, tried, asked, to))
+  const runs = tried.map((definition) => newRun(ctx, definition, span.from, to))
+  const withPayload = tried.some(({ spec }) => JSON.stringify(spec).includes('payload.'))
+  await feedAll(ctx, runs, span.ids, { withPayload, clock, snapshot })
+  const [result, compared] = runs.map((run) => run.finish())
+  return {
+    from: new Date(span.from).toISOString(),
+    to: new Date(to).toISOString(),
+    bucket: result!.bucket,
+    scanned: span.ids.length,
+    truncated: span.isCut,
+    result: result!.run,
+    ...(compared ? { compare: compared.run } : {}),
+    sentence: sentenceOf(main.spec),
+  }
+}
+
+async function feedAll(
+  ctx: ReadContext,
+  runs: readonly Run[],
+  ids: readonly number[],
+  { withPayload, clock, snapshot }: { withPayload: boolean; clock: Clock; snapshot: Snapshot },
+): Promise<void> {
+  const size = withPayload ? SLICE_WITH_PAYLOAD : SLICE
+  const giveWay = () => new Promise((resolve) => setImmediate(resolve))
+  for (let at = 0; at < ids.length; at += size) {
+    // Nothing is read of the store while events are judged but labels, which never change.
+    const rows = await snapshot(() => ctx.rows.read(ids.slice(at, at + size), withPayload))
+    let since = clock.now()
+    for (const row of rows) {
+      const event = seenOf(row)
+      for (const run of runs) run.feed(event)
+      if (clock.now() - since < GIVE_WAY_MS) continue
+      await giveWay()
+      since = clock.now()
+    }
+    await giveWay()
+  }
+}
+
+function definitionOf(ctx: ReadContext, request: BacktestRequest): TriggerDefinition {
+  if ((request.trigger === undefined) === (request.definition === undefined))
+    fail('invalid', 'give exactly one of trigger and definition', { field: 'trigger' })
+  const { version } = request
+  if (request.definition) return drafted(ctx, request.definition, version)
+  if (version !== undefined) {
+    const then = maskedDocuments(ctx.db)('trigger', request.trigger!, version)
+    if (!then) fail('not_found', `no trigger was named ${request.trigger} as of change-set ${version}`)
+    return past(ctx, documentOf('trigger', then), version)
+  }
+  const found = readDefinitions(ctx.db).find(({ name }) => name === request.trigger)
+  if (!found) fail('not_found', `no trigger is named ${request.trigger}`)
+  // How it would do is asked of what it says, also while it is paused.
+  return { ...found, paused: false }
+}
+
+/** Over the sources of then: the events of one that was deleted since are its own. */
+function past({ db, names }: ReadContext, spec: TriggerSpec, version: number): TriggerDefinition {
+  const documentAt = maskedDocuments(db)
+  return pastDefinition({ id: 0, name: '', spec }, (source) => {
+    const { labels = [] } = (documentAt('source', source, version)?.config ?? {}) as { labels?: Label[] }
+    return { ids: names.idsOf(source), labels }
+  })
+}
+
+/** @param version of the sources it watches; undefined: as they are */
+function drafted(ctx: ReadContext, given: TriggerSpec, version: number | undefined): TriggerDefinition {
+  const spec = normaliseTrigger(given)
+  const definition = version === undefined ? draftDefinition(ctx.db, spec) : past(ctx, spec, version)
+  const missing = spec.sources.find((name) => ctx.names.idsOf(name).length === 0)
+  if (missing !== undefined) fail('not_found', `no source is named ${missing}`, { field: 'sources' })
+  return definition
+}
+
+interface Span {
+  /** In the order they were stored. */
+  ids: number[]
+  /** Where firings count from, epoch ms. */
+  from: number
+  isCut: boolean
+}
+
+/** Events of the sources that were stored in the span, and before it as far as windows reach. */
+function spanOf(ctx: ReadContext, definitions: readonly TriggerDefinition[], from: number, to: number): Span {
+  const sources = [...new Set(definitions.flatMap(({ sourceIds }) => [...sourceIds]))]
+  const labels = sources.flatMap((id) => ctx.dictionary.find(SOURCE_LABEL, String(id)) ?? [])
+  const reach = Math.max(...definitions.map(reachOf))
+  const first = ctx.ceilingAt(from - reach)
+  const ids: number[] = []
+  const query = {
+    groups: [labels],
+    masked: [],
+    from: Number.MIN_SAFE_INTEGER,
+    to: Number.MAX_SAFE_INTEGER,
+    afterId: first,
+    ceiling: ctx.ceilingAt(to),
+  }
+  if (labels.length)
+    eachPosition(ctx.index.all(), query, (id) => {
+      ids.push(id)
+    })
+  ids.sort((a, b) => a - b)
+  if (ids.length <= SCAN_MAX) return { ids, from, isCut: false }
+  const kept = ids.slice(-SCAN_MAX)
+  const oldest = ctx.rows.read([kept[0]!], false)[0]!
+  return { ids: kept, from: Math.min(to, oldest.ingested_at + reach), isCut: true }
+}
+
+interface Run {
+  feed(event: ReturnType<typeof seenOf>): void
+  finish(): { run: BacktestRun; bucket: string }
+}
+
+function newRun(ctx: ReadContext, definition: TriggerDefinition, from: number, to: number): Run {
+  const { condition } = definition.spec
+  if (!isSchedule(condition))
+    return new Backtest({
+      definition,
+      from,
+      to,
+      labels: ctx.dictionary,
+      sourceName: (id) => ctx.names.get(id)?.name ?? '',
+    })
+  return {
+    feed: () => {},
+    finish: () => {
+      const slots: number[] = []
+      for (let at = nextSlot(condition, from, from); at !== null && at <= to && slots.length < 20_000; )
+        at = nextSlot(condition, from, slots[slots.push(at) - 1]!)
+      return Backtest.ofTimes(slots, definition.name || 'schedule', from, to)
+    },
+  }
+}
+
+/*
+ * Why an event fired a trigger, or did not. What was recorded as it happened is told as it was; what
+ * was not recorded is worked out by the trigger as it is now, over what was stored before the event.
+ */
+
+/** The order of a list: what fired first, what did not even match last. */
+const ORDER: WhyRecord['reason'][] = [
+  'fired',
+  'no_subscriber',
+  'folded',
+  'held',
+  'dropped',
+  'error',
+  'cooldown',
+  'active',
+  'waiting',
+  'below',
+  'unchanged',
+  'late',
+  'no_value',
+  'no_key',
+  'paused',
+  'filter',
+]
+
+/** @param id of the event. @param trigger only this one. @throws SvcError invalid; not_found */
+function whyOf(ctx: ReadContext, id: string, trigger?: string): WhyResult {
+  const number = parseEventId(id) ?? fail('invalid', 'an event id is evt_ and a number', { field: 'id' })
+  const stored = ctx.rows.read([number], true)[0]
+  if (!stored) fail('not_found', `no event has the id ${id}; it may have been purged`)
+  const event = seenOf(stored)
+  const definitions = readDefinitions(ctx.db).filter(
+    ({ name, sourceIds }) =>
+      sourceIds.includes(event.sourceId) && (trigger === undefined || name === trigger),
+  )
+  if (trigger !== undefined && definitions.length === 0)
+    fail('not_found', `no trigger named ${trigger} watches the source of ${id}`)
+  const recorded = recordedOf(ctx, event.id)
+  const records = definitions.map((definition) => {
+    const known = recorded.get(definition.id)
+    if (!known) return workedOut(ctx, definition, event)
+    const { event_id: _event, ...record } = presentEvaluation(known)
+    return record
+  })
+  records.sort((a, b) => ORDER.indexOf(a.reason) - ORDER.indexOf(b.reason))
+  return { event_id: eventId(event.id), records }
+}
+
+/** What was recorded of a trigger, newest first. */
+function evaluationsOf(
+  ctx: ReadContext,
+  trigger: string,
+  filter: { reason?: string | undefined; before?: string | undefined; limit: number },
+): EvaluationsResult {
+  const before = filter.before === undefined ? Number.MAX_SAFE_INTEGER : Number(filter.before)
+  const rows = ctx.db
+    .prepare<[string, number, string | null, string | null, number], EvaluationRow>(
+      `SELECT e.* FROM evaluations e JOIN triggers t ON t.id = e.trigger_id AND t.state <> 'deleted'
+       WHERE t.name = ? AND e.id < ? AND (? IS NULL OR e.reason = ?) ORDER BY e.id DESC LIMIT ?`,
+    )
+    .all(trigger, before, filter.reason ?? null, filter.reason ?? null, filter.limit + 1)
+  const shown = rows.slice(0, filter.limit)
+  return {
+    evaluations: shown.map(presentEvaluation),
+    next_before: rows.length > filter.limit ? String(shown.at(-1)!.id) : null,
+  }
+}
+
+/** The last record of each trigger of an event. */
+function recordedOf(ctx: ReadContext, id: number): Map<number, EvaluationRow> {
+  const rows = ctx.db
+    .prepare<[number], EvaluationRow>('SELECT * FROM evaluations WHERE event_id = ? ORDER BY id')
+    .all(id)
+  return new Map(rows.map((row) => [row.trigger_id, row]))
+}
+
+function workedOut(ctx: ReadContext, definition: TriggerDefinition, event: Seen): WhyRecord {
+  const queries = triggerQueries(ctx.db)
+  const verdict = explain(definition, event, {
+    labels: ctx.dictionary,
+    history: createHistory(ctx),
+    ledger: ledgerAsOf(queries, event.ingestedAt, event.id),
+    sourceName: (id) => ctx.names.get(id)?.name ?? '',
+  })
+  // A burst is known by the events it took in, not by what the trigger would do alone.
+  const burst = queries.around
+    .all(definition.id, event.ingestedAt, event.ingestedAt)
+    .find(
+      (firing) =>
+        firing.crossings > 1 &&
+        queries.eventsOf.all(firing.id).some(({ ids }) => unpackIds(ids).includes(event.id)),
+    )
+  if (!burst) return presentVerdict(definition.name, verdict, null, true)
+  const folded = { ...verdict, reason: 'folded' as const, text: `folded into the firing of ${burst.key}` }
+  return presentVerdict(definition.name, folded, burst.dispatch_id, true)
+}
+
+/* How often triggers fired lately, for lists of them: one statement for all. */
+
+const DAY_MS = 86_400_000
+const DAYS = 7
+
+export interface Activity {
+  /** Epoch ms; null: never. */
+  lastFired: number | null
+  /** Of the last 24 hours. */
+  day: number
+  /** Of each of the last seven days, oldest first. */
+  spark: number[]
+  /** Addresses subscribed to it by name. */
+  subscriptions: number
+}
+
+/** @param now epoch ms. @returns the activity of a live trigger by its name */
+export function activities(db: Database, now: number): (name: string) => Activity {
+  const ids = new Map(
+    db.prepare("SELECT name, id FROM triggers WHERE state <> 'deleted'").raw().all() as [string, number][],
+  )
+  const last = new Map(
+    db
+      .prepare<[], [number, number]>(
+        'SELECT trigger_id, max(fired_at) FROM firings WHERE fired_at IS NOT NULL AND resolves IS NULL AND practice = 0 GROUP BY trigger_id',
+      )
+      .raw()
+      .all() as [number, number][],
+  )
+  const days = new Map<number, number[]>()
+  for (const [id, ago, n] of db
+    .prepare<[number, number, number]>(
+      `SELECT trigger_id, CAST((? - fired_at) / ${DAY_MS} AS INTEGER), count(*) FROM firings
+       WHERE fired_at > ? AND fired_at <= ? AND resolves IS NULL AND practice = 0 GROUP BY 1, 2`,
+    )
+    .raw()
+    .all(now, now - DAYS * DAY_MS, now) as [number, number, number][]) {
+    const counts = days.get(id) ?? new Array<number>(DAYS).fill(0)
+    counts[DAYS - 1 - ago] = n
+    days.set(id, counts)
+  }
+  const subscribed = new Map(
+    db
+      .prepare(
+        'SELECT trigger_name, count(*) FROM subscriptions WHERE removed_at IS NULL AND disabled_at IS NULL AND trigger_name IS NOT NULL GROUP BY 1',
+      )
+      .raw()
+      .all() as [string, number][],
+  )
+  return (name) => {
+    const id = ids.get(name) ?? 0
+    const spark = days.get(id) ?? new Array<number>(DAYS).fill(0)
+    return {
+      lastFired: last.get(id) ?? null,
+      day: spark.at(-1)!,
+      spark,
+      subscriptions: subscribed.get(name) ?? 0,
+    }
   }
 }

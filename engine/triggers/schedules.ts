@@ -6,9 +6,9 @@
  */
 import type { Condition } from '../../schemas/types.ts'
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
+import { latestSlot, nextSlot } from '../model/slots.ts'
 import type { Cause, FiringWriter, Written } from './firing-writer.ts'
 import type { ScheduleRow, TriggerQueries } from './queries.ts'
-import { latestSlot, nextSlot } from './slots.ts'
 import type { TriggerDefinition } from './types.ts'
 
 type ScheduleCondition = Extract<Condition, { every: string } | { cron: string }>

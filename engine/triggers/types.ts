@@ -12,7 +12,7 @@
  * - Cooldowns, pauses of storms, limits and silence go by the clock of ingest.
  */
 import type { TriggerSpec, WhyRecord } from '../../schemas/types.ts'
-import type { PackedEvents } from '../ingest/packed.ts'
+import type { PackedEvents } from '../log/ingest/packed.ts'
 
 /** A trigger as it is to be evaluated. */
 export interface TriggerDefinition {

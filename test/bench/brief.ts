@@ -1,12 +1,12 @@
 /** The first page of a run over a store of many events, read and made in one go, against the bare read of the same rows. */
 import BetterSqlite3 from 'better-sqlite3'
-import { loadedWith } from '../../engine/evals/ways.ts'
-import { openEvalWorld } from '../../engine/evals/world.ts'
+import { loadedWith } from '../../engine/agents/evals/incident.ts'
+import { openEvalWorld } from '../../engine/agents/evals/run.ts'
+import { briefInSteps } from '../../engine/agents/runs/run-reads.ts'
 import { createEngine, ownPack } from '../../engine/local.ts'
-import { briefInSteps } from '../../engine/runs/brief-read.ts'
-import { openReading } from '../../engine/store/open.ts'
-import { createReadContext } from '../../engine/timeline/context.ts'
-import { atOnce } from '../../engine/timeline/steps.ts'
+import { atOnce } from '../../engine/log/steps.ts'
+import { openReading } from '../../engine/log/store/open.ts'
+import { createReadContext } from '../../engine/log/timeline/context.ts'
 
 /** Before those that count, for V8 to compile what is hot. */
 const WARM_RUNS = 5

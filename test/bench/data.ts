@@ -1,5 +1,5 @@
 /** The events of the benchmarks: about 600 bytes, four labels with skewed values, 30 days in order but for 5 %. */
-import { random } from '../engine/store/store-harness.ts'
+import { random } from '../engine/log/store/store-harness.ts'
 
 export const DAYS_30 = 30 * 86_400_000
 

@@ -1,9 +1,9 @@
 /** Reads on a read-only connection beside the running daemon, warm, against the bare statement that fetches the same rows by id. */
 import BetterSqlite3 from 'better-sqlite3'
 import { systemClock } from '../../engine/index.ts'
-import { createReads } from '../../engine/reads.ts'
-import { openReading } from '../../engine/store/open.ts'
-import { createReadContext } from '../../engine/timeline/context.ts'
+import { openReading } from '../../engine/log/store/open.ts'
+import { createReadContext } from '../../engine/log/timeline/context.ts'
+import { createReads } from '../../engine/log/timeline/reads.ts'
 import type { ReadRequest } from '../../schemas/types.ts'
 import type { Generator } from './data.ts'
 

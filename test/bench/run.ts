@@ -82,7 +82,7 @@ async function withoutStore(line: string): Promise<number> {
     logLevel: 'error',
   })
   cpSync(
-    fileURLToPath(new URL('../../engine/store/migrations', import.meta.url)),
+    fileURLToPath(new URL('../../engine/log/store/migrations', import.meta.url)),
     join(dirname(bundle), 'migrations'),
     { recursive: true },
   )

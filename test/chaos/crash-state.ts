@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import { buildSync } from 'esbuild'
 import { StartError } from '../../engine/errors.ts'
-import { missingFrom } from '../../engine/store/loss.ts'
-import { random } from '../engine/store/store-harness.ts'
+import { missingFrom } from '../../engine/log/store/checkpoints.ts'
+import { random } from '../engine/log/store/store-harness.ts'
 
 type Operation =
   | { kind: 'write'; file: string; offset: number; bytes: Buffer }
@@ -38,7 +38,7 @@ export function traceWorkload(
     logLevel: 'error',
   })
   cpSync(
-    fileURLToPath(new URL('../../engine/store/migrations', import.meta.url)),
+    fileURLToPath(new URL('../../engine/log/store/migrations', import.meta.url)),
     join(dirname(bundle), 'migrations'),
     { recursive: true },
   )

@@ -44,7 +44,7 @@ export function buildChild(): void {
     logLevel: 'error',
   })
   const beside = dirname(BUNDLE)
-  cpSync(join(ROOT, 'engine/store/migrations'), join(beside, 'migrations'), { recursive: true })
+  cpSync(join(ROOT, 'engine/log/store/migrations'), join(beside, 'migrations'), { recursive: true })
   const templates = join(beside, 'catalog/templates')
   mkdirSync(templates, { recursive: true })
   for (const file of TEMPLATES) cpSync(file, join(templates, basename(file)))

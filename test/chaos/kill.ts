@@ -6,7 +6,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
-import { random } from '../engine/store/store-harness.ts'
+import { random } from '../engine/log/store/store-harness.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { Tally } from './tally.ts'
 

@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
-import { random } from '../engine/store/store-harness.ts'
+import { random } from '../engine/log/store/store-harness.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { Tally } from './tally.ts'
 

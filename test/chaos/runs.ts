@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import BetterSqlite3 from 'better-sqlite3'
-import { random } from '../engine/store/store-harness.ts'
+import { random } from '../engine/log/store/store-harness.ts'
 import { type ScriptedReply, startScriptedModels } from '../models/scripted-server.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { ask } from './outage.ts'

@@ -1,5 +1,5 @@
 /** Who is told of findings, for tests that kill the daemon: a receiver of write-backs, and a stand-in for Slack. */
-import { startReceiver } from '../engine/egress/receiver.ts'
+import { startReceiver } from '../engine/net/egress/receiver.ts'
 
 export interface ToldFindings {
   /** Where write-backs go. */

@@ -7,7 +7,7 @@
 import { writeSync } from 'node:fs'
 import BetterSqlite3 from 'better-sqlite3'
 import { createEngine } from '../../engine/local.ts'
-import { openCheckpointing } from '../../engine/store/checkpoints.ts'
+import { openCheckpointing } from '../../engine/log/store/checkpoints.ts'
 
 const [dataFile, commits, mode] = process.argv.slice(2) as [string, string, string | undefined]
 let now = Date.parse('2026-11-20T12:00:00Z')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { viewOf } from '../../console/lib/ask.ts'
 import { staleWords } from '../../console/lib/backtest.ts'
 import { readOf, unfolding } from '../../console/lib/folds.ts'
-import { framesOf, shownOf } from '../../engine/ask/frames.ts'
+import { framesOf, shownOf } from '../../engine/agents/ask/calls.ts'
 import { foldsIn, foldText } from '../../schemas/event-line.ts'
 
 const fold = { count: 1_200, first: '2026-01-02T03:04:05.000Z', cursor: 'evt_7..evt_1300' }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startReceiver } from '../engine/egress/receiver.ts'
+import { startReceiver } from '../engine/net/egress/receiver.ts'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
 const MASK = '•'.repeat(8)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import { createLog } from '../../api/log.ts'
-import { githubServer, REPO } from '../engine/connectors/github/github-server.ts'
+import { githubServer, REPO } from '../engine/sources/connectors/github/github-server.ts'
 import { type Fields, startInstance } from './instance.ts'
 
 const BASE = '/api/integrations/github'

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it } from 'vitest'
 import { check } from '../../schemas/index.ts'
 import type { DeliveriesResult, Delivery, FiringMessage, SubscriptionCreated } from '../../schemas/types.ts'
-import { type Answer, type Receiver, say, startReceiver } from '../engine/egress/receiver.ts'
+import { type Answer, type Receiver, say, startReceiver } from '../engine/net/egress/receiver.ts'
 import type { Fields } from './instance.ts'
 import { type Sending, startSending } from './sending.ts'
 

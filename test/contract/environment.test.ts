@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { composed, type EngineServer, idOf, serveEngine } from '../engine/docker/engine-server.ts'
+import { composed, type EngineServer, idOf, serveEngine } from '../engine/sources/docker/engine-server.ts'
 import { type Instance, startInstance } from './instance.ts'
 
 let docker: EngineServer

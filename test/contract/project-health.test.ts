@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadModels } from '../../api/config-models.ts'
-import { startReceiver } from '../engine/egress/receiver.ts'
+import { startReceiver } from '../engine/net/egress/receiver.ts'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 import { startSending } from './sending.ts'
 

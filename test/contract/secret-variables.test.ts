@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { say, startReceiver } from '../engine/egress/receiver.ts'
+import { say, startReceiver } from '../engine/net/egress/receiver.ts'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
 const ENV = {

@@ -1,10 +1,10 @@
 /** Deliveries of an instance under a test's eye: real requests, time moved by hand. */
-import { createEgress } from '../../engine/egress/index.ts'
-import { outboxPort } from '../../engine/outbox/calls.ts'
+import { createEgress } from '../../engine/net/fetch.ts'
+import { outboxPort } from '../../engine/outbox/queue.ts'
+import { createSlackApi, type SlackEnvironment } from '../../engine/outbox/slack-api.ts'
 import { startOutboxWorker, type TryResult } from '../../engine/outbox/worker.ts'
-import { createSlackApi } from '../../engine/slack/api.ts'
-import type { SlackEnvironment } from '../../engine/slack/environment.ts'
-import { manualTime } from '../engine/egress/manual-time.ts'
+
+import { manualTime } from '../engine/net/egress/manual-time.ts'
 import { startHere, T0 } from './instance.ts'
 
 export interface Sending extends Awaited<ReturnType<typeof startHere>> {

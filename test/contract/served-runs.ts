@@ -5,7 +5,7 @@
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { buildServer } from '../../api/http/server.ts'
-import { openRunWorld } from '../engine/runs/run-world.ts'
+import { openRunWorld } from '../engine/agents/runs/run-world.ts'
 import type { ScriptedReply } from '../models/scripted-server.ts'
 import { clientOf, ROOT } from './instance.ts'
 

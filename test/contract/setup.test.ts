@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadModels } from '../../api/config-models.ts'
 import type { DraftStarted, Setup, SetupApplied, SetupChecked } from '../../schemas/types.ts'
-import { proposal } from '../engine/setup/setup-world.ts'
+import { proposal } from '../engine/declared/setup/setup-world.ts'
 import { type Instance, startInstance } from './instance.ts'
 
 const GOAL = 'Tell me when the gateway fails'

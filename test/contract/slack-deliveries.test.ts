@@ -1,8 +1,8 @@
 /** Firings told to channels of Slack, before a server that speaks Slack's wire format. */
 import { expect, it, onTestFinished } from 'vitest'
-import { emptySlackEnvironment } from '../../engine/slack/environment.ts'
+import { emptySlackEnvironment } from '../../engine/outbox/slack-api.ts'
 import type { DeliveriesResult } from '../../schemas/types.ts'
-import { slackServer, TOKEN } from '../engine/slack/slack-server.ts'
+import { slackServer, TOKEN } from '../engine/outbox/slack/slack-server.ts'
 import { startSending } from './sending.ts'
 
 const URL_OF = 'slack://channel/C0ALERTS'

@@ -1,8 +1,8 @@
 /** Settings of Slack over HTTP: who may, what is answered, and that no secret ever leaves. */
 import { createHmac } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
-import { emptySlackEnvironment } from '../../engine/slack/environment.ts'
-import { slackServer, TOKEN } from '../engine/slack/slack-server.ts'
+import { emptySlackEnvironment } from '../../engine/outbox/slack-api.ts'
+import { slackServer, TOKEN } from '../engine/outbox/slack/slack-server.ts'
 import { startInstance } from './instance.ts'
 
 it('the bot token and the signing secret go in and never out', async () => {

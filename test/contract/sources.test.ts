@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { githubServer, REPO } from '../engine/connectors/github/github-server.ts'
-import { say, startReceiver } from '../engine/egress/receiver.ts'
+import { say, startReceiver } from '../engine/net/egress/receiver.ts'
+import { githubServer, REPO } from '../engine/sources/connectors/github/github-server.ts'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
 let svc: Instance

@@ -1,5 +1,5 @@
 /** A store in memory with a clock the test moves, and what its history says. */
-import { type OpenStore, openStore } from '../../engine/store/open.ts'
+import { type OpenStore, openStore } from '../../engine/log/store/open.ts'
 
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
 export const ME = { id: 'key:0a1b2c3d', name: 'maria' }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { newSecret, signatureHeaders } from '../../engine/outbox/senders/sign.ts'
+import { newSecret, signatureHeaders } from '../../engine/outbox/send-webhook.ts'
 
 const path = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url))
 const RECEIVERS: [name: string, command: string, args: string[]][] = [

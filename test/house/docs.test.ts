@@ -9,8 +9,8 @@ import { buildProgram } from '../../api/cli/program.ts'
 import type { Io } from '../../api/cli/terminal.ts'
 import { environment } from '../../api/environment.ts'
 import { goneRenamed } from '../../api/old-names.ts'
-import { describeConnectors } from '../../engine/connectors/index.ts'
 import { errorTable } from '../../engine/index.ts'
+import { describeConnectors } from '../../engine/sources/connectors/index.ts'
 import { namedPackages, projectFiles, textOf as rawTextOf, root } from './project-files.ts'
 
 /** The text of a file, the cells of its tables without padding. */

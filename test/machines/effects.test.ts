@@ -1,8 +1,8 @@
 /** 18.4: what a machine declares as an effect is carried out from what the machine returns. */
 import { describe, expect, it } from 'vitest'
+import { handoffEffects } from '../../engine/agents/runs/finishing.ts'
 import { INCIDENT_EFFECTS } from '../../engine/incidents/steps.ts'
-import { effects as deliveryEffects } from '../../engine/outbox/delivery.ts'
-import { handoffEffects } from '../../engine/runs/finishing.ts'
+import { effects as deliveryEffects } from '../../engine/outbox/rows.ts'
 import { type Kind, lifecycles } from '../../machines/index.ts'
 
 const EXECUTORS: Partial<Record<Kind, object>> = {

@@ -1,6 +1,6 @@
 /** Endpoints that lie: sizes, numbers and formats that are none. A call then fails, or is uncosted. */
 import { describe, expect, it } from 'vitest'
-import { costOf, likelyTokens, priceOf, withOwnPrices } from '../../engine/models/prices.ts'
+import { costOf, likelyTokens, priceOf, withOwnPrices } from '../../engine/agents/models/usage.ts'
 import type { ScriptedReply } from './scripted-server.ts'
 import { hello, KINDS, modelsOf, providerAt, readTool, world } from './setup.ts'
 

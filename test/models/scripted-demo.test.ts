@@ -1,7 +1,7 @@
 /** The scripted model of the demo answers the demo's agents, and nobody else. */
 import { describe, expect, it } from 'vitest'
-import { linesIn, SCRIPTED_MODEL, SCRIPTED_PROMPT, scripted } from '../../engine/models/scripted.ts'
-import { demoWorld, ME } from '../engine/demo/demo-world.ts'
+import { linesIn, SCRIPTED_MODEL, SCRIPTED_PROMPT, scripted } from '../../engine/agents/models/scripted.ts'
+import { demoWorld, ME } from '../engine/declared/demo/demo-world.ts'
 
 const ask = (system: string) =>
   scripted.send(

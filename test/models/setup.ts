@@ -1,11 +1,11 @@
 /** Models over the real adapters and the real way out, answered by a scripted server on loopback. */
 import { onTestFinished } from 'vitest'
-import { createEgressFetch } from '../../engine/egress/index.ts'
-import type { Provider, ProviderConfig } from '../../engine/models/config.ts'
-import { createModels } from '../../engine/models/models.ts'
-import { withOwnPrices } from '../../engine/models/prices.ts'
-import type { ModelReply, ModelRequest, ProviderKind } from '../../engine/models/types.ts'
-import { type ManualTime, manualTime } from '../engine/egress/manual-time.ts'
+import type { Provider, ProviderConfig } from '../../engine/agents/models/adapter.ts'
+import { createModels } from '../../engine/agents/models/models.ts'
+import type { ModelReply, ModelRequest, ProviderKind } from '../../engine/agents/models/types.ts'
+import { withOwnPrices } from '../../engine/agents/models/usage.ts'
+import { createEgressFetch } from '../../engine/net/fetch.ts'
+import { type ManualTime, manualTime } from '../engine/net/egress/manual-time.ts'
 import { type ScriptedModels, startScriptedModels } from './scripted-server.ts'
 
 export const KEY = 'sk-canary-0123456789'

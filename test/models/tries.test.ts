@@ -1,6 +1,6 @@
 /** Tries, waits, time and cancellation of a call. */
 import { describe, expect, it } from 'vitest'
-import { ModelFault } from '../../engine/models/types.ts'
+import { ModelFault } from '../../engine/agents/models/types.ts'
 import type { ScriptedReply } from './scripted-server.ts'
 import { KEY, KINDS, modelsOf, providerAt, scripted, sleeping, world } from './setup.ts'
 

@@ -1,8 +1,8 @@
 /** Prices, bounds of agents, what models were used for, and what the list of agents says of models. */
 import { describe, expect, it } from 'vitest'
-import { sumOf } from '../../engine/agent-tests/judge.ts'
-import { dollars } from '../../engine/models/dollars.ts'
-import type { UsageEntry } from '../../engine/models/usage.ts'
+import { sumOf } from '../../engine/agents/agent-tests.ts'
+import type { UsageEntry } from '../../engine/agents/models/usage.ts'
+import { dollars } from '../../engine/model/units.ts'
 import { T0 } from '../contract/instance.ts'
 import { instance } from './instance.ts'
 

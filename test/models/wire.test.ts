@@ -1,6 +1,6 @@
 /** What goes over the wire in both formats, and what comes back of it. */
 import { describe, expect, it } from 'vitest'
-import type { ModelMessage } from '../../engine/models/types.ts'
+import type { ModelMessage } from '../../engine/agents/models/types.ts'
 import { hello, KEY, KINDS, providerAt, readTool, world } from './setup.ts'
 
 /** A breakpoint of provider A's prompt cache. */

@@ -1,9 +1,20 @@
 /** When a trigger would have fired over events in the order they were stored. */
 import type { BacktestFiring, BacktestRun } from '../../../schemas/types.ts'
-import { eventId } from '../../timeline/present.ts'
-import type { Decision, Evaluator, LabelLookup, Seen, TriggerDefinition } from '../types.ts'
+import { eventId } from '../../log/timeline/present.ts'
+import type {
+  ActiveKey,
+  Crossing,
+  Decision,
+  Evaluator,
+  LabelLookup,
+  Ledger,
+  OpenBurst,
+  Seen,
+  TriggerDefinition,
+  Verdict,
+  WatchedKey,
+} from '../types.ts'
 import { createEvaluator } from './evaluator.ts'
-import { type MemoryFiring, MemoryLedger } from './memory-ledger.ts'
 
 const LISTED = 500
 const KEYS_LISTED = 50
@@ -20,7 +31,7 @@ const BUCKETS = [
   ['30d', 2_592_000_000],
 ] as const
 
-export interface BacktestParts {
+interface BacktestParts {
   definition: TriggerDefinition
   /** Firings count from here, epoch ms; events from before it only fill windows. */
   from: number
@@ -29,7 +40,7 @@ export interface BacktestParts {
   sourceName(id: number): string
 }
 
-export interface BacktestAnswer {
+interface BacktestAnswer {
   run: BacktestRun
   /** Length of its buckets. */
   bucket: string
@@ -132,5 +143,162 @@ function present({ at, key, value, eventIds, heldBack, resolved }: MemoryFiring)
     event_ids: eventIds.slice(0, EVENTS_LISTED).map(eventId),
     held_back: heldBack,
     resolved,
+  }
+}
+
+/* The ledger of one trigger in memory: what was decided is told again, as its rows would. */
+
+/** A firing there was. */
+interface MemoryFiring {
+  at: number
+  key: string
+  value: number | null
+  eventIds: number[]
+  heldBack: number
+  resolved: boolean
+}
+
+interface Burst extends Omit<OpenBurst, 'ids' | 'events'> {
+  ids: Set<number>
+  keys: Set<string>
+  first: Crossing
+  crossings: number
+  heldBack: number
+}
+
+export class MemoryLedger implements Ledger {
+  private readonly last = new Map<string, number>()
+  private readonly times: number[] = []
+  private burst: Burst | null = null
+  private readonly lasting = new Map<string, ActiveKey>()
+  private readonly heard = new Map<string, WatchedKey>()
+
+  /** Takes note of what was decided. @returns the firing, where it is one */
+  apply(decision: Decision): MemoryFiring | null {
+    switch (decision.do) {
+      case 'fire': {
+        const { key, at, value, eventIds, labels } = decision.crossing
+        this.last.set(key, at)
+        this.times.push(at)
+        this.lasting.set(key, { key, labels, since: at })
+        return { at, key, value, eventIds, heldBack: 0, resolved: false }
+      }
+      case 'open': {
+        const { crossing, state, dueAt } = decision
+        const { at } = crossing
+        this.burst = {
+          state,
+          dueAt,
+          openedAt: at,
+          lastAt: at,
+          ids: new Set(),
+          keys: new Set(),
+          first: crossing,
+          crossings: 0,
+          heldBack: 0,
+        }
+        this.take(this.burst, crossing)
+        return null
+      }
+      case 'fold':
+        this.burst!.dueAt = decision.dueAt
+        this.take(this.burst!, decision.crossing)
+        return null
+      case 'hold': {
+        const burst = this.burst!
+        if (burst.state === 'gathering') burst.heldBack = burst.crossings
+        burst.state = 'held'
+        burst.dueAt = decision.dueAt
+        return null
+      }
+      case 'release': {
+        const { ids, keys, first, heldBack } = this.burst!
+        const { at } = decision
+        this.burst = null
+        for (const key of keys) this.last.set(key, at)
+        this.times.push(at)
+        const { key, value } = first
+        return { at, key, value, eventIds: [...ids], heldBack, resolved: false }
+      }
+      case 'drop':
+        this.burst = null
+        return null
+      case 'resolve': {
+        const { key, at, value, eventIds } = decision
+        this.lasting.delete(key)
+        return { at, key, value, eventIds, heldBack: 0, resolved: true }
+      }
+      case 'watch':
+        this.heard.set(decision.watched.key, decision.watched)
+        return null
+      case 'note':
+        return null
+    }
+  }
+
+  lastFired(_triggerId: number, key: string): number | null {
+    return this.last.get(key) ?? null
+  }
+
+  firedSince(_triggerId: number, after: number): number[] {
+    return this.times.filter((time) => time > after)
+  }
+
+  open(): OpenBurst | null {
+    const { burst } = this
+    return burst && { ...burst, events: burst.ids.size, ids: () => burst.ids }
+  }
+
+  active(): ActiveKey[] {
+    return [...this.lasting.values()]
+  }
+
+  watched(): WatchedKey[] {
+    return [...this.heard.values()]
+  }
+
+  private take(burst: Burst, crossing: Crossing): void {
+    for (const id of crossing.eventIds) burst.ids.add(id)
+    burst.keys.add(crossing.key)
+    burst.lastAt = crossing.at
+    burst.crossings++
+    if (burst.state === 'held') burst.heldBack++
+  }
+}
+
+/* What a trigger made of each event of the past, judged anew in the order they were stored. */
+
+interface RecorderParts {
+  definition: TriggerDefinition
+  labels: LabelLookup
+  sourceName(id: number): string
+  /** Told each judgement; of events that a filter leaves out there is none. */
+  record(verdict: Verdict): void
+}
+
+/** @example const recorder = new Recorder(parts); for (const event of events) recorder.feed(event) */
+export class Recorder {
+  private readonly ledger = new MemoryLedger()
+  private readonly evaluator: Evaluator
+
+  constructor(private readonly parts: RecorderParts) {
+    const { labels, sourceName, definition } = parts
+    this.evaluator = createEvaluator({ labels, sourceName, history: null, ledger: this.ledger })
+    this.evaluator.define([definition])
+  }
+
+  /** @param event stored after those fed before it. */
+  feed(event: Seen): void {
+    const { evaluator } = this
+    for (let due = evaluator.nextDue(); due !== null && due <= event.ingestedAt; due = evaluator.nextDue())
+      this.apply(evaluator.tick(due))
+    this.apply(evaluator.judgeSeen(event, (_trigger, reason) => reason !== 'filter'))
+  }
+
+  private apply(decisions: readonly Decision[]): void {
+    for (const decision of decisions) {
+      this.ledger.apply(decision)
+      if ('verdict' in decision) this.parts.record(decision.verdict)
+    }
   }
 }

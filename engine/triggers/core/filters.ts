@@ -1,12 +1,12 @@
 /** Filters, compiled: all must hold, those first that cost least to read. */
 import { RE2JS } from 're2js'
 import type { Filter } from '../../../schemas/types.ts'
-import { compareDecimals } from '../../ingest/json-digits.ts'
-import { WORK_MAX } from '../../ingest/pattern.ts'
-import { spellingsOf } from '../../levels.ts'
-import type { EventCursor } from './cursor.ts'
-import { type Field, fieldOf, numberIn } from './fields.ts'
-import { comparison } from './predicate.ts'
+import { compareDecimals } from '../../log/ingest/json.ts'
+import { compileField } from '../../log/ingest/json-project.ts'
+import { WORK_MAX } from '../../log/ingest/pattern.ts'
+import { TYPE_LABEL } from '../../log/store/labels.ts'
+import { spellingsOf } from '../../model/units.ts'
+import type { EventCursor } from './entries.ts'
 
 export interface CompiledFilter {
   field: Field
@@ -125,5 +125,125 @@ function remembering(field: Field, testText: (text: string) => boolean): (event:
       memo.set(label, answer)
     }
     return answer
+  }
+}
+
+/* Fields that filters and conditions name, found in an event. */
+
+/** Stands for every string label: that of the entity can be of any name. */
+export const ANY_LABEL = ''
+
+export interface Field {
+  name: string
+  /** Name of the label whose value it is, if it is one: its tests can be remembered by label id. */
+  labelName: string | null
+  /** That label of an event. */
+  label(event: EventCursor): number | undefined
+  /** Text form; undefined: it is missing. */
+  text(event: EventCursor): string | undefined
+  /** What it costs to read, as an order. */
+  cost: number
+}
+
+const PAYLOAD = 'payload.'
+const NO_LABEL = () => undefined
+
+export function fieldOf(name: string): Field {
+  if (name === 'event_type') return labelField(name, TYPE_LABEL, (event) => event.typeLabel())
+  if (name === 'key_value') return labelField(name, ANY_LABEL, (event) => event.entityLabel())
+  if (name === 'source') return plainField(name, 1, (event) => event.sourceName(event.sourceId))
+  if (name === 'text') return plainField(name, 3, (event) => event.text())
+  if (name.startsWith(PAYLOAD)) {
+    const find = compileField(name.slice(PAYLOAD.length))
+    return plainField(name, 4, (event) => textForm(find(event.payload())))
+  }
+  return {
+    name,
+    labelName: name,
+    label: (event) => event.label(name),
+    text(event) {
+      const label = event.label(name)
+      return label === undefined ? textForm(event.number(name)) : event.value(label)
+    },
+    cost: 2,
+  }
+}
+
+function labelField(
+  name: string,
+  labelName: string,
+  label: (event: EventCursor) => number | undefined,
+): Field {
+  const text = (event: EventCursor) => {
+    const id = label(event)
+    return id === undefined ? undefined : event.value(id)
+  }
+  return { name, labelName, label, text, cost: 0 }
+}
+
+function plainField(name: string, cost: number, text: (event: EventCursor) => string | undefined): Field {
+  return { name, labelName: null, label: NO_LABEL, text, cost }
+}
+
+/** Null is as good as missing, as it is for labels. */
+function textForm(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** The number a text is, or undefined. */
+export function numberIn(text: string): number | undefined {
+  if (text.trim() === '') return undefined
+  const number = Number(text)
+  return Number.isFinite(number) ? number : undefined
+}
+
+/* Predicates of thresholds, such as "> 5" or, of a rate, "> 5/m". */
+
+export interface Predicate {
+  text: string
+  /** Of a rate: milliseconds of its unit. */
+  unitMs: number
+  holds(value: number): boolean
+  /** "above 5". */
+  words: string
+}
+
+const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 }
+const WORDS: Record<string, string> = {
+  '>': 'above',
+  '>=': 'at least',
+  '<': 'below',
+  '<=': 'at most',
+  '==': 'exactly',
+}
+
+/** @throws Error when it is none; the schema of triggers lets only these through. */
+export function parsePredicate(text: string): Predicate {
+  const match = /^(>=|<=|==|>|<) ?(-?\d+(?:\.\d+)?)(\/([smh]))?$/.exec(text)
+  if (!match) throw new Error(`${text} is no comparison with a number`)
+  const [, op, digits, per = '', unit = 's'] = match
+  const limit = Number(digits)
+  return {
+    text,
+    unitMs: UNIT_MS[unit]!,
+    holds: comparison(op!, limit),
+    words: `${WORDS[op!]} ${digits}${per}`,
+  }
+}
+
+/** @param op as in predicates */
+function comparison(op: string, limit: number): (value: number) => boolean {
+  switch (op) {
+    case '>':
+      return (value) => value > limit
+    case '>=':
+      return (value) => value >= limit
+    case '<':
+      return (value) => value < limit
+    case '<=':
+      return (value) => value <= limit
+    default:
+      return (value) => value === limit
   }
 }

@@ -3,8 +3,7 @@
  * that gathers or is held back by a limit. All of it goes by the clock of ingest.
  */
 import type { Crossing, Decision, Ledger, Verdict } from '../types.ts'
-import type { Compiled } from './compile.ts'
-import { instantWords, verdictOf } from './verdicts.ts'
+import { type Compiled, instantWords, verdictOf } from './condition.ts'
 
 /** Keys whose last firing is remembered; then it is read again. */
 const REMEMBERED = 10_000

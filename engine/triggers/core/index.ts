@@ -1,15 +1,14 @@
 /** The evaluator of triggers. It reads through ports and writes nothing. */
 import type { Filter } from '../../../schemas/types.ts'
-import type { Seen, TriggerDefinition } from '../types.ts'
-import { compile, isEventful, windowOf } from './compile.ts'
-import { EventCursor } from './cursor.ts'
+import type { Seen, TriggerDefinition, Verdict } from '../types.ts'
+import { compile, type EvaluatorPorts, isEventful, verdictOf, windowOf } from './condition.ts'
+import { EventCursor } from './entries.ts'
 import { compileFilters, failing } from './filters.ts'
-import type { EvaluatorPorts } from './ports.ts'
+import { Runtime } from './runtime.ts'
+import { HistoryReader } from './windows.ts'
 
-export { Backtest } from './backtest.ts'
+export { Backtest, Recorder } from './backtest.ts'
 export { createEvaluator } from './evaluator.ts'
-export { explain } from './explain.ts'
-export { Recorder } from './recorder.ts'
 
 /** Whether all filters of a list hold of an event. @throws Error when a pattern is not supported */
 export function matcherOf(
@@ -25,7 +24,7 @@ export function matcherOf(
 }
 
 /** Longest span of event time a condition looks back over, in milliseconds. */
-export { windowOf } from './compile.ts'
+export { windowOf } from './condition.ts'
 
 /** How far before a span its events matter: windows, cooldowns, bursts and limits, in milliseconds. */
 export function reachOf(definition: TriggerDefinition): number {
@@ -33,4 +32,36 @@ export function reachOf(definition: TriggerDefinition): number {
   const { cooldownMs, gather, limits } = compile(definition)
   const limited = Math.max(0, ...limits.map(({ perMs }) => perMs))
   return windowOf(definition.spec.condition) + cooldownMs + (gather?.maxWaitMs ?? 0) + limited
+}
+
+/* What a trigger makes of one event, worked out anew: all that came before is read back. */
+
+/**
+ * @param event as stored; the history is read up to it. @param ports the ledger as it was then.
+ * @returns one verdict; of reason `error` when it cannot be judged
+ */
+export function explain(definition: TriggerDefinition, event: Seen, ports: EvaluatorPorts): Verdict {
+  const about = { eventId: event.id, key: null, at: event.ingestedAt }
+  if (!isEventful(definition.spec)) {
+    const text = 'it fires by the clock, whatever the events'
+    return verdictOf(definition, { ...about, reason: 'waiting', text })
+  }
+  let verdict: Verdict | null = null
+  const cursor = new EventCursor(ports.labels, ports.sourceName)
+  cursor.setSeen(event)
+  try {
+    const runtime = new Runtime(compile(definition), ports, new HistoryReader(ports))
+    runtime.judge(
+      cursor,
+      () => true,
+      (decision) => {
+        if ('verdict' in decision) verdict = decision.verdict
+      },
+    )
+  } catch (error) {
+    const text = `cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`
+    return verdictOf(definition, { ...about, reason: 'error', text })
+  }
+  if (!verdict) throw new Error(`trigger ${definition.name} came to no verdict`)
+  return verdict
 }

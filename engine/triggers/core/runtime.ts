@@ -1,20 +1,26 @@
 /** One trigger as it is judged: its condition's state by key, its bursts, its cooldowns. */
-import type { Decision, NoteFilter, Verdict } from '../types.ts'
+
+import type { AbsenceCondition, AggregateCondition, ChangeCondition } from '../../../schemas/types.ts'
+import { parseDuration } from '../../model/units.ts'
+import type { ActiveKey, Decision, Ledger, NoteFilter, Verdict, WatchedKey } from '../types.ts'
 import { AggregateState } from './aggregate.ts'
-import { anyEvent } from './any-event.ts'
-import { ChangeState } from './change.ts'
-import type { Compiled } from './compile.ts'
-import { type ConditionState, isMet } from './condition.ts'
-import type { EventCursor } from './cursor.ts'
-import { actualOf, failing } from './filters.ts'
+import {
+  type Compiled,
+  type ConditionState,
+  type EvaluatorPorts,
+  instantWords,
+  isMet,
+  KEY_WEIGHT,
+  type Met,
+  type Outcome,
+  spanWords,
+  verdictOf,
+} from './condition.ts'
+import type { EventCursor, Key } from './entries.ts'
+import { actualOf, failing, fieldOf, parsePredicate } from './filters.ts'
 import { Gate } from './gate.ts'
-import type { HistoryReader } from './history-reader.ts'
-import type { Key } from './keys.ts'
-import { Lasting } from './lasting.ts'
-import type { EvaluatorPorts } from './ports.ts'
 import { SequenceState } from './sequence.ts'
-import { Silence } from './silence.ts'
-import { instantWords, spanWords, verdictOf } from './verdicts.ts'
+import type { HistoryReader } from './windows.ts'
 
 /** What was due longer ago than this was due while nobody looked: it happens now. */
 const OVERDUE_MS = 60_000
@@ -214,3 +220,236 @@ function stateOf(trigger: Compiled, reader: HistoryReader): ConditionState {
   // Silence keeps its keys by itself.
   return anyEvent
 }
+
+/* Every event that passes the filters meets it. */
+
+const anyEvent: ConditionState = {
+  judge(event: EventCursor): Met {
+    const { id } = event
+    const type = event.value(event.typeLabel())
+    return { value: null, reason: type ? `an event of type ${type}` : 'an event', evidence: () => [id] }
+  },
+  sweep: () => 0,
+  keys: () => [],
+  drop: () => {},
+}
+
+/* Keys that fired and are not over, of a threshold with `resolve`. */
+
+interface Active extends ActiveKey {
+  /** When its value is to be looked at next, epoch ms; null: nothing changes it but an event. */
+  checkAt: number | null
+}
+
+interface Over {
+  key: string
+  at: number
+  value: number | null
+  reason: string
+}
+
+class Lasting {
+  private readonly keys = new Map<number | string, Active>()
+  private readonly isOver: (value: number) => boolean
+
+  constructor(
+    trigger: Compiled,
+    { predicate, resolve }: AggregateCondition,
+    private readonly state: AggregateState,
+    ledger: Ledger,
+  ) {
+    this.isOver = overBy(predicate, resolve)
+    for (const active of ledger.active(trigger.definition.id))
+      this.keys.set(trigger.key.idOf(active.labels), { ...active, checkAt: active.since })
+  }
+
+  has(id: number | string): boolean {
+    return this.keys.has(id)
+  }
+
+  begin(key: Pick<Key, 'id' | 'text' | 'labels'>, at: number): void {
+    this.keys.set(key.id, { key: key.text, labels: key.labels, since: at, checkAt: at })
+  }
+
+  /** When the next key may be over, epoch ms. */
+  dueAt(): number | null {
+    let due: number | null = null
+    for (const { checkAt } of this.keys.values())
+      if (checkAt !== null && (due === null || checkAt < due)) due = checkAt
+    return due
+  }
+
+  /** An event of a key was judged. */
+  touched(id: number | string, at: number): Over | null {
+    return this.check(id, at)
+  }
+
+  /** Keys that are over by the clock. */
+  *due(now: number): Iterable<Over> {
+    for (const [id, active] of this.keys) {
+      while (active.checkAt !== null && active.checkAt <= now) {
+        const over = this.check(id, active.checkAt)
+        if (!over) continue
+        yield over
+        break
+      }
+    }
+  }
+
+  private check(id: number | string, at: number): Over | null {
+    const active = this.keys.get(id)!
+    const key = { id, labels: [...active.labels] }
+    const value = this.state.valueAt(key, at)
+    if (value !== null && !this.isOver(value)) {
+      active.checkAt = this.state.changesAt(key, at)
+      return null
+    }
+    this.keys.delete(id)
+    return { key: active.key, at, value, reason: `over: ${this.state.words(value)}` }
+  }
+}
+
+/** Whether a value, in the unit of the predicate, ends it. */
+function overBy(text: string, resolve: AggregateCondition['resolve']): (value: number) => boolean {
+  const predicate = parsePredicate(text)
+  if (resolve === undefined || resolve === true) return (value) => !predicate.holds(value)
+  const over = parsePredicate(resolve)
+  return (value) => over.holds((value * over.unitMs) / predicate.unitMs)
+}
+
+/*
+ * Keys that are watched for silence: from an event of theirs on, until nothing came for so long. They
+ * wait in the order of their last event, so that the next one due is always the first.
+ */
+
+class Silence {
+  /** Those heard longest ago first. */
+  private readonly keys = new Map<number | string, WatchedKey>()
+  private readonly absentMs: number
+  readonly reason: string
+
+  constructor(
+    trigger: Compiled,
+    condition: AbsenceCondition,
+    ledger: Ledger,
+    private readonly since: number,
+  ) {
+    this.absentMs = parseDuration(condition.absent_for, 'condition.absent_for')
+    this.reason = `nothing for ${condition.absent_for}`
+    const known = ledger.watched(trigger.definition.id).filter(({ isSilent }) => !isSilent)
+    for (const watched of known.sort((a, b) => a.lastAt - b.lastAt))
+      this.keys.set(trigger.key.idOf(watched.labels), watched)
+  }
+
+  /** An event of a key was stored. */
+  heard(event: EventCursor, key: Key): WatchedKey {
+    const watched: WatchedKey = {
+      key: key.text,
+      labels: key.labels,
+      lastId: event.id,
+      lastAt: event.ingestedAt,
+      isSilent: false,
+    }
+    this.keys.delete(key.id)
+    this.keys.set(key.id, watched)
+    return watched
+  }
+
+  /** When the next key has been silent for long enough, epoch ms. */
+  dueAt(): number | null {
+    const first = this.keys.values().next()
+    return first.done ? null : this.dueOf(first.value)
+  }
+
+  dueOf({ lastAt }: Pick<WatchedKey, 'lastAt'>): number {
+    return Math.max(lastAt, this.since) + this.absentMs
+  }
+
+  /** The next key that is due; it is watched no more. */
+  take(): WatchedKey {
+    const [id, watched] = this.keys.entries().next().value!
+    this.keys.delete(id)
+    return { ...watched, isSilent: true }
+  }
+}
+
+/*
+ * The value of a label or field against that of the key's newest event by event time. An event that
+ * comes after a newer one of its key is no news: it is told to be late and changes nothing.
+ */
+
+/** Events of a key looked at for the value it had, when none is in memory. */
+const LOOK_BACK = 10_000
+/** What a sentence tells of a value. */
+const SHOWN = 80
+
+interface Known {
+  ts: number
+  /** Event that used it last. */
+  id: number
+  /** Null: no event of the key had a value. */
+  text: string | null
+}
+
+class ChangeState implements ConditionState {
+  private readonly known = new Map<number | string, Known>()
+  private readonly field
+
+  constructor(
+    private readonly trigger: Compiled,
+    private readonly condition: ChangeCondition,
+    private readonly reader: HistoryReader,
+  ) {
+    this.field = fieldOf(condition.change_of)
+  }
+
+  judge(event: EventCursor, key: Key, beforeId: number): Outcome {
+    const { change_of: name, from, to } = this.condition
+    const text = this.field.text(event)
+    if (text === undefined) return { why: 'no_value', value: null, text: () => `it has no ${name}` }
+    const { id, ts } = event
+    const before = this.known.get(key.id) ?? this.read(key, beforeId)
+    if (ts < before.ts) {
+      before.id = id
+      return { why: 'late', value: null, text: () => `a newer event had set ${name} already` }
+    }
+    this.known.set(key.id, { ts, id, text })
+    const was = before.text
+    if (was === null || was === text) {
+      const words = was === null ? `the first ${name} of its key` : `${name} is ${shown(text)} as before`
+      return { why: 'unchanged', value: null, text: () => words }
+    }
+    const words = `${name} changed from ${shown(was)} to ${shown(text)}`
+    if ((from !== undefined && was !== from) || (to !== undefined && text !== to)) {
+      const wanted = `${from === undefined ? '' : ` from ${shown(from)}`}${to === undefined ? '' : ` to ${shown(to)}`}`
+      return { why: 'unchanged', value: null, text: () => `${words}, not${wanted}` }
+    }
+    return { value: null, reason: words, evidence: () => [id] }
+  }
+
+  sweep(): number {
+    return this.known.size * KEY_WEIGHT
+  }
+
+  *keys(): Iterable<[number | string, number, number]> {
+    for (const [key, { id }] of this.known) yield [key, id, KEY_WEIGHT]
+  }
+
+  drop(id: number | string): void {
+    this.known.delete(id)
+  }
+
+  private read(key: Key, beforeId: number): Known {
+    const found: Known = { ts: Number.NEGATIVE_INFINITY, id: beforeId, text: null }
+    this.reader.newest(this.trigger, key, { beforeId, most: LOOK_BACK }, (event) => {
+      const text = this.field.text(event)
+      if (text === undefined) return false
+      found.ts = event.ts
+      found.text = text
+      return true
+    })
+    return found
+  }
+}
+
+const shown = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text)

@@ -3,15 +3,13 @@
  * soonest; a late event is judged by the tightest chain that goes through it.
  */
 import type { SequenceCondition } from '../../../schemas/types.ts'
-import { parseDuration } from '../../timeline/duration.ts'
-import type { Compiled } from './compile.ts'
-import type { ConditionState, Outcome } from './condition.ts'
-import type { EventCursor } from './cursor.ts'
-import type { Entries } from './entries.ts'
+import { parseDuration } from '../../model/units.ts'
+import type { Compiled, ConditionState, Outcome } from './condition.ts'
+
+import type { Entries, EventCursor, Key } from './entries.ts'
+
 import { failing } from './filters.ts'
-import type { HistoryReader } from './history-reader.ts'
-import type { Key } from './keys.ts'
-import { type Window, Windows } from './windows.ts'
+import { type HistoryReader, type Window, Windows } from './windows.ts'
 
 /** A chain of steps up to one of them. */
 interface Chain {

@@ -3,12 +3,11 @@
  * is read from the history; nothing is forgotten while events are judged, because those of the
  * transaction that is open are in no history yet.
  */
-import type { Compiled } from './compile.ts'
-import { KEY_WEIGHT } from './condition.ts'
-import type { EventCursor } from './cursor.ts'
-import { Entries } from './entries.ts'
-import { FOREVER, type HistoryReader } from './history-reader.ts'
-import type { Key } from './keys.ts'
+
+import type { HistoryQuery, Seen } from '../types.ts'
+import { type Compiled, type EvaluatorPorts, KEY_WEIGHT } from './condition.ts'
+import { Entries, EventCursor, type Key } from './entries.ts'
+import { failing } from './filters.ts'
 
 /** How long the entries of an idle key stay, beyond their window. */
 const IDLE_MS = 10 * 60_000
@@ -97,5 +96,143 @@ export class Windows<W extends Window> {
       if (value !== null) entries.insert(event.ts, event.id, value)
     })
     return entries
+  }
+}
+
+/*
+ * A sum of floats that is exact, whatever was added and taken away before: the value of a window must
+ * not depend on what left it, or a restart would change it. Shewchuk's partial sums, as in Python's
+ * math.fsum.
+ */
+
+export class ExactSum {
+  /** Do not overlap, smallest first; their sum is exact. */
+  private readonly partials: number[] = []
+
+  add(value: number): void {
+    const { partials } = this
+    let x = value
+    let kept = 0
+    for (let k = 0; k < partials.length; k++) {
+      let y = partials[k]!
+      if (Math.abs(x) < Math.abs(y)) [x, y] = [y, x]
+      const high = x + y
+      const low = y - (high - x)
+      if (low !== 0) partials[kept++] = low
+      x = high
+    }
+    partials.length = kept
+    if (x !== 0) partials.push(x)
+  }
+
+  /** Rounded once. */
+  value(): number {
+    const { partials } = this
+    let k = partials.length - 1
+    if (k < 0) return 0
+    let high = partials[k]!
+    let low = 0
+    while (k > 0 && low === 0) {
+      const x = high
+      const y = partials[--k]!
+      high = x + y
+      low = y - (high - x)
+    }
+    // Half way between two floats, the partials below decide where to.
+    if (k > 0 && Math.sign(low) === Math.sign(partials[k - 1]!)) {
+      const twice = low * 2
+      const rounded = high + twice
+      if (twice === rounded - high) return rounded
+    }
+    return high
+  }
+}
+
+/* Reads back what a trigger would have counted, by the same filters and the same key. */
+
+const PAGE = 1_000
+const PAGE_MAX = 20_000
+/** Of pages that get larger, newest first. */
+const FIRST_PAGE = 50
+
+export const FOREVER = Number.MAX_SAFE_INTEGER
+
+export class HistoryReader {
+  private readonly cursor: EventCursor
+
+  constructor(private readonly ports: EvaluatorPorts) {
+    this.cursor = new EventCursor(ports.labels, ports.sourceName)
+  }
+
+  /** False: what is not in memory cannot be read. */
+  get exists(): boolean {
+    return this.ports.history !== null
+  }
+
+  /** Events of a key that count, by (event time, id). @param from exclusive @param to inclusive */
+  forward(
+    trigger: Compiled,
+    key: Pick<Key, 'id' | 'labels'>,
+    { from, to, beforeId }: { from: number; to: number; beforeId: number },
+    visit: (event: EventCursor) => void,
+  ): void {
+    let start = from
+    let limit = PAGE
+    /** Ids at `start` that were visited already: pages overlap by their last instant. */
+    let seenAtStart = new Set<number>()
+    for (;;) {
+      const page = this.read(trigger, key.labels, { from: start, to, beforeId, order: 'asc', limit })
+      for (const seen of page) {
+        if (seen.ts > from && !seenAtStart.has(seen.id) && this.counts(trigger, key, seen)) visit(this.cursor)
+      }
+      if (page.length < limit) return
+      const last = page.at(-1)!.ts
+      // A page of one instant says nothing of what comes after it.
+      if (last === start) limit *= 2
+      else limit = PAGE_MAX
+      seenAtStart = new Set(page.filter(({ ts }) => ts === last).map(({ id }) => id))
+      start = last
+    }
+  }
+
+  /** The newest event of a key that counts, of the last `most`. @param accept whether this is the one */
+  newest(
+    trigger: Compiled,
+    key: Pick<Key, 'id' | 'labels'>,
+    { beforeId, most }: { beforeId: number; most: number },
+    accept: (event: EventCursor) => boolean,
+  ): void {
+    if (!this.exists) return
+    for (let limit = FIRST_PAGE; ; limit = Math.min(most, limit * 10)) {
+      const page = this.read(trigger, key.labels, {
+        from: -FOREVER,
+        to: FOREVER,
+        beforeId,
+        order: 'desc',
+        limit,
+      })
+      for (const seen of page) if (this.counts(trigger, key, seen) && accept(this.cursor)) return
+      if (page.length < limit || limit >= most) return
+    }
+  }
+
+  private counts(trigger: Compiled, key: Pick<Key, 'id'>, seen: Seen): boolean {
+    return this.keyOf(trigger, seen)?.id === key.id
+  }
+
+  private keyOf(trigger: Compiled, seen: Seen): Key | null {
+    const { cursor } = this
+    cursor.setSeen(seen)
+    if (cursor.ingestedAt - cursor.ts > trigger.maxLateMs || failing(trigger.filters, cursor)) return null
+    return trigger.key.read(cursor)
+  }
+
+  private read(
+    { definition, readsPayload }: Compiled,
+    labels: readonly number[],
+    query: Omit<HistoryQuery, 'sourceIds' | 'labels' | 'withPayload'>,
+  ): Seen[] {
+    const { sourceIds } = definition
+    return this.ports.history!.read({ sourceIds, labels, withPayload: readsPayload, ...query })
   }
 }

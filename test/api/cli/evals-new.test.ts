@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildServer } from '../../../api/http/server.ts'
-import { openRunWorld, type RunWorld } from '../../engine/runs/run-world.ts'
+import { openRunWorld, type RunWorld } from '../../engine/agents/runs/run-world.ts'
 import { svc } from './cli-harness.ts'
 
 let world: RunWorld

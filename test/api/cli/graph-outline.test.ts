@@ -1,7 +1,7 @@
 /** The graph of a project as text. */
 import { describe, expect, it } from 'vitest'
 import { graphOutline } from '../../../api/cli/graph-outline.ts'
-import { edgeOf } from '../../../engine/graph/edges.ts'
+import { edgeOf } from '../../../engine/model/graph.ts'
 import type { GraphNode, ProjectGraph } from '../../../schemas/types.ts'
 
 const node = (kind: GraphNode['kind'], name: string, more: Partial<GraphNode> = {}): GraphNode => ({

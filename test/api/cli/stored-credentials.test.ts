@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { githubServer, REPO } from '../../engine/connectors/github/github-server.ts'
+import { githubServer, REPO } from '../../engine/sources/connectors/github/github-server.ts'
 import { svc } from './cli-harness.ts'
 import { type Daemon, startDaemon } from './real-daemon.ts'
 

@@ -2,7 +2,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { type Instance, startInstance } from '../../contract/instance.ts'
 import { MINUTE } from '../../contract/served-runs.ts'
-import { composed, idOf, serveEngine } from '../../engine/docker/engine-server.ts'
+import { composed, idOf, serveEngine } from '../../engine/sources/docker/engine-server.ts'
 import { type McpWorld, startMcp } from './mcp-world.ts'
 
 /** A webhook source. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tools } from '../../../api/mcp/tools/index.ts'
 import type { Fields, Instance } from '../../contract/instance.ts'
 import { conclude, MINUTE, serveRuns } from '../../contract/served-runs.ts'
-import { say, startReceiver } from '../../engine/egress/receiver.ts'
+import { say, startReceiver } from '../../engine/net/egress/receiver.ts'
 import { call, called, startMcp } from './mcp-world.ts'
 import { BIG, openShop, type Shop, SOURCE } from './shop-world.ts'
 

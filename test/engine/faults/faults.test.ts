@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Place, ScriptedReply } from '../../models/scripted-server.ts'
-import { proposal } from '../setup/setup-world.ts'
+import { proposal } from '../declared/setup/setup-world.ts'
 import { type FaultWorld, openFaultWorld, type Wire } from './fault-world.ts'
 import { FAULTS, type Fault } from './faults.ts'
 

@@ -1,8 +1,8 @@
 /** What does not fit: replies that are cut off, conversations that are too long, and what a cache spares. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { outputBoundOf, roomAfter } from '../../../engine/models/output-bounds.ts'
-import { shortened } from '../../../engine/runs/compact.ts'
-import type { Step } from '../../../engine/runs/types.ts'
+import { outputBoundOf, roomAfter } from '../../../engine/agents/models/adapter.ts'
+import { shortened } from '../../../engine/agents/runs/tape.ts'
+import type { Step } from '../../../engine/agents/runs/types.ts'
 import type { ScriptedReply } from '../../models/scripted-server.ts'
 import { type FaultWorld, openFaultWorld, type Wire } from './fault-world.ts'
 

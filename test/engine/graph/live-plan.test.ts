@@ -1,7 +1,7 @@
 /** What is polled every two seconds goes through no table that grows. */
 import { describe, expect, it } from 'vitest'
-import { deliverySql } from '../../../engine/graph/live/deliveries-today.ts'
-import { liveSql } from '../../../engine/graph/live/queries.ts'
+import { deliverySql, liveSql } from '../../../engine/graph/activity.ts'
+
 import { openTestStore } from '../open-test-store.ts'
 
 const VALUES = {

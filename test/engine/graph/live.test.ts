@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { check } from '../../../schemas/index.ts'
 import type { ScriptedReply } from '../../models/scripted-server.ts'
-import { openRunWorld, type RunWorld } from '../runs/run-world.ts'
+import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
 import { BY, MINUTE } from '../triggers/trigger-world.ts'
 
 const DAY = 24 * 60 * MINUTE

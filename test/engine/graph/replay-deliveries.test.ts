@@ -1,6 +1,6 @@
 /** What a replay tells of those who were told: addresses that are subscribed, and receivers of findings. */
 import { afterEach, expect, it } from 'vitest'
-import { openRunWorld, type RunWorld } from '../runs/run-world.ts'
+import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
 import { BY, T0 } from '../triggers/trigger-world.ts'
 import { conclude, whole } from './replay-world.ts'
 

@@ -1,7 +1,7 @@
 /** From an instant of a replay: the same events with the trigger of then against a changed one. */
 import { afterEach, expect, it } from 'vitest'
 import type { TriggerDefinition, TriggerWrite } from '../../../schemas/types.ts'
-import type { RunWorld } from '../runs/run-world.ts'
+import type { RunWorld } from '../agents/runs/run-world.ts'
 import { BY, MINUTE, T0 } from '../triggers/trigger-world.ts'
 import { at, errors, openChain, script, whole } from './replay-world.ts'
 

@@ -1,19 +1,19 @@
 /** What a replay reads of the large tables it finds by an index, whatever else they hold. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { STATES } from '../../../engine/graph/replay/moments/changes.ts'
-import { MADE, RUNS_ENDED, TRIES } from '../../../engine/graph/replay/moments/deliveries.ts'
-import { EVALUATIONS } from '../../../engine/graph/replay/moments/evaluations.ts'
-import { BURSTS, FIRED } from '../../../engine/graph/replay/moments/firings.ts'
-import { ENDED_RUNS, MADE_RUNS, OPEN_RUNS, WRITTEN_BACK } from '../../../engine/graph/replay/moments/runs.ts'
-import { STEPS } from '../../../engine/graph/replay/moments/steps.ts'
+import { MADE, RUNS_ENDED, TRIES } from '../../../engine/graph/replay-deliveries.ts'
+import { BURSTS, FIRED, STATES } from '../../../engine/graph/replay-firings.ts'
+import { EVALUATIONS } from '../../../engine/graph/replay-gaps.ts'
+
+import { ENDED_RUNS, MADE_RUNS, OPEN_RUNS, STEPS, WRITTEN_BACK } from '../../../engine/graph/replay-runs.ts'
+
 import {
   DELIVERED_SINCE,
   HANDOFFS_SINCE,
   KEYS_FIRED,
   RUNS_SINCE,
   WRITTEN_BACK_SINCE,
-} from '../../../engine/graph/replay/start.ts'
-import { openStore } from '../../../engine/store/open.ts'
+} from '../../../engine/graph/replay-start.ts'
+import { openStore } from '../../../engine/log/store/open.ts'
 
 const store = openStore(null, 0)
 afterAll(() => store.close())

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { check } from '../../../schemas/index.ts'
 import type { Replay, ReplayMoment, TriggerWrite } from '../../../schemas/types.ts'
-import { openRunWorld, type RunWorld } from '../runs/run-world.ts'
+import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
 import { BY, MINUTE, T0 } from '../triggers/trigger-world.ts'
 import { at, conclude, errors, openChain, script, story, whole } from './replay-world.ts'
 

@@ -1,7 +1,7 @@
 /** Two agents in a chain, at work on a scripted model server: what the tests of replays replay. */
 import type { Replay, ReplayMoment } from '../../../schemas/types.ts'
 import type { ScriptedReply } from '../../models/scripted-server.ts'
-import { openRunWorld, type RunWorld } from '../runs/run-world.ts'
+import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
 import { T0 } from '../triggers/trigger-world.ts'
 
 export const at = (ms: number): string => new Date(ms).toISOString()

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { check } from '../../../schemas/index.ts'
-import type { RunWorld } from '../runs/run-world.ts'
-import { openRunWorld } from '../runs/run-world.ts'
+import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
+
 import { BY, MINUTE, T0 } from '../triggers/trigger-world.ts'
 import { at, declareChain, errors, openChain, script, story, whole } from './replay-world.ts'
 

@@ -1,8 +1,8 @@
 /** The structure of a project's graph, from documents alone. */
 import { describe, expect, it } from 'vitest'
-import { structureOf } from '../../../engine/graph/structure.ts'
-import type { GraphWorld } from '../../../engine/graph/world.ts'
-import type { ProjectDoc } from '../../../engine/wiring/project-doc.ts'
+import { type GraphWorld, structureOf } from '../../../engine/model/graph.ts'
+
+import type { ProjectDoc } from '../../../engine/model/project.ts'
 import { check } from '../../../schemas/index.ts'
 
 const PARTS: Record<string, Record<string, unknown>> = {

@@ -1,7 +1,7 @@
 /** 19, step 2: what agents find of an incident, a verdict that closes, and results that are handled with it. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { conclude, error } from '../runs/replies.ts'
-import { openRunWorld, type RunWorld } from '../runs/run-world.ts'
+import { conclude, error } from '../agents/runs/replies.ts'
+import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
 
 const MARA = { by: 'mara', via: 'console' } as const
 const TRIGGER = { condition: { event: 'any' }, cooldown: '1m' } as const

@@ -1,6 +1,6 @@
 /** 19, step 2: what is posted of a firing names its incident, its severity and where to read more. */
 import { expect, it } from 'vitest'
-import { emptySlackEnvironment } from '../../../engine/slack/environment.ts'
+import { emptySlackEnvironment } from '../../../engine/outbox/slack-api.ts'
 import { BY, openWorld } from '../triggers/trigger-world.ts'
 
 it.each([

@@ -1,6 +1,6 @@
 /** Issue 18.4: effects are executed from what the machine returns. */
 import { expect, it } from 'vitest'
-import { effects } from '../../../engine/outbox/delivery.ts'
+import { effects } from '../../../engine/outbox/rows.ts'
 import { lifecycles } from '../../../machines/index.ts'
 import { eventsOf, start, step } from '../../../machines/step.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../../engine/errors.ts'
-import { receiver } from '../egress/setup.ts'
+import { receiver } from '../net/egress/setup.ts'
 import { gate, settle, setup, until } from './setup.ts'
 
 const broken = () => {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fetchFiringBy } from '../../../engine/outbox/fetching.ts'
-import { createWaiting } from '../../../engine/outbox/waiting.ts'
+import { createWaiting, fetchFiringBy } from '../../../engine/outbox/fetching.ts'
+
 import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
 
 const ME = { id: 'key:a', name: 'agent a' }

@@ -1,8 +1,8 @@
 /** Issue 18.3: an existing data file opens with its write-backs and posts to Slack where they were. */
 import BetterSqlite3 from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { findingsTold } from '../../../engine/outbox/findings.ts'
-import { migrate, readMigrations } from '../../../engine/store/migrate.ts'
+import { migrate, readMigrations } from '../../../engine/log/store/open.ts'
+import { findingsTold } from '../../../engine/outbox/present.ts'
 
 const VERSION = 29
 const T = 1_760_000_000_000

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type EgressAnswer, type FaultCode, faultOf } from '../../../engine/egress/index.ts'
-import { outcomeOf } from '../../../engine/outbox/outcome.ts'
+import { type EgressAnswer, type FaultCode, faultOf } from '../../../engine/net/fetch.ts'
+import { outcomeOf } from '../../../engine/outbox/send-webhook.ts'
 import { maxTries, RETRY_SECONDS } from '../../../machines/delivery.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)

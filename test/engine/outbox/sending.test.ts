@@ -1,10 +1,10 @@
 import type http from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { newSecret } from '../../../engine/outbox/senders/sign.ts'
+import { newSecret } from '../../../engine/outbox/send-webhook.ts'
 import { maxTries, RETRY_SECONDS } from '../../../machines/delivery.ts'
-import { type Answer, say } from '../egress/receiver.ts'
-import { receiver } from '../egress/setup.ts'
+import { type Answer, say } from '../net/egress/receiver.ts'
+import { receiver } from '../net/egress/setup.ts'
 import { settle, setup, until } from './setup.ts'
 
 /** Answers with one status after the other, the last for good. */

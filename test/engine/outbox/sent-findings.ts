@@ -1,11 +1,11 @@
 /** The outbox of a world of runs at work: findings posted over real HTTP, a try at a time. */
 import { onTestFinished } from 'vitest'
-import { createEgress } from '../../../engine/egress/index.ts'
-import { outboxPort } from '../../../engine/outbox/calls.ts'
+import { createEgress } from '../../../engine/net/fetch.ts'
+import { outboxPort } from '../../../engine/outbox/queue.ts'
+import { createSlackApi } from '../../../engine/outbox/slack-api.ts'
 import { type OutboxPort, startOutboxWorker, type TryResult } from '../../../engine/outbox/worker.ts'
-import { createSlackApi } from '../../../engine/slack/api.ts'
-import { manualTime } from '../egress/manual-time.ts'
-import type { RunWorld } from '../runs/run-world.ts'
+import type { RunWorld } from '../agents/runs/run-world.ts'
+import { manualTime } from '../net/egress/manual-time.ts'
 
 export interface SentFindings {
   /** Nudges, and resolves with what the next try of a finding came to. */

@@ -1,8 +1,8 @@
 /** A worker over an outbox in memory and the real way out, in time that a test moves. */
 import { onTestFinished } from 'vitest'
 import { type OutboxWorker, startOutboxWorker } from '../../../engine/outbox/worker.ts'
-import { type ManualTime, manualTime } from '../egress/manual-time.ts'
-import { client, turn } from '../egress/setup.ts'
+import { type ManualTime, manualTime } from '../net/egress/manual-time.ts'
+import { client, turn } from '../net/egress/setup.ts'
 import { type FakePort, fakePort } from './fake-port.ts'
 
 export interface Setup {

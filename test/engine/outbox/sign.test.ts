@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { newSecret, signatureHeaders } from '../../../engine/outbox/senders/sign.ts'
-import { redact, redactCredentials } from '../../../engine/redact.ts'
+import { redact, redactCredentials } from '../../../engine/net/redact.ts'
+import { newSecret, signatureHeaders } from '../../../engine/outbox/send-webhook.ts'
 
 const BODY = JSON.stringify({ reason: 'größer als 5 … 🎉', labels: { a: 1 } })
 

@@ -1,7 +1,7 @@
 /** What a call says crosses to the role that runs its operation. */
 import { expect, it } from 'vitest'
+import { performOver } from '../../../engine/engine.ts'
 import type { NetworkInput } from '../../../engine/operations/input.ts'
-import { performOver } from '../../../engine/roles/performing.ts'
 
 it('all that a call says reaches the writer, who acts by a header included, but not who waits for it', async () => {
   const told: unknown[][] = []

@@ -7,13 +7,13 @@ import { enableCompileCache } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { emptyModelEnvironment } from '../../../engine/agents/models/providers.ts'
+import { emptyTracingEnvironment } from '../../../engine/agents/tracing-settings.ts'
 import { createEngine } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { EngineOptions } from '../../../engine/local.ts'
-import { emptyModelEnvironment } from '../../../engine/models/environment.ts'
-import { emptySlackEnvironment } from '../../../engine/slack/environment.ts'
+import { emptySlackEnvironment } from '../../../engine/outbox/slack-api.ts'
 import { rolesInThreads } from '../../../engine/threads/start.ts'
-import { emptyTracingEnvironment } from '../../../engine/tracing/environment.ts'
 
 const DIST = new URL('../../../dist/', import.meta.url)
 const ENTRY = new URL('engine-worker.mjs', DIST)

@@ -1,9 +1,9 @@
 /** Issue 16, D: the example that is printed for a source fits it: each of its fields and labels is there. */
 import { expect, it } from 'vitest'
-import type { PushConnector } from '../../../engine/connectors/connector.ts'
-import { connectorOf } from '../../../engine/connectors/index.ts'
-import { compileSource } from '../../../engine/ingest/prepare.ts'
-import { splitBody } from '../../../engine/ingest/split.ts'
+import { compileSource } from '../../../engine/log/ingest/prepare.ts'
+import { splitBody } from '../../../engine/log/ingest/split.ts'
+import type { PushConnector } from '../../../engine/sources/connectors/connector.ts'
+import { connectorOf } from '../../../engine/sources/connectors/index.ts'
 import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
 
 const AT = '2026-11-20T12:00:00.000Z'

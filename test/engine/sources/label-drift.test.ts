@@ -1,7 +1,7 @@
 /** Label drift: one rule, and each place that tells it. */
 import { describe, expect, it } from 'vitest'
-import { type Carried, coverageOf, STOPPED_AFTER } from '../../../engine/sources/drift/coverage.ts'
-import { driftOf } from '../../../engine/sources/drift/drift.ts'
+import { type Carried, coverageOf, driftOf, STOPPED_AFTER } from '../../../engine/sources/drift.ts'
+
 import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
 
 const some = (count: number, ...labels: string[]): Carried[] =>

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { memorySecrets } from '../../../engine/secrets.ts'
+import { memorySecrets } from '../../../engine/net/secrets.ts'
 import { ME } from '../open-test-store.ts'
 import { MASK, openSources } from './sources-harness.ts'
 

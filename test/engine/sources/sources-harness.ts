@@ -1,9 +1,10 @@
 /** Sources over a store in memory, with what surrounds them in the test's hands. */
 
 import type { Caller } from '../../../engine/calls.ts'
-import { belongings } from '../../../engine/declared/belonging.ts'
+import { createKeys } from '../../../engine/declared/access/keys.ts'
 import { type Declared, openDeclared } from '../../../engine/declared/declared.ts'
-import { listDependents } from '../../../engine/declared/resources.ts'
+import { belongings } from '../../../engine/declared/operations.ts'
+import { listDependents } from '../../../engine/declared/outline.ts'
 import {
   createSource,
   deleteSource,
@@ -12,15 +13,14 @@ import {
   updateSource,
 } from '../../../engine/declared/source-writes.ts'
 import type { WriteBy } from '../../../engine/declared/write.ts'
-import { createDocumentsWriter } from '../../../engine/documents-writer.ts'
-import { Figures } from '../../../engine/figures.ts'
-import { createKeys } from '../../../engine/keys/keys.ts'
-import { memorySecrets, type Secrets } from '../../../engine/secrets.ts'
-import type { RecentEvent } from '../../../engine/sources/sample/fields.ts'
+import { Figures } from '../../../engine/log/figures.ts'
+import { createDocumentsWriter } from '../../../engine/log/retention.ts'
+import { Appender } from '../../../engine/log/store/append.ts'
+import { Stamp } from '../../../engine/log/store/writer-state.ts'
+import { createReadContext } from '../../../engine/log/timeline/context.ts'
+import { memorySecrets, type Secrets } from '../../../engine/net/secrets.ts'
+import type { RecentEvent } from '../../../engine/sources/sample.ts'
 import { createSources } from '../../../engine/sources/sources.ts'
-import { Appender } from '../../../engine/store/append.ts'
-import { Stamp } from '../../../engine/store/stamp.ts'
-import { createReadContext } from '../../../engine/timeline/context.ts'
 import type { SourceWrite } from '../../../schemas/types.ts'
 import { ME, openTestStore } from '../open-test-store.ts'
 

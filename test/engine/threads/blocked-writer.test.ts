@@ -9,7 +9,7 @@ import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { catalogOf } from '../../bench/declared-data.ts'
 import { type Daemon, startDaemon } from '../../chaos/daemon.ts'
-import { proposal } from '../setup/setup-world.ts'
+import { proposal } from '../declared/setup/setup-world.ts'
 
 type Fields = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BufferPool } from '../../../engine/threads/buffer-pool.ts'
+import { BufferPool } from '../../../engine/threads/protocol.ts'
 
 describe('a buffer', () => {
   it('is used again once it was given back, for a body of its size or less', () => {

@@ -2,9 +2,9 @@
  * Which calls only read, by hand from SPEC.md: what answers a GET, and what only computes (preview, backtest,
  * plan, check, test, discover). With what each is asked on the world of who-answers.test.ts.
  */
-import { packReport } from '../../../engine/evals/reports.ts'
+import { packReport } from '../../../engine/agents/evals/reports.ts'
 import { CATALOG } from '../../chaos/declared-operations.ts'
-import { proposal } from '../setup/setup-world.ts'
+import { proposal } from '../declared/setup/setup-world.ts'
 import { NOW } from './split.ts'
 
 /** Ids that the world makes. */

@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { createEngine } from '../../../engine/engine.ts'
-import { Figures, figuresMemory } from '../../../engine/figures.ts'
 import type { LocalEngine } from '../../../engine/local.ts'
+import { Figures, figuresMemory } from '../../../engine/log/figures.ts'
+import { openReading } from '../../../engine/log/store/open.ts'
 import type { NetworkInput } from '../../../engine/operations/input.ts'
 import type { Writer } from '../../../engine/roles/calls.ts'
 import { rolesHere } from '../../../engine/roles/here.ts'
 import { openReader } from '../../../engine/roles/reader.ts'
 import { callsOver } from '../../../engine/roles/who-answers.ts'
-import { openReading } from '../../../engine/store/open.ts'
 
 type Call = (...args: unknown[]) => Promise<unknown>
 

@@ -3,10 +3,10 @@
  * write, and answers what the engine in process does; what is said to write does write.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CatalogRead } from '../../../engine/catalog/apply.ts'
+import type { CatalogRead } from '../../../engine/declared/catalog/apply.ts'
 import { operations } from '../../../engine/operations/index.ts'
 import { buildWorld, CATALOG } from '../../chaos/declared-operations.ts'
-import { proposal } from '../setup/setup-world.ts'
+import { proposal } from '../declared/setup/setup-world.ts'
 import {
   AS_OPERATIONS,
   type Made,

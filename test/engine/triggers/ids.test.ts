@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { newDispatchId, packIds, unpackIds } from '../../../engine/triggers/ids.ts'
+import { newDispatchId, packIds, unpackIds } from '../../../engine/model/ids.ts'
 
 describe('lists of event ids as bytes', () => {
   it('come back as they were, in their order', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cronFault, latestSlot, nextSlot, windowOfSlot } from '../../../engine/triggers/slots.ts'
+import { cronFault, latestSlot, nextSlot, windowOfSlot } from '../../../engine/model/slots.ts'
 
 const at = (text: string) => Date.parse(text)
 const MINUTE = 60_000

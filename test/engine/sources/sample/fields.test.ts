@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { connectorOf } from '../../../../engine/connectors/index.ts'
-import { coverFields } from '../../../../engine/sources/sample/fields.ts'
+import { connectorOf } from '../../../../engine/sources/connectors/index.ts'
+import { coverFields } from '../../../../engine/sources/sample.ts'
 import type { FieldCoverage } from '../../../../schemas/types.ts'
 import { openSources, recentEvent } from '../sources-harness.ts'
 

@@ -1,6 +1,7 @@
 /** Events in memory, as the evaluator reads them: labels by id, a history of what is committed. */
+
+import { MemoryLedger } from '../../../../engine/triggers/core/backtest.ts'
 import { createEvaluator } from '../../../../engine/triggers/core/index.ts'
-import { MemoryLedger } from '../../../../engine/triggers/core/memory-ledger.ts'
 import type {
   Decision,
   Evaluator,

@@ -1,0 +1,339 @@
+/** What a tool of Ask is: it reads as the caller, or plans a proposal; nothing of it writes. */
+import type { AskProposal, Source } from '../../../schemas/types.ts'
+import { fail } from '../../errors.ts'
+import type { EngineCalls } from '../../roles/calls.ts'
+import type { ToolSpec } from '../models/types.ts'
+import { stats as countBy, isLookTool, look, read as readWithin } from '../runs/own-tools.ts'
+import type { AskCaller, AskPort } from './calls.ts'
+
+/** Reads of the engine that tools make. */
+export type AskReads = Pick<
+  EngineCalls,
+  | 'listSources'
+  | 'listTriggers'
+  | 'listAgents'
+  | 'listMcpServers'
+  | 'listSkills'
+  | 'listProjects'
+  | 'listTemplates'
+  | 'listConnectors'
+  | 'getSource'
+  | 'getTrigger'
+  | 'getAgent'
+  | 'getMcpServer'
+  | 'getProject'
+  | 'projectOutline'
+  | 'projectId'
+  | 'projectFindings'
+  | 'detectTemplate'
+  | 'sourceFields'
+  | 'sourceEvents'
+  | 'entities'
+  | 'entityValues'
+  | 'readFor'
+  | 'statsFor'
+  | 'inspectFor'
+  | 'listFirings'
+  | 'getFiring'
+  | 'listRuns'
+  | 'getRun'
+  | 'why'
+>
+
+export interface ToolWorld {
+  reads: AskReads
+  port: Pick<AskPort, 'planProposal'>
+  caller: AskCaller
+  /** Fences what was recorded. */
+  marker: string
+  /** Epoch ms. */
+  now(): number
+}
+
+/** `told` is the whole answer, fenced already; `found` is made into text and fenced. */
+export type ToolAnswer = { told: string; isError?: boolean; proposal?: AskProposal } | { found: unknown }
+
+/** @param args hold the schema of the tool */
+// biome-ignore lint/suspicious/noExplicitAny: the schema says what they are
+export type ToolCallOf = (args: any, world: ToolWorld) => Promise<ToolAnswer>
+
+export interface AskTool {
+  spec: ToolSpec
+  call: ToolCallOf
+  /** A scope more than asking needs. */
+  scope?: 'admin'
+}
+
+/* Tools that say what is declared on the instance. */
+
+const SCHEMA_OF = 40
+
+/** Without the address events are sent to: who knows it can send. */
+const told = ({ ingest_key: _key, accepts: _accepts, ...source }: Source) => source
+
+export const listSources: ToolCallOf = async (_args, { reads }) => ({
+  found: (await reads.listSources()).map((source) => {
+    const { name, connector, mode, state, config, projects, health } = told(source)
+    return { name, connector, mode, state, labels: config.labels ?? [], projects, health }
+  }),
+})
+
+export const listConnectors: ToolCallOf = async ({ connector }: { connector?: string }, { reads }) => {
+  const all = await reads.listConnectors()
+  if (connector !== undefined)
+    return {
+      found:
+        all[connector] ??
+        fail('not_found', `no connector is named ${connector}; there are ${Object.keys(all).join(', ')}`),
+    }
+  return {
+    found: Object.entries(all)
+      .slice(0, SCHEMA_OF)
+      .map(([kind, { mode, discover, fields }]) => ({
+        connector: kind,
+        mode,
+        discover,
+        fields: fields.map(({ name, required, secret }) => ({ name, required, secret })),
+      })),
+  }
+}
+
+export const catalog: ToolCallOf = async (_args, { reads }) => {
+  const [sources, triggers, agents, servers, skills, projects] = await Promise.all([
+    reads.listSources(),
+    reads.listTriggers(),
+    reads.listAgents(),
+    reads.listMcpServers(),
+    reads.listSkills(),
+    reads.listProjects(),
+  ])
+  return {
+    found: {
+      sources: sources.map(({ name, connector, state }) => ({ name, connector, state })),
+      triggers: triggers.map(({ name, sentence, state, sources: of }) => ({
+        name,
+        sentence,
+        state,
+        sources: of,
+      })),
+      agents: agents.agents.map(({ name, last_run }) => ({ name, last_run })),
+      mcp_servers: servers.servers.map(({ name }) => name),
+      skills: skills.map(({ name, description }) => ({ name, description })),
+      projects: projects.map(({ id, name, template, status }) => ({ id, name, template, status })),
+    },
+  }
+}
+
+const KINDS: Record<string, (reads: ToolWorld['reads'], name: string) => Promise<unknown>> = {
+  source: async (reads, name) => told(await reads.getSource(name)),
+  trigger: (reads, name) => reads.getTrigger(name),
+  agent: (reads, name) => reads.getAgent(name),
+  mcp_server: (reads, name) => reads.getMcpServer(name),
+  project: async (reads, name) => ({
+    ...(await reads.getProject(name)),
+    outline: await reads.projectOutline(name),
+  }),
+  firing: (reads, name) => reads.getFiring(name),
+  run: async (reads, name) => {
+    // What it was told and did is long; what came of it is what is asked for.
+    const { steps, chain: _chain, definition: _definition, ...run } = await reads.getRun(name)
+    const tools = steps.flatMap(({ kind, data }) =>
+      kind === 'tool' || kind === 'refused' ? [(data.call as { name?: string } | undefined)?.name] : [],
+    )
+    return { ...run, tools }
+  },
+}
+
+export const describe: ToolCallOf = async ({ handle }: { handle: string }, { reads }) => {
+  const at = handle.indexOf(':')
+  const kind = handle.slice(0, Math.max(0, at))
+  const look =
+    KINDS[kind] ??
+    fail('invalid', `handle must be kind:name, its kind one of ${Object.keys(KINDS).join(', ')}`)
+  return { found: await look(reads, handle.slice(at + 1)) }
+}
+
+export const listProjects: ToolCallOf = async (_args, { reads }) => ({ found: await reads.listProjects() })
+
+export const listTemplates: ToolCallOf = async (_args, { reads }) => ({
+  found: (await reads.listTemplates()).templates.map(({ key, title, description, params, objects }) => ({
+    key,
+    title,
+    description,
+    params,
+    objects: objects.map(({ kind, key: of }) => `${kind} ${of}`),
+  })),
+})
+
+export const detectTemplate: ToolCallOf = async ({ key }: { key: string }, { reads }) => ({
+  found: await reads.detectTemplate(key),
+})
+
+/* Tools that read what was recorded: events, what fired, what agents did and found. */
+
+const LIMIT = 20
+/** Projects whose findings are looked through when none is named. */
+const PROJECTS_MAX = 50
+const NOTE_MAX = 600
+const SAMPLED = 500
+const EVENT_MAX = 2_000
+
+type Args = Record<string, unknown>
+
+async function within({ reads, marker, now }: ToolWorld, project: unknown) {
+  const projects = typeof project === 'string' && project ? [await reads.projectId(project)] : []
+  return { projects, asOf: now(), marker }
+}
+
+export const read: ToolCallOf = async (args: Args, world) => {
+  const { text, isError } = await readWithin(await within(world, args.project), world.reads, args)
+  return { told: text, isError }
+}
+
+/** One of the tools that look, as runs have them. */
+export const looking =
+  (name: string): ToolCallOf =>
+  async (args: Args, world) => {
+    if (!isLookTool(name)) throw new Error(`no tool that looks is named ${name}`)
+    const { text, isError } = await look(await within(world, args.project), world.reads, name, args)
+    return { told: text, isError }
+  }
+
+export const stats: ToolCallOf = async (args: Args, world) => {
+  const { text, isError } = await countBy(await within(world, undefined), world.reads, args)
+  return { told: text, isError }
+}
+
+export const entities: ToolCallOf = async (
+  { label, prefix, limit = 50 }: { label?: string; prefix?: string; limit?: number },
+  { reads },
+) => ({ found: label ? await reads.entityValues(label, limit, prefix) : await reads.entities(LIMIT) })
+
+export const sourceFields: ToolCallOf = async ({ name }: { name: string }, { reads }) => ({
+  found: await reads.sourceFields(name, SAMPLED),
+})
+
+export const recentEvents: ToolCallOf = async (
+  { name, limit = LIMIT }: { name: string; limit?: number },
+  { reads },
+) => ({
+  found: (await reads.sourceEvents(name, limit)).map(({ id, event_time, event_type, labels, text, raw }) => ({
+    id,
+    event_time,
+    event_type,
+    labels,
+    text,
+    ...(raw === undefined ? {} : { item: raw.slice(0, EVENT_MAX) }),
+  })),
+})
+
+export const findings: ToolCallOf = async (
+  {
+    project,
+    entity,
+    agent,
+    limit = LIMIT,
+  }: { project?: string; entity?: string; agent?: string; limit?: number },
+  { reads },
+) => {
+  const words = project ? [project] : (await reads.listProjects()).slice(0, PROJECTS_MAX).map(({ id }) => id)
+  const all = await Promise.all(words.map((word) => reads.projectFindings(word, { entity, agent, limit })))
+  const byRun = new Map(all.flatMap((one) => one.findings).map((finding) => [finding.run_id, finding]))
+  return {
+    found: [...byRun.values()]
+      .sort((a, b) => (a.at < b.at ? 1 : -1))
+      .slice(0, limit)
+      .map(
+        ({
+          run_id,
+          agent: by,
+          entity: of,
+          verdict,
+          headline,
+          next_step,
+          finding,
+          at,
+          verified,
+          handled,
+          mark,
+        }) => ({
+          run_id,
+          agent: by,
+          entity: of,
+          verdict,
+          headline,
+          next_step,
+          finding: finding.slice(0, NOTE_MAX),
+          at,
+          claims: verified,
+          handled: handled !== null,
+          mark: mark?.mark ?? null,
+        }),
+      ),
+  }
+}
+
+export const firings: ToolCallOf = async (
+  {
+    trigger,
+    entity,
+    state,
+    limit = LIMIT,
+  }: { trigger?: string; entity?: string; state?: string; limit?: number },
+  { reads },
+) => ({
+  found: (await reads.listFirings({ trigger, key: entity, state, limit })).firings.map(
+    ({ dispatch_id, trigger: name, key, entity: of, state: is, reason, fired_at, opened_at, events }) => ({
+      id: dispatch_id,
+      trigger: name,
+      key,
+      entity: of,
+      state: is,
+      reason,
+      at: fired_at ?? opened_at,
+      events,
+    }),
+  ),
+})
+
+export const runs: ToolCallOf = async (
+  {
+    agent,
+    entity,
+    status,
+    limit = LIMIT,
+  }: { agent?: string; entity?: string; status?: string; limit?: number },
+  { reads },
+) => {
+  const { runs: found, total } = await reads.listRuns({ agent, entity, status, limit, offset: 0 })
+  return {
+    found: {
+      total,
+      runs: found.map((run) => ({
+        id: run.id,
+        agent: run.agent,
+        status: run.status,
+        key: run.key,
+        label: run.label,
+        woken_by: run.woken_by,
+        trigger: run.trigger,
+        firing: run.dispatch_id,
+        started_at: run.started_at,
+        finished_at: run.finished_at,
+        outcome: run.outcome,
+        verdict: run.verdict,
+        headline: run.headline,
+        error: run.error,
+        rounds: run.rounds,
+        cost_usd: run.cost_usd,
+      })),
+    },
+  }
+}
+
+export const why: ToolCallOf = async (
+  { event, trigger }: { event: string; trigger?: string },
+  { reads },
+) => ({
+  found: await reads.why(event, trigger),
+})

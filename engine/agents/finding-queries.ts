@@ -1,0 +1,380 @@
+/** The SQL of findings: each is how a run ended, and a chain of runs is one result of a project. */
+import type {
+  CheckedClaim,
+  FindingIncident,
+  FindingMark,
+  MarkWrite,
+  ProjectToday,
+  ResultMarked,
+} from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import { fail } from '../errors.ts'
+import { firstSnapshot } from '../log/lifecycle.ts'
+import type { Database } from '../log/store/handle.ts'
+import { dollarsSql } from '../model/units.ts'
+
+/** A mark as it is stored with the run that found it. */
+export interface MarkRow {
+  mark: FindingMark['mark'] | null
+  mark_note: string | null
+  mark_cause: string | null
+  /** Epoch ms. */
+  marked_at: number | null
+  marked_by: string | null
+}
+
+export interface FindingRow extends MarkRow {
+  run_id: string
+  agent: string
+  entity: string
+  label: string
+  trigger_name: string | null
+  outcome: 'finding' | 'no_op'
+  verdict: string | null
+  headline: string | null
+  next_step: string | null
+  finding: string | null
+  external: number
+  practice: number
+  /** Epoch ms it ended. */
+  at: number
+  event_id: string | null
+  verified_ok: number | null
+  verified_total: number | null
+  handled_at: number | null
+  handled_by: string | null
+  incident: string
+}
+
+/** The last run of a chain that concluded, with what the chain came to. */
+export interface ResultRow extends FindingRow {
+  /** JSON list of the agents, first to last. */
+  chain: string
+  cost_usd: number
+  uncosted: number
+  /** Milliseconds from the first start to the last end. */
+  duration_ms: number | null
+}
+
+/** What an outside agent records. */
+interface ExternalFinding {
+  run_id: string
+  project: string
+  agent: string
+  entity: string
+  label: string
+  verdict: string | null
+  headline: string | null
+  next_step: string | null
+  finding: string
+  at: number
+  event_id: string
+  practice: 0 | 1
+  claims: CheckedClaim[]
+}
+
+/** Narrows a list; null narrows nothing. `before` is epoch ms and a run id, as of the last row seen. */
+interface FindingFilter {
+  project: string
+  agent: string | null
+  entity: string | null
+  /** right, wrong or partly; any: it is marked; none: it is not. */
+  mark: MarkFilter | null
+  before_at: number | null
+  before_id: string | null
+  limit: number
+}
+
+export type MarkFilter = FindingMark['mark'] | 'any' | 'none'
+
+export type FindingQueries = ReturnType<typeof findingQueries>
+
+const COLUMNS = `r.id AS run_id, r.agent, r.entity, r.label, r.trigger_name, r.outcome, r.verdict, r.headline,
+  r.next_step, r.note AS finding, r.woken_by = 'external' AS external, r.practice, r.finished_at AS at, r.event_id,
+  r.verified_ok, r.verified_total, r.handled_at, r.handled_by, r.incident, r.mark, r.mark_note,
+  r.mark_cause, r.marked_at, r.marked_by`
+const NARROWED = `p.project = @project AND (@agent IS NULL OR r.agent = @agent)
+  AND (@entity IS NULL OR r.entity = @entity)
+  AND (@mark IS NULL OR CASE @mark WHEN 'any' THEN r.mark IS NOT NULL WHEN 'none' THEN r.mark IS NULL
+    ELSE r.mark = @mark END)
+  AND (@before_at IS NULL OR (r.finished_at, r.id) < (@before_at, @before_id))`
+const FROM = 'FROM run_projects p JOIN runs r ON r.id = p.run_id'
+/**
+ * One result per chain and project: of the last run in that project that concluded, and none while one of
+ * them is at work. Projects that share a chain's first agent may go on with it in different ways.
+ */
+const isResult = (r: string) => `${r}.outcome IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM runs l JOIN run_projects lp ON lp.run_id = l.id AND lp.project = p.project
+  WHERE l.root_run_id = ${r}.root_run_id AND l.practice = ${r}.practice
+    AND (l.state IN ('queued', 'running', 'parked') OR (l.seq > ${r}.seq AND l.outcome IS NOT NULL)))`
+const IS_RESULT = isResult('r')
+/** Another of the same incident and project, among those that are asked for. @param more what else holds of it */
+const noOther = (more: string) => `NOT EXISTS (
+  SELECT 1 FROM runs o JOIN run_projects op ON op.run_id = o.id AND op.project = p.project
+  WHERE o.incident = r.incident AND o.practice = r.practice AND o.id <> r.id
+    AND (@agent IS NULL OR o.agent = @agent) AND (@entity IS NULL OR o.entity = @entity) AND ${more})`
+
+/** The statements of findings, prepared once. */
+export function findingQueries(db: Database) {
+  const insert = db.prepare<
+    Omit<ExternalFinding, 'claims'> & {
+      snapshot: string
+      claims: string | null
+      verified_ok: number | null
+      verified_total: number | null
+    }
+  >(
+    `INSERT INTO runs (id, seq, agent, definition, definition_hash, woken_by, label, entity, root_run_id, depth,
+       incident, practice, made_at, as_of, started_at, finished_at, outcome, verdict, headline, next_step, note, event_id,
+       claims, verified_ok, verified_total, snapshot)
+     VALUES (@run_id, (SELECT coalesce(max(seq), 0) + 1 FROM runs), @agent, '{}', '', 'external', @label, @entity,
+       @run_id, 0, @run_id, @practice, @at, @at, @at, @at, 'finding', @verdict, @headline, @next_step, @finding, @event_id,
+       @claims, @verified_ok, @verified_total, @snapshot)`,
+  )
+  const addProject = db.prepare<[string, string]>('INSERT INTO run_projects (run_id, project) VALUES (?, ?)')
+  const byRun = db.prepare<[string, string], ResultRow>(
+    `SELECT ${COLUMNS}, ${chainOf()} ${FROM} WHERE p.project = ? AND r.id = ? AND r.outcome IS NOT NULL`,
+  )
+  const NEWEST = 'ORDER BY r.finished_at DESC, r.id DESC LIMIT @limit'
+  const findings = (more: string) =>
+    db.prepare<FindingFilter, FindingRow>(
+      `SELECT ${COLUMNS} ${FROM} WHERE ${NARROWED} AND r.outcome = 'finding' AND r.practice = 0 ${more} ${NEWEST}`,
+    )
+  const results = (more: string) =>
+    db.prepare<FindingFilter & { findings: number }, ResultRow>(
+      `SELECT ${COLUMNS}, ${chainOf()} ${FROM}
+       WHERE ${NARROWED} AND ${IS_RESULT} AND (@findings = 0 OR r.outcome = 'finding') ${more} ${NEWEST}`,
+    )
+  const eachFinding = findings('')
+  const grownFindings = findings(
+    `AND ${noOther("o.outcome = 'finding' AND (o.finished_at, o.seq) > (r.finished_at, r.seq)")}`,
+  )
+  const eachResult = results('')
+  const grownResults = results(
+    `AND ${noOther(`(o.outcome = 'finding', o.finished_at, o.seq) > (r.outcome = 'finding', r.finished_at, r.seq)
+       AND ${isResult('o')}`)}`,
+  )
+  const incidents = incidentQueries(db)
+  const since = db.prepare<{ project: string; at: number }, Omit<ProjectToday, 'spent_usd'>>(
+    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at,
+       count(DISTINCT CASE WHEN r.outcome = 'finding' THEN r.incident END) AS incidents
+     ${FROM} WHERE p.project = @project AND r.finished_at >= @at AND r.practice = 0 AND ${IS_RESULT}`,
+  )
+  const spent = db
+    .prepare<[string, number], number>(
+      `SELECT ${dollarsSql('coalesce(sum(r.cost_usd), 0)')} ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
+    )
+    .pluck()
+  const handle = db.prepare(
+    `UPDATE runs SET handled_at = ?, handled_by = ? WHERE id = ? AND outcome IS NOT NULL
+       AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?)`,
+  )
+  const setMark = db.prepare<MarkRow & { project: string; run: string }>(
+    `UPDATE runs SET mark = @mark, mark_note = @mark_note, mark_cause = @mark_cause, marked_at = @marked_at,
+       marked_by = @marked_by
+     WHERE id = @run AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = @project)`,
+  )
+  return {
+    setMark: (project: string, run: string, mark: MarkRow) => void setMark.run({ ...mark, project, run }),
+    insert: ({ claims, ...finding }: ExternalFinding) => {
+      const begun = JSON.parse(firstSnapshot('run')) as Record<string, unknown>
+      // It comes from elsewhere, ended.
+      const snapshot = JSON.stringify({ ...begun, value: 'succeeded', status: 'done' })
+      insert.run({
+        ...finding,
+        snapshot,
+        claims: claims.length ? JSON.stringify(claims) : null,
+        verified_ok: claims.length ? claims.filter(({ ok }) => ok).length : null,
+        verified_total: claims.length || null,
+      })
+      addProject.run(finding.run_id, finding.project)
+    },
+    byRun: (project: string, runId: string) => byRun.get(project, runId),
+    /** @param isGrown one of each incident, the newest; else each */
+    findings: (filter: FindingFilter, isGrown: boolean) =>
+      (isGrown ? grownFindings : eachFinding).all(filter),
+    results: (filter: FindingFilter, onlyFindings: boolean, isGrown: boolean) =>
+      (isGrown ? grownResults : eachResult).all({ ...filter, findings: onlyFindings ? 1 : 0 }),
+    /** What was found of its incident in a project; null: nothing was, or it is practice. */
+    incident: ({ incident, practice }: FindingRow, project: string) =>
+      practice ? null : incidents.of(incident, [project]),
+    /** Totals of results that ended at or after an instant, practice left out. */
+    since: (project: string, at: number) => ({
+      ...since.get({ project, at })!,
+      spent_usd: spent.get(project, at)!,
+    }),
+    /** @returns whether there is such a result. */
+    mark: (project: string, runId: string, at: number | null, by: string | null) =>
+      handle.run(at, by, runId, project).changes === 1,
+  }
+}
+
+function chainOf(): string {
+  const chain = `FROM runs c JOIN run_projects cp ON cp.run_id = c.id AND cp.project = p.project
+    WHERE c.root_run_id = r.root_run_id AND c.seq <= r.seq AND c.practice = r.practice`
+  return `(SELECT json_group_array(c.agent ORDER BY c.seq) ${chain}) AS chain,
+    (SELECT ${dollarsSql('coalesce(sum(c.cost_usd), 0)')} ${chain}) AS cost_usd,
+    (SELECT coalesce(sum(c.uncosted_calls), 0) + (sum(c.rounds) = 0) ${chain}) AS uncosted,
+    (SELECT max(c.finished_at) - min(c.started_at) ${chain}) AS duration_ms`
+}
+
+/* Whether a finding is right, as a person or a key marks it once it is known. */
+
+interface MarksParts {
+  clock: Clock
+  queries: Pick<FindingQueries, 'byRun' | 'setMark'>
+  /** Those of the ids that exist. @param project only what it reads; null: everything */
+  events(ids: readonly string[], project: string | null): readonly unknown[]
+}
+
+/** @returns null where nobody marked it */
+export function presentMark({
+  mark,
+  mark_note,
+  mark_cause,
+  marked_at,
+  marked_by,
+}: MarkRow): FindingMark | null {
+  if (mark === null || marked_at === null) return null
+  return {
+    ...{ mark, note: mark_note, cause: mark_cause },
+    ...{ at: new Date(marked_at).toISOString(), by: marked_by ?? '' },
+  }
+}
+
+/**
+ * Marks a result as right, wrong or partly right, or takes its mark away; call inside a transaction.
+ * @param by name of who marks it
+ * @param own the marker reads what the project reads, and nothing else
+ * @throws SvcError not_found where the project has no such result; invalid where the true cause is no event that the
+ *   marker may read, and where a note or a cause comes without a mark
+ */
+export function markFinding(
+  { clock, queries, events }: MarksParts,
+  project: string,
+  runId: string,
+  { mark, note, cause }: MarkWrite,
+  { by, own }: { by: string; own: boolean },
+): ResultMarked {
+  const row = queries.byRun(project, runId) ?? fail('not_found', `this project has no result ${runId}`)
+  if (mark === null && (note !== undefined || cause !== undefined))
+    fail('invalid', 'note and cause belong to a mark: mark must be right, wrong or partly', { field: 'mark' })
+  if (cause !== undefined && events([cause], own ? project : null).length === 0)
+    fail('invalid', `cause: ${cause} is no event that you may read`, { field: 'cause' })
+  const marked: MarkRow =
+    mark === null
+      ? { mark, mark_note: null, mark_cause: null, marked_at: null, marked_by: null }
+      : { mark, mark_note: note ?? null, mark_cause: cause ?? null, marked_at: clock.now(), marked_by: by }
+  queries.setMark(project, runId, marked)
+  return { ok: true, id: runId, mark: presentMark(marked), before: presentMark(row) }
+}
+
+/** A mark in words, for the log of the project. */
+export function markWords({ id, mark }: ResultMarked): string {
+  if (mark === null) return `took the mark of finding ${id} away`
+  const how = mark.mark === 'partly' ? 'partly right' : mark.mark
+  return `marked finding ${id} as ${how}${mark.cause === null ? '' : `: the cause was ${mark.cause}`}`
+}
+
+/*
+ * Findings of one incident as one that grows: a projection of the rows of its runs, each of which stays a
+ * finding of its own, with its event. Which runs are of one is runs/same-incident.ts.
+ */
+
+const NOTES_MAX = 50
+
+interface NoteRow {
+  run_id: string
+  event_id: string | null
+  at: number
+  agent: string
+  entity: string
+  verdict: string | null
+  headline: string | null
+  note: string | null
+}
+
+interface Counted {
+  runs: number
+  findings: number
+  first: number
+  last: number
+}
+
+/** @param projects those whose runs are told of, as a JSON list; null: all */
+type Of = { incident: string; projects: string | null }
+
+const OF = `FROM runs r WHERE r.incident = @incident AND r.practice = 0 AND (@projects IS NULL OR EXISTS (
+  SELECT 1 FROM run_projects p WHERE p.run_id = r.id AND p.project IN (SELECT value FROM json_each(@projects))))`
+
+/** The statements of a connection, prepared once. @returns what reads an incident as it grew */
+export function incidentQueries(db: Database) {
+  const counted = db.prepare<Of, Counted>(
+    `SELECT count(*) AS runs, coalesce(sum(r.outcome = 'finding'), 0) AS findings,
+       min(CASE WHEN r.outcome = 'finding' THEN r.finished_at END) AS first,
+       max(CASE WHEN r.outcome = 'finding' THEN r.finished_at END) AS last ${OF} AND r.outcome IS NOT NULL`,
+  )
+  const verdicts = db
+    .prepare<Of, string>(
+      // Of chains: what an agent hands over with is no cause.
+      `SELECT r.verdict ${OF} AND r.outcome = 'finding' AND r.verdict IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM runs l WHERE l.root_run_id = r.root_run_id AND l.seq > r.seq
+           AND l.outcome = 'finding' AND l.practice = 0)
+       GROUP BY r.verdict ORDER BY min(r.finished_at), min(r.seq)`,
+    )
+    .pluck()
+  const notes = db.prepare<Of, NoteRow>(
+    `SELECT r.id AS run_id, r.event_id, r.finished_at AS at, r.agent, r.entity, r.verdict, r.headline, r.note
+     ${OF} AND r.outcome = 'finding' ORDER BY r.finished_at DESC, r.seq DESC LIMIT ${NOTES_MAX}`,
+  )
+  return {
+    /** @param projects null: of all. @returns null: nothing was found of it */
+    of: (incident: string, projects: readonly string[] | null): FindingIncident | null => {
+      const of: Of = { incident, projects: projects && JSON.stringify(projects) }
+      const { runs, findings, first, last } = counted.get(of)!
+      if (findings === 0) return null
+      return {
+        id: incident,
+        first_seen: iso(first),
+        updated: iso(last),
+        runs,
+        findings,
+        verdicts: verdicts.all(of),
+        notes: notes.all(of).map(({ at, headline, note, ...row }) => ({
+          ...row,
+          at: iso(at),
+          headline: headline ?? headlineOf(note ?? ''),
+        })),
+      }
+    },
+  }
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+/* What a note says of itself where it has no headline and no next step of its own. */
+
+const HEADLINE_MAX = 100
+const NEXT_STEP_MAX = 300
+
+/** The first heading, bold lead, or sentence of a note; empty of an empty one. */
+export function headlineOf(note: string): string {
+  const line = note.split('\n').find((text) => text.trim() !== '') ?? ''
+  const bold = /^\*\*(.+?)\*\*/.exec(line.trim())?.[1]
+  const text = bold ?? plain(line)
+  const sentence = /^.+?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+  return sentence.length > HEADLINE_MAX ? `${sentence.slice(0, HEADLINE_MAX - 1)}…` : sentence
+}
+
+export function nextStepOf(note: string): string | null {
+  const match = /(?:^|\n)[#*\s-]*next step[s]?\**\s*:\**\s*(.+)/i.exec(note)
+  return match ? plain(match[1]!).slice(0, NEXT_STEP_MAX) : null
+}
+
+/** A text of Markdown as one line. */
+export const plain = (markdown: string): string =>
+  markdown
+    .replace(/^#+\s*/gm, '')
+    .replace(/[*_`]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()

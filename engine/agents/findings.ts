@@ -1,0 +1,356 @@
+/**
+ * Findings of a project: recorded by an outside agent with a project key, listed as results, marked
+ * as handled (SPEC.md, Finding; Projects: results). Each is an event on its entity's timeline, and
+ * is stored with it in one transaction.
+ */
+import { randomBytes } from 'node:crypto'
+import type {
+  CheckedClaim,
+  Finding,
+  FindingCreate,
+  FindingCreated,
+  FindingIncident,
+  FindingsResult,
+  Label,
+  ProjectResult,
+  ProjectToday,
+  ResultsResult,
+} from '../../schemas/types.ts'
+import type { Row } from '../calls.ts'
+import type { Clock } from '../clock.ts'
+import { fail } from '../errors.ts'
+import type { Ending, Fetcher } from '../outbox/fetching.ts'
+import type { FindingItem } from '../sources/connectors/connector.ts'
+import { checkClaims } from './claims.ts'
+import {
+  type FindingQueries,
+  type FindingRow,
+  headlineOf,
+  type MarkFilter,
+  nextStepOf,
+  plain,
+  presentMark,
+  type ResultRow,
+} from './finding-queries.ts'
+
+const FINDING_MAX_BYTES = 65_536
+const SUMMARY_MAX = 400
+const RESERVED_VERDICT = 'no_op'
+const NOTHING = 'Nothing to report'
+
+export interface FindingsParts {
+  clock: Clock
+  queries: FindingQueries
+  /** Whether an agent of the service has that name. */
+  isAgent(name: string): boolean
+  /** @throws SvcError not_found where no agent has or had that name */
+  requireKnownAgent(name: string): void
+  /** Primary labels of a project's sources, the first of each. */
+  entityLabels(project: string): string[]
+  /** Whether any event ever had that label. */
+  isKnownLabel(name: string, value: string): boolean
+  /** Those of the ids that exist, with payloads. @param project only what it reads; null: everything */
+  events(ids: readonly string[], project: string | null): Row[]
+  /** Whether a firing is held, and what ends it. */
+  ending: Ending
+  /** Whether a finding of this writer answers a practice firing of the project. */
+  answersPractice(project: string, writer: string): boolean
+  /** Notes that it did; inside the transaction of the finding. */
+  practiceAnswered(project: string, runId: string): void
+  /** Stores the event and calls `alongside` in the same transaction. */
+  append(item: FindingItem, alongside: (eventId: string) => void): Promise<void>
+}
+
+/**
+ * Records the finding of an outside agent, and ends the firing it is about, where it names one.
+ * @param writer name its finding carries: that of its key; on an open instance the body may say.
+ * @throws SvcError invalid, also where a claim cites what may not be read; conflict when an agent of the service has the writer's name, or the lease of
+ * the firing has ended; not_found; forbidden
+ */
+export async function recordFinding(
+  parts: FindingsParts,
+  project: string,
+  body: FindingCreate,
+  writer: string,
+  fetcher: Fetcher,
+): Promise<FindingCreated> {
+  const bytes = Buffer.byteLength(body.finding)
+  if (bytes > FINDING_MAX_BYTES)
+    fail('invalid', `finding has ${bytes} bytes; at most ${FINDING_MAX_BYTES} are allowed`, {
+      field: 'finding',
+    })
+  if (body.verdict === RESERVED_VERDICT)
+    fail('invalid', 'verdict must not be no_op: with nothing to report there is no finding', {
+      field: 'verdict',
+    })
+  if (parts.isAgent(writer))
+    fail('conflict', `${writer} is the name of an agent of this service; give the key another name`)
+  const run_id = `run_${randomBytes(8).toString('hex')}`
+  const label = body.label ?? labelFor(parts, project, body.entity)
+  const { entity, finding, verdict, headline, next_step, firing } = body
+  const cited = checkCited(body, (ids) => parts.events(ids, fetcher.own ? project : null))
+  const notices = [...unknownEntity(parts, label, entity), ...cited.notices]
+  const end =
+    firing &&
+    parts.ending(firing.subscription_id, { deliveryId: firing.delivery_id, lease: firing.lease }, fetcher)
+  const practice = parts.answersPractice(project, writer)
+  let event_id = ''
+  await parts.append(
+    {
+      key: entity,
+      label,
+      agent: writer,
+      finding,
+      run_id,
+      project,
+      ...(verdict ? { verdict } : {}),
+      ...(headline ? { headline } : {}),
+      ...(next_step ? { next_step } : {}),
+    },
+    (id) => {
+      event_id = id
+      parts.queries.insert({
+        run_id,
+        project,
+        agent: writer,
+        entity,
+        label,
+        verdict: verdict ?? null,
+        headline: headline ?? null,
+        next_step: next_step ?? null,
+        finding,
+        at: parts.clock.now(),
+        event_id: id,
+        practice: practice ? 1 : 0,
+        claims: cited.claims,
+      })
+      end?.()
+      if (practice) parts.practiceAnswered(project, run_id)
+    },
+  )
+  return {
+    ...{ ok: true as const, run_id, agent: writer, entity, verdict: verdict ?? null, event_id },
+    ...{ claims: cited.claims, notices },
+  }
+}
+
+/** An entity that was mistyped has a timeline of its own, which nobody reads. */
+function unknownEntity(parts: FindingsParts, label: string, entity: string): string[] {
+  if (parts.isKnownLabel(label, entity)) return []
+  return [`no event has ${label}=${entity}: if that is a mistake, record it again under the right name`]
+}
+
+/** The label the entity is known by: among those of the project's sources, else the first of them. */
+export function labelFor(parts: FindingsParts, project: string, entity: string): string {
+  const labels = parts.entityLabels(project)
+  return labels.find((label) => parts.isKnownLabel(label, entity)) ?? labels[0] ?? 'key'
+}
+
+/** What is asked of findings: each, or the newest of each incident, which stands for what it grew to. */
+export interface FindingsAsked {
+  entity?: string | undefined
+  agent?: string | undefined
+  by?: 'incident' | 'finding' | undefined
+  limit: number
+}
+
+/** Newest first. */
+export function listFindings(
+  { queries }: FindingsParts,
+  project: string,
+  { entity, agent, by = 'incident', limit }: FindingsAsked,
+): FindingsResult {
+  const filter = {
+    project,
+    agent: agent ?? null,
+    entity: entity ?? null,
+    mark: null,
+    before_at: null,
+    before_id: null,
+    limit,
+  }
+  const rows = queries.findings(filter, by === 'incident')
+  return { findings: rows.map((row) => presentFinding(row, queries.incident(row, project))) }
+}
+
+/** What is asked of results: each chain, or the last of each incident, a finding before nothing found. */
+export interface ResultsAsked {
+  show?: string | undefined
+  by?: 'chain' | 'incident' | undefined
+  mark?: MarkFilter | undefined
+  before?: string | undefined
+  limit: number
+}
+
+/**
+ * One result per chain of runs, newest first; or one per incident.
+ * @param show findings or agent:<name>; absent: all.
+ * @param mark only results that are marked so; any: marked at all; none: not marked
+ * @param before as next_before of the page before.
+ * @throws SvcError invalid; not_found for an agent that never was
+ */
+export function listResults(
+  parts: FindingsParts,
+  project: string,
+  { show, mark, by = 'chain', before, limit }: ResultsAsked,
+): ResultsResult {
+  const agent = readShow(show)
+  const at = before === undefined ? null : readCursor(before)
+  const filter = {
+    project,
+    agent,
+    entity: null,
+    mark: mark ?? null,
+    before_at: at?.at ?? null,
+    before_id: at?.id ?? null,
+    limit: limit + 1,
+  }
+  const rows = parts.queries.results(filter, show === 'findings', by === 'incident')
+  if (rows.length === 0 && agent !== null) parts.requireKnownAgent(agent)
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    results: shown.map((row) => presentResult(row, parts.queries.incident(row, project))),
+    next_before: rows.length > limit && last ? `${last.at}.${last.run_id}` : null,
+    today: todayOf(parts, project),
+  }
+}
+
+/** Totals since 00:00 UTC. */
+export function todayOf({ clock, queries }: FindingsParts, project: string): ProjectToday {
+  const midnight = new Date(clock.now()).setUTCHours(0, 0, 0, 0)
+  return queries.since(project, midnight)
+}
+
+/** Marks a result as handled, or no longer. @throws SvcError not_found */
+export function markHandled(
+  { clock, queries }: FindingsParts,
+  project: string,
+  runId: string,
+  handled: boolean,
+  by: string,
+): { ok: true; id: string; handled: { at: string; by: string } | null } {
+  const at = clock.now()
+  if (!queries.mark(project, runId, handled ? at : null, handled ? by : null))
+    fail('not_found', `this project has no result ${runId}`)
+  return { ok: true, id: runId, handled: handled ? { at: new Date(at).toISOString(), by } : null }
+}
+
+/** One result with its whole note. @throws SvcError not_found */
+export function getResult(
+  { queries }: FindingsParts,
+  project: string,
+  runId: string,
+): ProjectResult & { note: string; event_id: string } {
+  const row = queries.byRun(project, runId) ?? fail('not_found', `this project has no result ${runId}`)
+  return {
+    ...presentResult(row, queries.incident(row, project)),
+    note: row.finding ?? '',
+    event_id: row.event_id ?? '',
+  }
+}
+
+/** The name of the primary label among a source's labels. */
+export function primaryOf(labels: readonly Label[]): string | undefined {
+  return labels.find((label) => label.primary)?.name
+}
+
+function readShow(show: string | undefined): string | null {
+  if (show === undefined || show === '' || show === 'findings') return null
+  const agent = /^agent:(.+)$/.exec(show)?.[1]
+  return agent ?? fail('invalid', 'show must be findings or agent:<name>', { field: 'show' })
+}
+
+function readCursor(before: string): { at: number; id: string } {
+  const match = /^(\d{1,16})\.(.{1,80})$/.exec(before)
+  return match
+    ? { at: Number(match[1]), id: match[2]! }
+    : fail('invalid', 'before must be next_before of an earlier answer', { field: 'before' })
+}
+
+function presentFinding(row: FindingRow, incident: FindingIncident | null): Finding {
+  const { run_id, agent, entity, verdict, headline, next_step, finding } = row
+  return {
+    run_id,
+    agent,
+    entity,
+    verdict,
+    headline,
+    next_step,
+    finding: finding ?? '',
+    at: new Date(row.at).toISOString(),
+    trigger: row.trigger_name,
+    external: row.external === 1,
+    verified: row.verified_total === null ? null : { ok: row.verified_ok!, total: row.verified_total },
+    handled: handledOf(row),
+    mark: presentMark(row),
+    incident,
+  }
+}
+
+function presentResult(row: ResultRow, incident: FindingIncident | null): ProjectResult {
+  const note = row.finding ?? ''
+  const isFinding = row.outcome === 'finding'
+  return {
+    id: row.run_id,
+    at: new Date(row.at).toISOString(),
+    entity: row.entity,
+    kind: isFinding ? 'action' : 'no_action',
+    headline: row.headline ?? (note ? headlineOf(note) : NOTHING),
+    summary: plain(note).slice(0, SUMMARY_MAX),
+    next_step: row.next_step ?? nextStepOf(note),
+    verdict: row.verdict,
+    chain: JSON.parse(row.chain) as string[],
+    cost_usd: row.external === 1 || row.uncosted > 0 ? null : row.cost_usd,
+    handled: handledOf(row),
+    mark: presentMark(row),
+    external: row.external === 1,
+    practice: row.practice === 1,
+    incident,
+  }
+}
+
+function handledOf(row: FindingRow): Finding['handled'] {
+  return row.handled_at === null
+    ? null
+    : { at: new Date(row.handled_at).toISOString(), by: row.handled_by ?? '' }
+}
+
+/* What an outside agent's finding cites, held against the events that its key may read. */
+
+/** Ids in the prose of a finding that are looked up. */
+const CITED_MAX = 100
+const CITED = /\bevt_\d{1,15}\b/g
+
+interface Cited {
+  claims: CheckedClaim[]
+  /** Of ids in its prose that are no events. */
+  notices: string[]
+}
+
+/**
+ * @param read gives those of the ids that exist and may be read, with payloads.
+ * @throws SvcError invalid where a claim cites an event that does not, naming the claim
+ */
+function checkCited(
+  { claims = [], finding, headline = '' }: Pick<FindingCreate, 'claims' | 'finding' | 'headline'>,
+  read: (ids: readonly string[]) => Row[],
+): Cited {
+  const inClaims = claims.flatMap(({ events }) => events)
+  const inText = [...new Set(`${headline} ${finding}`.match(CITED) ?? [])].slice(0, CITED_MAX)
+  if (inClaims.length + inText.length === 0) return { claims: [], notices: [] }
+  const events = new Map(read([...new Set([...inClaims, ...inText])]).map((row) => [row.id, row]))
+  for (const [i, claim] of claims.entries()) {
+    const missing = claim.events.find((id) => !events.has(id))
+    if (missing !== undefined)
+      fail('invalid', `claims[${i}].events: ${missing} is no event that may be read here`, {
+        field: `claims[${i}].events`,
+      })
+  }
+  const shown = new Map([...events.keys()].map((id): [string, number] => [id, 1]))
+  const missing = inText.filter((id) => !events.has(id))
+  return {
+    claims: checkClaims(claims, events, shown),
+    notices: missing.length ? [`no event that may be read here: ${missing.join(', ')}`] : [],
+  }
+}

@@ -1,0 +1,262 @@
+/** A number over time: percentiles, when it changed its level, and its range by parts of the window. */
+import { escapeLine } from '../../schemas/plain-text.ts'
+import {
+  ascending,
+  type ContextRow,
+  cautiousTokens,
+  type Numbers,
+  numbersOf,
+  quantile,
+  type Sample,
+  shortNumber,
+  type Timed,
+} from '../log/brief/brief.ts'
+import type { Steps } from '../log/steps.ts'
+import { iso } from '../log/timeline/present.ts'
+import { contextRows, namedCuts, wideRows } from '../log/timeline/rows.ts'
+import { redact } from '../net/redact.ts'
+import { type Around, type Looked, type Named, planOf, queryIn, windowOf } from './inspect-pages.ts'
+
+const ROWS = 100_000
+/** Series told of at most, and the parts of the window of each. */
+const SERIES_MAX = 12
+const PARTS = 16
+const SHARES = [0.5, 0.9, 0.95, 0.99] as const
+/** Of the line that says how many more there are. */
+const REST_TOKENS = 25
+const DAY_MS = 86_400_000
+
+interface Window {
+  from: number
+  to: number
+}
+
+/** @throws SvcError invalid, not_found */
+export function* seriesInSteps(around: Around): Steps<Looked> {
+  const { ctx, question, budget } = around
+  const { until, ...window } = windowOf(around)
+  const query = queryIn(planOf(around), window.from, until, around)
+  const toRow = contextRows(ctx.dictionary, ctx.names, '')
+  const { rows, cuts } = yield* wideRows(ctx, query, ROWS, (ids) => ctx.rows.texts(ids, toRow))
+  yield
+  const lines = rows.map((row): Timed => timed(row, window.to))
+  const numbers = numbersNamed(lines, question.label)
+  const heading = headingOf(around, window, lines.length, numbers.length, namedCuts(ctx, cuts))
+  const said: string[] = []
+  const shown: Named = []
+  let tokens = cautiousTokens(`${heading}\n`) + (numbers.length > 1 ? REST_TOKENS : 0)
+  const told = numbers.length
+    ? numbers.slice(0, SERIES_MAX).map((one) => numberText(one, window))
+    : question.label === undefined
+      ? [countText(lines, window)]
+      : []
+  for (const { text, named } of told) {
+    // Where not even one fits with its parts, it is told without them.
+    const fitting = [text, text.slice(0, text.lastIndexOf('\n'))].find(
+      (one) => one && tokens + cautiousTokens(`${one}\n`) <= budget,
+    )
+    if (fitting === undefined || (fitting !== text && said.length)) break
+    tokens += cautiousTokens(`${fitting}\n`)
+    said.push(fitting)
+    shown.push(...named)
+    if (fitting !== text) break
+  }
+  const left = numbers.length - said.length
+  if (said.length && numbers.length && left > 0)
+    said.push(`${left} more series: name a label, event_types or a selector for them`)
+  const none = numbers.length
+    ? 'not one fits: ask for more tokens'
+    : question.label === undefined
+      ? 'no events'
+      : 'no number of that name in this window'
+  return { heading, text: said.join('\n') || none, shown, ...window }
+}
+
+const timed = (row: ContextRow, to: number): Timed => ({
+  ...{ row, t: (row.at - to) / 1000, stream: null, cls: null },
+  kind: { source: row.source, type: row.type, count: 1 },
+})
+
+/** @returns those with most samples first */
+function numbersNamed(lines: readonly Timed[], wanted: string | undefined): Numbers[] {
+  const all =
+    wanted === undefined
+      ? numbersOf(lines)
+      : [
+          // A label is asked for by name even where it names something, such as a port.
+          ...numbersOf(lines, ({ row }) =>
+            typeof row.labels[wanted] === 'number' ? { [wanted]: row.labels[wanted] } : {},
+          ),
+          ...numbersOf(lines.filter(({ row }) => isNamed(row, wanted))),
+        ]
+  return all.sort((a, b) => b.samples.length - a.samples.length || (a.name < b.name ? -1 : 1))
+}
+
+/** By the name of its series or type. */
+function isNamed({ series, type, values, labels }: ContextRow, wanted: string): boolean {
+  if (values.value === undefined || typeof labels[wanted] === 'number') return false
+  const name = (series ?? type).toLowerCase()
+  const asked = wanted.toLowerCase()
+  return name === asked || name.startsWith(`${asked}{`) || type.toLowerCase() === asked
+}
+
+function headingOf(
+  { question: { label } }: Around,
+  { from, to }: Window,
+  events: number,
+  series: number,
+  cuts: ReturnType<typeof namedCuts>,
+): string {
+  const of = label === undefined ? '' : ` of ${escapeLine(label)}`
+  const cut = cuts
+    .slice(0, 3)
+    .map(({ source, of: n }) => `; of ${source} only the newest ${n.toLocaleString('en')} were looked at`)
+  return `Series${of}, ${iso(from)} to ${iso(to)}: ${series} over ${events.toLocaleString('en')} events${cut.join('')}. Parts of the window: samples, least/median/most`
+}
+
+interface Told {
+  text: string
+  named: Named
+}
+
+function numberText({ name, samples }: Numbers, window: Window): Told {
+  const { source, entity, labels } = samples[0]!.line.row
+  const values = samples.map(({ value }) => value)
+  const sorted = ascending(values)
+  const least = samples.reduce((a, b) => (b.value < a.value ? b : a))
+  const most = samples.reduce((a, b) => (b.value > a.value ? b : a))
+  const own = Object.entries(labels).find(([, value]) => value === entity)?.[0]
+  const of = entity ? ` {${own ?? 'entity'}=${entity}}` : ''
+  const shares = SHARES.map((q) => `p${q * 100} ${shortNumber(quantile(sorted, q))}`).join(', ')
+  const changes = changePoints(values).map((at, i, all) =>
+    changeText(samples, at, all[i - 1] ?? 0, all[i + 1]),
+  )
+  const lines = [
+    escapeLine(
+      redact(
+        `${name}${of} (${source}): ${samples.length} samples, least ${shortNumber(least.value)} (${least.line.row.id}), ${shares}, most ${shortNumber(most.value)} (${most.line.row.id}), newest ${shortNumber(values.at(-1)!)} (${samples.at(-1)!.line.row.id})`,
+      ),
+    ),
+    ...(changes.length ? changes.map(({ text }) => `  ${text}`) : ['  no change of its level']),
+    `  ${partsOf(samples, window).join(' | ')}`,
+  ]
+  const named = [least, most, samples.at(-1)!].map(({ line }): Named[number] => [line.row.id, 1])
+  return { text: lines.join('\n'), named: [...named, ...changes.flatMap((change) => change.named)] }
+}
+
+/** The last sample of the level before, and the first of the new one. */
+function changeText(samples: readonly Sample[], at: number, from: number, until?: number): Told {
+  const [before, after] = [samples[at - 1]!.line.row, samples[at]!.line.row]
+  const level = (a: number, b?: number) =>
+    shortNumber(medianOf(samples.slice(a, b).map(({ value }) => value)))
+  return {
+    text: `changed at ${iso(after.at)}: ${level(from, at)} → ${level(at, until)} (${before.id} → ${after.id})`,
+    named: [
+      [before.id, 1],
+      [after.id, 1],
+    ],
+  }
+}
+
+function partsOf(samples: readonly Sample[], window: Window): string[] {
+  const parts = Array.from({ length: PARTS }, (): number[] => [])
+  for (const { line, value } of samples) parts[partOf(line.row.at, window)]!.push(value)
+  return parts.flatMap((values, i) => {
+    if (values.length === 0) return []
+    const sorted = ascending(values)
+    const range =
+      values.length === 1
+        ? shortNumber(values[0]!)
+        : `${shortNumber(sorted[0]!)}/${shortNumber(quantile(sorted, 0.5))}/${shortNumber(sorted.at(-1)!)}`
+    return [`${clockOf(i, window)} ${values.length}× ${range}`]
+  })
+}
+
+function partOf(at: number, { from, to }: Window): number {
+  return Math.min(PARTS - 1, Math.max(0, Math.floor(((at - from) * PARTS) / Math.max(1, to - from))))
+}
+
+/** Time of day a part begins at; with the day in a long window. */
+function clockOf(part: number, { from, to }: Window): string {
+  const text = iso(from + ((to - from) * part) / PARTS)
+  return to - from > DAY_MS ? text.slice(5, 16).replace('T', ' ') : text.slice(11, 19)
+}
+
+/** Without numbers: how many events there were. */
+function countText(lines: readonly Timed[], window: Window): Told {
+  const counts = new Array<number>(PARTS).fill(0)
+  for (const { row } of lines) counts[partOf(row.at, window)]!++
+  const first = lines[0]?.row
+  const last = lines.at(-1)?.row
+  if (!first || !last) return { text: '', named: [] }
+  const changes = changePoints(counts).map((at) => {
+    const level = (from: number, to?: number) => shortNumber(medianOf(counts.slice(from, to)))
+    return `  changed at ${clockOf(at, window)}: ${level(0, at)} → ${level(at)} a part`
+  })
+  return {
+    text: [
+      `no numbers; events: ${lines.length}, first ${first.id}, last ${last.id}`,
+      ...changes,
+      `  ${counts.map((count, i) => `${clockOf(i, window)} ${count}`).join(' | ')}`,
+    ].join('\n'),
+    named: [
+      [first.id, 1],
+      [last.id, lines.length],
+    ],
+  }
+}
+
+/*
+ * Where a number changed its level: binary segmentation by absolute deviations from the median, which a single
+ * outlier does not move. The noise is taken from neighbouring values, so that a change of level is none of it.
+ */
+
+/** A level lasts for so many values. */
+const LEAST = 3
+/** By so many units of noise, times the logarithm of the count, a split must explain the values better. */
+const BETTER = 4
+/** Of the median, what is noise in any case. */
+const NOISE_SHARE = 0.01
+const POINTS_MAX = 5
+/** Longer series are looked at by medians of their parts. */
+const LOOKED_AT = 300
+
+/** @param values in order of time. @returns the places of first values of a new level, ascending */
+export function changePoints(values: readonly number[]): number[] {
+  const every = Math.max(1, Math.ceil(values.length / LOOKED_AT))
+  const parts: number[] = []
+  for (let at = 0; at < values.length; at += every) parts.push(medianOf(values.slice(at, at + every)))
+  const steps = parts.slice(1).map((value, i) => Math.abs(value - parts[i]!))
+  const noise = (medianOf(steps) || 0) + NOISE_SHARE * Math.abs(medianOf(parts)) + Number.EPSILON
+  const found: number[] = []
+  split(parts, 0, BETTER * noise * Math.log(1 + parts.length), found)
+  return found.map((at) => at * every).sort((a, b) => a - b)
+}
+
+function split(values: readonly number[], offset: number, needed: number, found: number[]): void {
+  if (values.length < 2 * LEAST || found.length >= POINTS_MAX) return
+  const whole = deviation(values)
+  let best = needed
+  let at = 0
+  for (let i = LEAST; i <= values.length - LEAST; i++) {
+    const gain = whole - deviation(values.slice(0, i)) - deviation(values.slice(i))
+    if (gain <= best) continue
+    best = gain
+    at = i
+  }
+  if (at === 0) return
+  found.push(offset + at)
+  split(values.slice(0, at), offset, needed, found)
+  split(values.slice(at), offset + at, needed, found)
+}
+
+/** Sum of distances from the median. */
+function deviation(values: readonly number[]): number {
+  const middle = medianOf(values)
+  return values.reduce((sum, value) => sum + Math.abs(value - middle), 0)
+}
+
+function medianOf(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}

@@ -1,0 +1,213 @@
+/** What models were used for: recorded as it is known, added up when asked. */
+import type { ModelSpend, ModelUsageResult } from '../../../schemas/types.ts'
+import { cautiousTokens } from '../../log/brief/words.ts'
+import type { Database, StoreHandle } from '../../log/store/handle.ts'
+import type { Tallies } from '../../log/tallies.ts'
+import { dollars, dollarsSql } from '../../model/units.ts'
+import shipped from './prices.json'
+import type { ProviderKind, Usage } from './types.ts'
+
+/** One run, one turn of Ask, or one call of guided setup; runs on several models have an entry for each. */
+export interface UsageEntry {
+  /** Recorded once: an entry with an id that is there is left out. */
+  id: string
+  /** Epoch ms. */
+  at: number
+  surface: 'agent' | 'ask' | 'setup'
+  agent: string | null
+  runId: string | null
+  practice: boolean
+  /** Named in the reply. */
+  model: string
+  provider: string
+  keySource: string
+  calls: number
+  usage: Usage
+  /** US dollars; null: uncosted. */
+  costUsd: number | null
+}
+
+const DAY_MS = 86_400_000
+const SUMS = `sum(calls) AS calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+  sum(cache_creation_input_tokens) AS cache_creation_input_tokens,
+  sum(cache_read_input_tokens) AS cache_read_input_tokens, ${dollarsSql('sum(cost_usd)')} AS cost_usd,
+  sum(CASE WHEN cost_usd IS NULL THEN calls ELSE 0 END) AS uncosted_calls`
+const NOTHING: ModelSpend = {
+  calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cost_usd: 0,
+  uncosted_calls: 0,
+}
+
+/** @returns how to record an entry, on the writing connection. */
+export function usageRecorder(store: StoreHandle, tallies: Tallies): (entry: UsageEntry) => void {
+  const insert = store.db.prepare(`INSERT OR IGNORE INTO model_usage
+    (id, at, surface, agent, run_id, practice, model, provider, key_source, calls, input_tokens,
+     output_tokens, cache_creation_input_tokens, cache_read_input_tokens, cost_usd)
+    VALUES (@id, @at, @surface, @agent, @runId, @practice, @model, @provider, @keySource, @calls,
+     @input_tokens, @output_tokens, @cache_creation_input_tokens, @cache_read_input_tokens, @costUsd)`)
+  return ({ usage, practice, ...entry }) => {
+    const { changes } = insert.run({ ...entry, ...usage, practice: practice ? 1 : 0 })
+    if (changes > 0) store.afterCommit(() => countUsage(tallies, { usage, practice, ...entry }))
+  }
+}
+
+function countUsage(tallies: Tallies, { provider, surface, calls, usage, costUsd }: UsageEntry): void {
+  tallies.add('model_calls', { provider, surface }, calls)
+  for (const [direction, tokens] of [
+    ['input', usage.input_tokens],
+    ['output', usage.output_tokens],
+    ['cache_creation', usage.cache_creation_input_tokens],
+    ['cache_read', usage.cache_read_input_tokens],
+  ] as const)
+    tallies.add('model_tokens', { provider, surface, direction }, tokens)
+  if (costUsd === null) tallies.add('model_unpriced_calls', { provider }, calls)
+  else tallies.add('model_spend_usd', { provider }, costUsd)
+}
+
+/**
+ * Totals of all time, and the days of a window that ends today (UTC). Practice counts too: it is paid.
+ * @param days 1 to 366. @param now epoch ms
+ */
+export function modelUsageOf(db: Database, days: number, now: number): ModelUsageResult {
+  const by = (column: 'surface' | 'key_source' | 'provider'): Record<string, ModelSpend> =>
+    Object.fromEntries(
+      db
+        .prepare<[], ModelSpend & { name: string }>(
+          `SELECT ${column} AS name, ${SUMS} FROM model_usage GROUP BY ${column} ORDER BY ${column}`,
+        )
+        .all()
+        .map(({ name, ...spend }) => [name, spend]),
+    )
+  const { calls, ...total } = db
+    .prepare<[], ModelSpend | { calls: null }>(`SELECT ${SUMS} FROM model_usage`)
+    .get() as ModelSpend
+  const bySurface = by('surface')
+  const from = Math.floor(now / DAY_MS - days + 1) * DAY_MS
+  return {
+    total: calls === null ? NOTHING : { calls, ...total },
+    by_surface: {
+      agent: bySurface.agent ?? NOTHING,
+      ask: bySurface.ask ?? NOTHING,
+      setup: bySurface.setup ?? NOTHING,
+    },
+    by_key_source: by('key_source'),
+    by_provider: by('provider'),
+    days: db
+      .prepare<[number], ModelSpend & { day: string }>(
+        `SELECT date(at / 1000, 'unixepoch') AS day, ${SUMS} FROM model_usage WHERE at >= ? GROUP BY day ORDER BY day`,
+      )
+      .all(from),
+    window_days: days,
+  }
+}
+
+/*
+ * What tokens cost: prices.json, and what an operator put over it. A price is found by the model named
+ * in the reply, since a gateway decides which model answers (SPEC.md, Model providers 5).
+ */
+
+export interface Price {
+  /** Of the model's name, after its last slash. */
+  prefix: string
+  /** US dollars per million tokens, as is `output`. */
+  input: number
+  output: number
+  /** What a token read from the cache costs, as a part of `input`; absent: that of the format. */
+  cached?: number
+}
+
+/** The day the prices were last looked at, ISO 8601, and the prices. */
+export const shippedPrices: { updated: string; prices: readonly Price[] } = shipped
+
+const MILLION = 1_000_000
+/** Provider A's format: writing to the cache costs a quarter more, reading from it a tenth. */
+const CACHE_WRITE = 1.25
+const CACHE_READ = { providera: 0.1, chat: 1 }
+
+/** The prices with `own` over them: of two with one prefix, the own one holds. */
+export function withOwnPrices(own: readonly Price[]): Price[] {
+  const taken = new Set(own.map(({ prefix }) => prefix))
+  return [...own, ...shippedPrices.prices.filter(({ prefix }) => !taken.has(prefix))]
+}
+
+/** The price with the longest prefix of the model's name, or none. */
+export function priceOf(prices: readonly Price[], model: string): Price | null {
+  const name = model.slice(model.lastIndexOf('/') + 1)
+  let best: Price | null = null
+  for (const price of prices)
+    if (name.startsWith(price.prefix) && price.prefix.length > (best?.prefix.length ?? -1)) best = price
+  return best
+}
+
+/**
+ * What a call costs. Provider A counts cached tokens beside `input_tokens`; of chat completions they are
+ * a discounted part of them.
+ * @returns US dollars; null: the model has no price.
+ */
+export function costOf(
+  kind: ProviderKind,
+  prices: readonly Price[],
+  model: string,
+  usage: Usage,
+): number | null {
+  const price = priceOf(prices, model)
+  if (!price) return null
+  const cached = price.cached ?? (kind === 'providera' ? CACHE_READ.providera : CACHE_READ.chat)
+  const { input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens } = usage
+  const read =
+    kind === 'providera' ? cache_read_input_tokens : Math.min(cache_read_input_tokens, input_tokens)
+  const fresh = kind === 'providera' ? input_tokens : input_tokens - read
+  const written = kind === 'providera' ? cache_creation_input_tokens * CACHE_WRITE : 0
+  return dollars(((fresh + written + read * cached) * price.input + output_tokens * price.output) / MILLION)
+}
+
+/**
+ * What the cache saved: what the same tokens would have cost without one, less what they cost.
+ * @returns US dollars, below 0 where only writing was paid; null: the model has no price
+ */
+export function savedOf(
+  kind: ProviderKind,
+  prices: readonly Price[],
+  model: string,
+  usage: Usage,
+): number | null {
+  const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens, ...rest } = usage
+  const all =
+    kind === 'providera' ? input_tokens + cache_creation_input_tokens + cache_read_input_tokens : input_tokens
+  const uncached = { ...rest, input_tokens: all, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
+  const without = costOf(kind, prices, model, uncached)
+  const paid = costOf(kind, prices, model, usage)
+  return without === null || paid === null ? null : dollars(without - paid)
+}
+
+/** Tokenisers differ: the same text is up to so many times as many tokens of one as of that counted by. */
+const TOKENISERS = 1.5
+
+/**
+ * How many tokens a text is at most likely to be, by any provider's tokeniser: the cautious count with what
+ * tokenisers differ by, and never more than its bytes.
+ */
+export const likelyTokens = (text: string): number =>
+  Math.min(Buffer.byteLength(text), Math.ceil(cautiousTokens(text) * TOKENISERS))
+
+/**
+ * The most a call is likely to cost: all of its tokens written to the cache where that costs more, and a
+ * reply as long as it may be.
+ * @param tokens as `likelyTokens` counts them. @returns US dollars; null: the model has no price.
+ */
+export function ceilingOf(
+  kind: ProviderKind,
+  prices: readonly Price[],
+  model: string,
+  tokens: number,
+  maxTokens: number,
+): number | null {
+  const price = priceOf(prices, model)
+  if (!price) return null
+  const input = price.input * (kind === 'providera' ? CACHE_WRITE : 1)
+  return (tokens * input + maxTokens * price.output) / MILLION
+}

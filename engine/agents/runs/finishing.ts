@@ -1,0 +1,364 @@
+/**
+ * Runs as they end: the state, the finding on the timeline, what the firing is told of it, and who takes
+ * over, all in one transaction.
+ */
+import type { AgentSpec } from '../../../schemas/types.ts'
+import { fail } from '../../errors.ts'
+import { carryOut, type Executors, firstSnapshot, move } from '../../log/lifecycle.ts'
+import { parseDuration } from '../../model/units.ts'
+import { tellFinding } from '../../outbox/present.ts'
+import { settleRun } from '../../outbox/rows.ts'
+import type { FindingItem } from '../../sources/connectors/connector.ts'
+import { type Budget, type CallRefusal, dailyBudgets, refusalOf, usd } from '../models/reserving.ts'
+import { type Making, newRunId } from './making.ts'
+import { resultsOf } from './prompt.ts'
+import type { RunRow, StepRow } from './queries.ts'
+import type { RunEnd, RunsParts, Step, StepData, StepWrite } from './types.ts'
+
+type Succeeded = Extract<RunEnd, { event: 'succeed' }>
+type Server = { server: string; skipped: string | null }
+
+export type Finishing = ReturnType<typeof createFinishing>
+
+/** What each effect of the machine of a handoff is. */
+export const handoffEffects: Executors<{ start(depth: number): void }> = {
+  start_run: ({ start }, { depth }: { depth: number }) => start(depth),
+}
+
+export function createFinishing(parts: RunsParts, making: Making) {
+  const { store, clock, queries } = parts
+  const { db } = store
+
+  /** The row, its deliveries and the handoff that started it. @param event of the machine */
+  function close(
+    run: RunRow,
+    end: RunEnd | { event: 'interrupted' | 'cancel'; reason: string; note: null },
+    at: number,
+    servers: readonly Server[],
+    eventId: string | null,
+  ): void {
+    const done = end.event === 'succeed' ? end : null
+    const hasFinding = done?.outcome === 'finding'
+    const entity = entityOf(run, done)
+    const claims = done?.claims ?? []
+    queries.end.run({
+      id: run.id,
+      finished_at: at,
+      outcome: done?.outcome ?? null,
+      verdict: done?.verdict ?? null,
+      headline: done?.headline ?? (done?.outcome === 'no_op' ? nothingNew(run, at) : null),
+      next_step: done?.nextStep ?? null,
+      note: done ? done.note || null : end.event === 'succeed' ? null : end.note,
+      claims: claims.length ? JSON.stringify(claims) : null,
+      verified_ok: claims.length ? claims.filter(({ ok }) => ok).length : null,
+      verified_total: claims.length || null,
+      error: end.event === 'succeed' ? null : end.reason,
+      servers: JSON.stringify(servers),
+      results: JSON.stringify(resultsOf(stepsOf(run.id))),
+      event_id: eventId,
+      label: entity.label,
+      entity: entity.key,
+    })
+    // Cut off in the middle of a call: it may have been paid.
+    queries.assume.run({ id: run.id, at })
+    settleRun(db, run.id, end.event === 'succeed' ? null : end.reason, at)
+    if (hasFinding && !run.practice) tell(run, entity.key, at)
+    if (!run.practice) parts.incidents.ended(run, done !== null && closes(run, done), at)
+    const handoff = queries.handoffTo.get(run.id)
+    if (handoff) move(db, { kind: 'handoff', id: handoff.id, name: handoff.id }, { type: 'finish', at })
+    // A test is of one agent: those after it would only cost.
+    if (done && hasFinding && done.verdict && run.woken_by !== 'test') handOver(run, done.verdict, entity, at)
+    store.afterCommit(() => {
+      parts.tallies.add('runs', { agent: run.agent, status: queries.byId.get(run.id)!.state })
+      parts.onPending()
+    })
+  }
+
+  /** The headline of a run that found nothing, where its agent had found something of the incident. */
+  function nothingNew({ agent, incident, root_run_id: root, practice }: RunRow, at: number): string | null {
+    const before = practice ? undefined : queries.foundBefore.get({ agent, incident, root, before: at })
+    return before ? 'Nothing new since the last finding' : null
+  }
+
+  /** The receivers of its agent are told. */
+  function tell(run: RunRow, entity: string, at: number): void {
+    const { id, agent, incident } = run
+    tellFinding(db, { run: id, agent, entity, incident, projects: queries.projectsOf.all(id), at }, [
+      ...(webhookOf(run) === '' ? [] : ['write_back' as const]),
+      ...(goesToSlack(run) ? ['slack' as const] : []),
+    ])
+  }
+
+  /** The channel of the agent as it was; a webhook is a secret, and no part of what is kept of it. */
+  function goesToSlack(run: RunRow): boolean {
+    const { slack_channel: channel } = JSON.parse(run.definition) as { slack_channel?: string }
+    return Boolean(channel || parts.agent(run.agent)?.slack_webhook)
+  }
+
+  /** Who takes over on this verdict: one run of each, for all the projects that say so. */
+  function handOver(run: RunRow, verdict: string, entity: { label: string; key: string }, at: number): void {
+    const rules = parts
+      .handoffs(queries.projectsOf.all(run.id), run.agent)
+      .filter((rule) => rule.verdict.toLowerCase() === verdict)
+    const byTarget = new Map<string, { projects: string[]; cooldownMs: number }>()
+    for (const { to, cooldown, project } of rules) {
+      const known = byTarget.get(to) ?? { projects: [], cooldownMs: 0 }
+      known.projects.push(project)
+      known.cooldownMs = Math.max(known.cooldownMs, parseDuration(cooldown ?? '30m', 'cooldown'))
+      byTarget.set(to, known)
+    }
+    for (const [to, { projects, cooldownMs }] of byTarget) {
+      const last = queries.lastHandoff.get(run.agent, to, entity.label, entity.key)
+      const id = `hand_${newRunId(at).slice(4)}`
+      queries.insertHandoff.run({
+        id,
+        from_run: run.id,
+        from_agent: run.agent,
+        to_agent: to,
+        verdict,
+        label: entity.label,
+        entity: entity.key,
+        projects: JSON.stringify(projects),
+        at,
+        to_run: null,
+        snapshot: firstSnapshot('handoff', { depth: run.depth }),
+      })
+      const { effects } = move(
+        db,
+        { kind: 'handoff', id, name: id },
+        {
+          type: 'decide',
+          at,
+          // A practice run is in nobody's way.
+          cooldown_until: run.practice || !last ? null : last + cooldownMs,
+          is_target_busy: !run.practice && queries.isBusy.get(to, entity.label, entity.key)! > 0,
+        },
+      )
+      carryOut('handoff', handoffEffects, effects, {
+        start: (depth) => {
+          const child = making.takeOver(run, to, entity, projects, { at, depth })
+          if (child) queries.setHandoffRun.run(child, id)
+          else move(db, { kind: 'handoff', id, name: id }, { type: 'finish', at })
+        },
+      })
+    }
+  }
+
+  function stepsOf(id: string): Step[] {
+    return queries.steps.all(id).map(({ data, ...step }) => ({ ...step, data: JSON.parse(data) }) as Step)
+  }
+
+  function findingOf(run: RunRow, end: Succeeded): FindingItem {
+    const entity = entityOf(run, end)
+    const claims = end.claims.map(({ text, events, quote, number, ok, why }) => ({
+      text,
+      events,
+      ...(quote === null ? {} : { quote }),
+      ...(number === null ? {} : { number }),
+      ok,
+      ...(why === null ? {} : { why }),
+    }))
+    return {
+      key: entity.key,
+      label: entity.label,
+      agent: run.agent,
+      finding: end.note,
+      run_id: run.id,
+      project: queries.projectsOf.all(run.id)[0] ?? '',
+      definition_hash: run.definition_hash,
+      ...(run.trigger_name ? { trigger: run.trigger_name } : {}),
+      ...(run.dispatch_id ? { dispatch_id: run.dispatch_id } : {}),
+      ...(end.verdict ? { verdict: end.verdict } : {}),
+      ...(end.headline ? { headline: end.headline } : {}),
+      ...(end.nextStep ? { next_step: end.nextStep } : {}),
+      ...(claims.length
+        ? { claims, verified: { ok: claims.filter(({ ok }) => ok).length, total: claims.length } }
+        : {}),
+    }
+  }
+
+  /** The entity concluded on: another than that of the run only where both of its parts are known. */
+  function entityOf(run: RunRow, end: Succeeded | null): { label: string; key: string } {
+    const given = end?.entity
+    return given ? { label: given.label ?? run.label, key: given.key } : { label: run.label, key: run.entity }
+  }
+
+  /** @throws SvcError wrong_state: it was ended meanwhile */
+  function step(run: RunRow, end: RunEnd, at: number): void {
+    const event =
+      end.event === 'succeed' ? { type: 'succeed', at } : { type: end.event, at, reason: end.reason }
+    move(db, { kind: 'run', id: run.id, name: run.id }, event)
+  }
+
+  return {
+    /** @throws SvcError not_found; wrong_state when it was ended meanwhile */
+    finishRun: async (id: string, end: RunEnd, servers: readonly Server[]): Promise<void> => {
+      const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
+      if (run.state !== 'running')
+        fail('wrong_state', `run ${id} is ${run.state}`, { state: run.state, accepts: [] })
+      const write = (eventId: string | null) => {
+        const at = clock.now()
+        step(run, end, at)
+        close(run, end, at, servers, eventId)
+      }
+      const isTold = end.event === 'succeed' && end.outcome === 'finding' && !run.practice
+      if (isTold) await parts.append(findingOf(run, end), write)
+      else store.tx(() => write(null))
+    },
+    /** A run that was moved to its end already, with nothing to show; inside the caller's transaction. */
+    close: (id: string, reason: string, at: number): void =>
+      close(queries.byId.get(id)!, { event: 'interrupted', reason, note: null }, at, [], null),
+    /** A run that must not be started. */
+    cap: (id: string, reason: string, at: number): void => {
+      move(db, { kind: 'run', id, name: id }, { type: 'cap', at, reason })
+      close(queries.byId.get(id)!, { event: 'cap', reason, note: null }, at, [], null)
+    },
+    /** A person ends it. @throws SvcError not_found; wrong_state */
+    cancelRun: (id: string, by: string): void =>
+      store.tx(() => {
+        making.cancel(id)
+        queries.cancelledBy.run(by, id)
+        const run = queries.byId.get(id)!
+        close(run, { event: 'cancel', reason: `cancelled by ${by}`, note: null }, clock.now(), [], null)
+      }),
+  }
+}
+
+/**
+ * Whether it handles the incident it looked at: its verdict is declared to close, and what it claims holds, all of it.
+ * What claims nothing has shown nothing.
+ */
+function closes({ definition }: RunRow, { verdict, claims }: Succeeded): boolean {
+  if (verdict === null || claims.length === 0 || !claims.every(({ ok }) => ok)) return false
+  const { verdicts = [] } = JSON.parse(definition) as Pick<AgentSpec, 'verdicts'>
+  return verdicts.some((one) => one.verdict === verdict && one.closes === true)
+}
+
+/** Where findings of the agent, as it was, are written back to. */
+function webhookOf(run: RunRow): string {
+  return (JSON.parse(run.definition) as { webhook_url?: string }).webhook_url ?? ''
+}
+
+/* Steps of runs as they happen, what they cost, and what may still be spent. */
+
+export function createJournal({ store, clock, queries, limits, usage }: RunsParts) {
+  const { db } = store
+
+  /** @throws SvcError wrong_state: it was ended meanwhile */
+  function running(id: string): RunRow {
+    const row = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
+    if (row.state !== 'running')
+      fail('wrong_state', `run ${id} is ${row.state}`, { state: row.state, accepts: [] })
+    return row
+  }
+
+  function save(run: RunRow, step: StepWrite): void {
+    const before = queries.step.get(run.id, step.n)
+    queries.saveStep.run(run.id, step.n, step.kind, step.round, step.at, step.ms, JSON.stringify(step.data))
+    const isNew = before === undefined || before.ms === null
+    if (step.kind === 'model' && step.ms !== null && isNew) account(run, step, before)
+    if ((step.kind === 'tool' || step.kind === 'refused') && before === undefined)
+      queries.countTool.run(run.id)
+    if (step.kind === 'tool' && before === undefined) noteSkill(run.id, step.data as StepData['tool'])
+  }
+
+  /** A skill that was loaded is one of the run's (SPEC.md, Skill: each run records the skills it loaded). */
+  function noteSkill(id: string, { call, server, is_error }: StepData['tool']): void {
+    const { name } = call.arguments
+    if (
+      server === null &&
+      !is_error &&
+      call.name.trim().toLowerCase() === 'skill' &&
+      typeof name === 'string'
+    )
+      queries.loadSkill.run({ id, name: name.trim() })
+  }
+
+  /** What a call cost, and that it is no longer reserved. */
+  function account(run: RunRow, step: StepWrite, begun: StepRow | undefined): void {
+    const { reply } = step.data as StepData['model']
+    const released = begun ? ((JSON.parse(begun.data) as StepData['model']).asked.ceiling_usd ?? 0) : 0
+    if (!reply) {
+      // A call that failed may have been billed in part; nobody says how much.
+      queries.release.run(released, run.id)
+      return
+    }
+    const { usage: used, costUsd, provider, model, keySource } = reply
+    queries.addUsage.run({
+      id: run.id,
+      provider,
+      model,
+      input: used.input_tokens,
+      output: used.output_tokens,
+      created: used.cache_creation_input_tokens,
+      read: used.cache_read_input_tokens,
+      cost: costUsd ?? 0,
+      saved: reply.savedUsd ?? 0,
+      fallback: reply.fallbackFor ? JSON.stringify(reply.fallbackFor) : null,
+      uncosted: costUsd === null ? 1 : 0,
+      released,
+    })
+    usage({
+      id: `${run.id}/${step.n}`,
+      at: clock.now(),
+      surface: 'agent',
+      agent: run.agent,
+      runId: run.id,
+      practice: run.practice === 1,
+      model,
+      provider,
+      keySource,
+      calls: 1,
+      usage: used,
+      costUsd,
+    })
+  }
+
+  /** Every budget that a call of the run counts for. */
+  function budgetsOf(run: RunRow): Budget[] {
+    const { run_budget_usd: own, budget_usd: lifetime } = JSON.parse(run.definition) as AgentSpec
+    const held = run.reserved_usd
+    const ofRun = { held, spent: run.cost_usd + held + run.assumed_usd }
+    return [
+      ...(typeof own === 'number'
+        ? [{ ...ofRun, name: `the ${usd(own)} of one run; raise run_budget_usd`, budget: own }]
+        : []),
+      ...(typeof lifetime === 'number'
+        ? [
+            {
+              name: `the budget of ${usd(lifetime)}; raise budget_usd`,
+              budget: lifetime,
+              spent: queries.spentBy.get({ agent: run.agent })!,
+              held: queries.heldBy.get(run.agent)!,
+            },
+          ]
+        : []),
+      ...dailyBudgets(queries, clock.now(), limits().dailyBudgetUsd),
+    ]
+  }
+
+  return {
+    recordSteps: (id: string, steps: readonly StepWrite[]): void => {
+      store.tx(() => {
+        const run = running(id)
+        for (const step of steps) save(run, step)
+      })
+    },
+    /** @returns why the call must not be made; null: it may, and what it may cost is reserved */
+    beginCall: (id: string, step: StepWrite, ceilingUsd: number | null): CallRefusal | null =>
+      store.tx(() => {
+        const run = running(id)
+        const refusal = ceilingUsd === null ? null : refusalOf(budgetsOf(run), ceilingUsd)
+        if (refusal !== null) return refusal
+        if (ceilingUsd) queries.reserve.run(ceilingUsd, id)
+        const { rounds = 0, max_rounds = 0 } = (
+          JSON.parse(run.snapshot) as { context: { rounds?: number; max_rounds?: number } }
+        ).context
+        // One call more than there are rounds is made to conclude, and is none of them.
+        if (step.round > rounds && rounds < max_rounds)
+          move(db, { kind: 'run', id, name: id }, { type: 'round', at: step.at })
+        queries.saveStep.run(id, step.n, step.kind, step.round, step.at, null, JSON.stringify(step.data))
+        return null
+      }),
+  }
+}

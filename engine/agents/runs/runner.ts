@@ -1,0 +1,309 @@
+/**
+ * Takes runs: claims those that may start, as many at once as allowed, and follows each to its end. It
+ * keeps nothing that rows do not: a process that dies in between leaves runs that the next start takes
+ * up.
+ */
+import type { Clock, Timers } from '../../clock.ts'
+import { SvcError } from '../../errors.ts'
+import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
+import type { McpToolWrites } from '../mcp-tools/calls.ts'
+import { connectTools, type ExternalTools as ToolsOfServers } from '../mcp-tools/client.ts'
+import type { ExternalTools } from '../mcp-tools/types.ts'
+import { ModelFault, type ModelMessage, type ModelReply, type Models } from '../models/types.ts'
+import { runLoop } from './loop.ts'
+import { Tape } from './tape.ts'
+import type { LoopEnd, RunEnd, RunPort, StartedRun, Step } from './types.ts'
+
+export interface Runner {
+  /** Something may start. */
+  nudge(): void
+  /** A person ended it: what it is doing is cut off. */
+  cut(run: string): void
+  /** Claims no more, cuts off what is asked, and leaves it for the next start. Never rejects. */
+  stop(): Promise<void>
+}
+
+interface RunnerOptions {
+  port: RunPort
+  models: Models
+  /** Connects to MCP servers by name, for one run; what cannot be is skipped. */
+  connect(servers: readonly string[], signal: AbortSignal): Promise<ExternalTools>
+  clock: Clock
+  timers: Timers
+  onError(error: Error): void
+  /** Told of each run that has ended, however; must not take long, and is not waited for. */
+  finished?(run: string): void
+}
+
+/** Runs of all agents at once; what each agent may is decided with the claim. */
+const MAX_RUNS = 256
+const STOP_MS = 3_000
+
+const DEADLINE = 'deadline'
+const CUT = 'cut'
+const STOPPED = 'stopped'
+
+export function startRunner(options: RunnerOptions): Runner {
+  const { port, clock, timers, onError } = options
+  const underWay = new Map<string, AbortController>()
+  const work = new Set<Promise<void>>()
+  const loop = createWorkerLoop({ look, timers, onError })
+  const freed = createFreed(timers)
+
+  /** What a call did not cost is free once its step is written. */
+  const telling: RunPort = {
+    ...port,
+    recordSteps: async (run, steps) => {
+      await port.recordSteps(run, steps)
+      if (steps.some(({ kind }) => kind === 'model')) freed.tell()
+    },
+  }
+  const tell = (error: unknown) => onError(error instanceof Error ? error : new Error(String(error)))
+
+  /** A fault of who is told is none of the run. */
+  function tellFinished(run: string): void {
+    try {
+      options.finished?.(run)
+    } catch (error) {
+      tell(error)
+    }
+  }
+
+  async function look(): Promise<number | null> {
+    const free = MAX_RUNS - underWay.size
+    if (free === 0) return null
+    const { started, ended, nextAt } = await port.claimRuns(free, [...underWay.keys()])
+    for (const run of started) take(run)
+    for (const run of ended) tellFinished(run)
+    // What is started may let others start.
+    if (started.length) loop.nudge()
+    return nextAt === null ? null : Math.max(0, nextAt - clock.now())
+  }
+
+  function take(run: StartedRun): void {
+    const controller = new AbortController()
+    underWay.set(run.id, controller)
+    const promise = follow(run, controller)
+      .catch(tell)
+      .finally(() => {
+        underWay.delete(run.id)
+        work.delete(promise)
+        freed.tell()
+        loop.nudge()
+      })
+    work.add(promise)
+  }
+
+  async function follow(run: StartedRun, controller: AbortController): Promise<void> {
+    const { signal } = controller
+    const left = Math.max(0, run.deadlineAt - clock.now())
+    const cancel = timers.after(left, () => controller.abort(DEADLINE))
+    let tools: ExternalTools | null = null
+    try {
+      const servers = run.definition.mcp_servers ?? []
+      tools = servers.length ? await options.connect(servers, signal) : NO_TOOLS
+      const end = await runLoop(run, {
+        port: telling,
+        models: run.tape ? tapeModels(run.tape) : options.models,
+        tools,
+        clock,
+        signal,
+        moneyFreed: () => freed.wait(signal),
+      })
+      const over = end.event === 'park' ? await park(run, end) : end
+      if (over) await finish(run, over, tools)
+    } catch (error) {
+      await ended(run, error, signal, tools)
+    } finally {
+      cancel()
+      await tools?.close()
+    }
+  }
+
+  /** @returns how it ends where it must not wait any longer; null: it waits */
+  async function park(
+    run: StartedRun,
+    { why, otherwise }: Extract<LoopEnd, { event: 'park' }>,
+  ): Promise<RunEnd | null> {
+    const refusal = await port.parkRun(run.id, why)
+    if (refusal === null) return null
+    return otherwise.event === 'succeed'
+      ? otherwise
+      : { ...otherwise, reason: `${otherwise.reason}; ${refusal}` }
+  }
+
+  async function finish(run: StartedRun, end: RunEnd, tools: ExternalTools | null): Promise<void> {
+    const skipped = new Map((tools?.skipped ?? []).map(({ server, reason }) => [server, reason]))
+    const servers = run.definition.mcp_servers ?? []
+    await port.finishRun(
+      run.id,
+      end,
+      servers.map((server) => ({ server, skipped: skipped.get(server) ?? null })),
+    )
+    tellFinished(run.id)
+  }
+
+  /** What a run that could not go on comes to. */
+  async function ended(
+    run: StartedRun,
+    error: unknown,
+    signal: AbortSignal,
+    tools: ExternalTools | null,
+  ): Promise<void> {
+    // A person ended it, or the daemon stops and the next start takes it up.
+    if (signal.aborted && signal.reason !== DEADLINE) return
+    // Ended by somebody else, or removed with all that is its own, as the demo is.
+    if (error instanceof SvcError && (error.code === 'wrong_state' || error.code === 'not_found')) return
+    const end: RunEnd = signal.aborted
+      ? { event: 'deadline', reason: 'it took longer than 15 minutes', note: null }
+      : { event: 'fail', reason: `a fault of ours: ${(error as Error).message}`, note: null }
+    if (!signal.aborted) tell(error)
+    await finish(run, end, tools)
+  }
+
+  return {
+    nudge: loop.nudge,
+    cut: (run) => {
+      underWay.get(run)?.abort(CUT)
+      tellFinished(run)
+    },
+    stop: async () => {
+      loop.stop()
+      for (const controller of underWay.values()) controller.abort(STOPPED)
+      await settled(work, timers, STOP_MS)
+    },
+  }
+}
+
+const NO_TOOLS: ExternalTools = {
+  tools: [],
+  skipped: [],
+  call: async () => ({ text: 'there is no such tool', isError: true, ms: 0 }),
+  close: async () => {},
+}
+
+/* Tells those who wait for money that some may be free. */
+
+/** What Ask gives back is not told here: those who wait look again by themselves. */
+const LOOK_MS = 2_000
+
+export interface Freed {
+  /** A call of a model has ended. */
+  tell(): void
+  /** Resolves when one has, or after a while. @throws the reason of the signal */
+  wait(signal: AbortSignal): Promise<void>
+}
+
+export function createFreed(timers: Timers): Freed {
+  const waiting = new Set<() => void>()
+  return {
+    tell: () => {
+      for (const go of [...waiting]) go()
+    },
+    wait: (signal) =>
+      new Promise<void>((resolve, reject) => {
+        signal.throwIfAborted()
+        const end = (settle: () => void) => {
+          callOff()
+          waiting.delete(go)
+          signal.removeEventListener('abort', abort)
+          settle()
+        }
+        const go = () => end(resolve)
+        const abort = () => end(() => reject(signal.reason))
+        const callOff = timers.after(LOOK_MS, go)
+        waiting.add(go)
+        signal.addEventListener('abort', abort, { once: true })
+      }),
+  }
+}
+
+/*
+ * The tape of a run in place of a model: each call is answered as it was then, at no cost. It says so when
+ * what is asked is no longer what was asked, instead of answering something else.
+ */
+
+/** No reply of a tape is made longer by it. */
+const MOST_TOKENS = 1_000_000
+/** Named as the source of the key that no call had. */
+const KEY_SOURCE = 'tape'
+
+/** @param run id that the tape is of. @param steps of it, as they were */
+function tapeModels({ run, steps }: { run: string; steps: readonly Step[] }): Models {
+  const prompt = new Tape([...steps]).prompt
+  const calls = steps.flatMap((step, at) =>
+    step.kind === 'model' && (step.data.reply || step.data.error?.code === 'overflow')
+      ? [{ ...step.data, before: steps.slice(0, at) }]
+      : [],
+  )
+  let next = 0
+  const unfit = (why: string) => new ModelFault('malformed', `the tape of ${run} no longer fits: ${why}`)
+  return {
+    call: async ({ system, messages }): Promise<ModelReply> => {
+      const call = calls[next]
+      if (!call) throw unfit(`it ends after ${calls.length} calls`)
+      if (prompt && system !== prompt.system) throw unfit(differing('the prompt', prompt.system, system))
+      const then = new Tape([...call.before]).messages()
+      for (const [i, message] of messages.entries()) {
+        const [was, is] = [textOf(then[i]), textOf(message)]
+        if (was !== is) throw unfit(differing(`message ${i + 1}`, was, is))
+      }
+      next++
+      // What it was told in short since depends on it.
+      if (!call.reply) throw new ModelFault('overflow', call.error?.message ?? '')
+      const nothing = {
+        input_tokens: 0,
+        output_tokens: 0,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+      }
+      return {
+        ...call.reply,
+        usage: nothing,
+        costUsd: 0,
+        costFrom: null,
+        keySource: KEY_SOURCE,
+        ms: 0,
+        tries: 1,
+      }
+    },
+    ceilingUsd: async () => 0,
+    resolve: async (provider, model) => ({ provider, kind: KEY_SOURCE, model, outputTokens: MOST_TOKENS }),
+  }
+}
+
+/** What was said: a provider's own blocks say nothing more. */
+function textOf(message: ModelMessage | undefined): string {
+  if (!message) return ''
+  if (message.role !== 'assistant') return JSON.stringify(message)
+  const { role, text, calls } = message
+  return JSON.stringify({ role, text, calls })
+}
+
+function differing(what: string, was: string, is: string): string {
+  let at = 0
+  while (at < was.length && was[at] === is[at]) at++
+  return `${what} differs from character ${at + 1} on`
+}
+
+/* The external tools of one run: its servers connected, and what they list noted. */
+
+/** @returns how a run's servers are connected; what cannot be is skipped, with its reason */
+export function connector(parts: {
+  calls: Pick<McpToolWrites, 'mcpServersToConnect' | 'seenMcpTools'>
+  http: typeof fetch
+  clock: Clock
+  timers: Timers
+}): (servers: readonly string[], signal: AbortSignal) => Promise<ToolsOfServers> {
+  const { calls, http, clock, timers } = parts
+  return async (names, signal) => {
+    const { servers, skipped, pins } = await calls.mcpServersToConnect(names)
+    const pinned = (server: string, tool: string) => pins.get(server)?.get(tool) ?? null
+    const external = await connectTools(servers, { http, timers, clock, signal, pinned })
+    for (const { name } of servers) {
+      const listed = external.tools.filter(({ server }) => server === name)
+      if (listed.length) await calls.seenMcpTools(name, listed)
+    }
+    return { ...external, skipped: [...skipped, ...external.skipped] }
+  }
+}

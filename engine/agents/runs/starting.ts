@@ -1,0 +1,341 @@
+/**
+ * Runs as they are started: those that a stopped daemon left first, then those that waited for a model
+ * (parking.ts), then those that wait, in turn (waiting.ts).
+ */
+import type { AgentSpec } from '../../../schemas/types.ts'
+import { ROUNDS } from '../../documents/agent.ts'
+import { fail } from '../../errors.ts'
+import { move } from '../../log/lifecycle.ts'
+import { nextTry } from '../models/faults.ts'
+import type { Finishing } from './finishing.ts'
+import { markerOf } from './prompt.ts'
+import type { RunQueries, RunRow, StepRow, WaitingRow } from './queries.ts'
+import type { Claimed, Origin, RunsParts, StartedRun, Step, StepData, Unavailable } from './types.ts'
+
+const DAY_MS = 86_400_000
+const DEADLINE_MS = 15 * 60_000
+/** Runs of a chain after its first (SPEC.md, Limits: handoff chain). */
+const CHAIN_MAX = 3
+
+const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.parse(data) }) as Step
+
+export function createStarting(parts: RunsParts, finishing: Finishing, parking: Parking) {
+  const { store, clock, queries } = parts
+  const { db } = store
+
+  function startedOf(row: RunRow, steps: readonly StepRow[]): StartedRun {
+    const definition = JSON.parse(row.definition) as AgentSpec
+    const projects = queries.projectsOf.all(row.id)
+    const inIncident = foundBefore(row)
+    const earlier = inIncident ?? queries.earlier.get(row.agent, row.label, row.entity, row.as_of!)
+    const told = toldBefore(row)
+    return {
+      id: row.id,
+      agent: row.agent,
+      definition,
+      label: row.label,
+      entity: row.entity,
+      projects,
+      asOf: row.as_of!,
+      deadlineAt: row.deadline_at!,
+      maxRounds: definition.max_rounds ?? (definition.mcp_servers?.length ? ROUNDS.withMcp : ROUNDS.plain),
+      practice: row.practice === 1,
+      origin: originOf(row, projects),
+      earlier:
+        earlier && earlier.root_run_id !== row.root_run_id
+          ? {
+              at: earlier.finished_at!,
+              verdict: earlier.verdict,
+              finding: earlier.note ?? '',
+              sameIncident: inIncident !== undefined,
+              // What was marked later is not told: a run repeated is told the same.
+              ...(earlier.mark !== null && earlier.marked_at! <= row.as_of! ? { marked: earlier } : {}),
+            }
+          : null,
+      skills: parts.skills(projects),
+      marker: told?.marker ?? markerOf(parts.secret, parts.markerSeed ?? row.dispatch_id ?? row.root_run_id),
+      steps: steps.map(stepOf),
+      tape:
+        row.tape && row.rerun_of !== null
+          ? { run: row.rerun_of, steps: queries.steps.all(row.rerun_of).map(stepOf) }
+          : null,
+      told,
+    }
+  }
+
+  /** Nothing, where it is not a run of an incident that goes on. */
+  function foundBefore({ agent, incident, root_run_id: root, as_of, practice }: RunRow): RunRow | undefined {
+    if (practice || !incident || as_of === null) return undefined
+    return queries.foundBefore.get({ agent, incident, root, before: as_of })
+  }
+
+  /**
+   * A test tells the agent the same as the run of its example was told, although the events, and what was
+   * fired and found of them, may be gone by retention: that run stays, and its tape with it.
+   */
+  function toldBefore({ woken_by, rerun_of }: RunRow): StepData['prompt'] | null {
+    if (woken_by !== 'test' || rerun_of === null) return null
+    const prompt = queries.steps.all(rerun_of).find(({ kind }) => kind === 'prompt')
+    return prompt === undefined ? null : (JSON.parse(prompt.data) as StepData['prompt'])
+  }
+
+  function originOf(row: RunRow, projects: readonly string[]): Origin {
+    const told = row.firing_id === null ? null : parts.firing(row.firing_id, projects[0] ?? null)
+    // One that is repeated in practice is told of the chain it was in, and is in none.
+    const parent = row.parent_run_id === null ? undefined : queries.byId.get(row.parent_run_id)
+    const chain = row.depth
+      ? queries.chain
+          .all(parent?.root_run_id ?? row.root_run_id, row.seq)
+          .filter(
+            (one) =>
+              one.id !== row.id &&
+              one.id !== row.rerun_of &&
+              one.outcome === 'finding' &&
+              one.depth < row.depth,
+          )
+      : []
+    const isSchedule = told?.firing?.summary !== null && told?.firing !== undefined && told?.firing !== null
+    return {
+      kind: row.depth > 0 ? 'handoff' : isSchedule ? 'schedule' : 'trigger',
+      trigger: row.trigger_name,
+      dispatchId: row.dispatch_id,
+      firing: told?.firing ?? null,
+      chain: chain.map(({ agent, verdict, headline, note, event_id }) => ({
+        agent,
+        verdict,
+        headline,
+        finding: note ?? '',
+        eventId: event_id,
+      })),
+    }
+  }
+
+  /** Why a run must not be started at all; null: it may. */
+  function refusal(row: RunRow, agent: AgentSpec, now: number): string | null {
+    const limits = parts.limits()
+    const cap = agent.daily_cap ?? limits.dailyCap
+    if (queries.startedSince.get(row.agent, now - DAY_MS)! >= cap)
+      return `agent ${row.agent} has had its ${cap} runs of 24 hours; raise daily_cap, or the cap under Settings, Agents`
+    const budget = agent.budget_usd ?? null
+    // What calls under way hold is not used yet: those that are started wait for it.
+    const used = () => queries.spentBy.get({ agent: row.agent })! - queries.heldBy.get(row.agent)!
+    if (budget !== null && used() >= budget)
+      return `agent ${row.agent} has used its budget of $${budget}; raise budget_usd`
+    return null
+  }
+
+  /** On the tape, behind what came between: that it did, and when the run went on. */
+  function noteStop(id: string, text: string, now: number): void {
+    const last = queries.lastStep.get(id)
+    const data: StepData['note'] = { text, resumed: true }
+    queries.saveStep.run(id, (last?.n ?? 0) + 1, 'note', last?.round ?? 0, now, 0, JSON.stringify(data))
+  }
+
+  function resume(row: Pick<RunRow, 'id'>, now: number): StartedRun | null {
+    const { state } = move(db, { kind: 'run', id: row.id, name: row.id }, { type: 'interrupted', at: now })
+    if (state !== 'running') {
+      finishing.close(row.id, 'it was interrupted again and again', now)
+      return null
+    }
+    queries.assume.run({ id: row.id, at: now })
+    return takenUp(row.id, 'the service stopped; the run goes on from here', now)
+  }
+
+  function takenUp(id: string, why: string, now: number): StartedRun {
+    queries.extend.run(now + DEADLINE_MS, id)
+    noteStop(id, why, now)
+    return startedOf(queries.byId.get(id)!, queries.steps.all(id))
+  }
+
+  /** A run that a finding woke goes on that finding's chain; known only once the finding's run has ended. */
+  function joinChain(row: RunRow): RunRow {
+    const firing =
+      row.depth === 0 && row.firing_id !== null ? parts.firing(row.firing_id, null)?.firing : null
+    const from = firing?.evidence.flatMap((id) => queries.byEvent.get(id) ?? []).at(-1)
+    if (!from || row.rerun_of !== null) return row
+    const { root_run_id: root, incident } = from
+    queries.join.run({ id: row.id, parent: from.id, root, incident, depth: from.depth + 1 })
+    return queries.byId.get(row.id)!
+  }
+
+  function start(waiting: RunRow, now: number): StartedRun | null {
+    const agent = JSON.parse(waiting.definition) as AgentSpec
+    const row = joinChain(waiting)
+    const reason =
+      row.depth > CHAIN_MAX
+        ? `its chain has had ${CHAIN_MAX} runs after the first: agents wake one another by their findings`
+        : refusal(row, agent, now)
+    if (reason !== null) {
+      finishing.cap(row.id, reason, now)
+      return null
+    }
+    parts.closeInstant(now)
+    queries.begin.run(now, now, now + DEADLINE_MS, agent.provider ?? '', row.id)
+    move(db, { kind: 'run', id: row.id, name: row.id }, { type: 'start', at: now })
+    return startedOf(queries.byId.get(row.id)!, [])
+  }
+
+  return {
+    /** @param underWay runs that somebody follows already */
+    claimRuns: (limit: number, underWay: readonly string[]): Claimed => {
+      const claimed: Claimed = { started: [], ended: [], nextAt: null }
+      if (!queries.hasOpen.get()) return claimed
+      return store.tx(() => {
+        const now = clock.now()
+        const followed = new Set(underWay)
+        const running = queries.running.all()
+        const most = Math.min(
+          limit,
+          parts.limits().concurrency - running.filter(({ id }) => followed.has(id)).length,
+        )
+        const add = (row: Pick<RunRow, 'id'>, run: StartedRun | null) => {
+          if (run) claimed.started.push(run)
+          else claimed.ended.push(row.id)
+        }
+        for (const row of running) {
+          if (followed.has(row.id) || claimed.started.length >= most) continue
+          add(row, resume(row, now))
+        }
+        claimed.nextAt = queries.nextParked.get(now) ?? null
+        const parked = queries.parked.all()
+        const atWork = [...running]
+        for (const row of queries.dueParked.all(now)) {
+          if (claimed.started.length >= most) break
+          if (atWork.filter(({ agent }) => agent === row.agent).length >= mostAtOnce(row.definition)) continue
+          parking.goOn(row.id, now)
+          atWork.push(row)
+          claimed.started.push(takenUp(row.id, 'its model is tried again; the run goes on from here', now))
+        }
+        if (claimed.started.length >= most) return claimed
+        for (const row of inTurn(queries, atWork, parked)) {
+          add(row, start(row, now))
+          if (claimed.started.length >= most) break
+        }
+        return claimed
+      })
+    },
+    /** As a run would be told, without being one: for a preview. */
+    startedOf,
+  }
+}
+
+/*
+ * Whose turn it is: of the runs that wait, the agent with the fewest at work comes first, and of those who
+ * waited longest. Each agent and each entity stays within its bounds.
+ *
+ * Runs that wait stand in one line for each agent as it was when they were made (its definition says how many
+ * at once). Only the first of each line is looked at, so that a claim costs what it takes and not what waits:
+ * 8 of 5,000 took 230 to 640 ms when all were looked at, and 6 to 30 ms since (2026-11-22).
+ */
+
+/** Of one agent at once, where it says nothing else. */
+const CONCURRENCY = 4
+
+/** Runs of an agent at once. @param definition JSON of the agent as it was */
+const mostAtOnce = (definition: string): number =>
+  (JSON.parse(definition) as AgentSpec).concurrency ?? CONCURRENCY
+
+type Taken = Pick<RunRow, 'agent' | 'label' | 'entity' | 'practice'>
+
+interface Line {
+  agent: string
+  hash: string
+  /** Runs of the agent at once. */
+  most: number
+  /** The first that waits; null: nobody is left. */
+  head: WaitingRow | null
+}
+
+const entityOf = ({ agent, label, entity }: Taken): string => JSON.stringify([agent, label, entity])
+
+/**
+ * Runs in the order of their turns, each counted at work once it is given. While they are taken, those given
+ * may change state and others may come.
+ * @param running those at work already. @param parked those that wait for a model: their entities are busy
+ */
+function* inTurn(
+  queries: RunQueries,
+  running: readonly Taken[],
+  parked: readonly Taken[],
+): Generator<RunRow> {
+  const atWork = new Map<string, number>()
+  const busy = new Set<string>()
+  const countOf = (agent: string) => atWork.get(agent) ?? 0
+  const take = (run: Taken) => {
+    atWork.set(run.agent, countOf(run.agent) + 1)
+    // A practice run is nobody's turn.
+    if (!run.practice) busy.add(entityOf(run))
+  }
+  for (const run of running) take(run)
+  for (const run of parked) if (!run.practice) busy.add(entityOf(run))
+  const lines = linesOf(queries)
+  /** The first of the line whose entity is free; an entity that is busy stays so until the claim ends. */
+  const headOf = (line: Line): WaitingRow | null => {
+    while (line.head && !line.head.practice && busy.has(entityOf(line.head)))
+      line.head = queries.waitingAfter.get(line.agent, line.hash, line.head.seq) ?? null
+    return line.head
+  }
+  for (;;) {
+    let first: { line: Line; head: WaitingRow } | null = null
+    for (const line of lines) {
+      if (countOf(line.agent) >= line.most) continue
+      const head = headOf(line)
+      if (head && (!first || isBefore(head, first.head))) first = { line, head }
+    }
+    if (!first) return
+    const { line, head } = first
+    take(head)
+    // Before it is given: then it waits no more.
+    line.head = queries.waitingAfter.get(line.agent, line.hash, head.seq) ?? null
+    yield queries.bySeq.get(head.seq)!
+  }
+
+  function isBefore(a: WaitingRow, b: WaitingRow): boolean {
+    const [atWorkA, atWorkB] = [countOf(a.agent), countOf(b.agent)]
+    return atWorkA === atWorkB ? a.seq < b.seq : atWorkA < atWorkB
+  }
+}
+
+/** The lines, each with its first: one step of the index for each. */
+function linesOf(queries: RunQueries): Line[] {
+  const lines: Line[] = []
+  let last: { agent: string; hash: string } = { agent: '', hash: '' }
+  for (;;) {
+    const head = queries.nextLine.get(last.agent, last.hash)
+    if (!head) return lines
+    last = { agent: head.agent, hash: head.definition_hash }
+    lines.push({ ...last, most: mostAtOnce(head.definition), head })
+  }
+}
+
+/*
+ * Runs whose model is not to be had. Such a run waits on its tape, with its place and what was reserved
+ * for its call given back, and is taken up again when its model is tried anew, after a restart too: when
+ * that is stands in its row. How long it waits is models/patience.ts.
+ */
+
+type Parking = ReturnType<typeof createParking>
+
+export function createParking({ store, clock, queries }: RunsParts) {
+  const { db } = store
+  return {
+    /**
+     * @returns why it must not wait any longer; null: it waits
+     * @throws SvcError not_found; wrong_state: it was ended meanwhile
+     */
+    park: (id: string, { reason, waitMs }: Unavailable): string | null =>
+      store.tx(() => {
+        const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
+        const now = clock.now()
+        const next = nextTry({ since: run.parked_since, tries: run.parked_times }, now, waitMs, 'a run')
+        if ('refusal' in next) return next.refusal
+        move(db, { kind: 'run', id, name: id }, { type: 'park', at: now })
+        queries.park.run({ id, ...next, why: reason })
+        return null
+      }),
+    /** Takes one that is due from its wait; inside the caller's transaction. */
+    goOn: (id: string, now: number): void => {
+      move(db, { kind: 'run', id, name: id }, { type: 'go_on', at: now })
+    },
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * Tokens of GitHub, stored once by name (SPEC.md, Credential (GitHub)). Sources and MCP servers name them,
+ * so that rotating is one write. Tokens are sealed in their row and leave it for the way out alone.
+ */
+import type { CredentialUpdate, CredentialWrite, StoredCredential } from '../../../schemas/types.ts'
+import type { Clock } from '../../clock.ts'
+import { fail, SvcError } from '../../errors.ts'
+import type { Database, StoreHandle } from '../../log/store/handle.ts'
+import { refuseMoved } from '../../model/addresses.ts'
+import { type CredentialLookup, githubName, type UsableCredential, WHERE } from '../../model/credentials.ts'
+import { storedName } from '../../net/secret-fields.ts'
+import type { Secrets } from '../../net/secrets.ts'
+import type { Declared } from '../declared.ts'
+import { apiUrlOf, type CredentialPort, type CredentialWrites } from './credential-calls.ts'
+
+/** What a token is made of; anything else is a slip of the clipboard, and no header carries it. */
+const TOKEN = /^[\x21-\x7e]+$/
+
+interface Credentials extends CredentialLookup {
+  /** By name. */
+  rows(): CredentialRow[]
+  /** @throws SvcError conflict: the name is taken; invalid */
+  create(body: CredentialWrite): void
+  /** @returns whether it is now for another address. @throws SvcError not_found; invalid */
+  change(name: string, body: CredentialUpdate): { moved: boolean }
+  /** @throws SvcError not_found */
+  remove(name: string): void
+  /** @throws SvcError not_found; invalid where its token cannot be read here */
+  require(name: string): UsableCredential & { rotatedAt: number }
+  /** Notes what GitHub said of the token stored at `rotatedAt`. Times in epoch ms. */
+  seen(of: { name: string; rotatedAt: number; account: string | null; expiresAt: number | null }): void
+}
+
+export function createCredentials(parts: {
+  store: StoreHandle
+  secrets: Secrets
+  clock: Clock
+}): Credentials {
+  const { store, secrets, clock } = parts
+  const queries = credentialQueries(store.db)
+  const requireRow = (name: string): CredentialRow =>
+    queries.find(name) ?? fail('not_found', `no credential is named ${name}`, { field: 'name' })
+
+  function open({ name, token, api_url: apiUrl }: CredentialRow): UsableCredential | string {
+    try {
+      return { token: secrets.open(token, placeOf(name)), apiUrl }
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error
+      return `the token of the credential ${name} cannot be read here; enter it again under ${WHERE}`
+    }
+  }
+
+  return {
+    has: (name) => queries.find(name) !== undefined,
+    find: (name) => {
+      const row = queries.find(name)
+      return row ? open(row) : `no credential is named ${name}; add it under ${WHERE}, or name another`
+    },
+    rows: () => queries.all(),
+    create: ({ name, token, api_url: address }) =>
+      store.tx(() => {
+        if (queries.find(name))
+          fail('conflict', `a credential named ${name} exists; rotate it, or choose another name`, {
+            field: 'name',
+          })
+        const now = clock.now()
+        queries.put({
+          ...{ name, kind: 'token', account: null, expires_at: null },
+          token: secrets.seal(tokenOf(token), placeOf(name)),
+          api_url: apiUrlOf(address),
+          ...{ created_at: now, updated_at: now, rotated_at: now },
+        })
+      }),
+    change: (name, { token = '', api_url: address }) =>
+      store.tx(() => {
+        const row = requireRow(name)
+        const apiUrl = address === undefined ? row.api_url : apiUrlOf(address)
+        const isNew = token.trim() !== ''
+        if (!isNew) refuseMoved('token', row.api_url, apiUrl, { field: 'token' })
+        const now = clock.now()
+        queries.put({
+          ...row,
+          api_url: apiUrl,
+          updated_at: now,
+          ...(isNew
+            ? {
+                token: secrets.seal(tokenOf(token), placeOf(name)),
+                rotated_at: Math.max(now, row.rotated_at + 1),
+                account: null,
+                expires_at: null,
+              }
+            : {}),
+        })
+        return { moved: apiUrl !== row.api_url }
+      }),
+    remove: (name) => {
+      requireRow(name)
+      queries.remove(name)
+    },
+    require: (name) => {
+      const row = requireRow(name)
+      const found = open(row)
+      return typeof found === 'string' ? fail('invalid', found) : { ...found, rotatedAt: row.rotated_at }
+    },
+    seen: (of) => queries.seen(of),
+  }
+}
+
+const placeOf = (name: string): string => `credentials/${name}/token`
+
+/** @throws SvcError invalid */
+function tokenOf(given: string): string {
+  const token = given.trim()
+  if (TOKEN.test(token)) return token
+  return fail('invalid', 'token must be the token alone: letters, digits and signs without blanks', {
+    field: 'token',
+  })
+}
+
+/* The SQL of stored credentials. */
+
+/** Times are epoch ms. */
+interface CredentialRow {
+  name: string
+  kind: string
+  /** Sealed. */
+  token: string
+  api_url: string
+  account: string | null
+  expires_at: number | null
+  created_at: number
+  updated_at: number
+  rotated_at: number
+}
+
+/** The statements of credentials, prepared once. */
+function credentialQueries(db: Database) {
+  const one = db.prepare<[string], CredentialRow>('SELECT * FROM credentials WHERE name = ?')
+  const all = db.prepare<[], CredentialRow>('SELECT * FROM credentials ORDER BY name')
+  const put = db.prepare<[CredentialRow]>(
+    `INSERT OR REPLACE INTO credentials (name, kind, token, api_url, account, expires_at, created_at, updated_at, rotated_at)
+     VALUES (@name, @kind, @token, @api_url, @account, @expires_at, @created_at, @updated_at, @rotated_at)`,
+  )
+  const seen = db.prepare(
+    'UPDATE credentials SET account = @account, expires_at = @expiresAt WHERE name = @name AND rotated_at = @rotatedAt',
+  )
+  const remove = db.prepare('DELETE FROM credentials WHERE name = ?')
+  return {
+    find: (name: string) => one.get(name),
+    all: () => all.all(),
+    put: (row: CredentialRow) => void put.run(row),
+    /** What GitHub said of a token, while it is that token still. */
+    seen: (of: { name: string; rotatedAt: number; account: string | null; expiresAt: number | null }) =>
+      void seen.run(of),
+    remove: (name: string) => void remove.run(name),
+  }
+}
+
+/* Stored credentials with what names them: the calls of the writer, and what a change sets off. */
+
+const NO_USES: Uses = { sources: [], mcp_servers: [] }
+
+/** Rows alone; nobody is asked. @param onChanged sources are due that were not. */
+export function credentialWrites(parts: {
+  credentials: Credentials
+  declared: Declared
+  onChanged(): void
+}): CredentialWrites & CredentialPort {
+  const { credentials, declared, onChanged } = parts
+  const { store, clock, sources } = declared
+
+  /** What reads with it is polled at once; from the beginning where it is of another GitHub now. */
+  function pollAgain(name: string, moved: boolean): void {
+    const { polls, queries } = sources.store
+    const at = clock.now()
+    for (const source of usesOf(declared).get(name)?.sources ?? []) {
+      const { id, config } = queries.byName(source)!
+      const follows = moved && (JSON.parse(config) as { api_url?: string }).api_url === undefined
+      if (follows) polls.restart(id, at, `It reads anew, because the address of ${name} changed.`)
+      else polls.begin(id, at)
+    }
+  }
+
+  /** In one transaction, so that no poll is missed by a crash. */
+  function changing(change: () => { name: string; moved: boolean }): void {
+    store.tx(() => {
+      const { name, moved } = change()
+      pollAgain(name, moved)
+    })
+    onChanged()
+  }
+
+  return {
+    listCredentials: async () => {
+      const uses = usesOf(declared)
+      return {
+        credentials: credentials.rows().map((row) => {
+          const found = credentials.find(row.name)
+          return presented(row, typeof found === 'string' ? found : null, uses.get(row.name) ?? NO_USES)
+        }),
+      }
+    },
+    deleteCredential: async (name) => {
+      credentials.remove(name)
+      return { ok: true, ...(usesOf(declared).get(name) ?? NO_USES) }
+    },
+    storeCredential: async (body) =>
+      changing(() => {
+        credentials.create(body)
+        return { name: body.name, moved: false }
+      }),
+    changeCredential: async (name, body) => changing(() => ({ name, ...credentials.change(name, body) })),
+    credentialToAsk: async (name) => credentials.require(name),
+    noteCredential: async (name, rotatedAt, { login, expires_at: expires }) =>
+      credentials.seen({
+        ...{ name, rotatedAt, account: login ?? null },
+        expiresAt: expires ? Date.parse(expires) : null,
+      }),
+  }
+}
+
+const presented = (row: CredentialRow, problem: string | null, uses: Uses): StoredCredential => ({
+  name: row.name,
+  kind: 'token',
+  api_url: row.api_url,
+  account: row.account,
+  expires_at: iso(row.expires_at),
+  problem,
+  created_at: iso(row.created_at)!,
+  updated_at: iso(row.updated_at)!,
+  rotated_at: iso(row.rotated_at)!,
+  ...uses,
+})
+
+const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
+
+/* What names a stored credential: what stops where it goes. */
+
+interface Uses {
+  sources: string[]
+  mcp_servers: string[]
+}
+
+/** By credential, names in order; of one that nothing uses there is no entry. */
+function usesOf({ kinds }: Pick<Declared, 'kinds'>): Map<string, Uses> {
+  const uses = new Map<string, Uses>()
+  const of = (name: string): Uses => {
+    const known = uses.get(name) ?? { sources: [], mcp_servers: [] }
+    uses.set(name, known)
+    return known
+  }
+  for (const { name, doc } of kinds.source.list()) {
+    const { credential } = (doc.connector === 'github' ? (doc.config ?? {}) : {}) as { credential?: unknown }
+    if (typeof credential === 'string') of(credential).sources.push(name)
+  }
+  for (const { name, doc } of kinds.mcp_server.list()) {
+    const credential = githubName(storedName(doc.auth_value))
+    if (credential !== null) of(credential).mcp_servers.push(name)
+  }
+  for (const { sources, mcp_servers } of uses.values()) {
+    sources.sort()
+    mcp_servers.sort()
+  }
+  return uses
+}

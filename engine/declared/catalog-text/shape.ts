@@ -1,0 +1,226 @@
+/**
+ * The rules of a catalog that need no other knowledge than the file (SPEC.md, Catalog YAML): the
+ * schemas of its entries, names given once, one word for projects.
+ */
+import { faults, schemaOf } from '../../../schemas/index.ts'
+import type { Catalog, CatalogFileSchema } from '../../../schemas/types.ts'
+import {
+  type Entry,
+  identityOf,
+  inTodaysWords,
+  isEntry,
+  NAME_KEY,
+  SECTIONS,
+  type Section,
+  titleOf,
+} from './render.ts'
+import type { Path } from './tree.ts'
+
+/** A rule that is broken at a path; `isKey`: the key itself is what is wrong. */
+interface Breach {
+  path: Path
+  message: string
+  isKey?: boolean
+}
+
+const SCHEMAS: Record<Exclude<Section, 'wiring'>, string> = {
+  sources: 'catalog-source.json',
+  triggers: 'catalog-trigger.json',
+  agents: 'catalog-agent.json',
+  mcp_servers: 'catalog-mcp-server.json',
+  projects: 'catalog-project.json',
+  skills: 'catalog-skill.json',
+}
+
+/**
+ * @param file the value of the whole file. @param lineOf the line of what is at a path
+ * @returns the catalog in today's words, the name the file carries, and every rule it breaks
+ */
+export function shapeOf(
+  file: unknown,
+  lineOf: (path: Path) => number,
+): { catalog: Catalog; name: string | null; breaches: Breach[] } {
+  if (file === null || file === undefined) return { catalog: {}, name: null, breaches: [] }
+  if (!isEntry(file))
+    return {
+      catalog: {},
+      name: null,
+      breaches: [{ path: [], message: `the file must be a map of sections: ${SECTIONS.join(', ')}` }],
+    }
+  const breaches: Breach[] = rootBreaches(file)
+  if (file.usecases != null && file.projects != null)
+    breaches.push({
+      path: ['usecases'],
+      isKey: true,
+      message: 'usecases is the old word for projects; give one of the two',
+    })
+  const found: [Section, unknown[]][] = []
+  for (const section of SECTIONS) {
+    const word =
+      section === 'projects' && file.projects == null && file.usecases != null ? 'usecases' : section
+    const entries = file[word]
+    // A section whose entries are all commented out is as good as absent.
+    if (entries === null || entries === undefined) continue
+    if (!Array.isArray(entries)) breaches.push({ path: [word], message: 'must be a list of entries' })
+    else {
+      breaches.push(...entries.flatMap((entry, i) => breachesOf(section, word, entry, i)))
+      breaches.push(...repeated(section, word, entries, lineOf))
+      found.push([section, word === 'usecases' ? entries.map(inTodaysWords) : entries])
+    }
+  }
+  const name = typeof file.catalog === 'string' ? file.catalog : null
+  return { catalog: Object.fromEntries(found) as Catalog, name, breaches }
+}
+
+/** The schema knows the sections, and which of them a misspelt one is close to; and what names a file. */
+function rootBreaches(file: Entry): Breach[] {
+  const bare = Object.fromEntries(
+    Object.entries(file).map(([key, value]) => [key, key === NAME_KEY ? value : []]),
+  )
+  return faults('catalog.json', bare).map(({ path, message }) => ({
+    path,
+    message: path[0] === 'views' ? VIEWS_GONE : message,
+    isKey: path[0] !== NAME_KEY,
+  }))
+}
+
+/** SPEC.md, Versioning 2: 1.38.0 removed views. Files from before it have the section, and triggers that name one. */
+const VIEWS_GONE =
+  'views were removed in 1.38.0: a trigger reads sources itself. Give its sources and, as filters, what the view selected, and take this out'
+
+function breachesOf(section: Section, word: string, entry: unknown, i: number): Breach[] {
+  const at = [word, i]
+  if (!isEntry(entry)) return [{ path: at, message: 'must be a map of fields' }]
+  const own = section === 'projects' ? projectBreaches(word, entry) : []
+  return [...own, ...schemaBreaches(section, entry)].map((breach) => ({
+    ...breach,
+    path: [...at, ...breach.path],
+  }))
+}
+
+function schemaBreaches(section: Section, entry: Entry): Breach[] {
+  if (section === 'wiring')
+    return schemaFaults('wake' in entry ? 'catalog-wake.json' : 'catalog-handoff.json', entry)
+  return schemaFaults(SCHEMAS[section], entry)
+}
+
+function schemaFaults(id: string, value: Entry): Breach[] {
+  return faults(id, value).map(({ path, message }) => ({
+    path,
+    message:
+      id === SCHEMAS.triggers && path.length === 1 && /^views?$/.test(String(path[0]))
+        ? VIEWS_GONE
+        : withHint(message, path, value),
+    isKey: message.includes('is not a known field'),
+  }))
+}
+
+/** 1.0 and true are no text in YAML, which surprises. */
+function withHint(message: string, path: Path, value: unknown): string {
+  let at = value
+  for (const step of path) at = (at as Record<string | number, unknown> | null | undefined)?.[step]
+  const isScalar = typeof at === 'number' || typeof at === 'boolean'
+  return isScalar && message.endsWith(' must be string') ? `${message}; put it in quotes` : message
+}
+
+function projectBreaches(word: string, entry: Entry): Breach[] {
+  const template = entry.template ?? entry.recipe
+  const breaches: Breach[] = []
+  if (entry.recipe !== undefined && word === 'projects')
+    breaches.push({
+      path: ['recipe'],
+      isKey: true,
+      message: 'recipe is the old word for template, under usecases',
+    })
+  if (entry.recipe !== undefined && entry.template !== undefined)
+    breaches.push({
+      path: ['recipe'],
+      isKey: true,
+      message: 'recipe is the old word for template; give one of the two',
+    })
+  if (template === undefined) breaches.push({ path: [], message: 'template is required' })
+  else if (template !== 'default' && entry.name === undefined)
+    breaches.push({ path: [], message: 'name is required' })
+  return breaches
+}
+
+function repeated(
+  section: Section,
+  word: string,
+  entries: unknown[],
+  lineOf: (path: Path) => number,
+): Breach[] {
+  const first = new Map<string, number>()
+  return entries.flatMap((entry, i) => {
+    const identity = identityOf(section, entry)
+    if (identity === null) return []
+    const earlier = first.get(identity)
+    if (earlier === undefined) {
+      first.set(identity, i)
+      return []
+    }
+    const named = section !== 'wiring' && (entry as Entry).name !== undefined
+    const line = lineOf([word, earlier])
+    const message = `${titleOf(section, entry as Entry)} is already defined at line ${line}`
+    return [{ path: [word, i, ...(named ? ['name'] : [])], message }]
+  })
+}
+
+/*
+ * The JSON Schema of a catalog file in one piece, for editors: every noun as a definition, and the
+ * config of a source checked by its connector.
+ */
+
+type Json = Record<string, unknown>
+
+/** @param connectors with the schema of their config. @returns draft-07, without outside references. */
+export function catalogFileSchema(
+  connectors: readonly { kind: string; schema: object }[],
+): CatalogFileSchema {
+  const definitions: Json = {}
+  const root = inlined(schemaOf('catalog.json') as Json, definitions)
+  for (const { kind, schema } of connectors)
+    definitions[`config-${kind}`] = inlined(schema as Json, definitions)
+  const source = definitions['catalog-source'] as Json
+  const properties = source.properties as Json
+  source.properties = {
+    ...properties,
+    connector: { ...(properties.connector as Json), enum: connectors.map(({ kind }) => kind) },
+  }
+  source.allOf = connectors.map(({ kind }) => ({
+    if: { properties: { connector: { const: kind } }, required: ['connector'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
+    then: { properties: { config: { $ref: `#/definitions/config-${kind}` } } },
+  }))
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    $id: 'catalog.schema.json',
+    ...root,
+    definitions: Object.fromEntries(Object.entries(definitions).sort(([a], [b]) => (a < b ? -1 : 1))),
+  }
+}
+
+/** A copy without our own keywords, its references pointing at definitions, which it adds. */
+function inlined(schema: Json, definitions: Json): Json {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy)
+    if (typeof value !== 'object' || value === null) return value
+    const out: Json = {}
+    for (const [key, entry] of Object.entries(value)) {
+      if (key.startsWith('x-') || key === 'tsType' || key === '$schema' || key === '$id') continue
+      out[key] = key === '$ref' ? refTo(String(entry), definitions) : copy(entry)
+    }
+    return out
+  }
+  return copy(schema) as Json
+}
+
+function refTo(id: string, definitions: Json): string {
+  const name = id.replace(/\.json$/, '')
+  if (definitions[name] === undefined) {
+    // Reserved first: a schema may refer to itself.
+    definitions[name] = {}
+    definitions[name] = inlined(schemaOf(id) as Json, definitions)
+  }
+  return `#/definitions/${name}`
+}

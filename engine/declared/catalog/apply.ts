@@ -1,0 +1,356 @@
+/** A catalog file checked, planned and applied: a plan that was approved, or nothing. */
+import { createHash, randomUUID } from 'node:crypto'
+import type {
+  Catalog,
+  CatalogCheck,
+  CatalogChecked,
+  CatalogImport,
+  CatalogImported,
+  CatalogProblem,
+  ChangePlan,
+} from '../../../schemas/types.ts'
+import type { Review } from '../../documents/change-sets.ts'
+import { fail, SvcError } from '../../errors.ts'
+import type { Database } from '../../log/store/handle.ts'
+import { type Edit, kindWord } from '../../model/documents.ts'
+import { MASK } from '../../model/plan.ts'
+import { secretParts } from '../../net/address-secrets.ts'
+import { readCatalog, updateCatalog } from '../catalog-text/update.ts'
+import type { Declared } from '../declared.ts'
+import { mintForNew } from '../source-writes.ts'
+import type { WriteBy } from '../write.ts'
+import { refuse, stageCatalog } from './import.ts'
+import {
+  hiddenAt,
+  isPlainAt,
+  type Locate,
+  pathOfPlace,
+  type SecretPlace,
+  secretPlaces,
+  textOf,
+  withValues,
+} from './import-run.ts'
+
+const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 'skills'] as const
+const CHECK: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
+
+/** Every problem of a file, and the plan when it has one. @param compares as of CatalogFiles.check. */
+export function checkFile(declared: Declared, body: CatalogCheck, compares: boolean): CatalogChecked {
+  const { catalog, name: carried, problems, locate } = readCatalog(body.yaml)
+  const name = nameOfFile(carried, body)
+  const nothing = { warnings: [], plan: null, fingerprint: null, name }
+  if (!catalog || problems.length) return { ...nothing, problems }
+  const places = secretPlaces(catalog, declared.templates)
+  const warnings = warningsOf(places, declared.env, locate)
+  if (body.strict && warnings.length) return { ...nothing, problems: warnings }
+  if (!compares) warnings.push(...notCompared(places, locate))
+  // A value of its own for each, so that the plan says nothing about the one that is stored.
+  const staged = compares
+    ? catalog
+    : withValues(
+        catalog,
+        plainOnes(catalog, declared.templates, () => randomUUID()),
+      )
+  const prune = body.prune ?? false
+  try {
+    const stage = (edit: Edit) => stageCatalog(declared, edit, staged, { prune, locate })
+    const { plan, basis } = declared.changes.commit(CHECK, stage, true)
+    const fingerprint = fingerprintOf(body.yaml, prune, plan, basis)
+    return { problems: guardProblems(plan, catalog, body, locate), warnings, plan, fingerprint, name }
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
+    return { ...nothing, warnings, problems: found }
+  }
+}
+
+/** All that an import takes from the text of a file, read where no events are stored. */
+export interface CatalogRead {
+  catalog: Catalog
+  /** The name it is remembered by. */
+  name: string
+  warnings: CatalogProblem[]
+  /** The text to remember: its secrets are masked, which an import takes for the stored ones. */
+  kept: string
+}
+
+/** Nothing of the store is looked at. @throws SvcError invalid with every problem of the file itself */
+export function readFile(
+  { templates, env }: Pick<Declared, 'templates' | 'env'>,
+  body: CatalogImport,
+): CatalogRead {
+  const { catalog, name: carried, problems, locate } = readCatalog(body.yaml)
+  refuse(problems)
+  const name = nameOfFile(carried, body)
+  const places = secretPlaces(catalog!, templates)
+  const warnings = warningsOf(places, env, locate)
+  if (body.strict) refuse(warnings)
+  return {
+    catalog: catalog!,
+    name,
+    warnings,
+    kept: body.dry_run ? '' : withoutSecrets(body.yaml, catalog!, templates),
+  }
+}
+
+/**
+ * Imports a file inside the caller's transaction and remembers it.
+ * @param read of the file.
+ * @throws SvcError invalid with every problem; conflict with the plan of now, when another was approved
+ */
+export function importFile(
+  declared: Declared,
+  files: RememberedFiles,
+  body: CatalogImport,
+  by: WriteBy,
+  { catalog, name, warnings, kept }: CatalogRead,
+): CatalogImported {
+  // Only what is refused is looked up in the text again.
+  let places: ReturnType<typeof readCatalog> | null = null
+  const locate: ReturnType<typeof readCatalog>['locate'] = (path) => {
+    places ??= readCatalog(body.yaml)
+    return places.locate(path)
+  }
+  const prune = body.prune === true || body.mode === 'replace'
+  const dryRun = body.dry_run ?? false
+  let fingerprint = ''
+  const review: Review = ({ plan, basis }) => {
+    fingerprint = fingerprintOf(body.yaml, prune, plan, basis)
+    requireApproved(body, fingerprint, plan)
+    refuseGuards(guardProblems(plan, catalog, body, locate), plan)
+  }
+  const stage = (edit: Edit) => stageCatalog(declared, edit, catalog, { prune, locate })
+  const { plan, changeSet } = declared.changes.commit(
+    { ...by, why: body.why ?? by.why },
+    stage,
+    dryRun,
+    review,
+  )
+  if (!dryRun) files.keep(name, kept, declared.clock.now())
+  const keys = dryRun ? {} : mintForNew(declared, plan, by)
+  const counts = countsOf(catalog)
+  return {
+    ok: true,
+    dry_run: dryRun,
+    change_set: changeSet,
+    plan,
+    fingerprint,
+    name,
+    warnings,
+    ...keys,
+    ...counts,
+  }
+}
+
+function requireApproved(body: CatalogImport, fingerprint: string, plan: CatalogImported['plan']): void {
+  if (body.fingerprint === undefined || body.fingerprint === fingerprint) return
+  fail(
+    'conflict',
+    'nothing was applied: since that plan was made the instance, the file or what is done with it changed, and this is another plan',
+    { plan, fingerprint },
+  )
+}
+
+function refuseGuards(problems: readonly CatalogProblem[], plan: CatalogImported['plan']): void {
+  const [first] = problems
+  if (first) fail('invalid', first.message, { problems: [...problems], plan })
+}
+
+function withoutSecrets(yaml: string, catalog: Catalog, templates: Declared['templates']): string {
+  const plain = plainOnes(catalog, templates, () => MASK)
+  return plain.length ? updateCatalog(yaml, withValues(catalog, plain)) : yaml
+}
+
+function plainOnes(catalog: Catalog, templates: Declared['templates'], value: () => string) {
+  return secretPlaces(catalog, templates)
+    .filter(isPlainAt)
+    .map((place): [typeof place, string] => [place, hiddenAt(place, value)])
+}
+
+function countsOf(catalog: Catalog) {
+  const names = Object.fromEntries(
+    SECTIONS.map((section) => [
+      section,
+      ((catalog[section] ?? []) as { name?: string }[]).map(({ name }) => name ?? ''),
+    ]),
+  )
+  const counts = Object.fromEntries(SECTIONS.map((section) => [section, names[section]!.length]))
+  return { ...(counts as Record<(typeof SECTIONS)[number], number>), names }
+}
+
+/*
+ * The fingerprint of a plan: of the file, of what is done with it, of every change and of the version of
+ * each object it changes. An approval names it, so that nothing else is done in its name.
+ */
+
+/**
+ * @param basis the objects that change with their versions, as of Committed. Ids of projects that the
+ *   plan makes are drawn anew each time and are no part of it; secrets are masked in the plan.
+ * @returns 64 hex digits
+ */
+function fingerprintOf(yaml: string, prune: boolean, plan: ChangePlan, basis: readonly string[]): string {
+  const changes = plan.changes
+    .filter(({ action }) => action !== 'none')
+    .map(({ action, kind, name, fields }) => [action, kind, name, fields])
+  return createHash('sha256')
+    .update(JSON.stringify([yaml, prune, changes, basis]))
+    .digest('hex')
+}
+
+/* What keeps a plan from deleting more than was meant. */
+
+/** Objects that an import deletes at most, unless it is told otherwise. */
+const MAX_DELETIONS = 10
+const NAMED_MOST = 10
+
+interface Bounds {
+  allow_empty?: boolean | undefined
+  max_deletions?: number | undefined
+}
+
+/** @returns a problem when the plan deletes more than the bounds let it. */
+function guardProblems(
+  plan: ChangePlan,
+  catalog: Catalog,
+  { allow_empty = false, max_deletions = MAX_DELETIONS }: Bounds,
+  locate: Locate,
+): CatalogProblem[] {
+  if (plan.deletes === 0) return []
+  const at = { ...locate([]), path: '' }
+  if (isEmptyCatalog(catalog) && !allow_empty)
+    return [
+      {
+        ...at,
+        message: `the file declares nothing, and pruning by it would delete ${deletedIn(plan)}; allow_empty (--allow-empty) says that this is meant`,
+      },
+    ]
+  if (plan.deletes <= max_deletions) return []
+  return [
+    {
+      ...at,
+      message: `${plan.deletes} objects would be deleted, and at most ${max_deletions} may be: ${deletedIn(plan)}; max_deletions (--max-deletions ${plan.deletes}) raises that`,
+    },
+  ]
+}
+
+function deletedIn({ changes, deletes }: ChangePlan): string {
+  const names = changes
+    .filter(({ action }) => action === 'delete')
+    .slice(0, NAMED_MOST)
+    .map(({ kind, name }) => `${kindWord(kind)} ${name}`)
+  return `${names.join(', ')}${deletes > NAMED_MOST ? ` and ${deletes - NAMED_MOST} more` : ''}`
+}
+
+/* What a catalog file may say, but should not: variables that are not set, secrets in plain text. */
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** @param places of the secrets of the catalog. @returns warnings in the order of the file */
+function warningsOf(places: readonly SecretPlace[], env: Env, locate: Locate): CatalogProblem[] {
+  return places.flatMap((place) => {
+    const said = warningOf(place, env)
+    return said ? [{ ...locate(pathOfPlace(place)), path: textOf(pathOfPlace(place)), ...said }] : []
+  })
+}
+
+function warningOf(place: SecretPlace, env: Env): Pick<CatalogProblem, 'code' | 'message'> | null {
+  const { inner, value } = place
+  const field = inner.at(-1)!
+  const variable = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1]
+  if (variable !== undefined)
+    return env[variable]
+      ? null
+      : { code: 'unset_variable', message: `the variable ${variable} is not set where svc runs` }
+  if (!isPlainAt(place)) return null
+  if (place.isAddress)
+    return {
+      code: 'plain_secret',
+      message: `${field} has a secret in plain text in it, ${secretParts(value).join(', ')}; where the other side takes a header, refer to a variable in the field of the credential instead`,
+    }
+  return {
+    code: 'plain_secret',
+    message: `${field} is a secret in plain text; refer to a variable as \${${variableFor(field)}} instead`,
+  }
+}
+
+/** A name that an instance opens without being told to. */
+const variableFor = (field: string): string => `SVC_SECRET_${field.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`
+
+/** Said to whoever may not learn whether a secret is the one that is stored. */
+function notCompared(places: readonly SecretPlace[], locate: Locate): CatalogProblem[] {
+  return places.filter(isPlainAt).map((place) => ({
+    ...locate(pathOfPlace(place)),
+    path: textOf(pathOfPlace(place)),
+    code: 'secret_not_compared',
+    message: 'is planned as a change: only an admin may learn whether it is the secret that is stored',
+  }))
+}
+
+/** Whether a file declares nothing at all. */
+const isEmptyCatalog = (catalog: Catalog): boolean =>
+  Object.values(catalog).every((entries) => !Array.isArray(entries) || entries.length === 0)
+
+/* The catalog files that were imported, each by its own name, as text without secrets. */
+
+/** A file that is named by nothing else. */
+const UNNAMED = 'catalog'
+const NAME_MAX = 64
+
+export interface RememberedFile {
+  name: string
+  /** Without the secrets it may have held. */
+  text: string
+  /** Epoch ms. */
+  imported_at: number
+}
+
+export interface RememberedFiles {
+  keep(name: string, text: string, at: number): void
+  /** By name. */
+  all(): RememberedFile[]
+  /** The one imported last. */
+  newest(): RememberedFile | undefined
+  /** @throws SvcError not_found */
+  forget(name: string): void
+}
+
+export function rememberedFiles(db: Database): RememberedFiles {
+  // A replaced row gets a new rowid, so that the newest is the last whatever the clock says.
+  const keep = db.prepare('INSERT OR REPLACE INTO catalog_files (name, text, imported_at) VALUES (?, ?, ?)')
+  const all = db.prepare<[], RememberedFile>(
+    'SELECT name, text, imported_at FROM catalog_files ORDER BY name',
+  )
+  const newest = db.prepare<[], RememberedFile>(
+    'SELECT name, text, imported_at FROM catalog_files ORDER BY rowid DESC LIMIT 1',
+  )
+  const forget = db.prepare('DELETE FROM catalog_files WHERE name = ?')
+  return {
+    keep: (name, text, at) => void keep.run(name, text, at),
+    all: () => all.all(),
+    newest: () => newest.get(),
+    forget: (name) => {
+      if (forget.run(name).changes === 0)
+        fail('not_found', `no catalog file is remembered by the name ${name}`, { field: 'name' })
+    },
+  }
+}
+
+/**
+ * The name a file is remembered by: the one it carries under `catalog`, the one it is given, or that
+ * of the file without its folder and ending.
+ * @throws SvcError invalid when it carries one and is given another
+ */
+function nameOfFile(
+  carried: string | null,
+  { name, file }: { name?: string | undefined; file?: string | undefined },
+): string {
+  if (carried !== null && name !== undefined && carried !== name)
+    fail('invalid', `name must be ${carried}, which the file carries under catalog`, { field: 'name' })
+  return carried ?? name ?? baseName(file ?? '')
+}
+
+function baseName(file: string): string {
+  const last = file.split(/[/\\]/).at(-1) ?? ''
+  const stem = last.replace(/\.(ya?ml|json)$/i, '').replace(/[^A-Za-z0-9_.-]/g, '-')
+  return stem.replace(/^[^A-Za-z0-9]+/, '').slice(0, NAME_MAX) || UNNAMED
+}

@@ -1,0 +1,206 @@
+/**
+ * The catalog as files (SPEC.md, Catalog YAML): import with a plan, export that keeps the comments
+ * and the order of the file last imported, and what happens at boot.
+ */
+import type {
+  Catalog,
+  CatalogCheck,
+  CatalogChecked,
+  CatalogDrift,
+  CatalogFileDrift,
+  CatalogFileSchema,
+  CatalogForgotten,
+  CatalogImport,
+  CatalogImported,
+  CatalogUnmanaged,
+  ChangePlan,
+} from '../../../schemas/types.ts'
+import { type PartKind, partKinds, type Stored } from '../../model/documents.ts'
+import { MASK } from '../../model/plan.ts'
+import { DEFAULT_TEMPLATE } from '../../model/project.ts'
+import { connectorOf, describeConnectorSchemas } from '../../sources/connectors/index.ts'
+import {
+  catalogFileSchema,
+  readCatalog,
+  readTree,
+  renderCatalog,
+  updateCatalog,
+} from '../catalog-text/update.ts'
+import type { Declared } from '../declared.ts'
+import type { WriteBy } from '../write.ts'
+import {
+  type CatalogRead,
+  checkFile,
+  importFile,
+  type RememberedFile,
+  type RememberedFiles,
+  readFile,
+  rememberedFiles,
+} from './apply.ts'
+import { exportCatalog } from './export.ts'
+import { refuse } from './import.ts'
+import { isPlain, sameEntry, secretPlaces, withValues } from './import-run.ts'
+
+export interface CatalogFiles {
+  /** The instance as a catalog file; of these sources only, when given. JSON is read as YAML is. */
+  render(sources?: readonly string[], format?: 'yaml' | 'json'): string
+  /**
+   * A given file brought up to date: comments, order and formatting of what stays are kept, a secret in
+   * plain text becomes its mask. @throws SvcError invalid
+   */
+  update(yaml: string): string
+  /**
+   * All problems of a file, or its plan when it has none.
+   * @param compares whether the caller may learn if a secret is the stored one.
+   */
+  check(body: CatalogCheck, compares: boolean): CatalogChecked
+  /**
+   * @param read of the file, where it was read before.
+   * @throws SvcError invalid with every problem and its place, conflict when another plan was approved;
+   *   nothing is then written.
+   */
+  import(body: CatalogImport, by: WriteBy, read?: CatalogRead): CatalogImported
+  /** What an import takes from the text of a file. @throws SvcError invalid with every problem of the file itself */
+  read(body: CatalogImport): CatalogRead
+  /** How the instance differs from the files that were imported. */
+  drift(): CatalogDrift
+  /** A file is not compared any more; what it declared stays. @throws SvcError not_found */
+  forget(name: string): CatalogForgotten
+  /** The JSON Schema of the file, for editors. */
+  schema(): CatalogFileSchema
+  /** Whether anything is declared. */
+  isEmpty(): boolean
+}
+
+export function openCatalog(declared: Declared): CatalogFiles {
+  const files = rememberedFiles(declared.store.db)
+  const current = () => exportCatalog(declared)
+  return {
+    render: (sources, format = 'yaml') => {
+      if (format === 'json') return JSON.stringify(exportCatalog(declared, sources))
+      if (sources) return renderCatalog(exportCatalog(declared, sources))
+      const kept = files.newest()
+      return kept ? updateCatalog(kept.text, current(), sameEntry) : renderCatalog(current())
+    },
+    update: (yaml) => {
+      const reading = readTree(yaml)
+      refuse(reading.problems)
+      return updateCatalog(yaml, masked(declared, reading.catalog!, current()), sameEntry, reading)
+    },
+    check: (body, compares) => checkFile(declared, body, compares),
+    import: (body, by, read = readFile(declared, body)) =>
+      declared.store.tx(() => importFile(declared, files, body, by, read)),
+    read: (body) => readFile(declared, body),
+    drift: () => driftOf(declared, files),
+    forget: (name) => {
+      files.forget(name)
+      return { ok: true, name }
+    },
+    schema: () => catalogFileSchema(describeConnectorSchemas()),
+    isEmpty: () => declared.kinds.source.list().length === 0 && declared.kinds.trigger.list().length === 0,
+  }
+}
+
+/** The instance, with a mask where the file has a secret in plain text and the instance has one, too. */
+function masked(declared: Declared, said: Catalog, current: Catalog): Catalog {
+  // An address is masked in the instance's own export already.
+  const plain = secretPlaces(said, declared.templates).filter(
+    ({ value, isAddress }) => !isAddress && (isPlain(value) || value === MASK),
+  )
+  return plain.reduce((catalog, place) => {
+    const index = (catalog[place.section] as { name?: string }[] | undefined)?.findIndex(
+      ({ name }) => name === place.name,
+    )
+    const isStored = index !== undefined && index >= 0 && hasSecret(declared, place)
+    return isStored ? withValues(catalog, [[{ ...place, index }, MASK]]) : catalog
+  }, current)
+}
+
+const KINDS = { sources: 'source', agents: 'agent', mcp_servers: 'mcp_server' } as const
+
+/** Whether the instance has text of its own, not a reference, where the file has a secret. */
+function hasSecret({ kinds }: Declared, { section, name, inner }: ReturnType<typeof secretPlaces>[number]) {
+  const stored =
+    section === 'projects'
+      ? kinds.project.list().find((project) => project.name === name)
+      : kinds[KINDS[section]].find(name)
+  const value = inner.reduce<unknown>(
+    (at, step) => (at as Record<string, unknown> | undefined)?.[step],
+    stored?.doc,
+  )
+  return typeof value === 'string' && isPlain(value)
+}
+
+/* How the instance differs from the catalog files it was told, each by itself, and what is in none. */
+
+const SECTIONS: Record<PartKind, 'sources' | 'triggers' | 'agents' | 'mcp_servers' | 'skills'> = {
+  source: 'sources',
+  trigger: 'triggers',
+  agent: 'agents',
+  mcp_server: 'mcp_servers',
+  skill: 'skills',
+}
+
+/** Each file by name; `plan` and `imported_at` of the whole are those of the file imported last. */
+function driftOf(declared: Declared, remembered: RememberedFiles): CatalogDrift {
+  const kept = remembered.all()
+  const files = kept.map((file) => fileDrift(declared, file))
+  const unmanaged = kept.length ? unmanagedIn(declared, kept) : []
+  const last = files.find(({ name }) => name === remembered.newest()?.name)
+  return {
+    imported_at: last?.imported_at ?? null,
+    plan: last?.plan ?? null,
+    drifted: files.some(hasDrifted) || unmanaged.length > 0,
+    files,
+    unmanaged,
+  }
+}
+
+const hasDrifted = ({ plan }: CatalogFileDrift): boolean => plan === null || plan.changes.length > 0
+
+function fileDrift(declared: Declared, { name, text, imported_at }: RememberedFile): CatalogFileDrift {
+  // What an import was allowed to do is not asked again.
+  const { plan, problems } = checkFile(declared, { yaml: text, name }, true)
+  return {
+    name,
+    imported_at: new Date(imported_at).toISOString(),
+    plan: plan && onlyChanges(plan),
+    problems: plan ? [] : problems,
+  }
+}
+
+/** A plan without what stays as it is. */
+function onlyChanges(plan: ChangePlan): ChangePlan {
+  return { ...plan, changes: plan.changes.filter(({ action }) => action !== 'none') }
+}
+
+/** Parts and projects that no file names and no template of a project plans. */
+function unmanagedIn({ kinds }: Declared, kept: readonly RememberedFile[]): CatalogUnmanaged[] {
+  const named = new Set<string>()
+  for (const { text } of kept) {
+    const { catalog } = readCatalog(text)
+    for (const kind of partKinds)
+      for (const { name } of (catalog?.[SECTIONS[kind]] ?? []) as { name: string }[])
+        named.add(`${kind}:${name}`)
+    for (const { name } of catalog?.projects ?? []) named.add(`project:${name}`)
+  }
+  const found: CatalogUnmanaged[] = []
+  for (const { name, doc } of kinds.project.list()) {
+    const { template, draft, plan } = doc
+    for (const [kind, entries] of Object.entries(plan ?? {}))
+      for (const planned of Object.values(entries ?? {})) named.add(`${kind}:${planned.name}`)
+    if (template !== DEFAULT_TEMPLATE && !draft && !named.has(`project:${name}`))
+      found.push({ kind: 'project', name })
+  }
+  const parts = partKinds.flatMap((kind) =>
+    kinds[kind]
+      .list()
+      .filter(({ name, doc }: Stored) => !named.has(`${kind}:${name}`) && !isInternal(kind, doc.connector))
+      .map(({ name }): CatalogUnmanaged => ({ kind, name })),
+  )
+  return [...parts, ...found]
+}
+
+/** The service's own sources are in no file. */
+const isInternal = (kind: PartKind, connector: unknown): boolean =>
+  kind === 'source' && connectorOf(String(connector)).internal === true

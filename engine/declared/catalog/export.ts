@@ -1,0 +1,349 @@
+/**
+ * What is declared on this instance as a catalog file (SPEC.md, Catalog YAML). Secrets are left out,
+ * references to them kept. What a template plans is said by its parameters alone; what a hand
+ * edited of it is listed. Projects go by name, so that a file moves between instances.
+ */
+import type {
+  AgentHandoff,
+  Catalog,
+  CatalogAgent,
+  CatalogProject,
+  CatalogSkill,
+  CatalogSource,
+  TemplateFile,
+} from '../../../schemas/types.ts'
+import { AGENT_SECRETS } from '../../documents/agent.ts'
+import { MCP_SERVER_SECRETS } from '../../documents/mcp-server.ts'
+import {
+  type Doc,
+  equal,
+  type Kinds,
+  type PartKind,
+  type Stored,
+  type StoredOf,
+} from '../../model/documents.ts'
+import {
+  CUSTOM_TEMPLATE,
+  DEFAULT_TEMPLATE,
+  HANDOFF_COOLDOWN,
+  type ProjectDoc,
+  partsOf,
+  wiringOf,
+} from '../../model/project.ts'
+import { maskAddresses } from '../../net/address-secrets.ts'
+import { isReference, maskNamed, type SecretNames } from '../../net/secret-fields.ts'
+import { addressFields, secretFields } from '../../sources/connectors/config.ts'
+import { connectorOf } from '../../sources/connectors/index.ts'
+import type { ProjectQueries, Templates } from '../projects/present.ts'
+import { saidOf } from '../projects/project-spec.ts'
+
+/**
+ * The catalog of the instance, entries by name.
+ * @param sources keeps only these sources, the triggers that read no other, and the agents whose
+ *   trigger is kept; projects, skills and wiring are then left out.
+ */
+export function exportCatalog(parts: ExportParts, sources?: readonly string[]): Catalog {
+  const world = worldOf(parts)
+  const list = <K extends PartKind>(kind: K): StoredOf<K>[] =>
+    (parts.kinds[kind].list() as StoredOf<K>[]).filter((stored) => isListed(world, kind, stored))
+  const whole: Catalog = {
+    sources: list('source').map((stored) => sourceEntry(world, stored)),
+    triggers: list('trigger').map((stored) => triggerEntry(world, stored)),
+    agents: list('agent').map((stored) => agentEntry(world, stored)),
+    mcp_servers: list('mcp_server').map((stored) => serverEntry(world, stored)),
+    projects: projectEntries(world),
+    skills: list('skill').map((stored) => skillEntry(world, stored)),
+    wiring: wiringEntries(world),
+  }
+  return withoutEmpty(sources ? narrowed(whole, new Set(sources)) : whole)
+}
+
+/** Planned objects come back with their template; the service's own sources with the service. */
+function isListed({ planned }: ExportWorld, kind: PartKind, { name, doc }: Stored): boolean {
+  const isInternal = kind === 'source' && connectorOf(String(doc.connector)).internal === true
+  return planned.get(`${kind}:${name}`) !== 'planned' && !isInternal
+}
+
+const guardOf = ({ prevent_destroy: guard }: Doc) => (guard ? { prevent_destroy: true } : {})
+
+/** The project of an entry: whose it is, unless a template adopted it, which it does again. */
+function ownerName(
+  { owners, planned, docs }: ExportWorld,
+  kind: PartKind,
+  name: string,
+): { project?: string } {
+  const owner = owners.get(`${kind}:${name}`)
+  if (owner === undefined || planned.get(`${kind}:${name}`) === 'adopted') return {}
+  return { project: docs.get(owner)!.name }
+}
+
+function sourceEntry(world: ExportWorld, { name, doc }: StoredOf<'source'>): CatalogSource {
+  const { connector, poll, config, paused } = doc
+  const shown = bare((config ?? {}) as Doc, {
+    secrets: secretFields(connector),
+    addresses: addressFields(connector),
+  })
+  const users = [...world.docs.values()]
+    .filter((project) => project.uses.source?.[name] && isTemplated(project))
+    .map((project) => project.name)
+  return {
+    name,
+    connector,
+    ...(poll ? { poll } : {}),
+    ...(Object.keys(shown).length ? { config: shown } : {}),
+    ...(paused && !world.stopped.source.has(name) ? { paused: true } : {}),
+    ...guardOf(doc),
+    ...(users.length && world.planned.get(`source:${name}`) !== 'adopted' ? { projects: users.sort() } : {}),
+  } as CatalogSource
+}
+
+function triggerEntry(
+  world: ExportWorld,
+  { name, doc }: StoredOf<'trigger'>,
+): NonNullable<Catalog['triggers']>[number] {
+  const { paused, ...spec } = doc
+  return {
+    name,
+    ...ownerName(world, 'trigger', name),
+    ...spec,
+    ...(paused && !world.stopped.trigger.has(name) ? { paused: true } : {}),
+  }
+}
+
+function serverEntry(
+  world: ExportWorld,
+  { name, doc }: StoredOf<'mcp_server'>,
+): NonNullable<Catalog['mcp_servers']>[number] {
+  const spec = bare(doc, MCP_SERVER_SECRETS)
+  return { name, ...ownerName(world, 'mcp_server', name), ...spec } as NonNullable<
+    Catalog['mcp_servers']
+  >[number]
+}
+
+/** An agent with its wiring in its home, where one trigger wakes it. */
+function agentEntry(world: ExportWorld, { name, doc }: StoredOf<'agent'>): CatalogAgent {
+  const home = homeOf(world, name)
+  const wakes = home ? wakesIn(home, name) : []
+  const only = wakes.length === 1 ? wakes[0]! : null
+  const handoffs = home ? handoffsIn(home, name) : []
+  return {
+    name,
+    ...ownerName(world, 'agent', name),
+    ...(only ? { trigger: only.trigger } : {}),
+    ...bare(doc, AGENT_SECRETS),
+    ...(handoffs.length ? { handoffs } : {}),
+    ...(only?.enabled ? { enabled: true } : {}),
+  } as CatalogAgent
+}
+
+function skillEntry(world: ExportWorld, { name, doc }: StoredOf<'skill'>): CatalogSkill {
+  const owner = world.owners.get(`skill:${name}`)
+  const others = [...world.docs.entries()]
+    .filter(
+      ([id, project]) => id !== owner && project.uses.skill?.[name] && project.template !== DEFAULT_TEMPLATE,
+    )
+    .map(([, project]) => project.name)
+  return {
+    ...ownerName(world, 'skill', name),
+    name,
+    ...doc,
+    ...(others.length ? { used_by: others.sort() } : {}),
+  }
+}
+
+function projectEntries(world: ExportWorld): CatalogProject[] {
+  return [...world.docs.entries()]
+    .filter(([, doc]) => !doc.draft && (doc.template !== DEFAULT_TEMPLATE || doc.goal || doc.description))
+    .sort(([, a], [, b]) => (a.name < b.name ? -1 : 1))
+    .map(([, doc]) => projectEntry(world, doc))
+}
+
+function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
+  const { name: _name, ...said } = saidOf(doc)
+  if (doc.template === DEFAULT_TEMPLATE) return { template: DEFAULT_TEMPLATE, ...said }
+  const paused = doc.paused ? { paused: true } : {}
+  if (isTemplated(doc)) {
+    const params = withoutDefaults(
+      maskAddresses(
+        bare(doc.params ?? {}, { secrets: world.templates.secretParams(doc.template), addresses: [] }),
+      ),
+      world.templates.get(doc.template),
+    )
+    const shown = Object.keys(params).length ? { params: { ...params } } : {}
+    return { template: doc.template, name: doc.name, ...shown, ...said, ...paused }
+  }
+  const implied = impliedBy(world, doc)
+  const objects = partsOf(doc)
+    .filter(({ kind, name, use }) =>
+      use.owned ? kind === 'source' : kind !== 'skill' && !implied.has(`${kind}:${name}`),
+    )
+    .map(({ kind, name, use }) => ({ kind, name, ...(use.owned ? {} : { shared: true }) }))
+  return {
+    template: CUSTOM_TEMPLATE,
+    name: doc.name,
+    ...(objects.length ? { objects } : {}),
+    ...said,
+    ...paused,
+  }
+}
+
+/** Parts that come along with what a project wires and uses, so that a file need not list them. */
+function impliedBy({ kinds }: ExportWorld, doc: ProjectDoc): Set<string> {
+  const implied = new Set<string>()
+  const { wakes, handoffs } = wiringOf(doc)
+  for (const { trigger, agent } of wakes) implied.add(`trigger:${trigger}`).add(`agent:${agent}`)
+  for (const { agent, to } of handoffs) implied.add(`agent:${agent}`).add(`agent:${to}`)
+  for (const { kind, name } of partsOf(doc)) {
+    const spec: Doc = kinds[kind].find(name)?.doc ?? {}
+    for (const source of (kind === 'trigger' ? spec.sources : []) as string[]) implied.add(`source:${source}`)
+    for (const server of ((kind === 'agent' && spec.mcp_servers) || []) as string[])
+      implied.add(`mcp_server:${server}`)
+  }
+  return implied
+}
+
+/** Parameters that are as the template has them anyway are left out. */
+function withoutDefaults(params: Doc, file: TemplateFile | undefined): Doc {
+  const properties = (file?.params.properties ?? {}) as Record<string, { default?: unknown }>
+  return Object.fromEntries(
+    Object.entries(params).filter(([name, value]) => !equal(value, properties[name]?.default)),
+  )
+}
+
+/** Fields without secrets, those in addresses masked; a reference to one is no secret. */
+function bare(fields: Doc, { secrets, addresses }: SecretNames): Doc {
+  const left = Object.entries(fields).filter(([name, value]) => !secrets.includes(name) || isReference(value))
+  return maskNamed(Object.fromEntries(left), { secrets: [], addresses })
+}
+
+function narrowed(whole: Catalog, sources: ReadonlySet<string>): Catalog {
+  const triggers = whole.triggers!.filter((trigger) => trigger.sources.every((source) => sources.has(source)))
+  const kept = new Set(triggers.map(({ name }) => name))
+  const agents = whole.agents!.filter(({ trigger }) => trigger !== undefined && kept.has(trigger))
+  const servers = new Set(agents.flatMap((agent) => agent.mcp_servers ?? []))
+  const withoutProject = <T extends { project?: string | undefined }>({ project: _project, ...entry }: T) =>
+    entry
+  return {
+    sources: whole
+      .sources!.filter(({ name }) => sources.has(name))
+      .map(({ projects: _projects, ...entry }) => entry),
+    triggers: triggers.map(withoutProject) as NonNullable<Catalog['triggers']>,
+    agents: agents.map(withoutProject).map(({ handoffs: _handoffs, ...agent }) => agent) as CatalogAgent[],
+    mcp_servers: whole
+      .mcp_servers!.filter(({ name }) => servers.has(name))
+      .map(withoutProject) as NonNullable<Catalog['mcp_servers']>,
+  }
+}
+
+/** Sources and triggers are always there, other sections when they hold something. */
+function withoutEmpty(catalog: Catalog): Catalog {
+  return Object.fromEntries(
+    Object.entries(catalog).filter(
+      ([section, entries]) =>
+        section === 'sources' || section === 'triggers' || (entries as unknown[]).length > 0,
+    ),
+  ) as Catalog
+}
+
+/*
+ * Wiring as a catalog says it: an agent's entry says what wakes it in its home, where that is one
+ * trigger, and who takes over; everything else is a row of the wiring section.
+ */
+
+type Rows = NonNullable<Catalog['wiring']>
+
+/** The project whose wiring of an agent its entry says: its own, else the Default one. */
+function homeOf({ owners, docs }: ExportWorld, agent: string): ProjectDoc | undefined {
+  const owner = owners.get(`agent:${agent}`)
+  if (owner !== undefined) return docs.get(owner)
+  return [...docs.values()].find((doc) => doc.template === DEFAULT_TEMPLATE && doc.uses.agent?.[agent])
+}
+
+/** What wakes an agent in a project; on, too, where only a pause of the project switched it off. */
+function wakesIn(doc: ProjectDoc, agent: string): { trigger: string; enabled: boolean }[] {
+  return wiringOf(doc)
+    .wakes.filter((wake) => wake.agent === agent)
+    .map(({ trigger, enabled }) => ({ trigger, enabled: enabled === true || isStopped(doc, trigger, agent) }))
+}
+
+function handoffsIn(doc: ProjectDoc, agent: string): AgentHandoff[] {
+  return wiringOf(doc)
+    .handoffs.filter((row) => row.agent === agent)
+    .map(({ verdict, to, cooldown }) => ({ verdict, agent: to, ...cooldownOf(cooldown) }))
+}
+
+/** The wiring that the agents' own entries and the templates' plans do not say. */
+function wiringEntries(world: ExportWorld): Rows {
+  const projects = [...world.docs.values()]
+    .filter((doc) => !doc.draft)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  return projects.flatMap((doc) => [...wakeRows(world, doc), ...handoffRows(world, doc)])
+}
+
+function wakeRows(world: ExportWorld, doc: ProjectDoc): Rows {
+  return wiringOf(doc).wakes.flatMap(({ trigger, agent, enabled }) => {
+    const on = enabled === true || isStopped(doc, trigger, agent)
+    const isSaid =
+      homeOf(world, agent) === doc && wakesIn(doc, agent).length === 1 && !isPlanned(world, 'agent', agent)
+    const isOfPlan =
+      isTemplated(doc) && on && isPlanned(world, 'trigger', trigger) && isPlanned(world, 'agent', agent)
+    return isSaid || isOfPlan
+      ? []
+      : [{ project: doc.name, wake: trigger, agent, ...(on ? {} : { enabled: false }) }]
+  })
+}
+
+function handoffRows(world: ExportWorld, doc: ProjectDoc): Rows {
+  return wiringOf(doc).handoffs.flatMap(({ agent, verdict, to, cooldown }) => {
+    const isSaid = homeOf(world, agent) === doc && !isPlanned(world, 'agent', agent)
+    const isOfPlan = isTemplated(doc) && isPlanned(world, 'agent', agent) && isPlanned(world, 'agent', to)
+    return isSaid || isOfPlan ? [] : [{ project: doc.name, agent, verdict, to, ...cooldownOf(cooldown) }]
+  })
+}
+
+const isPlanned = ({ planned }: ExportWorld, kind: string, name: string): boolean =>
+  planned.get(`${kind}:${name}`) === 'planned'
+
+const isStopped = (doc: ProjectDoc, trigger: string, agent: string): boolean =>
+  doc.stopped?.wakes?.[trigger]?.[agent] === true
+
+const cooldownOf = (cooldown: string | undefined): { cooldown?: string } =>
+  cooldown && cooldown !== HANDOFF_COOLDOWN ? { cooldown } : {}
+
+/* What an export looks up: projects, whose parts are, what templates planned, what a pause stopped. */
+
+interface ExportParts {
+  kinds: Kinds
+  projects: ProjectQueries
+  templates: Templates
+}
+
+interface ExportWorld extends ExportParts {
+  /** Projects by id. */
+  docs: Map<string, ProjectDoc>
+  /** kind:name → state of its ownership in the plan of a template. */
+  planned: Map<string, string>
+  /** kind:name → id of the project it belongs to. */
+  owners: Map<string, string>
+  /** Names of what a paused project stopped: they run once it does. */
+  stopped: Record<'trigger' | 'source', Set<string>>
+}
+
+function worldOf(parts: ExportParts): ExportWorld {
+  const docs = new Map(parts.kinds.project.list().map(({ key, doc }) => [key, doc]))
+  const owners = new Map<string, string>()
+  const stopped = { trigger: new Set<string>(), source: new Set<string>() }
+  for (const [id, doc] of docs) {
+    for (const { kind, name, use } of partsOf(doc))
+      if (use.owned && doc.template !== DEFAULT_TEMPLATE) owners.set(`${kind}:${name}`, id)
+    for (const name of Object.keys(doc.stopped?.triggers ?? {})) stopped.trigger.add(name)
+    for (const name of Object.keys(doc.stopped?.sources ?? {})) stopped.source.add(name)
+  }
+  const planned = new Map(
+    parts.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state as string]),
+  )
+  return { ...parts, docs, owners, planned, stopped }
+}
+
+const isTemplated = ({ template }: ProjectDoc): boolean =>
+  template !== CUSTOM_TEMPLATE && template !== DEFAULT_TEMPLATE

@@ -1,0 +1,255 @@
+/** What the stages of an import share. */
+
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import type { Catalog, CatalogProblem } from '../../../schemas/types.ts'
+import {
+  AGENT_SECRETS,
+  type GivenAgent,
+  HANDOFF_COOLDOWN,
+  normaliseAgent,
+  normaliseHandoffs,
+} from '../../documents/agent.ts'
+import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../../documents/mcp-server.ts'
+import { normaliseSkill } from '../../documents/skill.ts'
+import { normaliseTrigger } from '../../documents/trigger.ts'
+import { fail, SvcError } from '../../errors.ts'
+import { documentOf, type Edit, equal, type PartKind } from '../../model/documents.ts'
+import { MASK } from '../../model/plan.ts'
+import {
+  CUSTOM_TEMPLATE,
+  DEFAULT_TEMPLATE,
+  defaultProject,
+  projectOf,
+  projectsOf,
+  putProject,
+  usersOf,
+} from '../../model/project.ts'
+import { hasMaskedSecret, secretParts, withAddressSecrets } from '../../net/address-secrets.ts'
+import { isReference, type SecretNames } from '../../net/secret-fields.ts'
+import { defaultPoll } from '../../sources/config-secrets.ts'
+import { addressFields, secretFields, validateConfig } from '../../sources/connectors/config.ts'
+import { hasConnector } from '../../sources/connectors/index.ts'
+import type { Declared } from '../declared.ts'
+import type { Templates } from '../projects/present.ts'
+
+export type Path = (string | number)[]
+export type Locate = (path: Path) => Pick<CatalogProblem, 'line' | 'column' | 'end_line' | 'end_column'>
+
+export interface ImportRun {
+  declared: Declared
+  edit: Edit
+  catalog: Catalog
+  prune: boolean
+  /** Runs `fn`; what it throws becomes a problem at `path`. @returns undefined then. */
+  at<T>(path: Path, fn: () => T): T | undefined
+}
+
+/** An entry of a section of parts. */
+export type Entry = { name: string; project?: string; projects?: string[] }
+
+/** What was thrown at a place of the file, as a problem there. */
+export function problemOf(error: SvcError, path: Path, locate: Locate): CatalogProblem {
+  const field = error.extra.field
+  const inner = field ? [...path, ...pathOf(field)] : path
+  return { ...locate(inner), path: textOf(path), message: error.message }
+}
+
+/** labels[0].name as a path. */
+function pathOf(field: string): Path {
+  return field
+    .split(/[.[\]]/)
+    .filter(Boolean)
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+}
+
+/** triggers[2].sources, as problems name a place. */
+export const textOf = (path: Path): string =>
+  path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
+    '',
+  )
+
+export const isTemplate = (key: string | undefined): boolean =>
+  key !== undefined && key !== CUSTOM_TEMPLATE && key !== DEFAULT_TEMPLATE
+
+/** By name, as in a file, or by id. @throws SvcError invalid */
+export function projectNamed(edit: Edit, word: string): string {
+  const projects = projectsOf(edit)
+  for (const [id, doc] of projects) if (doc.name === word || id === word) return id
+  // The Default project is in no file: it is made with the first part outside a project, here or just now.
+  if (![...projects.values()].some(({ template }) => template === DEFAULT_TEMPLATE)) {
+    const id = defaultProject(edit)
+    if (projectOf(edit, id).name === word) return id
+  }
+  return fail('invalid', `no project is named ${word}, here or in the file`)
+}
+
+/** What belongs to a project is no longer held by the Default one. */
+export function leaveDefault(edit: Edit, kind: PartKind, name: string, owner: string): void {
+  for (const id of usersOf(edit, kind, name)) {
+    const doc = projectOf(edit, id)
+    if (id === owner || doc.template !== DEFAULT_TEMPLATE) continue
+    const { [name]: _gone, ...left } = doc.uses[kind] ?? {}
+    putProject(edit, id, { ...doc, uses: { ...doc.uses, [kind]: left } })
+  }
+}
+
+/*
+ * Where a catalog may hold secrets: which fields those are is said by connectors, parts and templates. An
+ * address is a place of its own where it has secrets in it.
+ */
+
+type Fields = Record<string, unknown>
+type Section = 'sources' | 'agents' | 'mcp_servers' | 'projects'
+
+/** A secret that is given, by the entry it is in. */
+export interface SecretPlace {
+  section: Section
+  index: number
+  name: string
+  /** Within the entry, such as config, signature_secret. */
+  inner: string[]
+  value: string
+  /** Whether the value is an address with secrets in it, and not a secret itself. */
+  isAddress: boolean
+}
+
+export const pathOfPlace = ({ section, index, inner }: SecretPlace): Path => [section, index, ...inner]
+
+/** Whether a value is a secret in plain text: neither blank, nor a reference, nor the mask of one. */
+export const isPlain = (value: string): boolean => value !== '' && value !== MASK && !isReference(value)
+
+/** Whether a place holds a secret in plain text. */
+export const isPlainAt = ({ value, isAddress }: SecretPlace): boolean =>
+  isAddress ? secretParts(value).length > 0 : isPlain(value)
+
+/** The value of a place with its secret, or those in its address, put as `by` says. */
+export const hiddenAt = ({ value, isAddress }: SecretPlace, by: () => string): string =>
+  isAddress ? withAddressSecrets(value, by) : by()
+
+/** Every secret field of a catalog that holds text, and every address with a secret, in the order of the file. */
+export function secretPlaces(catalog: Catalog, templates: Templates): SecretPlace[] {
+  const found: SecretPlace[] = []
+  const look = (section: Section, fieldsOf: (entry: Fields) => [string[], SecretNames]) =>
+    (catalog[section] as Fields[] | undefined)?.forEach((entry, index) => {
+      const [way, { secrets, addresses }] = fieldsOf(entry)
+      const holder = way.reduce<unknown>((at, step) => (at as Fields | undefined)?.[step], entry)
+      for (const field of [...secrets, ...addresses]) {
+        const value = (holder as Fields | undefined)?.[field]
+        if (typeof value !== 'string') continue
+        const isAddress = !secrets.includes(field)
+        if (isAddress && secretParts(value).length === 0 && !hasMaskedSecret(value)) continue
+        found.push({ section, index, name: String(entry.name), inner: [...way, field], value, isAddress })
+      }
+    })
+  look('sources', ({ connector }) => {
+    const kind = String(connector)
+    const isKnown = hasConnector(kind)
+    const none: readonly string[] = []
+    return [
+      ['config'],
+      {
+        secrets: isKnown ? secretFields(kind) : none,
+        addresses: isKnown ? addressFields(kind) : none,
+      },
+    ]
+  })
+  look('agents', () => [[], AGENT_SECRETS])
+  look('mcp_servers', () => [[], MCP_SERVER_SECRETS])
+  look('projects', ({ template, params }) => {
+    const secrets = templates.secretParams(String(template))
+    const addresses = Object.keys((params ?? {}) as Fields).filter((name) => !secrets.includes(name))
+    return [['params'], { secrets, addresses }]
+  })
+  return found
+}
+
+/** A copy of a catalog with these values at those places; the catalog itself when there are none. */
+export function withValues(catalog: Catalog, places: readonly [SecretPlace, string][]): Catalog {
+  if (places.length === 0) return catalog
+  const copy = structuredClone(catalog)
+  for (const [{ section, index, inner }, value] of places) {
+    const entry = copy[section]![index] as Fields
+    const holder = inner.slice(0, -1).reduce<Fields>((at, step) => at[step] as Fields, entry)
+    holder[inner.at(-1)!] = value
+  }
+  return copy
+}
+
+/*
+ * Whether two entries of a catalog file say the same, however they are written: an absent field is
+ * its default, a verdict may be a word, an ignored field says nothing.
+ */
+
+type SameEntry = Record<string, unknown>
+
+/** @param section of the file. Entries that break a rule are only the same when they are equal. */
+export function sameEntry(section: string, _name: string, before: unknown, after: unknown): boolean {
+  if (equal(before, after)) return true
+  const meaning = MEANINGS[section]
+  if (!meaning) return false
+  try {
+    return equal(meaning(before as SameEntry), meaning(after as SameEntry))
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    return false
+  }
+}
+
+const MEANINGS: Record<string, (entry: SameEntry) => unknown> = {
+  sources: ({ name, connector, poll, config, paused, projects, prevent_destroy }) => ({
+    name,
+    prevent_destroy: prevent_destroy ?? false,
+    connector,
+    poll: poll ?? defaultPoll(String(connector)),
+    config: validateConfig(String(connector), (config ?? {}) as SameEntry),
+    paused: paused ?? false,
+    projects: [...((projects ?? []) as string[])].sort(),
+  }),
+  triggers: ({ name, project, prevent_destroy, ...spec }) => ({
+    name,
+    prevent_destroy: prevent_destroy ?? false,
+    project,
+    ...normaliseTrigger(documentOf('trigger', spec)),
+  }),
+  agents: ({ name, project, trigger, handoffs, enabled, prevent_destroy, ...spec }) => ({
+    name,
+    prevent_destroy: prevent_destroy ?? false,
+    project,
+    trigger: trigger || undefined,
+    enabled: enabled ?? false,
+    handoffs: normaliseHandoffs(String(name), (handoffs ?? []) as never),
+    ...normaliseAgent(spec as FieldsOf<GivenAgent>),
+  }),
+  mcp_servers: ({ name, project, prevent_destroy, ...spec }) => ({
+    name,
+    project,
+    prevent_destroy: prevent_destroy ?? false,
+    ...normaliseMcpServer(spec as never),
+  }),
+  skills: ({ name, project, used_by, prevent_destroy, ...spec }) => ({
+    name,
+    prevent_destroy: prevent_destroy ?? false,
+    project,
+    used_by: [...((used_by ?? []) as string[])].sort(),
+    ...normaliseSkill(spec),
+  }),
+  projects: ({ template, recipe, name, params, objects, goal, description, paused }) => ({
+    template: template ?? recipe,
+    name,
+    params: params ?? {},
+    goal: goal || undefined,
+    description: description || undefined,
+    paused: paused ?? false,
+    objects: ((objects ?? []) as { kind: string; name: string; shared?: boolean }[])
+      .map((ref) => `${ref.kind.replace(' ', '_')}:${ref.name}${ref.shared ? ' shared' : ''}`)
+      .sort(),
+  }),
+  usecases: (entry) => MEANINGS.projects!(entry),
+  wiring: ({ enabled, cooldown, verdict, ...row }) => ({
+    ...row,
+    ...(verdict === undefined
+      ? { enabled: enabled ?? true }
+      : { verdict: String(verdict).toLowerCase(), cooldown: cooldown ?? HANDOFF_COOLDOWN }),
+  }),
+}

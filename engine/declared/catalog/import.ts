@@ -1,0 +1,513 @@
+/**
+ * A catalog file staged as one edit (SPEC.md, Catalog YAML): every entry is checked and every
+ * problem told with its place before anything is written; parts are upserted by name; nothing is
+ * deleted unless pruning is asked for.
+ */
+import type {
+  Catalog,
+  CatalogAgent,
+  CatalogProblem,
+  CatalogProject,
+  CatalogSkill,
+  CatalogSource,
+  CatalogTrigger,
+} from '../../../schemas/types.ts'
+import { normaliseHandoffs } from '../../documents/agent.ts'
+import { guardSentence } from '../../documents/guarded-kind.ts'
+import { completeEdit } from '../../documents/wiring.ts'
+import { fail, SvcError } from '../../errors.ts'
+import type { Doc, Edit, PartKind, Stored } from '../../model/documents.ts'
+import {
+  CUSTOM_TEMPLATE,
+  DEFAULT_TEMPLATE,
+  defaultProject,
+  HANDOFF_COOLDOWN,
+  newProjectId,
+  ownerOf,
+  type ProjectDoc,
+  projectOf,
+  projectsOf,
+  putProject,
+  usersOf,
+  withHandoff,
+  withHandoffsOf,
+  withUses,
+  withWake,
+  withWakesOf,
+} from '../../model/project.ts'
+import { parseDuration } from '../../model/units.ts'
+import { secretFields } from '../../sources/connectors/config.ts'
+import { connectorOf, hasConnector } from '../../sources/connectors/index.ts'
+import { type Declared, refuseVariables } from '../declared.ts'
+import { normaliseSpec } from '../operations.ts'
+import { stageProject, stageProjectUpdate } from '../project-writes.ts'
+import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
+import { pauseProject, resumeProject } from '../projects/remove.ts'
+import { join } from '../write.ts'
+import {
+  type Entry,
+  type ImportRun,
+  isTemplate,
+  type Locate,
+  leaveDefault,
+  type Path,
+  problemOf,
+  projectNamed,
+} from './import-run.ts'
+
+/** Stages a whole file. @throws SvcError invalid with every problem, when there is one. */
+export function stageCatalog(
+  declared: Declared,
+  edit: Edit,
+  catalog: Catalog,
+  { prune, locate }: { prune: boolean; locate: Locate },
+): void {
+  const problems: CatalogProblem[] = []
+  const at = <T>(path: Path, fn: () => T): T | undefined => {
+    try {
+      return fn()
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error
+      problems.push(problemOf(error, path, locate))
+      return undefined
+    }
+  }
+  const run: ImportRun = { declared, edit, catalog, prune, at }
+  const paused = resumePaused(edit)
+  stageParts(run, (entry) => !ofTemplate(run, entry))
+  stageProjects(run, (entry) => isTemplate(entry.template))
+  stageParts(run, (entry) => ofTemplate(run, entry))
+  stageProjects(run, (entry) => !isTemplate(entry.template))
+  placeParts(run)
+  stageAgentWiring(run)
+  stageWiringRows(run)
+  if (prune) stagePrune(run)
+  refuse(problems)
+  const isAnyPaused = paused.size > 0 || (catalog.projects ?? []).some((entry) => entry.paused)
+  // What a project wires comes along first: a pause stops that, too.
+  if (isAnyPaused) completeEdit(edit)
+  pauseAgain(run, paused)
+  refuse(problems)
+}
+
+/** @throws SvcError invalid, with the first problem as its message and all of them beside it. */
+export function refuse(problems: readonly CatalogProblem[]): void {
+  const [first] = problems
+  if (!first) return
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+  fail('invalid', `line ${first.line}, ${first.path}: ${first.message}${more}`, { problems: [...problems] })
+}
+
+/** A part of a template's project is edited after the project is planned, not adopted by it. */
+function ofTemplate(
+  { catalog, edit }: ImportRun,
+  { project, projects }: { project?: string; projects?: string[] },
+): boolean {
+  const words = project === undefined ? (projects ?? []) : [project]
+  const entries = catalog.projects ?? []
+  return words.some(
+    (word) =>
+      entries.some((entry) => entry.name === word && isTemplate(entry.template)) ||
+      [...projectsOf(edit).values()].some((doc) => doc.name === word && isTemplate(doc.template)),
+  )
+}
+
+/** What a project had stopped while it was paused. */
+interface Paused {
+  sources: boolean
+  /** Whether it stopped any part itself: of a shared part, the project that is paused last does. */
+  isNoted: boolean
+}
+
+/**
+ * Projects that are paused run while the file is staged, so that it speaks of what runs when they
+ * do; they are paused again at the end, which changes nothing by itself.
+ */
+function resumePaused(edit: Edit): Map<string, Paused> {
+  const paused = new Map<string, Paused>()
+  for (const [id, { paused: isPaused, stopped }] of projectsOf(edit)) {
+    const sources = Object.keys(stopped?.sources ?? {}).length > 0
+    const isNoted = sources || Object.keys(stopped?.triggers ?? {}).length > 0
+    if (isPaused) paused.set(id, { sources, isNoted })
+  }
+  for (const id of paused.keys()) resumeProject(edit, id)
+  return paused
+}
+
+function pauseAgain({ edit, catalog, at }: ImportRun, paused: ReadonlyMap<string, Paused>): void {
+  const said = new Map((catalog.projects ?? []).map((entry, i) => [entry.name, { entry, i }]))
+  // In an order of their own, whatever that of the rows: the same file leaves the same notes each time.
+  const noted = (id: string) => Number(paused.get(id)?.isNoted ?? false)
+  const ordered = [...projectsOf(edit)].sort(
+    ([a, { name: first }], [b, { name: second }]) => noted(a) - noted(b) || (first < second ? -1 : 1),
+  )
+  for (const [id, doc] of ordered) {
+    const listed = said.get(doc.name)
+    const isPaused =
+      listed && doc.template !== DEFAULT_TEMPLATE ? listed.entry.paused === true : paused.has(id)
+    if (isPaused && !doc.draft)
+      at(['projects', listed?.i ?? 0], () => pauseProject(edit, id, paused.get(id)?.sources ?? false))
+  }
+}
+
+/* The entries of parts in a catalog file: each upserted by name. */
+
+/** Stages the entries that `isDue`. */
+function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
+  const { catalog, edit, at } = run
+  const each = <T extends Entry>(
+    section: keyof Catalog,
+    entries: T[] | undefined,
+    stage: (entry: T) => void,
+  ) =>
+    entries?.forEach((entry, i) => {
+      if (isDue(entry)) at([section, i], () => stage(entry))
+    })
+  each('sources', catalog.sources as (CatalogSource & Entry)[], (entry) =>
+    stagePart(run, 'source', entry.name, sourceSpec(edit, entry)),
+  )
+  each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
+    stagePart(run, 'mcp_server', name, spec),
+  )
+  each('skills', catalog.skills as (CatalogSkill & Entry)[], ({ name, description, body, prevent_destroy }) =>
+    stagePart(run, 'skill', name, { description, body, prevent_destroy }),
+  )
+  each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
+  each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
+}
+
+/** A file that is the source of truth says of each part whether it is guarded. */
+function stagePart(
+  { edit, declared }: Pick<ImportRun, 'edit' | 'declared'>,
+  kind: PartKind,
+  name: string,
+  spec: Doc,
+): void {
+  const guarded = { ...spec, prevent_destroy: spec.prevent_destroy ?? false }
+  const doc = normaliseSpec(edit, kind, name, guarded)
+  // Here too, not when the edit is completed alone: the problem is told with its place in the file.
+  const stored = edit.stored(kind, name)
+  refuseVariables({ kind, stored, doc, revive: null }, declared.kinds, declared.env)
+  edit.put(kind, name, doc)
+}
+
+/** A blank secret keeps the stored one, as one that is left out does. */
+function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
+  const { connector, poll, config, paused, prevent_destroy } = entry
+  if (!hasConnector(connector)) fail('invalid', `connector ${connector} is not known`, { field: 'connector' })
+  const secrets = secretFields(connector)
+  const kept = Object.fromEntries(
+    Object.entries(config ?? {}).filter(([field, value]) => !(secrets.includes(field) && value === '')),
+  )
+  const isInternal = edit.get('source', entry.name)?.connector === 'finding'
+  if (isInternal || connector === 'finding')
+    fail('invalid', `connector: ${connector} sources are made by the service itself`, { field: 'connector' })
+  return {
+    connector,
+    ...(poll ? { poll } : {}),
+    config: kept,
+    ...(paused ? { paused } : {}),
+    prevent_destroy,
+  }
+}
+
+function stageTrigger(run: ImportRun, { name, project: _project, ...spec }: CatalogTrigger): void {
+  const { edit, catalog } = run
+  const missing = spec.sources.findIndex(
+    (source) =>
+      !edit.has('source', source) && !(catalog.sources ?? []).some((entry) => entry.name === source),
+  )
+  if (missing >= 0)
+    fail('invalid', `no source is named ${spec.sources[missing]}`, { field: `sources[${missing}]` })
+  stagePart(run, 'trigger', name, { ...spec })
+}
+
+/** Absent keeps what is stored of these; present and empty clears it. */
+const KEPT = ['concludes', 'verdicts', 'github'] as const
+
+function stageAgent(run: ImportRun, entry: CatalogAgent): void {
+  const { edit, catalog } = run
+  const { name, project: _p, trigger: _t, handoffs: _h, enabled: _e, ...spec } = entry
+  const known = (server: string) =>
+    edit.has('mcp_server', server) || (catalog.mcp_servers ?? []).some((other) => other.name === server)
+  const missing = (spec.mcp_servers ?? []).findIndex((server) => !known(server))
+  if (missing >= 0)
+    fail('invalid', `no MCP server is named ${spec.mcp_servers![missing]}`, {
+      field: `mcp_servers[${missing}]`,
+    })
+  const now = edit.get('agent', name)
+  const kept = Object.fromEntries(
+    KEPT.filter((field) => spec[field] === undefined && now?.[field] !== undefined).map((field) => [
+      field,
+      now?.[field],
+    ]),
+  )
+  stagePart(run, 'agent', name, { ...kept, ...spec })
+}
+
+/* Where the parts of a catalog file belong, and what its agents' own entries wire. */
+
+/** Puts parts into the projects their entries name. */
+function placeParts(run: ImportRun): void {
+  const { catalog, edit, at } = run
+  const place = (
+    section: 'triggers' | 'agents' | 'mcp_servers' | 'skills',
+    kind: PartKind,
+    entries: Entry[] | undefined,
+  ) =>
+    entries?.forEach((entry, i) => {
+      if (!edit.has(kind, entry.name)) return
+      at([section, i, 'project'], () => {
+        if (entry.project === undefined) return
+        const id = projectNamed(edit, entry.project)
+        const owner = ownerOf(edit, kind, entry.name)
+        join(edit, kind, entry.name, id, owner === null || owner === id)
+        if (owner === null || owner === id) leaveDefault(edit, kind, entry.name, id)
+      })
+    })
+  catalog.sources?.forEach((entry, i) => {
+    entry.projects?.forEach((word, n) => {
+      at(['sources', i, 'projects', n], () => {
+        if (!edit.has('source', entry.name)) return
+        const id = projectNamed(edit, word)
+        if (!usersOf(edit, 'source', entry.name).includes(id))
+          join(edit, 'source', entry.name, id, ownerOf(edit, 'source', entry.name) === null)
+        leaveDefault(edit, 'source', entry.name, id)
+      })
+    })
+  })
+  place('mcp_servers', 'mcp_server', catalog.mcp_servers as Entry[] | undefined)
+  place('triggers', 'trigger', catalog.triggers as Entry[] | undefined)
+  place('agents', 'agent', catalog.agents as Entry[] | undefined)
+  place('skills', 'skill', catalog.skills as Entry[] | undefined)
+  catalog.skills?.forEach((entry, i) => {
+    entry.used_by?.forEach((word, n) => {
+      at(['skills', i, 'used_by', n], () => {
+        const id = projectNamed(edit, word)
+        if (edit.has('skill', entry.name) && !usersOf(edit, 'skill', entry.name).includes(id))
+          join(edit, 'skill', entry.name, id, false)
+      })
+    })
+  })
+}
+
+/** An agent's own entry wires it in its home: the project that made it, else the Default one. */
+function stageAgentWiring({ edit, catalog, at }: ImportRun): void {
+  catalog.agents?.forEach((entry, i) => {
+    const { name, trigger, enabled, handoffs } = entry
+    if (!edit.has('agent', name)) return
+    const home = homeOf(edit, entry)
+    if (trigger !== undefined) {
+      at(['agents', i, 'trigger'], () => {
+        if (trigger && !edit.has('trigger', trigger)) fail('invalid', `no trigger is named ${trigger}`)
+        let doc = withWakesOf(projectOf(edit, home), name, trigger ? [trigger] : [])
+        if (trigger) doc = withWake(doc, trigger, name, enabled ?? false)
+        putProject(edit, home, doc)
+      })
+    } else if (enabled !== undefined) at(['agents', i, 'enabled'], () => switchAll(edit, home, name, enabled))
+    if (handoffs !== undefined)
+      at(['agents', i, 'handoffs'], () => {
+        const rows = normaliseHandoffs(name, handoffs)
+        const missing = rows.find((row) => !edit.has('agent', row.agent))
+        if (missing) fail('invalid', `no agent is named ${missing.agent}`)
+        putProject(edit, home, withHandoffsOf(projectOf(edit, home), name, rows))
+      })
+  })
+}
+
+function switchAll(edit: Edit, id: string, agent: string, enabled: boolean): void {
+  let doc: ProjectDoc = projectOf(edit, id)
+  for (const [trigger, agents] of Object.entries(doc.wakes ?? {}))
+    if (agents[agent]) doc = withWake(doc, trigger, agent, enabled)
+  putProject(edit, id, doc)
+}
+
+function homeOf(edit: Edit, { name, project }: CatalogAgent): string {
+  const named =
+    project === undefined ? undefined : [...projectsOf(edit)].find(([, doc]) => doc.name === project)?.[0]
+  return named ?? ownerOf(edit, 'agent', name) ?? defaultProject(edit)
+}
+
+/* The projects of a catalog file: made by name, or brought in step. */
+
+/** Stages the entries that `isDue`. */
+function stageProjects(run: ImportRun, isDue: (entry: CatalogProject) => boolean): void {
+  run.catalog.projects?.forEach((entry, i) => {
+    if (isDue(entry)) run.at(['projects', i], () => stageProjectEntry(run, entry))
+  })
+}
+
+function stageProjectEntry(run: ImportRun, entry: CatalogProject): void {
+  const { declared, edit } = run
+  const { template, name, goal, description = '', params, objects } = entry
+  if (!template) fail('invalid', 'template is required', { field: 'template' })
+  if (template === DEFAULT_TEMPLATE) {
+    stageProjectUpdate(declared, edit, defaultProject(edit), { goal: goal ?? '', description })
+    return
+  }
+  const id = [...projectsOf(edit)].find(([, doc]) => doc.name === name)?.[0]
+  if (id === undefined && template !== CUSTOM_TEMPLATE) {
+    stageProject(declared, edit, {
+      template,
+      ...(name ? { name } : {}),
+      ...(params ? { params } : {}),
+      ...(goal ? { goal } : {}),
+      description,
+    })
+    return
+  }
+  if (id !== undefined) {
+    const doc = projectOf(edit, id)
+    if (doc.template !== template)
+      fail(
+        'invalid',
+        `template: project ${name} was made from ${doc.template}; delete it to make it from ${template}`,
+        {
+          field: 'template',
+        },
+      )
+    // A file that is the source of truth says the goal, the description and the parameters whole.
+    stageProjectUpdate(declared, edit, id, { goal: goal ?? '', description, ...(params ? { params } : {}) })
+  }
+  if (template === CUSTOM_TEMPLATE) stageCustom(run, id, entry, objects ?? [])
+}
+
+function stageCustom(
+  run: ImportRun,
+  known: string | undefined,
+  { name, goal, description }: CatalogProject,
+  objects: NonNullable<CatalogProject['objects']>,
+): void {
+  const { edit, prune } = run
+  const id = known ?? newProjectId(edit)
+  if (known === undefined) {
+    const said = {
+      name: checkProjectName(name),
+      goal: checkGoal(goal),
+      description: checkDescription(description),
+    }
+    putProject(edit, id, { ...saidOf(said), template: CUSTOM_TEMPLATE, uses: {} })
+  }
+  const refs = objects.map(({ kind: word, name: object, shared }, i) => {
+    const kind = (word === 'mcp server' ? 'mcp_server' : word) as PartKind
+    if (word === 'view')
+      fail('invalid', 'views were removed in 1.38.0: a trigger reads sources itself, with filters', {
+        field: `objects[${i}]`,
+      })
+    if (!edit.has(kind, object))
+      fail('invalid', `no ${word} is named ${object}`, { field: `objects[${i}].name` })
+    const owner = ownerOf(edit, kind, object)
+    return { kind, name: object, owned: shared !== true && (owner === null || owner === id) }
+  })
+  let doc = projectOf(edit, id)
+  if (prune) doc = { ...doc, uses: { ...(doc.uses.skill ? { skill: doc.uses.skill } : {}) } }
+  putProject(edit, id, withUses(doc, refs))
+  for (const ref of refs) if (ref.owned) leaveDefault(edit, ref.kind, ref.name, id)
+}
+
+/* The wiring section of a catalog file: it wins over what the agents' own entries say. */
+
+function stageWiringRows({ edit, catalog, at }: ImportRun): void {
+  catalog.wiring?.forEach((row, i) => {
+    at(['wiring', i], () => {
+      const id = projectNamed(edit, row.project)
+      const doc = projectOf(edit, id)
+      if (!edit.has('agent', row.agent)) fail('invalid', `no agent is named ${row.agent}`, { field: 'agent' })
+      if ('wake' in row) {
+        if (!edit.has('trigger', row.wake))
+          fail('invalid', `no trigger is named ${row.wake}`, { field: 'wake' })
+        putProject(edit, id, withWake(doc, row.wake, row.agent, row.enabled ?? true))
+        return
+      }
+      if (!edit.has('agent', row.to)) fail('invalid', `no agent is named ${row.to}`, { field: 'to' })
+      if (row.agent === row.to) fail('invalid', `${row.agent} cannot hand over to itself`, { field: 'to' })
+      const cooldown = row.cooldown ?? HANDOFF_COOLDOWN
+      parseDuration(cooldown, 'cooldown')
+      putProject(edit, id, withHandoff(doc, row.agent, row.verdict.toLowerCase(), row.to, cooldown))
+    })
+  })
+}
+
+/* What a pruning import deletes: parts and projects the file does not name, and wiring it lacks. */
+
+const SECTIONS = [
+  ['sources', 'source'],
+  ['triggers', 'trigger'],
+  ['agents', 'agent'],
+  ['mcp_servers', 'mcp_server'],
+  ['skills', 'skill'],
+] as const satisfies readonly (readonly [keyof Catalog, PartKind])[]
+
+function stagePrune(run: ImportRun): void {
+  const { edit, catalog, declared, at } = run
+  const named = new Set((catalog.projects ?? []).map((entry) => entry.name))
+  for (const [id, doc] of projectsOf(edit))
+    if (doc.template !== DEFAULT_TEMPLATE && !doc.draft && !named.has(doc.name) && edit.stored('project', id))
+      edit.remove('project', id)
+  const planned = plannedBy(run)
+  for (const [section, kind] of SECTIONS) {
+    const kept = new Set((catalog[section] as { name: string }[] | undefined)?.map(({ name }) => name))
+    for (const { name, doc } of declared.kinds[kind].list() as Stored[]) {
+      const isInternal = kind === 'source' && connectorOf(String(doc.connector)).internal === true
+      if (kept.has(name) || isInternal || planned.has(`${kind}:${name}`)) continue
+      if (doc.prevent_destroy === true) at([], () => fail('invalid', guardSentence(kind, name)))
+      else edit.remove(kind, name)
+    }
+  }
+  pruneWiring(run)
+}
+
+/** What the templates of the projects that stay plan is named by their parameters. */
+function plannedBy({ edit }: ImportRun): Set<string> {
+  const planned = new Set<string>()
+  for (const doc of projectsOf(edit).values())
+    for (const [kind, entries] of Object.entries(doc.plan ?? {}))
+      for (const { name } of Object.values(entries ?? {})) planned.add(`${kind}:${name}`)
+  return planned
+}
+
+/** Wakes and handoffs of hand-made projects that neither an agent's entry nor a row says. */
+function pruneWiring({ edit, catalog }: ImportRun): void {
+  const said = new Set<string>()
+  for (const row of catalog.wiring ?? [])
+    said.add(
+      'wake' in row
+        ? `${row.project}|${row.wake}>${row.agent}`
+        : `${row.project}|${row.agent}/${row.verdict.toLowerCase()}/${row.to}`,
+    )
+  const ofAgent = new Map((catalog.agents ?? []).map((entry) => [entry.name, entry]))
+  for (const [id, doc] of projectsOf(edit)) {
+    if (doc.plan) continue
+    const wakes = Object.fromEntries(
+      Object.entries(doc.wakes ?? {}).map(([trigger, agents]) => [
+        trigger,
+        Object.fromEntries(
+          Object.entries(agents).filter(
+            ([agent]) =>
+              said.has(`${doc.name}|${trigger}>${agent}`) || ofAgent.get(agent)?.trigger === trigger,
+          ),
+        ),
+      ]),
+    )
+    const handoffs = Object.fromEntries(
+      Object.entries(doc.handoffs ?? {}).map(([agent, verdicts]) => [
+        agent,
+        Object.fromEntries(
+          Object.entries(verdicts).map(([verdict, targets]) => [
+            verdict,
+            Object.fromEntries(
+              Object.entries(targets).filter(
+                ([to]) =>
+                  said.has(`${doc.name}|${agent}/${verdict}/${to}`) ||
+                  ofAgent
+                    .get(agent)
+                    ?.handoffs?.some((row) => row.agent === to && row.verdict.toLowerCase() === verdict),
+              ),
+            ),
+          ]),
+        ),
+      ]),
+    )
+    putProject(edit, id, { ...doc, wakes, handoffs })
+  }
+}

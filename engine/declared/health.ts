@@ -1,0 +1,520 @@
+/**
+ * Whether a project works, and what to do where it does not (SPEC.md, Project: the health line). What
+ * counts: its sources, what its plan misses, what is wired, a model provider, the variables it refers
+ * to, how the last runs of its agents ended, and whether what it sends arrives. docs/health.md lists it.
+ */
+import type { ProjectHealth, Usage } from '../../schemas/types.ts'
+import { SCRIPTED_PROVIDER } from '../agents/models/scripted.ts'
+import type { EngineStatus } from '../calls.ts'
+import { countedBy, severityOfRank } from '../incidents/steps.ts'
+import type { Figures } from '../log/figures.ts'
+import type { Database } from '../log/store/handle.ts'
+import type { Capacity } from '../log/store/maintenance.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { iso } from '../log/timeline/present.ts'
+import { kindWord, type PartKind } from '../model/documents.ts'
+import { type ProjectDoc, partsOf, wiringOf } from '../model/project.ts'
+import { openVariable, variableFault } from '../net/secrets.ts'
+import { type FindingTold, findingsTold } from '../outbox/present.ts'
+import type { LiveSource } from '../sources/live.ts'
+import type { SealedSecrets } from './access/sealed-secrets.ts'
+import type { Declared } from './declared.ts'
+import { watchesOf, wokenAgents } from './outline.ts'
+import { driftsOf } from './projects/label-drift.ts'
+import { requireProject } from './skill-writes.ts'
+
+type Issue = ProjectHealth['issues'][number]
+
+/** @param hasProvider whether a model provider is there to run agents on. @throws SvcError not_found */
+export function projectHealth(declared: Declared, word: string, hasProvider: boolean): ProjectHealth {
+  const id = requireProject(declared, word)
+  const doc = declared.kinds.project.find(id)!.doc
+  if (doc.draft) return { state: 'setting_up', message: 'A draft: its plan is not applied yet', issues: [] }
+  if (doc.paused) return { state: 'paused', message: 'Paused: nothing in it wakes an agent', issues: [] }
+  const issues = [
+    ...providerIssues(declared, doc, hasProvider),
+    ...sourceIssues(declared, doc),
+    ...missingIssues(declared, id),
+    ...variableIssues(declared, doc),
+    ...parkedIssues(declared, id),
+    ...runIssues(declared, id, doc),
+    ...deliveryIssues(declared, id, doc),
+    ...driftIssues(declared, doc),
+    ...wiringIssues(id, doc),
+  ]
+  const [first] = issues
+  if (!first) return { state: 'working', message: wellOf(doc), issues }
+  const errors = issues.filter(({ severity }) => severity === 'error').length
+  const many = `${issues.length} things need attention${errors ? `, ${errors} of them now` : ''}`
+  return { state: 'attention', message: issues.length === 1 ? first.message : many, issues }
+}
+
+const wellOf = (doc: ProjectDoc): string =>
+  partsOf(doc).length === 0 ? 'Nothing is in it yet' : 'Everything it needs is in place'
+
+function providerIssues(declared: Declared, doc: ProjectDoc, hasProvider: boolean): Issue[] {
+  const needing = [...wokenAgents(declared, doc).keys()].filter(
+    (name) => declared.kinds.agent.find(name)?.doc.provider !== SCRIPTED_PROVIDER,
+  )
+  if (hasProvider || needing.length === 0) return []
+  return [
+    {
+      severity: 'error',
+      message: 'No model provider is set, so its agents cannot run',
+      fix: 'Add a model provider',
+      view: '/settings?tab=providers',
+    },
+  ]
+}
+
+function parkedIssues({ store }: Declared, id: string): Issue[] {
+  const parked = parkedRunsOf(store.db, id)
+  if (parked === null) return []
+  return [
+    {
+      severity: 'warning',
+      message: parkedSentence(parked),
+      fix: 'They go on by themselves; look at the model provider, or set a fallback under Settings, Agents',
+      view: '/runs?status=parked',
+    },
+  ]
+}
+
+function sourceIssues(declared: Declared, doc: ProjectDoc): Issue[] {
+  return watchesOf(declared, doc).flatMap(({ source, state, detail }): Issue[] => {
+    const view = `/sources/${encodeURIComponent(source)}`
+    if (state === 'error')
+      return [
+        {
+          severity: 'error',
+          message: `Source ${source}: ${detail}`,
+          fix: 'Open the source and correct its settings',
+          view,
+        },
+      ]
+    if (state === 'paused')
+      return [
+        {
+          severity: 'warning',
+          message: `Source ${source} is paused`,
+          fix: 'Resume it to take events again',
+          view,
+        },
+      ]
+    const { rejected, events } = declared.sources.requireByName(source).counters
+    // One bad item is its sender's fault; where more is refused than taken, it is about the source.
+    if (rejected === 0 || rejected < events) return []
+    return [
+      {
+        severity: 'warning',
+        message: `Source ${source} refused ${rejected} of ${rejected + events} items since the start`,
+        fix: 'Compare what is sent with its settings',
+        view,
+      },
+    ]
+  })
+}
+
+function missingIssues({ projects }: Declared, id: string): Issue[] {
+  return projects
+    .plannedOf(id)
+    .filter(({ state }) => state === 'missing')
+    .map(({ kind, name }) => ({
+      severity: 'error',
+      message: `${capital(kindWord(kind as PartKind))} ${name} is missing`,
+      fix: 'Repair makes it again from the plan',
+      view: `/projects/${id}?tab=parts`,
+    }))
+}
+
+const REFERRING = { mcp_server: ['MCP server', 'mcp-servers'], agent: ['Agent', 'agents'] } as const
+
+/** Variables that MCP servers and agents refer to; those of sources are a fault of the source. */
+function variableIssues({ kinds, env }: Declared, doc: ProjectDoc): Issue[] {
+  return (['mcp_server', 'agent'] as const).flatMap((kind) =>
+    Object.keys(doc.uses[kind] ?? {})
+      .sort()
+      .flatMap((name) => {
+        const found = kinds[kind].find(name)
+        const uses = (found && kinds[kind].variables?.(found.doc)) || []
+        const [word, path] = REFERRING[kind]
+        return uses
+          .filter(({ variable }) => typeof openVariable(variable, env) === 'string')
+          .map(
+            ({ variable }): Issue => ({
+              severity: 'error',
+              message: `${word} ${name} refers to the variable ${variable}, which ${variableFault(variable, env) === null ? 'is not set' : 'may not be opened'}`,
+              fix: 'Set the variable and start again, or enter the secret itself',
+              view: `/${path}/${encodeURIComponent(name)}`,
+            }),
+          )
+      }),
+  )
+}
+
+function runIssues({ store, clock }: Declared, id: string, doc: ProjectDoc): Issue[] {
+  return lastRuns(store.db, id, clock.now())
+    .filter(({ agent }) => doc.uses.agent?.[agent])
+    .flatMap((last) => {
+      const { agent, run, state, error, failed, told } = last
+      const { delivery, delivery_error, slack, slack_error } = told
+      const view = `/runs/${run}`
+      const issues: Issue[] = []
+      if (state === 'capped')
+        issues.push({
+          severity: 'error',
+          message: `Agent ${agent} was not run: ${error ?? 'a budget is reached'}`,
+          fix: 'Raise the budget or the daily cap',
+          view,
+        })
+      else if (state !== 'succeeded' && state !== 'exhausted')
+        issues.push({
+          severity: 'error',
+          message: `${failed === 1 ? `The last run of agent ${agent}` : `The last ${failed} runs of agent ${agent}`} failed: ${error ?? 'it said nothing'}`,
+          fix: 'Open the run to see what went wrong',
+          view,
+        })
+      if (delivery !== null && delivery !== 'ok' && delivery !== 'pending')
+        issues.push({
+          severity: 'error',
+          message: `The last finding of agent ${agent} did not reach its webhook: ${delivery_error ?? delivery}`,
+          fix: 'Check the address and its token',
+          view: `/agents/${encodeURIComponent(agent)}`,
+        })
+      if (slack === 'failed')
+        issues.push({
+          severity: 'error',
+          message: `The last finding of agent ${agent} was not posted to Slack: ${slack_error ?? 'no reason is recorded'}`,
+          fix: 'Check the channel of the agent, and Slack in the settings',
+          view: `/agents/${encodeURIComponent(agent)}`,
+        })
+      return issues
+    })
+}
+
+function deliveryIssues({ store, clock }: Declared, id: string, doc: ProjectDoc): Issue[] {
+  const triggers = Object.keys(doc.uses.trigger ?? {})
+  return failingDeliveries(store.db, id, triggers, clock.now()).map(({ masked, reason, disabled }) => ({
+    severity: 'error',
+    message: disabled
+      ? `Deliveries to ${masked} are switched off, because they kept failing`
+      : `The last delivery to ${masked} failed: ${reason ?? 'no reason is recorded'}`,
+    fix: 'Check the address, then deliver again',
+    view: '/deliveries',
+  }))
+}
+
+function wiringIssues(id: string, doc: ProjectDoc): Issue[] {
+  const { wakes, handoffs } = wiringOf(doc)
+  const view = `/projects/${id}?tab=graph`
+  const idle = Object.keys(doc.uses.agent ?? {}).filter(
+    (agent) => !wakes.some((wake) => wake.agent === agent) && !handoffs.some((row) => row.to === agent),
+  )
+  const unheard = Object.keys(doc.uses.trigger ?? {}).filter(
+    (trigger) => !wakes.some((wake) => wake.trigger === trigger),
+  )
+  return [
+    ...idle.sort().map((agent) => ({
+      severity: 'warning' as const,
+      message: `Nothing wakes agent ${agent}`,
+      fix: 'Wire a trigger to it, or a handoff from another agent',
+      view,
+    })),
+    ...unheard.sort().map((trigger) => ({
+      severity: 'warning' as const,
+      message: `Trigger ${trigger} wakes no agent`,
+      fix: 'Wire an agent to it',
+      view,
+    })),
+  ]
+}
+
+const DRIFTING = { source: 'sources', trigger: 'triggers', agent: 'agents' } as const
+
+/** Labels that its parts depend on and that do not come. */
+function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
+  return (['source', 'trigger', 'agent'] as const).flatMap((kind) =>
+    Object.keys(doc.uses[kind] ?? {})
+      .sort()
+      .flatMap((name) =>
+        driftsOf(declared, kind, name).map(
+          (drift): Issue => ({
+            severity: 'warning',
+            message: `${kind[0]!.toUpperCase()}${kind.slice(1)} ${name}: ${drift}`,
+            fix: 'Name a label that its events carry, or have the source give them this one',
+            view: `/${DRIFTING[kind]}/${encodeURIComponent(name)}`,
+          }),
+        ),
+      ),
+  )
+}
+
+const capital = (word: string): string => `${word[0]!.toUpperCase()}${word.slice(1)}`
+
+/* What is wrong with the whole instance beside its storage, for GET /health; docs/health.md lists it. */
+
+/** Fewer may fail for reasons of their own. */
+const LEAST_SOURCES = 2
+
+/** @returns sentences, none when it is well. @param hasProvider whether there is a model provider */
+function instanceFaults(declared: Declared, hasProvider: boolean): string[] {
+  const { db } = declared.store
+  const faults: string[] = []
+  if (!hasProvider && wakesAnyAgent(db))
+    faults.push('agents are switched on and no model provider is set, so none of them can run')
+  const failing = allRunsFail(db, declared.clock.now())
+  if (failing !== null) faults.push(failing)
+  const parked = parkedRuns(db)
+  if (parked !== null) faults.push(parkedSentence(parked))
+  const all = allSourcesFail(declared)
+  if (all !== null) faults.push(all)
+  return faults
+}
+
+/** Asked by whoever watches the instance, so that it costs what the sources in memory do, and one statement. */
+function allSourcesFail({ sources, store }: Declared): string | null {
+  const asked = sources
+    .live()
+    .filter(({ paused, connector }) => !paused && connector.mode !== 'reference' && !connector.internal)
+  if (asked.length < LEAST_SOURCES) return null
+  const isUnset = ({ unreadable, unresolved }: LiveSource) => unreadable.length + unresolved.length > 0
+  const failing = new Set(
+    store.db.prepare<[], number>('SELECT source_id FROM polls WHERE last_error IS NOT NULL').pluck().all(),
+  )
+  const isWell = (source: LiveSource) =>
+    !isUnset(source) &&
+    !(source.connector.mode === 'poll' && failing.has(source.id)) &&
+    source.signature?.secrets.length !== 0
+  return asked.some(isWell) ? null : `none of the ${asked.length} sources takes events`
+}
+
+/* How the last runs and deliveries went: what health is judged by. */
+
+/** What is older says nothing of how it goes now. */
+const WINDOW_MS = 7 * 86_400_000
+const RUNS_LOOKED_AT = 10
+
+interface LastRun {
+  agent: string
+  /** Id of the newest that ended. */
+  run: string
+  state: string
+  error: string | null
+  /** How many failed one after the other, newest first; at most those looked at. */
+  failed: number
+  /** How its finding was told. */
+  told: FindingTold
+}
+
+type Ended = Omit<LastRun, 'failed' | 'told'>
+
+/** The last run of each agent of a project that ended within seven days, practice left out. */
+function lastRuns(db: Database, project: string, now: number): LastRun[] {
+  const ended = db
+    .prepare<{ project: string; since: number }, Ended>(
+      `SELECT agent, run, state, error FROM (
+         SELECT r.agent, r.id AS run, r.state, r.error, r.seq,
+           row_number() OVER (PARTITION BY r.agent ORDER BY r.seq DESC) AS n
+         FROM run_projects p JOIN runs r ON r.id = p.run_id
+         WHERE p.project = @project AND r.finished_at > @since AND r.practice = 0 AND r.woken_by <> 'external'
+           AND r.state NOT IN ('queued', 'running', 'parked', 'cancelled'))
+       WHERE n <= ${RUNS_LOOKED_AT} ORDER BY agent, seq DESC`,
+    )
+    .all({ project, since: now - WINDOW_MS })
+  const told = findingsTold(db)
+  const byAgent = new Map<string, Ended[]>()
+  for (const run of ended) byAgent.set(run.agent, [...(byAgent.get(run.agent) ?? []), run])
+  return [...byAgent.values()].map((runs) => {
+    const succeeded = runs.findIndex(({ state }) => !isFailure(state))
+    return { ...runs[0]!, told: told(runs[0]!.run), failed: succeeded < 0 ? runs.length : succeeded }
+  })
+}
+
+const isFailure = (state: string): boolean => state === 'failed' || state === 'empty'
+
+interface FailingRecipient {
+  masked: string
+  reason: string | null
+  disabled: boolean
+}
+
+/** Addresses subscribed to a project or its triggers whose last delivery within seven days failed. */
+function failingDeliveries(
+  db: Database,
+  project: string,
+  triggers: readonly string[],
+  now: number,
+): FailingRecipient[] {
+  const subscribed = db
+    .prepare<[string, string], { id: string; masked: string; disabled_at: number | null }>(
+      `SELECT id, masked, disabled_at FROM subscriptions WHERE removed_at IS NULL
+         AND (project = ? OR (project IS NULL AND trigger_name IN (SELECT value FROM json_each(?))))
+       ORDER BY created_at, id`,
+    )
+    .all(project, JSON.stringify(triggers))
+  const newest = db.prepare<[string, number], { state: string; reason: string | null }>(
+    `SELECT state, reason FROM deliveries WHERE recipient = ? AND made_at > ? AND state IN ('delivered', 'failed')
+     ORDER BY seq DESC LIMIT 1`,
+  )
+  return subscribed.flatMap(({ id, masked, disabled_at }) => {
+    const last = newest.get(id, now - WINDOW_MS)
+    const disabled = disabled_at !== null
+    return disabled || last?.state === 'failed' ? [{ masked, reason: last?.reason ?? null, disabled }] : []
+  })
+}
+
+const INSTANCE_WINDOW_MS = 86_400_000
+const INSTANCE_RUNS = 5
+const INSTANCE_LEAST = 3
+
+/** Why no agent of the instance gets anything done; null: some do, or too few were asked to tell. */
+function allRunsFail(db: Database, now: number): string | null {
+  const runs = db
+    .prepare<[number], { state: string; error: string | null }>(
+      `SELECT state, error FROM runs WHERE finished_at > ? AND practice = 0 AND woken_by <> 'external' AND state <> 'cancelled'
+       ORDER BY finished_at DESC LIMIT ${INSTANCE_RUNS}`,
+    )
+    .all(now - INSTANCE_WINDOW_MS)
+  if (runs.length < INSTANCE_LEAST || !runs.every(({ state }) => isFailure(state))) return null
+  return `the last ${runs.length} runs of agents failed: ${runs[0]!.error ?? 'no reason is recorded'}`
+}
+
+/** Whether the wiring of a project that runs wakes any agent that needs a model provider. */
+function wakesAnyAgent(db: Database): boolean {
+  return (
+    db
+      .prepare(
+        `SELECT 1 FROM projects p, json_each(p.spec, '$.wakes') t, json_each(t.value) a
+         WHERE p.state NOT IN ('deleted', 'paused', 'draft') AND json_extract(a.value, '$.enabled')
+           AND NOT EXISTS (SELECT 1 FROM agents g WHERE g.name = a.key AND g.state <> 'deleted'
+             AND json_extract(g.spec, '$.provider') = ?) LIMIT 1`,
+      )
+      .get(SCRIPTED_PROVIDER) !== undefined
+  )
+}
+
+/* Runs that wait because a model is not to be had, for whoever looks at how the instance is. */
+
+interface ParkedRow {
+  agent: string
+  parked_since: number
+  parked_until: number
+  parked_why: string | null
+}
+
+const WHAT = 'r.agent, r.parked_since, r.parked_until, r.parked_why'
+const ORDER = 'ORDER BY r.parked_until, r.seq'
+
+/** Of all agents, practice included: it waits as well. Null: none does. */
+function parkedRuns(db: Database): EngineStatus['parked'] {
+  return summed(
+    db.prepare<[], ParkedRow>(`SELECT ${WHAT} FROM runs r WHERE r.state = 'parked' ${ORDER}`).all(),
+  )
+}
+
+/** Of a project. @param project id */
+function parkedRunsOf(db: Database, project: string): EngineStatus['parked'] {
+  return summed(
+    db
+      .prepare<[string], ParkedRow>(
+        `SELECT ${WHAT} FROM runs r WHERE r.state = 'parked' AND r.practice = 0
+           AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ${ORDER}`,
+      )
+      .all(project),
+  )
+}
+
+function summed(rows: readonly ParkedRow[]): EngineStatus['parked'] {
+  const [next] = rows
+  if (!next) return null
+  const byAgent: Record<string, number> = {}
+  for (const { agent } of rows) byAgent[agent] = (byAgent[agent] ?? 0) + 1
+  return {
+    runs: rows.length,
+    since: Math.min(...rows.map(({ parked_since }) => parked_since)),
+    until: next.parked_until,
+    reason: next.parked_why ?? '',
+    byAgent,
+  }
+}
+
+/** "2 runs of agents wait for a model since 2026-11-23T01:00:00.000Z: overloaded; tried again at …". */
+function parkedSentence({ runs, since, until, reason }: NonNullable<EngineStatus['parked']>): string {
+  const who = runs === 1 ? '1 run of an agent waits' : `${runs} runs of agents wait`
+  const iso = (ms: number) => new Date(ms).toISOString()
+  return `${who} for a model since ${iso(since)}: ${reason}; tried again at ${iso(until)}`
+}
+
+/* The instance in figures: storage in use, counters, whether it is well. */
+
+export interface UsageParts {
+  declared: Declared
+  /** As the writer holds it, or as a reader finds it. */
+  storage: Pick<Capacity, 'measure' | 'refusal'>
+  ctx: ReadContext
+}
+
+export function usageOf({ declared, storage, ctx }: UsageParts): Usage {
+  const { sources, clock } = declared
+  const now = clock.now()
+  const m = storage.measure(now)
+  const all = ctx.index.all()
+  const oldest = all.length ? Math.min(...all.map((segment) => segment.minTs)) : null
+  const listed = sources.live()
+  return {
+    db_bytes: m.dbBytes,
+    wal_bytes: m.walBytes,
+    free_bytes: m.freeBytes,
+    events: all.reduce((sum, segment) => sum + segment.n, 0),
+    max_bytes: m.maxBytes,
+    max_bytes_source: m.maxBytesSource,
+    disk_total: m.diskTotal,
+    disk_free: m.diskFree,
+    pct_used: m.pctUsed,
+    ingest_paused: storage.refusal(now) !== null,
+    oldest_event: oldest === null ? null : iso(oldest),
+    sources: listed.map(({ name }) => ({ name, events: sources.store.queries.byName(name)?.events ?? 0 })),
+  }
+}
+
+/** What the status is made of. */
+interface StatusParts extends UsageParts {
+  figures: Figures
+  sealed: SealedSecrets
+  /** Whether there is a model provider. */
+  hasProvider(): boolean
+}
+
+/** All but what was tallied, which is where it is counted. */
+export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies'> {
+  const { declared, storage, ctx, figures, sealed } = parts
+  const { sources, clock } = declared
+  const now = clock.now()
+  const faults = instanceFaults(declared, parts.hasProvider())
+  const m = storage.measure(now)
+  const refusal = storage.refusal(now)
+  const unreadable = sealed.look()
+  return {
+    ingestPaused: refusal !== null,
+    pctUsed: m.pctUsed,
+    detail:
+      [refusal, unreadable.sentence, ...faults].filter((sentence) => sentence !== null).join('; ') || null,
+    parked: parkedRuns(declared.store.db),
+    unreadableSecrets: unreadable.names,
+    eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
+    bySource: sources.live().map((source) => ({
+      source: source.name,
+      ingested: source.counters.events,
+      rejected: source.counters.rejected,
+      state: source.paused ? 'paused' : 'active',
+    })),
+    incidents: countedBy(declared.store.db, null).map(({ state, rank, n }) => ({
+      ...{ state, n },
+      severity: severityOfRank(rank),
+    })),
+    counters: { ...figures.pipeline, reads: figures.reads },
+    dbBytes: m.dbBytes,
+    walBytes: m.walBytes,
+    maxBytes: m.maxBytes,
+  }
+}

@@ -1,0 +1,341 @@
+/**
+ * Writes of agents, each one change-set. The trigger, the handoffs and the switch in a body are the
+ * wiring of one project: the one the body names, else the one the agent was made in.
+ */
+import type {
+  AgentSpec,
+  AgentUpdate,
+  AgentWrite,
+  KeyCreate,
+  KeyCreated,
+  McpServerWrite,
+  PartDeleted,
+  PartMoved,
+  PartWritten,
+  TriggerSpec,
+  TriggerWrite,
+} from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
+import { AGENT_SECRETS, keepAgentSecrets, normaliseAgent, normaliseHandoffs } from '../documents/agent.ts'
+import { keepMcpSecrets, normaliseMcpServer } from '../documents/mcp-server.ts'
+import { normaliseTrigger } from '../documents/trigger.ts'
+import { fail, SvcError } from '../errors.ts'
+import { acceptedIn } from '../log/lifecycle.ts'
+import { githubName } from '../model/credentials.ts'
+import type { Edit } from '../model/documents.ts'
+import {
+  ownerOf,
+  projectOf,
+  projectsOf,
+  putProject,
+  usersOf,
+  withHandoffsOf,
+  withWake,
+  withWakesOf,
+} from '../model/project.ts'
+import { storedName } from '../net/secret-fields.ts'
+import type { Sources } from '../sources/sources.ts'
+import { type Keys, refuseAgentsName } from './access/keys.ts'
+import type { Declared } from './declared.ts'
+import { requireProject } from './skill-writes.ts'
+import {
+  checkName,
+  deleted,
+  joiningProject,
+  movePart,
+  requireCredential,
+  stageEdit,
+  stageNew,
+  type WriteBy,
+  written,
+} from './write.ts'
+
+const STARTS_OFF = 'made, and off: enable it once its trigger is right'
+const NO_TRIGGER = 'made, and nothing wakes it: give it a trigger, or a handoff from another agent'
+
+/** @throws SvcError invalid; conflict when the name is taken */
+export function createAgent(declared: Declared, body: AgentWrite, by: WriteBy): PartWritten {
+  const committed = declared.changes.commit(by, (edit) => stageNewAgent(edit, body))
+  return {
+    ...written(declared, 'agent', body.name, committed),
+    enabled: false,
+    note: body.trigger ? STARTS_OFF : NO_TRIGGER,
+  }
+}
+
+/** Stages a new agent with its wiring. @throws SvcError invalid; conflict when the name is taken */
+export function stageNewAgent(edit: Edit, body: AgentWrite): void {
+  checkName('agent', body.name)
+  const doc = normaliseAgent(keepAgentSecrets(specOf(body), undefined))
+  const project = joiningProject(edit, body.project)
+  stageNew(edit, 'agent', body.name, { ...doc }, project)
+  stageWiring(edit, project, body)
+}
+
+/** Null or absent keeps what is stored, a blank secret too. @throws SvcError not_found; invalid; conflict */
+export function updateAgent(declared: Declared, name: string, body: AgentUpdate, by: WriteBy): PartWritten {
+  const committed = declared.changes.commit(by, (edit) => {
+    const now = edit.require('agent', name)
+    const stored = { doc: { ...now }, unreadable: edit.stored('agent', name)?.unreadable ?? [] }
+    const given = keepAgentSecrets({ ...keptOf(now, body), ...specOf(body) }, stored)
+    if (body.slack_webhook_clear) delete (given as Record<string, unknown>).slack_webhook
+    stageEdit(edit, 'agent', name, body, { ...normaliseAgent(given) }, by.base)
+    if (body.trigger !== undefined || body.handoffs)
+      stageWiring(edit, wiringProject(edit, name, body.project), { ...body, name })
+  })
+  return written(declared, 'agent', name, committed)
+}
+
+/** Its runs and findings stay; handoffs to it go. @throws SvcError not_found */
+export function deleteAgent(declared: Declared, name: string, by: WriteBy): PartDeleted {
+  const committed = declared.changes.commit(by, (edit) => {
+    edit.require('agent', name)
+    const from = new Set<string>()
+    for (const { handoffs } of projectsOf(edit).values())
+      for (const [agent, verdicts] of Object.entries(handoffs ?? {}))
+        if (agent !== name && Object.values(verdicts).some((targets) => targets[name])) from.add(agent)
+    edit.remove('agent', name)
+    return [...from].sort()
+  })
+  return deleted(committed, { handoffs_removed_from: committed.result })
+}
+
+/**
+ * Switches what wakes an agent on or off, in one project or in all that use it.
+ * @throws SvcError not_found; conflict when nothing wakes it, so there is nothing to switch
+ */
+export function switchAgent(
+  declared: Declared,
+  name: string,
+  enabled: boolean,
+  projectWord: string | undefined,
+  by: WriteBy,
+): PartMoved {
+  const { result } = declared.changes.commit(by, (edit) => {
+    edit.require('agent', name)
+    const chosen = projectWord ? [joiningProject(edit, projectWord)] : usersOf(edit, 'agent', name)
+    let wired = 0
+    for (const id of chosen) {
+      const doc = projectOf(edit, id)
+      const triggers = Object.entries(doc.wakes ?? {}).filter(([, agents]) => agents[name])
+      wired += triggers.length
+      if (triggers.length === 0) continue
+      if (enabled && doc.paused)
+        fail('wrong_state', `project ${doc.name} is paused; resume it to switch ${name} on`, {
+          state: 'paused',
+          accepts: acceptedIn('project', 'paused'),
+        })
+      putProject(
+        edit,
+        id,
+        triggers.reduce((next, [trigger]) => withWake(next, trigger, name, enabled), doc),
+      )
+    }
+    if (wired === 0 && enabled)
+      fail(
+        'conflict',
+        `no trigger wakes agent ${name}${projectWord ? ' in this project' : ''}; give it one first`,
+      )
+    return projectWord ? chosen[0]! : null
+  })
+  const version = declared.kinds.agent.find(name)!.changeSet
+  return { ok: true, state: 'active', enabled, project: result, version }
+}
+
+function stageWiring(
+  edit: Edit,
+  project: string,
+  { name, trigger, handoffs }: Pick<AgentWrite, 'name' | 'trigger' | 'handoffs'>,
+): void {
+  let doc = projectOf(edit, project)
+  if (trigger !== undefined) {
+    if (trigger && !edit.has('trigger', trigger))
+      fail('invalid', `trigger: no trigger is named ${trigger}`, { field: 'trigger' })
+    doc = withWakesOf(doc, name, trigger ? [trigger] : [])
+  }
+  if (handoffs) {
+    const rows = normaliseHandoffs(name, handoffs)
+    const missing = rows.find((row) => !edit.has('agent', row.agent))
+    if (missing) fail('invalid', `handoffs: no agent is named ${missing.agent}`, { field: 'handoffs' })
+    doc = withHandoffsOf(doc, name, rows)
+  }
+  putProject(edit, project, doc)
+}
+
+function wiringProject(edit: Edit, name: string, word: string | undefined): string {
+  if (word) return joiningProject(edit, word)
+  return ownerOf(edit, 'agent', name) ?? usersOf(edit, 'agent', name)[0] ?? joiningProject(edit, undefined)
+}
+
+/** Fields a form may leave out or send as null to keep. */
+const KEPT = [
+  'concludes',
+  'verdicts',
+  'github',
+  'max_rounds',
+  'budget_usd',
+  'daily_cap',
+  'run_budget_usd',
+  'remembers',
+  'concurrency',
+] as const
+
+function keptOf(now: AgentSpec, body: AgentUpdate): Record<string, unknown> {
+  // Absent keeps every field, the secrets by their own rule; null keeps those where it says nothing itself.
+  // The guard stays by itself, and is no field of an agent's own.
+  const elsewhere: readonly string[] = [...AGENT_SECRETS.secrets, 'prevent_destroy']
+  const absent = Object.entries(now).filter(
+    ([field]) => body[field as keyof AgentWrite] === undefined && !elsewhere.includes(field),
+  )
+  const nulls = KEPT.slice(0, 3).filter((field) => body[field] === null && now[field] !== undefined)
+  return { ...Object.fromEntries(absent), ...Object.fromEntries(nulls.map((field) => [field, now[field]])) }
+}
+
+/** A body without its wiring, and without what null or absence keeps. */
+function specOf(body: AgentUpdate): Record<string, unknown> {
+  const { name: _n, trigger: _t, handoffs: _h, slack_webhook_clear: _c, project: _p, ...spec } = body
+  return Object.fromEntries(
+    Object.entries(spec).filter(
+      ([field, value]) =>
+        value !== undefined && !(value === null && (KEPT.slice(0, 3) as readonly string[]).includes(field)),
+    ),
+  )
+}
+
+/* Writes of MCP servers, each one change-set. */
+
+/** @throws SvcError invalid; conflict when the name is taken */
+export function createMcpServer(declared: Declared, body: McpServerWrite, by: WriteBy): PartWritten {
+  checkName('mcp_server', body.name)
+  const doc = normaliseMcpServer(keepMcpSecrets(serverSpecOf(body), undefined))
+  requireCredential(declared, githubName(storedName(doc.auth_value)), null)
+  const committed = declared.changes.commit(by, (edit) =>
+    stageNew(edit, 'mcp_server', body.name, { ...doc }, joiningProject(edit, body.project)),
+  )
+  return written(declared, 'mcp_server', body.name, committed)
+}
+
+/** A blank auth_value keeps the stored one, for the same host. @throws SvcError not_found; invalid; conflict */
+export function updateMcpServer(
+  declared: Declared,
+  name: string,
+  body: McpServerWrite,
+  by: WriteBy,
+): PartWritten {
+  const committed = declared.changes.commit(by, (edit) => {
+    const now = edit.require('mcp_server', name)
+    const stored = { doc: now, unreadable: edit.stored('mcp_server', name)?.unreadable ?? [] }
+    const doc = normaliseMcpServer(keepMcpSecrets(serverSpecOf(body), stored))
+    const [before, after] = [now, doc].map(({ auth_value }) => githubName(storedName(auth_value)))
+    requireCredential(declared, after!, before!)
+    stageEdit(edit, 'mcp_server', name, body, { ...doc }, by.base)
+  })
+  return written(declared, 'mcp_server', name, committed)
+}
+
+/** It leaves every agent's list too. @throws SvcError not_found */
+export function deleteMcpServer(declared: Declared, name: string, by: WriteBy): PartDeleted {
+  const committed = declared.changes.commit(by, (edit) => {
+    edit.require('mcp_server', name)
+    edit.remove('mcp_server', name)
+  })
+  return deleted(committed)
+}
+
+function serverSpecOf({ name: _name, project: _project, ...spec }: McpServerWrite): Record<string, unknown> {
+  return spec as Record<string, unknown>
+}
+
+/* Writes of triggers, each one change-set. */
+
+/** @throws SvcError invalid; conflict when the name is taken */
+export function createTrigger(declared: Declared, body: TriggerWrite, by: WriteBy): PartWritten {
+  checkName('trigger', body.name)
+  const doc = normaliseTrigger(triggerSpecOf(body))
+  const committed = declared.changes.commit(by, (edit) =>
+    stageNew(edit, 'trigger', body.name, { ...doc }, joiningProject(edit, body.project)),
+  )
+  return written(declared, 'trigger', body.name, committed)
+}
+
+/** Replaces the definition; a null description keeps the stored one. @throws SvcError not_found; invalid; conflict */
+export function updateTrigger(
+  declared: Declared,
+  name: string,
+  body: TriggerWrite,
+  by: WriteBy,
+): PartWritten {
+  const committed = declared.changes.commit(by, (edit) => {
+    const now = edit.require('trigger', name)
+    const keeps = body.description === undefined || body.description === null
+    const doc = normaliseTrigger({
+      ...triggerSpecOf(body),
+      ...(keeps && now.description !== undefined ? { description: now.description } : {}),
+      ...(now.paused ? { paused: true } : {}),
+    })
+    stageEdit(edit, 'trigger', name, body, { ...doc }, by.base)
+  })
+  return written(declared, 'trigger', name, committed)
+}
+
+/** Its subscriptions and wiring go with it; agents it woke stay. @throws SvcError not_found */
+export function deleteTrigger(declared: Declared, name: string, by: WriteBy): PartDeleted {
+  const committed = declared.changes.commit(by, (edit) => {
+    edit.require('trigger', name)
+    const woken = new Set<string>()
+    const otherwise = new Set<string>()
+    for (const { wakes, handoffs } of projectsOf(edit).values()) {
+      for (const [trigger, agents] of Object.entries(wakes ?? {}))
+        for (const agent of Object.keys(agents)) (trigger === name ? woken : otherwise).add(agent)
+      for (const verdicts of Object.values(handoffs ?? {}))
+        for (const targets of Object.values(verdicts))
+          for (const to of Object.keys(targets)) otherwise.add(to)
+    }
+    edit.remove('trigger', name)
+    return [...woken].filter((agent) => !otherwise.has(agent)).sort()
+  })
+  return deleted(committed, { agents_without_trigger: committed.result })
+}
+
+/** @throws SvcError not_found; wrong_state */
+export function moveTrigger(
+  declared: Declared,
+  name: string,
+  event: 'pause' | 'resume',
+  by: WriteBy,
+): PartMoved {
+  return movePart(declared, 'trigger', name, event, by)
+}
+
+function triggerSpecOf({ name: _name, project: _project, description, ...spec }: TriggerWrite): TriggerSpec {
+  return { ...spec, ...(description ? { description } : {}) } as TriggerSpec
+}
+
+/* New keys, with what they are bound to. */
+
+/** @param isLogin a person approved it for a machine. @throws SvcError invalid; not_found when the source is not there */
+export function createBoundKey(
+  { keys, sources, declared }: { keys: Keys; sources: Sources; declared: Declared },
+  body: KeyCreate,
+  caller: Caller,
+  isLogin = false,
+): KeyCreated {
+  if (body.project) {
+    if (body.source) fail('invalid', 'give source or project, not both', { field: 'project' })
+    const project = projectFor(declared, body.project)
+    if (body.scopes?.includes('findings') ?? true) refuseAgentsName(declared, body.name)
+    return keys.create({ ...body, project }, caller, { project })
+  }
+  const bound = body.source === undefined ? { isLogin } : { sourceId: sources.requireByName(body.source).id }
+  return keys.create(body, caller, bound)
+}
+
+/** A key cannot be made for what is not there. */
+function projectFor(declared: Declared, word: string): string {
+  try {
+    return requireProject(declared, word)
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    return fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
+  }
+}

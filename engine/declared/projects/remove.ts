@@ -1,0 +1,232 @@
+/**
+ * Deleting a project: a template's objects go with it unless another project uses them; a custom
+ * project's objects are released and stay; a draft has nothing (SPEC.md, Project lifecycle). What
+ * guided setup made goes as what a template made.
+ */
+
+import { fail } from '../../errors.ts'
+import { refuseEvent } from '../../log/lifecycle.ts'
+import type { Database } from '../../log/store/handle.ts'
+import { type Edit, type PartKind, partKinds } from '../../model/documents.ts'
+import {
+  DEFAULT_TEMPLATE,
+  defaultProject,
+  NOTED,
+  type Pausable,
+  partsOf,
+  projectOf,
+  projectsOf,
+  putProject,
+  type Stopped,
+  usersOf,
+  withUses,
+} from '../../model/project.ts'
+import { isHandMade } from './project-spec.ts'
+
+interface Part {
+  kind: PartKind
+  name: string
+}
+
+export interface Removal {
+  /** Deleted with the project. */
+  deletes: Part[]
+  /** Left in place. */
+  releases: Part[]
+  /** Left in place because other projects use them, by id. */
+  shared: (Part & { projects: string[] })[]
+}
+
+/**
+ * What deleting a project takes and leaves.
+ * @param picked kind:name of the objects to delete; absent: as its template says, and of a custom
+ *   project none.
+ * @throws SvcError invalid for the Default project, or a picked object that is not its own
+ */
+export function planRemoval(
+  edit: Edit,
+  id: string,
+  adopted: ReadonlySet<string>,
+  picked?: readonly string[],
+): Removal {
+  const doc = projectOf(edit, id)
+  if (doc.template === DEFAULT_TEMPLATE)
+    fail('invalid', 'the Default project cannot be deleted: it holds what is made outside another project')
+  const parts = partsOf(doc)
+  const mine = new Set(parts.map(({ kind, name }) => `${kind}:${name}`))
+  const foreign = picked?.find((entry) => !mine.has(entry))
+  if (foreign)
+    fail('invalid', `delete: ${foreign} is not an object of project ${doc.name}`, { field: 'delete' })
+  const goes = ({ kind, name, use }: (typeof parts)[number]): boolean => {
+    if (kind === 'skill' && !picked) return true
+    if (picked) return picked.includes(`${kind}:${name}`)
+    return (!isHandMade(doc) || doc.setup === true) && use.owned === true && !adopted.has(`${kind}:${name}`)
+  }
+  const removal: Removal = { deletes: [], releases: [], shared: [] }
+  for (const part of parts) {
+    const { kind, name } = part
+    const others = usersOf(edit, kind, name).filter((user) => user !== id)
+    if (others.length) removal.shared.push({ kind, name, projects: others })
+    else if (goes(part)) removal.deletes.push({ kind, name })
+    else removal.releases.push({ kind, name })
+  }
+  return removal
+}
+
+/** Stages it: the project goes first, so that nothing still refers to what is deleted. */
+export function stageRemoval(edit: Edit, id: string, removal: Removal): void {
+  const doc = projectOf(edit, id)
+  edit.remove('project', id)
+  for (const { kind, name, projects } of removal.shared)
+    if (doc.uses[kind]?.[name]?.owned) handOn(edit, kind, name, projects)
+  for (const kind of [...partKinds].reverse())
+    for (const part of removal.deletes) if (part.kind === kind) edit.remove(kind, part.name)
+  // Other parts go to Default when nobody uses them; a skill does where it was left in place by choice.
+  const skills = removal.releases.filter(({ kind }) => kind === 'skill')
+  if (skills.length === 0) return
+  const home = defaultProject(edit)
+  putProject(edit, home, withUses(projectOf(edit, home), skills))
+}
+
+/** What belonged to the project belongs to the first other that uses it. */
+function handOn(edit: Edit, kind: PartKind, name: string, projects: readonly string[]): void {
+  const next = projects.find((id) => projectOf(edit, id).template !== DEFAULT_TEMPLATE)
+  if (next) putProject(edit, next, withUses(projectOf(edit, next), [{ kind, name, owned: true }]))
+}
+
+/** kind:name,... as a query says it. @throws SvcError invalid */
+export function readPicked(text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined
+  return text
+    .split(',')
+    .map((entry) => entry.trim().replace(/^mcp server:/, 'mcp_server:'))
+    .filter(Boolean)
+    .map((entry) =>
+      /^(source|trigger|agent|mcp_server|skill):.+$/.test(entry)
+        ? entry
+        : fail('invalid', 'delete must be a list such as trigger:name,agent:name', { field: 'delete' }),
+    )
+}
+
+/*
+ * Firings and runs of a project that is deleted with what it recorded: they go in the transaction of the
+ * delete. What runs cost stays, since usage and budgets are of a lifetime.
+ */
+
+/**
+ * Removes the firings of triggers, with their deliveries and what was noted of them, and the runs that
+ * are of no other project that is there. Runs that wait or are at work, and those that are examples of an agent, stay;
+ * so do the firings of these, which its tests are told of.
+ * @param triggers ids of the triggers that were deleted
+ * @returns how many firings and runs are gone
+ */
+export function purgeRecords(
+  db: Database,
+  project: string,
+  triggers: readonly number[],
+): { firings: number; runs: number } {
+  const ids = JSON.stringify(triggers)
+  const firings = db
+    .prepare<[string]>(
+      `DELETE FROM firings WHERE trigger_id IN (SELECT value FROM json_each(?))
+         AND id NOT IN (SELECT r.firing_id FROM agent_examples e JOIN runs r ON r.id = e.run_id
+                        WHERE r.firing_id IS NOT NULL)`,
+    )
+    .run(ids).changes
+  for (const table of TRIGGER_TABLES)
+    db.prepare<[string]>(`DELETE FROM ${table} WHERE trigger_id IN (SELECT value FROM json_each(?))`).run(ids)
+  const isPurged = `state NOT IN ('queued', 'running', 'parked') AND id NOT IN (SELECT run_id FROM agent_examples)
+    AND id IN (SELECT run_id FROM run_projects WHERE project = @project)
+    AND id NOT IN (SELECT run_id FROM run_projects WHERE project <> @project
+      AND project IN (SELECT id FROM projects WHERE state <> 'deleted'))`
+  const values = { project }
+  db.prepare<typeof values>(
+    `DELETE FROM handoffs WHERE state <> 'started' AND from_run IN (SELECT id FROM runs WHERE ${isPurged})`,
+  ).run(values)
+  const runs = db.prepare<typeof values>(`DELETE FROM runs WHERE ${isPurged}`).run(values).changes
+  return { firings, runs }
+}
+
+/** What triggers remember of their events beside firings. */
+const TRIGGER_TABLES = [
+  'active_keys',
+  'watched_keys',
+  'key_bases',
+  'trigger_schedules',
+  'evaluations',
+] as const
+
+/*
+ * Pausing a project stops what wakes its agents, and its triggers unless another running project
+ * uses them; its sources only on request. What was stopped is noted, and resuming restores exactly
+ * that (SPEC.md, Project lifecycle).
+ */
+
+/** @throws SvcError wrong_state when it does not run */
+export function pauseProject(edit: Edit, id: string, sources: boolean): void {
+  const doc = projectOf(edit, id)
+  if (doc.draft || doc.paused) refuseEvent('project', doc.name, doc.draft ? 'draft' : 'paused', 'pause')
+  const stopped: Stopped = { wakes: {}, triggers: {}, sources: {} }
+  const wakes = Object.fromEntries(
+    Object.entries(doc.wakes ?? {}).map(([trigger, agents]) => [
+      trigger,
+      Object.fromEntries(
+        Object.entries(agents).map(([agent, wake]) => {
+          if (wake.enabled) stopped.wakes![trigger] = { ...stopped.wakes![trigger], [agent]: true }
+          return [agent, { enabled: false }]
+        }),
+      ),
+    ]),
+  )
+  for (const kind of sources ? (['trigger', 'source'] as const) : (['trigger'] as const))
+    for (const name of Object.keys(doc.uses[kind] ?? {}))
+      if (stop(edit, kind, name, id)) stopped[NOTED[kind]]![name] = true
+  putProject(edit, id, { ...doc, wakes, stopped, paused: true })
+}
+
+/** @throws SvcError wrong_state when it is not paused */
+export function resumeProject(edit: Edit, id: string): void {
+  const doc = projectOf(edit, id)
+  if (!doc.paused) refuseEvent('project', doc.name, edit.stored('project', id)?.state ?? 'running', 'resume')
+  const { stopped, paused: _paused, ...rest } = doc
+  const wakes = structuredClone(doc.wakes ?? {})
+  for (const [trigger, agents] of Object.entries(stopped?.wakes ?? {}))
+    for (const agent of Object.keys(agents))
+      if (wakes[trigger]?.[agent]) wakes[trigger][agent] = { enabled: true }
+  putProject(edit, id, { ...rest, wakes })
+  for (const kind of ['trigger', 'source'] as const)
+    for (const name of Object.keys(doc.uses[kind] ?? {}))
+      if (stopped?.[NOTED[kind]]?.[name] || takeNote(edit, id, kind, name)) start(edit, kind, name)
+}
+
+/** Pauses a part unless it is paused, or another running project uses it. @returns whether it did. */
+function stop(edit: Edit, kind: Pausable, name: string, id: string): boolean {
+  const part = edit.get(kind, name)
+  if (!part || part.paused) return false
+  const isNeeded = usersOf(edit, kind, name).some((user) => user !== id && !projectOf(edit, user).paused)
+  if (isNeeded) return false
+  edit.put(kind, name, { ...part, paused: true })
+  return true
+}
+
+function start(edit: Edit, kind: Pausable, name: string): void {
+  const part = edit.get(kind, name)
+  if (!part?.paused) return
+  const { paused: _paused, ...doc } = part
+  edit.put(kind, name, doc)
+}
+
+/**
+ * A shared part is stopped by the last of its projects to pause; the first to resume needs it again,
+ * whichever noted it. @returns whether another project had noted it; its note is taken away.
+ */
+function takeNote(edit: Edit, id: string, kind: Pausable, name: string): boolean {
+  for (const [other, doc] of projectsOf(edit)) {
+    const noted = doc.stopped?.[NOTED[kind]]
+    if (other === id || !noted?.[name]) continue
+    const { [name]: _taken, ...left } = noted
+    putProject(edit, other, { ...doc, stopped: { ...doc.stopped, [NOTED[kind]]: left } })
+    return true
+  }
+  return false
+}

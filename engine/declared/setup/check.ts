@@ -1,0 +1,437 @@
+/**
+ * The check of a plan: the plan as applying would take it, and what keeps it from being applied, each
+ * at its card. Pure and without a model. Checking a checked plan changes nothing.
+ */
+import type {
+  AgentSpec,
+  Connector,
+  Label,
+  Plan,
+  PlanAgent,
+  PlanProblem,
+  PlanSkill,
+  PlanTool,
+  PlanWake,
+  PlanWatch,
+  TriggerSpec,
+} from '../../../schemas/types.ts'
+import { isSchedule } from '../../../schemas/words.ts'
+import { normaliseAgent, normaliseHandoffs } from '../../documents/agent.ts'
+import { normaliseMcpServer } from '../../documents/mcp-server.ts'
+import { checkSkillName, normaliseSkill } from '../../documents/skill.ts'
+import { normaliseTrigger } from '../../documents/trigger.ts'
+import { SvcError } from '../../errors.ts'
+import { documentOf, type Edit, type PartKind } from '../../model/documents.ts'
+import { projectsOf } from '../../model/project.ts'
+import { maskAddresses } from '../../net/address-secrets.ts'
+import { isReference } from '../../net/secret-fields.ts'
+import { normaliseSource } from '../../sources/config-secrets.ts'
+import { describeConnectors } from '../../sources/connectors/index.ts'
+import { checkGoal, checkProjectName } from '../projects/project-spec.ts'
+import { checkName } from '../write.ts'
+import {
+  freeName,
+  isFields,
+  type NamedSection,
+  readPlan,
+  turnKnobs,
+  withFreeNames,
+  withSentences,
+} from './plan.ts'
+
+interface Checked {
+  plan: Plan
+  problems: PlanProblem[]
+}
+
+const KINDS = {
+  watches: 'source',
+  wakes: 'trigger',
+  agents: 'agent',
+  tools: 'mcp_server',
+  skills: 'skill',
+} as const satisfies Record<NamedSection, string>
+
+/**
+ * @param given any JSON value.
+ * @param goal of the draft, where the plan says none.
+ * @param withSecrets whether what cannot be made without its secret is a problem: it is when applying,
+ *   and none while a plan is written, for a plan is kept without secrets.
+ */
+export function checkPlan(
+  given: unknown,
+  world: SetupWorld,
+  { goal = '', withSecrets = true }: { goal?: string; withSecrets?: boolean } = {},
+): Checked {
+  const problems: PlanProblem[] = []
+  const report: Report = (where, message) => {
+    problems.push({ where, message })
+  }
+  const read = readPlan(given, goal)
+  const named = withFreeNames(read, (section, name) => world.has(KINDS[section], name))
+  let plan: Plan = { ...named, name: named.name && freeName(named.name, world.isProject, ' ') }
+  checkWho(given, report)
+  if (!plan.goal) report('plan', 'goal is required: what it is for, in one line')
+  else heeding(report, 'plan', () => checkGoal(plan.goal))
+  if (!plan.name) report('plan', 'name is required: the name of the project')
+  else heeding(report, 'plan', () => checkProjectName(plan.name))
+  plan = { ...plan, watches: checkWatches(plan, world, withSecrets, report) }
+  plan = { ...plan, wakes: checkWakes(plan, world, report) }
+  plan = { ...plan, tools: checkTools(plan, world, report), skills: checkSkills(plan, world, report) }
+  plan = { ...plan, agents: checkAgents(plan, world, report) }
+  return { plan: withSentences(plan, (kind) => world.connectors[kind]), problems }
+}
+
+function checkWho(given: unknown, report: Report): void {
+  const who = isFields(given) ? given.who : undefined
+  if (who !== undefined && who !== 'svc' && who !== 'own') report('plan', 'who must be svc or own')
+}
+
+/** A plan as it is kept, and shown to a model: without the fields that hold a secret, those in addresses masked. */
+export function withoutSecrets(plan: Plan, connectors: SetupWorld['connectors']): Plan {
+  return {
+    ...plan,
+    watches: plan.watches.map((watch) => {
+      const secret = new Set(
+        (connectors[watch.connector]?.fields ?? []).filter((field) => field.secret).map(({ name }) => name),
+      )
+      const config = Object.entries(watch.config).filter(
+        ([name, value]) => !secret.has(name) || isReference(value),
+      )
+      return { ...watch, config: maskAddresses(Object.fromEntries(config)) }
+    }),
+    tools: plan.tools.map((tool) => ({ ...tool, url: maskAddresses(tool.url) })),
+  }
+}
+
+/* Who looks: the agents of a plan, or the person's own. */
+
+const AGENTS_MAX = 3
+const KEY_NAME_MAX = 64
+
+/** @returns the agents in canonical form; none where the person's own agent looks. */
+function checkAgents(plan: Plan, world: SetupWorld, report: Report): PlanAgent[] {
+  if (plan.who === 'own') {
+    checkOwn(plan, world, report)
+    return []
+  }
+  const agents = plan.agents.map(withVerdicts)
+  if (agents.length > AGENTS_MAX)
+    report('agents', `there are ${agents.length} agents; at most ${AGENTS_MAX} are in a plan`)
+  if (!agents.some(({ trigger, enabled }) => trigger && enabled))
+    report('agents', 'no agent looks first: name the trigger that wakes one')
+  tellDuplicates(report, 'agents', agents)
+  for (const agent of agents) checkAgent(agent, { ...plan, agents }, world, report)
+  return agents
+}
+
+function checkOwn({ own_agent: own }: Plan, world: SetupWorld, report: Report): void {
+  if (!own?.name) {
+    report('own_agent', 'name is required: the findings of your agent carry it')
+    return
+  }
+  if (own.name.length > KEY_NAME_MAX) report('own_agent', `name must have at most ${KEY_NAME_MAX} characters`)
+  if (world.has('agent', own.name))
+    report('own_agent', `${own.name} is the name of an agent of this service; take another`)
+}
+
+/** A verdict that somebody takes over on is one it may give. */
+function withVerdicts(agent: PlanAgent): PlanAgent {
+  if (agent.existing) return agent
+  const known = new Set(agent.verdicts.map(({ verdict }) => verdict))
+  const more = [...new Set(agent.handoffs.map(({ verdict }) => verdict))].filter(
+    (verdict) => verdict !== '' && !known.has(verdict),
+  )
+  return { ...agent, verdicts: [...agent.verdicts, ...more.map((verdict) => ({ verdict }))] }
+}
+
+function checkAgent(agent: PlanAgent, plan: Plan, world: SetupWorld, report: Report): void {
+  const where = `agents.${agent.key}`
+  if (agent.existing && !world.has('agent', agent.name))
+    report(where, `no agent is named ${agent.name || 'nothing'}; take one that is here`)
+  if (agent.trigger && !plan.wakes.some(({ name }) => name === agent.trigger))
+    report(where, `trigger ${agent.trigger} is not in the plan; add it under Wakes when`)
+  heeding(report, where, () => normaliseHandoffs(agent.name, agent.handoffs))
+  for (const { agent: to } of agent.handoffs)
+    if (!plan.agents.some(({ name }) => name === to))
+      report(
+        where,
+        to ? `handoffs: agent ${to} is not in the plan` : 'handoffs: name the agent that takes over',
+      )
+  if (agent.existing) return
+  heeding(report, where, () => checkName('agent', agent.name))
+  if (!agent.prompt) report(where, 'prompt is required: what the agent is told')
+  for (const server of agent.mcp_servers)
+    if (!plan.tools.some(({ name }) => name === server))
+      report(where, `mcp_servers: ${server} is not among the tools of the plan`)
+  heeding(report, where, () => normaliseAgent(agentSpecOf(agent, plan)))
+}
+
+/** What an agent of the plan is, as it is declared. Tools that are off are none of it. */
+export function agentSpecOf(
+  { prompt, model, verdicts, mcp_servers }: PlanAgent,
+  { tools }: Pick<Plan, 'tools'>,
+): AgentSpec {
+  const on = new Set(tools.filter(({ enabled }) => enabled).map(({ name }) => name))
+  const servers = mcp_servers.filter((name) => on.has(name))
+  return {
+    prompt: prompt || '-',
+    ...(model ? { model } : {}),
+    // What it found is shown by its verdict: it always says one.
+    concludes: true,
+    ...(verdicts.length ? { verdicts } : {}),
+    ...(servers.length ? { mcp_servers: servers } : {}),
+  }
+}
+
+/* Tools and know-how of a plan. */
+
+const SKILLS_MAX = 2
+
+function checkTools(plan: Plan, world: SetupWorld, report: Report): PlanTool[] {
+  tellDuplicates(report, 'tools', plan.tools)
+  for (const { key, name, url, enabled, existing } of plan.tools) {
+    const where = `tools.${key}`
+    if (existing) {
+      if (!world.has('mcp_server', name)) report(where, `no MCP server is named ${name || 'nothing'}`)
+      continue
+    }
+    heeding(report, where, () => checkName('mcp_server', name))
+    if (url) heeding(report, where, () => normaliseMcpServer({ url }))
+    else if (enabled) report(where, 'url is required to turn it on')
+  }
+  return plan.tools
+}
+
+function checkSkills(plan: Plan, world: SetupWorld, report: Report): PlanSkill[] {
+  tellDuplicates(report, 'skills', plan.skills)
+  if (plan.skills.length > SKILLS_MAX)
+    report('skills', `there are ${plan.skills.length} skills; at most ${SKILLS_MAX} are in a plan`)
+  return plan.skills.map((skill) => {
+    const where = `skills.${skill.key}`
+    if (skill.existing) {
+      if (!world.has('skill', skill.name)) report(where, `no skill is named ${skill.name || 'nothing'}`)
+      return skill
+    }
+    heeding(report, where, () => checkSkillName(skill.name))
+    return { ...skill, ...(heeding(report, where, () => normaliseSkill(skill)) ?? {}) }
+  })
+}
+
+/* Problems as a check finds them. */
+
+type Report = (where: string, message: string) => void
+
+/** The value, or null with the rule that was broken told at its place. */
+function heeding<T>(report: Report, where: string, rule: () => T): T | null {
+  try {
+    return rule()
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    report(where, error.message)
+    return null
+  }
+}
+
+/** Tells of each name that is there twice, at the second. */
+function tellDuplicates(
+  report: Report,
+  section: string,
+  rows: readonly { key: string; name: string }[],
+): void {
+  const seen = new Set<string>()
+  for (const { key, name } of rows) {
+    if (name !== '' && seen.has(name))
+      report(`${section}.${key}`, `name: another one of the plan is named ${name}`)
+    seen.add(name)
+  }
+}
+
+/** One sentence of all problems, as a refusal says them. */
+export const sentenceOfProblems = (problems: readonly PlanProblem[]): string =>
+  `the plan cannot be applied: ${problems.map(({ where, message }) => `${where}: ${message}`).join('; ')}`
+
+/* The triggers of a plan. */
+
+const COOLDOWN = '5m'
+const OF_NUMBERS = ['sum', 'avg', 'max', 'min', 'any']
+
+/** Only what is sent to these carries no label but those its source declares. */
+const DECLARES_ALL = ['webhook', 'http_poll']
+
+function checkWakes(plan: Plan, world: SetupWorld, report: Report): PlanWake[] {
+  if (plan.wakes.length === 0) report('wakes', 'nothing wakes anybody: add a trigger')
+  tellDuplicates(report, 'wakes', plan.wakes)
+  return plan.wakes.map((wake) => checkWake(withNumbers(wake), plan, world, report))
+}
+
+function withNumbers(wake: PlanWake): PlanWake {
+  const { condition, cooldown } = wake
+  const isOwnTime = 'every' in condition || 'cron' in condition
+  return { ...wake, ...turnKnobs({ condition, cooldown: isOwnTime ? '' : cooldown || COOLDOWN }, wake.knobs) }
+}
+
+function checkWake(wake: PlanWake, plan: Plan, world: SetupWorld, report: Report): PlanWake {
+  const where = `wakes.${wake.key}`
+  heeding(report, where, () => checkName('trigger', wake.name))
+  if (wake.sources.length === 0) report(where, 'it watches nothing: name a source of the plan')
+  for (const source of wake.sources)
+    if (!plan.watches.some(({ name }) => name === source))
+      report(where, `source ${source} is not in the plan; add it under Watches`)
+  const spec = heeding(report, where, () => normaliseTrigger(specOf(wake)))
+  if (!spec) return wake
+  tellNoNumber(wake, plan, world, report)
+  return {
+    ...wake,
+    condition: { ...spec.condition },
+    filters: spec.filters ?? [],
+    cooldown: isSchedule(spec.condition) ? '' : wake.cooldown,
+  }
+}
+
+/** What a trigger of the plan is, as it is declared. */
+export function specOf(wake: PlanWake): TriggerSpec {
+  const { sources, filters, key_field, condition, cooldown, window } = wake
+  return {
+    // An empty list is told by the plan's own rule, and would hide what else is wrong.
+    sources: sources.length ? sources : ['none'],
+    condition: documentOf('trigger', { condition }).condition,
+    ...(filters.length ? { filters } : {}),
+    ...(key_field ? { key_field } : {}),
+    ...(cooldown ? { cooldown } : {}),
+    ...(window ? { emit: { context_window: window } } : {}),
+  }
+}
+
+/** An aggregate over a label that is no number would never trip. */
+function tellNoNumber(
+  { key, condition, sources }: PlanWake,
+  plan: Plan,
+  world: SetupWorld,
+  report: Report,
+): void {
+  const field = condition.field
+  if (typeof field !== 'string' || field.startsWith('payload.')) return
+  if (!OF_NUMBERS.includes(String(condition.aggregate))) return
+  const watched = plan.watches.filter(({ name }) => sources.includes(name))
+  const labels = watched.flatMap(({ existing, name, config }) =>
+    existing ? (world.source(name)?.labels ?? []) : ((config.labels ?? []) as Label[]),
+  )
+  const declared = labels.filter(({ name }) => name === field)
+  if (declared.some(({ type }) => type === 'number')) return
+  if (declared.length === 0 && !watched.every(({ connector }) => DECLARES_ALL.includes(connector))) return
+  report(
+    `wakes.${key}`,
+    `condition.field ${field} must be a label of type number of a source it watches, or payload. and a path`,
+  )
+}
+
+/* The sources of a plan: their connectors, configs and the secrets that are still to be entered. */
+
+/** Named by what stands for a secret that is not entered yet while the rest is checked; no variable of anybody's. */
+export const STAND_IN_NAME = 'SVC_SECRET_NOT_ENTERED'
+const STAND_IN = `\${${STAND_IN_NAME}}`
+
+/** @param withSecrets whether what cannot be made without its secret is a problem. */
+function checkWatches(plan: Plan, world: SetupWorld, withSecrets: boolean, report: Report): PlanWatch[] {
+  if (plan.watches.length === 0)
+    report('watches', 'nothing is watched: add a source, or use one that is here already')
+  tellDuplicates(report, 'watches', plan.watches)
+  return plan.watches.map((watch) =>
+    watch.existing ? existingWatch(watch, world, report) : newWatch(watch, world, withSecrets, report),
+  )
+}
+
+function existingWatch(watch: PlanWatch, world: SetupWorld, report: Report): PlanWatch {
+  const found = world.source(watch.name)
+  if (!found)
+    report(`watches.${watch.key}`, `no source is named ${watch.name || 'nothing'}; take one that is here`)
+  return { ...watch, connector: found?.connector ?? watch.connector, needs: 'none', secrets: [] }
+}
+
+function newWatch(watch: PlanWatch, world: SetupWorld, withSecrets: boolean, report: Report): PlanWatch {
+  const where = `watches.${watch.key}`
+  const known = world.connectors[watch.connector]
+  if (!known) {
+    const all = Object.keys(world.connectors).join(', ')
+    report(
+      where,
+      `connector ${watch.connector ? `${watch.connector} is not known` : 'is required'}; there are ${all}`,
+    )
+    return { ...watch, needs: 'none', secrets: [] }
+  }
+  heeding(report, where, () => checkName('source', watch.name))
+  const open = secretsOf(known, watch.config)
+  const missing = open.filter(({ required }) => required)
+  const doc = heeding(report, where, () => normalise(watch, known, missing))
+  if (withSecrets)
+    for (const { field, help } of missing) report(where, `${field} is required: ${help.replace(/\.$/, '')}`)
+  const isPush = known.mode === 'push'
+  return {
+    ...watch,
+    ...(doc ?? {}),
+    // Events come to it without a credential of ours.
+    secrets: isPush ? [] : open,
+    needs: isPush ? 'send' : missing.length ? 'credential' : 'none',
+    sample: isPush ? watch.sample : null,
+  }
+}
+
+function secretsOf(known: Connector, config: Record<string, unknown>): PlanWatch['secrets'] {
+  return known.fields
+    .filter(({ name, secret }) => secret && !config[name])
+    .map(({ name, help, required }) => ({ field: name, help, required }))
+}
+
+/** Poll and config in canonical form, without what stands in. @throws SvcError */
+function normalise(
+  { connector, poll, config }: PlanWatch,
+  known: Connector,
+  missing: readonly { field: string }[],
+): Pick<PlanWatch, 'poll' | 'config'> {
+  const stoodIn = Object.fromEntries(missing.map(({ field }) => [field, STAND_IN]))
+  const isPoll = known.mode === 'poll'
+  const given = { connector, config: { ...config, ...stoodIn }, ...(isPoll && poll ? { poll } : {}) }
+  const { config: canonical } = normaliseSource(given, undefined) as { config?: Record<string, unknown> }
+  const kept = Object.entries(canonical ?? {}).filter(([name]) => !(name in stoodIn))
+  return { config: Object.fromEntries(kept), poll: isPoll ? poll : null }
+}
+
+/** A plan whose sources could be made: what stands in for a secret is never written. */
+export function withStandIns(plan: Plan): Plan {
+  return {
+    ...plan,
+    watches: plan.watches.map((watch) => {
+      const missing = watch.secrets.filter(({ required }) => required)
+      const stoodIn = Object.fromEntries(missing.map(({ field }) => [field, STAND_IN]))
+      return { ...watch, config: { ...watch.config, ...stoodIn } }
+    }),
+  }
+}
+
+/* What a check knows of the instance: read once, so that the check itself reads nothing. */
+
+export interface SetupWorld {
+  connectors: Readonly<Record<string, Connector>>
+  /** A source that is there. */
+  source(name: string): { connector: string; labels: Label[] } | undefined
+  has(kind: PartKind, name: string): boolean
+  /** Whether another project has that name. */
+  isProject(name: string): boolean
+}
+
+/** @param project the draft whose plan is checked; null: a project that is new. */
+export function worldOf(edit: Edit, project: string | null): SetupWorld {
+  const names = new Set([...projectsOf(edit)].filter(([id]) => id !== project).map(([, { name }]) => name))
+  return {
+    connectors: describeConnectors(),
+    source: (name) => {
+      const doc = edit.get('source', name)
+      if (!doc) return undefined
+      const { labels } = (doc.config ?? {}) as { labels?: Label[] }
+      return { connector: String(doc.connector), labels: labels ?? [] }
+    },
+    has: (kind, name) => edit.has(kind, name),
+    isProject: (name) => names.has(name),
+  }
+}

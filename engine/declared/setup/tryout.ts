@@ -1,0 +1,321 @@
+/**
+ * Trying a project that is set up: its example event is sent, and whoever looks first looks once at the
+ * newest event. Both are marked practice: nothing else is woken, and nothing is posted outside by the
+ * service's own agents.
+ */
+import { randomBytes } from 'node:crypto'
+import type {
+  IngestResult,
+  Plan,
+  PracticeStarted,
+  SetupChecks,
+  SetupConnect,
+  SetupConnectSource,
+  TestEventSent,
+} from '../../../schemas/types.ts'
+import { isSchedule } from '../../../schemas/words.ts'
+import { countTools } from '../../agents/mcp-tools/pins.ts'
+import type { Caller, IngestCall, Row } from '../../calls.ts'
+import { fail, SvcError } from '../../errors.ts'
+import type { ProjectDoc } from '../../model/project.ts'
+import { maskAddresses } from '../../net/address-secrets.ts'
+import type { Cause, PracticeOf } from '../../triggers/firing-writer.ts'
+import type { TriggerDefinition } from '../../triggers/types.ts'
+import type { Declared } from '../declared.ts'
+import { belongings } from '../operations.ts'
+import { setupQueries } from '../projects/follow.ts'
+import { type OfSetup, requireSetup } from './drafts.ts'
+import { completeSample } from './plan.ts'
+
+/** Newest events of a source that are looked at for one of an entity. */
+const LOOKED_AT = 50
+
+export interface TryoutParts {
+  declared: Declared
+  /** The way in. */
+  accept(call: IngestCall & { practice: true }): IngestResult | SvcError
+  /** Newest events of a source, newest first. @throws SvcError not_found */
+  newest(source: string, limit: number): Row[]
+  /** How a trigger is evaluated now; inside a transaction. */
+  definition(name: string): TriggerDefinition | undefined
+  /** Fires in practice; inside a transaction. */
+  practise(
+    definition: TriggerDefinition,
+    cause: Cause,
+    of: PracticeOf,
+  ): { dispatchId: string; recipients: number; runId: string | null }
+}
+
+/**
+ * Sends the plan's example event into a source that events are sent to.
+ * @throws SvcError not_found; wrong_state for a draft; invalid for a source that is asked; storage_full
+ */
+export function sendTestEvent(
+  { declared, accept }: TryoutParts,
+  word: string,
+  source: string,
+  caller: Caller,
+): TestEventSent {
+  const { doc, row } = requireSetUp(declared, word)
+  if (!doc.uses.source?.[source])
+    fail('not_found', `project ${doc.name} has no source named ${source}`, { field: 'source' })
+  const { connector, config, ingestKey } = declared.sources.requireByName(source)
+  if (connector.mode !== 'push' || connector.internal)
+    fail('invalid', `source: ${source} is a ${connector.kind} source, which events are not sent to`, {
+      field: 'source',
+    })
+  const { watches } = JSON.parse(row.plan!) as Plan
+  const planned = watches.find(({ name }) => name === source)?.sample
+  const sample = planned && connector.kind === 'webhook' ? completeSample(planned, config) : planned
+  if (!sample) fail('invalid', `source: the plan has no example event for ${source}`, { field: 'source' })
+  const stored = accept({
+    ingestKey,
+    body: Buffer.from(JSON.stringify(sample)),
+    bypassCooldown: false,
+    caller: caller.id,
+    practice: true,
+  })
+  if (stored instanceof SvcError) throw stored
+  return { ok: true, ingested: stored.ingested, ids: stored.ids ?? [] }
+}
+
+/**
+ * Has whoever looks first look at the newest event.
+ * @throws SvcError not_found; wrong_state for a draft; conflict when there is nothing to practise on
+ */
+export function startPractice(parts: TryoutParts, word: string): PracticeStarted {
+  const { declared } = parts
+  const { store, clock } = declared
+  return store.tx(() => {
+    const of = requireSetUp(declared, word)
+    const { trigger, agent } = firstLook(of)
+    const definition =
+      parts.definition(trigger) ?? fail('conflict', `trigger ${trigger} is no longer there to practise with`)
+    const at = clock.now()
+    const cause = causeOf(definition, eventFor(parts, definition), at)
+    const { dispatchId, recipients, runId } = parts.practise(definition, cause, { project: of.id, agent })
+    if (agent === null && recipients === 0)
+      fail('conflict', 'your agent has not subscribed to this project yet, so nobody would be told')
+    setupQueries(store.db).practised(of.id, at, runId, dispatchId)
+    if (agent === null) return { dispatch_id: dispatchId, delivered: recipients, subscribers: recipients }
+    return { run_id: runId ?? fail('conflict', `agent ${agent} is no longer there`), dispatch_id: dispatchId }
+  })
+}
+
+/**
+ * Whether a finding answers a practice firing, and so is practice: the first by the key of the person's
+ * own agent within ten minutes.
+ */
+export function answersPractice(declared: Declared, project: string, writer: string): boolean {
+  const row = setupQueries(declared.store.db).byId(project)
+  if (!row?.practised_at || row.practice_found !== null || row.own_key === null) return false
+  const key = declared.keys.list().find(({ id }) => id === row.own_key)
+  return key?.name === writer && declared.clock.now() - row.practised_at <= ANSWER_MS
+}
+
+const ANSWER_MS = 600_000
+
+function requireSetUp(declared: Declared, word: string): OfSetup {
+  const found = requireSetup(declared, word)
+  if (found.doc.draft)
+    fail('wrong_state', `project ${found.doc.name} is a draft; apply its plan first`, {
+      state: 'draft',
+      accepts: ['apply'],
+    })
+  return found
+}
+
+/** The trigger to fire, and who it wakes; null: the person's own agent. As the project is wired now. */
+function firstLook({ doc, row }: OfSetup): { trigger: string; agent: string | null } {
+  if (row.own_key !== null) {
+    const [trigger] = Object.keys(doc.uses.trigger ?? {}).sort()
+    return { trigger: trigger ?? nothingToPractise(doc), agent: null }
+  }
+  const planned = JSON.parse(row.plan!) as Plan
+  const first = planned.agents.find(({ name, trigger }) => doc.wakes?.[trigger]?.[name])
+  if (first) return { trigger: first.trigger, agent: first.name }
+  const [trigger, agents] = Object.entries(doc.wakes ?? {}).find(([, of]) => Object.keys(of).length) ?? []
+  return trigger && agents ? { trigger, agent: Object.keys(agents)[0]! } : nothingToPractise(doc)
+}
+
+const nothingToPractise = ({ name }: ProjectDoc): never =>
+  fail('conflict', `there is nothing to practise: no trigger of project ${name} wakes an agent`)
+
+/** The newest event that the trigger could be about. @throws SvcError conflict when there is none */
+function eventFor(parts: TryoutParts, { spec, entityLabel, name }: TriggerDefinition): Row {
+  const isWanted = ({ labels }: Row) =>
+    isSchedule(spec.condition) || (entityLabel !== null && labels[entityLabel] !== undefined)
+  const newest = spec.sources
+    .flatMap((source) => parts.newest(source, LOOKED_AT).filter(isWanted).slice(0, 1))
+    .sort((a, b) => rowId(b) - rowId(a))
+  return (
+    newest[0] ??
+    fail(
+      'conflict',
+      `there is nothing to practise on: ${spec.sources.join(' and ')} ${spec.sources.length === 1 ? 'has' : 'have'} no event${entityLabel === null ? '' : ` with the label ${entityLabel}`} yet, which trigger ${name} needs; send a test event first`,
+    )
+  )
+}
+
+function causeOf({ spec, entityLabel, name }: TriggerDefinition, event: Row, at: number): Cause {
+  const cause = `practice:${at}:${randomBytes(4).toString('hex')}`
+  const reason = `practice on the newest event, ${event.id}`
+  const common = { cause, at, value: null, practice: true }
+  if (isSchedule(spec.condition))
+    return { ...common, key: name, entity: null, reason: 'practice', eventId: null, eventIds: [], slot: at }
+  const value = String(event.labels[entityLabel!])
+  const id = rowId(event)
+  return {
+    ...common,
+    key: value,
+    entity: { label: entityLabel!, value },
+    reason,
+    eventId: id,
+    eventIds: [id],
+  }
+}
+
+const rowId = ({ id }: Row): number => Number(id.slice('evt_'.length))
+
+/* What is connected already, of a project that is set up. */
+
+const FIELDS_MAX = 40
+
+type CheckedSource = SetupChecks['sources'][number]
+
+export function checksOf(declared: Declared, id: string): SetupChecks {
+  const doc = declared.kinds.project.find(id)!.doc
+  const counts = countTools(declared.store.db)
+  return {
+    sources: sourcesOf(declared, new Set(Object.keys(doc.uses.source ?? {}))),
+    tools: Object.keys(doc.uses.mcp_server ?? {})
+      .sort()
+      .map((name) => {
+        const listed = counts.get(name)?.tools ?? 0
+        return listed
+          ? {
+              name,
+              state: 'ok' as const,
+              detail: `${listed} ${listed === 1 ? 'tool is' : 'tools are'} listed`,
+            }
+          : { name, state: 'untested' as const, detail: null }
+      }),
+    own_agent: ownOf(declared, id),
+  }
+}
+
+function sourcesOf(declared: Declared, mine: ReadonlySet<string>): CheckedSource[] {
+  const belongs = belongings(declared)
+  return declared.sources
+    .list((name) => belongs('source', name))
+    .filter(({ name }) => mine.has(name))
+    .map(({ name, mode, health }): CheckedSource => {
+      const isReceiving = health.last_ingest !== null || mode === 'reference'
+      const isFaulty = health.status === 'error' || health.status === 'refused'
+      return {
+        name,
+        state:
+          health.status === 'paused' ? 'paused' : isFaulty ? 'error' : isReceiving ? 'receiving' : 'waiting',
+        detail: health.reason,
+        last_event_at: health.last_ingest,
+        fields_seen: isReceiving && mode !== 'reference' ? fieldsOf(declared, name) : [],
+      }
+    })
+}
+
+function fieldsOf({ sources }: Declared, name: string): string[] {
+  return sources
+    .fields(name, LOOKED_AT)
+    .fields.filter(({ coverage }) => coverage > 0)
+    .map(({ name: field }) => field)
+    .slice(0, FIELDS_MAX)
+}
+
+function ownOf({ keys, store }: Declared, id: string): SetupChecks['own_agent'] {
+  const { own_key } = setupQueries(store.db).byId(id)!
+  if (own_key === null) return null
+  const key = keys.list().find((one) => one.id === own_key)
+  if (key?.state !== 'active')
+    return { state: 'waiting', detail: 'its key was revoked; make another under Keys' }
+  return key.last_used_at
+    ? { state: 'joined', detail: `last here at ${key.last_used_at}` }
+    : { state: 'waiting', detail: null }
+}
+
+/* What is still to be done in the world so that a set-up project works: send, enter, join. */
+
+/** Secrets that are told once, in the answer that makes them. */
+export interface OnceKeys {
+  /** By source. */
+  ingest: ReadonlyMap<string, string>
+  own: string | null
+}
+
+const NO_KEYS: OnceKeys = { ingest: new Map(), own: null }
+
+const LOCAL_MCP = 'http://127.0.0.1:8788/mcp'
+
+/** @param id of a project that is set up. */
+export function connectOf(declared: Declared, id: string, keys: OnceKeys = NO_KEYS): SetupConnect {
+  const { plan: text, own_key } = setupQueries(declared.store.db).byId(id)!
+  const plan = JSON.parse(text!) as Plan
+  const doc = declared.kinds.project.find(id)!.doc
+  return {
+    sources: Object.keys(doc.uses.source ?? {})
+      .sort()
+      .map((name) => sourceOf(declared, plan, name, keys)),
+    tools: Object.keys(doc.uses.mcp_server ?? {})
+      .sort()
+      .flatMap((name) => {
+        const spec = declared.kinds.mcp_server.find(name)?.doc
+        return spec ? [{ name, url: maskAddresses(spec.url), needs_token: !spec.auth_value }] : []
+      }),
+    own_agent: plan.own_agent && own_key !== null ? ownPartsOf(declared, plan.own_agent, keys.own) : null,
+  }
+}
+
+function sourceOf({ sources }: Declared, plan: Plan, name: string, keys: OnceKeys): SetupConnectSource {
+  const { connector, ingestKey, config, unresolved, unreadable } = sources.requireByName(name)
+  const planned = plan.watches.find((watch) => watch.name === name)
+  const isPush = connector.mode === 'push' && !connector.internal
+  const absent = planned?.secrets.filter(({ field }) => !config[field]) ?? []
+  const lacks = unresolved[0]?.reason ?? (unreadable.length ? 'its credential cannot be read here' : null)
+  return {
+    name,
+    connector: connector.kind,
+    mode: connector.mode,
+    needs: isPush ? 'send' : lacks ? 'credential' : 'none',
+    ingest_url: isPush && ingestKey ? `/ingest/${ingestKey}` : null,
+    // Of a connector with a body of its own nobody makes up an example.
+    sample:
+      isPush && connector.kind === 'webhook'
+        ? completeSample(planned?.sample ?? null, config)
+        : (planned?.sample ?? null),
+    credential_hint:
+      lacks ??
+      (absent[0]
+        ? `${absent[0].field}: ${absent[0].help} It can be entered on the page of the source.`
+        : null),
+    key: keys.ingest.get(name) ?? null,
+  }
+}
+
+function ownPartsOf(
+  { env }: Declared,
+  own: NonNullable<Plan['own_agent']>,
+  key: string | null,
+): NonNullable<SetupConnect['own_agent']> {
+  const base = env.SVC_PUBLIC_URL?.replace(/\/$/, '')
+  const mcp_url = base ? `${base}/mcp` : LOCAL_MCP
+  const bearer = key ?? 'KEY'
+  return {
+    name: own.name,
+    key,
+    mcp_url,
+    command: `SVC_AUTH_TOKEN=${bearer}${base ? ` SVCD_URL=${base}` : ''} svc mcp`,
+    subscribe_hint:
+      own.wake === 'webhook'
+        ? 'It names its address with POST /api/projects/{id}/subscribe; each firing is posted there, signed.'
+        : 'It calls join_project once, then waits with wait_for_firing; each firing is handed to it once.',
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * A kind of part whose documents may say `prevent_destroy`: it is kept beside the rows of the kind, which
+ * know nothing of it, and is a field of the document like any other to plans, merges and undo.
+ */
+import { fail } from '../errors.ts'
+import type { Database } from '../log/store/handle.ts'
+import {
+  type ChangeKind,
+  type DeclaredKind,
+  type Doc,
+  type DocumentOf,
+  documentOf,
+  type Edit,
+  kindWord,
+  type Stored,
+  type Stroke,
+} from '../model/documents.ts'
+import { MASK } from '../model/plan.ts'
+import { maskAddresses } from '../net/address-secrets.ts'
+import { isSealed, type VariableUse } from '../net/secrets.ts'
+
+export class GuardedKind<D extends Doc> implements DeclaredKind<D> {
+  readonly kind: ChangeKind
+  private readonly select
+  private readonly selectAll
+  private readonly insert
+  private readonly erase
+
+  constructor(
+    db: Database,
+    private readonly inner: DeclaredKind<D>,
+  ) {
+    this.kind = inner.kind
+    this.select = db
+      .prepare<[string, string], number>('SELECT 1 FROM guarded_parts WHERE kind = ? AND name = ?')
+      .pluck()
+    this.selectAll = db.prepare<[string], string>('SELECT name FROM guarded_parts WHERE kind = ?').pluck()
+    this.insert = db.prepare<[string, string]>(
+      'INSERT OR IGNORE INTO guarded_parts (kind, name) VALUES (?, ?)',
+    )
+    this.erase = db.prepare<[string, string]>('DELETE FROM guarded_parts WHERE kind = ? AND name = ?')
+  }
+
+  find(key: string): Stored<D> | undefined {
+    const stored = this.inner.find(key)
+    return stored && this.select.get(this.kind, key) ? asGuarded(stored) : stored
+  }
+
+  list(): Stored<D>[] {
+    const guarded = new Set(this.selectAll.all(this.kind))
+    const all = this.inner.list()
+    return guarded.size ? all.map((stored) => (guarded.has(stored.key) ? asGuarded(stored) : stored)) : all
+  }
+
+  open(sealed: string): D {
+    return this.inner.open(sealed)
+  }
+
+  create(key: string, doc: Doc, stroke: Stroke, revive: string | null): string {
+    return this.note(key, doc, this.inner.create(key, bare(doc), stroke, revive))
+  }
+
+  update(stored: Stored, doc: Doc, stroke: Stroke): string {
+    return this.note(stored.key, doc, this.inner.update(stored, bare(doc), stroke))
+  }
+
+  remove(stored: Stored, stroke: Stroke): void {
+    this.inner.remove(stored, stroke)
+    this.erase.run(this.kind, stored.key)
+  }
+
+  mask(doc: Doc): Doc {
+    return this.inner.mask(doc)
+  }
+
+  maskFields(doc: Doc): Doc {
+    return this.inner.maskFields?.(doc) ?? this.inner.mask(doc)
+  }
+
+  variables(doc: Doc): VariableUse[] {
+    return this.inner.variables?.(doc) ?? []
+  }
+
+  addresses(doc: Doc): Record<string, unknown> {
+    return this.inner.addresses?.(doc) ?? {}
+  }
+
+  isSet(path: string): boolean {
+    return this.inner.isSet?.(path) ?? false
+  }
+
+  private note(key: string, doc: Doc, sealed: string): string {
+    const isGuarded = doc.prevent_destroy === true
+    ;(isGuarded ? this.insert : this.erase).run(this.kind, key)
+    return isGuarded ? withGuard(sealed) : sealed
+  }
+}
+
+/** @throws SvcError conflict when an edit deletes a part that is guarded. */
+export function refuseGuarded(edit: Edit): void {
+  for (const { kind, key, stored, doc } of edit.touched())
+    if (doc === null && stored?.doc.prevent_destroy === true) fail('conflict', guardSentence(kind, key))
+}
+
+/** Why a guarded part is not deleted. */
+export const guardSentence = (kind: ChangeKind, name: string): string =>
+  `${kindWord(kind)} ${name} would be deleted, and it has prevent_destroy; take that away first, by an import of its own`
+
+const asGuarded = <D extends Doc>(stored: Stored<D>): Stored<D> => ({
+  ...stored,
+  doc: { ...stored.doc, prevent_destroy: true },
+  sealed: withGuard(stored.sealed),
+})
+
+const withGuard = (sealed: string): string =>
+  JSON.stringify({ ...(JSON.parse(sealed) as Doc), prevent_destroy: true })
+
+function bare(doc: Doc): Doc {
+  const { prevent_destroy: _guard, ...rest } = doc
+  return rest
+}
+
+/*
+ * Documents as of a change-set, read from the record of changes without the key file: what is sealed
+ * in them, and what is secret in an address, shows as a mask, as wherever documents leave the engine.
+ */
+
+const TABLES = {
+  source: 'sources',
+  trigger: 'triggers',
+  agent: 'agents',
+  mcp_server: 'mcp_servers',
+  skill: 'skills',
+} as const
+
+interface Recorded {
+  change_set: number
+  text: string | null
+}
+
+/** @returns the document of an object as of a change-set; undefined: it was not there */
+export type DocumentAt = <K extends ChangeKind>(
+  kind: K,
+  key: string,
+  changeSet: number,
+) => DocumentOf<K> | undefined
+
+/** The rule of `ChangeSets.documentAt`, on a connection that only reads. */
+export function maskedDocuments(db: Database): DocumentAt {
+  const upTo = db.prepare<[string, string, number], Recorded>(
+    `SELECT change_set, after AS text FROM changes WHERE kind = ? AND key = ? AND change_set <= ?
+     ORDER BY change_set DESC, seq DESC LIMIT 1`,
+  )
+  const after = db.prepare<[string, string, number], Recorded>(
+    `SELECT change_set, before AS text FROM changes WHERE kind = ? AND key = ? AND change_set > ?
+     ORDER BY change_set, seq LIMIT 1`,
+  )
+  const parsed = new Map<string, Doc | undefined>()
+  return <K extends ChangeKind>(kind: K, key: string, changeSet: number) => {
+    const found = upTo.get(kind, key, changeSet)
+    // With no change up to then, it was what the first change after it found.
+    const next = found ? undefined : after.get(kind, key, changeSet)
+    const recorded = found ?? next
+    const version = found ? `=${found.change_set}` : next ? `<${next.change_set}` : 'now'
+    const id = `${kind}:${key}${version}`
+    if (!parsed.has(id)) {
+      const text = recorded ? recorded.text : unrecorded(db, kind, key)
+      parsed.set(id, text === null ? undefined : shown(kind, text))
+    }
+    const doc = parsed.get(id)
+    return doc && documentOf(kind, doc)
+  }
+}
+
+/** What no change-set ever touched is what it is now. */
+function unrecorded(db: Database, kind: ChangeKind, key: string): string | null {
+  if (kind === 'project') return null
+  const columns = kind === 'source' ? "json_object('connector', connector, 'config', json(config))" : 'spec'
+  return (
+    db
+      .prepare<[string], string>(
+        `SELECT ${columns} FROM ${TABLES[kind]} WHERE name = ? AND state <> 'deleted'`,
+      )
+      .pluck()
+      .get(key) ?? null
+  )
+}
+
+/** What a trigger compares with is no address of ours, and is evaluated as it is. */
+function shown(kind: ChangeKind, text: string): Doc {
+  const {
+    '@id': _id,
+    '@name': _name,
+    ...doc
+  } = JSON.parse(text, (_key, value: unknown) => (isSealed(value) ? MASK : value)) as Record<string, unknown>
+  return kind === 'trigger' ? doc : maskAddresses(doc)
+}

@@ -1,0 +1,226 @@
+/**
+ * How documents of triggers, agents, MCP servers and skills are stored: one row each, its spec as
+ * JSON with secrets sealed, its state in the snapshot of its machine. A deleted row stays, so that
+ * undoing the delete brings the same one back.
+ */
+import type { Kind } from '../../machines/index.ts'
+import { advance, firstSnapshot, recordCreated } from '../log/lifecycle.ts'
+import type { Database } from '../log/store/handle.ts'
+import type { DeclaredKind, Doc, Stored, Stroke } from '../model/documents.ts'
+import { maskFields, maskNamed, openFields, type SecretNames, sealFields } from '../net/secret-fields.ts'
+import { hostOf, type Secrets, type VariableUse, variableIn } from '../net/secrets.ts'
+
+export interface PartKindParts {
+  db: Database
+  secrets: Secrets
+  kind: Extract<Kind, 'trigger' | 'agent' | 'mcp_server' | 'skill'>
+  table: PartTable
+  secretNames: SecretNames
+  /** Secret fields that may refer to a variable, each with the field of the address it is sent to; null: it is one. */
+  sentTo?: Readonly<Record<string, string | null>>
+  /** Whether its machine can be paused; the document then says `paused`. */
+  pausable: boolean
+}
+
+/** The stored form in the record of changes: the row's own fields beside those of the document. */
+interface Sealed {
+  '@id': number
+  '@name': string
+  [field: string]: unknown
+}
+
+export class PartKind implements DeclaredKind {
+  readonly kind
+  protected readonly queries: PartQueries
+
+  constructor(protected readonly parts: PartKindParts) {
+    this.kind = parts.kind
+    this.queries = partQueries(parts.db, parts.table)
+  }
+
+  find(key: string): Stored | undefined {
+    const row = this.queries.byName(key)
+    return row && this.stored(row)
+  }
+
+  list(): Stored[] {
+    return this.queries.all().map((row) => this.stored(row))
+  }
+
+  open(sealed: string): Doc {
+    const { '@id': _id, '@name': name, ...fields } = JSON.parse(sealed) as Sealed
+    return openFields(fields, this.parts.secretNames, this.place(name), this.parts.secrets).open
+  }
+
+  create(key: string, doc: Doc, stroke: Stroke, revive: string | null): string {
+    const { db, kind } = this.parts
+    const fields = this.seal(key, doc)
+    const spec = JSON.stringify(withoutPaused(fields))
+    const id = revive === null ? this.insert(key, spec, stroke) : this.revive(revive, key, spec, stroke)
+    if (doc.paused === true) advance(db, { kind, id, name: key }, 'pause', stroke.by, stroke.at)
+    return sealedJson(id, key, fields)
+  }
+
+  update(stored: Stored, doc: Doc, stroke: Stroke): string {
+    const { db, kind, pausable } = this.parts
+    const row = this.queries.byName(stored.key)!
+    const before = JSON.parse(stored.sealed) as Sealed
+    const fields = this.seal(stored.key, doc, { open: stored.doc, sealed: before })
+    this.queries.update(row.id, JSON.stringify(withoutPaused(fields)), stroke.changeSet, stroke.at)
+    const isPaused = doc.paused === true
+    if (pausable && isPaused !== (row.state === 'paused'))
+      advance(db, { kind, id: row.id, name: row.name }, isPaused ? 'pause' : 'resume', stroke.by, stroke.at)
+    return sealedJson(row.id, row.name, fields)
+  }
+
+  remove(stored: Stored, stroke: Stroke): void {
+    const row = this.queries.byName(stored.key)!
+    this.retire(row, stroke)
+    // The record of changes keeps the secrets, sealed, for undo; the row needs them no longer.
+    const { secrets } = this.parts.secretNames
+    const bare = Object.fromEntries(
+      Object.entries(JSON.parse(row.spec) as Sealed).filter(([name]) => !secrets.includes(name)),
+    )
+    this.queries.update(row.id, JSON.stringify(this.mask(bare)), stroke.changeSet, stroke.at)
+  }
+
+  mask(doc: Doc): Doc {
+    return maskNamed(doc, this.parts.secretNames)
+  }
+
+  maskFields(doc: Doc): Doc {
+    return maskFields(doc, this.parts.secretNames.secrets)
+  }
+
+  variables(doc: Doc): VariableUse[] {
+    return Object.entries(this.parts.sentTo ?? {}).flatMap(([field, address]) => {
+      const variable = variableIn(doc[field])
+      return variable === null
+        ? []
+        : [{ field, variable, host: address === null ? null : hostOf(doc[address]) }]
+    })
+  }
+
+  addresses(doc: Doc): Record<string, unknown> {
+    const { secretNames, sentTo = {} } = this.parts
+    const fields = [
+      ...secretNames.addresses,
+      ...Object.keys(sentTo).filter((field) => sentTo[field] === null),
+    ]
+    return Object.fromEntries(fields.map((field) => [field, doc[field]]))
+  }
+
+  /** Takes a row to its deleted state. */
+  protected retire(row: PartRow, stroke: Stroke): void {
+    this.move(row, 'delete', stroke)
+  }
+
+  /** Sends a lifecycle event to a row. */
+  protected move(row: PartRow, event: string, { by, at }: Stroke): string {
+    return advance(this.parts.db, { kind: this.parts.kind, id: row.id, name: row.name }, event, by, at).state
+  }
+
+  private insert(name: string, spec: string, stroke: Stroke): number {
+    const { db, kind } = this.parts
+    const id = this.queries.insert({ name, spec, snapshot: firstSnapshot(kind), ...stroke })
+    recordCreated(db, kind, name, stroke.by, stroke.at)
+    return id
+  }
+
+  private revive(recorded: string, name: string, spec: string, stroke: Stroke): number {
+    const { '@id': id } = JSON.parse(recorded) as Sealed
+    const row = this.queries.byId(id)
+    if (row?.state !== 'deleted') return this.insert(name, spec, stroke)
+    this.move(row, 'restore', stroke)
+    this.queries.update(id, spec, stroke.changeSet, stroke.at)
+    return id
+  }
+
+  private stored(row: PartRow): Stored {
+    const sealed = JSON.parse(row.spec) as Sealed
+    const { open, unreadable } = openFields(
+      sealed,
+      this.parts.secretNames,
+      this.place(row.name),
+      this.parts.secrets,
+    )
+    const paused = this.parts.pausable && row.state === 'paused' ? { paused: true } : {}
+    return {
+      key: row.name,
+      name: row.name,
+      doc: { ...open, ...paused },
+      sealed: sealedJson(row.id, row.name, { ...sealed, ...paused }),
+      changeSet: row.change_set,
+      state: row.state,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      unreadable,
+    }
+  }
+
+  private seal(name: string, doc: Doc, before?: { open: Doc; sealed: Doc }): Doc {
+    return sealFields(doc, this.parts.secretNames, this.place(name), this.parts.secrets, before)
+  }
+
+  private place(name: string): string {
+    return `${this.parts.table}/${name}`
+  }
+}
+
+function withoutPaused(fields: Doc): Doc {
+  const { paused: _paused, ...spec } = fields
+  return spec
+}
+
+const sealedJson = (id: number, name: string, fields: Doc): string =>
+  JSON.stringify({ '@id': id, '@name': name, ...fields })
+
+/* The SQL of parts that are a name and a spec: triggers, agents, MCP servers, skills. */
+
+export interface PartRow {
+  id: number
+  name: string
+  /** JSON; secrets sealed. */
+  spec: string
+  snapshot: string
+  state: string
+  change_set: number
+  created_at: number
+  updated_at: number
+}
+
+interface PartWrite {
+  name: string
+  spec: string
+  snapshot: string
+  changeSet: number
+  /** Epoch ms. */
+  at: number
+}
+
+export type PartTable = 'triggers' | 'agents' | 'mcp_servers' | 'skills'
+type PartQueries = ReturnType<typeof partQueries>
+
+/** The statements of one table, prepared once. */
+function partQueries(db: Database, table: PartTable) {
+  const columns = 'id, name, spec, snapshot, state, change_set, created_at, updated_at'
+  const all = db.prepare<[], PartRow>(
+    `SELECT ${columns} FROM ${table} WHERE state <> 'deleted' ORDER BY name`,
+  )
+  const byName = db.prepare<[string], PartRow>(
+    `SELECT ${columns} FROM ${table} WHERE name = ? AND state <> 'deleted'`,
+  )
+  const byId = db.prepare<[number], PartRow>(`SELECT ${columns} FROM ${table} WHERE id = ?`)
+  const insert = db.prepare(
+    `INSERT INTO ${table} (name, spec, snapshot, change_set, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)`,
+  )
+  const update = db.prepare(`UPDATE ${table} SET spec = ?, change_set = ?, updated_at = ? WHERE id = ?`)
+  return {
+    all: () => all.all(),
+    byName: (name: string) => byName.get(name),
+    byId: (id: number) => byId.get(id),
+    insert: ({ name, spec, snapshot, changeSet, at }: PartWrite) =>
+      Number(insert.run(name, spec, snapshot, changeSet, at, at).lastInsertRowid),
+    update: (id: number, spec: string, changeSet: number, at: number) => update.run(spec, changeSet, at, id),
+  }
+}

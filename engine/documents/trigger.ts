@@ -1,0 +1,163 @@
+/**
+ * The rules of a declared trigger that its schema cannot say, and its canonical form: what equals a
+ * default is left out, so that two ways of writing the same are the same document.
+ */
+import { check } from '../../schemas/index.ts'
+import type { Condition, Emit, Filter, Storm, TriggerSpec } from '../../schemas/types.ts'
+import { conditionKind, isSchedule } from '../../schemas/words.ts'
+import { fail } from '../errors.ts'
+import { patternFault } from '../log/ingest/pattern.ts'
+import { cronFault } from '../model/slots.ts'
+import { parseDuration } from '../model/units.ts'
+
+export const TRIGGER_DEFAULTS = { cooldown: '5m', context_window: '15m', max_late: '24h' }
+const SCHEDULE_MIN_MS = 60_000
+const NUMERIC = new Set(['gt', 'gte', 'lt', 'lte'])
+
+/** @returns the spec in canonical form. @throws SvcError invalid, naming the field and the rule. */
+export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
+  const fault = check('trigger-spec.json', given)
+  if (fault) fail('invalid', fault)
+  given.filters?.forEach((filter, i) => {
+    checkFilter(filter, `filters[${i}]`)
+  })
+  parseDuration(given.cooldown ?? TRIGGER_DEFAULTS.cooldown, 'cooldown')
+  parseDuration(given.max_late ?? TRIGGER_DEFAULTS.max_late, 'max_late')
+  const description = given.description?.trim().replace(/\.$/, '')
+  const emit = normaliseEmit(given.emit)
+  const storm = normaliseStorm(given.storm)
+  if (storm && isSchedule(given.condition))
+    fail('invalid', 'storm must be absent: a schedule fires at its own times', { field: 'storm' })
+  // A burst is of the whole trigger, what lasts is of one key.
+  if (storm && 'resolve' in given.condition && given.condition.resolve !== undefined)
+    fail('invalid', 'storm must be absent: with condition.resolve a key fires once until it is over', {
+      field: 'storm',
+    })
+  return {
+    sources: given.sources,
+    ...(given.filters?.length ? { filters: given.filters } : {}),
+    ...(given.key_field ? { key_field: given.key_field } : {}),
+    condition: normaliseCondition(given.condition),
+    ...(emit ? { emit } : {}),
+    ...(given.cooldown && given.cooldown !== TRIGGER_DEFAULTS.cooldown ? { cooldown: given.cooldown } : {}),
+    ...(storm ? { storm } : {}),
+    ...(given.max_late && given.max_late !== TRIGGER_DEFAULTS.max_late ? { max_late: given.max_late } : {}),
+    ...(given.severity && given.severity !== defaultSeverity(given) ? { severity: given.severity } : {}),
+    ...(given.severity_field ? { severity_field: given.severity_field } : {}),
+    ...(description ? { description } : {}),
+    ...(given.paused ? { paused: true } : {}),
+  }
+}
+
+/** Of the incidents its firings open, where it does not say: a schedule opens none. */
+const defaultSeverity = ({ condition }: Pick<TriggerSpec, 'condition'>): 'warning' | 'none' =>
+  isSchedule(condition) ? 'none' : 'warning'
+
+/** Of the incidents a trigger's firings open; none: they open none. */
+export const severityOf = (
+  spec: Pick<TriggerSpec, 'condition' | 'severity'>,
+): NonNullable<TriggerSpec['severity']> => spec.severity ?? defaultSeverity(spec)
+
+function normaliseEmit(emit: Emit | undefined): Emit | undefined {
+  const window = emit?.context_window
+  if (window) parseDuration(window, 'emit.context_window')
+  const kept: Emit = {
+    ...(emit?.kind ? { kind: emit.kind } : {}),
+    ...(window && window !== TRIGGER_DEFAULTS.context_window ? { context_window: window } : {}),
+  }
+  return Object.keys(kept).length ? kept : undefined
+}
+
+function normaliseStorm(storm: Storm | undefined): Storm | undefined {
+  if (!storm || Object.keys(storm).length === 0) return undefined
+  const quiet = storm.quiet === undefined ? null : parseDuration(storm.quiet, 'storm.quiet')
+  const longest = storm.max_wait === undefined ? null : parseDuration(storm.max_wait, 'storm.max_wait')
+  if (quiet !== null && longest !== null && longest < quiet)
+    fail('invalid', 'storm.max_wait must be at least storm.quiet', { field: 'storm.max_wait' })
+  if (storm.min_count !== undefined && quiet === null && longest === null)
+    fail(
+      'invalid',
+      'storm.min_count needs storm.quiet or storm.max_wait: what is counted is what they gather',
+      {
+        field: 'storm.min_count',
+      },
+    )
+  for (const [i, { per }] of (storm.limits ?? []).entries()) parseDuration(per, `storm.limits[${i}].per`)
+  return storm
+}
+
+function normaliseCondition(condition: Condition): Condition {
+  const kinds = conditionKind(condition)
+  if (kinds === null) fail('invalid', 'condition must be of one kind', { field: 'condition' })
+  if ('every' in condition) {
+    if (parseDuration(condition.every, 'condition.every') < SCHEDULE_MIN_MS)
+      fail('invalid', 'condition.every must be at least 60s', { field: 'condition.every' })
+    return condition
+  }
+  if ('cron' in condition) {
+    const fault = cronFault(condition)
+    if (fault) fail('invalid', fault.message, { field: `condition.${fault.field}` })
+    return condition
+  }
+  if ('absent_for' in condition) parseDuration(condition.absent_for, 'condition.absent_for')
+  if ('sequence' in condition) {
+    parseDuration(condition.within, 'condition.within')
+    condition.sequence.forEach(({ filters }, i) => {
+      filters.forEach((filter, j) => {
+        checkFilter(filter, `condition.sequence[${i}].filters[${j}]`)
+      })
+    })
+  }
+  return 'aggregate' in condition ? normaliseAggregate(condition) : condition
+}
+
+type Aggregate = Extract<Condition, { aggregate: string }>
+
+function normaliseAggregate(condition: Aggregate): Aggregate {
+  const { aggregate, field, predicate, resolve } = condition
+  const counts = aggregate === 'count' || aggregate === 'rate'
+  if (counts && field !== undefined)
+    fail('invalid', `condition.field must be absent: ${aggregate} counts events`, {
+      field: 'condition.field',
+    })
+  if (!counts && aggregate !== 'any' && field === undefined)
+    fail('invalid', `condition.field is required: ${aggregate} aggregates a field`, {
+      field: 'condition.field',
+    })
+  checkUnit(aggregate, predicate, 'condition.predicate')
+  if (typeof resolve === 'string') checkUnit(aggregate, resolve, 'condition.resolve')
+  parseDuration(condition.window, 'condition.window')
+  return {
+    ...condition,
+    predicate: spaced(predicate),
+    ...(typeof resolve === 'string' ? { resolve: spaced(resolve) } : {}),
+  }
+}
+
+const spaced = (predicate: string): string => predicate.replace(/^(>=|<=|==|>|<) ?/, '$1 ')
+
+function checkUnit(aggregate: string, predicate: string, field: string): void {
+  if (aggregate !== 'rate' && predicate.includes('/'))
+    fail('invalid', `${field} has a unit, which only a rate has`, { field })
+}
+
+function checkFilter({ op, value }: Filter, of: string): void {
+  const at = `${of}.value`
+  const rule = filterFault(op, value)
+  if (rule) fail('invalid', `${at} ${rule}`, { field: at })
+}
+
+/** An integer past it is not the one that was written: JSON numbers are read as doubles. */
+const isRounded = (value: unknown): boolean => Number.isInteger(value) && !Number.isSafeInteger(value)
+
+function filterFault(op: Filter['op'], value: Filter['value']): string | null {
+  if ([value].flat().some(isRounded)) return 'has more digits than a number keeps; put it in quotes'
+  if (op === 'exists')
+    return value === undefined || typeof value === 'boolean' ? null : 'must be true or false for exists'
+  if (value === undefined) return `is required for ${op}`
+  if (op === 'in') return Array.isArray(value) ? null : 'must be a list for in'
+  if (Array.isArray(value)) return `must not be a list for ${op}`
+  if (NUMERIC.has(op)) return Number.isFinite(Number(value)) ? null : `must be a number for ${op}`
+  if (op !== 'regex') return null
+  return patternFault(String(value), '')?.replace(/^pattern /, '') ?? null
+}

@@ -1,0 +1,275 @@
+/**
+ * Completes an edit before it is planned: what a deletion takes with it, which references hold,
+ * which parts come along, and where parts go that no project uses any more.
+ */
+import type { ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
+import { type Doc, documentOf, type Edit, kindWord, type PartKind, partKinds } from '../model/documents.ts'
+import {
+  defaultProject,
+  NOTED,
+  type Pausable,
+  type ProjectDoc,
+  projectOf,
+  projectsOf,
+  putProject,
+  wiringOf,
+  withoutParts,
+  withUses,
+} from '../model/project.ts'
+import { refuseGuarded } from './guarded-kind.ts'
+
+/** @throws SvcError invalid for a reference to nothing; conflict for a name or a part in use. */
+export function completeEdit(edit: Edit): void {
+  detachRemoved(edit)
+  checkParts(edit)
+  checkProjects(edit)
+  housePartsOfNobody(edit)
+  handNotesOn(edit)
+  refuseGuarded(edit)
+}
+
+/** Deleted parts leave every project, and deleted MCP servers every agent. */
+function detachRemoved(edit: Edit): void {
+  const gone = new Map<PartKind, Set<string>>()
+  for (const { kind, key, doc } of edit.touched())
+    if (doc === null && kind !== 'project') gone.set(kind, (gone.get(kind) ?? new Set()).add(key))
+  if (gone.size === 0) return
+  const isGone = (kind: PartKind, name: string) => gone.get(kind)?.has(name) ?? false
+  for (const [id, doc] of projectsOf(edit)) {
+    const without = withoutParts(doc, isGone)
+    if (JSON.stringify(without) !== JSON.stringify(doc)) putProject(edit, id, without)
+  }
+  if (gone.has('mcp_server'))
+    for (const [name, doc] of edit.all('agent')) {
+      const servers = (doc.mcp_servers ?? []) as string[]
+      const left = servers.filter((server) => !isGone('mcp_server', server))
+      if (left.length === servers.length) continue
+      const { mcp_servers: _servers, tools, ...rest } = doc
+      const rows = ((tools ?? []) as ToolPolicy[]).filter(({ server }) => !isGone('mcp_server', server))
+      edit.put('agent', name, {
+        ...rest,
+        ...(left.length ? { mcp_servers: left } : {}),
+        ...(rows.length ? { tools: rows } : {}),
+      })
+    }
+  const sources = gone.get('source')
+  if (sources) refuseOrphanedTriggers(edit, sources)
+}
+
+function refuseOrphanedTriggers(edit: Edit, sources: ReadonlySet<string>): void {
+  for (const source of sources) {
+    const readers = readersOf(edit, source)
+    if (readers.length)
+      fail(
+        'conflict',
+        `source ${source} is read by ${readers.length === 1 ? 'trigger' : 'triggers'} ${readers.join(', ')}; delete with cascade=true to delete them too, or change them first`,
+        { about: { kind: 'source', name: source } },
+      )
+  }
+}
+
+/** Names of the triggers that read a source, sorted. */
+export function readersOf(edit: Edit, source: string): string[] {
+  return [...edit.all('trigger')]
+    .filter(([, doc]) => doc.sources.includes(source))
+    .map(([name]) => name)
+    .sort()
+}
+
+/** A trigger's sources and an agent's MCP servers must be there. */
+function checkParts(edit: Edit): void {
+  for (const { kind, key, doc } of edit.touched()) {
+    if (!doc) continue
+    if (kind === 'trigger') requireAll(edit, 'source', sourcesOf(doc), { kind, name: key })
+    if (kind === 'agent') requireAll(edit, 'mcp_server', serversOf(doc), { kind, name: key })
+  }
+}
+
+const sourcesOf = (doc: Doc): string[] => documentOf('trigger', doc).sources
+const serversOf = (doc: Doc): string[] => documentOf('agent', doc).mcp_servers ?? []
+
+function requireAll(
+  edit: Edit,
+  kind: PartKind,
+  names: readonly string[],
+  from: { kind: 'trigger' | 'agent'; name: string },
+): void {
+  const missing = names.filter((name) => !edit.has(kind, name))
+  if (missing.length)
+    fail('invalid', `${from.kind} ${from.name}: no ${kindWord(kind)} is named ${missing.join(', ')}`, {
+      field: kind === 'source' ? 'sources' : 'mcp_servers',
+      about: from,
+    })
+}
+
+/** Names are unique; what is wired is there, and comes along with what it needs. */
+function checkProjects(edit: Edit): void {
+  const touched = edit.touched().filter(({ kind, doc }) => kind === 'project' && doc !== null)
+  const owner = new Map<string, string>()
+  for (const [id, { name }] of projectsOf(edit)) {
+    const other = owner.get(name)
+    if (other !== undefined && touched.some(({ key }) => key === id || key === other))
+      fail('conflict', `a project named ${name} exists`, {
+        field: 'name',
+        about: { kind: 'project', name: id },
+      })
+    owner.set(name, id)
+  }
+  for (const id of projectsTouchedBy(edit)) closeOver(edit, id)
+}
+
+/** Projects that are edited, or use a trigger or an agent that is. */
+function projectsTouchedBy(edit: Edit): string[] {
+  const changed = { trigger: new Set<string>(), agent: new Set<string>(), project: new Set<string>() }
+  for (const { kind, key, doc } of edit.touched())
+    if (doc && (kind === 'trigger' || kind === 'agent' || kind === 'project')) changed[kind].add(key)
+  const usesChanged = ({ uses }: ProjectDoc, kind: 'trigger' | 'agent') =>
+    changed[kind].size > 0 && Object.keys(uses[kind] ?? {}).some((name) => changed[kind].has(name))
+  return [...projectsOf(edit)]
+    .filter(
+      ([id, doc]) => changed.project.has(id) || usesChanged(doc, 'trigger') || usesChanged(doc, 'agent'),
+    )
+    .map(([id]) => id)
+}
+
+function closeOver(edit: Edit, id: string): void {
+  const doc = projectOf(edit, id)
+  const label = `project ${doc.name}`
+  const { wakes, handoffs } = wiringOf(doc)
+  const about = { kind: 'project', name: id }
+  refuseFindingLoops(edit, wakes)
+  const wired: [PartKind, string[]][] = [
+    ['trigger', wakes.map((wake) => wake.trigger)],
+    ['agent', [...wakes.map((w) => w.agent), ...handoffs.flatMap((h) => [h.agent, h.to])]],
+    ...partKinds.map((kind): [PartKind, string[]] => [kind, Object.keys(doc.uses[kind] ?? {})]),
+  ]
+  for (const [kind, names] of wired) requireWired(edit, kind, names, label, about)
+  for (const { agent, to } of handoffs)
+    if (agent === to)
+      fail('invalid', `${label}: ${agent} cannot hand over to itself`, { field: 'handoffs', about })
+  const wanted = new Map<string, { kind: PartKind; name: string }>()
+  const want = (kind: PartKind, name: string) => {
+    if (!doc.uses[kind]?.[name]) wanted.set(`${kind}:${name}`, { kind, name })
+  }
+  const triggers = new Set([...wakes.map((wake) => wake.trigger), ...Object.keys(doc.uses.trigger ?? {})])
+  const agents = new Set([
+    ...wakes.map((wake) => wake.agent),
+    ...handoffs.flatMap((row) => [row.agent, row.to]),
+    ...Object.keys(doc.uses.agent ?? {}),
+  ])
+  for (const trigger of triggers) {
+    want('trigger', trigger)
+    for (const source of sourcesOf(edit.require('trigger', trigger))) want('source', source)
+  }
+  for (const agent of agents) {
+    want('agent', agent)
+    for (const server of serversOf(edit.require('agent', agent))) want('mcp_server', server)
+  }
+  if (wanted.size) putProject(edit, id, withUses(doc, [...wanted.values()]))
+}
+
+function requireWired(
+  edit: Edit,
+  kind: PartKind,
+  names: readonly string[],
+  label: string,
+  about: { kind: string; name: string },
+): void {
+  const missing = [...new Set(names.filter((name) => !edit.has(kind, name)))]
+  if (missing.length)
+    fail('invalid', `${label}: no ${kindWord(kind)} is named ${missing.join(', ')}`, { field: kind, about })
+}
+
+/**
+ * A part no project uses joins the Default project; a skill goes with its last project, unless this
+ * edit makes it (SPEC.md, Skill lifecycle).
+ */
+function housePartsOfNobody(edit: Edit): void {
+  const before = new Set<string>()
+  const used = new Set<string>()
+  for (const doc of projectsOf(edit).values())
+    for (const kind of partKinds)
+      for (const name of Object.keys(doc.uses[kind] ?? {})) used.add(`${kind}:${name}`)
+  const candidates: { kind: PartKind; name: string }[] = []
+  const consider = (kind: PartKind, name: string) => {
+    const id = `${kind}:${name}`
+    if (before.has(id) || used.has(id) || !edit.has(kind, name)) return
+    before.add(id)
+    if (kind === 'skill' && edit.stored('skill', name)) edit.remove('skill', name)
+    else candidates.push({ kind, name })
+  }
+  for (const { kind, key, stored } of edit.touched()) {
+    if (kind !== 'project') consider(kind, key)
+    else if (stored)
+      for (const part of partKinds)
+        for (const name of Object.keys(documentOf('project', stored.doc).uses[part] ?? {}))
+          consider(part, name)
+  }
+  if (candidates.length === 0) return
+  const id = defaultProject(edit)
+  putProject(edit, id, withUses(projectOf(edit, id), candidates))
+  // What they need comes along, as in any project: else the next edit would bring it.
+  closeOver(edit, id)
+}
+
+/**
+ * A paused project notes what it stopped. When it goes, or lets go of such a part, a paused project
+ * that still uses the part has the note, so that resuming that one starts it again.
+ */
+function handNotesOn(edit: Edit): void {
+  for (const { kind, key, stored, doc } of edit.touched()) {
+    if (kind !== 'project' || !stored) continue
+    const was = documentOf('project', stored.doc).stopped
+    const is = doc && documentOf('project', doc).stopped
+    for (const part of Object.keys(NOTED) as Pausable[])
+      for (const name of Object.keys(was?.[NOTED[part]] ?? {})) {
+        const now: Doc | undefined = edit.get(part, name)
+        if (!is?.[NOTED[part]]?.[name] && now?.paused) noteElsewhere(edit, key, part, name)
+      }
+  }
+}
+
+function noteElsewhere(edit: Edit, id: string, part: Pausable, name: string): void {
+  const users = [...projectsOf(edit)].filter(
+    ([other, doc]) => other !== id && doc.paused && doc.uses[part]?.[name],
+  )
+  const [heir] = users
+  if (!heir || users.some(([, doc]) => doc.stopped?.[NOTED[part]]?.[name])) return
+  const [other, doc] = heir
+  const noted = { ...doc.stopped?.[NOTED[part]], [name]: true as const }
+  putProject(edit, other, { ...doc, stopped: { ...doc.stopped, [NOTED[part]]: noted } })
+}
+
+/*
+ * Findings are events, so a trigger may watch them; an agent it wakes writes findings itself. A trigger
+ * over findings wakes an agent only where its filters say whose findings, or which verdicts, and not the
+ * agent's own.
+ */
+
+/** @throws SvcError invalid */
+function refuseFindingLoops(edit: Edit, wakes: readonly { trigger: string; agent: string }[]): void {
+  for (const { trigger, agent } of wakes) {
+    const spec = edit.get('trigger', trigger)
+    const readsFindings = spec?.sources.some((source) => edit.get('source', source)?.connector === 'finding')
+    if (!spec || !readsFindings) continue
+    const filters = (spec.filters ?? []).filter(({ op }) => op === 'eq' || op === 'in')
+    const agents = valuesOf(filters, 'agent')
+    if (agents.includes(agent.toLowerCase()))
+      fail('invalid', `trigger ${trigger} waits for findings of ${agent}, and would have it wake itself`, {
+        field: 'filters',
+      })
+    if (agents.length === 0 && valuesOf(filters, 'verdict').length === 0)
+      fail(
+        'invalid',
+        `trigger ${trigger} reads findings: give it a filter on agent or verdict before it wakes ${agent}, or it would have it wake itself`,
+        { field: 'filters' },
+      )
+  }
+}
+
+function valuesOf(filters: NonNullable<TriggerSpec['filters']>, field: string): string[] {
+  return filters
+    .filter((filter) => filter.field === field)
+    .flatMap(({ value }) => [value ?? []].flat().map((one) => String(one).toLowerCase()))
+}

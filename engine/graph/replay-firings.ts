@@ -1,0 +1,359 @@
+/** Firings: bursts that gather or are held back, what fired, what was let pass. */
+import type { TriggerSpec } from '../../schemas/types.ts'
+import { pagesOf, type Steps } from '../log/steps.ts'
+import { SOURCE_LABEL } from '../log/store/labels.ts'
+import type { StoredRow } from '../log/store/scan.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { presentRow } from '../log/timeline/present.ts'
+import { type ChangeKind, partKinds } from '../model/documents.ts'
+import { edgeIds, nodeId } from '../model/graph.ts'
+import type { FiringRow } from '../triggers/queries.ts'
+import {
+  type Collected,
+  type Configuration,
+  cooldownMsOf,
+  counted,
+  type Draft,
+  draft,
+  entityOf,
+  idsWith,
+  iso,
+  isWithin,
+  joined,
+  type Scope,
+  setsBetween,
+  type TriggerRow,
+  wholeInstants,
+  windowOfMoment,
+} from './replay-scope.ts'
+
+/** Longest that a burst is open: a limit may hold one back this long. */
+export const OPEN_MS = 31 * 86_400_000
+
+export type Fired = Pick<
+  FiringRow,
+  | 'id'
+  | 'dispatch_id'
+  | 'trigger_id'
+  | 'trigger_name'
+  | 'key'
+  | 'label'
+  | 'value_text'
+  | 'spec'
+  | 'opened_at'
+  | 'last_at'
+  | 'fired_at'
+  | 'held_at'
+  | 'dropped_at'
+  | 'value'
+  | 'reason'
+  | 'event_id'
+  | 'events'
+  | 'key_count'
+  | 'late_by'
+  | 'resolves'
+  | 'practice'
+  | 'state'
+>
+
+const COLUMNS = `id, dispatch_id, trigger_id, trigger_name, key, label, value_text, spec, opened_at, last_at, fired_at,
+  held_at, dropped_at, value, reason, event_id, events, key_count, late_by, resolves, practice, state`
+
+export const FIRED = `SELECT ${COLUMNS} FROM firings WHERE trigger_id = ? AND fired_at >= ? AND fired_at <= ?
+  ORDER BY fired_at, id LIMIT ?`
+/** What was open for a while: what of it lies in a range is told of it. */
+export const BURSTS = `SELECT ${COLUMNS} FROM firings WHERE trigger_id = ? AND opened_at >= ? AND opened_at <= ?
+  AND (fired_at IS NULL OR fired_at > opened_at) ORDER BY opened_at, id LIMIT ?`
+
+export function collectFirings(scope: Scope, depthOf: (eventId: number | null) => number): Collected {
+  return joined(
+    scope.triggers
+      .filter(({ id }) => !scope.chain || scope.chain.triggers.has(id))
+      .map((trigger) => ofTrigger(scope, trigger, depthOf)),
+  )
+}
+
+function ofTrigger(scope: Scope, { id }: TriggerRow, depthOf: (eventId: number | null) => number): Collected {
+  const { ctx, from, to, most, chain } = scope
+  const fired = wholeInstants(
+    ctx.db.prepare<[number, number, number, number], Fired>(FIRED).all(id, from, to, most + 1),
+    most,
+    ({ fired_at }) => fired_at!,
+  )
+  const bursts = wholeInstants(
+    ctx.db.prepare<[number, number, number, number], Fired>(BURSTS).all(id, from - OPEN_MS, to, most + 1),
+    most,
+    ({ opened_at }) => opened_at,
+  )
+  const isMeant = (row: Fired) => !chain || chain.firings.includes(row.id)
+  const drafts = [
+    ...fired.rows.filter(isMeant).map((row) => firedDraft(row, depthOf(row.event_id))),
+    ...bursts.rows.filter(isMeant).flatMap((row) => burstDrafts(row, depthOf(row.event_id))),
+  ].filter(({ at }) => isWithin(scope, at))
+  return joined([
+    { drafts, cutAt: fired.cutAt, overfullAt: fired.overfullAt },
+    {
+      drafts: [],
+      cutAt: bursts.cutAt === null ? null : Math.max(bursts.cutAt, from + 1),
+      overfullAt: bursts.overfullAt,
+    },
+  ])
+}
+
+function firedDraft(row: Fired, depth: number): Draft {
+  const spec = JSON.parse(row.spec) as TriggerSpec
+  const { trigger_name: name, key, resolves } = row
+  const wait = resolves === null ? cooldownMsOf(spec) : 0
+  const node = nodeId('trigger', name)
+  const of = row.key_count > 1 ? `${key} and ${counted(row.key_count - 1, 'more key')}` : key
+  const evidence = row.events ? ` (${counted(row.events, 'event')})` : ''
+  const late = row.late_by === null ? '' : `, ${Math.round(row.late_by / 1000)} s late: the service was down`
+  return {
+    ...base(row, depth, spec),
+    at: row.fired_at!,
+    rank: 'fired',
+    phase: 'fired',
+    title: `${name} ${resolves === null ? 'fired' : 'is over'} for ${of}: ${row.reason}${evidence}${late}`,
+    cooldown: wait > 0 ? { node, key, until: iso(row.fired_at! + wait) } : null,
+  }
+}
+
+/** Before a burst fires, or is let pass. */
+function burstDrafts(row: Fired, depth: number): Draft[] {
+  const spec = JSON.parse(row.spec) as TriggerSpec
+  const { trigger_name: name, key, dropped_at } = row
+  // What does not gather was held back at once; older rows do not say when.
+  const gathers = spec.storm?.quiet !== undefined || spec.storm?.max_wait !== undefined
+  const held_at = row.held_at ?? (gathers ? null : row.opened_at)
+  const moment = (at: number, phase: string, title: string): Draft => ({
+    ...base(row, depth, spec),
+    at,
+    rank: 'opened',
+    id: `${row.dispatch_id}/${phase}`,
+    phase,
+    title,
+  })
+  const isHeldFromStart = held_at === row.opened_at
+  const opened = isHeldFromStart
+    ? []
+    : [moment(row.opened_at, 'gathering', `${name} tripped for ${key} and gathers a burst: ${row.reason}`)]
+  const held =
+    held_at === null
+      ? []
+      : [moment(held_at, 'held', `${name} for ${key} is held back by a limit: ${row.reason}`)]
+  const dropped =
+    dropped_at === null
+      ? []
+      : [
+          moment(
+            dropped_at,
+            'dropped',
+            `${name} let a burst pass: ${counted(row.events, 'event')}, fewer than it takes`,
+          ),
+        ]
+  return [...opened, ...held, ...dropped]
+}
+
+function base(row: Fired, depth: number, { condition }: TriggerSpec): Draft {
+  return draft({
+    at: row.opened_at,
+    depth,
+    rank: 'opened',
+    id: row.dispatch_id,
+    kind: 'firing',
+    phase: 'tripped',
+    title: '',
+    nodes: [nodeId('trigger', row.trigger_name)],
+    entity: entityOf(row.label, row.value_text),
+    practice: row.practice === 1,
+    event_id: row.event_id === null ? null : `evt_${row.event_id}`,
+    dispatch_id: row.dispatch_id,
+    window: windowOfMoment(
+      row.trigger_name,
+      row.key,
+      row.value,
+      'predicate' in condition ? condition.predicate : null,
+      'window' in condition ? condition.window : null,
+    ),
+  })
+}
+
+/* Events that came in: of sources that a trigger of the project watched, and what chains were woken by. */
+
+/** Rows read, and told, in one step. */
+const PAGE = 1_000
+
+export function* collectEvents(scope: Scope): Steps<Collected> {
+  const { ctx, from, to, most } = scope
+  const [first, last] = [ctx.ceilingAt(from - 1), ctx.ceilingAt(to)]
+  const ids = scope.chain ? ofChain(scope, first, last) : watchedIds(scope, first, last)
+  const masked = new Set(ctx.names.masked())
+  const stored: StoredRow[] = []
+  for (const page of pagesOf(ids.slice(0, most + 1), PAGE)) {
+    yield
+    for (const row of ctx.rows.read(page, false)) if (!masked.has(row.source_id)) stored.push(row)
+  }
+  const { rows, cutAt, overfullAt } = wholeInstants(stored, most, ({ ingested_at }) => ingested_at)
+  const drafts: Draft[] = []
+  for (const page of pagesOf(rows, PAGE)) {
+    yield
+    for (const row of page) drafts.push(momentOf(scope, row))
+  }
+  return { drafts, cutAt, overfullAt }
+}
+
+/** Of findings only those recorded in the project. */
+function watchedIds(
+  { ctx, project, configurations, most }: Scope,
+  afterId: number,
+  ceiling: number,
+): number[] {
+  const { own, findings } = sourceLabels(ctx, configurations.names('source'))
+  const inProject = ctx.dictionary.find('project', project.id)
+  const recorded = inProject === undefined ? [] : [[findings, [inProject]]]
+  return idsWith(ctx, [[own], ...recorded], afterId, ceiling, most + 1)
+}
+
+/** Evidence, and the events of the entities that the chain is about. */
+function ofChain(scope: Scope, afterId: number, ceiling: number): number[] {
+  const { ctx, chain, most, configurations } = scope
+  const { own } = sourceLabels(ctx, configurations.names('source'))
+  const entities = chain!.entities.flatMap(({ label, value }) => ctx.dictionary.find(label, value) ?? [])
+  const evidence = chain!.evidence.filter((id) => id > afterId && id <= ceiling)
+  const found = new Set([...evidence, ...idsWith(ctx, [[own, entities]], afterId, ceiling, most + 1)])
+  return [...found].sort((a, b) => a - b)
+}
+
+export function sourceLabels(
+  ctx: ReadContext,
+  names: readonly string[],
+): { own: number[]; findings: number[] } {
+  const labels = { own: [] as number[], findings: [] as number[] }
+  for (const id of names.flatMap((name) => ctx.names.idsOf(name))) {
+    const label = ctx.dictionary.find(SOURCE_LABEL, String(id))
+    if (label === undefined) continue
+    labels[ctx.names.get(id)?.sourceType === 'finding' ? 'findings' : 'own'].push(label)
+  }
+  return labels
+}
+
+function momentOf({ ctx, configurations }: Scope, row: StoredRow): Draft {
+  const shown = presentRow(row, ctx.dictionary, ctx.names, row.ingested_at)
+  const { source, entity, text, id } = shown
+  return draft({
+    at: row.ingested_at,
+    rank: 'event',
+    depth: depthOfEvent(ctx, row.id, shown.source_type),
+    id: String(row.id).padStart(16, '0'),
+    kind: 'event',
+    phase: shown.event_type || 'event',
+    title: `${source}: ${text}`,
+    nodes: [nodeId('source', source)],
+    edges: feedsOf(configurations.around(row.ingested_at), source),
+    entity,
+    event_id: id,
+  })
+}
+
+/** Triggers that watched the source. */
+function feedsOf(configurations: readonly Configuration[], source: string): string[] {
+  const triggers = configurations.flatMap(({ doc, part }) =>
+    Object.keys(doc.uses.trigger ?? {}).filter((trigger) =>
+      ((part('trigger', trigger)?.sources ?? []) as string[]).includes(source),
+    ),
+  )
+  return [...new Set(triggers)].map((trigger) => edgeIds.feeds(source, trigger))
+}
+
+/** A finding on the timeline comes behind the run that found it. */
+function depthOfEvent({ db }: ReadContext, id: number, sourceType: string): number {
+  if (sourceType !== 'finding') return 0
+  const depth = db
+    .prepare<[string], number>('SELECT depth FROM runs WHERE event_id = ? LIMIT 1')
+    .pluck()
+    .get(`evt_${id}`)
+  return (depth ?? 0) + 1
+}
+
+/* Changes of what is declared, and parts that were paused or resumed. */
+
+export function collectChanges(scope: Scope): Collected {
+  return joined([changeSets(scope), states(scope)])
+}
+
+function changeSets({ ctx, project, configurations, from, to, most }: Scope): Collected {
+  const { rows, ...whole } = wholeInstants(
+    setsBetween(ctx.db, project.id, from, to, most + 1),
+    most,
+    ({ at }) => at,
+  )
+  const known = new Set(
+    partKinds.flatMap((kind) => configurations.names(kind).map((name) => `${kind}:${name}`)),
+  )
+  const objects = ctx.db.prepare<[number], { kind: ChangeKind; name: string }>(
+    'SELECT kind, name FROM changes WHERE change_set = ? ORDER BY seq LIMIT 500',
+  )
+  const drafts = rows.map((set) =>
+    draft({
+      at: set.at,
+      rank: 'change',
+      id: String(set.id).padStart(12, '0'),
+      kind: 'change',
+      phase: set.origin,
+      // An open instance knows nobody's name.
+      title: set.actor_id === 'open' ? set.summary : `${set.actor}: ${set.summary}`,
+      // One change-set may touch several projects.
+      nodes: objects
+        .all(set.id)
+        .flatMap(({ kind, name }) =>
+          kind === 'project' || !known.has(`${kind}:${name}`) ? [] : nodeId(kind, name),
+        ),
+      change_set: set.id,
+    }),
+  )
+  return { drafts, ...whole }
+}
+
+interface StateRow {
+  id: number
+  at: number
+  kind: string
+  object: string
+  event: string
+  actor: string
+}
+
+/** The states of each part are few, and found by its name. */
+export const STATES = `SELECT id, at, kind, object, event, actor FROM history
+  WHERE kind = ? AND object = ? AND event IN ('pause', 'resume') AND at >= ? AND at <= ? ORDER BY id LIMIT ?`
+
+function states({ ctx, configurations, project, from, to, most }: Scope): Collected {
+  const statement = ctx.db.prepare<[string, string, number, number, number], StateRow>(STATES)
+  const names = [...new Set([project.name, ...configurations.all.map(({ doc }) => doc.name)])]
+  const objects = [
+    ...partKinds.flatMap((kind) => configurations.names(kind).map((name) => [kind, name] as const)),
+    ...names.map((name) => ['project', name] as const),
+  ]
+  return joined(
+    objects.map(([kind, name]) => {
+      const found = statement.all(kind, name, from, to, most + 1)
+      const { rows, ...whole } = wholeInstants(found, most, ({ at }) => at)
+      return { drafts: rows.map(stateDraft), ...whole }
+    }),
+  )
+}
+
+function stateDraft({ id, at, kind, object, event, actor }: StateRow): Draft {
+  const done = event === 'pause' ? 'paused' : 'resumed'
+  // The id of a credential goes before its name.
+  const by = actor.slice(actor.indexOf(' ') + 1)
+  return draft({
+    at,
+    rank: 'state',
+    id: String(id).padStart(12, '0'),
+    kind: 'state',
+    phase: done,
+    title: `${kind.replace('_', ' ')} ${object} ${done} by ${by}`,
+    nodes: kind === 'project' ? [] : [nodeId(kind as 'trigger', object)],
+  })
+}

@@ -1,0 +1,298 @@
+/** Incidents on the connection that writes: what firings and the clock do to them, and what is asked of them. */
+
+import type { Incident, IncidentsBulk, IncidentsChanged } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
+import { fail, SvcError } from '../errors.ts'
+import type { Live } from '../log/live.ts'
+import { snapshotsOf } from '../log/steps.ts'
+import type { Appender } from '../log/store/append.ts'
+import type { StoreHandle } from '../log/store/handle.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { triggerQueries } from '../triggers/queries.ts'
+import { createFiringIncidents, type FiringIncidents } from './firing.ts'
+import { incidentsChanged, parseIncidentId, presentIncident } from './present.ts'
+import { createIncidentReads } from './reads.ts'
+import {
+  type ActivityRow,
+  addActivity,
+  advanceIncident,
+  countsOf,
+  type IncidentEvent,
+  type IncidentRow,
+  idOf,
+  incidentQueries,
+  QUIET_MS,
+  rankOf,
+  severityOfRank,
+  takes,
+} from './steps.ts'
+import type { IncidentAct, IncidentAction, IncidentWho, IncidentWrites } from './types.ts'
+
+export function openIncidents(parts: {
+  store: StoreHandle
+  ctx: ReadContext
+  clock: Clock
+  appender: Pick<Appender, 'insertRest'>
+  live: Pick<Live, 'tellIncidents'>
+}) {
+  const { store, ctx, clock, appender, live } = parts
+  const incidents = createFiringIncidents({
+    store,
+    ctx: { ...ctx, settle: () => appender.insertRest() },
+    changed: (numbers) => live.tellIncidents(() => incidentsChanged(store.db, numbers, clock.now())),
+  })
+  adoptFirings(store, incidents, clock.now())
+  const reads = createIncidentReads(ctx, clock, snapshotsOf(ctx, false))
+  return { incidents, calls: { ...reads, ...incidentWrites({ store, clock, incidents }) } }
+}
+
+/* What people do to incidents, each in one transaction. */
+
+/** Longest snooze, ms. */
+const SNOOZE_MAX_MS = 366 * 86_400_000
+
+/** The event of the machine for each action; a note is none. */
+const EVENTS: Readonly<Record<Exclude<IncidentAction, 'notes'>, string>> = {
+  acknowledge: 'acknowledge',
+  assign: 'assign',
+  snooze: 'snooze',
+  unsnooze: 'unsnooze',
+  handle: 'handle',
+  reopen: 'reopen',
+  severity: 'set_severity',
+}
+const SAID: Readonly<Record<IncidentAction, ActivityRow['action']>> = {
+  acknowledge: 'acknowledged',
+  assign: 'assigned',
+  snooze: 'snoozed',
+  unsnooze: 'unsnoozed',
+  handle: 'handled',
+  reopen: 'reopened',
+  severity: 'severity',
+  notes: 'note',
+}
+
+function incidentWrites(parts: {
+  store: StoreHandle
+  clock: Clock
+  incidents: Pick<FiringIncidents, 'tell'>
+}): IncidentWrites {
+  const { store, clock, incidents } = parts
+  const { db } = store
+  const queries = incidentQueries(db)
+  const require = (id: string): IncidentRow =>
+    queries.byId.get(parseIncidentId(id)) ?? fail('not_found', `no incident has the id ${id}`)
+
+  /** @throws SvcError wrong_state; invalid */
+  function act(row: IncidentRow, given: IncidentAct, who: IncidentWho, at: number): void {
+    checkAct(given, at)
+    const action = SAID[given.action]
+    if (given.action === 'notes') addActivity(db, row, { who, at }, { action, detail: { text: given.text } })
+    else {
+      if (given.action === 'reopen' && row.state === 'handled') refuseBeside(row)
+      const { event, detail } = eventOf(row, given, who)
+      advanceIncident(db, row, event, { who, at }, { action, detail })
+    }
+    incidents.tell(row.id)
+  }
+
+  /** There is one at a time of a trigger and key. @throws SvcError conflict */
+  function refuseBeside(row: IncidentRow): void {
+    const next = queries.active.get(row.trigger_id, row.key)
+    if (next)
+      fail(
+        'conflict',
+        `incident ${idOf(row.id)} was followed by ${idOf(next.id)}, which is not handled; act on that one`,
+      )
+  }
+
+  return {
+    actOnIncident: async (id, given, who) =>
+      store.tx(() => {
+        const at = clock.now()
+        const row = require(id)
+        const now = { ...row }
+        try {
+          if (given.version !== undefined && given.version !== row.version) staleVersion(row, given.version)
+          act(row, given, who, at)
+        } catch (error) {
+          throw withIncident(error, () => presentIncident(db, now, at))
+        }
+        return presentIncident(db, row, at)
+      }),
+
+    actOnIncidents: async ({ ids, ...body }: IncidentsBulk, who): Promise<IncidentsChanged> =>
+      store.tx(() => {
+        const at = clock.now()
+        const rows = [...new Set(ids.map((id) => require(id)))]
+        const skipped: IncidentsChanged['skipped'] = []
+        const done: Incident[] = []
+        for (const row of rows) {
+          if (body.action !== 'notes' && !takes(row, EVENTS[body.action]))
+            skipped.push({
+              ...{ id: idOf(row.id), state: row.state },
+              reason: `it is ${row.state} and does not accept ${body.action}`,
+            })
+          else {
+            act(row, body, who, at)
+            done.push(presentIncident(db, row, at))
+          }
+        }
+        return { incidents: done, skipped, counts: countsOf(db, null) }
+      }),
+  }
+}
+
+function eventOf(
+  row: IncidentRow,
+  { action, assignee, until, severity }: IncidentAct,
+  who: IncidentWho,
+): { event: IncidentEvent; detail: object } {
+  const type = EVENTS[action as Exclude<IncidentAction, 'notes'>]
+  switch (action) {
+    case 'assign': {
+      const to = assignee === undefined ? who.by : assignee
+      return { event: { type, assignee: to }, detail: { assignee: to } }
+    }
+    case 'snooze': {
+      const ms = until ? Date.parse(until) : null
+      return { event: { type, until: ms }, detail: { until: ms } }
+    }
+    case 'severity':
+      return {
+        event: { type, rank: rankOf(severity!), rises: rankOf(severity!) > row.rank },
+        detail: { severity },
+      }
+    case 'handle':
+      return { event: { type, how: 'person' }, detail: { how: 'person' } }
+    default:
+      return { event: { type }, detail: {} }
+  }
+}
+
+/** What the schemas of the bodies do not say. @throws SvcError invalid */
+function checkAct({ action, until, severity, text }: IncidentAct, at: number): void {
+  if (action === 'severity' && severity === undefined)
+    fail('invalid', 'severity is required: critical, warning or info', { field: 'severity' })
+  if (action === 'notes' && (text === undefined || text.trim() === ''))
+    fail('invalid', 'text is required: a note says something', { field: 'text' })
+  if (action !== 'snooze' || !until) return
+  const ms = Date.parse(until)
+  if (!(ms > at)) fail('invalid', 'until must be in the future', { field: 'until' })
+  if (ms - at > SNOOZE_MAX_MS) fail('invalid', 'until must be within a year', { field: 'until' })
+}
+
+/** @throws SvcError conflict, saying who was first */
+function staleVersion(row: IncidentRow, seen: number): never {
+  return fail(
+    'conflict',
+    `incident ${idOf(row.id)} was changed since you looked: it is ${stateWords(row)}, version ${row.version} and not ${seen}`,
+    { field: 'version' },
+  )
+}
+
+/** "acknowledged by mara". */
+function stateWords(row: IncidentRow): string {
+  const { state } = row
+  const by = {
+    acknowledged: row.acknowledged_by,
+    snoozed: row.snoozed_by,
+    handled: row.handled_by,
+    open: null,
+  }[state]
+  const severity = state === 'open' ? `, ${severityOfRank(row.rank)}` : ''
+  return `${state}${by === null ? '' : ` by ${by}`}${severity}`
+}
+
+/** A refusal shows the incident as it is now, and so who was first. */
+function withIncident(error: unknown, incident: () => Incident): unknown {
+  if (!(error instanceof SvcError) || !['conflict', 'wrong_state'].includes(error.code)) return error
+  return new SvcError(error.code, error.message, { ...error.extra, incident: incident() })
+}
+
+/*
+ * A data file of before there were incidents: its firings of the last 24 hours become incidents, once, in one
+ * transaction, each step as if it were taken when it fired. Firings that only add to an open one are added together:
+ * a day of a chatty trigger is one step. Migration 0030 says that it is to be done.
+ */
+
+const CACHE_KIB = 131_072
+
+/** Firings that add to an open incident, until something else becomes of it. */
+interface Adding {
+  incident: number
+  severity: string
+  /** Of the trigger as it was: one that was edited may say another severity. */
+  spec: string
+  ids: number[]
+  at: number
+}
+
+const NONE: Adding = { incident: 0, severity: '', spec: '', ids: [], at: 0 }
+
+/** @param now epoch ms */
+function adoptFirings(
+  store: Pick<StoreHandle, 'db' | 'tx'>,
+  incidents: Pick<FiringIncidents, 'fired' | 'firedMore' | 'woke'>,
+  now: number,
+): void {
+  const { db } = store
+  const isDue = db.prepare("SELECT 1 FROM meta WHERE key = 'incidents_due'").pluck()
+  if (isDue.get() === undefined) return
+  const ids = db
+    .prepare<[number], number>(
+      `SELECT id FROM firings WHERE fired_at >= ? AND state = 'fired' AND practice = 0 AND incident_id IS NULL
+       ORDER BY fired_at, id`,
+    )
+    .pluck()
+  const runs = db
+    .prepare<[number], string>('SELECT run_id FROM deliveries WHERE firing_id = ? AND run_id IS NOT NULL')
+    .pluck()
+  const chain = db.prepare<[string], void>(
+    `INSERT OR IGNORE INTO incident_runs (incident_id, run_id) SELECT ir.incident_id, c.id FROM incident_runs ir
+     JOIN runs r ON r.id = ir.run_id JOIN runs c ON c.root_run_id = r.root_run_id AND c.practice = 0
+     WHERE ir.run_id = ?`,
+  )
+  const { byId } = triggerQueries(db)
+  // All of it is one transaction, whose pages are changed again and again.
+  const cache = db.pragma('cache_size', { simple: true }) as number
+  db.pragma(`cache_size = -${CACHE_KIB}`)
+  store.tx(() => {
+    const adding = new Map<string, Adding>()
+    const settle = (key: string): void => {
+      const { incident, severity, ids: added, at } = adding.get(key) ?? { ...NONE }
+      adding.delete(key)
+      if (added.length > 0) incidents.firedMore(incident, severity, added, at)
+    }
+    for (const id of ids.all(now - QUIET_MS)) {
+      const row = byId.get(id)!
+      const key = `${row.trigger_id} ${row.key}`
+      const open = adding.get(key)
+      if (open && row.resolves === null && row.spec === open.spec) {
+        open.ids.push(row.id)
+        open.at = row.fired_at!
+        row.incident_id = open.incident
+      } else {
+        settle(key)
+        incidents.fired(row)
+        if (row.resolves === null && row.incident_id !== null && !row.spec.includes('"severity_field"'))
+          adding.set(key, {
+            ...{
+              incident: row.incident_id,
+              severity: row.severity!,
+              spec: row.spec,
+              ids: [],
+              at: row.fired_at!,
+            },
+          })
+      }
+      for (const run of runs.all(id)) {
+        incidents.woke(row, run)
+        chain.run(run)
+      }
+    }
+    for (const key of [...adding.keys()]) settle(key)
+    db.prepare("DELETE FROM meta WHERE key = 'incidents_due'").run()
+  })
+  db.pragma(`cache_size = ${cache}`)
+}

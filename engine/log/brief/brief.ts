@@ -1,0 +1,469 @@
+/**
+ * The brief: what an agent is shown of 36 hours of all that it may read, in few tokens. Every entity's lines
+ * and numbers stand in one ranked list, because the cause is seldom where the alert is; changes are shown as
+ * they are, and what is as usual comes last. The same rows give the same brief, to the byte.
+ */
+import { type Flapping, flappingOf, isRoutine, Kinds, type RankedChange, rankChanges } from './changes.ts'
+import { type Group, groupsOf, setStreams } from './groups.ts'
+import {
+  changeLine,
+  clock,
+  flappingLine,
+  groupLine,
+  pathLine,
+  seriesLine,
+  shortened,
+  type Telling,
+  toldBy,
+} from './lines.ts'
+import { type Paths, pathsOf } from './paths.ts'
+import { type Item, liftAround, onsetOf, rankItems, surroundingsOf } from './ranking.ts'
+import { seriesOf } from './series.ts'
+import { Templates } from './templates.ts'
+import { placeIn } from './traces.ts'
+import {
+  addTo,
+  type Brief,
+  type BriefLine,
+  type BriefRequest,
+  type ContextRow,
+  type Kind,
+  LATELY,
+  mapAt,
+  type Section,
+  type SectionName,
+  type Timed,
+} from './types.ts'
+import { cautiousTokens, ERROR_LEVEL, Masker } from './words.ts'
+
+/** Below so many tokens texts are shorter, and each other entity has fewer lines, so that more entities are shown. */
+const TIGHT = 2_500
+const TEXT = { wide: 340, tight: 260 }
+const REQUESTS = { score: 2.5, most: 12, perEntity: { wide: 4, tight: 2 } }
+const CHANGES = { most: 30, sameText: 2, sameKind: 4, routine: 3 }
+/** Lines and series of the entity, and of each other one (series by source). */
+const MOST = {
+  own: { lines: 40, series: 12 },
+  other: { wide: { lines: 12, series: 4 }, tight: { lines: 4, series: 2 } },
+}
+const SCORE_MIN = 0.5
+/** So many that did not fit, and the rest is not tried. */
+const MISSES = 200
+/** Of the time that was asked for, so much is all of it. */
+const ALL_OF_IT = 0.9
+/** Tokens kept for what was left out: a share, at least, at most. */
+const LEFT = { share: 0.05, least: 40, most: 160 }
+
+/** @returns the ranked structure; `renderBrief` says it as text */
+export function makeBrief(request: BriefRequest): Brief {
+  const steps = makeBriefInSteps(request)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same in steps, between which others have their turn. */
+export function* makeBriefInSteps(request: BriefRequest): Generator<void, Brief, void> {
+  const found = yield* lookAt(request)
+  yield
+  const telling: Telling = {
+    entity: request.entity,
+    now: request.now,
+    isTight: request.budget < TIGHT,
+    textMax: request.budget < TIGHT ? TEXT.tight : TEXT.wide,
+    focus: (request.windows ?? LATELY).focus,
+    labelOf: (entity) => found.labels.get(entity) ?? request.label,
+  }
+  const head = headOf(request, found, telling)
+  const reserved = Math.min(LEFT.most, Math.max(LEFT.least, Math.floor(LEFT.share * request.budget)))
+  const packing = new Packing(request.budget - costOf(head), reserved)
+  const told = new Told()
+  putRequests(packing, found, telling, told)
+  putChanges(packing, found.changes, telling, told)
+  putItems(packing, found.items, request.entity, telling, told)
+  putUsual(packing, found, request.entity, telling, told)
+  packing.release(reserved)
+  for (const line of leftOut(found.lines, told.rows)) if (packing.put('left', line)) break
+  const brief: Brief = {
+    head,
+    sections: packing.sections(),
+    onset: request.now + found.onset * 1000,
+    suspects: suspectsOf(found, request.entity),
+    tokens: 0,
+  }
+  return { ...brief, tokens: costOf(renderBrief(brief)) }
+}
+
+/** As it is shown, without a fence. */
+export function renderBrief({ head, sections }: Pick<Brief, 'head' | 'sections'>): string {
+  return [head, ...sections.flatMap(({ title, lines }) => [title, ...lines.map(({ text }) => text)])].join(
+    '\n',
+  )
+}
+
+/** What has been told, so that nothing is told twice, and how many events it stands for. */
+class Told {
+  readonly steps = new Set<string>()
+  /** Rows that lines stand for, by source and type. */
+  readonly rows = new Map<Kind, number>()
+
+  add({ kind }: Timed, count: number): void {
+    addTo(this.rows, kind, count)
+  }
+}
+
+function headOf(
+  { entity, label, budget, cuts = [], windows = LATELY }: BriefRequest,
+  found: LookedAt,
+  telling: Telling,
+): string {
+  const { lines, groups, items, onset } = found
+  const moved = items.filter(({ score }) => score >= SCORE_MIN).length
+  const parts = [
+    `${lines.length.toLocaleString('en')} events, ${groups.length.toLocaleString('en')} wordings, ${moved} new, stopped or moved; trouble since ${clock(onset, telling)} UTC`,
+  ]
+  const reach = lines.length ? -lines[0]!.t : 0
+  // Where rows were asked for no further back than they are compared, the first is seldom at the very beginning.
+  if (reach < Math.min(windows.baseline + windows.focus, ALL_OF_IT * windows.back))
+    parts.push(
+      `short history: nothing is older than ${Math.round(reach / 60)} minutes, so what is usual is hardly known`,
+    )
+  else {
+    const own = lines.find(({ row }) => row.entity === entity)
+    if (own && -own.t < windows.focus)
+      parts.push(`of ${label}=${entity} nothing is older than ${Math.round(-own.t / 60)} minutes`)
+  }
+  for (const { source, of, since, every = 1 } of cuts.slice(0, 5))
+    parts.push(
+      `of ${source} only ${every > 1 ? `one in ${every.toLocaleString('en')} of the newest, ` : 'the newest '}${of.toLocaleString('en')} events were looked at, since ${new Date(since).toISOString().slice(0, 19)}Z`,
+    )
+  const head = shortened(parts.join('; '), 700)
+  return costOf(head) > budget / 3 ? shortened(parts[0]!, 120) : head
+}
+
+function putRequests(packing: Packing, { paths }: LookedAt, telling: Telling, told: Told): void {
+  const perEntity = new Map<string, number>()
+  const most = REQUESTS.perEntity[telling.isTight ? 'tight' : 'wide']
+  let count = 0
+  for (const finding of paths.findings) {
+    if (finding.score < REQUESTS.score || count >= REQUESTS.most) return
+    if ((perEntity.get(finding.entity) ?? 0) >= most) continue
+    const steps = toldBy(finding)
+    if (finding.kind === 'slow' && steps.every((step) => told.steps.has(step))) continue
+    if (!packing.put('requests', pathLine(finding, telling))) continue
+    count++
+    addTo(perEntity, finding.entity)
+    for (const step of steps) told.steps.add(step)
+  }
+}
+
+/** The strongest that fit, few of a kind, then in order of time. */
+function putChanges(packing: Packing, changes: readonly RankedChange[], telling: Telling, told: Told): void {
+  const masker = new Masker()
+  const counts = new Map<string, number>()
+  const kept: { t: number; line: BriefLine }[] = []
+  for (const { line } of changes) {
+    if (kept.length >= CHANGES.most) break
+    const { type, text, entity } = line.row
+    const wording = masker
+      .words(entity ? text.replaceAll(entity, 'ENTITY') : text)
+      .join(' ')
+      .slice(0, 90)
+    const keys: [string, number][] = [
+      [`text ${type}\0${wording}`, CHANGES.sameText],
+      [`kind ${type}\0${entity}`, CHANGES.sameKind],
+      ...(isRoutine(line) ? ([[`routine ${type}`, CHANGES.routine]] as [string, number][]) : []),
+    ]
+    if (keys.some(([key, most]) => (counts.get(key) ?? 0) >= most)) continue
+    const said = changeLine(line, telling)
+    if (!packing.put('changes', said)) continue
+    for (const [key] of keys) addTo(counts, key)
+    told.add(line, 1)
+    kept.push({ t: line.t, line: said })
+  }
+  packing.sort(
+    'changes',
+    kept.sort((a, b) => a.t - b.t).map(({ line }) => line),
+  )
+}
+
+function putItems(
+  packing: Packing,
+  items: readonly Item[],
+  entity: string,
+  telling: Telling,
+  told: Told,
+): void {
+  const counts = new Map<string, number>()
+  let misses = 0
+  for (const item of items) {
+    if (item.score < SCORE_MIN || misses > MISSES) return
+    const { group, series } = item
+    if (isTold(item, told)) continue
+    const key = series ? `series ${item.entity}\0${series.source}` : `lines ${item.entity}`
+    const others = MOST.other[telling.isTight ? 'tight' : 'wide']
+    const most = (item.entity === entity ? MOST.own : others)[series ? 'series' : 'lines']
+    if ((counts.get(key) ?? 0) >= most) continue
+    const fits = series
+      ? packing.put('numbers', seriesLine(series, telling))
+      : packing.put('lines', groupLine(group!, item.alsoIn, telling))
+    if (!fits) {
+      misses++
+      continue
+    }
+    addTo(counts, key)
+    if (group) told.add(group.last, group.lines.length)
+    else told.add(series!.last, series!.total)
+  }
+}
+
+/** Requests have told it already. */
+function isTold({ entity, group, series }: Item, { steps }: Told): boolean {
+  if (series) return steps.has(`${entity}\0${series.name}`)
+  if (steps.size === 0) return false
+  const place = placeIn(group!.last.row.text)
+  return place !== null && steps.has(`${entity}\0${place}`)
+}
+
+/** Of the entity: alerts that come and go, errors that always come, then the most common. */
+function putUsual(
+  packing: Packing,
+  { groups, flapping }: LookedAt,
+  entity: string,
+  telling: Telling,
+  told: Told,
+): void {
+  for (const one of flapping)
+    if (packing.put('usual', flappingLine(one, telling))) told.add(one.last, one.times)
+  const usual = groups
+    .filter((group) => group.entity === entity && !group.moved && group.lately > 0)
+    .sort(
+      (a, b) => Number(ERROR_LEVEL.test(b.type)) - Number(ERROR_LEVEL.test(a.type)) || b.lately - a.lately,
+    )
+  for (const group of usual)
+    if (packing.put('usual', groupLine(group, 0, telling))) told.add(group.last, group.lines.length)
+}
+
+/** By the three strongest of each entity's lines, without what it has for being asked about, and by requests. */
+function suspectsOf({ items, changes, paths }: LookedAt, entity: string): string[] {
+  const scores = new Map<string, number[]>()
+  const add = (of: string, score: number) => {
+    const list = scores.get(of) ?? []
+    scores.set(of, list)
+    if (list.length < 3) list.push(score)
+  }
+  for (const item of items) if (item.entity) add(item.entity, item.score - (item.entity === entity ? 1.5 : 0))
+  for (const { line, score } of changes.slice(0, 20)) if (line.row.entity) add(line.row.entity, score / 2)
+  for (const of of paths.entities.keys()) if (!scores.has(of)) scores.set(of, [])
+  return [...scores]
+    .map(([of, list]): [string, number] => [
+      of,
+      list.reduce((sum, score, i) => sum + score / (1 + i), 0) + 4 * (paths.entities.get(of) ?? 0),
+    ])
+    .sort((a, b) => b[1] - a[1])
+    .map(([of]) => of)
+}
+
+/* All that is found in the rows, before anything is chosen or worded. */
+
+/** Alerts are named by so many of the events that tripped the trigger. */
+const ALERTS = 20
+
+interface LookedAt {
+  /** In order of time. */
+  lines: Timed[]
+  groups: Group[]
+  /** What moved, the strongest first. */
+  items: Item[]
+  /** The strongest first. */
+  changes: RankedChange[]
+  paths: Paths
+  /** Alerts of the entity that come and go. */
+  flapping: Flapping[]
+  /** Seconds before the end. */
+  onset: number
+  /** Label that names each entity. */
+  labels: ReadonlyMap<string, string>
+}
+
+/** In steps, between which others have their turn: each is a pass over all rows. */
+function* lookAt({
+  rows,
+  entity,
+  label,
+  now,
+  fired = [],
+  windows = LATELY,
+}: BriefRequest): Generator<void, LookedAt, void> {
+  const lines = timed(rows, now, windows.back)
+  yield
+  const firedIds = new Set(fired)
+  const kinds = new Kinds(lines, firedIds)
+  const texts = lines.filter(({ row }) => !row.isSample)
+  setStreams(texts)
+  yield
+  const recent = texts.filter(({ t }) => t >= -windows.baseline - windows.focus)
+  const templates = new Templates(recent)
+  yield
+  const groups = groupsOf(
+    recent.filter((line) => !kinds.isChange(line)),
+    templates,
+    windows,
+  )
+  yield
+  const paths = pathsOf(lines, (line) => (line.cls ? `line ${templates.of(line).n}` : null))
+  yield
+  const series = seriesOf(lines, entity, windows)
+  yield
+  const items = rankItems(groups, series, entity, paths)
+  const onset = onsetOf(items, paths)
+  const labels = labelsOf(lines, entity, label)
+  const alerts = lines.filter(({ row }) => firedIds.has(row.id)).slice(-ALERTS)
+  const { near, words } = surroundingsOf(items, alerts, labels.keys(), entity)
+  liftAround(items, near, onset)
+  yield
+  const changes = rankChanges(lines, kinds, { entity, near, onset, words, focus: windows.focus })
+  return { lines, groups, items, changes, paths, flapping: flappingOf(lines, entity), onset, labels }
+}
+
+/** By time, then as they came. */
+function timed(rows: readonly BriefRequest['rows'][number][], now: number, back: number): Timed[] {
+  const lines: Timed[] = []
+  const sources = new Map<string, Map<string, Kind>>()
+  let isSorted = true
+  for (const row of rows) {
+    const t = (row.at - now) / 1000
+    if (t < -back) continue
+    if (lines.length && t < lines.at(-1)!.t) isSorted = false
+    const kind = kindOf(sources, row)
+    kind.count++
+    lines.push({ row, t, kind, stream: null, cls: null })
+  }
+  return isSorted ? lines : lines.sort((a, b) => a.t - b.t)
+}
+
+function kindOf(sources: Map<string, Map<string, Kind>>, { source, type }: ContextRow): Kind {
+  const types = mapAt(sources, source)
+  const known = types.get(type)
+  if (known) return known
+  const made = { source, type, count: 0 }
+  types.set(type, made)
+  return made
+}
+
+function labelsOf(lines: readonly Timed[], entity: string, label: string): Map<string, string> {
+  const labels = new Map([[entity, label]])
+  for (const { row } of lines) {
+    if (row.entity === '' || labels.has(row.entity)) continue
+    const name =
+      row.labels[label] === row.entity
+        ? label
+        : Object.keys(row.labels).find((one) => row.labels[one] === row.entity)
+    labels.set(row.entity, name ?? label)
+  }
+  return labels
+}
+
+/* What no line stands for, by source and type: absence must not look like silence. */
+
+const KINDS = [8, 4, 2, 0]
+
+/** @param told rows that lines stand for, by kind. @returns the fullest wording first */
+function leftOut(lines: readonly Timed[], told: ReadonlyMap<Kind, number>): BriefLine[] {
+  const left = [...new Set(lines.map(({ kind }) => kind))]
+    .map((kind): [string, number] => [`${kind.source} ${kind.type}`, kind.count - (told.get(kind) ?? 0)])
+    .filter(([, count]) => count > 0)
+    .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+  if (left.length === 0) return []
+  const all = left.reduce((sum, [, count]) => sum + count, 0).toLocaleString('en')
+  return KINDS.map((most) => {
+    const named = left.slice(0, most).map(([kind, count]) => `${kind} ${count.toLocaleString('en')}`)
+    const more = left.length - named.length
+    const rest = more > 0 ? [`${more} ${named.length ? 'more ' : ''}kinds`] : []
+    return { text: `${all} events that no line stands for: ${[...named, ...rest].join(', ')}`, shown: [] }
+  })
+}
+
+/* Lines into a budget: each part within its share, all within the whole. */
+
+/** Of the budget, at most. */
+const SHARES: Record<SectionName, number> = {
+  requests: 0.35,
+  changes: 0.3,
+  numbers: 0.45,
+  lines: 0.6,
+  usual: 0.12,
+  left: 1,
+}
+const TITLES: Record<SectionName, string> = {
+  requests: '## Requests that took another path',
+  changes: '## Changes',
+  numbers: '## Numbers that moved: usual (5 to 95 %) → now',
+  lines: '## New, risen or stopped',
+  usual: '## As usual',
+  left: '## Left out',
+}
+const ORDER: SectionName[] = ['requests', 'changes', 'numbers', 'lines', 'usual', 'left']
+
+class Packing {
+  private readonly budget: number
+  private left: number
+  private readonly used = new Map<SectionName, number>()
+  private readonly lines = new Map<SectionName, BriefLine[]>()
+
+  /** @param budget tokens. @param reserved of them for what is not put here. */
+  constructor(budget: number, reserved: number) {
+    this.budget = budget
+    this.left = budget - reserved
+  }
+
+  /** @returns false where it does not fit: a shorter one may. */
+  put(section: SectionName, line: BriefLine): boolean {
+    const isFirst = !this.lines.has(section)
+    const cost = costOf(line.text) + (isFirst ? costOf(TITLES[section]) : 0)
+    const used = this.used.get(section) ?? 0
+    if (cost > this.left || used + cost > SHARES[section] * this.budget) return false
+    this.left -= cost
+    this.used.set(section, used + cost)
+    if (isFirst) this.lines.set(section, [])
+    this.lines.get(section)!.push(line)
+    return true
+  }
+
+  /** Tokens to give to what was reserved. */
+  release(reserved: number): void {
+    this.left += reserved
+  }
+
+  has(section: SectionName): boolean {
+    return this.lines.has(section)
+  }
+
+  sort(section: SectionName, order: readonly BriefLine[]): void {
+    this.lines.get(section)?.sort((a, b) => order.indexOf(a) - order.indexOf(b))
+  }
+
+  sections(): Section[] {
+    return ORDER.flatMap((name) => {
+      const lines = this.lines.get(name)
+      return lines ? [{ name, title: TITLES[name], lines }] : []
+    })
+  }
+}
+
+/** With its line break. */
+const costOf = (line: string): number => cautiousTokens(`${line}\n`)
+
+export { number as shortNumber, shortened } from './lines.ts'
+export { type Numbers, numbersOf, type Sample } from './series.ts'
+export {
+  REQUESTS_BACK_MS,
+  SPAN_ID_LABELS,
+  SPAN_PARENT_LABELS,
+  TRACE_ID_LABELS,
+  traceIdIn,
+} from './traces.ts'
+export type { Brief, BriefRequest, ContextRow, SpanFacts, Timed } from './types.ts'
+export { ascending, NOBODY, quantile, windowsOf } from './types.ts'
+export { cautiousTokens } from './words.ts'

@@ -1,0 +1,287 @@
+/** Groups: lines of one template of one entity, with how unusual they are now. */
+
+import type { Templates } from './templates.ts'
+import {
+  ascending,
+  mapAt,
+  quantile,
+  ratioDown,
+  ratioUp,
+  type Stream,
+  type Template,
+  type Timed,
+  type Windows,
+} from './types.ts'
+import { ERROR_LEVEL, TROUBLE, WARN_LEVEL } from './words.ts'
+
+/** The share of the baseline that is early enough to tell how often a stream brings a new pattern. */
+const EARLY = 0.75
+const MOVED = 3
+const TEXT_LOOKED_AT = 400
+
+export interface Group {
+  source: string
+  type: string
+  entity: string
+  template: Template
+  /** In order of time. */
+  lines: Timed[]
+  first: Timed
+  last: Timed
+  rate: Rate
+  /** Lines of the focus. */
+  lately: number
+  stopped: boolean
+  isNew: boolean
+  /** New, risen, stopped, or without a past. */
+  moved: boolean
+  /** By its level, or in words. */
+  saysTrouble: boolean
+  score: number
+  /** Seconds before the end; null: it goes on as it did. */
+  began: number | null
+}
+
+/** @param lines without samples and changes, in order of time, with their streams. */
+export function groupsOf(lines: readonly Timed[], templates: Templates, windows: Windows): Group[] {
+  const { focus, baseline } = windows
+  const byTemplate = new Map<Template, Map<string, Timed[]>>()
+  const groups: Timed[][] = []
+  for (const line of lines) {
+    const stream = line.stream!
+    const isEarly = line.t < -focus && line.t > -focus - EARLY * baseline
+    const byEntity = mapAt(byTemplate, templates.of(line))
+    const known = byEntity.get(line.row.entity)
+    if (known) known.push(line)
+    else {
+      const group = [line]
+      byEntity.set(line.row.entity, group)
+      groups.push(group)
+      if (isEarly) stream.firsts++
+    }
+    if (isEarly) stream.before++
+    else if (line.t >= -focus) stream.lately++
+  }
+  return groups.map((group) => judged(group, templates, windows))
+}
+
+function judged(lines: Timed[], templates: Templates, windows: Windows): Group {
+  const last = lines.at(-1)!
+  const stream = last.stream!
+  const { source, type, entity } = last.row
+  const times = lines.map(({ t }) => t)
+  const isError = ERROR_LEVEL.test(type)
+  const rate = strongestRate(times, stream, windows, isError)
+  const lately = times.filter((t) => t >= -windows.focus).length
+  const stopped = hasStopped(rate)
+  const isNew =
+    rate.expected !== null && !stopped && (rate.before === 0 || lately === lines.length) && lately > 0
+  const moved = stopped || (lately > 0 && (isNew || rate.expected === null || rate.surprise > MOVED))
+  const isTrouble = TROUBLE.test(`${type} ${last.row.text.slice(0, TEXT_LOOKED_AT)}`)
+  const group = { source, type, entity, lines, last, rate, lately, stopped, isNew, moved }
+  return {
+    ...group,
+    first: lines[0]!,
+    template: templates.of(last),
+    saysTrouble: isTrouble || isError,
+    score: scoreOf(group, stream, isTrouble),
+    began: beganAt(group, times, windows, isError && beganWithStream(stream)),
+  }
+}
+
+function scoreOf(
+  { type, rate, lately, stopped }: Pick<Group, 'type' | 'rate' | 'lately' | 'stopped'>,
+  stream: Stream,
+  isTrouble: boolean,
+): number {
+  let score = Math.log1p(rate.surprise)
+  if (rate.expected === null && lately)
+    score += isTrouble ? Math.log1p(ratioUp(lately, 0.5)) + 0.5 : 0.3 * Math.log1p(lately)
+  if (ERROR_LEVEL.test(type)) score += 1.5
+  else if (WARN_LEVEL.test(type)) score += 0.5
+  if (isTrouble) score += 1.2
+  if (stopped) score += 0.3
+  // A stream with a long tail of wordings brings new ones by chance.
+  const byChance = ((stream.firsts + 0.5) / (stream.before + 5)) * stream.lately
+  return lately <= 2 && byChance > 1 ? score - Math.log(byChance) : score
+}
+
+/** So many lines of a window are a run, which is followed back; a gap of so many usual ones, or seconds, ends it. */
+const RUN = { lines: 8, gaps: 5, seconds: 20 }
+
+function beganAt(
+  { stopped, isNew, last, rate }: Pick<Group, 'stopped' | 'isNew' | 'last' | 'rate'>,
+  times: readonly number[],
+  { focus }: Windows,
+  isFromStart: boolean,
+): number | null {
+  if (stopped) return last.t
+  if (isFromStart) return times[0]!
+  const since = isNew ? -focus : -rate.window
+  let first = times.findIndex((t) => t >= since)
+  if (first < 0) return null
+  const lines = times.length - first
+  if (isNew || lines < RUN.lines || !(rate.surprise > MOVED)) return times[first]!
+  const most = Math.max(RUN.seconds, (RUN.gaps * (times.at(-1)! - times[first]!)) / lines)
+  while (first > 0 && times[first]! - times[first - 1]! <= most) first--
+  return times[first]!
+}
+
+/* Whether the lines of a group come more often than before, or have stopped. */
+
+/** Less covered time, seconds, is no baseline, and no window. */
+const COVERED_BEFORE = 40
+const COVERED_NOW = 15
+const DISPERSION_MAX = 12
+/** A group that stopped had this many lines, has under this share of what is expected, and this many gaps of silence. */
+const STOPPED = { lines: 5, share: 0.3, gaps: 2.5, score: 2 }
+
+interface Rate {
+  /** Log likelihood ratio, over the group's own dispersion. */
+  surprise: number
+  isUp: boolean
+  /** Seconds. */
+  window: number
+  found: number
+  /** Null: there is no time before to compare with. */
+  expected: number | null
+  before: number
+}
+
+/** An entity that was known for so long before, seconds, had time to write a line that it did not. */
+const KNOWN_BEFORE = 1_800
+
+/** Whether errors began with the stream that has them, of an entity that wrote none before. */
+const beganWithStream = (stream: Stream): boolean => isYoung(stream, KNOWN_BEFORE)
+
+/**
+ * The window in which the rate moved most.
+ * @param times of the group, ascending, seconds before now
+ * @param isError where its stream is young, the time before counts, in which its entity wrote no error
+ */
+function strongestRate(
+  times: readonly number[],
+  stream: Stream,
+  { focus, baseline, rates }: Windows,
+  isError = false,
+): Rate {
+  const from = isError && beganWithStream(stream) ? Math.max(-baseline - focus, stream.known) : null
+  const quiet = -times.at(-1)!
+  let best: Rate = { surprise: 0, isUp: true, window: focus, found: 0, expected: 0, before: 0 }
+  let before = times.length
+  for (const window of rates) {
+    while (before > 0 && times[before - 1]! >= -window) before--
+    const found = times.length - before
+    const now = covered(stream, -window, 0)
+    const past = from === null ? covered(stream, -baseline - focus, -window) : Math.max(0, -window - from)
+    if (past < COVERED_BEFORE || now < COVERED_NOW) {
+      if (found && window === focus && !best.surprise)
+        best = { surprise: 0, isUp: true, window, found, expected: null, before: 0 }
+      continue
+    }
+    const expected = ((before + 0.3) / past) * Math.max(now, COVERED_NOW)
+    const phi = before >= 4 ? dispersion(times, before, window, past) : 1
+    const up = ratioUp(found, expected) / phi
+    // The gaps are looked at last: they are to be sorted.
+    const isSilent =
+      before >= STOPPED.lines && found <= STOPPED.share * expected && quiet > STOPPED.gaps * usualGap(times)
+    const down = isSilent ? ratioDown(found, expected) / phi : 0
+    const surprise = Math.max(up, down)
+    const isFirst = window === focus && !best.found && !best.surprise
+    if (surprise > best.surprise + 0.5 || isFirst)
+      best = { surprise, isUp: up >= down, window, found, expected, before }
+  }
+  return best
+}
+
+const hasStopped = ({ isUp, surprise }: Rate): boolean => !isUp && surprise > STOPPED.score
+
+/** 95 % of the gaps between lines, seconds, at least 1. */
+function usualGap(times: readonly number[]): number {
+  if (times.length <= 4) return Number.POSITIVE_INFINITY
+  return Math.max(1, quantile(ascending(times.slice(1).map((t, i) => t - times[i]!)), 0.95))
+}
+
+/** Variance over mean of the counts per window before: bursty lines must rise by more to have risen. */
+function dispersion(times: readonly number[], before: number, window: number, past: number): number {
+  const windows = Math.max(2, Math.round(past / window))
+  if (windows < 6) return 1
+  const mean = before / windows
+  let used = 0
+  let variance = 0
+  // Times ascend, so that those of one window are neighbours.
+  for (let i = 0; i < before; used++) {
+    const at = Math.floor((-window - times[i]!) / window)
+    const from = i
+    while (i < before && Math.floor((-window - times[i]!) / window) === at) i++
+    variance += (i - from - mean) ** 2
+  }
+  variance += Math.max(0, windows - used) * mean * mean
+  return Math.min(DISPERSION_MAX, Math.max(1, variance / windows / mean))
+}
+
+/*
+ * Streams: what one pod or component of an entity writes to one source. A rate is told over the time that
+ * its stream covers, so that a pod of five minutes is not seen to have risen from nothing.
+ */
+
+/** A silence longer than this, seconds, or 20 usual gaps, is time that is not covered. */
+const SILENCE = 600
+const GAPS = 20
+/** A stream that ended this long ago, or less, has stopped; one that ended before has only ended. */
+const ENDED = 1_800
+
+/** Sets the stream of each. @param lines without samples, in order of time. */
+export function setStreams(lines: readonly Timed[]): void {
+  const sources = new Map<string, Map<string, Map<string, Stream>>>()
+  const known = new Map<Map<string, Stream>, number>()
+  const streams: Stream[] = []
+  for (const line of lines) {
+    const { source, entity, labels } = line.row
+    const parts = mapAt(mapAt(sources, source), entity)
+    const part = String(labels.pod ?? labels.component ?? '')
+    let stream = parts.get(part)
+    if (!stream) {
+      if (!known.has(parts)) known.set(parts, line.t)
+      stream = { times: [], known: known.get(parts)!, spans: [], firsts: 0, before: 0, lately: 0 }
+      parts.set(part, stream)
+      streams.push(stream)
+    }
+    stream.times.push(line.t)
+    line.stream = stream
+  }
+  for (const stream of streams) stream.spans = spansOf(stream.times)
+}
+
+function spansOf(times: readonly number[]): [number, number][] {
+  const most = Math.max(SILENCE, GAPS * usualStreamGap(times))
+  const spans: [number, number][] = []
+  for (const t of times) {
+    const last = spans.at(-1)
+    if (last && t - last[1] <= most) last[1] = t
+    else spans.push([t, t])
+  }
+  const last = spans.at(-1)
+  if (last && -last[1] <= Math.max(most, ENDED)) last[1] = 0
+  return spans
+}
+
+/**
+ * Median of the gaps between times, seconds; 0 where it is too short to matter, which most streams are told
+ * by without sorting: half of the gaps would have to be longer than SILENCE / GAPS.
+ */
+function usualStreamGap(times: readonly number[]): number {
+  const length = times.at(-1)! - times[0]!
+  if (length < (SILENCE / GAPS) * Math.floor((times.length - 1) / 2)) return 0
+  return quantile(ascending(times.slice(1).map((t, i) => t - times[i]!)), 0.5) || 0
+}
+
+/** Whether a stream began after its entity was known for this long, seconds. */
+const isYoung = ({ spans, known }: Stream, after: number): boolean => spans[0]![0] > known + after
+
+/** Seconds that a stream covers between two times. */
+function covered({ spans }: Stream, from: number, to: number): number {
+  let sum = 0
+  for (const [a, b] of spans) sum += Math.max(0, Math.min(to, b) - Math.max(from, a))
+  return sum
+}

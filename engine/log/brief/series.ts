@@ -1,0 +1,224 @@
+/** Numbers that moved: each series of each entity against what was usual of it. */
+import { ascending, listAt, quantile, ratioUp, spreadAround, type Timed, type Windows } from './types.ts'
+
+const SHOWN_FROM = 1.5
+const BASELINE_SAMPLES = 5
+/** Names of counters, by the conventions of Prometheus and OpenTelemetry. */
+const COUNTER = /^[^\0{]*_(total|count|sum|bucket)(\{[^\0]*)?\0/
+/** A text that names its number, as `cpu_percent=97.1`: where all numbers have one type, it tells them apart. */
+const NAMED = /^([^\s=]{1,100})=-?\d[\d.]*(?:\s|$)/
+/** Seconds of samples that are a short history: what an alert comes with. */
+const SHORT = 3_600
+/** Units of spread beyond which a shift counts no more. */
+const SHIFT_MAX = 60
+/** A median that moved by less than this ratio is seldom what happened. */
+const RATIO = 1.25
+
+export interface Sample {
+  line: Timed
+  value: number
+}
+
+export interface Series {
+  source: string
+  name: string
+  entity: string
+  score: number
+  /** Median before, and the band of 5 to 95 %. */
+  usual: number
+  low: number
+  high: number
+  /** Median of the window that moved, and its most extreme value. */
+  now: number
+  peak: number
+  /** Median of the first fifth of the baseline. */
+  start: number
+  began: number | null
+  /** Of the window, and of all 36 h. */
+  samples: number
+  total: number
+  /** A sample of the baseline near its median, the one farthest from it, and the last. */
+  normal: Timed
+  far: Timed
+  last: Timed
+  /** Labels that all samples of the window share. */
+  labels: Record<string, string | number>
+}
+
+/** @param lines of 36 h, in order of time. */
+export function seriesOf(lines: readonly Timed[], entity: string, windows: Windows): Series[] {
+  const moved: Series[] = []
+  for (const { name, samples, total } of numbersOf(lines)) {
+    const found = strongestShift(samples, samples[0]!.line.row.entity === entity, windows)
+    if (found) moved.push({ ...found, name, total })
+  }
+  return moved
+}
+
+/** One number of one entity over time; of a counter what it grew by, a second. */
+export interface Numbers {
+  name: string
+  samples: Sample[]
+  /** Before a counter's growth was taken. */
+  total: number
+}
+
+/**
+ * @param lines in order of time.
+ * @param valuesOf what each measures, by name; all that it does when absent.
+ */
+export function numbersOf(
+  lines: readonly Timed[],
+  valuesOf: (line: Timed) => Readonly<Record<string, number>> = ({ row }) => row.values,
+): Numbers[] {
+  const all = new Map<string, Sample[]>()
+  for (const line of lines)
+    for (const [name, value] of Object.entries(valuesOf(line)))
+      if (Number.isFinite(value)) listAt(all, keyOf(line, name)).push({ line, value })
+  return [...all].flatMap(([key, counted]) => {
+    const samples = COUNTER.test(key) ? incrementsOf(counted) : counted
+    const name = `${nameOf(key)}${samples === counted ? '' : ' a second'}`
+    return samples.length ? [{ name, samples, total: counted.length }] : []
+  })
+}
+
+function keyOf({ row }: Timed, name: string): string {
+  const { source, type, entity, labels } = row
+  const series = row.series ?? (name === 'value' ? NAMED.exec(row.text)?.[1] : undefined) ?? type
+  const called = name === 'value' ? series : `${series} ${name}`
+  return `${called}\0${source}\0${type}\0${entity}\0${labels.pod ?? ''}\0${labels.region ?? ''}`
+}
+
+/**
+ * What a counter grew by, a second: its own value only says how long it has counted. One that was begun
+ * anew grew by what it has.
+ */
+function incrementsOf(samples: readonly Sample[]): Sample[] {
+  return samples.slice(1).flatMap(({ line, value }, i) => {
+    const before = samples[i]!
+    const seconds = line.t - before.line.t
+    const grown = value >= before.value ? value - before.value : value
+    return seconds > 0 ? [{ line, value: grown / seconds }] : []
+  })
+}
+
+const nameOf = (key: string): string => key.slice(0, key.indexOf('\0'))
+
+type Shift = Omit<Series, 'name' | 'total'>
+
+function strongestShift(samples: readonly Sample[], isOwn: boolean, windows: Windows): Shift | null {
+  const { focus, baseline, series } = windows
+  const recent = samples.filter(({ line }) => line.t >= -baseline - focus)
+  let best: Shift | null = null
+  for (const window of series) {
+    const [before, now] = splitAt(recent, -window)
+    if (now.length < (window < 200 ? 1 : 2) || before.length < BASELINE_SAMPLES) continue
+    const shift = compared(before, now, recent)
+    if (shift && (!best || shift.score > best.score + 0.3)) best = shift
+  }
+  if (isOwn || !best) best = slowTrend(samples, best, focus)
+  if (!best || isShort(samples)) best = shortHistory(samples, best)
+  if (!best || best.score <= SHOWN_FROM) return null
+  const firsts = recent.slice(0, Math.max(1, Math.floor(recent.length / 5)))
+  best.start = quantile(ascending(firsts.map(({ value }) => value)), 0.5)
+  return best
+}
+
+function splitAt(samples: readonly Sample[], t: number): [Sample[], Sample[]] {
+  let i = samples.length
+  while (i > 0 && samples[i - 1]!.line.t >= t) i--
+  return [samples.slice(0, i), samples.slice(i)]
+}
+
+/** The first fifth of 36 h against now: what leaks is usual at each moment. */
+function slowTrend(samples: readonly Sample[], best: Shift | null, focus: number): Shift | null {
+  const [before, now] = splitAt(samples, -focus)
+  if (before.length < 15 || now.length < 2) return best
+  const shift = compared(before.slice(0, Math.ceil(before.length / 5)), now, samples)
+  return shift && (!best || shift.score > best.score * 1.5) ? shift : best
+}
+
+const isShort = (samples: readonly Sample[]): boolean => -samples[0]!.line.t < SHORT
+
+/** Where there is little time before, the beginning against the rest: what ramps up is never beyond its past. */
+function shortHistory(samples: readonly Sample[], best: Shift | null): Shift | null {
+  if (samples.length < 6) return best
+  const first = Math.max(3, Math.floor(samples.length / 4))
+  const shift = compared(samples.slice(0, first), samples.slice(first), samples.slice(first))
+  return shift && (!best || shift.score > best.score + 0.3) ? shift : best
+}
+
+/** @param all that `now` is the end of */
+function compared(before: readonly Sample[], now: readonly Sample[], all: readonly Sample[]): Shift | null {
+  const was = ascending(before.map(({ value }) => value))
+  const is = ascending(now.map(({ value }) => value))
+  const usual = quantile(was, 0.5)
+  const low = quantile(was, 0.05)
+  const high = quantile(was, 0.95)
+  const median = quantile(is, 0.5)
+  const unit =
+    spreadAround(
+      before.map(({ value }) => value),
+      usual,
+    ) +
+    0.05 * Math.abs(usual) +
+    0.1 * (high - low) +
+    1e-3
+  const over = Math.max(0, median - high, low - median) / unit
+  let above = 0
+  let below = 0
+  for (const value of is) {
+    if (value > high) above++
+    if (value < low) below++
+  }
+  const ratio = Math.max(ratioUp(above, 0.05 * is.length + 0.2), ratioUp(below, 0.05 * is.length + 0.2))
+  const second = Math.min(1, is.length - 1)
+  const extreme = Math.max(is[is.length - 1 - second]! - high, low - is[second]!) / unit
+  const tail = extreme > 2 ? extreme : 0
+  if (over === 0 && ratio < 4 && !tail) return null
+  const beyondAll = median > was.at(-1)! || median < was[0]! ? 0.5 : 0
+  const hardlyMoved = factor(usual, median) < RATIO && tail < 4 ? 1.5 : 0
+  return {
+    ...told(before, now, all, { usual, low, high, isAbove: above >= below }),
+    score:
+      1.4 * Math.log1p(Math.min(Math.max(over, 0.4 * tail), SHIFT_MAX)) +
+      beyondAll +
+      0.45 * Math.log1p(ratio) -
+      hardlyMoved,
+    now: median,
+    peak: is.at(-1)! - high >= low - is[0]! ? is.at(-1)! : is[0]!,
+  }
+}
+
+const factor = (usual: number, now: number): number =>
+  usual === 0 ? 10 : Math.max(Math.abs(now / usual), Math.abs(usual / (now || 1e-9)))
+
+function told(
+  before: readonly Sample[],
+  now: readonly Sample[],
+  all: readonly Sample[],
+  { usual, low, high, isAbove }: { usual: number; low: number; high: number; isAbove: boolean },
+): Omit<Shift, 'score' | 'now' | 'peak'> {
+  const isOut = (value: number) => (isAbove ? value > high : value < low)
+  let began: number | null = null
+  // Beyond the window too, where it goes on: what began before the focus is dated rightly.
+  for (let i = all.length - 1, missed = 0; i >= 0 && missed < 2; i--) {
+    const { line, value } = all[i]!
+    if (isOut(value)) {
+      began = line.t
+      missed = 0
+    } else missed++
+  }
+  const distance = ({ value }: Sample) => Math.abs(value - usual)
+  const far = now.reduce((most, one) => (distance(one) > distance(most) ? one : most))
+  // The newest of those nearest to the median: what can be cited for "usual".
+  const normal = before.reduce((least, one) => (distance(one) <= distance(least) ? one : least))
+  const labels: Record<string, string | number> = {}
+  for (const [name, value] of Object.entries(far.line.row.labels))
+    if (now.every(({ line }) => line.row.labels[name] === value)) labels[name] = value
+  const { source, entity } = now[0]!.line.row
+  return {
+    ...{ source, entity, usual, low, high, began, labels, start: Number.NaN },
+    ...{ samples: now.length, normal: normal.line, far: far.line, last: now.at(-1)!.line },
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Lines by wording. Every line is masked once and joins a class of equal lines; a class joins the template
+ * whose words agree with its own in enough of their weight, as in Drain (He et al. 2017), where rare words
+ * weigh more: half-equal prefixes such as TraceID and SpanID must not merge lines of nine places in code.
+ */
+import { type Kind, type LineClass, mapAt, type Template, type Timed, valueAt } from './types.ts'
+
+import { ANY, Masker } from './words.ts'
+
+/** Share of the weight in which a line agrees with the template it joins. */
+const AGREES = 0.55
+const SURE = 0.97
+const WEIGHT_MAX = 2
+/** Templates of one leaf that a line is compared with. */
+const COMPARED = 200
+const TRACE = /trace[_\s-]?id/i
+
+interface Leaf {
+  templates: Template[]
+  exact: Map<string, Template>
+}
+
+interface SourceWords {
+  lines: number
+  /** Lines that have a word. */
+  having: Map<string, number>
+}
+
+export class Templates {
+  private readonly masker = new Masker()
+  private readonly classes = new Map<Kind, Map<string, LineClass>>()
+  private readonly byText = new Map<Kind, Map<string, LineClass>>()
+  private readonly sources = new Map<string, SourceWords>()
+  private readonly leaves = new Map<string, Leaf>()
+  private count = 0
+
+  /** @param lines without samples, in order of time; each gets its class. */
+  constructor(lines: readonly Timed[]) {
+    for (const line of lines) {
+      line.cls = this.classOf(line)
+      line.cls.count++
+    }
+    for (const classes of this.classes.values())
+      for (const { source, words, count } of classes.values()) this.countWords(source, words, count)
+  }
+
+  /** @param line one of those given. */
+  of({ row, cls }: Timed): Template {
+    cls!.template ??= this.find(row.source, row.type, cls!.words)
+    return cls!.template
+  }
+
+  private classOf({ row, kind }: Timed): LineClass {
+    const texts = mapAt(this.byText, kind)
+    const same = texts.get(row.text)
+    if (same) return same
+    const words = this.masker.words(row.text)
+    const classes = mapAt(this.classes, kind)
+    const key = words.join(' ')
+    let known = classes.get(key)
+    if (!known) {
+      const mayTrace = TRACE.test(row.text)
+      known = { source: row.source, words, count: 0, template: null, mayTrace }
+      classes.set(key, known)
+    }
+    texts.set(row.text, known)
+    return known
+  }
+
+  private countWords(source: string, words: readonly string[], lines: number): void {
+    const all = valueAt(this.sources, source, () => ({ lines: 0, having: new Map() }))
+    all.lines += lines
+    for (const word of new Set(words)) all.having.set(word, (all.having.get(word) ?? 0) + lines)
+  }
+
+  private weight(source: string, word: string): number {
+    if (word.includes(ANY) && word.length < 9) return 0
+    const { lines, having } = this.sources.get(source)!
+    return Math.min(WEIGHT_MAX, Math.log((1 + lines) / (having.get(word) ?? 1)) + 0.02)
+  }
+
+  private find(source: string, type: string, words: readonly string[]): Template {
+    const lead = words[0]!.includes(ANY) ? ANY : words[0]!.split('/')[0]!
+    const at = `${source}\0${type}\0${words.length}\0${lead}`
+    const leaf = valueAt(this.leaves, at, (): Leaf => ({ templates: [], exact: new Map() }))
+    const text = words.join(' ')
+    const known = leaf.exact.get(text)
+    if (known) return known
+    const template = this.nearest(source, leaf, words) ?? this.open(leaf, words)
+    leaf.exact.set(text, template)
+    return template
+  }
+
+  private open(leaf: Leaf, words: readonly string[]): Template {
+    const template = { n: this.count++, words: [...words] }
+    leaf.templates.push(template)
+    return template
+  }
+
+  /** The template that agrees most, with the words that differ taken out of it; null: none does. */
+  private nearest(source: string, leaf: Leaf, words: readonly string[]): Template | null {
+    const weights = words.map((word) => this.weight(source, word))
+    const sum = weights.reduce((a, b) => a + b, 0) || 1
+    let best: Template | null = null
+    let most = 0
+    for (let k = Math.max(0, leaf.templates.length - COMPARED); k < leaf.templates.length; k++) {
+      const template = leaf.templates[k]!
+      let agreed = 0
+      for (let i = 0; i < words.length; i++)
+        if (template.words[i] === words[i] || template.words[i] === ANY) agreed += weights[i]!
+      if (agreed / sum <= most) continue
+      most = agreed / sum
+      best = template
+      if (most > SURE) break
+    }
+    if (!best || most < AGREES) return null
+    for (let i = 0; i < words.length; i++) if (best.words[i] !== words[i]) best.words[i] = ANY
+    return best
+  }
+}

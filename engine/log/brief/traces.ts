@@ -1,0 +1,490 @@
+/**
+ * Requests: log lines and spans of one trace id, in order. An id in a label goes before one in the text;
+ * a line is a step by its place in code, else by its wording.
+ */
+import { addTo, listAt, surprise, type Timed, valueAt } from './types.ts'
+import { ERROR_LEVEL } from './words.ts'
+
+/** Requests are looked for so far back, seconds. */
+const BACK = 8_100
+export const REQUESTS_BACK_MS = BACK * 1000
+export const TRACE_ID_LABELS = ['trace_id', 'traceId', 'traceID', 'trace', 'trace.id']
+export const SPAN_ID_LABELS = ['span_id', 'spanId', 'spanID', 'span']
+export const SPAN_PARENT_LABELS = ['parent_id', 'parent_span_id', 'parentId', 'parentSpanId']
+const TRACE_IN_TEXT = /\btrace[_\s-]?id["']?\s*[:=]\s*["']?([0-9a-f]{16,32})\b/i
+const SPAN_IN_TEXT = /\bspan[_\s-]?id["']?\s*[:=]\s*["']?([0-9a-f]{8,16})\b/i
+const PLACE =
+  /(?:^|\s)(\S*[A-Za-z_\]]#\d{1,5}|[\w./-]+\.(?:go|py|js|ts|java|rb|cs|cpp|c|rs|php|kt|scala):\d{1,5})\b/
+
+/** A line of a request. */
+export interface Step {
+  t: number
+  entity: string
+  place: string
+  /** Entity and place: what makes steps of several requests the same. */
+  key: string
+  span: string
+  isError: boolean
+  line: Timed
+}
+
+interface Span {
+  id: string
+  parent: string
+  entity: string
+  operation: string
+  /** Milliseconds of all of it, and without its children. */
+  whole: number
+  own: number
+  /** Seconds before now. */
+  start: number
+  end: number
+  line: Timed
+  children: Span[]
+  /** The other entity that it calls; empty: none. */
+  calls: string
+  failed: boolean
+}
+
+export interface Trace {
+  steps: Step[]
+  spans: Span[]
+  begin: number
+  end: number
+  /** Requests that begin the same way are compared with one another. */
+  kind: string
+}
+
+/** With the lines it has, so that none counts twice. */
+type Building = Trace & { seen: Set<string> }
+
+/** The place in code that a line names; null: none. */
+export const placeIn = (text: string): string | null => PLACE.exec(text)?.[1] ?? null
+
+/** The first eight letters of the trace id of a row, as it is shown. */
+export function traceIdOf({ row: { labels, text, span } }: Timed): string | null {
+  const id = span?.trace ?? labelOf(labels, TRACE_ID_LABELS) ?? TRACE_IN_TEXT.exec(text)?.[1]
+  return id === undefined ? null : id.slice(0, 8)
+}
+
+/** The trace id that a text names; undefined: none. */
+export const traceIdIn = (text: string): string | undefined => TRACE_IN_TEXT.exec(text)?.[1]
+
+function labelOf(labels: Timed['row']['labels'], names: readonly string[]): string | undefined {
+  for (const name of names) if (labels[name]) return String(labels[name])
+  return undefined
+}
+
+/**
+ * @param lines in order of time.
+ * @param wordingOf names the template of a line that names no place; null: it has none
+ * @returns those of two steps and more, by when they began
+ */
+export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => string | null): Trace[] {
+  const traces = new Map<string, Building>()
+  for (const line of lines) {
+    if (line.t < -BACK) continue
+    const ids = idsOf(line)
+    if (!ids) continue
+    const trace = valueAt(
+      traces,
+      ids.trace,
+      (): Building => ({ steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Set() }),
+    )
+    if (line.row.span || line.row.isSample) {
+      if (ids.span) trace.spans.push(spanOf(line, ids.span))
+    } else addStep(trace, line, ids.span ?? '', wordingOf)
+  }
+  return [...traces.values()]
+    .filter(({ steps, spans }) => steps.length + spans.length > 1)
+    .map(bounded)
+    .sort((a, b) => a.begin - b.begin)
+}
+
+function idsOf({ row, cls }: Timed): { trace: string; span?: string } | null {
+  const { labels, text, isSample } = row
+  if (row.span) return { trace: row.span.trace, span: row.span.id }
+  const trace = labelOf(labels, TRACE_ID_LABELS)
+  const span = labelOf(labels, SPAN_ID_LABELS)
+  if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }
+  const found = isSample || cls?.mayTrace === false ? null : TRACE_IN_TEXT.exec(text)
+  if (!found) return null
+  const inText = SPAN_IN_TEXT.exec(text)?.[1]
+  return { trace: found[1]!, ...(inText === undefined ? {} : { span: inText }) }
+}
+
+/** A span that does not say when it began is an event of its end. */
+function spanOf(line: Timed, id: string): Span {
+  const { row, t } = line
+  const { labels, entity, type, series, values, span, at } = row
+  const whole = span ? span.end - span.begin : (values.value ?? 0)
+  const end = span ? t + (span.end - at) / 1000 : t
+  return {
+    ...{ id, entity, whole, end, line },
+    parent: span?.parent ?? labelOf(labels, SPAN_PARENT_LABELS) ?? '',
+    operation: series ?? type,
+    own: whole,
+    start: end - whole / 1000,
+    children: [],
+    calls: '',
+    failed: span?.failed ?? false,
+  }
+}
+
+function addStep(
+  trace: Building,
+  line: Timed,
+  span: string,
+  wordingOf: (line: Timed) => string | null,
+): void {
+  const { entity, type, text } = line.row
+  const place = placeIn(text) ?? wordingOf(line)
+  if (place === null) return
+  // The same line may come by two ways.
+  const same = `${entity}${line.t.toFixed(3)}${text}`
+  if (trace.seen.has(same)) return
+  trace.seen.add(same)
+  trace.steps.push({
+    ...{ entity, place, span, line },
+    t: line.t,
+    key: `${entity}\0${place}`,
+    isError: ERROR_LEVEL.test(type),
+  })
+}
+
+function bounded({ steps, spans }: Trace): Trace {
+  let begin = steps[0]?.t ?? 0
+  let end = steps.at(-1)?.t ?? Number.NEGATIVE_INFINITY
+  let root = spans[0]
+  for (const span of spans) {
+    begin = Math.min(begin, span.start)
+    end = Math.max(end, span.end)
+    if (span.start < root!.start) root = span
+  }
+  const kind = steps.length ? steps[0]!.key : `${root!.entity}\0${root!.operation}`
+  return { steps, spans, begin, end, kind }
+}
+
+/* What is found of requests: one kind for each way in which a path differs. */
+
+/** One coming of a step, with what came after it. */
+export interface Occurrence {
+  step: Step
+  trace: Trace
+  /** The next line of the same span, and of the same request. */
+  inSpan: Step | null
+  inTrace: Step | null
+  /** How the request came here: its first step and the last callers. */
+  kind: string
+}
+
+/** Which of the two next lines is looked at. */
+export type Context = 'inSpan' | 'inTrace'
+
+export interface Gone {
+  key: string
+  surprise: number
+  /** How often it came now, the share expected, and how often before. */
+  now: number
+  share: number
+  before: number
+}
+
+export interface Fresh {
+  /** Empty: the request ends here. */
+  key: string
+  surprise: number
+  now: number
+  before: number
+}
+
+interface Finding {
+  /** Whose it is: where the request breaks. */
+  entity: string
+  score: number
+  /** Seconds before now. */
+  since: number
+}
+
+/** After a step the usual one does not come, or another comes. */
+export interface BrokenPath extends Finding {
+  kind: 'path'
+  after: string
+  gone: Gone | null
+  fresh: Fresh | null
+  /** Requests of each side that came to this step. */
+  beforeCount: number
+  nowCount: number
+  /** Requests that show it, and of those where nothing unexpected came before. */
+  hits: number
+  first: number
+  /** A normal request, and an example of those that are not. */
+  normal: Timed
+  example: Timed
+  lastNormal: number | null
+}
+
+/** A span no longer makes a call, or makes one it did not. */
+export interface BrokenCall extends Finding {
+  kind: 'call'
+  of: string
+  gone: Gone | null
+  fresh: Fresh | null
+  beforeCount: number
+  nowCount: number
+  normal: Timed
+  example: Timed
+}
+
+/** A span ends with an error more often. */
+export interface FailingCall extends Finding {
+  kind: 'failing'
+  /** Entity and operation. */
+  of: string
+  /** Calls of each side, and those of them that failed. */
+  beforeCount: number
+  beforeFailed: number
+  nowCount: number
+  nowFailed: number
+  /** Of those that fail now, the ones in which no call of theirs failed. */
+  first: number
+  normal: Timed
+  example: Timed
+}
+
+/** A span's own time, or the pause between two lines, is longer. */
+export interface SlowStep extends Finding {
+  kind: 'slow'
+  /** Where the time is told, and what is done there. */
+  at: string
+  operation: string
+  /** The other entity; empty: none. */
+  calls: string
+  isPause: boolean
+  usual: number
+  low: number
+  high: number
+  now: number
+  p90: number
+  peak: number
+  wholeUsual: number
+  wholeNow: number
+  above: number
+  nowCount: number
+  /** Of the pairs with another entity that the finding's entity is in, those that are slow. */
+  slowPairs: string | null
+  normal: Timed
+  example: Timed
+}
+
+export type PathFinding = BrokenPath | BrokenCall | FailingCall | SlowStep
+
+/** Entity and place of a key; of an empty one the end of a request. */
+export function namesOf(key: string): { entity: string; place: string } {
+  const at = key.indexOf('\0')
+  return at < 0 ? { entity: '', place: '' } : { entity: key.slice(0, at), place: key.slice(at + 1) }
+}
+
+/* The two sides that requests are compared on: those that began lately, and those before. */
+
+const WINDOWS = [90, 180, 300]
+/** Where all requests began within these seconds, the first parts of them are tried as well. */
+const SHORT = 600
+const QUANTILES = [0.15, 0.3]
+const SHORTEST = 15
+
+/** Occurrences that each side needs. */
+export const BEFORE_MIN = 6
+export const NOW_MIN = 3
+/** Share of the baseline from which on a step belongs to the path. */
+export const USUAL_SHARE = 0.3
+/** Of what is expected: more than this is not gone. */
+export const GONE_SHARE = 0.6
+
+/** Lengths of the recent side, seconds. @param traces by when they began, at least one */
+export function windowsOf(traces: readonly Trace[]): number[] {
+  if (traces.at(-1)!.begin - traces[0]!.begin >= SHORT) return WINDOWS
+  const cuts = QUANTILES.map((q) => Math.max(SHORTEST, -traces[Math.floor(q * traces.length)]!.begin))
+  return [...WINDOWS, ...cuts]
+}
+
+/* Spans as trees: what each calls, and how long it takes by itself. */
+
+const SURPRISE_MIN = 2.5
+
+export interface Call {
+  span: Span
+  begin: number
+  children: ReadonlySet<string>
+}
+
+const spanKey = ({ entity, operation }: Span): string => `${entity}\0${operation}`
+
+/** Sets children and own time of all spans. @returns calls by entity and operation */
+export function callsOf(traces: readonly Trace[]): Map<string, Call[]> {
+  const calls = new Map<string, Call[]>()
+  for (const { spans, begin } of traces) {
+    const byId = new Map(spans.map((span) => [span.id, span]))
+    for (const span of spans) if (span.parent !== span.id) byId.get(span.parent)?.children.push(span)
+    for (const span of spans) {
+      span.own = Math.max(0, span.whole - 1000 * coveredByChildren(span))
+      span.calls = span.children.find(({ entity }) => entity !== span.entity)?.entity ?? ''
+      listAt(calls, spanKey(span)).push({ span, begin, children: new Set(span.children.map(spanKey)) })
+    }
+  }
+  return calls
+}
+
+/** Seconds of a span in which at least one child ran. */
+function coveredByChildren({ start, end, children }: Span): number {
+  const parts = children
+    .map((child): [number, number] => [Math.max(child.start, start), Math.min(child.end, end)])
+    .filter(([from, to]) => to > from)
+    .sort((a, b) => a[0] - b[0])
+  let sum = 0
+  let reached = Number.NEGATIVE_INFINITY
+  for (const [from, to] of parts) {
+    if (to <= reached) continue
+    sum += to - Math.max(from, reached)
+    reached = to
+  }
+  return sum
+}
+
+/** Calls that a span no longer makes, or makes and did not. */
+export function brokenCalls(
+  calls: ReadonlyMap<string, readonly Call[]>,
+  windows: readonly number[],
+): BrokenCall[] {
+  const found: BrokenCall[] = []
+  for (const [of, all] of calls) {
+    if (all.length < BEFORE_MIN + NOW_MIN) continue
+    let best: Omit<BrokenCall, 'normal' | 'example' | 'since'> | null = null
+    let surprising = SURPRISE_MIN - 0.5
+    let bestWindow = 0
+    for (const window of windows) {
+      const sides = sidesOf(all, window)
+      if (sides.beforeCount < BEFORE_MIN || sides.nowCount < NOW_MIN) continue
+      for (const one of changesIn(sides)) {
+        const change = one.gone ?? one.fresh!
+        if (change.surprise <= surprising + 0.5) continue
+        surprising = change.surprise
+        bestWindow = window
+        const { beforeCount, nowCount } = sides
+        best = {
+          ...{ kind: 'call', of, beforeCount, nowCount, ...one },
+          entity: namesOf(change.key).entity,
+          score: Math.log1p(change.surprise) - 0.7,
+        }
+      }
+    }
+    if (best) found.push({ ...best, ...examplesOf(all, best, bestWindow) })
+  }
+  return found
+}
+
+interface Sides {
+  beforeCount: number
+  nowCount: number
+  before: Map<string, number>
+  now: Map<string, number>
+}
+
+function sidesOf(calls: readonly Call[], window: number): Sides {
+  const sides: Sides = { beforeCount: 0, nowCount: 0, before: new Map(), now: new Map() }
+  for (const { begin, children } of calls) {
+    const isBefore = begin < -window
+    if (isBefore) sides.beforeCount++
+    else sides.nowCount++
+    for (const child of children) addTo(isBefore ? sides.before : sides.now, child)
+  }
+  return sides
+}
+
+function* changesIn({ beforeCount, nowCount, before, now }: Sides): Generator<{
+  gone: Gone | null
+  fresh: Fresh | null
+}> {
+  const shareOf = (count: number) => (count + 0.5) / (beforeCount + 1)
+  for (const [key, count] of before) {
+    const share = shareOf(count)
+    const found = now.get(key) ?? 0
+    if (count / beforeCount < USUAL_SHARE || found > GONE_SHARE * share * nowCount) continue
+    const s = surprise(found, nowCount, share) * (share < 0.8 ? 0.6 : 1)
+    yield { gone: { key, surprise: s, now: found, share: count / beforeCount, before: count }, fresh: null }
+  }
+  for (const [key, count] of now) {
+    const was = before.get(key) ?? 0
+    const share = shareOf(was)
+    if (count < 2 || count / nowCount < 3 * share) continue
+    const s = surprise(Math.min(count, nowCount), nowCount, share) * 0.7
+    yield { gone: null, fresh: { key, surprise: s, now: count, before: was } }
+  }
+}
+
+function examplesOf(
+  calls: readonly Call[],
+  { gone, fresh }: Pick<BrokenCall, 'gone' | 'fresh'>,
+  window: number,
+): Pick<BrokenCall, 'normal' | 'example' | 'since'> {
+  const isExample = ({ children }: Call) => (gone ? !children.has(gone.key) : children.has(fresh!.key))
+  const example = calls.findLast((call) => call.begin >= -window && isExample(call)) ?? calls.at(-1)!
+  const normal = calls.findLast((call) => call.begin < -window && !isExample(call)) ?? calls[0]!
+  return { normal: normal.span.line, example: example.span.line, since: example.begin }
+}
+
+/* Each coming of each step, with what came next and by which way the request came to it. */
+
+/** Callers that tell two ways to a step apart. */
+const CALLERS = 3
+
+export interface Occurrences {
+  byStep: Map<string, Occurrence[]>
+  /** A step of each key. */
+  example: Map<string, Step>
+}
+
+export function occurrencesOf(traces: readonly Trace[]): Occurrences {
+  const byStep = new Map<string, Occurrence[]>()
+  const example = new Map<string, Step>()
+  for (const trace of traces) {
+    const lastOfSpan = new Map<string, Occurrence>()
+    const open: OpenSpan[] = []
+    let previous: Occurrence | null = null
+    for (const step of trace.steps) {
+      const chain = enter(open, step)
+      const occurrence: Occurrence = {
+        ...{ step, trace, inSpan: null, inTrace: null },
+        kind: `${trace.kind}\0${chain}`,
+      }
+      if (!example.has(step.key)) example.set(step.key, step)
+      const before = step.span ? lastOfSpan.get(step.span) : undefined
+      if (before) before.inSpan = step
+      if (previous) previous.inTrace = step
+      previous = occurrence
+      if (step.span) lastOfSpan.set(step.span, occurrence)
+      listAt(byStep, step.key).push(occurrence)
+    }
+  }
+  return { byStep, example }
+}
+
+interface OpenSpan {
+  span: string
+  entity: string
+  callers: string[]
+}
+
+/** Who called whom, by the order of lines alone: a span that speaks again has its callees ended. */
+function enter(open: OpenSpan[], { span, entity }: Step): string {
+  if (span) {
+    const at = open.findIndex((one) => one.span === span)
+    if (at >= 0) open.length = at + 1
+    else {
+      const caller = open.at(-1)
+      const callers = caller ? [caller.entity, ...caller.callers].slice(0, CALLERS) : []
+      open.push({ span, entity, callers })
+    }
+  }
+  return open.at(-1)?.callers.join('<') ?? ''
+}

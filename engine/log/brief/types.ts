@@ -1,0 +1,230 @@
+/** What a brief is made of, and what it is: data in, data out, no store. */
+
+/** What a tracer says of a span. */
+export interface SpanFacts {
+  /** Ids; of a span without a parent that one's is empty. */
+  trace: string
+  id: string
+  parent: string
+  /** Epoch ms. */
+  begin: number
+  end: number
+  /** Whether it ended with an error. */
+  failed: boolean
+}
+
+/** One event as the brief looks at it. */
+export interface ContextRow {
+  /** As it is cited: evt_12. */
+  id: string
+  source: string
+  /** Level of a log line, name of a metric, kind of a change. */
+  type: string
+  /** Event time, epoch ms. */
+  at: number
+  text: string
+  labels: Readonly<Record<string, string | number>>
+  /** Whose it is; empty: nobody's. */
+  entity: string
+  /** What tells it from others of its type, where that is more than labels: a series of points, a span's name. */
+  series?: string
+  /** What it measures, by name; `value` is the one that type and series name. */
+  values: Readonly<Record<string, number>>
+  /** A measurement (a metric point, a span that did not fail): its text says no more than its values do. */
+  isSample: boolean
+  /** Where it is a span that says more than its labels do. */
+  span?: SpanFacts
+}
+
+/** Source and type, with how many events of the window are of them. */
+export interface Kind {
+  source: string
+  type: string
+  count: number
+}
+
+/** What one pod or component of an entity writes to one source. */
+export interface Stream {
+  times: number[]
+  /** When its entity first wrote anything to its source, seconds. */
+  known: number
+  /** Covered, from and to, seconds. */
+  spans: [number, number][]
+  /** Patterns that first came before the focus, lines there, and lines in the focus: the odds of a new one. */
+  firsts: number
+  before: number
+  lately: number
+}
+
+/** A row with its age, and with what it is one of; objects and not keys, since there are 100,000 of them. */
+export interface Timed {
+  row: ContextRow
+  /** Seconds before the end of the window, at most about 0. */
+  t: number
+  kind: Kind
+  /** Of lines without samples. */
+  stream: Stream | null
+  /** Of lines of the focus and its baseline. */
+  cls: LineClass | null
+}
+
+/** All lines of a source and type that are the same but for numbers and ids. */
+export interface LineClass {
+  source: string
+  words: readonly string[]
+  count: number
+  template: Template | null
+  /** Whether its lines may hold the id of a trace. */
+  mayTrace: boolean
+}
+
+/** Lines of one wording; words that differ among them are `<*>`. */
+export interface Template {
+  n: number
+  words: string[]
+}
+
+/** How far the rows reach, where that is not all there was. */
+interface Cut {
+  /** Rows of which the newest were taken. */
+  of: number
+  source: string
+  /** Epoch ms of the oldest that was taken. */
+  since: number
+  /** One in so many was taken, where the newest minute alone was too much. */
+  every?: number
+}
+
+/** No entity has this name: all are told of alike. */
+export const NOBODY = '\0'
+
+export interface BriefRequest {
+  rows: readonly ContextRow[]
+  /** The entity that is asked about; `NOBODY`: none. */
+  entity: string
+  /** Label that names it. */
+  label: string
+  /** Events that tripped the trigger. */
+  fired?: readonly string[]
+  /** End of the window, epoch ms. */
+  now: number
+  /** Tokens of all that is rendered, fence included. */
+  budget: number
+  /** Sources that had more rows than were read. */
+  cuts?: readonly Cut[]
+  /** What is compared with what; the last quarter of an hour with the two hours before it when absent. */
+  windows?: Windows
+}
+
+export type SectionName = 'requests' | 'changes' | 'numbers' | 'lines' | 'usual' | 'left'
+
+/** One line, with the events it stands for: first the oldest, last the newest. */
+export interface BriefLine {
+  text: string
+  /** Ids the line names, each with how many events it stands for. */
+  shown: [id: string, count: number][]
+}
+
+export interface Section {
+  name: SectionName
+  title: string
+  lines: BriefLine[]
+}
+
+export interface Brief {
+  /** Of the entity: counts, onset, and what history there is. */
+  head: string
+  sections: Section[]
+  /** Epoch ms when the trouble began, as far as the events say. */
+  onset: number
+  /** Entities by how much speaks for each, the strongest first. */
+  suspects: string[]
+  /** Counted cautiously (tokens.ts), of the text as it is rendered. */
+  tokens: number
+}
+
+/* The times that a brief looks at, seconds before its end. */
+
+export interface Windows {
+  /** What is new or moved in it is told. */
+  focus: number
+  /** What is usual is learned from so long before the focus. */
+  baseline: number
+  /** Changes and slow trends are looked for so far back. */
+  back: number
+  /** Rates are compared over each of these; the one that moved most counts. */
+  rates: readonly number[]
+  series: readonly number[]
+}
+
+/** Of a run's first message: the last quarter of an hour against the two hours before it. */
+export const LATELY: Windows = {
+  focus: 900,
+  baseline: 7_200,
+  back: 129_600,
+  rates: [60, 120, 180, 300, 600, 900],
+  series: [90, 180, 300, 600, 900],
+}
+
+/** Shorter ones hold too few events to be compared. */
+const SHORTEST = 15
+
+/** The same of a window of any length. @param focus, baseline seconds */
+export function windowsOf(focus: number, baseline: number): Windows {
+  const scaled = (lengths: readonly number[]) => {
+    const all = lengths.map((length) => Math.max(SHORTEST, Math.round((length * focus) / LATELY.focus)))
+    return [...new Set(all)]
+  }
+  return {
+    focus,
+    baseline,
+    back: focus + baseline,
+    rates: scaled(LATELY.rates),
+    series: scaled(LATELY.series),
+  }
+}
+
+/* Small statistics that the parts share; pure. */
+
+/** In ascending order, copied. */
+export const ascending = (values: readonly number[]): Float64Array => Float64Array.from(values).sort()
+
+/** @param sorted ascending. @param q 0 to 1. @returns NaN of nothing */
+export function quantile(sorted: Float64Array, q: number): number {
+  return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]! : Number.NaN
+}
+
+/** Median distance from a value, in units of a standard deviation of normal noise. */
+export function spreadAround(values: readonly number[], middle: number): number {
+  return quantile(ascending(values.map((value) => Math.abs(value - middle))), 0.5) * 1.48
+}
+
+/** Log likelihood ratio of more events than a Poisson rate expects; 0 where there are not more. */
+export const ratioUp = (found: number, expected: number): number =>
+  found > expected ? found * Math.log(found / expected) - (found - expected) : 0
+
+/** The same of fewer. */
+export const ratioDown = (found: number, expected: number): number =>
+  found < expected ? (found > 0 ? found * Math.log(found / expected) : 0) + (expected - found) : 0
+
+/** n·KL(k/n ‖ p): how surprising k of n is where a share p is usual. */
+export const surprise = (k: number, n: number, p: number): number =>
+  (k ? k * Math.log(k / n / p) : 0) + (n - k ? (n - k) * Math.log((n - k) / n / (1 - p)) : 0)
+
+/** The value of a key, made when it is new. */
+export function valueAt<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+export const listAt = <K, V>(map: Map<K, V[]>, key: K): V[] => valueAt(map, key, () => [])
+
+export const mapAt = <K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> =>
+  valueAt(map, key, () => new Map())
+
+export const addTo = <K>(map: Map<K, number>, key: K, count = 1): void => {
+  map.set(key, (map.get(key) ?? 0) + count)
+}

@@ -1,0 +1,160 @@
+/**
+ * What only the process knows and lists show: counters of sources and of ingest since the start, and why
+ * ingest is refused. They lie in memory that all threads see, so that a thread that reads asks nobody: the
+ * writer sets them before it answers, and whoever has its answer finds them.
+ */
+
+import { crc32 } from 'node:zlib'
+import type { Untimed } from './ingest/prepare.ts'
+
+/** Of one source, since the process started. */
+export interface SourceCounters {
+  events: number
+  rejected: number
+  polls: number
+  /** Events whose time was not understood since its config is what it is, and what the first of them gave; null: none. */
+  untimed: Untimed | null
+}
+
+const PIPELINE = ['commits', 'fsync_batches', 'events', 'duplicates', 'rejected'] as const
+/** Of all sources. */
+export type PipelineCounters = Record<(typeof PIPELINE)[number], number>
+
+/** Sources with an id up to this are counted for all to see; memory is used as they are. */
+const SOURCES_MAX = 65_536
+/** Its counters; how many events had no time, under which config. */
+const PER_SOURCE = 5
+/** A byte for the length of the sample, and the sample. */
+const SAMPLE_BYTES = 96
+const TEXT_BYTES = 2_048
+/** Integers before the text: its version, odd while it is written; its length, 0 for none; reads. */
+const [VERSION, LENGTH, READS] = [0, 1, 2]
+const HEADER_BYTES = 16
+const COUNTERS_AT = HEADER_BYTES + TEXT_BYTES
+const SOURCES_AT = PIPELINE.length
+const SAMPLES_AT = COUNTERS_AT + (SOURCES_AT + SOURCES_MAX * PER_SOURCE) * 8
+
+/** Memory for `Figures`, to be given to each thread. */
+export function figuresMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(SAMPLES_AT + SOURCES_MAX * SAMPLE_BYTES)
+}
+
+export class Figures {
+  /** Counted by the writer alone. */
+  readonly pipeline: PipelineCounters
+  private readonly header: Int32Array
+  private readonly text: Uint8Array
+  private readonly counters: Float64Array
+  private readonly samples: Uint8Array
+
+  /** @param memory that others see too; its own when absent. */
+  constructor(memory: SharedArrayBuffer = figuresMemory()) {
+    this.header = new Int32Array(memory, 0, HEADER_BYTES / 4)
+    this.text = new Uint8Array(memory, HEADER_BYTES, TEXT_BYTES)
+    this.counters = new Float64Array(memory, COUNTERS_AT, SOURCES_AT + SOURCES_MAX * PER_SOURCE)
+    this.samples = new Uint8Array(memory, SAMPLES_AT)
+    this.pipeline = pipelineIn(this.counters)
+  }
+
+  /**
+   * @param id of the source's row.
+   * @param config of it: what was said of its times holds for the config it was said of.
+   */
+  ofSource(id: number, config: string): SourceCounters {
+    if (id >= SOURCES_MAX) return { events: 0, rejected: 0, polls: 0, untimed: null }
+    const sample = this.samples.subarray(id * SAMPLE_BYTES, (id + 1) * SAMPLE_BYTES)
+    return new SharedCounters(this.counters, SOURCES_AT + id * PER_SOURCE, sample, crc32(config))
+  }
+
+  /** Reads that were answered, on any thread. */
+  get reads(): number {
+    return Atomics.load(this.header, READS) >>> 0
+  }
+
+  countRead(): void {
+    Atomics.add(this.header, READS, 1)
+  }
+
+  /** Why ingest is refused for want of storage, in a sentence; null: it is not. */
+  get refusal(): string | null {
+    for (;;) {
+      const version = Atomics.load(this.header, VERSION)
+      const bytes = this.text.slice(0, Atomics.load(this.header, LENGTH))
+      if (version % 2 === 0 && Atomics.load(this.header, VERSION) === version)
+        return bytes.length === 0 ? null : new TextDecoder().decode(bytes)
+    }
+  }
+
+  /** By the writer alone. */
+  set refusal(reason: string | null) {
+    const bytes = new TextEncoder().encode(reason ?? '').subarray(0, TEXT_BYTES)
+    Atomics.add(this.header, VERSION, 1)
+    this.text.set(bytes)
+    Atomics.store(this.header, LENGTH, bytes.length)
+    Atomics.add(this.header, VERSION, 1)
+  }
+}
+
+class SharedCounters implements SourceCounters {
+  constructor(
+    private readonly counters: Float64Array,
+    private readonly at: number,
+    private readonly sample: Uint8Array,
+    private readonly config: number,
+  ) {}
+
+  get untimed(): Untimed | null {
+    const [count = 0, config] = this.counters.subarray(this.at + 3, this.at + 5)
+    if (count === 0 || config !== this.config) return null
+    return { count, sample: new TextDecoder().decode(this.sample.slice(1, 1 + this.sample[0]!)) }
+  }
+
+  set untimed(untimed: Untimed | null) {
+    // Written once for a config, before the count that shows it.
+    if (untimed && !this.untimed) {
+      const bytes = new TextEncoder().encode(untimed.sample).subarray(0, SAMPLE_BYTES - 1)
+      this.sample.set(bytes, 1)
+      this.sample[0] = bytes.length
+      this.counters[this.at + 4] = this.config
+    }
+    this.counters[this.at + 3] = untimed?.count ?? 0
+  }
+
+  get events(): number {
+    return this.counters[this.at]!
+  }
+
+  set events(n: number) {
+    this.counters[this.at] = n
+  }
+
+  get rejected(): number {
+    return this.counters[this.at + 1]!
+  }
+
+  set rejected(n: number) {
+    this.counters[this.at + 1] = n
+  }
+
+  get polls(): number {
+    return this.counters[this.at + 2]!
+  }
+
+  set polls(n: number) {
+    this.counters[this.at + 2] = n
+  }
+}
+
+function pipelineIn(counters: Float64Array): PipelineCounters {
+  const fields = PIPELINE.map((name, i) => [
+    name,
+    {
+      enumerable: true,
+      get: () => counters[i],
+      set: (n: number) => {
+        counters[i] = n
+      },
+    },
+  ])
+  return Object.defineProperties({}, Object.fromEntries(fields)) as PipelineCounters
+}

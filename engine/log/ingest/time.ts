@@ -1,0 +1,263 @@
+/**
+ * Event times as payloads give them, the one place where all connectors meet: ISO 8601 (SPEC.md, Webhook
+ * connector config), the forms of mail, HTTP and logs, and seconds, milli-, micro- and nanoseconds since 1970
+ * as number or text. Strict: a day or an hour that does not exist is no time.
+ */
+
+const DAY_MS = 86_400_000
+/** Ten years: what is older is a clock that was never set, or a date in another unit. */
+const PAST_MS = 3_653 * DAY_MS
+/** A time further ahead would stay on top of every read. */
+const FUTURE_MS = DAY_MS
+const TEXT_MAX = 64
+
+export interface EventTime {
+  /** Epoch ms, or null when ingest time is to be used. */
+  ts: number | null
+  /** The time as given, where it is a time but too far off to be used. */
+  claimed: string | null
+  /** What was given for a time, where it is in no form that is known. */
+  unknown?: string
+}
+
+/** A time that its connector knows by itself. */
+interface KnownTime {
+  /** Epoch ms. */
+  ms: number
+  given: string
+}
+
+/** A zone may be named behind its offset, as Go writes it. */
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)? ?([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)?(?: [A-Z]{1,5})?)?$/
+
+/** The first and the last time that is used, epoch ms. */
+export const eventTimeSpan = (nowMs: number): [number, number] => [nowMs - PAST_MS, nowMs + FUTURE_MS]
+
+const NONE: EventTime = { ts: null, claimed: null }
+const CLAIMED_MAX = 200
+/** Numbers below each are in that unit: the times that are used lie a thousandfold apart. */
+const UNITS: readonly [below: number, perMs: number][] = [
+  [1e11, 1e-3],
+  [1e14, 1],
+  [1e17, 1e3],
+  [Number.POSITIVE_INFINITY, 1e6],
+]
+const NUMBER = /^[+-]?\d{1,64}(?:\.\d{0,64})?$/
+
+/**
+ * @param value text in a form above (without a zone it is UTC; digits past the milliseconds are cut; a leap
+ *   second is the last millisecond of its minute), a number since 1970 whose size tells its unit, or what the
+ *   connector knows. Null and empty text stand for no time; anything else is told as not understood.
+ * @param nowMs epoch ms. Times from ten years back to 24 hours ahead are used.
+ */
+export function parseEventTime(value: unknown, nowMs: number): EventTime {
+  if (value === undefined || value === null || value === '') return NONE
+  const ts = epochMs(value)
+  const given = typeof value === 'object' && 'given' in value ? String(value.given) : textOf(value)
+  if (ts === null || !Number.isFinite(ts)) return { ts: null, claimed: null, unknown: given }
+  const [earliest, latest] = eventTimeSpan(nowMs)
+  if (ts < earliest || ts > latest) return { ts: null, claimed: given }
+  return { ts, claimed: null }
+}
+
+function epochMs(value: unknown): number | null {
+  if (typeof value === 'string') return parseText(value)
+  if (typeof value === 'number') return sinceEpoch(value)
+  return isKnown(value) ? value.ms : null
+}
+
+const isKnown = (value: unknown): value is KnownTime =>
+  typeof value === 'object' && value !== null && 'ms' in value && 'given' in value
+
+const textOf = (value: unknown): string =>
+  (typeof value === 'object' ? (JSON.stringify(value) ?? '') : String(value).trim()).slice(0, CLAIMED_MAX)
+
+const parseText = (text: string): number | null =>
+  parsePlain(text) ??
+  (NUMBER.test(text)
+    ? sinceEpoch(Number(text))
+    : (parseIso(text) ?? (text.length > TEXT_MAX ? null : parseWritten(text.trim()))))
+
+function sinceEpoch(number: number): number {
+  const size = Math.abs(number)
+  const perMs = UNITS.find(([below]) => size < below)?.[1] ?? 1
+  // Rounded to the microsecond first: 1790000000.123 has no exact double.
+  return Math.trunc(Math.round((number / perMs) * 1_000) / 1_000)
+}
+
+/** Epoch ms, or null when it is not a time that exists. */
+function parseIso(given: string): number | null {
+  const plain = parsePlain(given)
+  if (plain !== null) return plain
+  if (given.length > TEXT_MAX) return null
+  const match = ISO.exec(given.trim())
+  if (!match) return null
+  const [year, month, day, hour, minute, second] = match
+    .slice(1, 7)
+    .map((digits) => Number(digits ?? '0')) as [number, number, number, number, number, number]
+  const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  return instantOf({ year, month, day, hour, minute, second, ms: fraction, zone: match[8] })
+}
+
+const ZERO = 0x30
+/** The day last read: the times of a body mostly share it. */
+let lastDay = ''
+let lastMidnight = 0
+
+/**
+ * The form nearly all senders use, `2026-11-20T12:00:00.000Z`, a tenth of the work of the general
+ * one. Null where it is another form, or where the general one must say whether it exists.
+ */
+function parsePlain(given: string): number | null {
+  if (given.length !== 24 || given[10] !== 'T' || given[13] !== ':' || given[16] !== ':') return null
+  if (given[19] !== '.' || given[23] !== 'Z') return null
+  const hour = pair(given, 11)
+  const minute = pair(given, 14)
+  const second = pair(given, 17)
+  const ms = digit(given, 20) * 100 + pair(given, 21)
+  // A comparison with NaN is false: a character that is no digit is not let through.
+  if (!(hour < 24 && minute < 60 && second < 60 && ms < 1_000)) return null
+  const day = given.slice(0, 10)
+  if (day !== lastDay) {
+    const midnight = parseIso(day)
+    if (midnight === null) return null
+    lastDay = day
+    lastMidnight = midnight
+  }
+  return lastMidnight + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms
+}
+
+function pair(text: string, at: number): number {
+  return digit(text, at) * 10 + digit(text, at + 1)
+}
+
+function digit(text: string, at: number): number {
+  const value = text.charCodeAt(at) - ZERO
+  return value >= 0 && value <= 9 ? value : Number.NaN
+}
+
+/* Times in words: of mail (RFC 5322), HTTP (RFC 9110), C's asctime, access logs, and ISO 8601 without dashes. */
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+/** Zones of RFC 5322 (obs-zone), hours ahead of UTC. */
+const ZONES: Readonly<Record<string, number>> = {
+  ...{ Z: 0, UT: 0, UTC: 0, GMT: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
+}
+const CLOCK = '(\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?'
+const ZONE = '(Z|[+-]\\d\\d:?\\d\\d|[A-Z]{2,3})'
+const DAY_NAME = '(?:[A-Z][a-z]{2,8},? )?'
+
+/** Places in a match. */
+interface Form {
+  pattern: RegExp
+  parts: readonly ('year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'zone')[]
+}
+
+const FORMS: readonly Form[] = [
+  {
+    // Sun, 22 Nov 2026 10:59:00 +0000; Sunday, 22-Nov-26 10:59:00 GMT has two digits of its year, and is no time here
+    pattern: new RegExp(
+      `^${DAY_NAME}(\\d{1,2})[ -]([A-Za-z]{3})[ -](\\d{4}),? ${CLOCK} ?${ZONE}?(?: \\([A-Z]{1,5}\\))?$`,
+    ),
+    parts: ['day', 'month', 'year', 'hour', 'minute', 'second', 'fraction', 'zone'],
+  },
+  {
+    // Sun Nov 22 10:59:00 2026
+    pattern: new RegExp(`^[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}(\\d{1,2}) ${CLOCK} (?:UTC |GMT )?(\\d{4})$`),
+    parts: ['month', 'day', 'hour', 'minute', 'second', 'fraction', 'year'],
+  },
+  {
+    // 22/Nov/2026:10:59:00 +0000
+    pattern: new RegExp(`^(\\d{1,2})/([A-Za-z]{3})/(\\d{4}):${CLOCK} ?${ZONE}?$`),
+    parts: ['day', 'month', 'year', 'hour', 'minute', 'second', 'fraction', 'zone'],
+  },
+  {
+    // 20261122T105900Z
+    pattern: /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?(?:[.,](\d+))?(Z|[+-]\d\d(?::?\d\d)?)?$/,
+    parts: ['year', 'month', 'day', 'hour', 'minute', 'second', 'fraction', 'zone'],
+  },
+]
+
+/** Epoch ms of a time in one of these forms, UTC where it has no zone; null where it is none, or no time that exists. */
+function parseWritten(text: string): number | null {
+  for (const { pattern, parts } of FORMS) {
+    const match = pattern.exec(text)
+    if (!match) continue
+    const found = (part: Form['parts'][number]): string => match[1 + parts.indexOf(part)] ?? ''
+    const has = (part: Form['parts'][number]): boolean => parts.includes(part)
+    const month = /\D/.test(found('month'))
+      ? MONTHS.indexOf(found('month').toLowerCase()) + 1
+      : Number(found('month'))
+    return instantOf({
+      year: Number(found('year')),
+      month,
+      day: Number(found('day')),
+      hour: Number(found('hour')),
+      minute: Number(found('minute')),
+      second: Number(found('second')),
+      ms: Number(found('fraction').slice(0, 3).padEnd(3, '0')),
+      zone: has('zone') && found('zone') !== '' ? found('zone') : undefined,
+    })
+  }
+  return null
+}
+
+/** A time in parts, months from 1. */
+interface TimeParts {
+  year: number
+  month: number
+  day: number
+  hour: number
+  minute: number
+  second: number
+  ms: number
+  /** Offset or name; undefined: UTC. */
+  zone: string | undefined
+}
+
+/** Epoch ms; null for a time that does not exist. A leap second is the last millisecond of its minute. */
+function instantOf({ year, month, day, hour, minute, second, ms, zone }: TimeParts): number | null {
+  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return null
+  if (hour > 23 || minute > 59 || second > 60) return null
+  const offset = offsetMs(zone)
+  if (offset === null) return null
+  const inMinute = second === 60 ? 59_999 : second * 1_000 + ms
+  // Not Date.UTC with all parts: it takes the years 0 to 99 for 1900 to 1999.
+  const midnight = new Date(0).setUTCFullYear(year, month - 1, day)
+  return midnight + hour * 3_600_000 + minute * 60_000 + inMinute - offset
+}
+
+function daysOf(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+}
+
+/** Milliseconds ahead of UTC, or null when no zone has such an offset or name. */
+function offsetMs(zone: string | undefined): number | null {
+  if (zone === undefined) return 0
+  const named = ZONES[zone.toUpperCase()]
+  if (named !== undefined) return named * 3_600_000
+  if (!/^[+-]\d/.test(zone)) return null
+  const digits = zone.slice(1).replace(':', '')
+  const hours = Number(digits.slice(0, 2))
+  const minutes = Number(digits.slice(2) || '0')
+  if (hours > 23 || minutes > 59) return null
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
+}
+
+/* What is said of times that are in no form that is known: to the sender, and on the source. */
+
+const UNTIMED_FORMS = 'A time is ISO 8601, RFC 5322, or a number since 1970.'
+
+/** To the sender, beside how many they are. @param sample what one of them gave for a time. */
+export const untimedNotice = ({ sample }: { sample: string }): string =>
+  `times such as ${shown(sample)} were not understood: those items have the time of their arrival. ${UNTIMED_FORMS}`
+
+/** On the source. @param untimed how many events since the start, and what the last of them gave. */
+export function untimedHealth({ count, sample }: { count: number; sample: string }): string {
+  const [these, have] = count === 1 ? ['1 event was', 'it has'] : [`${count} events was`, 'they have']
+  return `The time of ${these} not understood, such as ${shown(sample)}: ${have} the time of arrival. ${UNTIMED_FORMS}`
+}
+
+const shown = (sample: string): string => JSON.stringify(sample.slice(0, 80))

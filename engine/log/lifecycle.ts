@@ -1,0 +1,237 @@
+/**
+ * The only writer of a state. It reads the row's snapshot, asks the machine, saves the next
+ * snapshot against the version it read, and appends to the history, all inside the caller's
+ * transaction: the state, what it causes and the record of it stand or fall together.
+ */
+import { type Kind, lifecycles } from '../../machines/index.ts'
+import { accepts, type Effect, type LifecycleEvent, type Snapshot, start, step } from '../../machines/step.ts'
+import type { Caller } from '../calls.ts'
+import { fail, StartError } from '../errors.ts'
+import type { Database } from './store/handle.ts'
+
+/** What is moved: its row, and how errors and the history call it. */
+interface LifecycleObject {
+  kind: Kind
+  /** Primary key of its row. */
+  id: number | string
+  name: string
+}
+
+/**
+ * The stored form of a new object's first state; the caller inserts it with the row.
+ * @param input what the object brings with it, such as a run's round cap.
+ */
+export function firstSnapshot(kind: Kind, input?: Record<string, unknown>): string {
+  return JSON.stringify(start(lifecycles[kind], input))
+}
+
+/** Records that an object was made, in the transaction that makes it. @param at epoch ms. */
+export function recordCreated(db: Database, kind: Kind, name: string, by: Caller, at: number): void {
+  const to = start(lifecycles[kind]).value
+  lifecycleQueries(db).append({ at, kind, object: name, from: null, event: 'create', to, actor: actorOf(by) })
+}
+
+/**
+ * Moves one object by an event; call inside a transaction.
+ * @param at epoch ms.
+ * @returns the new state and the effects the caller writes in the same transaction.
+ * @throws SvcError not_found; wrong_state, naming the state and what it accepts; conflict
+ */
+export function advance(
+  db: Database,
+  { kind, id, name }: LifecycleObject,
+  event: string,
+  by: Caller,
+  at: number,
+): { state: string; effects: Effect[] } {
+  const { from, state, effects } = move(db, { kind, id, name }, { type: event, at })
+  lifecycleQueries(db).append({ at, kind, object: name, from, event, to: state, actor: actorOf(by) })
+  return { state, effects }
+}
+
+/**
+ * The same for what keeps a record of its own, as firings and deliveries do: nothing is appended to
+ * the history. The event may bring more than its type.
+ * @returns the states before and after, the new snapshot and the effects.
+ * @throws SvcError not_found; wrong_state, naming the state and what it accepts; conflict
+ */
+export function move(
+  db: Database,
+  { kind, id, name }: LifecycleObject,
+  event: LifecycleEvent,
+): { from: string; state: string; snapshot: Snapshot; effects: Effect[] } {
+  const queries = lifecycleQueries(db)
+  const row = queries.read(kind, id) ?? fail('not_found', `no ${kind} is named ${name}`)
+  const before = JSON.parse(row.snapshot) as Snapshot
+  const { accepted, snapshot, effects } = step(lifecycles[kind], before, event)
+  if (!accepted) {
+    const open = accepts(lifecycles[kind], before, event.at)
+    fail(
+      'wrong_state',
+      `${kind} ${name} is ${before.value} and does not accept ${event.type}; it accepts ${open.join(', ') || 'nothing more'}`,
+      { state: before.value, accepts: open },
+    )
+  }
+  if (!queries.save(kind, id, JSON.stringify(snapshot), row.version))
+    fail('conflict', `${kind} ${name} was changed at the same time; try again`)
+  return { from: before.value, state: snapshot.value, snapshot, effects }
+}
+
+/** What snapshots accept, by kind and text: lists have thousands of objects in the same few states. */
+const known = new Map<string, readonly string[]>()
+const KNOWN_MAX = 1_000
+
+/** The events an object in this state accepts, where only the state is known. */
+export function acceptedIn(kind: Kind, state: string): string[] {
+  const { version } = lifecycles[kind]
+  return acceptedBy(kind, JSON.stringify({ value: state, context: {}, status: 'active', v: version }))
+}
+
+/** Refuses an event with the state and what it accepts. @throws SvcError wrong_state */
+export function refuseEvent(kind: Kind, name: string, state: string, event: string): never {
+  const open = acceptedIn(kind, state)
+  return fail(
+    'wrong_state',
+    `${kind} ${name} is ${state} and does not accept ${event}; it accepts ${open.join(', ') || 'nothing more'}`,
+    { state, accepts: open },
+  )
+}
+
+/** The events a stored snapshot accepts now. */
+export function acceptedBy(kind: Kind, snapshot: string): string[] {
+  const key = `${kind} ${snapshot}`
+  let accepted = known.get(key)
+  if (!accepted) {
+    accepted = accepts(lifecycles[kind], JSON.parse(snapshot) as Snapshot)
+    if (known.size === KNOWN_MAX) known.clear()
+    known.set(key, accepted)
+  }
+  return [...accepted]
+}
+
+/** The id finds the credential, the name is for people: it may have been reused since. */
+function actorOf({ id, name }: Caller): string {
+  return `${id} ${name}`
+}
+
+/* The SQL of lifecycles: a row's snapshot, read and saved against its version, and the history. */
+
+const lifecycleTables = {
+  source: 'sources',
+  key: 'keys',
+  trigger: 'triggers',
+  agent: 'agents',
+  mcp_server: 'mcp_servers',
+  skill: 'skills',
+  project: 'projects',
+  ownership: 'planned_objects',
+  firing: 'firings',
+  delivery: 'deliveries',
+  incident: 'incidents',
+  run: 'runs',
+  handoff: 'handoffs',
+  proposal: 'proposals',
+  draft: 'setups',
+  ask_turn: 'ask_turns',
+} as const satisfies Record<Kind, string>
+
+interface StoredState {
+  /** JSON of the machine's snapshot. */
+  snapshot: string
+  version: number
+}
+
+/** One row of the history; `at` in epoch ms, `from` null for a creation. */
+interface HistoryEntry {
+  at: number
+  kind: Kind
+  object: string
+  from: string | null
+  event: string
+  to: string
+  actor: string
+}
+
+interface LifecycleQueries {
+  read(kind: Kind, id: number | string): StoredState | undefined
+  /** @returns false when the row is no longer of that version: another change came between. */
+  save(kind: Kind, id: number | string, snapshot: string, version: number): boolean
+  append(entry: HistoryEntry): void
+}
+
+/** Statements are prepared once per connection, which every slice shares. */
+const prepared = new WeakMap<Database, LifecycleQueries>()
+
+/** The lifecycle statements of a connection. */
+export function lifecycleQueries(db: Database): LifecycleQueries {
+  const known = prepared.get(db)
+  if (known) return known
+  const queries = prepare(db)
+  prepared.set(db, queries)
+  return queries
+}
+
+function prepare(db: Database): LifecycleQueries {
+  const ofTable = (table: string) => ({
+    read: db.prepare<[number | string], StoredState>(`SELECT snapshot, version FROM ${table} WHERE id = ?`),
+    save: db.prepare<[string, number | string, number]>(
+      `UPDATE ${table} SET snapshot = ?, version = version + 1 WHERE id = ? AND version = ?`,
+    ),
+  })
+  const tables = Object.fromEntries(
+    Object.entries(lifecycleTables).map(([kind, table]) => [kind, ofTable(table)]),
+  ) as Record<Kind, ReturnType<typeof ofTable>>
+  const append = db.prepare<HistoryEntry>(
+    'INSERT INTO history (at, kind, object, from_state, event, to_state, actor) VALUES (@at, @kind, @object, @from, @event, @to, @actor)',
+  )
+  return {
+    read: (kind, id) => tables[kind].read.get(id),
+    save: (kind, id, snapshot, version) => tables[kind].save.run(snapshot, id, version).changes === 1,
+    append: (entry) => {
+      append.run(entry)
+    },
+  }
+}
+
+/*
+ * Whether every stored state is one its machine knows. A state that was renamed without a migration
+ * must stop the start with its name, not fail later in the middle of a request.
+ */
+
+/** @throws StartError 78 naming the kind, the state and how many rows have it. */
+export function checkKnownStates(db: Database): void {
+  for (const kind of Object.keys(lifecycleTables) as Kind[]) {
+    const known = Object.keys(lifecycles[kind].machine.states)
+    const stored = db
+      .prepare<[], { state: string; n: number }>(
+        `SELECT state, count(*) AS n FROM ${lifecycleTables[kind]} GROUP BY state`,
+      )
+      .all()
+    for (const { state, n } of stored)
+      if (!known.includes(state))
+        throw new StartError(
+          `${n} stored ${kind} rows are in state ${state}, which this svc does not know; start the version that wrote them`,
+          78,
+        )
+  }
+}
+
+/* Effects of machines carried out: by the name the machine returned, inside the transaction of its step. */
+
+/** What each effect of a machine is. @param of what was moved */
+export type Executors<T> = Readonly<Record<string, (of: T, params: never) => void>>
+
+/**
+ * Carries out what a step asks for, in order.
+ * @param kind of the machine, for the error
+ * @throws Error for an effect that nothing carries out: a fault of ours, and the step is rolled back
+ * @example
+ * carryOut('delivery', effects, asked, { rows, id, at, moved })
+ */
+export function carryOut<T>(kind: string, executors: Executors<T>, asked: readonly Effect[], of: T): void {
+  for (const { type, params } of asked) {
+    const executor = executors[type]
+    if (!executor) throw new Error(`nothing carries out the effect ${type} of a ${kind}`)
+    executor(of, params as never)
+  }
+}

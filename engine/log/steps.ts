@@ -1,0 +1,48 @@
+/**
+ * A read in steps, so that others have their turn between two of them. Each step sees one snapshot of the
+ * store; what an answer speaks for is fixed by the first.
+ */
+import type { ReadContext } from './timeline/context.ts'
+
+export type Steps<T> = Generator<void, T, void>
+
+/** A list in pieces, one for each step. */
+export function* pagesOf<T>(list: readonly T[], size: number): Generator<T[], void, void> {
+  for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size)
+}
+
+/** All of it in one snapshot, which is the caller's. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** Step by step; whatever waits to be read comes between. */
+export async function inTurns<T>(steps: Steps<T>, snapshot: Snapshot): Promise<T> {
+  for (;;) {
+    const { done, value } = await snapshot(() => steps.next())
+    if (done) return value
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/* Reads on one view of the store. */
+
+export type Snapshot = <T>(answer: () => T) => Promise<T>
+
+/**
+ * Runs each read on one snapshot of the store.
+ * @param isReader true on a connection of its own, which must catch up before each read.
+ */
+export function snapshotsOf(ctx: ReadContext, isReader: boolean): Snapshot {
+  const catchUp = (answer: () => unknown): unknown => {
+    ctx.index.refresh(isReader)
+    ctx.names.refresh()
+    return answer()
+  }
+  // Deferred: the snapshot is taken by the first statement, and everything reads from it.
+  const view = isReader ? ctx.db.transaction(catchUp).deferred : catchUp
+  return <T>(answer: () => T) => new Promise<T>((resolve) => resolve(view(answer) as T))
+}

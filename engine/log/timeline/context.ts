@@ -1,0 +1,245 @@
+/** What reads work on: one connection with its view of the index. */
+
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Label } from '../../../schemas/types.ts'
+import { fail } from '../../errors.ts'
+import { connectorOf } from '../../sources/connectors/index.ts'
+import type { Database, Statement } from '../store/handle.ts'
+import { Dictionary, LabelCounts } from '../store/labels.ts'
+import { type Position, RowReader } from '../store/scan.ts'
+import { SegmentIndex } from '../store/segments.ts'
+import { Tail } from '../store/tail.ts'
+
+export interface ReadContext {
+  db: Database
+  index: SegmentIndex
+  dictionary: Dictionary
+  rows: RowReader
+  names: SourceNames
+  cursors: CursorCodec
+  counts: LabelCounts
+  /** The largest id that had been ingested by an instant, epoch ms. */
+  ceilingAt(asOf: number): number
+}
+
+/**
+ * @param db a connection. @param writable the writing one, whose dictionary interns.
+ * @param cursorSecret from meta.
+ */
+export function createReadContext(db: Database, writable: boolean, cursorSecret: string): ReadContext {
+  const index = new SegmentIndex(db, new Tail(db))
+  // A reader's view catches up before each read, the first time from nothing.
+  if (writable) index.load()
+  const ingestedAt = db.prepare<[number], { id: number; ingested_at: number }>(
+    'SELECT id, ingested_at FROM events WHERE id >= ? ORDER BY id LIMIT 1',
+  )
+  return {
+    db,
+    index,
+    dictionary: new Dictionary(db, writable),
+    rows: new RowReader(db),
+    names: new SourceNames(db),
+    cursors: new CursorCodec(cursorSecret),
+    counts: new LabelCounts(db, false),
+    ceilingAt: (asOf) => {
+      // Times of ingest never fall as ids grow, so the last id by an instant is found by halving.
+      let low = 0
+      let high = index.tail.lastId
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2)
+        const row = ingestedAt.get(middle)
+        if (row === undefined || row.ingested_at > asOf) high = middle - 1
+        else low = Math.max(middle, Math.min(row.id, high))
+      }
+      return low
+    },
+  }
+}
+
+/*
+ * Page cursors: where the next page starts and which instant all pages speak for, signed so that a
+ * changed or foreign one is refused rather than read wrongly.
+ */
+
+export interface Cursor {
+  /** The page starts past this event; null: at the start of the order. */
+  after: Position | null
+  /** Groups of the current chunk already given, under max_tokens. */
+  skip: number
+  /** Largest id the pages see. */
+  ceiling: number
+  /** The instant relative windows end at, epoch ms. */
+  now: number
+}
+
+/** Signature secret of this data file; cursors survive restarts, not a move to another instance. */
+class CursorCodec {
+  constructor(private readonly secret: string) {}
+
+  /** @param query the request without its cursor: pages of another query do not fit. */
+  encode(cursor: Cursor, query: unknown): string {
+    const { after } = cursor
+    const body = [after?.ts ?? '', after?.id ?? '', cursor.skip, cursor.ceiling, cursor.now].join('.')
+    return `${Buffer.from(body).toString('base64url')}.${this.sign(body, query)}`
+  }
+
+  /** @throws SvcError invalid */
+  decode(text: string, query: unknown): Cursor {
+    const [encoded = '', signature = ''] = text.split('.')
+    const body = Buffer.from(encoded, 'base64url').toString()
+    const expected = Buffer.from(this.sign(body, query))
+    const given = Buffer.from(signature)
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      fail('invalid', 'cursor is not one this query gave; start again without it', { field: 'cursor' })
+    const parts = body.split('.')
+    const after = parts[0] === '' ? null : { ts: Number(parts[0]), id: Number(parts[1]) }
+    return { after, skip: Number(parts[2]), ceiling: Number(parts[3]), now: Number(parts[4]) }
+  }
+
+  private sign(body: string, query: unknown): string {
+    const hash = createHash('sha256').update(canonical(query)).digest('hex')
+    return createHmac('sha256', this.secret).update(`${hash}.${body}`).digest('base64url').slice(0, 22)
+  }
+}
+
+/** JSON with sorted keys, so that the order in which a client writes fields does not matter. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, v: unknown) =>
+    v && typeof v === 'object' && !Array.isArray(v)
+      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : v,
+  )
+}
+
+/*
+ * What reads need to know of sources: names, kinds, which labels are numbers. Read from the rows,
+ * again whenever one changed, so that a reader thread needs no messages from the writer.
+ */
+
+interface SourceFacts {
+  id: number
+  name: string
+  sourceType: string
+  labels: Label[]
+  deleted: boolean
+}
+
+interface SourceRow {
+  id: number
+  name: string
+  connector: string
+  state: string
+  labels: string | null
+}
+
+export class SourceNames {
+  private facts = new Map<number, SourceFacts>()
+  private stamp = ''
+  private readonly selectStamp: Statement<[], string>
+  private readonly select: Statement<[], SourceRow>
+  private readonly selectMasked: Statement<[], number>
+
+  constructor(db: Database) {
+    this.selectStamp = db
+      .prepare(
+        "SELECT count(*) || '.' || coalesce(sum(version), 0) || '.' || coalesce(max(id), 0) FROM sources",
+      )
+      .pluck() as Statement<[], string>
+    this.select = db.prepare(
+      "SELECT id, name, connector, state, json_extract(config, '$.labels') AS labels FROM sources",
+    )
+    this.selectMasked = db.prepare('SELECT source_id FROM purges').pluck() as Statement<[], number>
+  }
+
+  refresh(): void {
+    const stamp = this.selectStamp.get() ?? ''
+    if (stamp === this.stamp) return
+    this.facts = new Map(
+      this.select.all().map((row) => [
+        row.id,
+        {
+          id: row.id,
+          name: row.name,
+          sourceType: connectorOf(row.connector).sourceType,
+          labels: row.labels ? (JSON.parse(row.labels) as Label[]) : [],
+          deleted: row.state === 'deleted',
+        },
+      ]),
+    )
+    this.stamp = stamp
+  }
+
+  /** Facts of a source, deleted ones included: their events keep their name. */
+  get(id: number): SourceFacts | undefined {
+    return this.facts.get(id)
+  }
+
+  all(): Iterable<SourceFacts> {
+    return this.facts.values()
+  }
+
+  /** Ids of every source that has or had the name. */
+  idsOf(name: string): number[] {
+    return [...this.facts.values()].filter((source) => source.name === name).map((source) => source.id)
+  }
+
+  /** Sources being purged: their events are no longer to be seen. */
+  masked(): number[] {
+    return this.selectMasked.all()
+  }
+
+  /** Names of labels some source declares as numbers: they are stored in the row, not the index. */
+  numberLabels(): Set<string> {
+    const names = new Set<string>()
+    for (const source of this.facts.values())
+      for (const label of source.labels) if (label.type === 'number') names.add(label.name)
+    return names
+  }
+}
+
+/* Which sources a project reads (SPEC.md, Authentication 4: a project key reads that project). */
+
+export interface ProjectScope {
+  ids: string[]
+  /** Ids of its sources. */
+  members: number[]
+  /** Ids of the sources findings are written to: of these only what was recorded in the project. */
+  findings: number[]
+}
+
+/** @param words ids or names: what any of them reads. @throws SvcError invalid */
+export function projectScope(
+  db: Database,
+  names: SourceNames,
+  words: string | readonly string[],
+): ProjectScope {
+  const ids = [words].flat().map((word) => idOf(db, word))
+  const uses = new Set(
+    db
+      .prepare<[string], string>(
+        "SELECT name FROM project_uses WHERE project IN (SELECT value FROM json_each(?)) AND kind = 'source'",
+      )
+      .pluck()
+      .all(JSON.stringify(ids)),
+  )
+  const live = [...names.all()].filter((source) => !source.deleted)
+  return {
+    ids,
+    members: live
+      .filter(({ name, sourceType }) => uses.has(name) && sourceType !== 'finding')
+      .map((s) => s.id),
+    findings: live.filter(({ sourceType }) => sourceType === 'finding').map((s) => s.id),
+  }
+}
+
+function idOf(db: Database, word: string): string {
+  return (
+    db
+      .prepare<[string, string], string>(
+        "SELECT id FROM projects WHERE (id = ? OR name = ?) AND state <> 'deleted' LIMIT 1",
+      )
+      .pluck()
+      .get(word, word) ??
+    fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
+  )
+}

@@ -1,0 +1,302 @@
+/**
+ * From a request to a query on the index: the window, the label groups, and the filters the index
+ * cannot answer (text, number labels, the entity value).
+ */
+import type { Row } from '../../calls.ts'
+import { fail } from '../../errors.ts'
+import { levelNamed, parseDuration } from '../../model/units.ts'
+import type { Database, Statement } from '../store/handle.ts'
+import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
+import type { Query } from '../store/scan.ts'
+import { type ProjectScope, projectScope, type SourceNames } from './context.ts'
+
+const FAR = Number.MAX_SAFE_INTEGER
+const DEFAULT_WINDOW = '15m'
+
+export interface Window {
+  /** Event time, epoch ms, inclusive. */
+  from: number
+  to: number
+  /** End of the window as told to the caller. */
+  shownTo: number
+  /** How the text heading names it. */
+  name: string
+}
+
+/**
+ * @param now the instant a relative window ends at, epoch ms.
+ * @throws SvcError invalid
+ */
+export function resolveWindow(request: { window?: string; from?: string; to?: string }, now: number): Window {
+  const from = request.from === undefined ? null : parseInstant(request.from, 'from')
+  const to = request.to === undefined ? null : parseInstant(request.to, 'to')
+  if (from !== null && request.window !== undefined)
+    fail('invalid', 'give window or from, not both', { field: 'window' })
+  const shownTo = to ?? now
+  const length = parseDuration(request.window ?? DEFAULT_WINDOW, 'window')
+  const start = from ?? shownTo - length
+  if (start > shownTo) fail('invalid', 'from must be before to', { field: 'from' })
+  // Without an explicit end the window is open, so that a producer whose clock is ahead is seen.
+  const name =
+    from === null && to === null
+      ? (request.window ?? DEFAULT_WINDOW)
+      : `${new Date(start).toISOString()}..${new Date(shownTo).toISOString()}`
+  return { from: start, to: to ?? FAR, shownTo, name }
+}
+
+/** Epoch ms of an ISO 8601 time. @throws SvcError invalid */
+export function parseInstant(text: string, field: string): number {
+  const ms = Date.parse(text)
+  if (Number.isNaN(ms)) fail('invalid', `${field} must be an ISO 8601 time with time zone`, { field })
+  return ms
+}
+
+export interface Narrowing {
+  selector?: Record<string, string | number | boolean>
+  sources?: string[]
+  event_types?: string[]
+  text?: string
+  /** Several: what any of them reads. */
+  project?: string | readonly string[]
+}
+
+/** A request that several projects may make together. */
+export type Scoped<T> = Omit<T, 'project'> & Pick<Narrowing, 'project'>
+
+export interface Plan {
+  groups: number[][]
+  masked: number[]
+  /** What the index cannot say; null when it says it all. */
+  filter: ((row: Row) => boolean) | null
+}
+
+/**
+ * Compiles label constraints and narrowings. An unknown label value gives an empty group, which
+ * matches nothing; an unknown source is an error, because a typing error there would look like silence.
+ * @throws SvcError not_found
+ */
+export function compilePlan(
+  request: Narrowing,
+  db: Database,
+  dictionary: Dictionary,
+  names: SourceNames,
+): Plan {
+  names.refresh()
+  const groups: number[][] = []
+  const filters: ((row: Row) => boolean)[] = []
+  const numbers = names.numberLabels()
+  for (const [name, given] of Object.entries(request.selector ?? {})) {
+    if (Number.isInteger(given) && !Number.isSafeInteger(given))
+      fail('invalid', `selector.${name} has more digits than a number keeps; put it in quotes`, {
+        field: `selector.${name}`,
+      })
+    const value = String(given)
+    if (name === 'key_value') {
+      groups.push(
+        labelNames(db)
+          .map((label) => dictionary.find(label, value))
+          .filter((id) => id !== undefined),
+      )
+      filters.push((row) => row.entity?.value === value)
+    } else if (numbers.has(name)) {
+      filters.push((row) => name in row.labels && String(row.labels[name]) === value)
+    } else {
+      const id = dictionary.find(name, value)
+      groups.push(id === undefined ? [] : [id])
+    }
+  }
+  if (request.sources?.length)
+    groups.push(request.sources.flatMap((name) => sourceLabels(name, dictionary, names)))
+  if (request.project?.length)
+    groups.push(...projectGroups(projectScope(db, names, request.project), dictionary))
+  if (request.event_types?.length)
+    groups.push(
+      [...new Set(request.event_types.flatMap((type) => [type, levelNamed(type) ?? type]))]
+        .map((type) => dictionary.find(TYPE_LABEL, type))
+        .filter((id) => id !== undefined),
+    )
+  if (request.text !== undefined) {
+    const wanted = request.text.toLowerCase()
+    filters.push((row) => row.text.toLowerCase().includes(wanted))
+  }
+  if (groups.length === 0) groups.push(allSourceLabels(dictionary, names))
+  return {
+    groups,
+    masked: names.masked().flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? []),
+    filter: filters.length ? (row) => filters.every((holds) => holds(row)) : null,
+  }
+}
+
+/** A query over a plan. */
+export function queryOf(
+  plan: Plan,
+  window: { from: number; to: number },
+  ceiling: number,
+  afterId = -1,
+): Query {
+  return { groups: plan.groups, masked: plan.masked, from: window.from, to: window.to, ceiling, afterId }
+}
+
+/**
+ * What a project reads: events of its sources, and of the findings sources those recorded in it.
+ * Two groups say it: from a member or a findings source, and from a member or of the project.
+ */
+function projectGroups({ ids, members, findings }: ProjectScope, dictionary: Dictionary): number[][] {
+  const labels = (ids: readonly number[]) =>
+    ids.map((source) => dictionary.find(SOURCE_LABEL, String(source))).filter((label) => label !== undefined)
+  const own = ids.map((id) => dictionary.find('project', id)).filter((label) => label !== undefined)
+  return [labels([...members, ...findings]), [...labels(members), ...own]]
+}
+
+function sourceLabels(name: string, dictionary: Dictionary, names: SourceNames): number[] {
+  const ids = names.idsOf(name)
+  if (ids.length === 0) fail('not_found', `no source is named ${name}`, { field: 'sources' })
+  return ids.map((id) => dictionary.find(SOURCE_LABEL, String(id))).filter((id) => id !== undefined)
+}
+
+function allSourceLabels(dictionary: Dictionary, names: SourceNames): number[] {
+  return [...names.all()]
+    .map((source) => dictionary.find(SOURCE_LABEL, String(source.id)))
+    .filter((id) => id !== undefined)
+}
+
+/**
+ * What should be known of labels in a request that match nothing.
+ * @param wanted names of labels. @returns a sentence; null where each was on some event.
+ */
+export function unknownLabels(db: Database, names: SourceNames, wanted: readonly string[]): string | null {
+  if (wanted.length === 0) return null
+  const unknown = wanted.filter((name) => !isStored(db, name) && !names.numberLabels().has(name))
+  if (unknown.length === 0) return null
+  return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${unknown.join(', ')}`
+}
+
+/** The same of a selector. A label that was mistyped looks like silence otherwise. */
+export const unknownOf = (
+  { db, names }: { db: Database; names: SourceNames },
+  selector: Readonly<Record<string, unknown>> = {},
+): string | null =>
+  unknownLabels(
+    db,
+    names,
+    Object.keys(selector).filter((name) => name !== 'key_value'),
+  )
+
+/** Of each connection: every read that finds nothing asks. */
+const stored = new WeakMap<Database, Statement<{ name: string }, number>>()
+
+/** Whether any event has the label: found by one key, or among those that have none yet. */
+function isStored(db: Database, name: string): boolean {
+  let statement = stored.get(db)
+  if (!statement) {
+    statement = db
+      .prepare(
+        `SELECT EXISTS (SELECT 1 FROM label_keys WHERE name = :name)
+          OR EXISTS (SELECT 1 FROM labels WHERE id > (SELECT through FROM labels_keyed) AND name = :name)`,
+      )
+      .pluck() as Statement<{ name: string }, number>
+    stored.set(db, statement)
+  }
+  return !name.startsWith('@') && statement.get({ name }) === 1
+}
+
+/** Every label name stored: of those that have keys by skipping through them, and of the new ones. */
+export function labelNames(db: Database): string[] {
+  const sql = `WITH RECURSIVE n(name) AS (
+      SELECT min(name) FROM label_keys
+      UNION ALL
+      SELECT (SELECT min(name) FROM label_keys WHERE label_keys.name > n.name) FROM n WHERE n.name IS NOT NULL)
+    SELECT name FROM n WHERE name IS NOT NULL
+    UNION
+    SELECT name FROM labels WHERE id > (SELECT through FROM labels_keyed)`
+  return (db.prepare(sql).pluck().all() as string[]).filter((name) => !name.startsWith('@'))
+}
+
+/*
+ * Metric points in reads: a service writes one a minute for each of its series, and rows of them would push out
+ * what happened. Those of a series are one row, which shows the newest and tells count and range.
+ */
+
+/** Text of a point, as its connector writes it: the series, its value, and what follows. */
+const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
+
+/** @returns what tells the series of a point, and its value; null for any other event. */
+export function pointOf(row: Row): { series: string; value: number } | null {
+  if (row.labels.signal !== 'metrics') return null
+  const match = POINT.exec(row.text)
+  if (!match) return null
+  const series = [row.source, row.event_type, match[1], JSON.stringify(row.labels)].join('\0')
+  return { series, value: Number(match[2]) }
+}
+
+/** The rows of a page, points of a series as one. */
+export class PointFold {
+  private readonly kept: Row[][] = []
+  private readonly series = new Map<string, Row[]>()
+
+  /** @param most rows of the page. */
+  constructor(private readonly most: number) {}
+
+  /** @returns false where the page is full and this row begins the next. */
+  add(row: Row): boolean {
+    const point = pointOf(row)
+    const before = point && this.series.get(point.series)
+    if (before) {
+      before.push(row)
+      return true
+    }
+    if (this.kept.length === this.most) return false
+    const rows = [row]
+    this.kept.push(rows)
+    if (point) this.series.set(point.series, rows)
+    return true
+  }
+
+  /** In the direction of the read. */
+  finish(direction: 'asc' | 'desc'): Row[] {
+    if (this.kept.every((rows) => rows.length === 1)) return this.kept.map((rows) => rows[0]!)
+    const sign = direction === 'asc' ? 1 : -1
+    return this.kept
+      .map((rows) => foldedRow(direction === 'asc' ? rows : rows.reverse()))
+      .sort(
+        (a, b) => sign * (Date.parse(a.event_time) - Date.parse(b.event_time) || numberOf(a) - numberOf(b)),
+      )
+  }
+}
+
+const numberOf = ({ id }: Row): number => Number(id.slice(4))
+
+/** One row for several points of a series. @param rows oldest first. */
+function foldedRow(rows: readonly Row[]): Row {
+  const newest = rows.at(-1)!
+  if (rows.length === 1) return newest
+  const values = rows.map((row) => pointOf(row)!.value)
+  const range = { least: Math.min(...values), most: Math.max(...values) }
+  const { id, event_time: time } = rows[0]!
+  return { ...newest, fold: foldOf({ id, time }, newest, rows.length, [range]) }
+}
+
+/** What a row tells of those it stands for. @param ranges of its numbers, where they differ */
+export function foldOf(
+  oldest: { id: string; time: string },
+  newest: Row,
+  count: number,
+  ranges: readonly { name?: string; least: number; most: number }[],
+): NonNullable<Row['fold']> {
+  const isPoint = pointOf(newest) !== null
+  const [own] = ranges
+  return {
+    count,
+    first_id: oldest.id,
+    first: oldest.time,
+    last_id: newest.id,
+    last: newest.event_time,
+    cursor: `${oldest.id}..${newest.id}`,
+    ...(isPoint ? pointRange(newest, own) : ranges.length ? { numbers: [...ranges] } : {}),
+  }
+}
+
+function pointRange(newest: Row, range: { least: number; most: number } | undefined) {
+  const { value } = pointOf(newest)!
+  return { least: range?.least ?? value, most: range?.most ?? value }
+}

@@ -1,0 +1,101 @@
+/** Stored rows as rows of an answer, and the text timeline. */
+import { eventLine } from '../../../schemas/event-line.ts'
+import { escapeLine, escapeText } from '../../../schemas/plain-text.ts'
+import type { Row } from '../../calls.ts'
+import { type Dictionary, TYPE_LABEL } from '../store/labels.ts'
+import type { StoredRow } from '../store/scan.ts'
+import { labelIdsOf } from '../store/tail.ts'
+import type { SourceNames } from './context.ts'
+
+export const eventId = (id: number): string => `evt_${id}`
+
+/** The number of an event id, or null when it is not one. */
+export function parseEventId(text: string): number | null {
+  const match = /^evt_(\d{1,15})$/.exec(text)
+  return match ? Number(match[1]) : null
+}
+
+const DAY_MS = 86_400_000
+let isoDay = Number.NaN
+let isoDate = ''
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+
+/**
+ * As `Date.toISOString`, without a Date for each where neighbouring times are of one day, as in a page of rows.
+ * @param ms epoch ms. @throws RangeError for no time at all
+ */
+export function iso(ms: number): string {
+  const whole = Math.trunc(ms)
+  const day = Math.floor(whole / DAY_MS)
+  if (day !== isoDay) {
+    isoDate = new Date(day * DAY_MS).toISOString().slice(0, -13)
+    isoDay = day
+  }
+  const inDay = whole - day * DAY_MS
+  const seconds = Math.floor(inDay / 1_000)
+  const hours = TWO_DIGITS[Math.floor(seconds / 3_600)]!
+  const minutes = TWO_DIGITS[Math.floor(seconds / 60) % 60]!
+  const fraction = String(1_000 + (inDay % 1_000)).slice(1)
+  return `${isoDate}${hours}:${minutes}:${TWO_DIGITS[seconds % 60]!}.${fraction}Z`
+}
+
+/** Age against the end of the window: T-12s, or T+3s for a producer whose clock is ahead. */
+export function offsetOfEvent(ts: number, now: number): string {
+  const seconds = Math.round((now - ts) / 1000)
+  return seconds >= 0 ? `T-${seconds}s` : `T+${-seconds}s`
+}
+
+const decoder = new TextDecoder()
+
+/** @param now end of the window, epoch ms. */
+export function presentRow(stored: StoredRow, dictionary: Dictionary, names: SourceNames, now: number): Row {
+  const source = names.get(stored.source_id)
+  const labels: Record<string, string | number> = {}
+  let eventType = ''
+  for (const labelId of labelIdsOf(stored.labels)) {
+    const label = dictionary.label(labelId)
+    if (label.name === TYPE_LABEL) eventType = label.value
+    else if (!label.name.startsWith('@')) labels[label.name] = label.value
+  }
+  if (stored.numbers) Object.assign(labels, JSON.parse(stored.numbers))
+  const entity = stored.entity === null ? null : dictionary.label(stored.entity)
+  return {
+    id: eventId(stored.id),
+    offset: offsetOfEvent(stored.ts, now),
+    source: source?.name ?? `source ${stored.source_id}`,
+    source_type: source?.sourceType ?? 'event_stream',
+    event_type: eventType,
+    event_time: iso(stored.ts),
+    ingested_at: iso(stored.ingested_at),
+    ...(stored.claimed_time === null ? {} : { claimed_time: stored.claimed_time }),
+    entity: entity && { label: entity.name, value: entity.value },
+    labels,
+    // What was sent is exact in the payload; this is for people and models to read.
+    text: escapeText(stored.text),
+    ...(stored.raw ? { raw: decoder.decode(stored.raw) } : {}),
+  }
+}
+
+/** One row as lines of the text timeline. */
+export const renderRow = (row: Row): string => eventLine(row)
+
+/** The heading of the text timeline. @param selector none: a read of sources, which it names then. */
+export function renderHeading(
+  selector: Record<string, unknown> | undefined,
+  sources: readonly string[] | undefined,
+  window: string,
+): string {
+  const constraints = selector
+    ? Object.entries(selector).map(([name, value]) => escapeLine(`${name}=${value}`))
+    : (sources ?? []).map((name) => escapeLine(`source ${name}`))
+  return `=== read · ${constraints.join(', ')} · window=${window} · ONE svc read ===\n`
+}
+
+/** The whole text timeline. @param none what is said where there are no rows. */
+export function renderTimeline(
+  heading: string,
+  rows: readonly Row[],
+  none = 'no events in this window',
+): string {
+  return `${heading}\n${rows.length ? rows.map(renderRow).join('\n') : none}\n`
+}

@@ -1,0 +1,295 @@
+/** Stored rows as the brief looks at them. */
+import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts } from '../brief/brief.ts'
+import { pagesOf, type Steps } from '../steps.ts'
+import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
+import type { PayloadHead, Position, Query, TextRow } from '../store/scan.ts'
+import { labelIdsOf } from '../store/tail.ts'
+import type { ReadContext, SourceNames } from './context.ts'
+import { eachLabelled, labelsNamed } from './fit.ts'
+import { eventId, parseEventId } from './present.ts'
+
+/** Text of a metric point: the series, its value, and what follows. */
+const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
+/** Text of a span: its name, and how long it took. */
+const SPAN = /^(.*?) \((\d+(?:\.\d+)?)ms\)(.*)$/s
+/** Numbers that name something, and measure nothing. */
+const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build|offset)$/i
+
+interface Labelled {
+  type: string
+  labels: Record<string, string | number>
+}
+
+/**
+ * @param label of the entity that is asked about: a row that carries it is of that entity.
+ * @returns what makes a row of a stored one; labels that rows share are made once
+ */
+export function contextRows(
+  dictionary: Dictionary,
+  names: SourceNames,
+  label: string,
+): (stored: TextRow) => ContextRow {
+  const known = new Map<string, Labelled>()
+  const labelled = (hex: string): Labelled => {
+    const found = known.get(hex)
+    if (found) return found
+    const made = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
+    known.set(hex, made)
+    return made
+  }
+  return (stored) => {
+    const { type, labels: strings } = labelled(stored.labels)
+    const numbers = stored.numbers === null ? null : (JSON.parse(stored.numbers) as Record<string, number>)
+    const labels = numbers ? { ...strings, ...numbers } : strings
+    const own = labels[label]
+    const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
+    const { values, isSample, series } = measured(stored.text, labels.signal, numbers)
+    // Of one shape, since there are 100,000 of them.
+    const row: ContextRow = {
+      id: eventId(stored.id),
+      source: names.get(stored.source_id)?.name ?? `source ${stored.source_id}`,
+      type,
+      at: stored.ts,
+      text: stored.text,
+      labels,
+      entity: own === undefined ? entity : String(own),
+      values,
+      isSample,
+    }
+    if (series !== undefined) row.series = series
+    return row
+  }
+}
+
+function labelsOf(ids: Uint32Array, dictionary: Dictionary): Labelled {
+  const labels: Record<string, string> = {}
+  let type = ''
+  for (const id of ids) {
+    const { name, value } = dictionary.label(id)
+    if (name === TYPE_LABEL) type = value
+    else if (!name.startsWith('@')) labels[name] = value
+  }
+  return { type, labels }
+}
+
+type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series'>
+
+const NOTHING: Measured = { values: {}, isSample: false }
+
+/** What a row measures. A span that failed is looked at for what it says. */
+function measured(text: string, signal: unknown, numbers: Record<string, number> | null): Measured {
+  if (signal === 'metrics') {
+    const point = POINT.exec(text)
+    return point
+      ? { values: { value: Number(point[2]) }, isSample: true, series: point[1]! }
+      : { values: {}, isSample: true }
+  }
+  if (signal === 'traces') {
+    const span = SPAN.exec(text)
+    if (span)
+      return {
+        values: { value: Number(span[2]) },
+        isSample: !/\bERROR\b/.test(span[3]!),
+        series: span[1]!,
+      }
+  }
+  if (numbers === null) return NOTHING
+  return {
+    values: Object.fromEntries(Object.entries(numbers).filter(([name]) => !NAMING.test(name))),
+    isSample: false,
+  }
+}
+
+/*
+ * Rows of a long window for the brief: all of them, or of each source the newest, so that one source that
+ * writes a million lines does not push out the deploy of another. Counting first, by source and minute,
+ * bounds the memory whatever the window holds.
+ */
+
+const BUCKET_MS = 60_000
+/** Rows read at a time, before others have their turn. */
+const BATCH = 4_000
+
+interface WideRows<T> {
+  /** By time, then by id. */
+  rows: T[]
+  /** Sources of which only the newest were taken: how many, since when (epoch ms), and one in how many. */
+  cuts: { sourceId: number; of: number; since: number; every: number }[]
+}
+
+/**
+ * @param most rows, over all sources.
+ * @param read the rows of some ids, in their order
+ */
+export function* wideRows<T>(
+  ctx: ReadContext,
+  query: Query,
+  most: number,
+  read: (ids: readonly number[]) => readonly T[],
+): Steps<WideRows<T>> {
+  const sources = labelsNamed(ctx, SOURCE_LABEL)
+  const counts = yield* countBySource(ctx, query, sources)
+  const cutAt = cutsOf(counts, most)
+  const positions: Position[] = []
+  const taken = new Map<number, number>()
+  yield* eachLabelled(ctx, query, new Set(sources.keys()), (label, id, ts) => {
+    const cut = cutAt.get(label)
+    if (cut && (ts < cut.since || id % cut.every !== 0)) return
+    positions.push({ ts, id })
+    taken.set(label, (taken.get(label) ?? 0) + 1)
+  })
+  positions.sort((a, b) => a.ts - b.ts || a.id - b.id)
+  const rows: T[] = []
+  for (let from = 0; from < positions.length; from += BATCH) {
+    yield
+    const ids = positions.slice(from, from + BATCH).map(({ id }) => id)
+    for (const row of read(ids)) rows.push(row)
+  }
+  const cuts = [...cutAt].map(([label, { since, every }]) => ({
+    sourceId: Number(sources.get(label)),
+    of: taken.get(label) ?? 0,
+    since,
+    every,
+  }))
+  return { rows, cuts }
+}
+
+/** Cuts as they are told. */
+export const namedCuts = (ctx: ReadContext, cuts: WideRows<unknown>['cuts']) =>
+  cuts.map(({ sourceId, of, since, every }) => ({
+    source: ctx.names.get(sourceId)?.name ?? `source ${sourceId}`,
+    ...{ of, since, every },
+  }))
+
+/** Events of each source by minute. */
+function* countBySource(
+  ctx: ReadContext,
+  query: Query,
+  sources: ReadonlyMap<number, string>,
+): Steps<Map<number, Map<number, number>>> {
+  const counts = new Map<number, Map<number, number>>()
+  yield* eachLabelled(ctx, query, new Set(sources.keys()), (label, _id, ts) => {
+    const minutes = counts.get(label) ?? new Map<number, number>()
+    counts.set(label, minutes)
+    const minute = Math.floor(ts / BUCKET_MS)
+    minutes.set(minute, (minutes.get(minute) ?? 0) + 1)
+  })
+  return counts
+}
+
+/** From when on rows of a source are taken (epoch ms), and of these those whose ids are multiples. */
+interface SourceCut {
+  since: number
+  every: number
+}
+
+/** @returns by label of the source; sources of which all rows are taken have no entry. */
+function cutsOf(
+  counts: ReadonlyMap<number, ReadonlyMap<number, number>>,
+  most: number,
+): Map<number, SourceCut> {
+  const totals = [...counts]
+    .map(([label, minutes]) => ({ label, total: [...minutes.values()].reduce((a, b) => a + b, 0) }))
+    .sort((a, b) => a.total - b.total)
+  const cuts = new Map<number, SourceCut>()
+  let left = most
+  for (const [i, { label, total }] of totals.entries()) {
+    // What small sources do not need is shared by the large ones.
+    const share = Math.floor(left / (totals.length - i))
+    if (total <= share) {
+      left -= total
+      continue
+    }
+    let taken = 0
+    const cut: SourceCut = { since: Number.POSITIVE_INFINITY, every: 1 }
+    for (const [minute, count] of [...counts.get(label)!].sort((a, b) => b[0] - a[0])) {
+      // Of a newest minute that is more than the share by itself, an even part stands for it.
+      if (taken === 0) cut.every = Math.max(1, Math.ceil(count / share))
+      else if (taken + count > share) break
+      taken += Math.floor(count / cut.every)
+      cut.since = minute * BUCKET_MS
+      if (cut.every > 1) break
+    }
+    cuts.set(label, cut)
+    left -= taken
+  }
+  return cuts
+}
+
+/*
+ * What OpenTelemetry says of spans, read from their payloads: ids of the trace, of the span and of its parent, start
+ * and duration. Events have the start as their time and the trace as their label; the rest is in no label, so
+ * that it costs ingest nothing, and is there for spans that were stored long ago, too.
+ */
+
+/** Type of the events that spans are. */
+const SPAN_TYPE = 'span'
+/** Bytes of a payload that are looked at first: ids, name and times come before attributes. */
+const HEAD = 600
+const SPAN_BATCH = 2_000
+const NANOS_PER_MS = 1e6
+
+/** Members of an object up to the first that is a list or an object: name, then text or number. */
+const MEMBER = /[{,]"(\w+)":(?:"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?))(?=[,}])/y
+/** Text of a span: its name, and how long it took. */
+const NAMED = /^(.*?) \(\d+(?:\.\d+)?ms\)(.*)$/s
+
+/** A parent may stand after a list; whether there is one is looked for in all of the payload. */
+const PARENT = '"parentSpanId":"'
+
+type Facts = Omit<SpanFacts, 'failed'>
+
+/** Sets `span`, what it is called and its duration on rows that are spans. @param to end of the window, epoch ms. */
+export function* setSpans(ctx: ReadContext, rows: readonly ContextRow[], to: number): Steps<void> {
+  const spans = rows.filter(({ type, at }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS)
+  for (const some of pagesOf(spans, SPAN_BATCH)) {
+    yield
+    const ids = some.map(({ id }) => parseEventId(id)!)
+    const heads = new Map(ctx.rows.payloadHeads(ids, HEAD, PARENT).map((head) => [head.id, head]))
+    for (const [i, row] of some.entries()) {
+      const id = ids[i]!
+      const facts = factsIn(heads.get(id)) ?? factsOf(wholeOf(ctx, id))
+      if (facts) setSpan(row, facts)
+    }
+  }
+}
+
+function setSpan(row: ContextRow, facts: Facts): void {
+  const [, name = row.type, rest = ''] = NAMED.exec(row.text) ?? []
+  row.span = { ...facts, failed: /\bERROR\b/.test(rest) }
+  row.series = name
+  row.values = { ...row.values, value: facts.end - facts.begin }
+}
+
+/** @returns null where the head does not hold all that the payload says */
+function factsIn(given: PayloadHead | undefined): Facts | null {
+  if (given === undefined) return null
+  const members: Record<string, string> = {}
+  MEMBER.lastIndex = 0
+  for (let found = MEMBER.exec(given.head); found; found = MEMBER.exec(given.head))
+    members[found[1]!] = found[2] ?? found[3]!
+  return given.has && members.parentSpanId === undefined ? null : factsOf(members)
+}
+
+/** @returns null where an id or a time is missing: it is no span of OpenTelemetry */
+function factsOf(members: Readonly<Record<string, unknown>>): Facts | null {
+  const { traceId, spanId, parentSpanId, startTimeUnixNano, endTimeUnixNano } = members
+  const begin = Number(startTimeUnixNano) / NANOS_PER_MS
+  const end = Number(endTimeUnixNano) / NANOS_PER_MS
+  if (typeof traceId !== 'string' || typeof spanId !== 'string' || !(begin > 0 && end >= begin)) return null
+  const parent = typeof parentSpanId === 'string' ? parentSpanId : ''
+  return { trace: traceId, id: spanId, parent, begin, end }
+}
+
+/** The payload; nothing where it is no object. */
+function wholeOf(ctx: ReadContext, id: number): Record<string, unknown> {
+  try {
+    const payload: unknown = JSON.parse(decoder.decode(ctx.rows.read([id], true)[0]?.raw))
+    return typeof payload === 'object' && payload !== null ? { ...payload } : {}
+  } catch {
+    // A payload need not be JSON: then it is no span.
+    return {}
+  }
+}
+
+const decoder = new TextDecoder()

@@ -1,0 +1,316 @@
+/** Counts of a label's values in a window against the window before it, biggest change first. */
+import { escapeLine } from '../../../schemas/plain-text.ts'
+import type {
+  EntitiesResult,
+  HistogramRequest,
+  HistogramResult,
+  LabelFacet,
+  LabelValue,
+  StatsRequest,
+  StatsResult,
+  StatsRow,
+} from '../../../schemas/types.ts'
+import { fail } from '../../errors.ts'
+import { parseDuration } from '../../model/units.ts'
+import { atOnce, type Steps } from '../steps.ts'
+import { SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
+import type { ReadContext } from './context.ts'
+import { eachLabelled, labelsNamed } from './fit.ts'
+import {
+  compilePlan,
+  labelNames,
+  queryOf,
+  resolveWindow,
+  type Scoped,
+  unknownLabels,
+  unknownOf,
+} from './plan.ts'
+import { iso } from './present.ts'
+
+const TOP_MAX = 50
+/** Labels of ours that may be counted under their plain names. */
+const BUILT_IN: Record<string, string> = { source: SOURCE_LABEL, event_type: TYPE_LABEL }
+
+/**
+ * @param now end of the window, epoch ms.
+ * @param asOf counts only what had been ingested by then, epoch ms; absent: everything.
+ * @throws SvcError invalid, not_found
+ */
+export function answerStats(
+  ctx: ReadContext,
+  request: Scoped<StatsRequest>,
+  now: number,
+  asOf?: number,
+): StatsResult {
+  return atOnce(statsInSteps(ctx, request, now, asOf))
+}
+
+/** The same segment by segment. */
+export function* statsInSteps(
+  ctx: ReadContext,
+  request: Scoped<StatsRequest>,
+  now: number,
+  asOf?: number,
+): Steps<StatsResult> {
+  const window = request.window ?? '30m'
+  const length = parseDuration(window, 'window')
+  const plan = compilePlan(
+    {
+      selector: request.where,
+      sources: request.sources,
+      ...(request.project?.length ? { project: request.project } : {}),
+    },
+    ctx.db,
+    ctx.dictionary,
+    ctx.names,
+  )
+  const ceiling = asOf === undefined ? ctx.index.tail.lastId : ctx.ceilingAt(asOf)
+  const query = queryOf(plan, { from: now - 2 * length, to: now }, ceiling)
+  const values = labelsNamed(ctx, BUILT_IN[request.by] ?? request.by)
+  const counted = new Set(values.keys())
+  const counts = new Map<number, { now: number; before: number }>()
+  yield* eachLabelled(ctx, query, counted, (labelId, _id, ts) => {
+    if (labelId === 0) return
+    const entry = counts.get(labelId) ?? { now: 0, before: 0 }
+    counts.set(labelId, entry)
+    // The boundary belongs to the newer window, whose start is inclusive.
+    if (ts >= now - length) entry.now++
+    else entry.before++
+  })
+  const table = tabulate(request, window, mergeByValue(ctx, request.by, values, counts))
+  if (table.values > 0) return table
+  const asked = [request.by, ...Object.keys(request.where ?? {})]
+  const wanted = asked.filter((name) => name !== 'key_value' && !Object.hasOwn(BUILT_IN, name))
+  const notice = unknownLabels(ctx.db, ctx.names, [...new Set(wanted)])
+  return notice === null ? table : { ...table, stats: `${table.stats}\n${notice}`, notice }
+}
+
+/** Source labels hold ids; two sources of one name (one deleted) count as one. */
+function mergeByValue(
+  ctx: ReadContext,
+  by: string,
+  values: Map<number, string>,
+  counts: Map<number, { now: number; before: number }>,
+): Map<string, { now: number; before: number }> {
+  const merged = new Map<string, { now: number; before: number }>()
+  for (const [labelId, count] of counts) {
+    const value = values.get(labelId) ?? ''
+    const shown = by === 'source' ? (ctx.names.get(Number(value))?.name ?? value) : value
+    const entry = merged.get(shown)
+    if (entry) {
+      entry.now += count.now
+      entry.before += count.before
+    } else merged.set(shown, { ...count })
+  }
+  return merged
+}
+
+function tabulate(
+  request: Scoped<StatsRequest>,
+  window: string,
+  counts: Map<string, { now: number; before: number }>,
+): StatsResult {
+  const top = Math.min(TOP_MAX, Math.max(1, Math.trunc(request.top ?? 20)))
+  const total = { now: 0, before: 0 }
+  for (const count of counts.values()) {
+    total.now += count.now
+    total.before += count.before
+  }
+  const rows: StatsRow[] = [...counts]
+    .map(([value, count]) => ({
+      value,
+      now: count.now,
+      before: count.before,
+      change: describeChange(count.now, count.before),
+    }))
+    .sort(
+      (a, b) =>
+        Math.abs(b.now - b.before) - Math.abs(a.now - a.before) ||
+        b.now - a.now ||
+        (a.value < b.value ? -1 : 1),
+    )
+    .slice(0, top)
+  return {
+    stats: renderTable(request.by, window, rows, total),
+    by: request.by,
+    window,
+    rows,
+    total,
+    values: counts.size,
+  }
+}
+
+/** +n (xR), new, gone or none. */
+function describeChange(now: number, before: number): string {
+  if (now === before) return 'none'
+  if (before === 0) return 'new'
+  if (now === 0) return 'gone'
+  const ratio = Math.round((now / before) * 10) / 10
+  return `${now > before ? '+' : ''}${now - before} (x${ratio})`
+}
+
+function renderTable(
+  by: string,
+  window: string,
+  rows: StatsRow[],
+  total: { now: number; before: number },
+): string {
+  const cells = [
+    [by, 'now', 'before', 'change'],
+    ...rows.map((row) => [escapeLine(row.value), String(row.now), String(row.before), row.change]),
+    ['total', String(total.now), String(total.before), describeChange(total.now, total.before)],
+  ]
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => row[column]!.length)))
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!)))
+      .join(' | ')
+      .trimEnd(),
+  )
+  return [`events by ${by}, last ${window} against the ${window} before`, ...lines].join('\n')
+}
+
+/* Counts over time for the density strip. */
+
+const BUCKETS_MAX = 200
+
+/**
+ * Segment by segment.
+ * @param now end of a relative window, epoch ms.
+ * @throws SvcError invalid, not_found
+ */
+export function* histogramInSteps(
+  ctx: ReadContext,
+  request: HistogramRequest,
+  now: number,
+): Steps<HistogramResult> {
+  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names)
+  const window = resolveWindow(request, now)
+  const wanted = Math.min(BUCKETS_MAX, Math.max(1, Math.trunc(request.buckets ?? 60)))
+  const span = Math.max(1, window.shownTo - window.from)
+  const bucketMs = Math.ceil(span / wanted)
+  const n = Math.ceil(span / bucketMs)
+  const sourceLabels = labelsNamed(ctx, SOURCE_LABEL)
+  const sourceIds = new Set(sourceLabels.keys())
+  const bySource = new Map<string, Uint32Array>()
+  const totals = new Uint32Array(n)
+  // The strip ends where it says: events of clocks ahead are in the list, not past its edge.
+  const query = queryOf(plan, { from: window.from, to: window.shownTo }, ctx.index.tail.lastId)
+  yield* eachLabelled(ctx, query, sourceIds, (labelId, _id, ts) => {
+    const bucket = Math.min(n - 1, Math.floor((ts - window.from) / bucketMs))
+    totals[bucket]!++
+    const name = ctx.names.get(Number(sourceLabels.get(labelId)))?.name ?? ''
+    let counts = bySource.get(name)
+    if (!counts) {
+      counts = new Uint32Array(n)
+      bySource.set(name, counts)
+    }
+    counts[bucket]!++
+  })
+  const buckets = Array.from(totals, (count, i) => ({
+    at: iso(window.from + i * bucketMs),
+    count,
+    by_source: Object.fromEntries(
+      [...bySource].filter(([, counts]) => counts[i]! > 0).map(([name, counts]) => [name, counts[i]!]),
+    ),
+  }))
+  const total = totals.reduce((sum, count) => sum + count, 0)
+  const notice = total === 0 ? unknownOf(ctx, request.selector) : null
+  return {
+    from: iso(window.from),
+    to: iso(window.shownTo),
+    bucket_ms: bucketMs,
+    total,
+    buckets,
+    ...(notice === null ? {} : { notice }),
+  }
+}
+
+/* Labels and their values with counts, for pickers (GET /api/entities). */
+
+/** Past this many values a label is flagged; it is still counted exactly. */
+const HIGH_CARDINALITY = 10_000
+const LIMIT_MAX = 500
+const LIMIT_MAX_ALL = 50
+
+/** Labels that name a request and no entity: of each value there are a few events, and as many values as requests. */
+const OF_REQUESTS = new Set(['trace_id'])
+
+/** Every label with its most frequent values, but those of requests, which are listed when asked for by name. */
+export function answerEntities(ctx: ReadContext, limit: number): EntitiesResult {
+  ctx.names.refresh()
+  const listed = labelNames(ctx.db).filter((label) => !OF_REQUESTS.has(label))
+  const facets = listed.map((label) => facetOf(ctx, label, Math.min(LIMIT_MAX_ALL, Math.max(1, limit))))
+  return {
+    labels: facets
+      .filter((facet) => facet.distinct > 0)
+      .sort((a, b) => Number(b.primary) - Number(a.primary) || (a.label < b.label ? -1 : 1)),
+  }
+}
+
+/**
+ * One label's values, most frequent first.
+ * @param prefix only values that begin with it.
+ * @throws SvcError not_found when no event has the label.
+ */
+export function answerEntityValues(
+  ctx: ReadContext,
+  label: string,
+  limit: number,
+  prefix?: string,
+): LabelFacet {
+  ctx.names.refresh()
+  const facet = facetOf(ctx, label, Math.min(LIMIT_MAX, Math.max(1, limit)), prefix)
+  if (facet.distinct === 0 && !labelNames(ctx.db).includes(label))
+    fail('not_found', `no event has the label ${label}`, { field: 'label' })
+  return facet
+}
+
+interface LabelRow {
+  id: number
+  value: string
+}
+
+function facetOf(ctx: ReadContext, label: string, limit: number, prefix?: string): LabelFacet {
+  const found = selectLabels(ctx, label, prefix)
+  const counts = ctx.counts.read(found.map((row) => row.id))
+  let distinct = 0
+  const values: { row: LabelRow; events: number; last: number }[] = []
+  for (const row of found) {
+    const sealed = counts.get(row.id)
+    const events = (sealed?.n ?? 0) + ctx.index.tail.count(row.id)
+    if (events === 0) continue
+    distinct++
+    values.push({ row, events, last: sealed?.last ?? 0 })
+  }
+  values.sort((a, b) => b.events - a.events || (a.row.value < b.row.value ? -1 : 1))
+  const declaring = [...ctx.names.all()].filter(
+    (source) => !source.deleted && source.labels.some((l) => l.name === label),
+  )
+  return {
+    label,
+    primary: declaring.some((source) => source.labels.some((l) => l.name === label && l.primary)),
+    sources: declaring.map((source) => source.name).sort(),
+    distinct,
+    high_cardinality: distinct > HIGH_CARDINALITY,
+    values: values.slice(0, limit).map(({ row, events, last }) => presentValue(ctx, row, events, last)),
+  }
+}
+
+function selectLabels(ctx: ReadContext, label: string, prefix: string | undefined): LabelRow[] {
+  const columns = 'SELECT id, value FROM named_labels WHERE name = ?'
+  if (prefix === undefined || prefix === '') return ctx.db.prepare(columns).all(label) as LabelRow[]
+  // A range of the keys by name and value; U+10FFFF sorts after every other character.
+  return ctx.db
+    .prepare(`${columns} AND value >= ? AND value < ?`)
+    .all(label, prefix, `${prefix}\u{10ffff}`) as LabelRow[]
+}
+
+function presentValue(ctx: ReadContext, row: LabelRow, events: number, sealedLast: number): LabelValue {
+  let last = sealedLast
+  for (const segment of ctx.index.tail.segments) {
+    const list = segment.list(row.id)
+    if (list?.length) last = Math.max(last, segment.ingestedAt[list.last()]!)
+  }
+  return { value: row.value, events, last_ingest: last ? iso(last) : null }
+}

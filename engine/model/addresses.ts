@@ -1,0 +1,31 @@
+/**
+ * A stored secret is for the address it was entered for. Whoever may change an address could otherwise
+ * have the secret sent to a host of theirs; so where the address changes, the secret is entered again.
+ * One rule for sources, MCP servers, agents, model providers, tracing, credentials and parameters.
+ */
+import { fail } from '../errors.ts'
+
+/** Scheme, host and port of an address; null: it is none. */
+export const originOf = (address: unknown): string | null =>
+  typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : null
+
+/**
+ * Refuses to keep a secret that is stored for another address.
+ * @param field as the caller knows it. @param was, now the addresses; blank ones are sent nothing.
+ * @throws SvcError invalid
+ */
+export function refuseMoved(field: string, was: unknown, now: unknown, extra: { field: string }): void {
+  if (now === undefined || now === null || now === '' || now === was) return
+  const origin = originOf(now)
+  if (origin === null || origin !== originOf(was))
+    fail('invalid', `${field}: enter it again: the address changed`, extra)
+}
+
+/** Host and path, the last part of the path but for two characters: where secrets tend to be. */
+export function maskedUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url)
+  const parts = pathname.split('/')
+  const last = parts.pop() ?? ''
+  const shown = last.length > 2 ? `${last.slice(0, 2)}…` : last
+  return `${protocol}//${host}${[...parts, shown].join('/')}`
+}

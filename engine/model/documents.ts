@@ -1,0 +1,410 @@
+/**
+ * What is declared on an instance: parts (source, trigger, agent, MCP server, skill) and projects,
+ * each as one JSON document. A change-set edits documents; each kind says here how its documents
+ * are stored, and is the only one that knows its table, its secrets and its lifecycle.
+ */
+
+import type { FieldsOf } from '../../schemas/fields-of.ts'
+import type {
+  AgentSpec,
+  FieldChange,
+  McpServerSpec,
+  MergeConflict,
+  Operation,
+  SkillSpec,
+  SourceSpec,
+  TriggerSpec,
+} from '../../schemas/types.ts'
+import type { Caller } from '../calls.ts'
+import { fail } from '../errors.ts'
+import type { VariableUse } from '../net/secrets.ts'
+
+/** A declared object as it is stored now. */
+export interface Stored<D extends Doc = Doc> {
+  /** Name of a part, id of a project. */
+  key: string
+  name: string
+  doc: D
+  /** JSON of the document with its secrets sealed and the row's id under @id. */
+  sealed: string
+  /** Change-set that last changed it; 0: before there were any. */
+  changeSet: number
+  state: string
+  createdAt: number
+  updatedAt: number
+  /** Fields whose secret is stored but cannot be read with this key file. */
+  unreadable: readonly string[]
+}
+
+/** The same of one kind. */
+export type StoredOf<K extends ChangeKind> = Stored<DocumentOf<K>>
+
+/** When and by whom a write is made. `at` in epoch ms. */
+export interface Stroke {
+  at: number
+  by: Caller
+  /** Id of the change-set. */
+  changeSet: number
+}
+
+/** How the documents of one kind are stored; every call is inside the caller's transaction. */
+export interface DeclaredKind<D extends Doc = Doc> {
+  kind: ChangeKind
+  /** The live object of that key. */
+  find(key: string): Stored<D> | undefined
+  /** Every live object, by name. */
+  list(): Stored<D>[]
+  /** Opens a document from the record of changes; secrets that cannot be read are left out. */
+  open(sealed: string): D
+  /** Inserts a document; with `revive` the row it was deleted from comes back. @returns it, sealed. */
+  create(key: string, doc: Doc, stroke: Stroke, revive: string | null): string
+  /** @returns the new document, sealed. */
+  update(stored: Stored, doc: Doc, stroke: Stroke): string
+  remove(stored: Stored, stroke: Stroke): void
+  /** The document as it may leave the engine. */
+  mask(doc: Doc): Doc
+  /**
+   * The document with its secret fields masked, and its addresses as they are: what plans of releases that
+   * knew no secrets in addresses were digested with. A kind that has no addresses leaves it out.
+   */
+  maskFields?(doc: Doc): Doc
+  /** The variables of the environment that a document refers to; a kind without any leaves it out. */
+  variables?(doc: Doc): VariableUse[]
+  /** The fields of a document that may hold addresses, by how errors name them; a kind without any leaves it out. */
+  addresses?(doc: Doc): Record<string, unknown>
+  /** Whether a field, named by a pointer, is a set of entries by name, left out when it is empty. */
+  isSet?(path: string): boolean
+}
+
+/** How those of each kind are stored. */
+export type Kinds = { [K in ChangeKind]: DeclaredKind<DocumentOf<K>> }
+
+/** What errors and summaries call a kind. */
+export const kindWord = (kind: ChangeKind): string => (kind === 'mcp_server' ? 'MCP server' : kind)
+
+/*
+ * The documents of what is declared, by kind: parts as their schemas have them, and projects. What is stored of a kind
+ * was checked against its schema, or made here, before it was written.
+ */
+
+export type ChangeKind = Operation['kind']
+export const partKinds = ['source', 'mcp_server', 'skill', 'trigger', 'agent'] as const
+export type PartKind = (typeof partKinds)[number]
+/** In the order to make them: what is referred to comes first. */
+export const changeKinds = [...partKinds, 'project'] as const satisfies readonly ChangeKind[]
+
+/** A declared object of any kind with its secrets in the clear, field by field; treat as immutable. */
+export type Doc = Readonly<Record<string, unknown>>
+
+/** How a project uses a part: `owned` when it belongs to it, not only shared with it. */
+export interface Use {
+  owned?: true
+}
+/**
+ * An object of a template's plan; `digest` of the spec as planned, without secrets, of which `secrets`
+ * is a keyed hash.
+ */
+export interface Planned {
+  name: string
+  digest: string
+  secrets?: string
+  adopted?: true
+}
+/** What pausing the project stopped, so that resuming restores exactly that. */
+export interface Stopped {
+  wakes?: Record<string, Record<string, true>>
+  triggers?: Record<string, true>
+  sources?: Record<string, true>
+}
+
+/** A project. Sets and relations are objects by name, so that two writers who touch different ones never meet. */
+export interface ProjectDoc {
+  name: string
+  template: string
+  goal?: string
+  description?: string
+  params?: Record<string, unknown>
+  uses: Partial<Record<PartKind, Record<string, Use>>>
+  /** Trigger → agent it wakes. */
+  wakes?: Record<string, Record<string, { enabled: boolean }>>
+  /** Agent → verdict → agent that takes over. */
+  handoffs?: Record<string, Record<string, Record<string, { cooldown: string }>>>
+  /** Kind → key in the template's plan. */
+  plan?: Partial<Record<PartKind, Record<string, Planned>>>
+  stopped?: Stopped
+  paused?: true
+  draft?: true
+  /** Made by guided setup. */
+  setup?: true
+}
+
+/** What any part may say beside its own fields. */
+interface Guarded {
+  /** It is not deleted. */
+  prevent_destroy?: boolean
+}
+
+interface Documents {
+  source: SourceSpec & Guarded
+  mcp_server: McpServerSpec & Guarded
+  skill: SkillSpec & Guarded
+  trigger: TriggerSpec & Guarded
+  agent: AgentSpec & Guarded
+  project: ProjectDoc
+}
+
+/**
+ * A declared object with its secrets in the clear; treat as immutable.
+ * @example
+ * const trigger: DocumentOf<'trigger'> | undefined = kinds.trigger.find('gateway-errors')?.doc
+ */
+export type DocumentOf<K extends ChangeKind> = FieldsOf<Documents[K]>
+
+/** A document whose kind is said beside it. @param doc stored, staged or recorded as one of that kind */
+export const documentOf = <K extends ChangeKind>(_kind: K, doc: Doc): DocumentOf<K> => doc as DocumentOf<K>
+
+/*
+ * Differences and three-way merges of JSON documents, field by field. Objects are compared key by
+ * key; lists and scalars are one field. Fields are named by RFC 6901 pointers.
+ */
+
+/** A field that two writers changed from the same base. */
+interface FieldConflict {
+  path: string
+  base: unknown
+  mine: unknown
+  theirs: unknown
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Deep equality of JSON values; the order of keys does not count, the order of a list does. */
+export function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, i) => equal(item, b[i]))
+  if (!isObject(a) || !isObject(b)) return false
+  const keys = Object.keys(a).filter((key) => a[key] !== undefined)
+  return (
+    keys.length === Object.keys(b).filter((key) => b[key] !== undefined).length &&
+    keys.every((key) => equal(a[key], b[key]))
+  )
+}
+
+/** The fields that differ, in the order of `before`, then of `after`. */
+export function differences(before: unknown, after: unknown, path = ''): FieldChange[] {
+  if (equal(before, after)) return []
+  if (!isObject(before) || !isObject(after)) {
+    const change: FieldChange = { path }
+    if (before !== undefined) change.from = before
+    if (after !== undefined) change.to = after
+    return [change]
+  }
+  return keysOf(before, after).flatMap((key) =>
+    differences(before[key], after[key], `${path}/${escapeKey(key)}`),
+  )
+}
+
+/** Whether a field is a set of entries by name, which is left out when it is empty. */
+type IsSet = (path: string) => boolean
+
+/**
+ * What both writers wanted, where they did not change the same field.
+ * @returns the merged value, and the fields both changed differently.
+ */
+function merge<T>(
+  base: T,
+  mine: T,
+  theirs: T,
+  isSet: IsSet = () => false,
+): { merged: T; conflicts: FieldConflict[] } {
+  const conflicts: FieldConflict[] = []
+  const merged = mergeAt({ base, mine, theirs }, '', isSet, conflicts) as T
+  return { merged, conflicts }
+}
+
+function mergeAt(
+  sides: { base: unknown; mine: unknown; theirs: unknown },
+  path: string,
+  isSet: IsSet,
+  conflicts: FieldConflict[],
+): unknown {
+  if (equal(sides.mine, sides.theirs) || equal(sides.base, sides.mine)) return sides.theirs
+  if (equal(sides.base, sides.theirs)) return sides.mine
+  const none = isSet(path) ? {} : undefined
+  const { base = none, mine = none, theirs = none } = sides
+  if (!isObject(mine) || !isObject(theirs) || !(isObject(base) || base === undefined)) {
+    conflicts.push({ path, ...sides })
+    return theirs
+  }
+  const out: Record<string, unknown> = {}
+  for (const key of keysOf(theirs, mine)) {
+    const inner = { base: base?.[key], mine: mine[key], theirs: theirs[key] }
+    const value = mergeAt(inner, `${path}/${escapeKey(key)}`, isSet, conflicts)
+    if (value !== undefined) out[key] = value
+  }
+  const isLeftOut = sides.mine === undefined || sides.theirs === undefined
+  return isLeftOut && Object.keys(out).length === 0 ? undefined : out
+}
+
+/** A document with a merge patch applied (RFC 7396): null removes a field. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch
+  const out: Record<string, unknown> = isObject(target) ? { ...target } : {}
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete out[key]
+    else out[key] = mergePatch(out[key], value)
+  }
+  return out
+}
+
+const keysOf = (a: Fields, b: Fields): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])]
+
+/** A key as a part of an RFC 6901 pointer. */
+const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/*
+ * An edit under way: the declared documents as they would be, on top of those stored. Whoever
+ * composes a change-set reads and stages here; nothing is written until the whole is known, so a
+ * plan and an application are the same computation.
+ */
+
+/** One staged object: `doc` null deletes it. */
+export interface Staged {
+  kind: ChangeKind
+  key: string
+  stored: Stored | undefined
+  doc: Doc | null
+  /** Its recorded document, when a deleted row is brought back. */
+  revive: string | null
+}
+
+/** The document of an object as of a change-set, from the record. */
+type BaseOf = (kind: ChangeKind, key: string, changeSet: number) => Doc | null | undefined
+
+export class Edit {
+  private readonly staged = new Map<ChangeKind, Map<string, Staged>>()
+  private readonly loaded = new Map<ChangeKind, Map<string, Stored>>()
+  readonly conflicts: MergeConflict[] = []
+
+  constructor(
+    private readonly kinds: Kinds,
+    private readonly baseOf: BaseOf,
+  ) {
+    for (const kind of changeKinds) this.staged.set(kind, new Map())
+  }
+
+  /** As stored before this edit. */
+  stored<K extends ChangeKind>(kind: K, key: string): Stored<DocumentOf<K>> | undefined {
+    const loaded = this.loaded.get(kind)
+    return (loaded ? loaded.get(key) : this.kinds[kind].find(key)) as Stored<DocumentOf<K>> | undefined
+  }
+
+  /** As it would be. */
+  get<K extends ChangeKind>(kind: K, key: string): DocumentOf<K> | undefined {
+    const staged = this.staged.get(kind)!.get(key)
+    // What is staged of a kind is put as one of it.
+    return staged ? ((staged.doc ?? undefined) as DocumentOf<K> | undefined) : this.stored(kind, key)?.doc
+  }
+
+  /** @throws SvcError not_found */
+  require<K extends ChangeKind>(kind: K, key: string): DocumentOf<K> {
+    return this.get(kind, key) ?? fail('not_found', `no ${kindWord(kind)} is named ${key}`)
+  }
+
+  has(kind: ChangeKind, key: string): boolean {
+    return this.get(kind, key) !== undefined
+  }
+
+  /** Every object of a kind as it would be, by key. */
+  all<K extends ChangeKind>(kind: K): Map<string, DocumentOf<K>> {
+    const out = new Map<string, DocumentOf<K>>()
+    for (const [key, stored] of this.load(kind)) out.set(key, stored.doc as DocumentOf<K>)
+    for (const [key, { doc }] of this.staged.get(kind)!) {
+      if (doc) out.set(key, doc as DocumentOf<K>)
+      else out.delete(key)
+    }
+    return out
+  }
+
+  /**
+   * Stages a document. With `base`, the version its writer saw, what others changed since is merged;
+   * fields both changed are collected in `conflicts` and refuse the whole change-set.
+   */
+  put(kind: ChangeKind, key: string, doc: Doc, base?: number): void {
+    const stored = this.stored(kind, key)
+    const { prevent_destroy: guard, ...rest } = doc
+    const given = guard === false ? rest : doc
+    const merged =
+      base === undefined || !stored || stored.changeSet <= base
+        ? given
+        : this.rebase(kind, stored, given, base)
+    // Who says nothing of a part's guard does not take it away: few know the field. False does.
+    const now: Doc | undefined = this.get(kind, key)
+    const isKept = guard === undefined && now?.prevent_destroy === true
+    // What this edit brings back, and then changes, is still brought back.
+    const revive = this.staged.get(kind)!.get(key)?.revive ?? null
+    this.stage({ kind, key, stored, doc: isKept ? { ...merged, prevent_destroy: true } : merged, revive })
+  }
+
+  /** Stages a deletion; nothing happens when it is not there. */
+  remove(kind: ChangeKind, key: string): void {
+    const stored = this.stored(kind, key)
+    if (stored) this.stage({ kind, key, stored, doc: null, revive: null })
+    else this.staged.get(kind)!.delete(key)
+  }
+
+  /** Stages a deleted object as it was recorded. */
+  revive(kind: ChangeKind, key: string, sealed: string): void {
+    this.stage({ kind, key, stored: undefined, doc: this.kinds[kind].open(sealed), revive: sealed })
+  }
+
+  /** Everything staged, in the order to make things. */
+  touched(): Staged[] {
+    return changeKinds.flatMap((kind) => [...this.staged.get(kind)!.values()])
+  }
+
+  private stage(entry: Staged): void {
+    this.staged.get(entry.kind)!.set(entry.key, entry)
+  }
+
+  private load(kind: ChangeKind): Map<string, Stored> {
+    let known = this.loaded.get(kind)
+    if (!known) {
+      known = new Map(this.kinds[kind].list().map((stored) => [stored.key, stored]))
+      this.loaded.set(kind, known)
+    }
+    return known
+  }
+
+  private rebase(kind: ChangeKind, stored: Stored, mine: Doc, base: number): Doc {
+    const then = this.baseOf(kind, stored.key, base)
+    // Without a record of then, everything of theirs that differs would be lost: let mine conflict.
+    const kindOf = this.kinds[kind]
+    const isSet = (path: string) => kindOf.isSet?.(path) ?? false
+    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, stored.doc, isSet)
+    const shown = { base: kindOf.mask(then ?? {}), mine: kindOf.mask(mine), theirs: kindOf.mask(stored.doc) }
+    for (const { path } of conflicts)
+      this.conflicts.push({
+        kind,
+        name: stored.name,
+        path,
+        base: at(shown.base, path) ?? null,
+        mine: at(shown.mine, path) ?? null,
+        theirs: at(shown.theirs, path) ?? null,
+      })
+    return merged
+  }
+}
+
+/** The value at an RFC 6901 pointer. */
+function at(doc: unknown, pointer: string): unknown {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], doc)
+}

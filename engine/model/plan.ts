@@ -1,0 +1,115 @@
+/** What an edit would do, by object, as people read it before and after it is applied. */
+import type { ChangePlan, FieldChange, PlannedChange } from '../../schemas/types.ts'
+import {
+  type ChangeKind,
+  type DeclaredKind,
+  type Doc,
+  differences,
+  type Kinds,
+  kindWord,
+  type Staged,
+} from './documents.ts'
+
+/** The plan of an edit; secrets masked. */
+export function planOf(staged: readonly Staged[], kinds: Kinds): ChangePlan {
+  const changes = staged
+    .filter(({ stored, doc }) => stored !== undefined || doc !== null)
+    .map(({ kind, key, stored, doc }) => plannedChange(kind, key, stored?.doc ?? null, doc, kinds[kind]))
+  const count = (action: PlannedChange['action']) => changes.filter((c) => c.action === action).length
+  return {
+    changes,
+    creates: count('create'),
+    updates: count('update'),
+    deletes: count('delete'),
+    unchanged: count('none'),
+  }
+}
+
+/** One object's change with its fields, secrets masked. Null: it was not there, or is no longer. */
+export function plannedChange(
+  kind: ChangeKind,
+  key: string,
+  before: Doc | null,
+  after: Doc | null,
+  adapter: DeclaredKind,
+): PlannedChange {
+  const named = after ?? before ?? {}
+  const variables = (after && adapter.variables?.(after)) || []
+  return {
+    action: actionOf(before, after),
+    kind,
+    key,
+    name: kind === 'project' ? String(named.name) : key,
+    fields: maskedDifferences(before, after, adapter),
+    ...(variables.length ? { variables } : {}),
+  }
+}
+
+function actionOf(before: Doc | null, after: Doc | null): PlannedChange['action'] {
+  if (!before) return 'create'
+  if (!after) return 'delete'
+  return differences(before, after).length ? 'update' : 'none'
+}
+
+/** A changed secret shows as changed, with the mask on both sides. */
+function maskedDifferences(before: Doc | null, after: Doc | null, adapter: DeclaredKind): FieldChange[] {
+  const shown = differences(before ? adapter.mask(before) : {}, after ? adapter.mask(after) : {})
+  const real = differences(before ?? {}, after ?? {})
+  const seen = new Set(shown.map((field) => field.path))
+  const hidden = real.filter(
+    (field) => !seen.has(field.path) && !shown.some((s) => covers(s.path, field.path)),
+  )
+  return [
+    ...shown,
+    ...hidden.map(({ path, from, to }) => ({
+      path,
+      ...(from === undefined ? {} : { from: MASK }),
+      ...(to === undefined ? {} : { to: MASK }),
+    })),
+  ]
+}
+
+const covers = (outer: string, inner: string): boolean => inner.startsWith(`${outer}/`)
+
+/** What stands for a stored secret on the wire, whatever its length. */
+export const MASK = '•'.repeat(8)
+
+/** A change-set in one line: one object with its fields, or counts. */
+export function summaryOf(changed: readonly Staged[]): string {
+  const [lead, ...others] = changed.filter(isProjectMove)
+  if (changed.length > 3 && lead && others.length === 0)
+    return `${sentence(lead)}; ${summaryOf(changed.filter((one) => one !== lead))}`
+  if (changed.length > 3) {
+    const made = changed.filter(({ stored }) => !stored).length
+    const gone = changed.filter(({ doc }) => !doc).length
+    const edited = changed.length - made - gone
+    return [made && `${made} created`, edited && `${edited} changed`, gone && `${gone} deleted`]
+      .filter(Boolean)
+      .join(', ')
+  }
+  return changed.map(sentence).join('; ')
+}
+
+/** A project that is made, deleted, paused or resumed: what else changed with it is how. */
+function isProjectMove({ kind, stored, doc }: Staged): boolean {
+  return kind === 'project' && (!stored || !doc || Boolean(stored.doc.paused) !== Boolean(doc.paused))
+}
+
+/** Fields of projects as people call them; what a pause stopped is said by the pause. */
+const FIELD_WORDS: Record<string, readonly string[]> = {
+  uses: ['parts'],
+  wakes: ['wiring'],
+  handoffs: ['wiring'],
+  plan: ['parts'],
+  stopped: [],
+}
+
+function sentence({ kind, key, stored, doc }: Staged): string {
+  const label = `${kindWord(kind)} ${kind === 'project' ? String((doc ?? stored!.doc).name) : key}`
+  if (!stored) return `${label} created`
+  if (!doc) return `${label} deleted`
+  const names = new Set(differences(stored.doc, doc).map((field) => field.path.split('/')[1] ?? ''))
+  if (names.has('paused')) return `${label} ${doc.paused ? 'paused' : 'resumed'}`
+  const words = [...new Set([...names].flatMap((name) => FIELD_WORDS[name] ?? [name]))]
+  return `${label}: ${words.slice(0, 4).join(', ')}${words.length > 4 ? ', …' : ''}`
+}

@@ -1,0 +1,227 @@
+/**
+ * A project as a document: what it is, which parts it uses, which trigger wakes which agent, and
+ * who takes over on whose verdict. Sets and relations are objects by name, so that two writers who
+ * touch different ones never meet.
+ */
+import { randomBytes } from 'node:crypto'
+import type { AgentHandoff, Wiring } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
+import { type Doc, type Edit, type PartKind, type ProjectDoc, partKinds, type Use } from './documents.ts'
+
+export type { Planned, ProjectDoc, Stopped, Use } from './documents.ts'
+
+export const DEFAULT_TEMPLATE = 'default'
+export const CUSTOM_TEMPLATE = 'custom'
+
+/** The parts a pause stops, and where it notes them. */
+export const NOTED = { trigger: 'triggers', source: 'sources' } as const
+export type Pausable = keyof typeof NOTED
+
+/** A project's document as it would be. @throws SvcError not_found */
+export function projectOf(edit: Edit, id: string): ProjectDoc {
+  return edit.get('project', id) ?? fail('not_found', `no project has the id ${id}`)
+}
+
+/** Every project as it would be, by id. */
+export function projectsOf(edit: Edit): Map<string, ProjectDoc> {
+  return edit.all('project')
+}
+
+/** Stages a project's document without its empty parts. @param base as for Edit.put. */
+export function putProject(edit: Edit, id: string, doc: ProjectDoc, base?: number): void {
+  edit.put('project', id, tidy(doc), base)
+}
+
+/** The id behind an id or a name. */
+export function findProject(edit: Edit, word: string): string | undefined {
+  if (edit.has('project', word)) return word
+  for (const [id, doc] of projectsOf(edit)) if (doc.name === word) return id
+  return undefined
+}
+
+/** The Default project, made when there is none yet (SPEC.md, What the service does 4). @returns its id. */
+export function defaultProject(edit: Edit): string {
+  for (const [id, doc] of projectsOf(edit)) if (doc.template === DEFAULT_TEMPLATE) return id
+  const id = newProjectId(edit)
+  const names = new Set([...projectsOf(edit).values()].map((doc) => doc.name))
+  let name = 'Default'
+  for (let n = 2; names.has(name); n++) name = `Default ${n}`
+  putProject(edit, id, { name, template: DEFAULT_TEMPLATE, uses: {} })
+  return id
+}
+
+/** An id no project has: uc_ and 10 hex digits. */
+export function newProjectId(edit: Edit): string {
+  let id: string
+  do id = `uc_${randomBytes(5).toString('hex')}`
+  while (edit.has('project', id))
+  return id
+}
+
+/** Ids of the projects that use a part, as it would be. */
+export function usersOf(edit: Edit, kind: PartKind, name: string): string[] {
+  return [...projectsOf(edit)].filter(([, doc]) => doc.uses[kind]?.[name] !== undefined).map(([id]) => id)
+}
+
+/** The project a part belongs to; null when it is nobody's or the Default project's. */
+export function ownerOf(edit: Edit, kind: PartKind, name: string): string | null {
+  for (const [id, doc] of projectsOf(edit))
+    if (doc.uses[kind]?.[name]?.owned && doc.template !== DEFAULT_TEMPLATE) return id
+  return null
+}
+
+/** The parts of a project, kinds in the order they are made, names sorted. */
+export function partsOf(doc: ProjectDoc): { kind: PartKind; name: string; use: Use }[] {
+  return partKinds.flatMap((kind) =>
+    Object.entries(doc.uses[kind] ?? {})
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, use]) => ({ kind, name, use })),
+  )
+}
+
+/** Parts join a project; one that is there keeps how it is used, unless it now belongs to it. */
+export function withUses(
+  doc: ProjectDoc,
+  parts: readonly { kind: PartKind; name: string; owned?: boolean }[],
+): ProjectDoc {
+  const uses: ProjectDoc['uses'] = { ...doc.uses }
+  const copied = new Set<PartKind>()
+  for (const { kind, name, owned } of parts) {
+    if (!copied.has(kind)) uses[kind] = { ...uses[kind] }
+    copied.add(kind)
+    const known = uses[kind]![name]
+    uses[kind]![name] = owned || known?.owned ? { owned: true } : {}
+  }
+  return { ...doc, uses }
+}
+
+/** A project without some parts: what it wired and stopped of them goes too. */
+export function withoutParts(doc: ProjectDoc, isGone: (kind: PartKind, name: string) => boolean): ProjectDoc {
+  const keep = <T>(kind: PartKind, all: Record<string, T> | undefined) =>
+    Object.fromEntries(Object.entries(all ?? {}).filter(([name]) => !isGone(kind, name)))
+  const uses = Object.fromEntries(partKinds.map((kind) => [kind, keep(kind, doc.uses[kind])]))
+  const mapValues = <T, U>(all: Record<string, T>, fn: (value: T) => U) =>
+    Object.fromEntries(Object.entries(all).map(([key, value]) => [key, fn(value)]))
+  return {
+    ...doc,
+    uses,
+    wakes: mapValues(keep('trigger', doc.wakes), (agents) => keep('agent', agents)),
+    handoffs: mapValues(keep('agent', doc.handoffs), (verdicts) =>
+      mapValues(verdicts, (targets) => keep('agent', targets)),
+    ),
+    ...(doc.stopped
+      ? {
+          stopped: {
+            wakes: mapValues(keep('trigger', doc.stopped.wakes), (agents) => keep('agent', agents)),
+            triggers: keep('trigger', doc.stopped.triggers),
+            sources: keep('source', doc.stopped.sources),
+          },
+        }
+      : {}),
+  }
+}
+
+/** Empty relations say nothing: without them, equal projects are equal documents. */
+function tidy({ uses, ...doc }: ProjectDoc): Doc {
+  // A use is {} or {owned}: unlike other empty objects, it says that the part is there.
+  const kept = Object.entries(uses).filter(([, names]) => names && Object.keys(names).length > 0)
+  return { ...prune(doc, ['params']), uses: Object.fromEntries(kept) }
+}
+
+function prune(value: Record<string, unknown>, whole: readonly string[]): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const [key, entry] of Object.entries(value)) {
+    if (entry === undefined || entry === '') continue
+    if (typeof entry === 'object' && entry !== null && !Array.isArray(entry) && !whole.includes(key)) {
+      const inner = prune(entry as Record<string, unknown>, whole)
+      if (Object.keys(inner).length) out[key] = inner
+    } else out[key] = entry
+  }
+  return out
+}
+
+/* Wakes and handoffs of a project (SPEC.md, Project: it holds its own wiring). */
+
+export const HANDOFF_COOLDOWN = '30m'
+
+/** The wiring as lists, sorted. */
+export function wiringOf(doc: Pick<ProjectDoc, 'wakes' | 'handoffs'>): Wiring {
+  return {
+    wakes: sorted(doc.wakes).flatMap(([trigger, agents]) =>
+      sorted(agents).map(([agent, { enabled }]) => ({ trigger, agent, enabled })),
+    ),
+    handoffs: sorted(doc.handoffs).flatMap(([agent, verdicts]) =>
+      sorted(verdicts).flatMap(([verdict, targets]) =>
+        sorted(targets).map(([to, { cooldown }]) => ({ agent, verdict, to, cooldown })),
+      ),
+    ),
+  }
+}
+
+/** A project with this wiring instead of its own. */
+export function withWiring(doc: ProjectDoc, { wakes, handoffs }: Wiring): ProjectDoc {
+  let next: ProjectDoc = { ...doc, wakes: {}, handoffs: {} }
+  for (const { trigger, agent, enabled } of wakes) next = withWake(next, trigger, agent, enabled ?? false)
+  for (const { agent, verdict, to, cooldown } of handoffs)
+    next = withHandoff(next, agent, verdict.toLowerCase(), to, cooldown ?? HANDOFF_COOLDOWN)
+  return next
+}
+
+export function withWake(doc: ProjectDoc, trigger: string, agent: string, enabled: boolean): ProjectDoc {
+  return { ...doc, wakes: { ...doc.wakes, [trigger]: { ...doc.wakes?.[trigger], [agent]: { enabled } } } }
+}
+
+/** What wakes an agent in a project: exactly these triggers, each as it was or off. */
+export function withWakesOf(doc: ProjectDoc, agent: string, triggers: readonly string[]): ProjectDoc {
+  const wakes = Object.fromEntries(
+    Object.entries(doc.wakes ?? {}).map(([trigger, agents]) => [
+      trigger,
+      Object.fromEntries(
+        Object.entries(agents).filter(([name]) => name !== agent || triggers.includes(trigger)),
+      ),
+    ]),
+  )
+  let next: ProjectDoc = { ...doc, wakes }
+  for (const trigger of triggers)
+    if (!next.wakes?.[trigger]?.[agent]) next = withWake(next, trigger, agent, false)
+  return next
+}
+
+export function withHandoff(
+  doc: ProjectDoc,
+  agent: string,
+  verdict: string,
+  to: string,
+  cooldown: string,
+): ProjectDoc {
+  const ofAgent = doc.handoffs?.[agent]
+  return {
+    ...doc,
+    handoffs: {
+      ...doc.handoffs,
+      [agent]: { ...ofAgent, [verdict]: { ...ofAgent?.[verdict], [to]: { cooldown } } },
+    },
+  }
+}
+
+/** Who takes over from an agent in a project: exactly these. */
+export function withHandoffsOf(
+  doc: ProjectDoc,
+  agent: string,
+  handoffs: readonly AgentHandoff[],
+): ProjectDoc {
+  let next: ProjectDoc = { ...doc, handoffs: { ...doc.handoffs, [agent]: {} } }
+  for (const { verdict, agent: to, cooldown } of handoffs)
+    next = withHandoff(next, agent, verdict, to, cooldown ?? HANDOFF_COOLDOWN)
+  return next
+}
+
+export function handoffsOf(doc: ProjectDoc, agent: string): AgentHandoff[] {
+  return wiringOf(doc)
+    .handoffs.filter((row) => row.agent === agent)
+    .map(({ verdict, to, cooldown }) => ({ verdict, agent: to, ...(cooldown ? { cooldown } : {}) }))
+}
+
+function sorted<T>(all: Record<string, T> | undefined): [string, T][] {
+  return Object.entries(all ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+}

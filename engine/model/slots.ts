@@ -1,0 +1,98 @@
+/**
+ * Times of schedules. A slot is one time a schedule fires at; each is fired once, whatever happens to
+ * the clock, because its instant is the cause of its firing. After downtime the latest slot that was
+ * missed fires once, late, and the others are skipped.
+ */
+import { Cron } from 'croner'
+import type { Condition } from '../../schemas/types.ts'
+import { parseDuration } from './units.ts'
+
+type Schedule = Extract<Condition, { every: string } | { cron: string }>
+
+/** The least time between two slots of a cron expression: as for an interval. */
+const CRON_MIN_MS = 60_000
+
+/** @returns the field and the rule a cron condition breaks, or null. */
+export function cronFault({
+  cron,
+  time_zone,
+}: Extract<Condition, { cron: string }>): { field: 'cron' | 'time_zone'; message: string } | null {
+  if (time_zone !== undefined && !isTimeZone(time_zone))
+    return {
+      field: 'time_zone',
+      message: 'condition.time_zone must be an IANA time zone, such as Europe/Paris',
+    }
+  try {
+    const next = cronOf(cron, time_zone).nextRun(new Date(0))
+    if (next) return null
+  } catch {
+    return {
+      field: 'cron',
+      message:
+        'condition.cron must be five fields: minute, hour, day of month, month, day of week, such as 0 9 * * 1-5',
+    }
+  }
+  return { field: 'cron', message: 'condition.cron never comes: no date fits it' }
+}
+
+/**
+ * The first slot after an instant.
+ * @param anchor epoch ms an interval counts from: when the schedule began.
+ * @returns epoch ms; null when none is left
+ */
+export function nextSlot(schedule: Schedule, anchor: number, after: number): number | null {
+  if ('every' in schedule) {
+    const every = parseDuration(schedule.every, 'condition.every')
+    return anchor + Math.max(0, Math.floor((after - anchor) / every) + 1) * every
+  }
+  return cronOf(schedule.cron, schedule.time_zone).nextRun(new Date(after))?.getTime() ?? null
+}
+
+/**
+ * The latest slot at or before an instant and after another.
+ * @returns epoch ms, with how many slots between were skipped; null when there is none
+ */
+export function latestSlot(
+  schedule: Schedule,
+  anchor: number,
+  after: number,
+  now: number,
+): { slot: number; skipped: number } | null {
+  if ('every' in schedule) {
+    const every = parseDuration(schedule.every, 'condition.every')
+    const first = nextSlot(schedule, anchor, after)!
+    if (first > now) return null
+    const skipped = Math.floor((now - first) / every)
+    return { slot: first + skipped * every, skipped }
+  }
+  const first = nextSlot(schedule, anchor, after)
+  if (first === null || first > now) return null
+  const before = cronOf(schedule.cron, schedule.time_zone).previousRuns(1, new Date(now + 1_000))[0]
+  const slot = Math.max(first, before ? before.getTime() : first)
+  // How many were skipped is told; beyond a thousand their number says nothing more.
+  let skipped = 0
+  for (let at: number | null = first; at !== null && at < slot && skipped < 1_000; skipped++)
+    at = nextSlot(schedule, anchor, at)
+  return { slot: Math.min(slot, now), skipped }
+}
+
+/** Length of the window a slot summarises: since the slot before it. Milliseconds. */
+export function windowOfSlot(schedule: Schedule, slot: number): number {
+  if ('every' in schedule) return parseDuration(schedule.every, 'condition.every')
+  const before = cronOf(schedule.cron, schedule.time_zone).previousRuns(1, new Date(slot))[0]
+  return before ? Math.max(CRON_MIN_MS, slot - before.getTime()) : CRON_MIN_MS
+}
+
+function cronOf(pattern: string, timeZone: string | undefined): Cron {
+  return new Cron(pattern, { timezone: timeZone ?? 'UTC', mode: '5-part', paused: true })
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    // RangeError is how Intl says no.
+    return false
+  }
+}

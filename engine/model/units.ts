@@ -1,0 +1,81 @@
+/** Durations: a number and one of s, m, h, d, such as 5s, 15m, 1.5h, 7d (SPEC.md, Sources and labels 1). */
+import { fail } from '../errors.ts'
+
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+/** Longest window: a hundred years, so that sums stay exact. */
+const MAX_MS = 36_525 * 86_400_000
+
+/**
+ * Milliseconds of a duration. @param field named in the error.
+ * @throws SvcError invalid
+ */
+export function parseDuration(text: string, field: string): number {
+  const match = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text)
+  const ms = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : Number.NaN
+  if (!(ms > 0 && ms <= MAX_MS))
+    fail('invalid', `${field} must be a number above 0 and one of s, m, h, d, such as 15m`, { field })
+  return Math.round(ms)
+}
+
+/*
+ * Levels of logs in one spelling: the six names of OpenTelemetry's ranges of severity numbers
+ * (https://opentelemetry.io/docs/specs/otel/logs/data-model/#field-severitynumber).
+ */
+
+/** Four numbers each, from 1. */
+const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'] as const
+const NUMBERED = /^SEVERITY_NUMBER_(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)[1-4]?$/
+
+/** What loggers call them, in capitals. */
+const ALIASES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(LEVELS.map((level) => [level, level])),
+  VERBOSE: 'DEBUG',
+  INFORMATION: 'INFO',
+  INFORMATIONAL: 'INFO',
+  NOTICE: 'INFO',
+  WARNING: 'WARN',
+  ERR: 'ERROR',
+  SEVERE: 'ERROR',
+  CRIT: 'FATAL',
+  CRITICAL: 'FATAL',
+  ALERT: 'FATAL',
+  EMERG: 'FATAL',
+  EMERGENCY: 'FATAL',
+  PANIC: 'FATAL',
+}
+
+/** The level a word says; undefined where it says none. */
+export function levelNamed(word: string): string | undefined {
+  const name = word.trim().toUpperCase()
+  return Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined
+}
+
+/**
+ * The level of a log record. The number goes before the text, since it is the one that is normalised.
+ * @param number severityNumber, 1 to 24, or its name. @param text severityText.
+ * @returns one of the six; a text of another kind in capitals; undefined where neither says anything.
+ */
+export function levelOf(number: unknown, text: string | undefined): string | undefined {
+  const numbered = NUMBERED.exec(String(number))?.[1] ?? LEVELS[Math.ceil(Number(number) / 4) - 1]
+  return numbered ?? (text === undefined ? undefined : (levelNamed(text) ?? text.trim().toUpperCase()))
+}
+
+/** A level in small letters, as it may be given and as it is stored; empty for a word that is none. */
+export function spellingsOf(word: string): string[] {
+  const level = levelNamed(word)
+  return level === undefined ? [] : [word.trim().toLowerCase(), level.toLowerCase()]
+}
+
+/*
+ * US dollars without the noise of binary fractions: 0.1 + 0.2 is 0.3 to whoever reads it. Rounded where
+ * they are priced or summed, to a billionth of a dollar, which is less than a token of the cheapest
+ * model costs.
+ */
+
+const DIGITS = 9
+
+/** @param usd US dollars. @returns the same to a billionth */
+export const dollars = (usd: number): number => Number(usd.toFixed(DIGITS))
+
+/** The same in SQL. @param expression SQL of an amount or of a sum; null stays null. */
+export const dollarsSql = (expression: string): string => `round(${expression}, ${DIGITS})`

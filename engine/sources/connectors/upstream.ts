@@ -1,0 +1,210 @@
+/** Asking the HTTP API of an upstream: credentials, and what went wrong as a sentence with what to do. */
+
+import { parseDigits } from '../../log/ingest/json.ts'
+import { oneLine } from '../../log/ingest/label.ts'
+import { compileSearch } from '../../log/ingest/pattern.ts'
+import { readRetryAfter } from '../../net/exchange.ts'
+import { withoutSecrets } from '../../net/redact.ts'
+import { type Reach, UpstreamError } from './connector.ts'
+
+/** An upstream, as a source's config names it. */
+export interface Upstream {
+  /** What it is called in sentences: Prometheus. */
+  name: string
+  url: string
+  bearer_token?: string | undefined
+  username?: string | undefined
+  password?: string | undefined
+  /** Path of its API below the URL, which people tend to paste along. */
+  api: string
+  /** The fields that let one in, as a sentence names them. */
+  credentials: string
+  /** Headers beside the credentials. */
+  headers?: Record<string, string>
+}
+
+/** What was answered, whatever the status. */
+export interface Answer {
+  status: number
+  /** Parsed JSON; undefined where it is none. */
+  body: unknown
+  /** A text that is no page: how some tell what is wrong. */
+  plain: string | undefined
+  /** What the upstream asks to wait, milliseconds. */
+  retryAfterMs: number | null
+}
+
+const TOLD_MAX = 300
+
+/** Rules of the URL and the credentials of a config. @returns a sentence per fault. */
+export function upstreamFaults({ url, bearer_token, username, password }: Partial<Upstream>): string[] {
+  const faults: string[] = []
+  if (url && URL.canParse(url) && (new URL(url).username || new URL(url).password))
+    faults.push('url must not hold a user name or a password: they have fields of their own')
+  if (bearer_token && (username || password))
+    faults.push('bearer_token and username exclude each other: keep the token, or the name and password')
+  return faults
+}
+
+/**
+ * Sends one request below the upstream's URL.
+ * @param path begins with a slash. @param form sent as a POST; absent: a GET.
+ * @throws UpstreamError where there is no answer.
+ */
+export async function ask(
+  upstream: Upstream,
+  path: string,
+  reach: Reach,
+  form?: Record<string, string>,
+): Promise<Answer> {
+  try {
+    const response = await reach.fetch(`${upstream.url.replace(/\/+$/, '')}${path}`, {
+      headers: { accept: 'application/json', ...upstream.headers, ...authorization(upstream) },
+      signal: reach.signal,
+      ...(form ? { method: 'POST', body: new URLSearchParams(form) } : {}),
+    })
+    const text = await response.text()
+    return {
+      status: response.status,
+      body: parsed(text),
+      plain: response.headers.get('content-type')?.startsWith('text/plain') ? text.trim() : undefined,
+      retryAfterMs: retryAfter(response.headers.get('retry-after'), reach.clock.now()),
+    }
+  } catch (error) {
+    throw new UpstreamError(`${upstream.name} ${reasonOf(error, reach.signal)}`)
+  }
+}
+
+/**
+ * What an answer that is none of use says, as a sentence with what to change.
+ * @param told what the upstream itself says of it; shown shortened, without the credentials.
+ */
+export function refusal(upstream: Upstream, { status, retryAfterMs }: Answer, told?: string): UpstreamError {
+  const { name } = upstream
+  const own = told
+    ? `: ${oneLine(withoutSecrets(told, [upstream.bearer_token, upstream.password]), TOLD_MAX)}`
+    : ''
+  return new UpstreamError(sentence(upstream, status, name, own), retryAfterMs)
+}
+
+function sentence(upstream: Upstream, status: number, name: string, own: string): string {
+  const hasCredentials = Boolean(upstream.bearer_token || upstream.username)
+  switch (status) {
+    case 401:
+      return hasCredentials
+        ? `${name} does not take the credentials (401)${own}. Check ${upstream.credentials}.`
+        : `${name} asks for credentials (401)${own}. Set ${upstream.credentials}.`
+    case 403:
+      return `${name} forbids the request (403)${own}. The credentials need the right to read.`
+    case 404:
+      return `${name} has no API at this address (404)${own}. url is the base address, with the prefix of a proxy and without ${upstream.api}.`
+    case 400:
+    case 422:
+      return `${name} refuses the request (${status})${own}.`
+    case 429:
+      return `${name} asks to be asked less often (429)${own}. A longer poll interval helps.`
+    default:
+      return status >= 200 && status < 300
+        ? `What answers at this address is not ${name}${own}. Check url.`
+        : `${name} answered ${status}${own}.`
+  }
+}
+
+function authorization({ bearer_token, username, password }: Upstream): Record<string, string> {
+  if (bearer_token) return { authorization: `Bearer ${bearer_token}` }
+  if (!username) return {}
+  return { authorization: `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A page of a proxy, say: the status, or that this is no JSON, is what is told.
+    return undefined
+  }
+}
+
+/** Longest wait an upstream is granted (SPEC.md, Limits: up to one hour). */
+const RETRY_AFTER_MAX_MS = 3_600_000
+/** Milliseconds a Retry-After header asks for, an hour at most; null for none. */
+export function retryAfter(header: string | null, now: number): number | null {
+  const asked = readRetryAfter(header, now)
+  return asked === null ? null : Math.min(RETRY_AFTER_MAX_MS, asked)
+}
+
+/** The way out says why in words without addresses; anything else keeps to itself. */
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return 'gave no answer in the time of a poll.'
+  const { cause, message } = error as { cause?: { fault?: unknown; message?: string }; message?: string }
+  if (message?.startsWith('answer is over')) return 'answers more than is taken. Ask it for less.'
+  const reason = cause?.fault !== undefined && cause.message ? cause.message : 'the connection broke off'
+  return `cannot be reached: ${reason}. Check url, and that it runs.`
+}
+
+/*
+ * What a line of a log says of itself: the fields of a JSON line, else its level and the request it
+ * notes. For every connector that reads logs, so that a label made for one means the same for another.
+ */
+
+const ANSI = new RegExp(`${String.fromCharCode(0x1b)}\\[[0-9;?]*[A-Za-z]`, 'g')
+/** A level as loggers write it: a word in capitals, in brackets, or after `level=`. */
+const LEVEL =
+  /\b(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRIT|CRITICAL)\b|\blevel"?[=:]\s*"?([a-zA-Z]+)|^\W{0,3}(trace|debug|info|notice|warn|warning|error|fatal|crit|critical)\b/
+const LEVELS: Readonly<Record<string, string>> = { WARNING: 'WARN', CRITICAL: 'CRIT' }
+/** Combined log format and its kin: "GET /path HTTP/1.1" 200. */
+const REQUEST = /"(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [^"]*"\s+(\d{3})\b/
+/** Where a level or a request is looked for; what follows is message. */
+const SEARCHED = 4_096
+
+/** The line without the colours of a terminal. */
+export const plainLine = (line: string): string => (line.includes('\u001b') ? line.replace(ANSI, '') : line)
+
+/**
+ * The object a JSON line holds; null where it is no such line.
+ * @param line without colours.
+ */
+export function jsonLine(line: string): Record<string, unknown> | null {
+  const text = line.trim()
+  if (!text.startsWith('{') || !text.endsWith('}')) return null
+  try {
+    const value: unknown = parseDigits(text)
+    const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Level (TRACE, DEBUG, INFO, NOTICE, WARN, ERROR, FATAL, CRIT) and request of a line of text.
+ * @param line without colours.
+ */
+export function textFields(line: string): { level?: string; http_method?: string; http_status?: number } {
+  const head = line.slice(0, SEARCHED)
+  const level = LEVEL.exec(head)
+  const found = (level?.[1] ?? level?.[2] ?? level?.[3])?.toUpperCase()
+  const request = REQUEST.exec(head)
+  return {
+    ...(found === undefined ? {} : { level: LEVELS[found] ?? found }),
+    ...(request ? { http_method: request[1]!, http_status: Number(request[2]) } : {}),
+  }
+}
+
+const MESSAGES = ['msg', 'message']
+
+/** What a JSON line says in words; undefined where it says nothing so. */
+export function messageOf(fields: Record<string, unknown> | null): string | undefined {
+  const told = MESSAGES.map((name) => fields?.[name])
+  return told.find((text): text is string => typeof text === 'string' && text.trim() !== '')
+}
+
+/**
+ * Which lines are kept: those that `match` is found in, without those that `drop` is found in.
+ * @param patterns without a `patternFault`.
+ */
+export function compileWanted({ match, drop }: { match?: string; drop?: string }): (line: string) => boolean {
+  const keeps = match === undefined ? null : compileSearch(match)
+  const drops = drop === undefined ? null : compileSearch(drop)
+  return (line) => (!keeps || keeps(line)) && !drops?.(line)
+}

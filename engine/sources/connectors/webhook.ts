@@ -1,0 +1,189 @@
+/** Any system that can POST JSON (SPEC.md, Webhook connector config). */
+import type { WebhookConfig } from '../../../schemas/types.ts'
+import { fail } from '../../errors.ts'
+import { isDeeper, parseDigits, parseForWriting } from '../../log/ingest/json.ts'
+import { compileField } from '../../log/ingest/json-project.ts'
+import { compileTemplate, oneLine, parseTemplate, summarise, templateFields } from '../../log/ingest/label.ts'
+import { nestedEntriesAt } from '../../log/ingest/split.ts'
+import { type Delivery, deliveryOf } from '../upstreams/github-deliveries.ts'
+import { type FlatMapping, type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
+import { contextOf as itemContextOf } from './http-pages.ts'
+
+const EVENT_TYPE = 'webhook_event'
+const EVENT_TYPE_MAX = 200
+/** Headers that name one delivery: a repeat is the same delivery, sent again. */
+const DELIVERY_HEADERS = [
+  'x-github-delivery',
+  'linear-delivery',
+  'webhook-id',
+  'svix-id',
+  'x-shopify-webhook-id',
+]
+/** Headers that label fields can read, as header.<name>; no other, for some carry credentials. */
+const GITHUB_EVENT = 'x-github-event'
+const OFFERED_HEADERS = [GITHUB_EVENT, 'linear-event']
+
+export const webhook: PushConnector = {
+  kind: 'webhook',
+  label: 'Webhook',
+  mode: 'push',
+  description:
+    'Any system that can POST JSON: one object, a list, or NDJSON; of a body that holds a list, such as grouped alerts, an event for each entry. Signatures of GitHub, Linear, PagerDuty, Stripe, Slack, Shopify, GitLab, Standard Webhooks or plain HMAC-SHA256 can be checked. Deliveries of GitHub, told by their X-GitHub-Event header, get a type such as pull_request.opened, a sentence, their own time and the labels repository, actor, number, action and key, wherever the config does not say otherwise.',
+  sourceType: 'event_stream',
+  configSchema: 'connector-webhook.json',
+  wantsHeaders: true,
+  provides: [
+    { name: 'header.x-github-event', help: 'Event name GitHub sends beside the payload.' },
+    { name: 'header.linear-event', help: 'Event name Linear sends beside the payload.' },
+  ],
+  compile: (config) => compileWebhook(config as WebhookConfig),
+  fields: (config) => fieldsOf(config as WebhookConfig),
+  flat: (config) => flatOf(config as WebhookConfig),
+  note: (path) => `POST events to ${path}; the first one shows here.`,
+}
+
+/** Of entries of a list, and what is around them, anything may be asked. */
+function fieldsOf(config: WebhookConfig): string[] | null {
+  if (config.items_field !== undefined) return null
+  const named = [config.event_type_field, config.event_time_field, config.dedupe_field]
+  return [...named.filter((field) => field !== undefined), ...templateFields(config.text_template ?? '')]
+}
+
+/** A key is more than fields of the item, and so is a delivery that headers tell of. */
+function flatOf(config: WebhookConfig): FlatMapping | null {
+  const { event_type: type = EVENT_TYPE, event_type_field: typeField, event_time_field: timeField } = config
+  if (config.dedupe_field !== undefined || config.items_field !== undefined) return null
+  return {
+    type,
+    ...(typeField === undefined ? {} : { typeField }),
+    ...(timeField === undefined ? {} : { timeField }),
+    text: parseTemplate(config.text_template ?? ''),
+    unlessHeaders: [...DELIVERY_HEADERS, GITHUB_EVENT],
+  }
+}
+
+type Headers = Record<string, string> | undefined
+
+function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compile']> {
+  const eventOf = compileEvent(config)
+  if (config.items_field === undefined)
+    return (item, headers, index) => [eventOf(item, headers, String(index))]
+  const split = itemsAt(config.items_field)
+  return (item, headers, index) =>
+    split(item).map(({ item: one, isEntry }, n) => ({
+      ...eventOf(one, headers, isEntry ? `${index}.${n}` : String(index)),
+      ...(isEntry ? { raw: one.raw } : {}),
+    }))
+}
+
+/** @returns a function of an item, the headers it came with, and its place among those of the delivery. */
+function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, place: string) => MappedEvent {
+  const { event_type: fixed = EVENT_TYPE, event_type_field: typeField } = config
+  const { event_time_field: timeField, dedupe_field: dedupeField } = config
+  const typeOf = compileField(typeField ?? '')
+  const timeOf = compileField(timeField ?? '')
+  const keyOf = compileField(dedupeField ?? '')
+  const template = compileTemplate(config.text_template ?? '')
+  // Others that sign in their own way send this header too, with payloads of their own.
+  const isGithub =
+    config.items_field === undefined &&
+    (config.signature_scheme === undefined || config.signature_scheme === 'github')
+  return (item, headers, place) => {
+    const event = isGithub ? headers?.[GITHUB_EVENT] : undefined
+    const delivery = event ? deliveryOf(event, item.whole()) : null
+    const context = contextOf(item.value, headers, delivery)
+    const own = typeField === undefined ? undefined : scalar(typeOf(context))
+    const time = timeField === undefined ? undefined : timeOf(context)
+    const key = dedupeField === undefined ? undefined : scalar(keyOf(context))
+    // What the config says goes before what GitHub says.
+    const says = typeField === undefined && fixed === EVENT_TYPE ? delivery?.eventType : undefined
+    return {
+      eventType: oneLine(own ?? says ?? fixed, EVENT_TYPE_MAX),
+      text: template(context).trim() || delivery?.text || summarise(item.whole()),
+      eventTime: time ?? delivery?.eventTime,
+      context,
+      ...(delivery ? { stamped: delivery.stamped, entityLabel: delivery.entityLabel } : {}),
+      dedupeKey: key ?? deliveryKey(headers, place),
+    }
+  }
+}
+
+type Context = MappedEvent['context']
+
+/** The payload's own object, so that no field is copied; anything else is wrapped as {value}. */
+function contextOf(value: unknown, headers: Headers, delivery: Delivery | null): Context {
+  const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
+  const object = isObject ? (value as Context) : { value }
+  const offered = headers ? OFFERED_HEADERS.filter((name) => headers[name] !== undefined) : []
+  if (!headers || offered.length === 0) return object
+  const named = Object.fromEntries(offered.map((name) => [`header.${name}`, headers[name]]))
+  // repository is an object of the payload too, whose fields stay readable by their dotted names.
+  const whole = Object.entries(delivery?.stamped ?? {}).filter(([name]) => !Object.hasOwn(object, name))
+  return { ...Object.fromEntries(whole), ...object, ...named }
+}
+
+/** One delivery may carry several items, so their place in it is part of the key. */
+function deliveryKey(headers: Headers, place: string): string | undefined {
+  const name = headers && DELIVERY_HEADERS.find((header) => headers[header])
+  return name && `${name}:${headers[name]}:${place}`
+}
+
+/*
+ * A body that holds a list of what happened, such as Grafana's `alerts`: an event for each entry, which keeps the
+ * rest of the body as its `envelope`.
+ */
+
+/** The field of an entry that its envelope is. */
+const ENVELOPE = 'envelope'
+
+const ENTRIES_MAX = 10_000
+/** What the envelopes stored beside entries may be in all, in times of the body's size. */
+const COPIES_MAX = 4
+/** What stored payloads may be. */
+const PAYLOAD_BYTES_MAX = 1_048_576
+const PAYLOAD_DEPTH_MAX = 100
+
+/**
+ * @param path where the list lies; an object there counts as a list of one.
+ * @returns the entries; one with the envelope of its own where nothing lies at the path.
+ * @throws SvcError too_large: more than 10,000 entries
+ */
+function itemsAt(path: string): (item: Item) => { item: Item; isEntry: boolean }[] {
+  return (item) => {
+    const { buffer, byteOffset, byteLength } = item.raw
+    const found = nestedEntriesAt(Buffer.from(buffer, byteOffset, byteLength), path, ENTRIES_MAX)
+    if (!found) return [{ item: itself(item), isEntry: false }]
+    const { texts, count, around } = found
+    if (count > ENTRIES_MAX)
+      fail('too_large', `${path} holds ${count} entries; at most ${ENTRIES_MAX} are taken from one item`)
+    const kept = texts.length * around.length <= COPIES_MAX * byteLength ? texts.length : 1
+    return texts.map((text, n) => ({
+      item: {
+        raw: payloadOf(text, n < kept ? around : null),
+        value: { ...itemContextOf(parseDigits(text)), [ENVELOPE]: item.value },
+        whole: () => parseForWriting(text),
+      },
+      isEntry: true,
+    }))
+  }
+}
+
+/** What has no list, or is an entry that was stored, is told of itself. */
+function itself(item: Item): Item {
+  const own = itemContextOf(item.value)
+  return {
+    raw: item.raw,
+    value: Object.hasOwn(own, ENVELOPE) ? own : { ...own, [ENVELOPE]: item.value },
+    whole: () => item.whole(),
+  }
+}
+
+/** The entry as it came, and the envelope behind its own fields. */
+function payloadOf(text: string, envelope: string | null): Uint8Array {
+  const alone = Buffer.from(text)
+  if (envelope === null) return alone
+  const own = !text.startsWith('{') ? `{"value":${text}` : text.slice(0, -1)
+  const both = Buffer.from(`${own}${/^\{\s*$/.test(own) ? '' : ','}"${ENVELOPE}":${envelope}}`)
+  const isStorable = both.length <= PAYLOAD_BYTES_MAX && !isDeeper(both, [0, both.length], PAYLOAD_DEPTH_MAX)
+  return isStorable ? both : alone
+}

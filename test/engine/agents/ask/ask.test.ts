@@ -1,0 +1,92 @@
+/** Ask answers by reading the instance as the credential that asks, and says how it ended. */
+import { describe, expect, it } from 'vitest'
+import { ROUNDS } from '../../../../engine/agents/ask/calls.ts'
+import { error, MARIA, openAskWorld, READER, SESSION } from './ask-world.ts'
+
+const look = { name: 'read', id: 'c1', arguments: { selector: { service: 'checkout' } } }
+
+describe('a question', () => {
+  it.each(['providera', 'compatible'] as const)(
+    'is answered over what the tools show, told as it comes, with its tools, tokens and cost (%s)',
+    async (kind) => {
+      const world = await openAskWorld({ kind })
+      const [id] = await world.post([error])
+      world.models.reply('m1', [
+        { text: 'Let me look.', calls: [look] },
+        { text: `checkout cannot pay (${id}).`, usage: { input_tokens: 100, output_tokens: 10 } },
+      ])
+      const frames = await world.asked('What is wrong?')
+      expect(frames).toMatchObject([
+        { type: 'start', mode: 'ask', model: 'm1', session: null },
+        { type: 'text', text: 'Let me look.' },
+        { type: 'tool', id: 'c1', name: 'read', input: look.arguments },
+        { type: 'tool_done', id: 'c1', ok: true },
+        { type: 'text', text: '\n\ncheckout cannot pay (evt_1).' },
+        { type: 'done', state: 'answered', rounds: 2, input_tokens: 110, output_tokens: 15 },
+      ])
+      expect((frames.at(-1) as { cost_usd: number }).cost_usd).toBeCloseTo(0.0026)
+      expect((frames[3] as { preview: string }).preview).toContain('cannot pay')
+      const shown = JSON.stringify(world.models.requests.at(-1)!.body.messages)
+      expect(shown).toMatch(/<<<data (\w{16})\\+nevt_1 .*cannot pay.*data \1>>>/)
+      const used = (await world.engine.modelUsage(1)).by_surface
+      expect(used).toMatchObject({ agent: { calls: 0 }, ask: { calls: 2, input_tokens: 110 } })
+    },
+  )
+
+  it('that names no provider is refused with what to set', async () => {
+    const world = await openAskWorld({ provider: false })
+    await expect(world.asked('hello')).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('Settings, Model providers'),
+    })
+  })
+
+  it('whose rounds are used up is closed with a word that says so', async () => {
+    const world = await openAskWorld()
+    world.models.reply('m1', ({ body }, n) =>
+      body.tool_choice?.type === 'none' ? { text: 'I saw no end.' } : { calls: [{ ...look, id: `c${n}` }] },
+    )
+    const frames = await world.asked('Look at everything')
+    expect(world.models.requests).toHaveLength(ROUNDS + 1)
+    expect(frames.slice(-2)).toMatchObject([
+      {
+        type: 'text',
+        text: expect.stringMatching(/^\s*I saw no end\.[\s\S]*rounds of one answer are used up/),
+      },
+      { type: 'done', state: 'exhausted' },
+    ])
+  })
+
+  it('tells the reason where the model cannot be asked, and keeps it', async () => {
+    const world = await openAskWorld()
+    world.models.reply('m1', [{ status: 400, error: 'no such thing' }])
+    const frames = await world.asked('hello', { session: SESSION })
+    expect(frames.at(-1)).toEqual({ type: 'error', detail: expect.stringContaining('no such thing') })
+    const { turns } = await world.engine.getAskSession(SESSION, MARIA)
+    expect(turns).toMatchObject([{ state: 'failed', error: expect.stringContaining('no such thing') }])
+  })
+
+  it('answers a tool that refuses, is not there or has wrong arguments with a sentence, and goes on', async () => {
+    const world = await openAskWorld()
+    world.models.reply('m1', [
+      {
+        calls: [
+          { name: 'detect_template', id: 'a', arguments: { key: 'x' } },
+          { name: 'create_source', id: 'b', arguments: { name: 'x' } },
+          { name: 'stats', id: 'c', arguments: { by: 7 } },
+          { name: 'describe', id: 'd', arguments: { handle: 'source:nowhere' } },
+        ],
+      },
+      { text: 'It cannot be done.' },
+    ])
+    const frames = await world.asked('Make a source', {}, READER)
+    const said = Object.fromEntries(
+      frames.flatMap((frame) => (frame.type === 'tool_done' ? [[frame.id, frame.preview]] : [])),
+    )
+    expect(said.a).toContain("lacks the 'admin' scope")
+    expect(said.b).toContain('no tool is named create_source')
+    expect(said.c).toContain('by must be')
+    expect(said.d).toContain('nowhere')
+    expect(await world.engine.listSources()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,148 @@
+/** What a real run is shown first: the brief, or the timeline; of what it may read, and the same each time. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { briefInSteps } from '../../../../engine/agents/runs/run-reads.ts'
+import type { BriefQuestion } from '../../../../engine/agents/runs/types.ts'
+import { cautiousTokens } from '../../../../engine/log/brief/brief.ts'
+import { atOnce } from '../../../../engine/log/steps.ts'
+import { addSource, event, openHarness, type StoreHarness, T0 } from '../../log/store/store-harness.ts'
+import { BY } from '../../triggers/trigger-world.ts'
+import { conclude, error, stepsOf } from './replies.ts'
+import { openRunWorld, type RunWorld } from './run-world.ts'
+
+let world: RunWorld | undefined
+afterEach(async () => {
+  await world?.close()
+  world = undefined
+})
+
+async function told(context: 'brief' | 'plain' | undefined): Promise<{ message: string; shown: string[] }> {
+  world = await openRunWorld()
+  await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+  await world.agent({ name: 'first-look', trigger: 't', model: 'm1', ...(context ? { context } : {}) })
+  world.models.reply('m1', [conclude()])
+  await world.engine.moveTrigger('t', 'pause', BY)
+  await world.post({ service: 'payments', type: 'config_changed', msg: 'pool_size set from 40 to 4' })
+  await world.engine.moveTrigger('t', 'resume', BY)
+  await world.post(error)
+  const [done] = await world.settled()
+  const [prompt] = stepsOf(await world.run(done!.id), 'prompt')
+  return { message: prompt!.message, shown: prompt!.shown.map(([id]) => id) }
+}
+
+describe('the first message of a run', () => {
+  it('is the brief, where nothing else is said: a change of another entity is on it', async () => {
+    const { message, shown } = await told(undefined)
+    expect(message).toContain('What is unusual in all that you may read, ')
+    expect(message).toContain('A line without an entity is of service=checkout.')
+    expect(message).toMatch(/evt_1 \S+ app config_changed: pool_size set from 40 to 4 \{service=payments\}/)
+    expect(shown).toContain('evt_1')
+    expect(message).toMatch(/<<<data (\w+)\n[\s\S]*pool_size[\s\S]*\ndata \1>>>/)
+  })
+
+  it('is the timeline of the entity alone with context plain', async () => {
+    const { message, shown } = await told('plain')
+    expect(message).toContain('Timeline of service=checkout across all sources')
+    expect(message).not.toContain('pool_size')
+    expect(shown).toEqual(['evt_2'])
+  })
+
+  it('is said of an agent as it is, and brief is no field of its own', async () => {
+    await told('plain')
+    expect(await world!.engine.getAgent('first-look')).toMatchObject({ context: 'plain' })
+    await world!.agent({ name: 'second', context: 'brief' })
+    expect(await world!.engine.getAgent('second')).toMatchObject({ context: 'brief' })
+    const yaml = await world!.engine.exportCatalog()
+    expect(yaml).toContain('context: plain')
+    expect(yaml).not.toContain('context: brief')
+  })
+})
+
+const question = (more: Partial<BriefQuestion> = {}): BriefQuestion => ({
+  ...{ label: 'service', entity: 'shop', to: T0, asOf: T0, fired: [], budget: 6_000 },
+  ...more,
+})
+
+function store(): StoreHarness & { app: number; other: number } {
+  const harness = openHarness()
+  const labels = [{ name: 'service', field: 'service', primary: true }]
+  const app = addSource(harness.store, 'app', labels)
+  const other = addSource(harness.store, 'other', labels)
+  const lines = (count: number, text: (i: number) => string, service: string) =>
+    Array.from({ length: count }, (_, i) =>
+      event({ service }, T0 - 7_000_000 + i * 2_000, { eventType: 'info', text: text(i) }),
+    )
+  harness.append(
+    lines(3_000, (i) => `answered ${i}`, 'shop'),
+    { sourceId: app, at: T0 - 1_000 },
+  )
+  harness.append(
+    [event({ service: 'pay' }, T0 - 300_000, { eventType: 'deployed', text: 'deployed pay v7' })],
+    {
+      sourceId: other,
+      at: T0 - 900,
+    },
+  )
+  return { ...harness, app, other }
+}
+
+describe('the brief of a store', () => {
+  it('is the same twice, to the byte, and whatever came after its instant', () => {
+    const { ctx, append, app } = store()
+    const first = atOnce(briefInSteps(ctx, [], question()))
+    append([event({ service: 'shop' }, T0 - 60_000, { eventType: 'fatal', text: 'late' })], {
+      sourceId: app,
+      at: T0 + 5_000,
+    })
+    expect(atOnce(briefInSteps(ctx, [], question()))).toEqual(first)
+    expect(first.text).toContain('deployed pay v7')
+    const later = atOnce(briefInSteps(ctx, [], question({ asOf: T0 + 6_000 })))
+    expect(later.text).toContain('late')
+  })
+
+  it('holds only what the projects of the run read', () => {
+    const { ctx, store: opened, app } = store()
+    opened.db
+      .prepare(
+        "INSERT INTO projects (id, name, spec, snapshot, created_at, updated_at) VALUES ('p1', 'P', '{}', '{\"value\":\"active\"}', 0, 0)",
+      )
+      .run()
+    opened.db.prepare("INSERT INTO project_uses (project, kind, name) VALUES ('p1', 'source', 'app')").run()
+    expect(app).toBeGreaterThan(0)
+    const { text } = atOnce(briefInSteps(ctx, ['p1'], question()))
+    expect(text).toContain('answered')
+    expect(text).not.toContain('deployed pay')
+  })
+
+  it('looks at the newest of a source that has too many, says so, and loses no other source', () => {
+    const { ctx } = store()
+    const { text } = atOnce(briefInSteps(ctx, [], question(), 1_000))
+    expect(text).toMatch(/of app only the newest \d{3} events were looked at, since 2026-11-20T/)
+    expect(text).toContain('deployed pay v7')
+    expect(atOnce(briefInSteps(ctx, [], question())).text).not.toContain('only the newest')
+  })
+
+  it('looks at a part of a newest minute that is too much by itself, and says so', () => {
+    const { ctx, append, app } = store()
+    append(
+      Array.from({ length: 4_000 }, (_, i) =>
+        event({ service: 'shop' }, T0 - 40_000 + i, { eventType: 'info', text: `burst ${i}` }),
+      ),
+      { sourceId: app, at: T0 - 800 },
+    )
+    const { text } = atOnce(briefInSteps(ctx, [], question(), 1_000))
+    expect(text).toMatch(/of app only one in 5 of the newest, 8\d\d events were looked at, since 2026-11-20T/)
+    expect(text).toContain('deployed pay v7')
+  })
+
+  it('is within its budget with its fence, and gives way between its steps', () => {
+    const { ctx } = store()
+    const steps = briefInSteps(ctx, [], question({ budget: 500 }))
+    let turns = 0
+    let next = steps.next()
+    for (; !next.done; next = steps.next()) turns++
+    expect(turns).toBeGreaterThanOrEqual(2)
+    expect(
+      cautiousTokens(`<<<data ${'0'.repeat(16)}\n${next.value.text}\ndata ${'0'.repeat(16)}>>>`),
+    ).toBeLessThanOrEqual(500)
+  })
+})

@@ -1,0 +1,79 @@
+/** Claims of a run as they are checked against events: repaired once, mended, or kept as unverified. */
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ScriptedReply } from '../../../models/scripted-server.ts'
+import { BY } from '../../triggers/trigger-world.ts'
+import { openRunWorld, type RunWorld } from './run-world.ts'
+
+let world: RunWorld
+afterEach(async () => {
+  await world?.close()
+})
+
+const error = { service: 'checkout', type: 'error', msg: 'cannot pay' }
+const conclude = (more: Record<string, unknown> = {}): ScriptedReply => ({
+  calls: [
+    { name: 'conclude', arguments: { outcome: 'finding', summary: 'The card gateway is down.', ...more } },
+  ],
+})
+
+async function open(options: Parameters<typeof openRunWorld>[0] = {}): Promise<RunWorld> {
+  world = await openRunWorld(options)
+  await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+  return world
+}
+
+describe('claims', () => {
+  const five = [
+    { text: 'There is no such event.', events: ['evt_999'] },
+    { text: 'It took 700 ms.', events: ['evt_1'], number: 700 },
+    { text: 'It took 300 ms.', events: ['evt_1'], number: 300 },
+    { text: 'It cannot pay.', events: ['evt_1'], quote: 'cannot  PAY' },
+    { text: 'Two events came.', events: ['evt_1', 'evt_2'], count: 2 },
+  ]
+
+  it('that do not hold get one repair, and are kept as unverified', async () => {
+    const { agent, models, post, settled, run } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', [conclude({ claims: five }), conclude({ claims: five })])
+    await post([
+      { ...error, ms: 300 },
+      { ...error, msg: 'again' },
+    ])
+    const [done] = await settled()
+    expect(done).toMatchObject({ status: 'succeeded', verified: { ok: 3, total: 5 }, rounds: 2 })
+    const { claims, steps } = await run(done!.id)
+    expect(claims.map(({ ok, why }) => [ok, why])).toEqual([
+      [false, 'evt_999 is no event'],
+      [false, 'none of its events has the number 700'],
+      [true, null],
+      [true, null],
+      [true, null],
+    ])
+    expect(steps.filter(({ kind }) => kind === 'conclude')).toHaveLength(2)
+  })
+
+  it('are mended by a better conclusion, and kept as they were when none comes', async () => {
+    const { agent, models, post, settled } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    models.reply('m1', [conclude({ claims: [five[0]] }), conclude({ claims: [five[3]] })])
+    await post(error)
+    expect(await settled()).toMatchObject([{ verified: { ok: 1, total: 1 } }])
+    models.reply('m1', [conclude({ claims: [five[0]] }), { status: 400, error: 'no more' }])
+    world.pass(2_000)
+    await post(error)
+    expect((await settled())[1]).toMatchObject({ status: 'succeeded', verified: { ok: 0, total: 1 } })
+  })
+
+  it('rest only on what the run was shown', async () => {
+    const { agent, models, post, settled } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', context: 'plain' })
+    const claim = { text: 'Elsewhere too.', events: ['evt_1'], quote: 'far away' }
+    models.reply('m1', [conclude({ claims: [claim] }), conclude({ claims: [claim] })])
+    // Of another entity, stored before.
+    await world.engine.moveTrigger('t', 'pause', BY)
+    await post({ service: 'cart', type: 'error', msg: 'far away' })
+    await world.engine.moveTrigger('t', 'resume', BY)
+    await post(error)
+    expect(await settled()).toMatchObject([{ verified: { ok: 0, total: 1 } }])
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { conclude } from '../../../contract/served-runs.ts'
+import { BY } from '../../triggers/trigger-world.ts'
+import { openRunWorld } from './run-world.ts'
+
+const REFUSED = { status: 400, error: 'it is refused' }
+const HOUR = 3_600_000
+
+async function open() {
+  const world = await openRunWorld()
+  onTestFinished(() => world.close())
+  await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+  await world.agent({ name: 'first-look', trigger: 't', model: 'm1' })
+  let n = 0
+  return {
+    ...world,
+    /** One event of an entity of its own, until its run has ended. */
+    look: async () => {
+      world.clock.at += 60_000
+      await world.post({ service: `s${n++}`, msg: 'it broke' })
+      await world.settled()
+    },
+    told: async () => (await world.engine.projectHealth(world.project)).issues.map(({ message }) => message),
+    detail: async () => (await world.engine.status()).detail,
+  }
+}
+
+describe('the health of a project whose runs fail', () => {
+  it('says so while the last one failed, and how many did; a run that succeeds ends it', async () => {
+    const { models, look, told } = await open()
+    const failing = expect.stringContaining('of agent first-look failed: ')
+    models.reply('m1', [conclude(), REFUSED, REFUSED, conclude()])
+    await look()
+    expect(await told()).not.toContainEqual(failing)
+    await look()
+    expect(await told()).toContainEqual(expect.stringMatching(/^The last run of agent first-look failed: /))
+    await look()
+    expect(await told()).toContainEqual(
+      expect.stringMatching(/^The last 2 runs of agent first-look failed: /),
+    )
+    await look()
+    expect(await told()).not.toContainEqual(failing)
+  })
+
+  it('is of the project alone, and no longer than seven days', async () => {
+    const { models, look, told, engine, clock } = await open()
+    models.reply('m1', [REFUSED])
+    await look()
+    const { id } = await engine.createProject({ template: 'custom', name: 'Other', objects: [] }, BY)
+    expect((await engine.projectHealth(id)).issues).toEqual([])
+    expect(await told()).toContainEqual(expect.stringContaining('failed'))
+    clock.at += 8 * 24 * HOUR
+    expect(await told()).not.toContainEqual(expect.stringContaining('failed'))
+  })
+
+  it('says that a budget holds an agent back', async () => {
+    const { models, look, told, engine, project } = await open()
+    await engine.updateAgent(
+      'first-look',
+      { name: 'first-look', prompt: 'Look.', budget_usd: 0.000001, project },
+      BY,
+    )
+    models.reply('m1', [conclude(), conclude()])
+    await look()
+    await look()
+    expect(await told()).toContainEqual(expect.stringMatching(/^Agent first-look was not run: .*budget/))
+  })
+})
+
+describe('the health of the instance', () => {
+  it('is degraded where agents are on and there is no provider, and where the last runs all failed', async () => {
+    const { models, look, detail, engine, project } = await open()
+    expect(await detail()).toContain('no model provider is set')
+    await engine.moveProject(project, 'pause', false, BY)
+    expect(await detail()).toBeNull()
+    await engine.moveProject(project, 'resume', false, BY)
+    models.reply('m1', [REFUSED, REFUSED, REFUSED, conclude()])
+    await look()
+    await look()
+    expect(await detail()).not.toContain('runs of agents failed')
+    await look()
+    expect(await detail()).toContain('the last 3 runs of agents failed: ')
+    await look()
+    expect(await detail()).not.toContain('runs of agents failed')
+  })
+})

@@ -1,0 +1,210 @@
+/** How a run comes to its end: concluded, used up, failed, capped or cancelled. */
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Step, StepData } from '../../../../engine/agents/runs/types.ts'
+import type { RunDetail } from '../../../../schemas/types.ts'
+import type { ScriptedReply } from '../../../models/scripted-server.ts'
+import { BY } from '../../triggers/trigger-world.ts'
+import { openRunWorld, type RunWorld } from './run-world.ts'
+
+let world: RunWorld
+afterEach(async () => {
+  await world?.close()
+})
+
+const error = { service: 'checkout', type: 'error', msg: 'cannot pay' }
+const conclude = (more: Record<string, unknown> = {}): ScriptedReply => ({
+  calls: [
+    { name: 'conclude', arguments: { outcome: 'finding', summary: 'The card gateway is down.', ...more } },
+  ],
+})
+
+async function open(options: Parameters<typeof openRunWorld>[0] = {}): Promise<RunWorld> {
+  world = await openRunWorld(options)
+  await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+  return world
+}
+
+const stepsOf = <K extends keyof StepData>(run: RunDetail, kind: K): StepData[K][] =>
+  (run.steps as unknown as Step[]).filter((step) => step.kind === kind).map(({ data }) => data as StepData[K])
+
+describe('a run ends', () => {
+  const cases: {
+    as: string
+    agent?: Partial<Parameters<RunWorld['agent']>[0]>
+    script: ScriptedReply[] | (() => ScriptedReply)
+    run: Record<string, unknown>
+    delivery?: string
+  }[] = [
+    {
+      as: 'succeeded with nothing to report',
+      script: [{ calls: [{ name: 'conclude', arguments: { outcome: 'no_op' } }] }],
+      run: { status: 'succeeded', outcome: 'no_op', event_id: null },
+      delivery: 'delivered',
+    },
+    {
+      as: 'succeeded with plain text',
+      script: [{ text: 'It is the gateway.' }],
+      run: { status: 'succeeded', outcome: 'finding', finding: 'It is the gateway.', verdict: null },
+      delivery: 'delivered',
+    },
+    {
+      as: 'exhausted, with its last text as a partial note',
+      agent: { max_rounds: 2 },
+      script: () => ({
+        text: 'I look further.',
+        calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }],
+      }),
+      run: { status: 'exhausted', outcome: null, finding: 'I look further.', rounds: 3 },
+    },
+    {
+      as: 'A13: exhausted where its rounds are used up and its last reply is empty, its half thought a note',
+      agent: { max_rounds: 1 },
+      script: [
+        {
+          text: 'I look further.',
+          calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }],
+        },
+        { text: ' ' },
+      ],
+      run: {
+        status: 'exhausted',
+        outcome: null,
+        finding: 'I look further.',
+        error: expect.stringContaining('its rounds are used up'),
+        rounds: 2,
+      },
+    },
+    {
+      as: 'A13: empty where its last reply is empty though it had rounds left, its half thought a note',
+      script: [
+        {
+          text: 'I look further.',
+          calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }],
+        },
+        { text: '' },
+      ],
+      run: { status: 'empty', outcome: null, finding: 'I look further.', rounds: 2 },
+    },
+    {
+      as: 'empty, and hints at tool calling',
+      script: [{ text: '' }],
+      run: { status: 'empty', error: expect.stringContaining('check that the model supports tool calling') },
+    },
+    {
+      as: 'failed, with what the provider said',
+      script: [{ status: 400, error: 'the prompt is too long' }],
+      run: { status: 'failed', error: expect.stringContaining('the prompt is too long') },
+    },
+    {
+      as: 'capped before a call that passes the budget of one run',
+      agent: { run_budget_usd: 0.000001 },
+      script: [],
+      run: { status: 'capped', rounds: 0, error: expect.stringContaining('run_budget_usd') },
+    },
+  ]
+
+  it.each(cases)('$as', async ({ agent: more, script, run: expected, delivery = 'failed' }) => {
+    const { agent, models, post, settled, engine } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', ...more })
+    models.reply('m1', script as never)
+    await post(error)
+    expect(await settled()).toMatchObject([expected])
+    expect((await engine.listDeliveries({ limit: 1 })).deliveries).toMatchObject([{ status: delivery }])
+    expect(models.requests.length).toBe((expected.rounds as number | undefined) ?? models.requests.length)
+  })
+
+  it('with one call without tools when its rounds are used up', async () => {
+    const { agent, models, post, settled } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', max_rounds: 2 })
+    const look = { calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }] }
+    models.reply('m1', [look, look, { text: 'It is the gateway.' }])
+    await post(error)
+    expect(await settled()).toMatchObject([{ status: 'succeeded', rounds: 3, finding: 'It is the gateway.' }])
+    expect(
+      models.requests.map(({ body }) => (body.tool_choice as { type?: string } | undefined)?.type),
+    ).toEqual([expect.toBeOneOf([undefined, 'auto']), expect.toBeOneOf([undefined, 'auto']), 'none'])
+  })
+
+  it('concluded, where it must conclude, though it has to be told', async () => {
+    const { agent, models, post, settled } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', concludes: true })
+    models.reply('m1', [{ text: 'It is the gateway.' }, conclude()])
+    await post(error)
+    expect(await settled()).toMatchObject([{ status: 'succeeded', finding: 'The card gateway is down.' }])
+  })
+
+  it('failed, with `asked` of the failed call as it was asked: forced, with its ceiling', async () => {
+    const { agent, models, post, settled, run } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', concludes: true })
+    models.reply('m1', [{ text: 'It is the gateway.' }, { status: 400, error: 'the prompt is too long' }])
+    await post(error)
+    const [failed] = await settled()
+    const calls = stepsOf(await run(failed!.id), 'model')
+    expect(calls).toHaveLength(2)
+    expect(calls[1]).toMatchObject({
+      asked: { choice: { tool: 'conclude' } },
+      error: { message: expect.stringContaining('too long') as unknown as string },
+    })
+    expect(calls[1]!.asked.ceiling_usd).toBeGreaterThan(0)
+  })
+
+  it('failed, without a model provider, saying what to set', async () => {
+    const { agent, post, settled } = await open({ provider: false })
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    await post(error)
+    expect(await settled()).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('PROVIDERA_API_KEY') as unknown as string },
+    ])
+  })
+
+  it('capped, by the runs of a day', async () => {
+    const { agent, models, post, settled, pass } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', daily_cap: 1 })
+    models.reply('m1', () => conclude())
+    await post(error)
+    await settled()
+    pass(2_000)
+    await post(error)
+    expect(await settled()).toMatchObject([
+      { status: 'succeeded' },
+      { status: 'capped', error: expect.stringContaining('24 hours') as unknown as string },
+    ])
+  })
+
+  it('cancelled, when a person cancels it, and says by whom', async () => {
+    const { agent, models, post, settled, engine, runner } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    const asked = new Promise<void>((resolve) => {
+      models.reply('m1', () => {
+        resolve()
+        return { delayUntil: new Promise(() => {}) }
+      })
+    })
+    await post(error)
+    await asked
+    const { runs } = await engine.listRuns({ limit: 1, offset: 0 })
+    await engine.cancelRun(runs[0]!.id, BY.caller)
+    runner.cut(runs[0]!.id)
+    expect(await settled()).toMatchObject([
+      { status: 'cancelled', cancelled_by: 'test', error: 'cancelled by test', accepts: [] },
+    ])
+    await expect(engine.cancelRun(runs[0]!.id, BY.caller)).rejects.toMatchObject({ code: 'wrong_state' })
+  })
+
+  it('cancelled by somebody, where nobody has to sign in: that is said by the door, whatever the name', async () => {
+    const { agent, models, post, engine, runner } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    const asked = new Promise<void>((resolve) => {
+      models.reply('m1', () => {
+        resolve()
+        return { delayUntil: new Promise(() => {}) }
+      })
+    })
+    await post(error)
+    await asked
+    const { runs } = await engine.listRuns({ limit: 1, offset: 0 })
+    await engine.cancelRun(runs[0]!.id, { id: 'open', name: 'whoever', isAnybody: true })
+    runner.cut(runs[0]!.id)
+    expect((await engine.getRun(runs[0]!.id)).cancelled_by).toBe('somebody, without signing in')
+  })
+})

@@ -1,0 +1,91 @@
+/** Catalogs at random: what is applied is planned as no change, and what is exported says the instance. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../../../engine/local.ts'
+import { randomCatalog } from './random-catalog.ts'
+
+const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
+const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
+type Engine = ReturnType<typeof open>
+const RUNS = 12
+
+/** What importing a file would do, by object and field. */
+async function planned(engine: Engine, yaml: string, prune: boolean): Promise<string[]> {
+  const { plan, problems } = await engine.checkCatalog({ yaml, prune, max_deletions: 99 })
+  if (!plan) throw new Error(JSON.stringify(problems))
+  return plan.changes
+    .filter(({ action }) => action !== 'none')
+    .map(({ action, kind, name, fields }) => `${action} ${kind} ${name} ${JSON.stringify(fields)}`)
+}
+
+const unlabelled = (entries: readonly Record<string, unknown>[]) =>
+  entries.map(({ project: _project, ...entry }) => entry)
+
+describe('any catalog', () => {
+  it('that was applied is planned as no change, with and without prune', async () => {
+    let applied = 0
+    await fc.assert(
+      fc.asyncProperty(randomCatalog, async (catalog) => {
+        const engine = open()
+        const yaml = JSON.stringify(catalog)
+        const { problems } = await engine.checkCatalog({ yaml })
+        if (problems.length) return
+        await engine.importCatalog({ yaml }, BY)
+        applied++
+        expect(await planned(engine, yaml, false)).toEqual([])
+        await engine.importCatalog({ yaml, prune: true, max_deletions: 99 }, BY)
+        expect(await planned(engine, yaml, true)).toEqual([])
+        expect(await planned(engine, yaml, false)).toEqual([])
+      }),
+      { numRuns: RUNS },
+    )
+    // Most can be applied, or this proved nothing.
+    expect(applied).toBeGreaterThan(RUNS / 2)
+  })
+
+  it.each([
+    ['without', false],
+    ['with', true],
+  ])(
+    'whose project labels are taken away %s prune flips nothing back when it is applied twice',
+    async (_how, prune) => {
+      await fc.assert(
+        fc.asyncProperty(randomCatalog, async (catalog) => {
+          const engine = open()
+          const yaml = JSON.stringify(catalog)
+          const { problems } = await engine.checkCatalog({ yaml })
+          if (problems.length) return
+          await engine.importCatalog({ yaml }, BY)
+          const bare = JSON.stringify({
+            ...catalog,
+            triggers: unlabelled(catalog.triggers!),
+            agents: unlabelled(catalog.agents!),
+          })
+          await engine.importCatalog({ yaml: bare, prune, max_deletions: 99 }, BY)
+          expect(await planned(engine, bare, prune)).toEqual([])
+        }),
+        { numRuns: RUNS / 2 },
+      )
+    },
+  )
+
+  it('that is exported imports as no change, and into another instance, which exports the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomCatalog, async (catalog) => {
+        const [first, second] = [open(), open()]
+        const yaml = JSON.stringify(catalog)
+        const { problems } = await first.checkCatalog({ yaml })
+        if (problems.length) return
+        await first.importCatalog({ yaml }, BY)
+        // As the instance says it, not as the file that was imported does.
+        await first.forgetCatalogFile('catalog')
+        const exported = await first.exportCatalog()
+        expect(await planned(first, exported, false)).toEqual([])
+        expect(await planned(first, exported, true)).toEqual([])
+        await second.importCatalog({ yaml: exported }, BY)
+        expect(await second.exportCatalog()).toBe(exported)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../../../engine/local.ts'
+
+const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
+const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
+type Engine = ReturnType<typeof open>
+
+async function planned(engine: Engine, yaml: string, prune = false): Promise<string[]> {
+  const { plan } = await engine.checkCatalog({ yaml, prune })
+  return plan!.changes
+    .filter(({ action }) => action !== 'none')
+    .map(({ action, name }) => `${action} ${name}`)
+}
+
+const condition = '{ aggregate: count, predicate: "> 5", window: 5m }'
+
+describe('a catalog that was applied is planned as no change', () => {
+  it('where Default and a project share a source', async () => {
+    const engine = open()
+    const yaml = `sources:
+  - { name: gw, connector: webhook, projects: [Shop] }
+triggers:
+  - { name: everywhere, sources: [gw], condition: ${condition} }
+projects:
+  - { template: custom, name: Shop }
+`
+    await engine.importCatalog({ yaml }, BY)
+    expect(await planned(engine, yaml)).toEqual([])
+    expect(await planned(engine, yaml, true)).toEqual([])
+  })
+
+  it('where a paused project has an agent that a trigger of none wakes', async () => {
+    const engine = open()
+    const yaml = `sources:
+  - { name: gw, connector: webhook }
+triggers:
+  - { name: errs, sources: [gw], condition: ${condition} }
+agents:
+  - { name: first, prompt: Look., trigger: errs }
+projects:
+  - { template: custom, name: Shop, paused: true, objects: [{ kind: agent, name: first }] }
+`
+    await engine.importCatalog({ yaml }, BY)
+    expect(await planned(engine, yaml)).toEqual([])
+  })
+
+  it('where wiring names the Default project, which is made by it', async () => {
+    const engine = open()
+    const yaml = `sources:
+  - { name: gw, connector: webhook }
+triggers:
+  - { name: errs, sources: [gw], condition: ${condition} }
+agents:
+  - { name: first, prompt: Look. }
+wiring:
+  - { project: Default, wake: errs, agent: first }
+`
+    await engine.importCatalog({ yaml }, BY)
+    expect(await planned(engine, yaml)).toEqual([])
+  })
+
+  it('and its export says which parts of a project are only shared with it', async () => {
+    const engine = open()
+    const yaml = `sources:
+  - { name: gw, connector: webhook }
+triggers: []
+projects:
+  - template: custom
+    name: Shop
+    objects:
+      - { kind: source, name: gw, shared: true }
+`
+    await engine.importCatalog({ yaml }, BY)
+    await engine.forgetCatalogFile('catalog')
+    expect(await planned(engine, await engine.exportCatalog())).toEqual([])
+    expect(await engine.exportCatalog()).toContain('{kind: source, name: gw, shared: true}')
+  })
+
+  it.each([false, true])(
+    'and a trigger whose project label was removed stays where the first apply put it (prune %s)',
+    async (prune) => {
+      const engine = open()
+      const file = (label: string) => `sources:
+  - { name: gw, connector: webhook }
+triggers:
+  - { name: errs, ${label}sources: [gw], condition: ${condition} }
+agents:
+  - { name: first, prompt: Look., trigger: errs, project: Shop }
+projects:
+  - { template: custom, name: Shop, objects: [{ kind: source, name: gw }] }
+`
+      await engine.importCatalog({ yaml: file('project: Shop, ') }, BY)
+      const bare = { yaml: file(''), prune }
+      await engine.importCatalog(bare, BY)
+      expect(await planned(engine, bare.yaml, prune)).toEqual([])
+      expect((await engine.importCatalog(bare, BY)).change_set).toBeNull()
+    },
+  )
+})

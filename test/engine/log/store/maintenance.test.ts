@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { SEGMENT_SIZE } from '../../../../engine/log/store/labels.ts'
+import { Capacity, Maintenance, type Retention } from '../../../../engine/log/store/maintenance.ts'
+import { answerRead } from '../../../../engine/log/timeline/read.ts'
+import { addSource, event, openHarness, T0 } from './store-harness.ts'
+
+const MINUTE = 60_000
+
+/** Two sealed segments, one a day old and one an hour, and an open one that spans both. */
+function setUp(retention: Retention, maxDbSize: number | null = null) {
+  const harness = openHarness()
+  const { store, ctx, appender } = harness
+  addSource(store, 'app')
+  const fill = (count: number, ts: number) => {
+    for (let left = count; left > 0; left -= 5_000)
+      harness.append(
+        Array.from({ length: Math.min(5_000, left) }, () => event({ service: 'a', day: String(ts) }, ts)),
+      )
+  }
+  fill(SEGMENT_SIZE - 1, T0 - 24 * 60 * MINUTE)
+  fill(SEGMENT_SIZE, T0 - 60 * MINUTE)
+  fill(500, T0 - 24 * 60 * MINUTE)
+  fill(500, T0)
+  const maintenance = new Maintenance({
+    store,
+    index: ctx.index,
+    appender,
+    dictionary: ctx.dictionary,
+    capacity: new Capacity(store, maxDbSize),
+    retention,
+  })
+  const settle = (now: number) => {
+    let steps = 0
+    while (maintenance.step(now)) steps++
+    return steps
+  }
+  const count = () => ctx.index.all().reduce((sum, segment) => sum + segment.n, 0)
+  const rows = () => store.db.prepare('SELECT count(*) FROM events').pluck().get()
+  const counted = () => store.db.prepare('SELECT events FROM sources').pluck().get()
+  return { ...harness, settle, count, rows, counted }
+}
+
+describe('maintenance', () => {
+  it('keeps everything without a retention, and ends', () => {
+    const { settle, count, rows, ctx } = setUp({ maxAgeMs: null, maxBytes: null })
+    settle(T0)
+    expect(ctx.index.sealedCount).toBe(2)
+    expect([count(), rows()]).toEqual([2 * SEGMENT_SIZE + 999, 2 * SEGMENT_SIZE + 999])
+  })
+
+  it('by age drops whole old segments and the old events of the open one, in small steps, and counts stay true', () => {
+    const { settle, count, rows, counted, ctx, append } = setUp({
+      maxAgeMs: 12 * 60 * MINUTE,
+      maxBytes: null,
+    })
+    const steps = settle(T0)
+    expect(steps).toBeGreaterThan(30)
+    const kept = SEGMENT_SIZE + 500
+    expect([count(), rows(), counted()]).toEqual([kept, kept, kept])
+    const id = ctx.dictionary.find('service', 'a')!
+    expect(ctx.counts.read([id]).get(id)!.n + ctx.index.tail.count(id)).toBe(kept)
+    const old = answerRead(ctx, { selector: { day: String(T0 - 24 * 60 * MINUTE) }, window: '30d' }, T0)
+    expect(old.rows).toEqual([])
+    expect(append([event({ service: 'a' }, T0)])).toEqual([2 * SEGMENT_SIZE + 1_000])
+  })
+
+  it('by size drops the oldest arrivals until the store fits, freed pages counting as free', () => {
+    const { settle, count, rows, store } = setUp({ maxAgeMs: null, maxBytes: 4_000_000 })
+    const before = count()
+    settle(T0)
+    const pages =
+      (store.db.pragma('page_count', { simple: true }) as number) -
+      (store.db.pragma('freelist_count', { simple: true }) as number)
+    expect(pages * 8_192).toBeLessThanOrEqual(4_000_000)
+    expect(count()).toBeLessThan(before)
+    expect(rows()).toBe(count())
+  })
+})

@@ -1,0 +1,79 @@
+/** Issue 16, C2, over HTTP and in the command: an answer with nothing in the window says when there was something. */
+import { describe, expect, it } from 'vitest'
+import { tokensOf } from '../../../../engine/log/timeline/fit.ts'
+import { answerRead } from '../../../../engine/log/timeline/read.ts'
+import type { ReadRequest } from '../../../../schemas/types.ts'
+import { addSource, event, openHarness, T0 } from '../store/store-harness.ts'
+
+const HOUR = 3_600_000
+const NOW = T0 + 24 * HOUR
+const SEEN = new Date(T0 + 2_000).toISOString()
+
+function world() {
+  const harness = openHarness()
+  const app = addSource(harness.store, 'app', [
+    { name: 'service', field: 'service', primary: true },
+    { name: 'status', field: 'status', type: 'number' },
+  ])
+  const other = addSource(harness.store, 'other')
+  const { append } = harness
+  append([event({ service: 'checkout' }, T0 + 1_000), event({ service: 'checkout' }, T0 + 2_000)], {
+    sourceId: app,
+  })
+  append([event({ service: 'cart' }, T0 + 9_000, { numbers: { status: 500 } })], { sourceId: other })
+  const read = (request: Partial<ReadRequest>) =>
+    answerRead(harness.ctx, { selector: { service: 'checkout' }, window: '1h', ...request }, NOW)
+  return { ...harness, read }
+}
+
+describe('C2: a read of an empty window', () => {
+  it('says when the newest event with the labels was, in a field and in the text', () => {
+    const { read } = world()
+    const { count, last_seen, payload } = read({})
+    expect([count, last_seen]).toEqual([0, SEEN])
+    expect(payload).toContain(`no events in this window; last seen ${SEEN}\n`)
+  })
+
+  it('says it whatever source, type or words were asked for', () => {
+    const { read } = world()
+    for (const more of [{ sources: ['other'] }, { event_types: ['deploy'] }, { text: 'no such words' }])
+      expect(read(more).last_seen, JSON.stringify(more)).toBe(SEEN)
+  })
+
+  it('says it of sources without a selector', () => {
+    const { read } = world()
+    expect(read({ selector: undefined, sources: ['other'] }).last_seen).toBe(
+      new Date(T0 + 9_000).toISOString(),
+    )
+  })
+
+  it('says null where there was never one, and nothing where the index does not know it', () => {
+    const { read } = world()
+    const never = read({ selector: { service: 'nobody' } })
+    expect(never.last_seen).toBeNull()
+    expect(never.payload).toContain('no events in this window, nor at any other time')
+    expect(read({ selector: { status: 500 } })).not.toHaveProperty('last_seen')
+    expect(read({ selector: { key_value: 'checkout' } })).not.toHaveProperty('last_seen')
+  })
+
+  it('speaks for the instant that the read speaks for', () => {
+    const { append, read } = world()
+    append([event({ service: 'checkout' }, T0 + 5_000)], { at: NOW + HOUR })
+    const asOf = new Date(NOW).toISOString()
+    expect(read({ as_of: asOf }).last_seen).toBe(SEEN)
+    expect(read({}).last_seen).toBe(new Date(T0 + 5_000).toISOString())
+  })
+
+  it('counts what it says under max_tokens', () => {
+    const { read } = world()
+    const answer = read({ max_tokens: 500 })
+    expect([answer.last_seen, answer.tokens]).toEqual([SEEN, tokensOf(answer.payload)])
+  })
+
+  it('is not told of a window with events, nor of a later page', () => {
+    const { read } = world()
+    const first = read({ window: '2d', limit: 1 })
+    expect(first).not.toHaveProperty('last_seen')
+    expect(read({ window: '2d', limit: 1, cursor: first.next_cursor! })).not.toHaveProperty('last_seen')
+  })
+})

@@ -1,0 +1,307 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { tokensOf } from '../../../../engine/log/timeline/fit.ts'
+import { answerRead } from '../../../../engine/log/timeline/read.ts'
+import { answerStats } from '../../../../engine/log/timeline/stats.ts'
+import type { ReadRequest } from '../../../../schemas/types.ts'
+import { addSource, event, openHarness, random, T0 } from '../store/store-harness.ts'
+
+const NOW = T0 + 3_600_000
+
+function setUp() {
+  const harness = openHarness()
+  const app = addSource(harness.store, 'app', [
+    { name: 'service', field: 'service', primary: true },
+    { name: 'status', field: 'status', type: 'number' },
+  ])
+  const deploys = addSource(harness.store, 'deploys', [{ name: 'service', field: 'service', primary: true }])
+  const read = (request: Partial<ReadRequest>, now = NOW) =>
+    answerRead(harness.ctx, { selector: { service: 'checkout' }, window: '2h', ...request }, now)
+  return { ...harness, app, deploys, read }
+}
+
+describe('a read', () => {
+  it('returns one entity across its sources in time order, with the envelope', () => {
+    const { append, read, app, deploys } = setUp()
+    append(
+      [
+        event({ service: 'checkout' }, T0 + 2_000, {
+          text: 'error',
+          eventType: 'log',
+          numbers: { status: 500 },
+        }),
+        event({ service: 'cart' }, T0 + 1_500),
+      ],
+      { sourceId: app },
+    )
+    append([event({ service: 'checkout' }, T0 + 1_000, { text: 'deployed 1.2', eventType: 'deploy' })], {
+      sourceId: deploys,
+      at: T0 + 5_000,
+    })
+    const answer = read({})
+    expect(answer.rows).toEqual([
+      {
+        id: 'evt_3',
+        offset: 'T-3599s',
+        source: 'deploys',
+        source_type: 'event_stream',
+        event_type: 'deploy',
+        event_time: '2026-11-20T12:00:01.000Z',
+        ingested_at: '2026-11-20T12:00:05.000Z',
+        entity: { label: 'service', value: 'checkout' },
+        labels: { service: 'checkout' },
+        text: 'deployed 1.2',
+      },
+      {
+        id: 'evt_1',
+        offset: 'T-3598s',
+        source: 'app',
+        source_type: 'event_stream',
+        event_type: 'log',
+        event_time: '2026-11-20T12:00:02.000Z',
+        ingested_at: '2026-11-20T12:00:00.000Z',
+        entity: { label: 'service', value: 'checkout' },
+        labels: { service: 'checkout', status: 500 },
+        text: 'error',
+      },
+    ])
+    expect(answer.sources).toEqual(['app', 'deploys'])
+    expect(answer.payload).toBe(
+      '=== read · service=checkout · window=2h · ONE svc read ===\n\n[T-3599s] [deploys] deploy: deployed 1.2 · service=checkout (evt_3)\n[T-3598s] [app] log: error · service=checkout status=500 (evt_1)\n',
+    )
+    expect(answer).toMatchObject({
+      count: 2,
+      next_cursor: null,
+      truncated: false,
+      as_of: '2026-11-20T13:00:00.000Z',
+    })
+  })
+
+  it('says that no event has a label that was asked for, and nothing where one has it', () => {
+    const { append, read, ctx, app } = setUp()
+    append([event({ service: 'checkout' }, T0)], { sourceId: app })
+    const unknown = read({ selector: { nosuch: 'x', service: 'checkout' } })
+    expect(unknown).toMatchObject({ count: 0, notice: 'no event has the label nosuch' })
+    expect(unknown.payload).toContain('\nno event has the label nosuch\n')
+    expect(read({ selector: { nosuch: 'x', other: 'y' }, max_tokens: 500 }).notice).toBe(
+      'no event has the labels nosuch, other',
+    )
+    const known: ReadRequest['selector'][] = [
+      { service: 'cart' },
+      { status: 1 },
+      { key_value: 'x' },
+      { service: 'checkout' },
+    ]
+    for (const selector of known) expect(read({ selector })).not.toHaveProperty('notice')
+    expect(answerStats(ctx, { by: 'nosuch' }, NOW)).toMatchObject({
+      rows: [],
+      notice: 'no event has the label nosuch',
+      stats: expect.stringContaining('no event has the label nosuch'),
+    })
+    expect(answerStats(ctx, { by: 'source', where: { nosuch: 'x' } }, NOW).notice).toBe(
+      'no event has the label nosuch',
+    )
+    for (const by of ['source', 'event_type', 'service', 'status'])
+      expect(answerStats(ctx, { by }, NOW)).not.toHaveProperty('notice')
+  })
+
+  it('is a strict AND, compares numbers by their JSON form, and matches the entity by key_value', () => {
+    const { append, read, app } = setUp()
+    append(
+      [
+        event({ service: 'checkout', env: 'prod' }, T0, { numbers: { status: 500 } }),
+        event({ service: 'checkout', env: 'dev' }, T0, { numbers: { status: 200 } }),
+        event({ service: 'cart', peer: 'checkout' }, T0),
+      ],
+      { sourceId: app },
+    )
+    const ids = (selector: ReadRequest['selector']) => read({ selector }).rows.map((row) => row.id)
+    expect(ids({ service: 'checkout', env: 'prod' })).toEqual(['evt_1'])
+    expect(ids({ service: 'checkout', status: '500' })).toEqual(['evt_1'])
+    expect(ids({ status: 200 })).toEqual(['evt_2'])
+    expect(ids({ key_value: 'checkout' })).toEqual(['evt_1', 'evt_2'])
+    expect(ids({ service: 'nobody' })).toEqual([])
+  })
+
+  it('narrows by source, by type and by text in any case, and refuses an unknown source', () => {
+    const { append, read, app, deploys } = setUp()
+    append(
+      [
+        event({ service: 'checkout' }, T0, { eventType: 'log', text: 'Timeout calling PSP' }),
+        event({ service: 'checkout' }, T0, { eventType: 'metric', text: 'ok' }),
+      ],
+      { sourceId: app },
+    )
+    append([event({ service: 'checkout' }, T0, { eventType: 'log' })], { sourceId: deploys })
+    expect(read({ sources: ['deploys'] }).rows.map((row) => row.id)).toEqual(['evt_3'])
+    expect(read({ event_types: ['log'] }).rows.map((row) => row.id)).toEqual(['evt_1', 'evt_3'])
+    expect(read({ text: 'timeout' })).toMatchObject({ rows: [{ id: 'evt_1' }], scanned: 3 })
+    expect(() => read({ sources: ['nope'] })).toThrow(
+      expect.objectContaining({ code: 'not_found', message: 'no source is named nope' }),
+    )
+  })
+
+  it('keeps to the window, relative or absolute, and refuses both at once', () => {
+    const { append, read } = setUp()
+    append([
+      event({ service: 'checkout' }, NOW - 60_000),
+      event({ service: 'checkout' }, NOW - 60_001),
+      event({ service: 'checkout' }, NOW + 5_000),
+    ])
+    expect(read({ window: '1m' }).rows.map((row) => row.offset)).toEqual(['T-60s', 'T+5s'])
+    const absolute = read({
+      window: undefined,
+      from: new Date(NOW - 60_001).toISOString(),
+      to: new Date(NOW - 60_001).toISOString(),
+    })
+    expect(absolute.rows.map((row) => row.id)).toEqual(['evt_2'])
+    expect(() => read({ window: '1m', from: '2026-01-01T00:00:00Z' })).toThrow(
+      'give window or from, not both',
+    )
+    expect(() => read({ window: '0m' })).toThrow('window must be a number above 0')
+    expect(() => read({ window: undefined, from: '2026-11-21T00:00:00Z' })).toThrow('from must be before to')
+  })
+
+  it.each([undefined, 'asc', 'desc'] as const)(
+    'pages through the window once, order %s, while events keep coming',
+    (order) => {
+      const { append, read } = setUp()
+      append(Array.from({ length: 25 }, (_, i) => event({ service: 'checkout' }, T0 + (i % 5) * 1_000)))
+      const seen: string[] = []
+      let cursor: string | undefined
+      do {
+        const page = read({ order, limit: 7, cursor })
+        const ids = page.rows.map((row) => row.id)
+        if (order === undefined) seen.unshift(...ids)
+        else seen.push(...ids)
+        append([event({ service: 'checkout' }, T0 + 2_000)])
+        cursor = page.next_cursor ?? undefined
+      } while (cursor)
+      const inTime = Array.from({ length: 25 }, (_, i) => i)
+        .sort((a, b) => (a % 5) - (b % 5) || a - b)
+        .map((i) => `evt_${i + 1}`)
+      expect(seen).toEqual(order === 'desc' ? inTime.reverse() : inTime)
+    },
+  )
+
+  it('refuses a cursor of another query or a changed one', () => {
+    const { append, read } = setUp()
+    append(Array.from({ length: 3 }, () => event({ service: 'checkout' }, T0)))
+    const cursor = read({ limit: 1 }).next_cursor!
+    expect(() => read({ limit: 1, cursor, selector: { service: 'cart' } })).toThrow(
+      'cursor is not one this query gave',
+    )
+    expect(() => read({ limit: 1, cursor: `${cursor}x` })).toThrow('cursor is not one this query gave')
+    expect(read({ limit: 2, cursor, selector: { service: 'checkout' } }).count).toBe(2)
+  })
+
+  it('answers as of an instant with the same bytes however much has come since', () => {
+    const { append, read } = setUp()
+    append([event({ service: 'checkout' }, T0)], { at: T0 })
+    append([event({ service: 'checkout' }, T0 + 1)], { at: T0 + 1_000 })
+    const asOf = new Date(T0 + 1_000).toISOString()
+    const before = JSON.stringify(read({ as_of: asOf, window: '1h' }, T0 + 1_500))
+    append([event({ service: 'checkout' }, T0 - 5)], { at: T0 + 1_001 })
+    expect(JSON.stringify(read({ as_of: asOf, window: '1h' }, T0 + 9e6))).toBe(before)
+    expect(read({ as_of: new Date(T0 + 999).toISOString(), window: '1h' }).rows.map((row) => row.id)).toEqual(
+      ['evt_1'],
+    )
+    expect(read({ as_of: new Date(T0 - 1).toISOString(), window: '1h' }).rows).toEqual([])
+  })
+
+  it('gives a page and a cursor when a text filter has looked at 100,000 events', () => {
+    const { append, read } = setUp()
+    append([event({ service: 'checkout' }, T0, { text: 'needle' })])
+    for (let i = 0; i < 101; i++)
+      append(Array.from({ length: 1_000 }, (_, j) => event({ service: 'checkout' }, T0 + 1 + i * 1_000 + j)))
+    const first = read({ text: 'needle' })
+    expect(first).toMatchObject({ rows: [], scanned: 100_000, truncated: true })
+    expect(read({ text: 'needle', cursor: first.next_cursor! }).rows.map((row) => row.id)).toEqual(['evt_1'])
+  })
+
+  it('returns the payload as stored, digits and all, when asked for', () => {
+    const { append, read } = setUp()
+    const raw = '{"id":9007199254740993, "a":1,"a":2, "x":1e400}'
+    append([event({ service: 'checkout' }, T0, { raw: Buffer.from(raw) })])
+    expect(read({ include_payload: true }).rows[0]!.raw).toBe(raw)
+    expect(read({ include_payload: true, text: 'text' }).rows[0]!.raw).toBe(raw)
+    expect(read({}).rows[0]).not.toHaveProperty('raw')
+  })
+})
+
+describe('a read under max_tokens', () => {
+  it('keeps the rare deploy before the common errors, folds those, and counts what it leaves out', () => {
+    const { append, read, app, deploys } = setUp()
+    append(
+      Array.from({ length: 400 }, (_, i) =>
+        event({ service: 'checkout' }, T0 + i * 1_000, { text: `timeout after ${i} ms`, eventType: 'log' }),
+      ),
+      { sourceId: app },
+    )
+    append([event({ service: 'checkout' }, T0 - 1_000, { text: 'deployed 1.2', eventType: 'deploy' })], {
+      sourceId: deploys,
+    })
+    const answer = read({ max_tokens: 1_000 })
+    expect(answer.rows.map((row) => [row.text, row.fold?.count])).toEqual([
+      ['deployed 1.2', undefined],
+      ['timeout after 399 ms', 400],
+    ])
+    expect(answer.rows[1]!.fold).toMatchObject({
+      first_id: 'evt_1',
+      last_id: 'evt_400',
+      first: '2026-11-20T12:00:00.000Z',
+    })
+    expect(answer.omitted).toEqual([])
+    const tight = read({ max_tokens: 100 })
+    expect(tight.rows[0]!.text).toBe('deployed 1.2')
+  })
+
+  it('holds its size, and its pages together hold every event once', () => {
+    fc.assert(
+      fc.property(
+        fc.integer(),
+        fc.integer({ min: 150, max: 2_000 }),
+        fc.boolean(),
+        fc.constantFrom(undefined, 'asc' as const, 'desc' as const),
+        (seed, maxTokens, payload, order) => {
+          const { append, read, app, deploys } = setUp()
+          const next = random(seed)
+          const n = 1 + Math.floor(next() * 400)
+          for (const sourceId of [app, deploys])
+            append(
+              Array.from({ length: n }, () =>
+                event(
+                  { service: 'checkout', pod: `p${Math.floor(next() * 5)}` },
+                  T0 + Math.floor(next() * 1e6),
+                  {
+                    text: `${['timeout', 'ok', 'retry', 'x'.repeat(Math.floor(next() ** 8 * 9_000))][Math.floor(next() * 4)]} ${Math.floor(next() * 50)}`,
+                    eventType: ['log', 'metric'][Math.floor(next() * 2)]!,
+                    raw: Buffer.from(JSON.stringify({ v: 'y'.repeat(Math.floor(next() * 300)) })),
+                  },
+                ),
+              ),
+              { sourceId },
+            )
+          let total = 0
+          let cursor: string | undefined
+          let pages = 0
+          do {
+            const page = read({ max_tokens: maxTokens, include_payload: payload, order, cursor })
+            const size =
+              tokensOf(page.payload) + page.rows.reduce((sum, row) => sum + tokensOf(row.raw ?? ''), 0)
+            expect(size).toBeLessThanOrEqual(maxTokens)
+            const shown = page.rows.reduce((sum, row) => sum + (row.fold?.count ?? 1), 0)
+            total += shown
+            const left = page.omitted!.reduce((sum, entry) => sum + entry.count, 0)
+            expect(total + left).toBe(2 * n)
+            expect(page.rows.length).toBeGreaterThan(0)
+            cursor = page.next_cursor ?? undefined
+            expect(++pages).toBeLessThan(1_000)
+          } while (cursor)
+          expect(total).toBe(2 * n)
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+})

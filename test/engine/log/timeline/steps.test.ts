@@ -1,0 +1,58 @@
+/** 15 B6: text search, stats and histograms give way to other reads, and answer as of when they began. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { NOW, openSplit, type Split } from '../../threads/split.ts'
+
+const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'api' as const }
+/** More than a segment of the index, and many times what a text search looks at in one go. */
+const BODIES = 9
+const ITEMS = 8_000
+
+let svc: Split
+let ingestKey = ''
+
+beforeAll(async () => {
+  svc = openSplit()
+  const labels = [{ name: 'service', field: 'service', primary: true }]
+  const made = await svc.engine.createSource(
+    { name: 'app', connector: 'webhook', config: { labels } },
+    BY,
+    false,
+  )
+  ingestKey = made.ingest_key!
+  for (let i = 0; i < BODIES; i++) await send(ITEMS)
+})
+afterAll(() => svc.close())
+
+const send = (n: number) =>
+  svc.engine.ingest({
+    ingestKey,
+    body: Buffer.from(
+      JSON.stringify(Array.from({ length: n }, () => ({ service: 'pay', text: 'it broke' }))),
+    ),
+    bypassCooldown: false,
+    caller: 'key:1',
+  })
+
+const to = new Date(NOW).toISOString()
+const CASES: [name: string, request: object][] = [
+  ['read', { selector: { service: 'pay' }, text: 'nowhere' }],
+  ['stats', { by: 'service' }],
+  ['histogram', { selector: { service: 'pay' }, from: new Date(NOW - 60_000).toISOString(), to }],
+]
+
+describe('a wide read', () => {
+  it.each(CASES)(
+    '%s gives way to a short one, and answers what it would have at once',
+    async (name, request) => {
+      const { reader, engine } = svc
+      const atOnce = await (engine as unknown as Split['calls'])[name]!(request)
+      const order: string[] = []
+      const wide = reader[name]!(request).finally(() => order.push('wide'))
+      await reader.event!('evt_1').finally(() => order.push('short'))
+      expect(order).toEqual(['short'])
+      // What is stored meanwhile is not of it.
+      await send(1)
+      expect(await wide).toEqual(atOnce)
+    },
+  )
+})

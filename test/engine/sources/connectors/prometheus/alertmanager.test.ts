@@ -1,0 +1,119 @@
+/** The alertmanager connector. The notification is one that Alertmanager 0.25 sent. */
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { alertmanager } from '../../../../../engine/sources/upstreams/prometheus-alerts.ts'
+import { startInstance } from '../../../../contract/instance.ts'
+import { prepared } from '../reach.ts'
+
+const NOTIFICATION = {
+  receiver: 'svc',
+  status: 'firing',
+  alerts: [
+    {
+      status: 'resolved',
+      labels: { alertname: 'HighLatency', service: 'checkout', severity: 'critical' },
+      annotations: { summary: 'answers take 2.5 s' },
+      startsAt: '2026-11-20T11:47:47.568861754Z',
+      endsAt: '2026-11-20T11:47:51Z',
+      generatorURL: '',
+      fingerprint: 'c75f68922c9ebc87',
+    },
+    {
+      status: 'firing',
+      labels: { alertname: 'HighLatency', service: 'pay', severity: 'critical' },
+      annotations: {},
+      startsAt: '2026-11-20T11:47:47.568861754Z',
+      endsAt: '0001-01-01T00:00:00Z',
+      generatorURL: '',
+      fingerprint: '2d1d8c5b471d26e9',
+    },
+  ],
+  groupLabels: { alertname: 'HighLatency' },
+  commonLabels: { alertname: 'HighLatency', severity: 'critical' },
+  commonAnnotations: {},
+  externalURL: 'http://alertmanager:9093',
+  version: '4',
+  groupKey: '{}:{alertname="HighLatency"}',
+  truncatedAlerts: 0,
+}
+
+const events = (body: unknown, config: Record<string, unknown> = {}) =>
+  prepared(alertmanager, validateConfig('alertmanager', config), {
+    items: [JSON.stringify(body)],
+    cursor: null,
+  })
+
+describe('a notification of Alertmanager', () => {
+  it('is an event for each alert, with its labels, its entity and a payload of its own', () => {
+    const [resolved, firing] = events(NOTIFICATION)
+    expect(resolved).toMatchObject({
+      eventType: 'HighLatency',
+      text: 'RESOLVED: HighLatency · answers take 2.5 s',
+      ts: Date.parse('2026-11-20T11:47:51Z'),
+      strings: [
+        ['service', 'checkout'],
+        ['severity', 'critical'],
+        ['status', 'resolved'],
+      ],
+      hasEntity: true,
+    })
+    expect(JSON.parse(Buffer.from(resolved!.raw!).toString())).toEqual(NOTIFICATION.alerts[0])
+    expect(firing).toMatchObject({
+      text: 'FIRING: HighLatency',
+      ts: Date.parse('2026-11-20T11:47:47.568Z'),
+      strings: expect.arrayContaining([['status', 'firing']]),
+    })
+  })
+
+  it('is stored once, however often it is sent; a list of alerts and one alert are taken too', async () => {
+    const svc = await startInstance()
+    onTestFinished(() => svc.stop())
+    const { call } = svc
+    const { body } = await call<{ ingest_key: string }>('POST', '/api/sources', {
+      name: 'alerts',
+      connector: 'alertmanager',
+    })
+    const [resolved, firing] = NOTIFICATION.alerts
+    for (const sent of [NOTIFICATION, NOTIFICATION, [resolved, firing], firing])
+      expect((await call('POST', `/ingest/${body.ingest_key}`, sent)).status).toBe(202)
+    const again = { ...firing, status: 'resolved', endsAt: '2026-11-20T11:50:00Z' }
+    await call('POST', `/ingest/${body.ingest_key}`, { ...NOTIFICATION, alerts: [again] })
+    const stored = await call<{ text: string }[]>('GET', '/api/sources/alerts/events?limit=10')
+    expect(stored.body.map(({ text }) => text).sort()).toEqual([
+      'FIRING: HighLatency',
+      'RESOLVED: HighLatency',
+      'RESOLVED: HighLatency · answers take 2.5 s',
+    ])
+  })
+
+  it.each<[string, Record<string, string>, Record<string, unknown>, [string, string]]>([
+    ['the label it is told', { team: 'a', service: 's' }, { key_label: 'team' }, ['team', 'a']],
+    [
+      'one that tells, where it lacks that',
+      { pod: 'p', service: 's' },
+      { key_label: 'team' },
+      ['service', 's'],
+    ],
+    ['any label, where none tells', { zone: 'z' }, {}, ['zone', 'z']],
+    [
+      'the primary label before all',
+      { zone: 'z', service: 's' },
+      { labels: [{ name: 'place', field: 'zone', primary: true }] },
+      ['place', 'z'],
+    ],
+  ])('belongs to %s', (_what, labels, config, entity) => {
+    const [event] = events({ alerts: [{ labels: { alertname: 'A', ...labels } }] }, config)
+    expect(event!.strings[0]).toEqual(entity)
+    expect(event!.hasEntity).toBe(true)
+  })
+
+  it('belongs to no entity without labels, and is no fault where it is odd', () => {
+    expect(events({ alerts: [{}] })).toMatchObject([
+      { eventType: 'alert', text: 'FIRING: alert', hasEntity: false },
+    ])
+    expect(events({ alerts: [] })).toEqual([])
+    expect(() => validateConfig('alertmanager', { key_label: 'key_value' })).toThrow(
+      'key_label key_value is reserved',
+    )
+  })
+})
