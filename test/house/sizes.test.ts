@@ -8,10 +8,12 @@ const GENERATED = new Set([
 const sources = projectFiles().filter((file) => /\.(ts|tsx|mjs|cjs|css)$/.test(file) && !GENERATED.has(file))
 
 describe('source files', () => {
-  it('have at most 400 lines, tests 500', () => {
+  it('have at most 400 lines, tests 500, those of the engine 600: a fact is in one file there', () => {
+    const most = (file: string): number =>
+      file.startsWith('engine/') ? 600 : file.startsWith('test/') || file.startsWith('e2e/') ? 500 : 400
     const tooLong = sources
       .map((file) => ({ file, lines: textOf(file).split('\n').length - 1 }))
-      .filter(({ file, lines }) => lines > (file.startsWith('test/') || file.startsWith('e2e/') ? 500 : 400))
+      .filter(({ file, lines }) => lines > most(file))
     expect(tooLong).toEqual([])
   })
 

@@ -1,0 +1,138 @@
+/**
+ * The rooms of the engine: few folders with few files each, tables that one room writes, functions that are read
+ * at a glance. Which room imports which is in .dependency-cruiser.cjs.
+ */
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { projectFiles, textOf } from './project-files.ts'
+
+const product = projectFiles().filter(
+  (file) =>
+    /^(schemas|machines|engine|api|console|scripts)\/.*\.(ts|tsx|mjs)$/.test(file) &&
+    !/^(schemas\/(types|registry|tools)|api\/client\/calls)\.ts$|\/kernel\/assembly\//.test(file),
+)
+const engine = product.filter((file) => file.startsWith('engine/'))
+const folderOf = (file: string): string => file.slice(0, file.lastIndexOf('/'))
+
+describe('folders of the engine', () => {
+  it('hold at most 12 files, but for the operations, of which each noun has one', () => {
+    const counts = new Map<string, number>()
+    for (const file of engine) counts.set(folderOf(file), (counts.get(folderOf(file)) ?? 0) + 1)
+    const full = [...counts].filter(([folder, files]) => files > 12 && folder !== 'engine/operations')
+    expect(full).toEqual([])
+  })
+
+  it('are 32 at most, with 330 files at most, in three levels', () => {
+    expect(new Set(engine.map(folderOf)).size).toBeLessThanOrEqual(32)
+    expect(engine.length).toBeLessThanOrEqual(330)
+    expect(engine.filter((file) => file.split('/').length > 4)).toEqual([])
+  })
+})
+
+describe('a table', () => {
+  /** Tables that another room writes too, with those rooms: none is added. */
+  const SHARED: Readonly<Record<string, string[]>> = {
+    // What is old goes in one place, oldest first.
+    ask_sessions: ['agents', 'log'],
+    ask_turns: ['agents', 'log'],
+    evaluations: ['log', 'triggers'],
+    firings: ['declared', 'log', 'triggers'],
+    handoffs: ['agents', 'declared', 'log'],
+    proposals: ['declared', 'log'],
+    runs: ['agents', 'declared', 'log'],
+    // Which catalog files were applied, beside facts of the file.
+    meta: ['declared', 'log'],
+    // How much a source holds is counted as its events are stored.
+    sources: ['log', 'sources'],
+  }
+
+  it('is written by one room', () => {
+    const rooms = new Map<string, Set<string>>()
+    for (const file of engine) {
+      const statements =
+        /\b(?:INSERT(?: OR \w+)? INTO|REPLACE INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+([a-z_]+)/g
+      for (const [, table] of textOf(file).matchAll(statements))
+        if (!['set', 'on', 'of', 'it'].includes(table!))
+          rooms.set(table!, (rooms.get(table!) ?? new Set()).add(file.split('/')[1]!))
+    }
+    const shared = [...rooms].filter(([, by]) => by.size > 1).map(([table, by]) => [table, [...by].sort()])
+    expect(Object.fromEntries(shared)).toEqual(SHARED)
+    expect(rooms.size).toBeGreaterThan(40)
+  })
+})
+
+describe('functions', () => {
+  /** Longer ones, with their lines: they only become shorter and fewer. */
+  const LONG: Readonly<Record<string, number>> = {}
+
+  it('have at most 80 lines of their own, without the functions they make', () => {
+    const long: Record<string, number> = {}
+    for (const file of product) {
+      const source = ts.createSourceFile(
+        file,
+        textOf(file),
+        ts.ScriptTarget.Latest,
+        true,
+        file.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
+      )
+      const visit = (node: ts.Node): void => {
+        if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+          const lines = ownLines(source, node)
+          if (lines > 80) long[`${file} ${nameOf(node)}`] = lines
+        }
+        ts.forEachChild(node, visit)
+      }
+      visit(source)
+    }
+    const added = Object.entries(long).filter(([name, lines]) => lines > (LONG[name] ?? 80))
+    expect(added).toEqual([])
+    expect(Object.keys(LONG).filter((name) => !long[name])).toEqual([])
+  })
+})
+
+describe('the ways through the house in ARCHITECTURE.md', () => {
+  const section = textOf('ARCHITECTURE.md').split('## Four ways through the house')[1]!.split('\n## ')[0]!
+  const [ways, newcomers] = section.split('| To change')
+
+  it('are four of at most 15 files, all of which are there', () => {
+    const rows = ways!
+      .split('\n')
+      .filter((line) => line.includes('`'))
+      .map((line) => line.split('|').slice(1, -1))
+    expect(rows[0]).toHaveLength(4)
+    for (const way of [0, 1, 2, 3]) {
+      const files = rows.map((row) => row[way]!.trim().replaceAll('`', '')).filter(Boolean)
+      expect(files.filter((file) => !product.includes(file))).toEqual([])
+      expect(files.length).toBeGreaterThan(8)
+      expect(files.length).toBeLessThanOrEqual(15)
+    }
+  })
+
+  it('are followed by what a newcomer opens, whose folders and files are there', () => {
+    const named = [...newcomers!.matchAll(/`([\w-]+\/[\w./-]*)`/g)].map(([, path]) => path!)
+    expect(named.length).toBeGreaterThan(12)
+    expect(named.filter((path) => !product.some((file) => file.startsWith(path)))).toEqual([])
+  })
+})
+
+const linesOf = (source: ts.SourceFile, node: ts.Node): number =>
+  source.getLineAndCharacterOfPosition(node.getEnd()).line -
+  source.getLineAndCharacterOfPosition(node.getStart()).line
+
+function ownLines(source: ts.SourceFile, node: ts.Node): number {
+  let lines = linesOf(source, node) + 1
+  const visit = (child: ts.Node): void => {
+    if (ts.isFunctionLike(child) && 'body' in child && child.body) lines -= linesOf(source, child)
+    else ts.forEachChild(child, visit)
+  }
+  ts.forEachChild(node, visit)
+  return lines
+}
+
+function nameOf(node: ts.SignatureDeclaration): string {
+  if (node.name) return node.name.getText()
+  const { parent } = node
+  return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent)
+    ? parent.name.getText()
+    : '(unnamed)'
+}
