@@ -21,7 +21,7 @@ const rooms = [
     'log',
     'the log knows no source and nobody who reads it',
     [
-      '^engine/log/(ingest/prepare|kernel/flat-plan|pipeline|recent|retention|timeline/context)\\.ts$',
+      '^engine/log/(ingest/prepare|kernel/flat-plan|pipeline|retention|timeline/context)\\.ts$',
       '^engine/log/timeline/reads\\.ts$',
     ],
   ],
