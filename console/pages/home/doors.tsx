@@ -1,10 +1,11 @@
 /** Home where nothing was ever sent: three ways to begin. */
 import { Button, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { FlaskConical, Send, Sparkles } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { api, keys } from '../../client.ts'
+import { demo } from '../../demo-client.ts'
 import { plainSnippets } from '../../lib/send-snippets.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
@@ -30,13 +31,25 @@ export function Doors() {
       </Door>
       <Door icon={<FlaskConical size={18} aria-hidden />} title="Load the demo">
         <Text size="sm" mb="sm">
-          A project with made-up services, incidents and an agent that looks into them.
+          A made-up shop: 90 minutes of history, one open incident, a scripted model. No network, no key; one
+          button removes it.
         </Text>
-        <Button component={Link} to="/projects/new?template=ai_sre_demo" variant="default">
-          Load the demo
-        </Button>
+        <LoadDemo />
       </Door>
     </div>
+  )
+}
+
+function LoadDemo() {
+  const queries = useQueryClient()
+  const load = useChange(() => demo.start(), {
+    said: () => 'Demo loaded',
+    onDone: () => void queries.invalidateQueries(),
+  })
+  return (
+    <Button variant="default" loading={load.isPending} onClick={() => load.mutate(undefined)}>
+      Load the demo
+    </Button>
   )
 }
 
