@@ -20,7 +20,8 @@ export interface AgentDraft {
   concurrency: number | null
   concludes: boolean
   remembers: boolean
-  verdicts: { verdict: string; when: string }[]
+  /** closes: where all its claims hold, it handles the incident. */
+  verdicts: { verdict: string; when: string; closes?: boolean }[]
   /** A blank cooldown is the default. */
   handoffs: { verdict: string; agent: string; cooldown: string }[]
   /** Id of the channel findings are posted to. */
@@ -65,7 +66,7 @@ export const NEW_AGENT: AgentDraft = {
 export function proposedAgent(state: unknown): Partial<AgentDraft> {
   const { project: _project, verdicts, ...given } = (proposedIn(state) ?? {}) as Partial<AgentWrite>
   const rows = verdicts?.map((one) =>
-    typeof one === 'string' ? { verdict: one, when: '' } : { verdict: one.verdict, when: one.when ?? '' },
+    typeof one === 'string' ? { verdict: one, when: '' } : verdictRow(one),
   )
   return { ...(given as Partial<AgentDraft>), ...(rows ? { verdicts: rows } : {}) }
 }
@@ -95,7 +96,7 @@ export function draftOf(agent: Agent): AgentDraft {
       agent: to,
       cooldown: cooldown ?? '',
     })),
-    verdicts: (agent.verdicts ?? []).map(({ verdict, when }) => ({ verdict, when: when ?? '' })),
+    verdicts: (agent.verdicts ?? []).map(verdictRow),
     slack_channel: agent.slack_channel ?? '',
     webhook_url: agent.webhook_url ?? '',
   }
@@ -116,12 +117,19 @@ export function writeOf(draft: AgentDraft, before: AgentDraft): AgentWrite {
     tools: tools.filter(({ server, tool }) => tool.trim() !== '' && draft.mcp_servers.includes(server)),
     verdicts: verdicts
       .filter(({ verdict }) => verdict.trim() !== '')
-      .map(({ verdict, when }) => ({
+      .map(({ verdict, when, closes }) => ({
         verdict: verdict.trim(),
         ...(when.trim() ? { when: when.trim() } : {}),
+        ...(closes ? { closes } : {}),
       })),
   } as AgentWrite
 }
+
+const verdictRow = ({ verdict, when, closes }: { verdict: string; when?: string; closes?: boolean }) => ({
+  verdict,
+  when: when ?? '',
+  ...(closes ? { closes } : {}),
+})
 
 /** A row that is not filled in is not begun. */
 const handoffRows = (rows: AgentDraft['handoffs']) =>

@@ -55,6 +55,10 @@ export interface TriggerDraft {
   max_wait: string
   min_count: string
   limits: { max: string; per: string }[]
+  /** Of the incidents it opens; blank: the default. */
+  severity: '' | NonNullable<Trigger['severity']>
+  /** Field of what tripped it that says how bad it is. */
+  severity_field: string
   description: string
 }
 
@@ -96,6 +100,8 @@ export const NEW_TRIGGER: TriggerDraft = {
   max_wait: '',
   min_count: '',
   limits: [],
+  severity: '',
+  severity_field: '',
   description: '',
 }
 
@@ -131,6 +137,8 @@ export function draftOf(trigger: Trigger): TriggerDraft {
     context_window: trigger.emit?.context_window ?? NEW_TRIGGER.context_window,
     cooldown: trigger.cooldown ?? NEW_TRIGGER.cooldown,
     max_late: trigger.max_late ?? NEW_TRIGGER.max_late,
+    severity: trigger.severity ?? '',
+    severity_field: trigger.severity_field ?? '',
     description: trigger.description ?? '',
     quiet: storm?.quiet ?? '',
     max_wait: storm?.max_wait ?? '',

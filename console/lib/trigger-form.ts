@@ -40,18 +40,22 @@ export function writeOf(draft: TriggerDraft, kept?: Trigger): TriggerWrite {
       ...(kind && kind !== draft.name ? { kind } : {}),
       context_window: draft.context_window.trim() || NEW_TRIGGER.context_window,
     },
-    ...severityKept(draft, kept),
+    ...severityOf(draft, kept),
     description: draft.description.trim(),
   } as TriggerWrite
 }
 
-/** The severity the form does not show; what becomes a schedule, or is one no more, takes the default again. */
-function severityKept(
-  { kind }: TriggerDraft,
+/** What becomes a schedule, or is one no more, takes the default again, unless another severity was chosen. */
+function severityOf(
+  { kind, severity, severity_field }: TriggerDraft,
   kept?: Trigger,
 ): Pick<TriggerWrite, 'severity' | 'severity_field'> {
-  if (!kept || isSchedule(kept.condition) !== (kind === 'schedule')) return {}
-  return { severity: kept.severity, ...(kept.severity_field ? { severity_field: kept.severity_field } : {}) }
+  const isOther = kept !== undefined && isSchedule(kept.condition) !== (kind === 'schedule')
+  const field = severity_field.trim()
+  return {
+    ...(severity === '' || (isOther && severity === kept.severity) ? {} : { severity }),
+    ...(field ? { severity_field: field } : {}),
+  }
 }
 
 /** @param kept the stored condition: a summary with more than the form shows stays */

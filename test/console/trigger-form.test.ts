@@ -69,6 +69,20 @@ describe('the form of a trigger', () => {
     expect(writeOf(draft, trigger)).toMatchObject({ name: 'errs', condition, description: '' })
   })
 
+  it('keeps the severity and its field, unless it becomes a schedule; the default is not written', () => {
+    const trigger = stored({ event: 'any' }, { severity: 'critical', severity_field: 'payload.level' })
+    const draft = draftOf(trigger)
+    expect(writeOf(draft, trigger)).toMatchObject({ severity: 'critical', severity_field: 'payload.level' })
+    expect(writeOf({ ...draft, kind: 'schedule', severity_field: '' }, trigger)).not.toHaveProperty(
+      'severity',
+    )
+    expect(writeOf({ ...draft, kind: 'schedule', severity: 'info' }, trigger)).toMatchObject({
+      severity: 'info',
+    })
+    const fresh = writeOf({ ...NEW_TRIGGER, name: 'new', sources: ['gw'] })
+    expect([Object.hasOwn(fresh, 'severity'), Object.hasOwn(fresh, 'severity_field')]).toEqual([false, false])
+  })
+
   it('keeps the pauses and limits of a burst', () => {
     const storm = { quiet: '30s', max_wait: '5m', min_count: 3, limits: [{ max: 3, per: '1h' }] }
     const trigger = stored({ event: 'any' }, { storm })

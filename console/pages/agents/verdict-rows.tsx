@@ -1,5 +1,5 @@
 /** Verdicts an agent may give, each with when to give it; and who takes over on which. */
-import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import type { AgentDraft } from '../../lib/agent-form.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
@@ -33,6 +33,13 @@ export function VerdictRows({ rows, onChange }: { rows: Verdicts; onChange: (row
             onChange={(e) => put(i, { when: e.currentTarget.value })}
             style={{ flex: 1 }}
             maxLength={300}
+          />
+          <Checkbox
+            label="Closes"
+            title="Given with claims that all hold, it handles the incident"
+            mt={8}
+            checked={row.closes === true}
+            onChange={(e) => put(i, { closes: e.currentTarget.checked })}
           />
           <Remove label={`Remove verdict ${i + 1}`} onClick={() => onChange(without(rows, i))} />
         </Group>

@@ -6,7 +6,7 @@ import type { KeyCreate } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 
-type Scope = 'read' | 'ingest' | 'admin'
+type Scope = 'read' | 'ingest' | 'respond' | 'admin'
 
 const SCOPES: { value: Scope; label: string; description: string }[] = [
   {
@@ -18,6 +18,11 @@ const SCOPES: { value: Scope; label: string; description: string }[] = [
     value: 'ingest',
     label: 'ingest',
     description: 'Sending events and recording memories: what a producer needs.',
+  },
+  {
+    value: 'respond',
+    label: 'respond',
+    description: 'Acting on incidents: acknowledge, assign, snooze, handle. Add read to see them.',
   },
   { value: 'admin', label: 'admin', description: 'Every change, keys included; implies the others.' },
 ]

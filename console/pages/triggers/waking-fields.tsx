@@ -1,10 +1,18 @@
 /** Whom a trigger is about, how often it wakes, and what it does with a burst. */
-import { ActionIcon, Autocomplete, Button, Group, NumberInput, Stack, Text } from '@mantine/core'
+import { ActionIcon, Autocomplete, Button, Group, NumberInput, Select, Stack, Text } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import type { Part } from './part.ts'
+
+const SEVERITIES = [
+  { value: '', label: 'Default' },
+  { value: 'critical', label: 'Critical' },
+  { value: 'warning', label: 'Warning' },
+  { value: 'info', label: 'Info' },
+  { value: 'none', label: 'None: opens no incident' },
+]
 
 export function WakingFields({ draft, set, errors, known }: Part) {
   return (
@@ -40,6 +48,24 @@ export function WakingFields({ draft, set, errors, known }: Part) {
         onChange={(value) => set('max_late', value)}
         fault={faultAt(errors, 'max_late')}
         w="100%"
+      />
+      <Select
+        label="Severity"
+        description={`Of the incidents it opens. Default: ${draft.kind === 'schedule' ? 'none' : 'warning'}`}
+        data={SEVERITIES}
+        value={draft.severity}
+        onChange={(value) => set('severity', (value ?? '') as TriggerDraft['severity'])}
+        error={faultAt(errors, 'severity')}
+        allowDeselect={false}
+      />
+      <Autocomplete
+        label="Severity field"
+        description="Optional. Its words, such as page or warn, win"
+        data={known.fields}
+        limit={40}
+        value={draft.severity_field}
+        onChange={(value) => set('severity_field', value)}
+        error={faultAt(errors, 'severity_field')}
       />
     </div>
   )
