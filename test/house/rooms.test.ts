@@ -34,6 +34,22 @@ describe('folders of the engine', () => {
   })
 })
 
+const ROOMS = [...new Set(engine.map((file) => file.split('/')[1]!))].filter((room) => !room.includes('.'))
+
+/** The rooms that write each table, as their statements say. */
+function writers(): Map<string, Set<string>> {
+  const rooms = new Map<string, Set<string>>()
+  // What the demo left anywhere goes with it, in one transaction.
+  for (const file of engine.filter((one) => one !== 'engine/declared/setup/demo.ts')) {
+    const statements =
+      /\b(?:INSERT(?: OR \w+)? INTO|REPLACE INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+([a-z_]+)/g
+    for (const [, table] of textOf(file).matchAll(statements))
+      if (!['set', 'on', 'of', 'it', 'added_'].includes(table!))
+        rooms.set(table!, (rooms.get(table!) ?? new Set()).add(file.split('/')[1]!))
+  }
+  return rooms
+}
+
 describe('a table', () => {
   /** Tables that another room writes too, with those rooms: none is added. */
   const SHARED: Readonly<Record<string, string[]>> = {
@@ -53,18 +69,23 @@ describe('a table', () => {
   }
 
   it('is written by one room', () => {
-    const rooms = new Map<string, Set<string>>()
-    // What the demo left anywhere goes with it, in one transaction.
-    for (const file of engine.filter((one) => one !== 'engine/declared/setup/demo.ts')) {
-      const statements =
-        /\b(?:INSERT(?: OR \w+)? INTO|REPLACE INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+([a-z_]+)/g
-      for (const [, table] of textOf(file).matchAll(statements))
-        if (!['set', 'on', 'of', 'it'].includes(table!))
-          rooms.set(table!, (rooms.get(table!) ?? new Set()).add(file.split('/')[1]!))
-    }
+    const rooms = writers()
     const shared = [...rooms].filter(([, by]) => by.size > 1).map(([table, by]) => [table, [...by].sort()])
     expect(Object.fromEntries(shared)).toEqual(SHARED)
     expect(rooms.size).toBeGreaterThan(40)
+  })
+
+  it('is named by the room that owns it, in its README, and by no other', () => {
+    const owners = new Map<string, string[]>()
+    for (const room of ROOMS) {
+      const [, tables = ''] =
+        /^Tables: (.*)$/ms.exec(textOf(`engine/${room}/README.md`).split('\n\nBegin')[0]!) ?? []
+      for (const [, table] of tables.matchAll(/`(\w+)`/g))
+        owners.set(table!, [...(owners.get(table!) ?? []), room])
+    }
+    expect([...owners].filter(([, by]) => by.length > 1)).toEqual([])
+    const unowned = [...writers()].filter(([table, by]) => !by.has(owners.get(table)?.[0] ?? ''))
+    expect(unowned.map(([table]) => table)).toEqual([])
   })
 })
 
