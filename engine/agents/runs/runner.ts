@@ -152,13 +152,19 @@ export function startRunner(options: RunnerOptions): Runner {
   ): Promise<void> {
     // A person ended it, or the daemon stops and the next start takes it up.
     if (signal.aborted && signal.reason !== DEADLINE) return
-    // Ended by somebody else, or removed with all that is its own, as the demo is.
-    if (error instanceof SvcError && (error.code === 'wrong_state' || error.code === 'not_found')) return
+    // Ended by somebody else.
+    if (isRefused(error, 'wrong_state')) return
     const end: RunEnd = signal.aborted
       ? { event: 'deadline', reason: 'it took longer than 15 minutes', note: null }
       : { event: 'fail', reason: `a fault of ours: ${(error as Error).message}`, note: null }
+    try {
+      await finish(run, end, tools)
+    } catch (refused) {
+      // Removed with all that is its own, as the demo is: nothing is left to be ended.
+      if (isRefused(refused, 'not_found')) return
+      throw refused
+    }
     if (!signal.aborted) tell(error)
-    await finish(run, end, tools)
   }
 
   return {
@@ -174,6 +180,9 @@ export function startRunner(options: RunnerOptions): Runner {
     },
   }
 }
+
+const isRefused = (error: unknown, code: SvcError['code']): boolean =>
+  error instanceof SvcError && error.code === code
 
 const NO_TOOLS: ExternalTools = {
   tools: [],

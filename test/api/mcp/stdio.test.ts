@@ -122,7 +122,7 @@ describe('svc mcp over stdio', () => {
 describe('svc mcp', () => {
   it.each([
     [['--transport', 'carrier-pigeon'], '--transport must be one of stdio, streamable-http, sse'],
-    [['--toolsets', 'events,magic'], '--toolsets must be one or more of events, findings, skills'],
+    [['--toolsets', 'events,magic'], '--toolsets must be one or more of events, incidents, findings, skills'],
     [['--port', '8788'], '--host and --port are for --transport streamable-http or sse'],
     [['--transport', 'sse', '--port', 'x'], '--port must be a port'],
   ])('says what is wrong with %s', async (args, sentence) => {

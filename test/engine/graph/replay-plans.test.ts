@@ -44,7 +44,7 @@ describe('a replay reads', () => {
     ['handoffs of a day', HANDOFFS_SINCE, 'runs_finished'],
     ['deliveries of a day', DELIVERED_SINCE, 'delivery_tries_at'],
     ['findings written back in a day', WRITTEN_BACK_SINCE, 'delivery_tries_at'],
-    ['keys that wait', KEYS_FIRED, 'firings_trigger'],
+    ['keys that wait', KEYS_FIRED, 'firings_counted'],
   ])('%s by an index', (_what, sql, index) => {
     const plan = planOf(sql)
     expect(plan.join('\n')).toContain(index)

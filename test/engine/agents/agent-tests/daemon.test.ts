@@ -11,7 +11,7 @@ import { conclude } from '../../../contract/served-runs.ts'
 import { scripted } from '../../../models/setup.ts'
 
 const OUTPUT = 'dist/test-agent-tests'
-const bundle = fileURLToPath(new URL(`../../../${OUTPUT}/svc.mjs`, import.meta.url))
+const bundle = fileURLToPath(new URL(`../../../../${OUTPUT}/svc.mjs`, import.meta.url))
 const base = '/api/agents/builtin/first-look'
 
 beforeAll(() => buildDaemon(OUTPUT))

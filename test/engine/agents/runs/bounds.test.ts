@@ -1,5 +1,6 @@
 /** What a run may not pass: budgets, policies, the projects it works for. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { SvcError } from '../../../../engine/errors.ts'
 import { startMcpServer } from '../../../mcp/server.ts'
 import { say, startReceiver } from '../../net/egress/receiver.ts'
 import { sendFindings } from '../../outbox/sent-findings.ts'
@@ -46,6 +47,29 @@ describe('a budget', () => {
     expect(await cost()).toBeGreaterThan(1)
     expect(new Set(runs.map(({ status }) => status))).toContain('capped')
   })
+})
+
+it('a run in which something was not found is failed; one whose row was removed meanwhile ends without a fault', async () => {
+  let isThere = true
+  const { agent, models, post, settled, errors, engine } = await open({
+    fault: (when, call) => {
+      const what = new SvcError('not_found', 'no run has this id')
+      if (when === 'before' && call === 'recordSteps') throw what
+      if (when === 'before' && call === 'finishRun' && !isThere) throw what
+    },
+  })
+  await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+  models.reply('m1', () => conclude())
+  await post(error)
+  // The world tells of the fault by throwing it.
+  await expect(settled()).rejects.toThrow('no run has this id')
+  const { runs } = await engine.listRuns({ limit: 10, offset: 0 })
+  expect(runs.map(({ status }) => status)).toEqual(['failed'])
+  errors.length = 0
+  isThere = false
+  await post({ ...error, service: 'other' })
+  await world.runner.stop()
+  expect(errors).toEqual([])
 })
 
 describe('the daily budget', () => {

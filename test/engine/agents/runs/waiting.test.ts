@@ -36,6 +36,7 @@ function openClaims(limits: Partial<ReturnType<RunsParts['limits']>> = {}) {
     clock,
     queries: counting(real, looked),
     tallies: new Tallies(),
+    incidents: { ended: () => {} },
     agent: () => null,
     handoffs: () => [],
     skills: () => [],
