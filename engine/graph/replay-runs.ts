@@ -349,7 +349,7 @@ function resumedDraft(run: RunFacts, step: StepFacts, nth: number): Draft {
     kind: 'run',
     phase: 'resumed',
     ms: null,
-    title: `${run.agent} goes on: the service had stopped in the middle of the run${nth > 1 ? `, for the ${nth}th time` : ''}`,
+    title: `${run.agent} goes on: the service had stopped in the middle of the run${nth > 1 ? `, ${nth} times so far` : ''}`,
   }
 }
 

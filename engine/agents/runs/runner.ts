@@ -157,14 +157,16 @@ export function startRunner(options: RunnerOptions): Runner {
     const end: RunEnd = signal.aborted
       ? { event: 'deadline', reason: 'it took longer than 15 minutes', note: null }
       : { event: 'fail', reason: `a fault of ours: ${(error as Error).message}`, note: null }
+    // Removed with all that is its own, as the demo is, or only something that it asked for: its end says which.
+    const mayBeGone = isRefused(error, 'not_found')
+    if (!signal.aborted && !mayBeGone) tell(error)
     try {
       await finish(run, end, tools)
     } catch (refused) {
-      // Removed with all that is its own, as the demo is: nothing is left to be ended.
-      if (isRefused(refused, 'not_found')) return
+      if (mayBeGone && isRefused(refused, 'not_found')) return
       throw refused
     }
-    if (!signal.aborted) tell(error)
+    if (!signal.aborted && mayBeGone) tell(error)
   }
 
   return {
