@@ -5,7 +5,7 @@ import { demoWorld, ME } from '../engine/declared/demo/demo-world.ts'
 
 const ask = (system: string) =>
   scripted.send(
-    { id: 'scripted' } as never,
+    { id: 'svc-demo' } as never,
     { model: SCRIPTED_MODEL, system, messages: [], tools: [], choice: 'auto', maxTokens: 100 },
     {} as never,
   )
@@ -21,7 +21,7 @@ describe('the scripted model', () => {
     await engine.startDemo(ME)
     await rest()
     const { providers, default: chosen } = await engine.listModelProviders()
-    expect(providers.map(({ id }) => id)).not.toContain('scripted')
+    expect(providers.map(({ id }) => id)).not.toContain('svc-demo')
     expect(chosen).toBe(null)
     expect((await engine.modelConfig()).defaultProvider).toBe(null)
     const { key_configured, providers: offered } = await engine.listAgents()
@@ -34,7 +34,7 @@ describe('the scripted model', () => {
     const { engine, rest } = demoWorld()
     await engine.startDemo(ME)
     await rest()
-    expect((await engine.modelConfig()).providers.map(({ id }) => id)).toEqual(['scripted'])
+    expect((await engine.modelConfig()).providers.map(({ id }) => id)).toEqual(['svc-demo'])
     await engine.removeDemo(ME)
     expect((await engine.modelConfig()).providers).toEqual([])
   })

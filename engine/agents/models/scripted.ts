@@ -7,7 +7,7 @@ import type { Adapter, WireReply, WireRequest } from './adapter.ts'
 import { ModelFault, type ModelMessage, type ToolCall } from './types.ts'
 
 /** Id of its provider; no other may have it. */
-export const SCRIPTED_PROVIDER = 'scripted'
+export const SCRIPTED_PROVIDER = 'svc-demo'
 /** As every run shows it. */
 export const SCRIPTED_MODEL = 'scripted model (demo)'
 
