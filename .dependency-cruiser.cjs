@@ -16,7 +16,7 @@ const generators = '^schemas/generate\\.ts$'
  */
 const rooms = [
   ['model', 'what engine and console both know needs no other room', ['^engine/model/documents\\.ts$']],
-  ['net', 'the way out knows what it is told', []],
+  ['net', 'net imports model alone: it sends and seals what its callers give it', []],
   [
     'log',
     'the log knows no source and nobody who reads it',

@@ -1,6 +1,6 @@
 /**
  * The engine's core as its callers see it: ingest, reads, keys and the instance. What is declared
- * (parts, projects, the catalog) is in declared/calls.ts; `Engine` in whole-engine.ts is both. Every
+ * (parts, projects, the catalog) is in declared/calls.ts; `EngineCalls` of roles/calls.ts has both. Every
  * method may throw SvcError (see errors.ts).
  */
 import type {

@@ -278,7 +278,7 @@ export function markWords({ id, mark }: ResultMarked): string {
 
 /*
  * Findings of one incident as one that grows: a projection of the rows of its runs, each of which stays a
- * finding of its own, with its event. Which runs are of one is runs/same-incident.ts.
+ * finding of its own, with its event. Which runs are of one is runs/making.ts.
  */
 
 const NOTES_MAX = 50

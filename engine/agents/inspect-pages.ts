@@ -190,7 +190,7 @@ export function readableDocument(
   return row
 }
 
-/** As its connector keeps it (connectors/reference.ts). */
+/** As its connector keeps it (connectors/documents.ts). */
 function contentOf({ raw = '{}', text }: Row): { name: string; content: string } {
   const { name = '', content = text } = JSON.parse(raw) as { name?: string; content?: string }
   return { name, content }

@@ -1,4 +1,4 @@
-/** The graph of a project as it is declared: what happened in it is filled in by live/fill.ts. */
+/** The graph of a project as it is declared: what happened in it is filled in by activity.ts. */
 
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import type {
@@ -24,7 +24,13 @@ import { fail, SvcError } from '../errors.ts'
 import { openSettings } from '../log/settings.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
 import type { Edit, PartKind } from '../model/documents.ts'
-import { type GraphDestination, type GraphStructure, type GraphWorld, structureOf } from '../model/graph.ts'
+import {
+  type GraphDestination,
+  type GraphStructure,
+  type GraphWorld,
+  positionsKey,
+  structureOf,
+} from '../model/graph.ts'
 import { healthOf } from '../sources/health.ts'
 
 interface GraphParts {
@@ -160,25 +166,6 @@ function destinationsOf(db: Database, project: string, triggers: readonly string
 
 /* The graph as a key of its own project may see it. */
 
-/**
- * Without addresses, whose they are and what they are told, and without the names of other projects:
- * a key of a project learns nothing of them elsewhere either.
- */
-export function narrowedGraph(graph: ProjectGraph): ProjectGraph {
-  return {
-    ...graph,
-    nodes: graph.nodes
-      .filter(({ kind }) => kind !== 'destination')
-      .map((node) => ({
-        ...node,
-        shared_with: [],
-        detail: node.kind === 'mcp_server' ? '' : node.detail,
-      })),
-    edges: graph.edges.filter(({ kind }) => kind !== 'tells'),
-    positions: graph.positions.filter(({ node }) => !node.startsWith('destination:')),
-  }
-}
-
 /*
  * Where people put nodes. A setting of the instance and no part of what is declared: no change-set
  * has it, no catalog file, and it goes with its project.
@@ -191,9 +178,6 @@ export interface Positions {
   put(project: string, positions: readonly GraphPosition[]): void
   forget(project: string): void
 }
-
-/** Of the setting that has them. */
-export const positionsKey = (project: string): string => `graph_positions/${project}`
 
 export function openPositions(store: StoreHandle, clock: Clock): Positions {
   const settings = openSettings(store, clock)

@@ -155,7 +155,7 @@ function evidenceGone({ ctx }: Scope, drafts: readonly Draft[]): Message<number>
     })
 }
 
-/** Of evaluations that did not fire not all are kept (triggers/notes.ts). */
+/** Of evaluations that did not fire not all are kept (triggers/history.ts). */
 function sampled(scope: Scope, { drafts, until }: Shown): Message<{ from?: number; to?: number }>[] {
   const { ctx, triggers, from } = scope
   const found: Message<{ from?: number; to?: number }>[] = []

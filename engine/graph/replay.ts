@@ -7,11 +7,10 @@ import type { GraphPosition, Replay, ReplayVersion } from '../../schemas/types.t
 import { digestOf } from '../declared/projects/project-spec.ts'
 import type { Steps } from '../log/steps.ts'
 import { type PartKind, partKinds } from '../model/documents.ts'
-import { type GraphDestination, type GraphWorld, structureOf } from '../model/graph.ts'
+import { type GraphDestination, type GraphWorld, positionsKey, structureOf } from '../model/graph.ts'
 import type { ProjectDoc } from '../model/project.ts'
-import { positionsKey } from './graph.ts'
-import { collectDeliveries } from './replay-deliveries.ts'
-import { collectChanges, collectEvents, collectFirings } from './replay-firings.ts'
+import { collectChanges, collectDeliveries, collectEvents, collectFirings } from './replay-firings.ts'
+
 import { collectEvaluations, gapsOf, recompute } from './replay-gaps.ts'
 import { collectRuns } from './replay-runs.ts'
 import {

@@ -244,7 +244,7 @@ const FIRST = [
   ...['trigger_id', 'trigger_name', 'project', 'key', 'label', 'value_text', 'sentence', 'opened_at'],
   ...['previous', 'snapshot'],
 ] as const
-/** Columns that change; the snapshot and the version are the lifecycle's (lifecycle/advance.ts). */
+/** Columns that change; the snapshot and the version are the lifecycle's (log/lifecycle.ts). */
 const CHANGING = [
   ...['rank', 'fired_rank', 'last_fired_at', 'firings', 'assignee', 'is_assigned_by_taking'],
   ...['acknowledged_at', 'acknowledged_by', 'snoozed_at', 'snoozed_by', 'snoozed_until', 'handled_at'],

@@ -29,3 +29,13 @@ export function maskedUrl(url: string): string {
   const shown = last.length > 2 ? `${last.slice(0, 2)}…` : last
   return `${protocol}//${host}${[...parts, shown].join('/')}`
 }
+
+/** slack://channel/ and the id, or the name, of a channel. */
+const SLACK_CHANNEL = /^slack:\/\/channel\/(?:([A-Z][A-Z0-9]{4,39})|#?([a-z0-9][a-z0-9._-]{0,79}))$/
+
+/** What a channel is called by in Slack's API; null: this is no address of one. */
+export function slackChannelOf(url: string): string | null {
+  const found = SLACK_CHANNEL.exec(url)
+  if (!found) return null
+  return found[1] ?? `#${found[2]}`
+}

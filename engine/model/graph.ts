@@ -1,7 +1,7 @@
 /**
  * The structure of a project's graph: its parts, what leads from one to another, and whom they tell
  * (SPEC.md, Project: wiring). Pure: the same for what is stored now, for a draft and for the
- * documents as of a change-set. What happened lately is filled in by activity.ts.
+ * documents as of a change-set. What happened lately is filled in by graph/activity.ts.
  */
 import type { AgentSpec, GraphEdge, GraphNode } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
@@ -316,3 +316,6 @@ export interface GraphWorld {
 
 /** Names of the parts of a graph. */
 type PartNames = Record<PartKind, ReadonlySet<string>>
+
+/** The setting that says where people put the nodes of a project. */
+export const positionsKey = (project: string): string => `graph_positions/${project}`

@@ -4,7 +4,7 @@ import { fail } from '../errors.ts'
 import { acceptedIn } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import { maskedUrl } from '../model/addresses.ts'
-import { addDelivery, receiverOf as findingsReceiverOf, type RecipientKind, type TryRow } from './rows.ts'
+import { addDelivery, findingRecipient, type RecipientKind, type TryRow } from './rows.ts'
 
 const LISTED_TRIES = 20
 const KINDS: readonly RecipientKind[] = ['agent', 'webhook', 'slack', 'mcp', 'write_back']
@@ -203,7 +203,7 @@ export function tellFinding(
 ): void {
   for (const kind of to)
     addDelivery(db, {
-      ...{ of: { finding: run }, kind, recipient: findingsReceiverOf(kind, agent), projects, at },
+      ...{ of: { finding: run }, kind, recipient: findingRecipient(kind, agent), projects, at },
       key: kind === 'slack' ? incident : entity,
     })
 }

@@ -172,11 +172,11 @@ export function outboxPort(
  *
  * | sender                | what it tells                                   | who carries it                  |
  * | --------------------- | ----------------------------------------------- | ------------------------------- |
- * | senders/webhook.ts    | firings, to subscribed addresses                | the worker                      |
- * | senders/slack.ts      | firings and findings, to channels of Slack      | the worker                      |
- * | senders/write-back.ts | findings, to the webhook of their agent         | the worker                      |
- * | senders/fetch.ts      | firings, to whoever asks for them               | the recipient, with a lease     |
- * | senders/agent.ts      | firings, to agents of this service              | the run, until it ends          |
+ * | send-webhook.ts       | firings, to subscribed addresses                | the worker                      |
+ * | send-slack.ts         | firings and findings, to channels of Slack      | the worker                      |
+ * | send-webhook.ts       | findings, to the webhook of their agent         | the worker                      |
+ * | fetching.ts           | firings, to whoever asks for them               | the recipient, with a lease     |
+ * | rows.ts               | firings, to agents of this service              | the run, until it ends          |
  *
  * Ways in: rows.ts `addDelivery` writes one in the transaction of what it tells; queue.ts is what the worker and
  * people ask of it. rows.ts alone writes its tables, `deliveries` and `delivery_tries`.

@@ -15,7 +15,7 @@ export type RecipientKind = 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'
 export interface NewDelivery {
   of: { firing: number } | { finding: string }
   kind: RecipientKind
-  /** Id of the subscription, name of the agent, or `receiverOf` of one whose findings are told. */
+  /** Id of the subscription, name of the agent, or `findingRecipient` of one whose findings are told. */
   recipient: string
   /** Deliveries to one recipient are sent in order for each of these. */
   key: string
@@ -48,7 +48,7 @@ interface HeldRow {
 }
 
 /** Who is told of the findings of an agent, as a recipient: its webhook, or its channel of Slack. */
-export const receiverOf = (kind: 'write_back' | 'slack', agent: string): string => `${kind}:${agent}`
+export const findingRecipient = (kind: 'write_back' | 'slack', agent: string): string => `${kind}:${agent}`
 
 /** The row of the retry table that a delivery is sent by. */
 export const retryKindOf = (kind: RecipientKind, isFinding: boolean): RetryKind =>

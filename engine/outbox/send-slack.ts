@@ -4,10 +4,12 @@
  * pass is tried again, from the part that is missing; a thread that was deleted meanwhile is begun anew. A crash
  * between a post and its record repeats that message.
  */
+
 import type { AgentSpec, FiringMessage } from '../../schemas/types.ts'
 import { incidentQueries } from '../agents/finding-queries.ts'
 import type { RunRow } from '../agents/runs/queries.ts'
 import type { Database } from '../log/store/handle.ts'
+import { slackChannelOf } from '../model/addresses.ts'
 import { openVariable, variableIn } from '../net/secrets.ts'
 import {
   interrupted,
@@ -18,7 +20,6 @@ import {
   type Situation,
 } from './send-webhook.ts'
 import {
-  channelOf,
   INTERRUPTED,
   type SlackAccess,
   type SlackAnswer,
@@ -60,7 +61,7 @@ export async function sendFiring(
   const said = await slack.api(
     'chat.postMessage',
     {
-      ...{ channel: channelOf(url), text, blocks, ...PLAIN },
+      ...{ channel: slackChannelOf(url), text, blocks, ...PLAIN },
       metadata: { event_type: 'svc_firing', event_payload: { delivery_id: id } },
     },
     await slack.access(),

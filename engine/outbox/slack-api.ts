@@ -149,17 +149,6 @@ function parsed(body: Buffer): Record<string, unknown> | null {
   }
 }
 
-/* Addresses of channels of Slack: slack://channel/ and the id, or the name, of a channel. */
-
-const ADDRESS = /^slack:\/\/channel\/(?:([A-Z][A-Z0-9]{4,39})|#?([a-z0-9][a-z0-9._-]{0,79}))$/
-
-/** What a channel is called by in Slack's API; null: this is no address of one. */
-export function channelOf(url: string): string | null {
-  const found = ADDRESS.exec(url)
-  if (!found) return null
-  return found[1] ?? `#${found[2]}`
-}
-
 /*
  * The channels of the workspace, read through Slack and kept for a minute: every public one, and private
  * ones the bot is in. One read is under way at a time, however many ask; a list that could not be read
@@ -249,7 +238,7 @@ async function pages(access: SlackAccess, api: SlackApi): Promise<SlackChannel[]
     )
     if (!said.ok) return said
     const { channels, response_metadata: more } = said.body as Page
-    found.push(...(channels ?? []).flatMap(channelsChannelOf))
+    found.push(...(channels ?? []).flatMap(listedChannels))
     cursor = more?.next_cursor ?? ''
     if (cursor === '') break
   }
@@ -261,7 +250,7 @@ interface Page {
   response_metadata?: { next_cursor?: string }
 }
 
-function channelsChannelOf({
+function listedChannels({
   id,
   name,
   is_private,

@@ -10,12 +10,11 @@ import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
-import { maskedUrl } from '../model/addresses.ts'
+import { maskedUrl, slackChannelOf } from '../model/addresses.ts'
 import type { Audience } from '../net/fetch.ts'
 import type { Secrets } from '../net/secrets.ts'
 import { deliveryRows, moveDelivery } from './rows.ts'
 import { newSecret } from './send-webhook.ts'
-import { channelOf } from './slack-api.ts'
 
 interface SubscriptionRow {
   id: string
@@ -46,7 +45,7 @@ interface LastDelivery {
 export interface Subscribe {
   trigger: string | null
   project: string | null
-  /** Null: firings are fetched, see leases.ts. */
+  /** Null: firings are fetched, see fetching.ts. */
   url: string | null
   name?: string | undefined
   audience: Audience
@@ -250,7 +249,7 @@ const NOUNS = [
  * fetches it, and an address, which may hold a secret, by two words that are the same for the same address.
  */
 function defaultName(kind: string, url: string, hash: string, by: Caller): string {
-  if (kind === 'slack') return channelOf(url) ?? url
+  if (kind === 'slack') return slackChannelOf(url) ?? url
   return kind === 'mcp' ? by.name : nameOf(hash)
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a reader answers of what is declared and set, on a connection that cannot write. It answers as the writer does:
  * what is held in memory of sources is read again where a change-set came since, and what only the writer counts
- * lies in shared memory (figures.ts). What a call would write with is missing here.
+ * lies in shared memory (log/figures.ts). What a call would write with is missing here.
  */
 
 import { createMaking } from '../agents/runs/making.ts'
@@ -31,7 +31,7 @@ export interface ReadingOptions extends Partial<Surroundings> {
   /** Path of the data file; its secret.key lies beside it. */
   dataFile: string
   maxDbSize?: number | null
-  /** Memory of what is counted (figures.ts). */
+  /** Memory of what is counted (log/figures.ts). */
   figures: SharedArrayBuffer
   boot?: BootCatalog
 }

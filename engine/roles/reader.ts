@@ -13,8 +13,8 @@ import { createReadContext } from '../log/timeline/context.ts'
 import { performOn } from '../operations/index.ts'
 import type { OperationInput } from '../operations/input.ts'
 import type { StoreCalls } from './calls.ts'
+import { eventCalls } from './event-calls.ts'
 import type { ByName, ReadingOptions } from './reader-declared.ts'
-import { eventCalls } from './store-calls.ts'
 
 /** @param db a connection of its own, opened once the writer has migrated the file. @returns what it answers, `perform` an operation */
 export function openReader(db: Database, options: ReadingOptions, clock: Clock): ByName {

@@ -3,17 +3,13 @@
  * reader on snapshots of a connection that cannot write, where those that would write fail.
  */
 
-import { agentTestReads } from '../agents/agent-tests.ts'
 import { askQueries, createSessions } from '../agents/ask/queries.ts'
 import { createEvalReports } from '../agents/evals/reports.ts'
 import type { FindingsParts } from '../agents/findings.ts'
 import { mcpToolWrites } from '../agents/mcp-tools/calls.ts'
 import { Pins } from '../agents/mcp-tools/pins.ts'
-import type { ModelReads } from '../agents/models/calls.ts'
-import { modelUsageOf } from '../agents/models/usage.ts'
 import { runWrites } from '../agents/runs/calls.ts'
 import type { Making } from '../agents/runs/making.ts'
-import { createRunReads } from '../agents/runs/run-reads.ts'
 import { tracingPort } from '../agents/tracing-settings.ts'
 import type { Clock } from '../clock.ts'
 import { credentialWrites } from '../declared/access/credentials.ts'
@@ -24,18 +20,14 @@ import { statusOf, type UsageParts, usageOf } from '../declared/health.ts'
 import { proposalCalls } from '../declared/proposals.ts'
 import { setupReads } from '../declared/setup/calls.ts'
 import { demoReads } from '../declared/setup/demo.ts'
-import { createReplayReads, graphCalls } from '../graph/calls.ts'
-import { createIncidentReads } from '../incidents/reads.ts'
+import { graphCalls } from '../graph/calls.ts'
 import type { Figures } from '../log/figures.ts'
-import { atOnce, inTurns, type Snapshot } from '../log/steps.ts'
-import type { ReadContext } from '../log/timeline/context.ts'
-import { createReads } from '../log/timeline/reads.ts'
+import type { Snapshot } from '../log/steps.ts'
 import { tokenFor } from '../model/credentials.ts'
 import { slackWrites } from '../outbox/slack-api.ts'
 import { describeConnectors } from '../sources/connectors/index.ts'
 import type { TrialPort } from '../sources/poller.ts'
 import { newestOf } from '../sources/recent.ts'
-import { createTriggerReads } from '../triggers/reads.ts'
 import type { Held, RunNeeds } from './needs.ts'
 
 interface StoreCallsParts extends Pick<CallsParts, 'http' | 'startRun'> {
@@ -109,36 +101,5 @@ function instanceCalls({ held, storage, figures, sealed }: StoreCallsParts) {
       ...statusOf({ declared, storage, ctx, figures, sealed, hasProvider }),
       tallies: [],
     }),
-  }
-}
-
-/* The calls on events, firings and runs that every role of the store answers, made once. */
-
-/**
- * Reads of events, firings, runs and what they cost: at hand from the start, for they need nothing that is declared.
- * @param isReader on a connection of its own: wide reads give way to others between two steps
- */
-export function eventCalls(
-  ctx: ReadContext,
-  clock: Clock,
-  figures: Figures,
-  isReader: boolean,
-  view: Snapshot,
-  /** Links in what is posted begin with it; null: there are none. */
-  publicUrl: string | null,
-) {
-  const models: ModelReads = {
-    modelUsage: (days) => view(() => modelUsageOf(ctx.db, days, clock.now())),
-  }
-  return {
-    ...createReads(ctx, clock, isReader, () => figures.countRead()),
-    ...createTriggerReads(ctx, clock, view, publicUrl),
-    ...createIncidentReads(ctx, clock, view),
-    ...createRunReads(ctx, clock, view),
-    ...agentTestReads(ctx.db, view),
-    ...createReplayReads(ctx, clock, (steps) =>
-      isReader ? inTurns(steps, view) : view(() => atOnce(steps)),
-    ),
-    ...models,
   }
 }

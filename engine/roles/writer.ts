@@ -52,8 +52,9 @@ import { triggerWrites } from '../triggers/calls.ts'
 import { LiveTriggers } from '../triggers/live.ts'
 import { requireTrigger } from '../triggers/reads.ts'
 import type { EngineOptions, Writer } from './calls.ts'
+import { eventCalls } from './event-calls.ts'
 import { findingNeeds, openHeld, runNeeds } from './needs.ts'
-import { eventCalls, storeCalls } from './store-calls.ts'
+import { storeCalls } from './store-calls.ts'
 
 /**
  * Opens the store and what writes to it.

@@ -1,7 +1,6 @@
 /**
- * Sources (SPEC.md, Sources and labels) as the engine offers them: reads of their rows here, what
- * can be tried in trial.ts, the live ones that ingest uses in registry.ts. How they are written is
- * said in source-kind.ts.
+ * Sources (SPEC.md, Sources and labels) as the engine offers them: reads of their rows, and
+ * what can be tried. The live ones that ingest uses, and how sources are written, are in source-kind.ts.
  */
 import type {
   DiscoverRequest,

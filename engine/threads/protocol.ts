@@ -19,7 +19,7 @@ import type { SourceSpec } from '../sources/live.ts'
 export interface SharedOptions {
   dataFile: string
   maxDbSize: number | null
-  /** Memory of what is counted (figures.ts). */
+  /** Memory of what is counted (log/figures.ts). */
   figures: SharedArrayBuffer
   env?: Record<string, string | undefined>
   models?: ModelEnvironment

@@ -2,9 +2,9 @@
 import type { SubscriptionCreated } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
 import { fail } from '../errors.ts'
+import { slackChannelOf } from '../model/addresses.ts'
 import type { Audience } from '../net/fetch.ts'
 import { addressFault } from '../net/secrets.ts'
-import { channelOf } from '../outbox/slack-api.ts'
 import type { Subscriptions } from '../outbox/subscriptions.ts'
 import type { TriggerReads } from './reads.ts'
 
@@ -85,7 +85,7 @@ async function requireSlack(
     fail('forbidden', 'url: a channel of Slack is subscribed with a credential of scope admin', {
       field: 'url',
     })
-  if (channelOf(url) === null)
+  if (slackChannelOf(url) === null)
     fail('invalid', 'url must be slack://channel/ and the id or the name of a channel', { field: 'url' })
   if (!(await hasSlack()))
     fail('invalid', 'url: no bot token of Slack is set; add one under Settings, Slack', { field: 'url' })

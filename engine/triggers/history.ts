@@ -53,7 +53,7 @@ function groupsOf(ctx: ReadContext, { sourceIds, labels }: HistoryQuery): number
 /*
  * Why events fired, or did not, as records. Firings and errors are always kept, as long as their
  * firing; of every other reason at most PER_MINUTE of a trigger a minute, and of a trigger the newest
- * KEPT. What is not recorded is worked out again when it is asked for (explain, why.ts).
+ * KEPT. What is not recorded is worked out again when it is asked for (explain, reads.ts).
  */
 
 /** Of one trigger and reason. */

@@ -19,7 +19,7 @@ export interface TriggerDefinition {
   /** Of its row. */
   id: number
   name: string
-  /** Canonical (parts/trigger-spec.ts). */
+  /** Canonical (documents/trigger.ts). */
   spec: TriggerSpec
   paused: boolean
   /** Live sources it watches. */

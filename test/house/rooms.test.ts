@@ -2,6 +2,7 @@
  * The rooms of the engine: few folders with few files each, tables that one room writes, functions that are read
  * at a glance. Which room imports which is in .dependency-cruiser.cjs.
  */
+import { posix } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { projectFiles, textOf } from './project-files.ts'
@@ -149,6 +150,67 @@ describe('the ways through the house in ARCHITECTURE.md', () => {
     const named = [...newcomers!.matchAll(/`([\w-]+\/[\w./-]*)`/g)].map(([, path]) => path!)
     expect(named.length).toBeGreaterThan(7)
     expect(named.filter((path) => !product.some((file) => `/${file}`.includes(`/${path}`)))).toEqual([])
+  })
+})
+
+describe('what a thread loads at its start', () => {
+  const readers = product.filter((file) => file.startsWith('engine/'))
+
+  /** What a file imports for more than types, and what that does; not what it imports when it is needed. */
+  function loadedBy(entry: string): Set<string> {
+    const loaded = new Set<string>()
+    const load = (file: string): void => {
+      if (loaded.has(file)) return
+      loaded.add(file)
+      const imports = /^(?:import|export) (?!type)(?:[^'\n]*|\{[^}]*\}) from '(\.[^']+)'/gm
+      for (const [statement, from] of textOf(file).matchAll(imports)) {
+        const names = /\{([^}]*)\}/
+          .exec(statement)?.[1]
+          ?.split(',')
+          .filter((name) => name.trim())
+        const to = posix.join(posix.dirname(file), from!)
+        if (readers.includes(to) && !names?.every((name) => name.trim().startsWith('type '))) load(to)
+      }
+    }
+    load(entry)
+    return loaded
+  }
+
+  it('is, of a reader, nothing that writes what is declared: that comes with the first call that asks for it', () => {
+    const loaded = loadedBy('engine/roles/reader.ts')
+    expect(loaded).toContain('engine/triggers/reads.ts')
+    expect(loaded).not.toContain('engine/declared/calls.ts')
+    expect(loaded).not.toContain('engine/documents/change-sets.ts')
+  })
+
+  it('is, of the preparer, no table and no trigger', () => {
+    const loaded = [...loadedBy('engine/threads/preparer.ts')]
+    expect(loaded).toContain('engine/log/kernel/kernel.ts')
+    expect(loaded.filter((file) => /^engine\/(triggers|agents|declared|outbox|roles)\//.test(file))).toEqual(
+      [],
+    )
+  })
+})
+
+describe('comments', () => {
+  it('name files that are there: beside them, in their room, or by a folder', () => {
+    const all = projectFiles()
+    const lost = engine.flatMap((file) => {
+      const room = file.split('/').slice(0, 2).join('/')
+      return textOf(file)
+        .split('\n')
+        .filter((line) => /^\s*(\*|\/\*|\/\/)/.test(line))
+        .flatMap((line) =>
+          [...line.matchAll(/(?<![\w/.-])((?:[\w-]+\/)*[\w-]+\.ts)\b/g)].map(([, name]) => name!),
+        )
+        .filter(
+          (name) =>
+            !all.some((one) => one.endsWith(`/${name}`) && (name.includes('/') || one.startsWith(room))),
+        )
+        .filter((name) => !all.includes(name) && !all.includes(`engine/${name}`))
+        .map((name) => `${file}: ${name}`)
+    })
+    expect(lost).toEqual([])
   })
 })
 

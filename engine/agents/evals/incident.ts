@@ -68,7 +68,7 @@ export interface Truth {
   /** A finding when absent. */
   outcome?: Outcome
   decoys?: Decoy[]
-  /** How hard it is, from 1, one clear signal, to 4, several causes or one that is missing; as levels.ts says when absent. */
+  /** How hard it is, from 1, one clear signal, to 4, several causes or one that is missing; as measure.ts says when absent. */
   level?: number
 }
 

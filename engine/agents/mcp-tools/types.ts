@@ -20,7 +20,7 @@ export interface ExternalTool {
   description: string
   /** JSON Schema of its arguments. */
   input: object
-  /** Of what the server says of it: see definition.ts. */
+  /** Of what the server says of it: see connection.ts. */
   hash: string
   /** `annotations.readOnlyHint === true`; what says nothing counts as writing. */
   readOnly: boolean

@@ -25,7 +25,7 @@ export type ModelMessage =
   | { role: 'assistant'; text: string; calls: ToolCall[]; raw?: unknown }
   | { role: 'tool'; results: ToolAnswer[] }
 
-/** An image in what a tool answered; images.ts bounds it. */
+/** An image in what a tool answered; adapter.ts bounds it. */
 export interface ToolImage {
   type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
   /** Base64. */

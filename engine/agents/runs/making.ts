@@ -27,7 +27,7 @@ interface Wake {
   at: number
   /** The firing is practice. */
   practice?: boolean
-  /** As same-incident.ts says of its trigger. */
+  /** As `quietMs` says of its trigger. */
   quietMs: number
 }
 

@@ -394,7 +394,7 @@ export interface RunRow extends MarkRow {
   skills: string
   handled_at: number | null
   handled_by: string | null
-  /** Which runs are of one is same-incident.ts. */
+  /** Which runs are of one is making.ts. */
   incident: string
   wake_key: string | null
   /** Epoch ms of the last firing it answers. */

@@ -1,6 +1,6 @@
 /**
- * Runs as they are started: those that a stopped daemon left first, then those that waited for a model
- * (parking.ts), then those that wait, in turn (waiting.ts).
+ * Runs as they are started: those that a stopped daemon left first, then those that waited for a model,
+ * then those that wait, in turn.
  */
 import type { AgentSpec } from '../../../schemas/types.ts'
 import { ROUNDS } from '../../documents/agent.ts'
@@ -311,7 +311,7 @@ function linesOf(queries: RunQueries): Line[] {
 /*
  * Runs whose model is not to be had. Such a run waits on its tape, with its place and what was reserved
  * for its call given back, and is taken up again when its model is tried anew, after a restart too: when
- * that is stands in its row. How long it waits is models/patience.ts.
+ * that is stands in its row. How long it waits is models/faults.ts.
  */
 
 type Parking = ReturnType<typeof createParking>

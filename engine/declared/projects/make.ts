@@ -146,7 +146,7 @@ function readObjects(edit: Edit, objects: readonly GivenObject[]): { kind: PartK
 /*
  * Template projects (SPEC.md, Project lifecycle; Ownership of template-project objects): a template
  * plans objects from parameters; making the project applies the plan all or nothing, and a repair puts
- * back what a hand edited or deleted. Planning again is in replan.ts.
+ * back what a hand edited or deleted.
  */
 
 export interface TemplateWorld {

@@ -139,7 +139,7 @@ export interface Brief {
   onset: number
   /** Entities by how much speaks for each, the strongest first. */
   suspects: string[]
-  /** Counted cautiously (tokens.ts), of the text as it is rendered. */
+  /** Counted cautiously (words.ts), of the text as it is rendered. */
   tokens: number
 }
 

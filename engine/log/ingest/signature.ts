@@ -1,6 +1,6 @@
 /**
  * Webhook signatures, checked over the raw body as it was sent (SPEC.md, Webhook connector config:
- * signature_scheme). How each sender signs is a row of signature-schemes.ts; here a claim is checked.
+ * signature_scheme). A table has how each sender signs; here a claim is checked.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { WebhookConfig } from '../../../schemas/types.ts'

@@ -38,7 +38,7 @@ export function realDataFile(dataFile: string): string {
  * @throws StartError 78 when the file has another name. Call with the lock taken.
  */
 export function guardOtherNames(file: string): void {
-  // Left behind by a start that was killed; its own second name, see incarnation.ts.
+  // Left behind by a start that was killed; its own second name, see open.ts.
   rmSync(`${file}.alone`, { force: true })
   const names = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1
   if (names <= 1) return

@@ -279,7 +279,7 @@ export function labelIdsOf(blob: Uint8Array): Uint32Array {
  * segment have a handful of events, so a row each would cost more than the postings themselves.
  *
  * Layout, little-endian: u32 number of labels; per label u32 id, u32 number of offsets, u32 start
- * of its bytes after the directory; then the encoded postings (see posting.ts).
+ * of its bytes after the directory; then the encoded postings (see labels.ts).
  */
 
 /** Bytes of postings a block is closed at. */

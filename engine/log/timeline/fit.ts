@@ -1,6 +1,6 @@
 /**
  * Fits events into a budget of tokens. Where all of them fit they are given as they are. Where they do not,
- * repeats (fold.ts) become one row with their count, first and last, and the ranges of their numbers; errors and
+ * repeats become one row with their count, first and last, and the ranges of their numbers; errors and
  * what is rare are kept before what is common, because the one deploy line explains the thousand requests. The
  * order is a function of the rows alone, so that the next page goes on where this one stopped and the pages
  * together hold every event once.

@@ -13,7 +13,7 @@ export interface Item {
   /** Its exact bytes. */
   raw: Uint8Array
   /**
-   * Its parsed JSON, numbers that would lose digits as text (ingest/json-digits.ts); an object may lack
+   * Its parsed JSON, numbers that would lose digits as text (ingest/json.ts); an object may lack
    * fields that the connector does not look at.
    */
   value: unknown

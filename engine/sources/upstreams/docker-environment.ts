@@ -90,7 +90,7 @@ async function withDrivers(client: DockerClient, containers: readonly Container[
 
 /*
  * The environment scan: what containers run here, and the sources that would read them. Pure, but for
- * the containers it is given; see environment.ts for who asks.
+ * the containers it is given.
  */
 
 /** A container and how its log is kept. */

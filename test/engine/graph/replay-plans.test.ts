@@ -1,7 +1,7 @@
 /** What a replay reads of the large tables it finds by an index, whatever else they hold. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { MADE, RUNS_ENDED, TRIES } from '../../../engine/graph/replay-deliveries.ts'
-import { BURSTS, FIRED, STATES } from '../../../engine/graph/replay-firings.ts'
+import { BURSTS, FIRED, MADE, RUNS_ENDED, STATES, TRIES } from '../../../engine/graph/replay-firings.ts'
+
 import { EVALUATIONS } from '../../../engine/graph/replay-gaps.ts'
 
 import { ENDED_RUNS, MADE_RUNS, OPEN_RUNS, STEPS, WRITTEN_BACK } from '../../../engine/graph/replay-runs.ts'

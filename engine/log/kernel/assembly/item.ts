@@ -92,7 +92,7 @@ export function look(field: i32): u32 {
 }
 
 /**
- * Whether this number is written as it stands here (json-digits.ts): an integer with all its digits; of a
+ * Whether this number is written as it stands here (ingest/json.ts): an integer with all its digits; of a
  * fraction up to 15 survive the way through a double, and zeros at its end are left out.
  */
 function isCanonical(start: usize, stop: usize): bool {
