@@ -10,6 +10,7 @@ import { eventPath } from '../lib/explore-state.ts'
 import { count } from '../lib/time.ts'
 import { Fold } from './fold.tsx'
 import { Failed } from './states.tsx'
+import { When } from './when.tsx'
 
 const LISTED = 20
 const PAGE = 50
@@ -74,7 +75,7 @@ function Events({ cursor, request, entity }: Pick<Props, 'request' | 'entity'> &
           <Link to={eventPath(row.id, entity)} className="mono">
             {row.id}
           </Link>{' '}
-          <time dateTime={row.event_time}>{new Date(row.event_time).toLocaleString()}</time> {row.text}
+          <When at={row.event_time} only="absolute" /> {row.text}
         </Text>
       ))}
       <Text size="sm" c="dimmed" role="status">

@@ -6,21 +6,8 @@ import { eventPath } from '../../console/lib/explore-state.ts'
 import { filtered } from '../../console/lib/filtered.ts'
 import { readRunFilter, spanWords, withFilter } from '../../console/lib/run-filters.ts'
 import { argumentWords, chaptersOf, opening, toldFirst } from '../../console/lib/run-story.ts'
-import {
-  claimsWords,
-  comparePath,
-  durationOf,
-  freshMs,
-  handoffWords,
-  money,
-  recordsOf,
-  spentOf,
-  spentWords,
-  tokenWords,
-  took,
-  wokenWords,
-  writeBackWords,
-} from '../../console/lib/runs.ts'
+import { claimsWords, comparePath, durationOf, freshMs, handoffWords, recordsOf, spentOf, spentWords, tokenWords, wokenWords, writeBackWords } from '../../console/lib/runs.ts'
+import { money, took } from '../../console/lib/time.ts'
 import type { Run, RunDetail, RunStep } from '../../schemas/types.ts'
 
 const AT = '2026-11-20T12:00:00.000Z'

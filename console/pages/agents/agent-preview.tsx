@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { Agent } from '../../../schemas/types.ts'
 import { firingPath } from '../../lib/firings.ts'
-import { count } from '../../lib/time.ts'
+import { count, moment } from '../../lib/time.ts'
 import { FoldedText } from '../../parts/fold.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { rkeys, runs } from '../../run-client.ts'
@@ -34,7 +34,7 @@ export function AgentPreview({ agent }: { agent: Agent }) {
     )
   const options = listed.map(({ dispatch_id, trigger, key, fired_at, opened_at }) => ({
     value: dispatch_id,
-    label: `${trigger}${key && key !== trigger ? `: ${key}` : ''}, ${new Date(fired_at ?? opened_at).toLocaleString()}`,
+    label: `${trigger}${key && key !== trigger ? `: ${key}` : ''}, ${moment(Date.parse(fired_at ?? opened_at), Date.now())}`,
   }))
   return (
     <Stack maw={980}>

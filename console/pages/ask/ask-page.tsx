@@ -94,7 +94,7 @@ function NoProvider({ isAdmin }: { isAdmin: boolean }) {
             : 'Ask needs a model provider. Somebody with scope admin adds one under Settings.'}
         </Text>
         {isAdmin && (
-          <Button component={Link} to="/settings" size="xs" variant="default">
+          <Button component={Link} to="/settings?tab=providers" size="xs" variant="default">
             Add a model provider
           </Button>
         )}

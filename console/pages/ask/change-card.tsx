@@ -80,7 +80,7 @@ export function ChangeCard({ proposal, applied, isAdmin, onApplied }: Props) {
             <Button component={Link} to={madePath(proposal, applied)} variant="default" size="xs">
               Open {name}
             </Button>
-            <Button component={Link} to="/changes" variant="subtle" size="xs">
+            <Button component={Link} to="/changes?tab=history" variant="subtle" size="xs">
               Change history
             </Button>
           </Group>

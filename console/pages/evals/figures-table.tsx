@@ -1,8 +1,7 @@
 /** Figures of each agent: its score with how sure it is, and what it cost. */
 import { Badge, Table, Text } from '@mantine/core'
 import type { VariantFigures } from '../../../schemas/eval-figures.ts'
-import { money } from '../../lib/runs.ts'
-import { count } from '../../lib/time.ts'
+import { count, money } from '../../lib/time.ts'
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`
 

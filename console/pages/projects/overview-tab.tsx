@@ -6,8 +6,8 @@ import { Link } from 'react-router'
 import type { Project, ProjectOutline } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
-import { foundWords, freshMs, money } from '../../lib/runs.ts'
-import { count } from '../../lib/time.ts'
+import { foundWords, freshMs } from '../../lib/runs.ts'
+import { count, money } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -157,7 +157,7 @@ function Found({ project }: { project: Project }) {
       title="What the agents found"
       aside={
         !!results?.length && (
-          <Anchor component={Link} to="?tab=results" size="sm">
+          <Anchor component={Link} to="?tab=findings" size="sm">
             All findings
           </Anchor>
         )

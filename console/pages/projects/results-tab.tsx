@@ -39,7 +39,7 @@ export function ResultsTab({ project }: { project: Project }) {
       <Empty title="Nothing found yet">
         <Text c="dimmed" maw={520}>
           What the agents of this project find is listed here with its headline and next step. An outside
-          agent records findings with a project key: make one under <Link to="?tab=keys">Keys</Link>.
+          agent records findings with a project key: make one under <Link to="?tab=settings">Settings</Link>.
         </Text>
       </Empty>
     )

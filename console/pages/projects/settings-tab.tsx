@@ -11,7 +11,9 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { Section } from '../../parts/section.tsx'
 import { DeleteProject } from './delete-project.tsx'
+import { ProjectKeys } from './project-keys.tsx'
 
 export function SettingsTab({ project: now }: { project: Project }) {
   const [project, setProject] = useState(now)
@@ -117,6 +119,9 @@ export function SettingsTab({ project: now }: { project: Project }) {
           </Group>
         </Stack>
       </form>
+      <Section title="Keys of this project">
+        <ProjectKeys project={project} />
+      </Section>
       {project.default ? (
         <Alert color="gray" title="The Default project">
           It holds what is made outside another project, and cannot be deleted.

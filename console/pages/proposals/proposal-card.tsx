@@ -79,7 +79,7 @@ function Decision({ proposal }: { proposal: Proposal }) {
       {proposal.change_set !== null && (
         <>
           {' '}
-          as <Link to="/changes">change-set {proposal.change_set}</Link>
+          as <Link to="/changes?tab=history">change-set {proposal.change_set}</Link>
         </>
       )}
     </Text>

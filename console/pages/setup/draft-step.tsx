@@ -96,7 +96,7 @@ function NotPlanned({ setup, planning }: { setup: Setup; planning: SetupPlanning
             {planning.error ?? 'Continue when you are ready.'}
           </Text>
           {planning.no_provider && (
-            <Button component={Link} to="/settings" size="xs" mt="sm" variant="default">
+            <Button component={Link} to="/settings?tab=providers" size="xs" mt="sm" variant="default">
               Add a model provider
             </Button>
           )}

@@ -175,7 +175,7 @@ function NoModel() {
     <Alert color="yellow" title="No model provider is set" role="status">
       <Text size="sm">
         A plan is written by a model.{' '}
-        <Anchor component={Link} to="/settings" size="sm" underline="always" inherit>
+        <Anchor component={Link} to="/settings?tab=providers" size="sm" underline="always" inherit>
           Add a model provider
         </Anchor>{' '}
         under Settings, or write the plan by hand: it is checked in the same way, without a model.

@@ -12,6 +12,7 @@ import { proposedIn } from '../../lib/proposed.ts'
 import { draftOf, NEW_TRIGGER } from '../../lib/trigger-draft.ts'
 import { useChange, warningsIn } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { useTab } from '../../lib/use-tab.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -65,7 +66,7 @@ function NewTrigger() {
 }
 
 function ExistingTrigger({ name }: { name: string }) {
-  const [query, setQuery] = useSearchParams()
+  const [tab, goTo] = useTab(TABS)
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.trigger(name),
     queryFn: () => declared.trigger(name),
@@ -91,15 +92,11 @@ function ExistingTrigger({ name }: { name: string }) {
         </Alert>
       )}
       <StandingWarnings of={data.warnings} />
-      <Tabs
-        value={query.get('tab') ?? 'overview'}
-        onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
-        keepMounted={false}
-      >
+      <Tabs value={tab} onChange={goTo} keepMounted={false}>
         <Tabs.List mb="md">
-          {TABS.map((tab) => (
-            <Tabs.Tab key={tab.value} value={tab.value}>
-              {tab.label}
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
             </Tabs.Tab>
           ))}
         </Tabs.List>
