@@ -21,8 +21,22 @@ const ACCENT: MantineColorsTuple = [
   '#283b9e',
 ]
 
+/** Text, then borders, then grounds, from light to dark: the tokens of the dark scheme. */
+const DARK: MantineColorsTuple = [
+  '#e8eaee',
+  '#c9ced6',
+  '#abb3c0',
+  '#6b7482',
+  '#3a414c',
+  '#2a2f38',
+  '#1c2027',
+  '#15181d',
+  '#0e1014',
+  '#0a0c0f',
+]
+
 export const theme = createTheme({
-  colors: { red: RED, indigo: ACCENT },
+  colors: { red: RED, indigo: ACCENT, dark: DARK },
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 7 },
   autoContrast: true,

@@ -56,7 +56,7 @@ export function PartListPage<T extends Part>({
         </Button>
       </PageHead>
       {!parts && !error && <LoadingRows />}
-      {error && <Failed error={error} onRetry={onRetry} />}
+      {error && <Failed what={subtitle ?? title.toLowerCase()} error={error} onRetry={onRetry} />}
       {parts &&
         (parts.length === 0 ? (
           <Empty title={`No ${subtitle ?? title.toLowerCase()} yet`}>

@@ -42,7 +42,7 @@ export function Rows({ label, columns, children }: Props) {
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
             {all.map(({ name, isNumber, isUnnamed }) => (
-              <Table.Th key={name} role="columnheader" ta={isNumber ? 'right' : undefined}>
+              <Table.Th key={name} role="columnheader" className={isNumber ? 'row-number' : undefined}>
                 {isUnnamed ? <VisuallyHidden>{name}</VisuallyHidden> : name}
               </Table.Th>
             ))}
@@ -82,8 +82,11 @@ export function Cell({ children, column, isWhole = false, isMono = false }: Cell
     <Table.Td
       role="cell"
       data-label={column?.isUnnamed ? '' : column?.name}
-      className={[column?.isHead && 'row-head', isMono && 'mono'].filter(Boolean).join(' ') || undefined}
-      ta={column?.isNumber ? 'right' : undefined}
+      className={
+        [column?.isHead && 'row-head', column?.isNumber && 'row-number', isMono && 'mono']
+          .filter(Boolean)
+          .join(' ') || undefined
+      }
       style={isWhole ? { whiteSpace: 'nowrap' } : { overflowWrap: 'anywhere' }}
     >
       {/* One box, so that a card has its name beside all of it. */}

@@ -66,7 +66,7 @@ function Events({ cursor, request, entity }: Pick<Props, 'request' | 'entity'> &
     // What was stored is never changed.
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="events" error={error} onRetry={() => void refetch()} />
   const rows = data?.pages.flatMap((page) => page.rows) ?? []
   return (
     <Stack gap={2}>

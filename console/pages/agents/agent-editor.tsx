@@ -83,7 +83,7 @@ export function AgentEditor({
         {!stored && (
           <Select
             label="Start from"
-            placeholder="A blank prompt"
+            placeholder="An empty prompt"
             data={(agents.data?.presets ?? []).map(({ id, label: text }) => ({ value: id, label: text }))}
             onChange={(id) => {
               const preset = agents.data?.presets.find((entry) => entry.id === id)
@@ -120,6 +120,7 @@ export function AgentEditor({
         />
         <Warnings of={warningsBeside(warnings, stored?.warnings)} />
         <Refusal
+          title="Couldn’t save the agent"
           error={change.error}
           {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}

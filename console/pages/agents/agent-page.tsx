@@ -73,7 +73,7 @@ function ExistingAgent({ name }: { name: string }) {
     return (
       <>
         <PageHead title={name} />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the agent" error={error} onRetry={() => void refetch()} />
       </>
     )
   const { query, offset } = readRunFilter(address)

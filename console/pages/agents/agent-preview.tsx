@@ -22,7 +22,8 @@ export function AgentPreview({ agent }: { agent: Agent }) {
     queryFn: () => work.firings(query, undefined, FIRINGS),
   })
   if (firings.isPending) return <LoadingRows />
-  if (firings.error) return <Failed error={firings.error} onRetry={() => void firings.refetch()} />
+  if (firings.error)
+    return <Failed what="the preview" error={firings.error} onRetry={() => void firings.refetch()} />
   const listed = firings.data.firings
   const chosen = address.get('firing') ?? listed[0]?.dispatch_id ?? null
   if (chosen === null)
@@ -63,7 +64,7 @@ function Told({ agent, firing }: { agent: string; firing: string }) {
     queryFn: () => runs.preview(agent, firing),
   })
   if (isPending) return <LoadingRows rows={3} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the preview" error={error} onRetry={() => void refetch()} />
   const { system, message, tools, tokens } = data
   return (
     <Stack gap="sm" component="section" aria-label="Prompt">

@@ -24,7 +24,7 @@ export function AgentTests({ agent }: { agent: string }) {
     queryKey: tkeys.examples(agent),
     queryFn: () => agentTests.examples(agent),
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the tests" error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows />
   if (data.examples.length === 0)
     return (
@@ -53,7 +53,7 @@ function Start({ agent }: { agent: string }) {
         ...(choice.provider ? { provider: choice.provider } : {}),
         ...(choice.model ? { model: choice.model } : {}),
       }),
-    { said: () => 'The test has begun: one practice run of each example' },
+    { failed: 'Couldn’t start the test', said: () => 'The test has begun: one practice run of each example' },
   )
   return (
     <Group gap="sm" align="flex-end">
@@ -67,6 +67,7 @@ function Start({ agent }: { agent: string }) {
 
 function Examples({ agent, examples }: { agent: string; examples: readonly AgentExample[] }) {
   const remove = useChange((id: string) => agentTests.removeExample(agent, id), {
+    failed: 'Couldn’t remove the example',
     said: () => 'Example removed',
   })
   return (
@@ -106,7 +107,7 @@ function Tests({ agent }: { agent: string }) {
     refetchInterval: ({ state }) =>
       state.data?.tests.some(({ status }) => status === 'running') ? OPEN_MS : false,
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the tests" error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows rows={3} />
   if (data.tests.length === 0) return <Text size="sm">None was run yet.</Text>
   return (

@@ -43,7 +43,7 @@ export default function AgentsPage() {
         </Button>
       </PageHead>
       {!data && !error && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="agents" error={error} onRetry={() => void refetch()} />}
       {data && !data.key_configured && (
         <Alert color="yellow" mb="md" title="There is no model to run on">
           An agent that is woken fails until there is one.{' '}
@@ -157,6 +157,7 @@ function AgentRow({ agent, record, spent }: RowProps) {
 
 export function AgentSwitch({ agent, label }: { agent: Agent; label?: string }) {
   const change = useChange((on: boolean) => declared.switchAgent(agent.name, on), {
+    failed: (on) => `Couldn’t ${on ? 'resume' : 'pause'} ${agent.name}`,
     said: (_result, on) => `${agent.name} is ${on ? 'on' : 'off'}`,
   })
   return (

@@ -46,7 +46,7 @@ function ExportTab() {
     queryFn: declared.exportCatalog,
   })
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the catalog" error={error} onRetry={() => void refetch()} />
   return (
     <Stack>
       <Group>

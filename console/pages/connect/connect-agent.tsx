@@ -46,7 +46,11 @@ export function ConnectAgent() {
       {info.data && health.data ? (
         <Setup info={info.data} isOpen={!health.data.auth_required} />
       ) : info.error || health.error ? (
-        <Failed error={(info.error ?? health.error)!} onRetry={() => void info.refetch()} />
+        <Failed
+          what="the clients"
+          error={(info.error ?? health.error)!}
+          onRetry={() => void info.refetch()}
+        />
       ) : (
         <LoadingRows />
       )}

@@ -172,7 +172,10 @@ function Result({ delivery: { of, status, delivered_at, due_at, reason, run_id }
 }
 
 function Redeliver({ id, label }: { id: string; label: string }) {
-  const again = useChange(() => work.redeliver(id), { said: () => 'Redelivered with the same id' })
+  const again = useChange(() => work.redeliver(id), {
+    failed: 'Couldn’t redeliver',
+    said: () => 'Redelivered with the same id',
+  })
   return (
     <Button
       size="compact-sm"

@@ -38,7 +38,7 @@ export default function EvalsPage() {
         <OpenFile onOpen={open} onFault={setFault} />
       </PageHead>
       <Stack>
-        {fault && <Failed error={fault} />}
+        {fault && <Failed what="reports" error={fault} />}
         {id ? (
           <HandedIn id={id} />
         ) : opened ? (
@@ -48,7 +48,7 @@ export default function EvalsPage() {
                 All reports
               </Button>
               <Text size="sm" c="dimmed">
-                {opened.name}, opened from a file. It stays in this browser.
+                {opened.name}, opened from a file, which stays in this browser
               </Text>
             </Group>
             <ReportView report={opened.report} />
@@ -108,7 +108,7 @@ function HandedIn({ id }: { id: string }) {
         </Button>
       </Group>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="reports" error={error} onRetry={() => void refetch()} />}
       {data && <ReportView report={data} id={id} />}
     </>
   )
@@ -118,11 +118,12 @@ function ReportList() {
   const { data, error, isPending, refetch } = useQuery({ queryKey: ekeys.list, queryFn: evals.list })
   const queries = useQueryClient()
   const remove = useChange((id: string) => evals.remove(id), {
+    failed: 'Couldn’t delete the report',
     said: () => 'Report deleted',
     onDone: () => void queries.invalidateQueries({ queryKey: ekeys.list }),
   })
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="reports" error={error} onRetry={() => void refetch()} />
   if (data.reports.length === 0) return <NoReports />
   return (
     <Rows

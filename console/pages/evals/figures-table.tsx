@@ -34,8 +34,8 @@ export function FiguresTable({ figures }: { figures: readonly VariantFigures[] }
         </Table>
       </Table.ScrollContainer>
       <Text size="xs" c="dimmed">
-        Scripted agents are programs, not models. They are in every report, so that a score can be read: what
-        a model adds is what it scores above the rules.
+        Scripted agents are programs, not models. Every report has them: what a model adds is its score above
+        the rules.
       </Text>
     </>
   )

@@ -312,7 +312,7 @@ function Rows({
   const now = useNow()
   const [open, setOpen] = useState<string | null>(null)
   if (timeline.isPending) return <LoadingRows rows={10} />
-  if (timeline.error) return <Failed error={timeline.error} onRetry={timeline.reload} />
+  if (timeline.error) return <Failed what="the timeline" error={timeline.error} onRetry={timeline.reload} />
   return (
     <>
       {timeline.missed > 0 && (

@@ -15,7 +15,7 @@ export function SearchStopped({
     <Alert color="yellow" title="The search stopped before the start of the window" style={{ flex: 'none' }}>
       <Group gap="sm">
         <Text size="sm" role="status">
-          It looked at 100,000 events, back to {moment(Date.parse(searchedTo), now)}.
+          Searched 100,000 events, back to {moment(Date.parse(searchedTo), now)}.
         </Text>
         <Button size="compact-xs" variant="default" loading={isFetchingMore} onClick={loadMore}>
           Search further back

@@ -33,7 +33,7 @@ export function FiringList({ query, since = '', without, newest, isNarrowed = fa
     (before) => work.firings(query, before, newest),
     ({ firings }) => newest === undefined && firings.every((firing) => isSince(firing, since, Date.now())),
   )
-  if (list.error) return <Failed error={list.error} onRetry={list.reload} />
+  if (list.error) return <Failed what="firings" error={list.error} onRetry={list.reload} />
   if (!list.pages) return <LoadingRows rows={newest ?? 6} />
   const firings = list.pages
     .flatMap((page) => page.firings)

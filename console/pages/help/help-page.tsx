@@ -48,7 +48,7 @@ export default function HelpPage() {
   return (
     <>
       <PageHead title="Help" />
-      {error ? <Failed error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
+      {error ? <Failed what="the docs" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
     </>
   )
 }

@@ -35,7 +35,7 @@ export function HomePage() {
     return (
       <>
         <PageHead title="Home" />
-        {error ? <Failed error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
+        {error ? <Failed what="Home" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
       </>
     )
   if (data.state === 'empty')

@@ -46,7 +46,7 @@ export default function IncidentPage() {
   return (
     <>
       <PageHead title="Incident" />
-      {error ? <Failed error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
+      {error ? <Failed what="the incident" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
     </>
   )
 }
@@ -89,7 +89,7 @@ function Shown({ incident }: { incident: IncidentDetail }) {
               onFiring={(id) => setAddress({ firing: id }, { replace: true })}
             />
           ) : firing.error ? (
-            <Failed error={firing.error} onRetry={() => void firing.refetch()} />
+            <Failed what="the incident" error={firing.error} onRetry={() => void firing.refetch()} />
           ) : (
             chosen && <LoadingRows />
           )}

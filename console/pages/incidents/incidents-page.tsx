@@ -86,7 +86,7 @@ function Listed({ isHandled }: { isHandled: boolean }) {
         )}
       </Group>
       {list.error && !rows ? (
-        <Failed error={list.error} onRetry={list.reload} />
+        <Failed what="incidents" error={list.error} onRetry={list.reload} />
       ) : !rows ? (
         <LoadingRows />
       ) : rows.length === 0 ? (

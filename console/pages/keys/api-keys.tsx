@@ -24,7 +24,7 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
       )}
       <NewKey opened={making} onClose={() => setMaking(false)} />
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="API keys" error={error} onRetry={() => void refetch()} />}
       {data && (
         <Stack>
           {!data.enforced && (

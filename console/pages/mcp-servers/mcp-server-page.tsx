@@ -47,7 +47,7 @@ function ExistingServer({ name }: { name: string }) {
           />
         )}
       </PageHead>
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="the MCP server" error={error} onRetry={() => void refetch()} />}
       {shown && <ServerForm key={round} stored={shown} onReload={() => void reload()} />}
       {shown && <ServerTools server={name} />}
     </>
@@ -55,7 +55,7 @@ function ExistingServer({ name }: { name: string }) {
 }
 
 /** `${NAME}` is written as it is read: a reference, not a placeholder of ours. */
-const REFERENCES = 'It may be $' + '{NAME} of the environment.'
+const REFERENCES = 'Optional: $' + '{NAME} of the environment.'
 const GITHUB = 'github/'
 
 /** @param onReload fills the form in again from what is stored now. */
@@ -85,10 +85,13 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     auth_value: credential ? `credential:${GITHUB}${credential}` : value,
     ...(stored ? { headers: stored.headers } : {}),
   })
-  const attempt = useChange((_: undefined) => {
-    const { name: word, ...rest } = written()
-    return declared.tryMcpServer({ ...(word ? { name: word } : {}), ...rest })
-  })
+  const attempt = useChange(
+    (_: undefined) => {
+      const { name: word, ...rest } = written()
+      return declared.tryMcpServer({ ...(word ? { name: word } : {}), ...rest })
+    },
+    { failed: 'Couldn’t test the server' },
+  )
   const change = useChange(
     (version: number | undefined) => {
       const body = written()
@@ -150,7 +153,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
             label="Credential"
             description={
               stored?.auth_value_configured
-                ? `One is stored; blank keeps it. ${REFERENCES}`
+                ? `Stored. Leave empty to keep. ${REFERENCES}`
                 : `Such as “Bearer …”. ${REFERENCES}`
             }
             value={value}
@@ -159,6 +162,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           />
         )}
         <Refusal
+          title="Couldn’t save the MCP server"
           error={change.error}
           onKeepMine={() => change.mutate(undefined)}
           {...(onReload ? { onTakeTheirs: takeTheirs(kept, onReload) } : {})}

@@ -43,6 +43,7 @@ function PartsOfKind({
   parts: readonly ProjectObject[]
 }) {
   const repair = useChange((key: string) => declared.repairProject(project.id, key), {
+    failed: 'Couldn’t repair the part',
     said: () => 'As planned again',
   })
   return (

@@ -18,13 +18,18 @@ export function ProjectKeys({ project }: { project: Project }) {
   })
   const [name, setName] = useState('')
   const [findings, setFindings] = useState(true)
-  const create = useChange(() =>
-    declared.createProjectKey(project.id, {
-      name: name.trim(),
-      scopes: findings ? ['read', 'findings'] : ['read'],
-    }),
+  const create = useChange(
+    () =>
+      declared.createProjectKey(project.id, {
+        name: name.trim(),
+        scopes: findings ? ['read', 'findings'] : ['read'],
+      }),
+    { failed: 'Couldn’t make the key' },
   )
-  const revoke = useChange((id: string) => api.revokeKey(id), { said: (result) => result.note })
+  const revoke = useChange((id: string) => api.revokeKey(id), {
+    failed: 'Couldn’t revoke the key',
+    said: (result) => result.note,
+  })
   const active = data?.keys.filter((key) => key.state === 'active') ?? []
   return (
     <Stack maw={760}>
@@ -33,7 +38,7 @@ export function ProjectKeys({ project }: { project: Project }) {
         name of the key.
       </Text>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="the keys" error={error} onRetry={() => void refetch()} />}
       {active.length > 0 && <ActiveKeys keys={active} onRevoke={(id) => revoke.mutate(id)} />}
       {create.data ? (
         <Alert color="yellow" title={`${create.data.name}: shown once`}>

@@ -38,7 +38,7 @@ export default function ProjectPage() {
     return (
       <>
         <PageHead title="Project" />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the project" error={error} onRetry={() => void refetch()} />
       </>
     )
   if (query.get('tab') === 'history')
@@ -115,10 +115,12 @@ function Moves({ project }: { project: Project }) {
   const [asking, setAsking] = useState(false)
   const [sources, setSources] = useState(false)
   const pause = useChange(() => declared.pauseProject(project.id, sources), {
+    failed: `Couldn’t pause ${project.name}`,
     said: () => `${project.name} is paused`,
     onDone: () => setAsking(false),
   })
   const resume = useChange(() => declared.resumeProject(project.id), {
+    failed: `Couldn’t resume ${project.name}`,
     said: () => `${project.name} runs again`,
   })
   return (

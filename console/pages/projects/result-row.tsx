@@ -26,7 +26,9 @@ export function ResultRow({
   claims: string | null
 }) {
   const [isOpen, setOpen] = useState(false)
-  const mark = useChange((handled: boolean) => declared.markHandled(project.id, result.id, handled))
+  const mark = useChange((handled: boolean) => declared.markHandled(project.id, result.id, handled), {
+    failed: (handled) => (handled ? 'Couldn’t mark the finding handled' : 'Couldn’t reopen the finding'),
+  })
   return (
     <Paper withBorder p="md" radius="md" component="article">
       <Stack gap={4}>
@@ -122,7 +124,7 @@ function Note({
   })
   return (
     <Modal opened onClose={onClose} title={result.headline} size="xl">
-      {error && <Failed error={error} />}
+      {error && <Failed what="the finding" error={error} />}
       {data ? <MarkdownText text={data.note} /> : !error && <LoadingRows />}
     </Modal>
   )

@@ -72,14 +72,14 @@ export function SettingsTab({ project: now }: { project: Project }) {
           )}
           <TextInput
             label="Goal"
-            description="What it is for, in one line."
+            description="One line"
             value={goal}
             onChange={(event) => set({ goal: event.currentTarget.value })}
             maxLength={200}
           />
           <Textarea
             label="Description"
-            description="What else is good to know of it."
+            description="Optional"
             value={description}
             onChange={(event) => set({ description: event.currentTarget.value })}
             autosize
@@ -94,7 +94,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
               </Title>
               <Text size="sm" c="dimmed" mb="xs">
                 A change is planned again and only the difference is applied; what was edited by hand is kept.
-                A blank secret keeps the stored one.
+                Leave a secret empty to keep the stored one.
               </Text>
               <ConfigForm
                 schema={template.data.params as Record<string, unknown>}
@@ -104,6 +104,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
             </div>
           )}
           <Refusal
+            title="Couldn’t save the project"
             error={save.error}
             onTakeTheirs={() => {
               save.reset()
@@ -124,7 +125,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
       </Section>
       {project.default ? (
         <Alert color="gray" title="The Default project">
-          It holds what is made outside another project, and cannot be deleted.
+          Holds what is made outside other projects. Cannot be deleted.
         </Alert>
       ) : (
         <Paper withBorder p="md" radius="md" mt="lg">

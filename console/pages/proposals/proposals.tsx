@@ -42,7 +42,7 @@ function ProposalList({ state }: { state: string }) {
       refetchInterval: 15_000,
     })
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="proposals" error={error} onRetry={() => void refetch()} />
   const proposals = data.pages.flatMap((page) => page.proposals)
   if (proposals.length === 0)
     return (

@@ -33,7 +33,11 @@ export default function ComparePage() {
           </Text>
         </Empty>
       ) : error ? (
-        <Failed error={error} onRetry={() => void Promise.all([left.refetch(), right.refetch()])} />
+        <Failed
+          what="the runs"
+          error={error}
+          onRetry={() => void Promise.all([left.refetch(), right.refetch()])}
+        />
       ) : left.data && right.data ? (
         <Both left={left.data} right={right.data} />
       ) : (

@@ -182,6 +182,7 @@ function Redeliver({ kind, title, run }: Omit<ToldProps, 'told'>) {
       return Promise.all(deliveries.map(({ delivery_id }) => work.redeliver(delivery_id)))
     },
     {
+      failed: 'Couldn’t redeliver',
       said: () => 'Redelivered with the same id',
       onDone: () => void queries.invalidateQueries({ queryKey: rkeys.one(run) }),
     },

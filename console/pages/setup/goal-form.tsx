@@ -111,8 +111,8 @@ export function GoalForm() {
             />
             <Text size="xs" c="dimmed" mt={4}>
               {who === 'svc'
-                ? 'They run here, on your model provider.'
-                : 'It runs outside, gets a key of this project, reads it over MCP and records what it finds.'}
+                ? 'Run here, on your model provider.'
+                : 'Runs outside: gets a key of this project, reads over MCP, records findings.'}
             </Text>
           </div>
           <Accordion variant="contained">

@@ -24,7 +24,7 @@ export default function SkillsPage() {
         </Button>
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="skills" error={error} onRetry={() => void refetch()} />}
       {data &&
         (data.length === 0 ? (
           <Empty title="No skills yet">
@@ -86,7 +86,7 @@ export function ProjectSelect({
   return (
     <Select
       label="Project"
-      description="It makes the skill; others can use it, too."
+      description="Other projects can use the skill, too"
       data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
       value={value}
       onChange={onChange}
@@ -123,7 +123,7 @@ function UploadSkill() {
         <Stack>
           <Text size="sm">A skill of the same name is replaced in every project that uses it.</Text>
           <ProjectSelect value={project} onChange={setProject} />
-          <Refusal error={upload.error} />
+          <Refusal title="Couldn’t upload the skill" error={upload.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setFile(null)}>
               Cancel

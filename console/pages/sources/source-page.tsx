@@ -40,7 +40,7 @@ export default function SourcePage() {
     return (
       <>
         <PageHead title={name} />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the source" error={error} onRetry={() => void refetch()} />
       </>
     )
   return (

@@ -46,7 +46,7 @@ export default function SourcesPage() {
         </Button>
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="sources" error={error} onRetry={() => void refetch()} />}
       {data?.length === 0 && <FirstSource />}
       {data && data.length > 0 && (
         <Stack gap="sm">

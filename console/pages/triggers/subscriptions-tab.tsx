@@ -34,7 +34,7 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
     <Stack maw={1100}>
       <Agents trigger={trigger.name} />
       {isPending && <LoadingRows rows={3} />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="subscriptions" error={error} onRetry={() => void refetch()} />}
       {told?.length === 0 && (
         <Empty title="No subscriptions">
           <Text c="dimmed" maw={540}>
@@ -145,6 +145,7 @@ function Row({ subscription }: { subscription: Subscription }) {
 function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { subscription: Subscription }) {
   const [isAsking, setAsking] = useState(false)
   const remove = useChange(() => work.unsubscribe(subscription_id), {
+    failed: `Couldn’t unsubscribe ${name}`,
     said: () => `${name} is unsubscribed`,
     onDone: () => setAsking(false),
   })

@@ -77,7 +77,7 @@ function ExistingTrigger({ name }: { name: string }) {
     return (
       <>
         <PageHead title={name} />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the trigger" error={error} onRetry={() => void refetch()} />
       </>
     )
   return (
@@ -126,6 +126,7 @@ function ExistingTrigger({ name }: { name: string }) {
 function Moves({ trigger: { name, accepts } }: { trigger: Trigger }) {
   const go = useNavigate()
   const move = useChange((event: 'pause' | 'resume') => declared.moveTrigger(name, event), {
+    failed: (event) => `Couldn’t ${event} ${name}`,
     said: (_result, event) => (event === 'pause' ? `${name} is paused` : `${name} is evaluated again`),
   })
   return (

@@ -35,7 +35,7 @@ export default function TriggersPage() {
         </Button>
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="triggers" error={error} onRetry={() => void refetch()} />}
       {data?.length === 0 && <NoTriggers />}
       {data && data.length > 0 && (
         <Stack gap="sm">

@@ -37,7 +37,7 @@ export default function UsagePage() {
         />
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="usage" error={error} onRetry={() => void refetch()} />}
       {data && (data.total.calls === 0 ? <NoCalls /> : <Used usage={data} />)}
     </>
   )

@@ -67,8 +67,8 @@ export function SourceCard({ source, secret, check }: SourceProps) {
             {source.mode === 'reference'
               ? 'Its documents are at hand already.'
               : source.needs === 'credential'
-                ? 'It cannot ask yet.'
-                : 'svc asks it by itself; there is nothing to do.'}
+                ? 'A credential is missing.'
+                : 'svc polls this source; nothing to do.'}
           </Text>
         )}
         {source.credential_hint && (
