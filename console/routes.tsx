@@ -103,7 +103,8 @@ export function Pages() {
       <Route path="/settings" element={<SettingsPage />} />
       <Route path="/keys" element={<ToTab of="/settings" tab={null} />} />
       <Route path="/connect" element={<ToTab of="/settings" tab="agents" />} />
-      <Route path="/help/:page?" element={<HelpPage />} />
+      <Route path="/help" element={<HelpPage />} />
+      <Route path="/help/:page" element={<HelpPage />} />
       <Route path="/connect/login" element={<ApproveLoginPage />} />
       <Route path="*" element={<NotFoundPage />} />
     </Routes>

@@ -16331,7 +16331,7 @@ export interface ReadRequest {
    */
   event_types?: string[]
   /**
-   * Only events whose text contains this, in any case.
+   * Only events whose text contains this, in any case; without selector and sources those of all sources.
    */
   text?: string
   /**

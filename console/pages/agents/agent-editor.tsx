@@ -120,7 +120,6 @@ export function AgentEditor({
         />
         <Warnings of={warningsBeside(warnings, stored?.warnings)} />
         <Refusal
-          title="Couldn’t save the agent"
           error={change.error}
           {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}

@@ -1,10 +1,11 @@
 /** Help: the docs of this version, the API reference, and the keys of the console. All of it is in the daemon. */
+import '../../styles/help.css'
 import { Group, Kbd, NavLink, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink, Search } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useParams, useSearchParams } from 'react-router'
-import { ApiError } from '../../client.ts'
+import { fileOfBuild } from '../../client.ts'
 import { bodyOf, helpFound, helpGroups, helpLink, titleOf } from '../../lib/help.ts'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -30,17 +31,11 @@ const KEYS: readonly [key: string, what: string][] = [
   ['?', 'Keys of the page'],
 ]
 
-async function readDocs(): Promise<Docs> {
-  const answer = await fetch(HELP_FILE)
-  if (!answer.ok) throw new ApiError('Couldn’t load the docs. Reload the page', answer.status)
-  return (await answer.json()) as Docs
-}
-
 export default function HelpPage() {
   const { page } = useParams()
   const { data, error, refetch } = useQuery({
     queryKey: ['help'],
-    queryFn: readDocs,
+    queryFn: () => fileOfBuild<Docs>(HELP_FILE),
     staleTime: Number.POSITIVE_INFINITY,
   })
   if (data)

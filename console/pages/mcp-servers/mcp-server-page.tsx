@@ -2,7 +2,7 @@
 import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
-import type { McpServer } from '../../../schemas/types.ts'
+import type { McpServer, McpServerWrite } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
@@ -60,8 +60,7 @@ const GITHUB = 'github/'
 
 /** @param onReload fills the form in again from what is stored now. */
 function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () => void }) {
-  const [query] = useSearchParams()
-  const project = query.get('project') ?? undefined
+  const project = useSearchParams()[0].get('project') ?? undefined
   const go = useNavigate()
   const kept = useDraft({
     form: 'mcp-server',
@@ -85,13 +84,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     auth_value: credential ? `credential:${GITHUB}${credential}` : value,
     ...(stored ? { headers: stored.headers } : {}),
   })
-  const attempt = useChange(
-    (_: undefined) => {
-      const { name: word, ...rest } = written()
-      return declared.tryMcpServer({ ...(word ? { name: word } : {}), ...rest })
-    },
-    { failed: 'Couldn’t test the server' },
-  )
+  const attempt = useChange((_: undefined) => tried(written()), { failed: 'Couldn’t test the server' })
   const change = useChange(
     (version: number | undefined) => {
       const body = written()
@@ -188,6 +181,10 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     </form>
   )
 }
+
+/** A test before it is saved, which needs no name. */
+const tried = ({ name, ...rest }: McpServerWrite) =>
+  declared.tryMcpServer({ ...(name ? { name } : {}), ...rest })
 
 /** Name of the GitHub credential it is called with; empty: of none. */
 function githubName(stored: McpServer | undefined): string {

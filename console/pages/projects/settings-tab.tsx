@@ -34,7 +34,6 @@ export function SettingsTab({ project: now }: { project: Project }) {
   })
   const { name, goal, description, params } = kept.value
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
-  const [deleting, setDeleting] = useState(false)
   const show = (fresh: Project): void => {
     setProject(fresh)
     kept.fill(fieldsOf(fresh))
@@ -120,6 +119,16 @@ export function SettingsTab({ project: now }: { project: Project }) {
           </Group>
         </Stack>
       </form>
+      <Beside project={project} isTemplated={isTemplated} />
+    </Stack>
+  )
+}
+
+/** What is not of its form: its keys, and its end. */
+function Beside({ project, isTemplated }: { project: Project; isTemplated: boolean }) {
+  const [deleting, setDeleting] = useState(false)
+  return (
+    <>
       <Section title="Keys of this project">
         <ProjectKeys project={project} />
       </Section>
@@ -141,7 +150,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
           {deleting && <DeleteProject project={project} onClose={() => setDeleting(false)} />}
         </Paper>
       )}
-    </Stack>
+    </>
   )
 }
 

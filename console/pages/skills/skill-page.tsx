@@ -132,6 +132,19 @@ interface SkillFormProps {
   onReload?: () => void
 }
 
+function Preview({ body }: { body: string }) {
+  return (
+    <>
+      <Title order={2} size="sm" mb={4}>
+        Preview
+      </Title>
+      <Paper withBorder p="md" radius="md" mih={120}>
+        {body.trim() ? <MarkdownText text={body} /> : <Text c="dimmed">Nothing written yet.</Text>}
+      </Paper>
+    </>
+  )
+}
+
 function SkillForm({ project, stored, onReload }: SkillFormProps) {
   const go = useNavigate()
   const kept = useDraft({
@@ -205,12 +218,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
             </Suspense>
           </Grid.Col>
           <Grid.Col span={{ base: 12, lg: 6 }}>
-            <Title order={2} size="sm" mb={4}>
-              Preview
-            </Title>
-            <Paper withBorder p="md" radius="md" mih={120}>
-              {body.trim() ? <MarkdownText text={body} /> : <Text c="dimmed">Nothing written yet.</Text>}
-            </Paper>
+            <Preview body={body} />
           </Grid.Col>
         </Grid>
         <Refusal

@@ -89,7 +89,6 @@ export function TriggerEditor({
           <TriggerFields {...part} />
           <Warnings of={warningsBeside(warnings, stored?.warnings)} />
           <Refusal
-            title="Couldn’t save the trigger"
             error={change.error}
             {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
             onKeepMine={() => change.mutate(undefined)}

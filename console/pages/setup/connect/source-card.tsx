@@ -68,7 +68,7 @@ export function SourceCard({ source, secret, check }: SourceProps) {
               ? 'Its documents are at hand already.'
               : source.needs === 'credential'
                 ? 'A credential is missing.'
-                : 'svc polls this source; nothing to do.'}
+                : 'Polled by svc. Nothing to do.'}
           </Text>
         )}
         {source.credential_hint && (
