@@ -119,7 +119,7 @@ function UndoChange({ set, onClose }: { set: ChangeSet; onClose: () => void }) {
         {preview.data && <PlanView plan={preview.data.plan} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button loading={undo.isPending} disabled={!preview.data} onClick={() => undo.mutate(undefined)}>
             Undo

@@ -54,7 +54,7 @@ export function DeletePart({ kind, name, remove, onDone }: Props) {
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </Button>
             <Button color="red" loading={change.isPending} onClick={() => change.mutate(undefined)}>
               Delete

@@ -57,8 +57,8 @@ export default function DeliveriesPage() {
             onChange={(value) => set('trigger', value)}
           />
           <WordSelect
-            label="Recipient"
-            all="All recipients"
+            label="Subscriber"
+            all="All subscribers"
             data={useRecipients()}
             value={query.recipient}
             onChange={(value) => set('recipient', value)}

@@ -122,7 +122,7 @@ function KeyRow({ entry }: { entry: Key }) {
             </Text>
             <Group justify="flex-end">
               <Button variant="default" onClick={() => setAsking(false)}>
-                Keep it
+                Cancel
               </Button>
               <Button color="red" loading={revoke.isPending} onClick={() => revoke.mutate()}>
                 Revoke

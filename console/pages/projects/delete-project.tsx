@@ -71,7 +71,7 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
       )}
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
-          Keep it
+          Cancel
         </Button>
         <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
           Delete project

@@ -193,7 +193,7 @@ function Delete({ provider: { id, name }, onClose }: { provider: ModelProvider; 
         </Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
             Delete

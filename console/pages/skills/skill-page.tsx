@@ -113,7 +113,7 @@ function RemoveSkill({
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </Button>
             <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
               {others.length ? 'Remove' : 'Delete'}

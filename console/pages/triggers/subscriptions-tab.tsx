@@ -38,8 +38,7 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
       {told?.length === 0 && (
         <Empty title="No subscriptions">
           <Text c="dimmed" maw={540}>
-            Each firing is posted to subscribed addresses, signed, and tried again for about 21 hours while a
-            recipient does not answer.
+            Each firing is posted to subscribed addresses, signed, and tried again for about 21 hours while a subscriber does not answer.
           </Text>
           {add}
         </Empty>
@@ -165,12 +164,12 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
           <Text size="sm">
             {trigger === null
               ? 'This address is subscribed to every trigger of the project and will get none of their firings.'
-              : 'It hears of no firing any more.'}{' '}
+              : 'Gets no further firings.'}{' '}
             What waits to be sent to it is withdrawn.
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </Button>
             <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
               Unsubscribe

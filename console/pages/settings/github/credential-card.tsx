@@ -152,7 +152,7 @@ function Delete({ credential, onClose }: { credential: StoredCredential; onClose
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
             Delete
