@@ -141,7 +141,7 @@ open(
     await page.keyboard.press('Escape')
     await expect(name).toHaveValue('tickets')
     await page.goBack()
-    await expect(page.getByRole('heading', { level: 1, name: 'MCP servers' })).toBeVisible()
+    await expect(page.getByRole('heading', { level: 1, name: 'Tools' })).toBeVisible()
     await page.goForward()
     await expect(name).toHaveValue('tickets')
     await page.reload()

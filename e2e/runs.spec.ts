@@ -24,7 +24,7 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await expect(rows(page, 'Runs')).toHaveCount(2)
   expect(page.url()).toContain('agent=triage')
   await page.getByRole('textbox', { name: 'Entity' }).fill('cart')
-  await expect(page.getByText('No run fits')).toBeVisible()
+  await expect(page.getByText('No runs match')).toBeVisible()
   await page.getByRole('button', { name: 'Clear filters' }).click()
 
   await page.getByRole('link', { name: 'Run of triage for pay, succeeded' }).click()
@@ -169,7 +169,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   await wakeChain(daemon, models)
   await goTo(page, `${daemon.url}/agents`)
   const row = rows(page, 'Agents').filter({ hasText: 'triage' })
-  await expect(row).toContainText('$0.0055 of $5.00')
+  await expect(row).toContainText('<$0.01 of $5.00')
   await expect(row).toContainText('1 of 1 succeeded')
   await expect(rows(page, 'Agents').filter({ hasText: 'digger' })).toContainText('1 run not priced')
   await row.getByRole('link', { name: 'triage', exact: true }).click()
@@ -210,7 +210,7 @@ test('a model provider is added, tested and deleted; its key is not shown again;
   models,
 }) => {
   await wakeChain(daemon, models)
-  await goTo(page, `${daemon.url}/settings`)
+  await goTo(page, `${daemon.url}/settings?tab=providers`)
   await expect(page.getByText('environment: PROVIDERA_API_KEY')).toBeVisible()
   await page.getByRole('button', { name: 'Add provider' }).click()
   const dialog = page.getByRole('dialog')
@@ -318,7 +318,7 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   await visit('/agents/triage', () => text(/At the pace of the last seven days/))
   await visit('/agents/triage?tab=edit', () => text('Handoffs'))
   await visit('/agents/triage?tab=preview', () => text(/^About/))
-  await visit('/settings', () => text('environment: PROVIDERA_API_KEY'))
+  await visit('/settings?tab=providers', () => text('environment: PROVIDERA_API_KEY'))
   expect(await page.getByRole('main').getByRole('tab').allTextContents()).toEqual([
     'Access and API keys',
     'Model providers',

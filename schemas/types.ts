@@ -4744,7 +4744,7 @@ export interface DeliveriesResult {
   next_before: string | null
 }
 /**
- * The delivery of a firing, or of an agent's finding, to one recipient.
+ * The delivery of a firing, or of an agent's finding, to one subscriber.
  */
 export interface Delivery {
   /**

@@ -102,6 +102,9 @@ export const value = (n: number): string =>
     ? count(Math.round(n))
     : n.toLocaleString('en-US', { maximumSignificantDigits: 3 })
 
+/** A sample as it was measured, to eight digits. */
+export const exactly = (n: number): string => n.toLocaleString('en-US', { maximumSignificantDigits: 8 })
+
 /** $0.86, $1,234.50; <$0.01; null: not priced, —. */
 export function money(usd: number | null): string {
   if (usd === null) return '—'

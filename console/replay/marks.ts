@@ -2,7 +2,7 @@
 import type { ReplayMoment } from '../../schemas/types.ts'
 import type { GraphMarks, Note, Tone } from '../graph/types.ts'
 import { shortNumber } from '../lib/backtest.ts'
-import { durationMs } from '../lib/time.ts'
+import { durationMs, moment } from '../lib/time.ts'
 import type { Filled, Held, Standing, Work } from './standing.ts'
 
 /** @param instant epoch ms. @param known ids of the graph that is shown */
@@ -138,10 +138,6 @@ function coolingNotes({ cooldowns }: Standing, instant: number): Map<string, Not
 /** 12:04, or 12:04:07 where the minute is the one that is shown. */
 function hourOf(at: number, instant: number): string {
   const within = at - instant < 120_000
-  return new Date(at).toLocaleTimeString([], {
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    ...(within ? { second: '2-digit' } : {}),
-  })
+  // Of its own day: the day is said beside it.
+  return moment(at, at, within)
 }

@@ -1,7 +1,7 @@
 /** Replays in words. */
 import type { ProjectGraph, ReplayGap, ReplayMoment } from '../../schemas/types.ts'
 import type { Tone } from '../graph/types.ts'
-import { count } from '../lib/time.ts'
+import { count, moment } from '../lib/time.ts'
 import type { Tone as MarkTone } from '../parts/mark.tsx'
 import type { MomentKind, Stop } from './player.ts'
 
@@ -66,7 +66,7 @@ const GAP_WORDS: Record<ReplayGap['kind'], string> = {
 
 /** What is not shown, and of when. */
 export function gapWords({ kind, from, to, message }: ReplayGap): string {
-  return `${GAP_WORDS[kind]}, ${new Date(from).toLocaleString()} to ${new Date(to).toLocaleString()}: ${message}`
+  return `${GAP_WORDS[kind]}, ${moment(Date.parse(from), Date.now(), true)} to ${moment(Date.parse(to), Date.now(), true)}: ${message}`
 }
 
 const PART_WORDS: Record<string, string> = {

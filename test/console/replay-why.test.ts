@@ -41,7 +41,7 @@ describe('why a part did or did not act', () => {
       graph: { ...frame.graph, edges: frame.graph.edges.map((edge) => ({ ...edge, enabled: false })) },
     }
     expect(whyOf(NODES.wakes, off, []).state.slice(0, 2)).toEqual([
-      'It is switched off: trigger errs does not wake agent triage.',
+      'Switched off: trigger errs does not wake agent triage.',
       'Trigger errs is paused.',
     ])
     expect(why(NODES.hands, 5).state[0]).toBe(

@@ -32,9 +32,5 @@ export const KnowsNeverContext = createContext(true)
 export function Ago({ at }: { at: string }) {
   const store = useContext(InstantContext)
   const text = useSyncExternalStore(store.subscribe, () => ago(at, store.read()))
-  return (
-    <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {text}
-    </time>
-  )
+  return <time dateTime={at}>{text}</time>
 }

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import type { Replay, Trigger } from '../../../schemas/types.ts'
 import { cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
 import { faultAt, fieldErrors } from '../../lib/field-errors.ts'
+import { moment } from '../../lib/time.ts'
 import { draftOf, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { definitionOf, isComplete } from '../../lib/trigger-form.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
@@ -150,7 +151,7 @@ function Cut({
   const listed = [data.result, data.compare].some((run) => run && run.firings > run.list.length)
   const said = [
     data.truncated &&
-      `There are more events than are looked at: this begins at ${new Date(data.from).toLocaleString()}.`,
+      `There are more events than are looked at: this begins at ${moment(Date.parse(data.from), Date.now())}.`,
     listed && 'There are more firings than are compared: the newest 500 of each are.',
     replay.gaps.some(({ kind }) => kind === 'purged') &&
       'Events of this time were removed, so that neither side sees them.',

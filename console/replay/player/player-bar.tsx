@@ -43,7 +43,7 @@ export function PlayerBar({ replay, playing, loadMore, isLoadingMore }: Props) {
       </Stack>
       {/* While it plays, each moment would be read out over the one before. */}
       <VisuallyHidden role="status">
-        {player.isPlaying ? 'It plays.' : placeWords(frame.moment, player.index, total, instant)}
+        {player.isPlaying ? 'Playing' : placeWords(frame.moment, player.index, total, instant)}
       </VisuallyHidden>
     </Paper>
   )

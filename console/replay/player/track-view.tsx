@@ -2,7 +2,7 @@
 import { Group, Slider, Text, VisuallyHidden } from '@mantine/core'
 import { type KeyboardEvent, memo, useId, useMemo } from 'react'
 import type { Replay } from '../../../schemas/types.ts'
-import { count, money } from '../../lib/time.ts'
+import { count, moment, money } from '../../lib/time.ts'
 import type { MomentKind, Stop } from '../player.ts'
 import type { Track } from '../track.ts'
 import { gapWords, KINDS, kindWords, placeWords } from '../words.ts'
@@ -57,13 +57,13 @@ export function TrackView({ replay, playing, stop }: Props) {
       />
       <Group justify="space-between" mt={4}>
         <Text size="xs" c="dimmed">
-          {new Date(replay.from).toLocaleString()}
+          {moment(Date.parse(replay.from), Date.now(), true)}
         </Text>
         <Text size="xs" c="dimmed">
           {money(frame.spentUsd)} spent up to here
         </Text>
         <Text size="xs" c="dimmed">
-          {new Date(replay.to).toLocaleString()}
+          {moment(Date.parse(replay.to), Date.now(), true)}
         </Text>
       </Group>
     </div>
