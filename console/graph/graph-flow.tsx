@@ -139,7 +139,9 @@ function useHands(canvas: Canvas): Hands {
     () => ({
       openTool: (agent, server) => {
         const { graph, onSelect, onOpen } = latest.current
-        const edge = graph.edges.find(({ kind, from, to }) => kind === 'uses' && from === agent && to === server)
+        const edge = graph.edges.find(
+          ({ kind, from, to }) => kind === 'uses' && from === agent && to === server,
+        )
         onSelect([edge?.id ?? server])
         onOpen?.(edge?.id ?? server)
       },

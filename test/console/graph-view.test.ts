@@ -33,8 +33,7 @@ describe('a drawing in its room', () => {
       const view = fitted(content, room(1_000, 700), { x: 0, y, width: 208, height: 60 })
       return [y * view.zoom + view.y, (y + 60) * view.zoom + view.y]
     }
-    for (const y of [0, 300, 1_900, 3_940])
-      expect(inSight(y).every((at) => at >= 16 && at <= 684)).toBe(true)
+    for (const y of [0, 300, 1_900, 3_940]) expect(inSight(y).every((at) => at >= 16 && at <= 684)).toBe(true)
     expect(placed(content, room(1_000, 700), 1, { x: 0, y: 0, width: 208, height: 60 }).y).toBe(16)
   })
 
@@ -44,7 +43,9 @@ describe('a drawing in its room', () => {
       const { drawn } = splitLoose(graph, foldGraph(graph), [])
       return screensOf(extentOf(layoutGraph(drawn, []).boxes), room(1_184, 640))
     }
-    expect(screens({ sources: 12, triggers: 24, agents: 18, destinations: 6 })).toBeLessThanOrEqual(FLOWS_FROM)
+    expect(screens({ sources: 12, triggers: 24, agents: 18, destinations: 6 })).toBeLessThanOrEqual(
+      FLOWS_FROM,
+    )
     expect(screens({ sources: 60, triggers: 140, agents: 90, destinations: 10 })).toBeGreaterThan(FLOWS_FROM)
   })
 })

@@ -28,7 +28,9 @@ export function connectedParts(drawn: Pick<Drawn, 'nodes' | 'edges'>, recent: Re
   const all = [...parts.values()]
   const loose = all.filter((part) => !part.edges.length).flatMap((part) => part.nodes)
   const rest = all.filter((part) => part.edges.length)
-  const firedAt = new Map(rest.map((part) => [part, Math.max(...part.nodes.map(({ id }) => recent[id] ?? 0))]))
+  const firedAt = new Map(
+    rest.map((part) => [part, Math.max(...part.nodes.map(({ id }) => recent[id] ?? 0))]),
+  )
   rest.sort((a, b) => firedAt.get(b)! - firedAt.get(a)!)
   return loose.length ? [...rest, { nodes: loose, edges: [], loose: true }] : rest
 }

@@ -54,13 +54,7 @@ export function placed(content: Box, room: Room, zoom: number, focus: Box | null
     return clamp(middle, first + left, first)
   }
   return {
-    x: along(
-      content.x,
-      content.width,
-      0,
-      room.width,
-      focus && { start: focus.x, size: focus.width },
-    ),
+    x: along(content.x, content.width, 0, room.width, focus && { start: focus.x, size: focus.width }),
     y: along(
       content.y,
       content.height,

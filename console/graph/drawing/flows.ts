@@ -27,9 +27,7 @@ export function flowsOf(graph: Wiring, recent: Recent = {}): Flow[] {
     node.kind === 'trigger' && ways.isWired(node.id) ? [flowOf(node, ways)] : [],
   )
   const inSome = new Set(flows.flatMap(({ ids }) => [...ids]))
-  const rest = graph.nodes.filter(
-    ({ id, kind }) => kind !== 'skill' && !inSome.has(id) && ways.isWired(id),
-  )
+  const rest = graph.nodes.filter(({ id, kind }) => kind !== 'skill' && !inSome.has(id) && ways.isWired(id))
   flows.sort(
     (a, b) =>
       (recent[b.id] ?? 0) - (recent[a.id] ?? 0) || a.trigger!.name.localeCompare(b.trigger!.name, 'en'),

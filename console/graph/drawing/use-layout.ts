@@ -13,11 +13,7 @@ import type { LayoutDone, LayoutTask } from './layout-worker.ts'
 const AT_ONCE = 60
 
 /** @returns null until the first layout of a large graph is there */
-export function useLayout(
-  drawn: Drawn,
-  positions: readonly GraphPosition[],
-  recent: Recent,
-): Layout | null {
+export function useLayout(drawn: Drawn, positions: readonly GraphPosition[], recent: Recent): Layout | null {
   const key = layoutKey(drawn, positions, recent)
   const small = drawn.nodes.length <= AT_ONCE
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key holds all that the layout reads.

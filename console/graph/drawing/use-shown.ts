@@ -24,10 +24,7 @@ interface Given {
   canFollow: boolean
 }
 
-export type Shown = Pick<
-  Canvas,
-  'drawn' | 'layout' | 'extent' | 'ghost' | 'screens' | 'flows' | 'isListed'
->
+export type Shown = Pick<Canvas, 'drawn' | 'layout' | 'extent' | 'ghost' | 'screens' | 'flows' | 'isListed'>
 
 export function useShown(given: Given): Shown | null {
   const { graph, marks, split, all, recent, room, view, canFollow } = given

@@ -107,12 +107,7 @@ function Room({ session, marks }: { session: Session; marks: GraphMarks }) {
       <div className="editor-body">
         <div className="editor-main">
           {session.view === 'canvas' ? (
-            <EditorCanvas
-              {...session}
-              isRoom
-              marks={marks}
-              onNew={(made, at) => setOpened({ made, at })}
-            />
+            <EditorCanvas {...session} isRoom marks={marks} onNew={(made, at) => setOpened({ made, at })} />
           ) : (
             <div className="editor-lists">
               <ListEditor {...session} />

@@ -24,11 +24,7 @@ type Callbacks = Pick<
   | 'onConnect'
 >
 
-export function useCallbacks(
-  canvas: Canvas,
-  moves: Moves,
-  unfold: (group: string) => void,
-): Callbacks {
+export function useCallbacks(canvas: Canvas, moves: Moves, unfold: (group: string) => void): Callbacks {
   const selection = useSelection(canvas)
   const latest = useRef({ canvas, unfold })
   latest.current = { canvas, unfold }

@@ -11,9 +11,8 @@ export function useConnecting(canvas: Canvas) {
   latest.current = canvas
   const isValid = useCallback<IsValidConnection<FlowEdge>>(
     (made) =>
-      latest.current.editing?.refusal(
-        connectionOf({ ...made, sourceHandle: made.sourceHandle ?? null }),
-      ) === null,
+      latest.current.editing?.refusal(connectionOf({ ...made, sourceHandle: made.sourceHandle ?? null })) ===
+      null,
     [],
   )
   const start = useCallback(() => setActive(true), [])

@@ -47,8 +47,7 @@ export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) 
     else if (event.key === 'Escape') {
       // What is around the drawing closes its own then.
       if (!leave(canvas)) return blur(canvas)
-    }
-    else if (canvas.editing && (event.key === 'Delete' || event.key === 'Backspace')) {
+    } else if (canvas.editing && (event.key === 'Delete' || event.key === 'Backspace')) {
       if (canvas.selected.length) canvas.editing.onDelete(canvas.selected)
     } else return
     event.preventDefault()

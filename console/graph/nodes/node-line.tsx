@@ -52,7 +52,11 @@ function AgentLine({ node }: { node: GraphNode }) {
   const today = todayWords(node) ?? (knowsNever ? 'never ran' : '')
   return (
     <>
-      {work ? <strong className="graph-node-words">{work}</strong> : <Words text={node.last_verdict ?? today} />}
+      {work ? (
+        <strong className="graph-node-words">{work}</strong>
+      ) : (
+        <Words text={node.last_verdict ?? today} />
+      )}
       <span className="graph-node-aside">
         {[!work && node.last_verdict ? today : null, spend].filter(Boolean).join(' · ')}
       </span>

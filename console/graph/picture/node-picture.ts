@@ -3,7 +3,15 @@ import { relative } from '../../lib/time.ts'
 import { type DrawnNode, kindWord } from '../drawing/fold.ts'
 import { type Box, HEIGHT, VERDICT_ROW } from '../drawing/geometry.ts'
 import type { GraphMarks } from '../types.ts'
-import { CHANGE_WORDS, describeDrawn, STATE_WORDS, spendWords, todayWords, toolWords, workWords } from '../words.ts'
+import {
+  CHANGE_WORDS,
+  describeDrawn,
+  STATE_WORDS,
+  spendWords,
+  todayWords,
+  toolWords,
+  workWords,
+} from '../words.ts'
 import type { Colours } from './colours.ts'
 import { element, escaped, fitted, textAt, widthOf } from './markup.ts'
 

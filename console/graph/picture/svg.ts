@@ -42,7 +42,9 @@ export function svgOf(picture: Picture): { svg: string; width: number; height: n
     element('desc', { id: 'desc' }, escaped(picture.description)),
     arrows(colours),
     element('rect', { ...frame, fill: colours.ground }),
-    ...picture.captions.map(({ text, at }) => textAt(text, { ...at, y: at.y + 14, size: 13, fill: colours.dimmed })),
+    ...picture.captions.map(({ text, at }) =>
+      textAt(text, { ...at, y: at.y + 14, size: 13, fill: colours.dimmed }),
+    ),
     ...edges.map(({ path }) => path),
     ...edges.map(({ label }) => label),
     ...drawn.nodes.map((node) => {

@@ -5,8 +5,8 @@ import { Download } from 'lucide-react'
 import type { Canvas } from '../canvas.ts'
 import { ALL_KINDS, countOf } from '../drawing/fold.ts'
 import { savePng, saveSvg } from '../picture/download.ts'
-import { wholePicture } from '../picture/whole.ts'
 import { svgOf } from '../picture/svg.ts'
+import { wholePicture } from '../picture/whole.ts'
 
 export function ExportMenu({ canvas }: { canvas: Canvas }) {
   const { graph } = canvas

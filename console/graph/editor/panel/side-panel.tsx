@@ -23,13 +23,7 @@ export function SidePanel({ label, isWide, takesFocus, onClose, children }: Prop
     }
   }, [takesFocus])
   return (
-    <section
-      aria-label={label}
-      className="editor-panel"
-      data-wide={isWide}
-      ref={root}
-      tabIndex={-1}
-    >
+    <section aria-label={label} className="editor-panel" data-wide={isWide} ref={root} tabIndex={-1}>
       <CloseButton className="editor-panel-close" aria-label="Close panel" onClick={onClose} />
       {children}
     </section>

@@ -4,9 +4,9 @@ import { notifications } from '@mantine/notifications'
 import { useQueryClient } from '@tanstack/react-query'
 import type { GraphPosition } from '../../../../schemas/types.ts'
 import { graphApi, graphKeys } from '../../../graph-client.ts'
-import { currentDraft, putDraft } from './draft-store.ts'
 import { withoutPlaces, withPlaces } from '../../draft/draft.ts'
 import { findNode } from '../../draft/ids.ts'
+import { currentDraft, putDraft } from './draft-store.ts'
 import type { Editor } from './use-editor.ts'
 
 /** As long as other acts can be taken back. */
@@ -23,8 +23,13 @@ export function usePlaces({ live, draft, replace, say }: Editor): Places {
   const project = live.project.id
   const put = (positions: readonly GraphPosition[]): void => {
     const key = graphKeys.graph(project)
-    queries.setQueryData(key, (now: typeof live | undefined) => ({ ...(now ?? live), positions: [...positions] }))
-    void graphApi.putPositions(project, [...positions]).finally(() => queries.invalidateQueries({ queryKey: key }))
+    queries.setQueryData(key, (now: typeof live | undefined) => ({
+      ...(now ?? live),
+      positions: [...positions],
+    }))
+    void graphApi
+      .putPositions(project, [...positions])
+      .finally(() => queries.invalidateQueries({ queryKey: key }))
   }
   return {
     move: (moved) => {
