@@ -122,7 +122,7 @@ function windowNote({ key, value, threshold, predicate, window }: Filled, about:
   const goal =
     op === '>' && Number.isInteger(threshold) && Number.isInteger(value) ? threshold + 1 : threshold
   const progress = Math.min(1, Math.max(0, value / goal))
-  return { text, tone: progress >= 1 ? 'bad' : 'neutral', progress }
+  return { text, tone: progress >= 1 ? 'waiting' : 'neutral', progress }
 }
 
 /** Until the last of its keys may wake again; times as the place shows them. */

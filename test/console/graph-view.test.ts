@@ -41,7 +41,7 @@ describe('a drawing in its room', () => {
     const screens = (counts: Parameters<typeof manyParts>[0]) => {
       const graph = manyParts(counts)
       const { drawn } = splitLoose(graph, foldGraph(graph), [])
-      return screensOf(extentOf(layoutGraph(drawn, []).boxes), room(1_184, 640))
+      return screensOf(extentOf(layoutGraph(drawn, []).boxes), room(1_184, 440), 900)
     }
     expect(screens({ sources: 12, triggers: 24, agents: 18, destinations: 6 })).toBeLessThanOrEqual(
       FLOWS_FROM,

@@ -52,7 +52,7 @@ describe('the graph at an instant', () => {
         NODES.trigger,
       )
     expect(of(5)).toEqual({ text: '5 of more than 5 in 5m', tone: 'neutral', progress: 5 / 6 })
-    expect(of(6)).toMatchObject({ tone: 'bad', progress: 1 })
+    expect(of(6)).toMatchObject({ tone: 'waiting', progress: 1 })
   })
 
   it('is in the configuration of then: what is made later is not there yet', () => {

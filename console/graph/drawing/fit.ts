@@ -71,8 +71,15 @@ export const isOver = (content: Box, room: Room): boolean =>
   content.height * ZOOM_LEAST > room.height - room.top - 2 * MARGIN + 1 ||
   content.width * ZOOM_LEAST > room.width - 2 * MARGIN + 1
 
-/** How many times the height of the room a drawing is, at the least zoom. */
-export const screensOf = (content: Box, room: Room): number =>
-  (content.height * ZOOM_LEAST) / Math.max(1, room.height - room.top)
+/** Of a window the drawing has about so much, at a desk without banners. */
+const OF_WINDOW = 0.72
+
+/**
+ * How many screens of a drawing there are, at the least zoom. A banner above it, or a player below it, makes no screen
+ * smaller: what is drawn is then not a list because of them.
+ * @param window its height in pixels
+ */
+export const screensOf = (content: Box, room: Room, window: number): number =>
+  (content.height * ZOOM_LEAST) / Math.max(1, room.height - room.top, window * OF_WINDOW)
 
 const clamp = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value))

@@ -29,7 +29,7 @@ export type Shown = Pick<Canvas, 'drawn' | 'layout' | 'extent' | 'ghost' | 'scre
 export function useShown(given: Given): Shown | null {
   const { graph, marks, split, all, recent, room, view, canFollow } = given
   const whole = useMemo(() => all && extentOf(all.boxes), [all])
-  const screens = whole && room.height > 0 ? screensOf(whole, room) : 0
+  const screens = whole && room.height > 0 ? screensOf(whole, room, window.innerHeight) : 0
   const isLarge = screens > FLOWS_FROM
   const flows = useMemo(
     () => (isLarge ? flowsOf({ nodes: graph.nodes, edges: graph.edges }, recent) : []),

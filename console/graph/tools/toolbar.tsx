@@ -62,7 +62,7 @@ export function Toolbar({ canvas, tools }: { canvas: Canvas; tools: ReactNode })
           onClick={() => setView({ focusPath: !view.focusPath })}
         />
       )}
-      {!isListed && !isEdited && <GroupsMenu canvas={canvas} />}
+      {!isListed && mode === 'live' && <GroupsMenu canvas={canvas} />}
       {onTidy && !isListed && view.flow === null && (
         <Tooltip label="Lays out again what was put by hand: what is selected, or all" multiline maw={230}>
           <Button
