@@ -88,9 +88,9 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   await expect(node(page, 'trigger:errs')).toContainText('1 firing today')
   await expect(node(page, 'agent:triage')).toContainText('1 run today')
   await goTo(page, `${daemon.url}/projects/${id}/replay`)
-  await page.getByRole('button', { name: 'Next firing' }).click()
+  await page.getByRole('button', { name: 'Previous firing' }).click()
   await expect(page.getByRole('region', { name: 'Player' })).toContainText('errs fired for pay')
-  await expect(node(page, 'trigger:errs')).toContainText('1 firing today')
+  await expect(node(page, 'trigger:errs')).toContainText('cooldown until')
   await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
 

@@ -47,7 +47,7 @@ for (const size of [1, 16, 60, 300] as const)
     }
     await openGraph(page, daemon, id)
     await readable('view')
-    expect(await rows(page).count()).toBe(size === 300 ? await rows(page).count() : 0)
+    expect((await rows(page).count()) > 0).toBe(size === 300)
     expect(await page.evaluate(OVERLAPPING)).toEqual([])
     await edit(page)
     await expect(page.getByRole('heading', { name: 'Shop', level: 1 })).toBeVisible()
@@ -82,13 +82,19 @@ test('a drawing that does not fit begins at the top left; the wheel moves it, wi
     page.evaluate<number>(
       `new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a`,
     )
-  const top = async () => (await nodes(page).first().boundingBox())!.y
+  const top = () =>
+    page.evaluate<number>(
+      `Math.min(...[...document.querySelectorAll('.react-flow__node')].map((one) => one.getBoundingClientRect().top))`,
+    )
   expect(await zoom()).toBeCloseTo(0.85)
   const before = await top()
   expect(before - frame.y).toBeLessThan(40)
   await page.mouse.move(frame.x + 300, frame.y + 200)
-  await page.mouse.wheel(0, 120)
-  await expect.poll(top).toBeLessThan(before - 40)
+  // Nodes out of sight leave the document: what is followed is one that stays.
+  const middle = async () => (await node(page, 'trigger:trigger-003').boundingBox())!.y
+  const there = await middle()
+  await page.mouse.wheel(0, 60)
+  await expect.poll(middle).toBeLessThan(there - 20)
   expect(await zoom()).toBeCloseTo(0.85)
   await page.keyboard.down('Control')
   await page.mouse.wheel(0, -120)
@@ -125,7 +131,7 @@ test('300 parts open as flows, few of which are in the document; a row opens its
   expect(await page.evaluate(OVERLAPPING)).toEqual([])
   expect(await nodes(page).count()).toBeLessThan(80)
   await page.getByRole('button', { name: 'Outline' }).click()
-  await expect(page.getByText('Overview')).toBeVisible()
+  await expect(page.getByRole('switch', { name: 'Overview' })).toBeVisible()
   expect(await page.locator('.react-flow__minimap').count()).toBe(0)
   expect(faults).toEqual([])
 })

@@ -112,6 +112,7 @@ test('a project is drawn, walked by keys, searched, collapsed, and saved as a pi
   await page.mouse.move(0, 0)
   await expect(page.getByRole('tooltip')).toHaveCount(0)
   expect(await accessibilityFaults(page, 'graph')).toEqual([])
+  await page.getByRole('button', { name: 'Outline' }).click()
 
   await page.getByRole('button', { name: 'Export' }).click()
   const [download] = await Promise.all([

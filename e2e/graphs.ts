@@ -69,7 +69,7 @@ function shop(counts: { sources: number; triggers: number; agents: number; serve
 /** Projects of 1, 16, 60 and 300 parts, or nearly so. */
 export const SIZES = {
   1: { sources: [source('app-logs')], projects: [partsOf([source('app-logs')])] },
-  16: shop({ sources: 4, triggers: 5, agents: 6, servers: 1 }),
+  16: shop({ sources: 3, triggers: 6, agents: 6, servers: 1 }),
   60: shop({ sources: 12, triggers: 24, agents: 20, servers: 4 }),
   300: shop({ sources: 60, triggers: 140, agents: 90, servers: 10 }),
 } as const

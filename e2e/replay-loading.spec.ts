@@ -69,7 +69,8 @@ test('a replay opens at the newest moment, at the firing that is asked for, and 
     })
   })
   await goTo(page, `${daemon.url}/projects/${id}/replay`)
-  await expect(player(page)).toContainText('search')
+  // The last event of the last service.
+  await expect(player(page)).toContainText('12 events in 5m')
   await expect(page.getByRole('button', { name: 'Load earlier' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Next firing' })).toBeDisabled()
   await expect(page.getByText('Nothing in this span')).toHaveCount(0)

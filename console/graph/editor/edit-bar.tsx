@@ -37,7 +37,7 @@ export function EditBar({ session }: { session: Session }) {
       <Group gap="xs" wrap="nowrap" ml="auto">
         <Button
           size="xs"
-          variant={session.hasPalette && opened === null ? 'light' : 'default'}
+          variant="default"
           leftSection={<Plus size={14} aria-hidden />}
           aria-pressed={session.hasPalette && opened === null}
           onClick={() => {
@@ -49,7 +49,6 @@ export function EditBar({ session }: { session: Session }) {
         </Button>
         <Button
           size="xs"
-          variant={isReviewing ? 'light' : 'filled'}
           aria-pressed={isReviewing}
           onClick={() => setOpened(isReviewing ? null : { review: true })}
         >

@@ -24,6 +24,7 @@ export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) 
   const unfold = useCallback((group: string) => {
     const folded = new Set(latest.current.view.folded)
     folded.delete(kindFold(group.slice('group:'.length) as NodeKind))
+    latest.current.fitNext.current = true
     latest.current.setView({ folded })
   }, [])
 
