@@ -81,6 +81,7 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   expect((await stored(daemon, id)).wiring).toEqual(WIRING)
 
   // What was drawn is at work: real events, seen live, and played again.
+  await page.locator('.editor-bar').getByRole('button', { name: 'Close' }).click()
   const { ingest_key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/gw')
   const events = Array.from({ length: 10 }, (_, n) => ({ service: 'pay', msg: `error ${n}` }))
   await daemon.call('POST', `/ingest/${ingest_key}`, events)

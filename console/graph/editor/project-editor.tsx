@@ -135,9 +135,10 @@ function Room({ session, marks }: { session: Session; marks: GraphMarks }) {
 
 /** Where there is little room: palette, drawing or lists below each other, and panels over the page. */
 function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks; empty: ReactNode }) {
-  const { editor, isEditing, isNarrow, setOpened } = session
+  const { editor, isEditing, isNarrow, opened, setOpened } = session
   const close = () => setOpened(null)
-  const panel = isEditing ? panelOf(session) : null
+  // The draft stands below already.
+  const panel = isEditing && opened && !('review' in opened) ? panelOf(session) : null
   return (
     <Stack gap="md">
       {isEditing && (

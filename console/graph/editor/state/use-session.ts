@@ -29,7 +29,8 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
   const isEditing = mayEdit && (wantsEdit ?? editor.draft !== null)
   const [hasPalette, setPalette] = useState(true)
   const [selected, setSelected] = useState<readonly string[]>([])
-  const [opened, setOpened] = useState<Opened>(null)
+  // Whoever comes back to a draft, or brings one from a replay, sees what is in it.
+  const [opened, setOpened] = useState<Opened>(() => (editor.draft ? { review: true } : null))
   const [applied, setApplied] = useState<Applied | null>(null)
   const pasting = usePasting(actions, live.project.id, setSelected)
   useShortcuts(isEditing, {
