@@ -24,7 +24,7 @@ test('a result is replayed from its firing to its finding, and a permalink opens
   await wakeChain(daemon, models)
   const project = await projectOf(daemon)
   const faults: string[] = []
-  await goTo(page, `${daemon.url}/projects/${project}?tab=results`)
+  await goTo(page, `${daemon.url}/projects/${project}?tab=findings`)
   await page.getByRole('link', { name: 'Replay The deploy broke pay' }).click()
   await expect(page.getByRole('heading', { name: 'Replay of Default' })).toBeVisible()
   // It opens at the firing that the finding came of.
@@ -49,8 +49,8 @@ test('a result is replayed from its firing to its finding, and a permalink opens
   await expect(current(page)).toContainText('fired for pay')
   await expect(slider(page)).toHaveAttribute('aria-valuetext', /Moment \d+ of \d+: gateway-errors fired/)
   const there = (await slider(page).getAttribute('aria-valuetext'))!
-  // The address follows when one stops.
-  await expect(page).toHaveURL(/at=.*&n=\d+(&|$)/)
+  // The address follows when one stops: of its instant it is the second moment, after the event.
+  await expect(page).toHaveURL(/at=.*&n=2(&|$)/)
   await page.reload()
   await expect(slider(page)).toHaveAttribute('aria-valuetext', there)
   faults.push(...(await accessibilityFaults(page, 'a moment')))

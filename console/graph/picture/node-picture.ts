@@ -1,5 +1,5 @@
 /** A node of an exported picture: what the canvas shows of it, as SVG. */
-import { relative } from '../../lib/time.ts'
+import { ago } from '../../lib/time.ts'
 import { type DrawnNode, kindWord } from '../drawing/fold.ts'
 import { type Box, HEIGHT, VERDICT_ROW } from '../drawing/geometry.ts'
 import type { GraphMarks } from '../types.ts'
@@ -66,7 +66,7 @@ function lineWords(drawn: DrawnNode, now: number): string {
   if (!node) return 'collapsed'
   const did = [
     workWords(node) || todayWords(node),
-    node.last_at && relative(node.last_at, now),
+    node.last_at && ago(node.last_at, now),
     spendWords(node)?.replace(' today', ''),
     toolWords(drawn.tools),
   ]
