@@ -261,7 +261,7 @@ test('a model provider is added, tested and deleted; its key is not shown again;
   await goTo(page, `${daemon.url}/usage`)
   await expect(page.getByText(/^\d+ of \d+ calls have no known price/)).toBeVisible()
   await expect(rows(page, 'By surface').filter({ hasText: 'agents' })).toContainText(
-    '$0.0055, and 4 calls without a price',
+    '<$0.01, and 4 calls without a price',
   )
   await expect(page.getByRole('img', { name: 'Dollars a day: 1 of 30 days had calls' })).toBeVisible()
 })
