@@ -183,7 +183,7 @@ test('an event that fired nothing says why, and firings are narrowed by what the
 
   await goTo(page, `${daemon.url}/firings`)
   await expect(cell(page, 'Firings')).toHaveCount(2)
-  await page.getByRole('textbox', { name: 'Key' }).fill('cart')
+  await page.getByRole('textbox', { name: 'Entity' }).fill('cart')
   await expect(page.getByText('No firings match')).toBeVisible()
   await expect(page).toHaveURL(/key=cart/)
   await goTo(page, `${daemon.url}/firings?key=pay&trigger=gateway-errors&state=fired&since=1h`)
