@@ -1,48 +1,25 @@
 /** What few triggers need, folded: how many of these differ from their default stands on the fold. */
-import {
-  ActionIcon,
-  Autocomplete,
-  Button,
-  Group,
-  NumberInput,
-  Stack,
-  Text,
-  TextInput,
-  UnstyledButton,
-} from '@mantine/core'
-import { ChevronDown, ChevronRight, Plus, Trash2 } from 'lucide-react'
-import { useId, useState } from 'react'
+import { ActionIcon, Autocomplete, Button, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core'
+import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { changedOptions, optionsOf } from '../../lib/trigger-options.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
+import { Folded } from '../../parts/folded.tsx'
 import { ReArm } from './condition-fields.tsx'
 import type { Part } from './part.ts'
 
 export function MoreOptions(part: Part) {
   const { draft, errors } = part
   const options = optionsOf(draft)
-  const changed = changedOptions(draft)
-  const [isOpened, setOpened] = useState(false)
-  // A fault in here is not hidden.
-  const isFaulty = options.some(({ paths }) => paths.some((path) => faultAt(errors, path) !== undefined))
-  const isOpen = isOpened || isFaulty
-  const id = useId()
-  const Chevron = isOpen ? ChevronDown : ChevronRight
   return (
-    <div>
-      <UnstyledButton
-        className="more-options"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpened(!isOpen)}
-      >
-        <Chevron size={16} aria-hidden /> More options: {changed} of {options.length} changed
-      </UnstyledButton>
-      <div id={id} hidden={!isOpen}>
-        {isOpen && <Options {...part} />}
-      </div>
-    </div>
+    <Folded
+      changed={changedOptions(draft)}
+      total={options.length}
+      isFaulty={options.some(({ paths }) => paths.some((path) => faultAt(errors, path) !== undefined))}
+    >
+      <Options {...part} />
+    </Folded>
   )
 }
 

@@ -40,7 +40,13 @@ interface Props {
 }
 
 export function TriggerEditor({ start, stored, isProposed = false, ...props }: Props) {
-  const kept = useDraft({ form: 'trigger', start, version: stored?.version, isGiven: isProposed })
+  const kept = useDraft({
+    form: 'trigger',
+    start,
+    version: stored?.version,
+    plain: withoutAddresses,
+    isGiven: isProposed,
+  })
   const { value: draft, set: setDraft } = kept
   const [window, setWindow] = useState('24h')
   const name = useName(draft, stored)
@@ -120,6 +126,12 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
   )
 }
 
+/** The path of an address may be a secret, which is not kept; the name of a channel is none. */
+const withoutAddresses = (draft: TriggerDraft): TriggerDraft => ({
+  ...draft,
+  addresses: draft.addresses.filter((typed) => typed.startsWith('#')),
+})
+
 /** Whether a refusal names something that no field stands for, or a conflict. */
 function isToldWhole(error: Error | null): boolean {
   if (!error) return false
@@ -153,7 +165,7 @@ function useSave({
   const change = useChange(
     async (version: number | undefined) => {
       const result = await save(writeOf({ ...draft, name }, stored), version)
-      return { ...result, told: await tellSubscribers(name, draft) }
+      return { ...result, told: await tellSubscribers(result.name, draft) }
     },
     {
       said: (result) => `${result.name} is saved`,
@@ -168,7 +180,7 @@ function useSave({
   )
   const told = said && (
     <ToldDialog
-      trigger={name}
+      trigger={said.result.name}
       told={said.told}
       onClose={() => {
         setSaid(null)
