@@ -75,7 +75,8 @@ open('daemon stopped: menu, what was read last and what was typed stay', async (
   await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('checkout fails')
   const again = await startDaemon(['--port', port])
   await expect(banner).toHaveCount(0)
-  await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('checkout fails')
+  // What is folded says that it is changed, whether or not the fold is still open.
+  await expect(page.getByRole('button', { name: 'More options: 1 of 11 changed' })).toBeVisible()
   await again.stop()
 })
 
@@ -159,9 +160,12 @@ open(
     })
     await goTo(page, `${daemon.url}/triggers/errors?tab=edit`)
     const description = page.getByRole('textbox', { name: 'Description' })
+    const unfold = () => page.getByRole('button', { name: /^More options/ }).click()
+    await unfold()
     await description.fill('orders fail')
     await page.getByRole('tab', { name: 'Overview' }).click()
     await page.getByRole('tab', { name: 'Edit' }).click()
+    await unfold()
     await expect(description).toHaveValue('orders fail')
     // What others saved meanwhile is not written over by it.
     const theirs = await daemon.call('PUT', '/api/triggers/errors', {
@@ -172,12 +176,14 @@ open(
     })
     expect(theirs.status).toBe(200)
     await page.reload()
+    await unfold()
     await expect(description).toHaveValue('orders fail')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await expect(page.getByText('errors is saved').last()).toBeVisible()
     const saved = await daemon.ask<{ description: string; cooldown: string }>('GET', '/api/triggers/errors')
     expect(saved).toMatchObject({ description: 'orders fail', cooldown: '9m' })
     await page.reload()
+    await unfold()
     await expect(description).toHaveValue('orders fail')
     await expect(page.getByText(/Draft from/)).toHaveCount(0)
   },

@@ -18,7 +18,7 @@ export function AgentOverview({ agent }: { agent: Agent }) {
     <Stack gap="lg" maw={1180}>
       {!agent.enabled && agent.triggers.length > 0 && (
         <Alert color="yellow" p="xs">
-          It is off: nothing wakes it.
+          Off: no trigger wakes this agent.
         </Alert>
       )}
       <Section

@@ -55,7 +55,7 @@ function ExistingServer({ name }: { name: string }) {
 }
 
 /** `${NAME}` is written as it is read: a reference, not a placeholder of ours. */
-const REFERENCES = 'It may be $' + '{NAME} of the environment.'
+const REFERENCES = 'Optional. Takes $' + '{NAME} of the environment.'
 const GITHUB = 'github/'
 
 /** @param onReload fills the form in again from what is stored now. */

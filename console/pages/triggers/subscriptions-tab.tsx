@@ -164,8 +164,8 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
           <Text size="sm">
             {trigger === null
               ? 'This address is subscribed to every trigger of the project and will get none of their firings.'
-              : 'It hears of no firing any more.'}{' '}
-            What waits to be sent to it is withdrawn.
+              : 'Firings are no longer sent to this address.'}{' '}
+            Queued deliveries are withdrawn.
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>

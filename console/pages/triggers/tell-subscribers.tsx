@@ -7,7 +7,7 @@ import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { work } from '../../trigger-client.ts'
 
-export interface Told {
+export interface Outcome {
   /** New secrets by what was typed; an address that was subscribed already has none. */
   secrets: { address: string; secret: string }[]
   /** What could not be done, a sentence each. */
@@ -15,8 +15,8 @@ export interface Told {
 }
 
 /** Wires agents and subscribes addresses; what fails is told and does not keep the rest from being done. */
-export async function tellSubscribers(trigger: string, draft: TriggerDraft): Promise<Told> {
-  const told: Told = { secrets: [], faults: [] }
+export async function tellSubscribers(trigger: string, draft: TriggerDraft): Promise<Outcome> {
+  const told: Outcome = { secrets: [], faults: [] }
   if (draft.wakes !== null) {
     try {
       const { agents } = await declared.agents()
@@ -40,9 +40,9 @@ export async function tellSubscribers(trigger: string, draft: TriggerDraft): Pro
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Nothing where there is nothing to say. */
-export const hasWords = ({ secrets, faults }: Told): boolean => secrets.length + faults.length > 0
+export const hasWords = ({ secrets, faults }: Outcome): boolean => secrets.length + faults.length > 0
 
-export function ToldDialog({ trigger, told, onClose }: { trigger: string; told: Told; onClose: () => void }) {
+export function OutcomeDialog({ trigger, told, onClose }: { trigger: string; told: Outcome; onClose: () => void }) {
   const { secrets, faults } = told
   return (
     <Modal opened onClose={onClose} title={`${trigger} is saved`} centered size="lg">

@@ -19,7 +19,7 @@ import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
 import { NotifyFields, notifyFaults } from './notify-fields.tsx'
-import { hasWords, type Told, ToldDialog, tellSubscribers } from './tell-subscribers.tsx'
+import { hasWords, type Outcome, OutcomeDialog, tellSubscribers } from './tell-subscribers.tsx'
 import { TriggerFields } from './trigger-fields.tsx'
 import { useBacktest } from './use-backtest.ts'
 import { Verdict } from './verdict.tsx'
@@ -161,7 +161,7 @@ function useSave({
   name: string
   done: () => void
 }) {
-  const [said, setSaid] = useState<{ told: Told; result: PartWritten } | null>(null)
+  const [said, setSaid] = useState<{ told: Outcome; result: PartWritten } | null>(null)
   const change = useChange(
     async (version: number | undefined) => {
       const result = await save(writeOf({ ...draft, name }, stored), version)
@@ -179,7 +179,7 @@ function useSave({
     },
   )
   const told = said && (
-    <ToldDialog
+    <OutcomeDialog
       trigger={said.result.name}
       told={said.told}
       onClose={() => {

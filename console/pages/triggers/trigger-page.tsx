@@ -91,7 +91,7 @@ function ExistingTrigger({ name }: { name: string }) {
       </PageHead>
       {data.paused && (
         <Alert color="yellow" mb="md" p="xs">
-          It is paused: nothing trips it.
+          Paused: no event trips this trigger.
         </Alert>
       )}
       <StandingWarnings of={data.warnings} />
