@@ -42,7 +42,15 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** Nothing where there is nothing to say. */
 export const hasWords = ({ secrets, faults }: Outcome): boolean => secrets.length + faults.length > 0
 
-export function OutcomeDialog({ trigger, told, onClose }: { trigger: string; told: Outcome; onClose: () => void }) {
+export function OutcomeDialog({
+  trigger,
+  told,
+  onClose,
+}: {
+  trigger: string
+  told: Outcome
+  onClose: () => void
+}) {
   const { secrets, faults } = told
   return (
     <Modal opened onClose={onClose} title={`${trigger} is saved`} centered size="lg">
