@@ -83,7 +83,7 @@ export function TemplateForm({ template }: { template: Template }) {
               value={params}
               onChange={(next) => kept.set((now) => ({ ...now, params: next }))}
             />
-            <Refusal error={create.error} />
+            <Refusal title="Couldn’t create the project" error={create.error} />
             <Group>
               <Button type="submit" loading={create.isPending}>
                 Create project

@@ -2,11 +2,12 @@
 import { Alert, Badge, Button, Group, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
-import { Link, useParams, useSearchParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { count } from '../../lib/time.ts'
+import { useTab } from '../../lib/use-tab.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -21,9 +22,16 @@ import { useMoveSource } from './use-move-source.ts'
 
 const SettingsTab = lazyFrom(() => import('../../areas/forms.ts'))('SettingsTab')
 
+const TABS = [
+  { value: 'overview', label: 'Overview' },
+  { value: 'events', label: 'Events' },
+  { value: 'fields', label: 'Fields' },
+  { value: 'settings', label: 'Settings' },
+]
+
 export default function SourcePage() {
   const { name = '' } = useParams()
-  const [query, setQuery] = useSearchParams()
+  const [tab, goTo] = useTab(TABS)
   const { data, error, isPending, refetch } = useQuery({
     queryKey: keys.source(name),
     queryFn: () => api.source(name),
@@ -34,7 +42,7 @@ export default function SourcePage() {
     return (
       <>
         <PageHead title={name} />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the source" error={error} onRetry={() => void refetch()} />
       </>
     )
   return (
@@ -45,16 +53,13 @@ export default function SourcePage() {
         </Badge>
         <Actions source={data} />
       </PageHead>
-      <Tabs
-        value={query.get('tab') ?? 'overview'}
-        onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
-        keepMounted={false}
-      >
+      <Tabs value={tab} onChange={goTo} keepMounted={false}>
         <Tabs.List mb="md">
-          <Tabs.Tab value="overview">Overview</Tabs.Tab>
-          <Tabs.Tab value="events">Events</Tabs.Tab>
-          <Tabs.Tab value="fields">Fields</Tabs.Tab>
-          <Tabs.Tab value="settings">Settings</Tabs.Tab>
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
         <Tabs.Panel value="overview">
           <Overview source={data} />
