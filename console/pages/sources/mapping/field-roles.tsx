@@ -1,7 +1,6 @@
 /** The fields of payloads: clicking one sets its role. */
-import { Badge, Button, Menu, Text, UnstyledButton } from '@mantine/core'
-import { Check } from 'lucide-react'
-import { useState } from 'react'
+import { Badge, Button, Text, UnstyledButton } from '@mantine/core'
+import { useId, useRef, useState } from 'react'
 import type { ProposedField, ProposedRole } from '../../../../schemas/types.ts'
 import { ROLES, type Role, rolesOf, withRole } from '../../../lib/mapping.ts'
 
@@ -17,10 +16,11 @@ const SHOWN = 12
 
 export function FieldRoles({ fields, proposed, config, onChange }: Props) {
   const [isAll, setAll] = useState(false)
-  const ranked = [...fields].sort((a, b) => Number(hasRole(config, b)) - Number(hasRole(config, a)))
-  const shown = isAll
-    ? ranked
-    : ranked.slice(0, Math.max(SHOWN, ranked.filter((one) => hasRole(config, one)).length))
+  const [open, setOpen] = useState<string | null>(null)
+  // By what was proposed: a row does not move while its role is chosen.
+  const isProposed = ({ name }: ProposedField) => proposed.some(({ field }) => field === name)
+  const ranked = [...fields].sort((a, b) => Number(isProposed(b)) - Number(isProposed(a)))
+  const shown = isAll ? ranked : ranked.slice(0, Math.max(SHOWN, ranked.filter(isProposed).length))
   return (
     <div>
       <Text fw={600} size="sm">
@@ -36,6 +36,8 @@ export function FieldRoles({ fields, proposed, config, onChange }: Props) {
               field={field}
               why={proposed.filter((one) => one.field === field.name)}
               roles={rolesOf(config, field.name)}
+              isOpen={open === field.name}
+              onOpen={(isOpen) => setOpen(isOpen ? field.name : null)}
               onPick={(role) => onChange(withRole(config, field.name, role))}
             />
           </li>
@@ -50,66 +52,76 @@ export function FieldRoles({ fields, proposed, config, onChange }: Props) {
   )
 }
 
-const hasRole = (config: Record<string, unknown>, { name }: ProposedField): boolean =>
-  rolesOf(config, name).length > 0
+const reasonOf = ({ reason, format }: ProposedRole): string =>
+  format && !reason.includes(format) ? `${reason}, ${format}` : reason
 
 interface OneProps {
   field: ProposedField
   why: readonly ProposedRole[]
   roles: readonly Role[]
+  isOpen: boolean
+  onOpen: (isOpen: boolean) => void
   onPick: (role: Role) => void
 }
 
-function FieldRole({ field, why, roles, onPick }: OneProps) {
+function FieldRole({ field, why, roles, isOpen, onOpen, onPick }: OneProps) {
+  const choices = useId()
+  const button = useRef<HTMLButtonElement>(null)
   const words = ROLES.filter(({ role }) => roles.includes(role)).map(({ word }) => word)
   const sure = why.find(({ role }) => roles.includes(role as Role))
   return (
-    <Menu position="bottom-start" withinPortal>
-      <Menu.Target>
-        <UnstyledButton
-          className="field-role"
-          aria-label={`${field.name}: ${words.join(', ') || 'no role'}, for example ${field.example}`}
-        >
-          <span className="mono field-name">{field.name}</span>
-          <span className="field-marks">
-            {words.map((word) => (
-              <Badge key={word} size="sm" variant="light" tt="none">
-                {word}
-              </Badge>
-            ))}
-            {sure && (
-              <Text size="xs" c="dimmed" component="span">
-                {Math.round(sure.coverage * 100)} %, {sure.confidence} confidence
-              </Text>
-            )}
-          </span>
-          <Text size="xs" c="dimmed" component="span" className="field-example">
-            {field.example}
-          </Text>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {why.map(({ role, reason, format }) => (
-          <Menu.Label key={role}>
-            {reason}
-            {format && !reason.includes(format) ? ` (${format})` : ''}
-          </Menu.Label>
-        ))}
+    <>
+      <UnstyledButton
+        ref={button}
+        className="field-role"
+        aria-expanded={isOpen}
+        aria-controls={choices}
+        aria-label={`${field.name}: ${words.join(', ') || 'no role'}, for example ${field.example}`}
+        onClick={() => onOpen(!isOpen)}
+      >
+        <span className="mono field-name">{field.name}</span>
+        <span className="field-marks">
+          {words.map((word) => (
+            <Badge key={word} size="sm" variant="light" tt="none">
+              {word}
+            </Badge>
+          ))}
+          {sure && (
+            <Text size="xs" c="dimmed" component="span">
+              {Math.round(sure.coverage * 100)} %, {sure.confidence} confidence
+            </Text>
+          )}
+        </span>
+        <span className="field-said">
+          <span className="field-example">{field.example}</span>
+          {sure && <span className="field-why">{reasonOf(sure)}</span>}
+        </span>
+      </UnstyledButton>
+      <fieldset
+        id={choices}
+        hidden={!isOpen}
+        aria-label={`Role of ${field.name}`}
+        className="field-choices"
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          onOpen(false)
+          button.current?.focus()
+        }}
+      >
         {ROLES.map(({ role, word, help }) => (
-          <Menu.Item
+          <Button
             key={role}
-            role="menuitemcheckbox"
-            aria-checked={roles.includes(role)}
-            rightSection={roles.includes(role) ? <Check size={14} aria-hidden /> : null}
+            size="compact-sm"
+            variant={roles.includes(role) ? 'filled' : 'default'}
+            aria-pressed={roles.includes(role)}
+            title={help}
             onClick={() => onPick(role)}
           >
             {word}
-            <Text size="xs" c="dimmed" component="span" ml={8}>
-              {help}
-            </Text>
-          </Menu.Item>
+          </Button>
         ))}
-      </Menu.Dropdown>
-    </Menu>
+      </fieldset>
+    </>
   )
 }
