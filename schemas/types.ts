@@ -9621,6 +9621,13 @@ export interface ToolDiscoverSource {
    * A source of this connector that exists: secrets that are omitted or masked are its own.
    */
   name?: string
+  /**
+   * Of webhook: payloads a mapping is proposed from. Default: what the source that name names received last.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  sample?: unknown[]
 }
 /**
  * What the tool document answers.

@@ -31,6 +31,8 @@ export interface Field {
   /** Epoch ms of values that are times an event can have. */
   times: number[]
   coverage: number
+  /** Places of the events that have it. */
+  in: number[]
 }
 
 /** `issueEventType`, `event_type` and `event-type` in words. */
@@ -60,23 +62,23 @@ export function words(list: string): ReadonlySet<string> {
 
 /** Scalars of the events by their dotted names; of lists the first entry, into text that is JSON. */
 export function fieldsOf(events: readonly Record<string, unknown>[], nowMs: number): Field[] {
-  const found = new Map<string, Field & { seen: number }>()
-  for (const event of events)
+  const found = new Map<string, Field>()
+  for (const [place, event] of events.entries())
     eachScalar(event, (names, value, parent) => {
       const path = names.join('.')
       let field = found.get(path)
       if (!field) {
         if (found.size >= FIELDS_MAX || path.length > PATH_MAX || isSecret(names)) return
-        field = { ...describe(names, path, parent), coverage: 0, seen: 0 }
+        field = { ...describe(names, path, parent), coverage: 0, in: [] }
         found.set(path, field)
       }
-      field.seen++
+      field.in.push(place)
       if (field.values.length >= VALUES_KEPT) return
       field.values.push(value)
       const at = typeof value === 'boolean' ? null : parseEventTime(value, nowMs).ts
       if (at !== null) field.times.push(at)
     })
-  return [...found.values()].map(({ seen, ...field }) => ({ ...field, coverage: seen / events.length }))
+  return [...found.values()].map((field) => ({ ...field, coverage: field.in.length / events.length }))
 }
 
 function isSecret(names: readonly string[]): boolean {
@@ -84,7 +86,7 @@ function isSecret(names: readonly string[]): boolean {
   return last.some((word) => SECRET.has(word)) || SECRETS.test(last.join('_'))
 }
 
-function describe(names: string[], path: string, parent: object): Omit<Field, 'coverage'> {
+function describe(names: string[], path: string, parent: object): Omit<Field, 'coverage' | 'in'> {
   const isEnvelope = names[0] === ENVELOPE
   const above = names.slice(isEnvelope ? 1 : 0, -1).filter((name) => !/^\d+$/.test(name))
   return {

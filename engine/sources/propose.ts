@@ -287,6 +287,7 @@ const SAID: Readonly<Record<string, number>> = {
   },
 }
 const SENTENCE = / \S/
+const TEXTS_MAX = 3
 
 function textScore(field: Field): number {
   const base = Math.max(...field.words.map((word) => SAID[word] ?? 0), 0)
@@ -320,19 +321,21 @@ function textOf(
   const [first] = ranked
   if (!first) return madeText(fields, type, entity)
   const chosen = [first.field]
+  const having = new Set(first.field.in)
   // Fields that are never there together say the same in other payloads.
-  for (const { field } of ranked.slice(1))
-    if (sumOf(chosen) < 0.999 && chosen.length < 3 && sumOf(chosen) + field.coverage <= 1.001)
-      chosen.push(field)
+  for (const { field } of ranked.slice(1)) {
+    if (chosen.length === TEXTS_MAX || field.in.some((place) => having.has(place))) continue
+    chosen.push(field)
+    for (const place of field.in) having.add(place)
+  }
+  const isEverywhere = fields.every((field) => field.in.every((place) => having.has(place)))
   const isPartOfIt =
     first.field.above.some((word) => word === 'error' || word === 'errors') || first.score < 7.2
-  const prefix = type !== undefined && (isPartOfIt || sumOf(chosen) < 0.999) ? `{${type}}: ` : ''
+  const prefix = type !== undefined && (isPartOfIt || !isEverywhere) ? `{${type}}: ` : ''
   const used = chosen.map(({ path }) => path)
   const role = roleOf('text', first, 'a sentence by its name and value', [9, 6])
   return { template: prefix + used.map((path) => `{${path}}`).join(''), used, role }
 }
-
-const sumOf = (fields: readonly Field[]): number => fields.reduce((sum, { coverage }) => sum + coverage, 0)
 
 function madeText(
   fields: readonly Field[],

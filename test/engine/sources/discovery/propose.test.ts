@@ -69,6 +69,9 @@ describe('the text', () => {
     ]
     expect(configOf(one, other).text_template).toBe('{title}{message}')
     expect(configOf(one, other, { type: 'c' }).text_template).toBe('{type}: {title}{message}')
+    // Two that some payload has are not put one after the other.
+    const both = { type: 'd', title: 'a title here', message: 'and a message' }
+    expect(configOf(one, both, { type: 'c' }).text_template).toBe('{type}: {title}')
   })
 })
 
