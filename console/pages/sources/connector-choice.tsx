@@ -40,7 +40,7 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
 
 const GROUPS = [
   { title: 'Push', help: 'Producers send events to svc' },
-  { title: 'Poll', help: 'svc asks at each interval' },
+  { title: 'Poll', help: 'Asked at each interval' },
   { title: 'Files', help: 'Logs and sessions' },
   { title: 'Memory and reference', help: 'What is known, beside what happens' },
 ] as const
