@@ -142,6 +142,14 @@ function rawOf(text: string): string {
   return text.startsWith(head) ? text.slice(head.length, -2) : JSON.stringify(raw)
 }
 
+/** A file of the build itself, such as the docs. @throws ApiError */
+export async function fileOfBuild<T>(path: string): Promise<T> {
+  const answer = await fetch(path).catch(() => null)
+  if (!answer) throw new ApiError('Can’t reach svc. Retrying every 5 s', 0)
+  if (!answer.ok) throw new ApiError('svc was updated. Reload the page', answer.status)
+  return answer.json() as Promise<T>
+}
+
 /** Address of a live tail. */
 export function tailUrl(selector: Record<string, string>, sources: readonly string[]): string {
   const label = Object.entries(selector).map(([name, value]) => `${name}=${value}`)

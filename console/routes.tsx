@@ -33,9 +33,7 @@ const McpServersPage = parts('McpServersPage')
 const McpServerPage = parts('McpServerPage')
 const SkillsPage = parts('SkillsPage')
 const SkillPage = parts('SkillPage')
-const CatalogPage = keeping('CatalogPage')
 const ChangesPage = keeping('ChangesPage')
-const ProposalsPage = keeping('ProposalsPage')
 const SourcesPage = parts('SourcesPage')
 const NewSourcePage = parts('NewSourcePage')
 const SourcePage = parts('SourcePage')
@@ -44,16 +42,21 @@ const ExplorePage = work('ExplorePage')
 const EvalsPage = keeping('EvalsPage')
 const UsagePage = work('UsagePage')
 const SettingsPage = keeping('SettingsPage')
-const KeysPage = keeping('KeysPage')
-const ConnectPage = keeping('ConnectPage')
+const HelpPage = keeping('HelpPage')
 const ApproveLoginPage = keeping('ApproveLoginPage')
 
-/** All firings are a tab of Incidents; an address from before keeps its filters. */
-function ToFirings() {
+/**
+ * A page that is a tab of another now; an address from before keeps its filters.
+ * @param tab null: the first, which an address does not name @param view what its own tabs are called now
+ */
+function ToTab({ of, tab, view }: { of: string; tab: string | null; view?: string }) {
   const { search } = useLocation()
   const query = new URLSearchParams(search)
-  query.set('tab', 'firings')
-  return <Navigate to={`/incidents?${query}`} replace />
+  const before = query.get('tab')
+  query.delete('tab')
+  if (view && before) query.set(view, before)
+  if (tab) query.set('tab', tab)
+  return <Navigate to={query.size > 0 ? `${of}?${query}` : of} replace />
 }
 
 export function Pages() {
@@ -71,7 +74,7 @@ export function Pages() {
       <Route path="/triggers" element={<TriggersPage />} />
       <Route path="/triggers/new" element={<TriggerPage />} />
       <Route path="/triggers/:name" element={<TriggerPage />} />
-      <Route path="/firings" element={<ToFirings />} />
+      <Route path="/firings" element={<ToTab of="/incidents" tab="firings" />} />
       <Route path="/firings/:id" element={<FiringPage />} />
       <Route path="/deliveries" element={<DeliveriesPage />} />
       <Route path="/runs" element={<RunsPage />} />
@@ -87,8 +90,8 @@ export function Pages() {
       <Route path="/skills" element={<SkillsPage />} />
       <Route path="/skills/new" element={<SkillPage />} />
       <Route path="/skills/:name" element={<SkillPage />} />
-      <Route path="/catalog-file" element={<CatalogPage />} />
-      <Route path="/proposals" element={<ProposalsPage />} />
+      <Route path="/catalog-file" element={<ToTab of="/changes" tab="catalog" view="view" />} />
+      <Route path="/proposals" element={<ToTab of="/changes" tab={null} />} />
       <Route path="/changes" element={<ChangesPage />} />
       <Route path="/sources" element={<SourcesPage />} />
       <Route path="/sources/new" element={<NewSourcePage />} />
@@ -98,8 +101,10 @@ export function Pages() {
       <Route path="/evals" element={<EvalsPage />} />
       <Route path="/usage" element={<UsagePage />} />
       <Route path="/settings" element={<SettingsPage />} />
-      <Route path="/keys" element={<KeysPage />} />
-      <Route path="/connect" element={<ConnectPage />} />
+      <Route path="/keys" element={<ToTab of="/settings" tab={null} />} />
+      <Route path="/connect" element={<ToTab of="/settings" tab="agents" />} />
+      <Route path="/help" element={<HelpPage />} />
+      <Route path="/help/:page" element={<HelpPage />} />
       <Route path="/connect/login" element={<ApproveLoginPage />} />
       <Route path="*" element={<NotFoundPage />} />
     </Routes>

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 const daemon = process.env.SVCD_URL ?? 'http://127.0.0.1:8787'
 const MAIN = fileURLToPath(new URL('main.tsx', import.meta.url))
@@ -88,9 +90,35 @@ function modulesOf(id: string, names: readonly string[], graph: Graph): string[]
   })
 }
 
+/* The docs as one file of the build: read when Help is opened, by no page else. */
+const docs = fileURLToPath(new URL('../docs/', import.meta.url))
+
+/** @returns puts docs/*.md into one JSON file, {name: text}; its address is the constant HELP_FILE */
+function helpFile(): Plugin {
+  const names = readdirSync(docs).filter((name) => name.endsWith('.md'))
+  const text = JSON.stringify(
+    Object.fromEntries(names.map((name) => [name.slice(0, -3), readFileSync(docs + name, 'utf8')])),
+  )
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 8)
+  const file = `assets/help-${hash}.json`
+  return {
+    name: 'help file',
+    config: () => ({ define: { HELP_FILE: JSON.stringify(`/${file}`) } }),
+    generateBundle() {
+      this.emitFile({ type: 'asset', fileName: file, source: text })
+    },
+    configureServer({ middlewares }) {
+      middlewares.use(`/${file}`, (_request, answer) => {
+        answer.setHeader('content-type', 'application/json')
+        answer.end(text)
+      })
+    },
+  }
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react()],
+  plugins: [react(), helpFile()],
   build: {
     outDir: fileURLToPath(new URL('../dist/console', import.meta.url)),
     emptyOutDir: true,

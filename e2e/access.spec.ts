@@ -53,7 +53,7 @@ test('everything is reached by keyboard alone', async ({ page, daemon }) => {
   await press(page, 'Tab')
   await expect(page.getByRole('link', { name: 'Skip to the page' })).toBeFocused()
   await press(page, 'Control+k')
-  await page.getByPlaceholder('Search pages, sources and entities').fill('service=check')
+  await page.getByRole('textbox', { name: 'Search' }).fill('service=check')
   await expect(page.getByText('service=checkout')).toBeVisible()
   await press(page, 'Enter')
   await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
@@ -89,7 +89,7 @@ test('the palette opens what is found by Enter, also when it is answered after i
   })
   await page.goto(daemon.url)
   await press(page, 'Control+k')
-  await page.getByPlaceholder('Search pages, sources and entities').fill('service=check')
+  await page.getByRole('textbox', { name: 'Search' }).fill('service=check')
   await expect(page.getByText('Nothing found')).toBeVisible()
   answer()
   await expect(page.locator('[data-action][data-selected]')).toContainText('service=checkout')
@@ -133,7 +133,9 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
   await visit('/explore?l=service%3Dcheckout', () =>
     expect(page.getByText('event 39', { exact: true })).toBeVisible(),
   )
-  await visit('/keys', () => expect(page.getByRole('button', { name: 'Revoke k' })).toBeVisible())
+  await visit('/settings?tab=access', () =>
+    expect(page.getByRole('button', { name: 'Revoke k' })).toBeVisible(),
+  )
   await daemon.call('POST', '/api/triggers', {
     name: 'errs',
     sources: ['app'],
@@ -156,13 +158,9 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
   await visit(`/projects/${id}?tab=parts`, () =>
     expect(page.getByRole('heading', { name: 'Triggers', level: 2 })).toBeVisible(),
   )
-  await visit(`/projects/${id}?tab=results`, () => expect(page.getByText('It broke.').first()).toBeVisible())
-  await visit(`/projects/${id}?tab=keys`, () => expect(page.getByText('Name of a new key')).toBeVisible())
+  await visit(`/projects/${id}?tab=findings`, () => expect(page.getByText('It broke.').first()).toBeVisible())
   await visit(`/projects/${id}?tab=settings`, () =>
     expect(page.getByText('Delete this project')).toBeVisible(),
-  )
-  await visit(`/projects/${id}?tab=history`, () =>
-    expect(page.getByText(/^project .* created; .*/).first()).toBeVisible(),
   )
   await visit('/triggers', link('errs'))
   await visit('/mcp-servers', link('tools'))
@@ -171,16 +169,22 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
   await visit(`/skills/checkout-runbook?project=${id}`, () =>
     expect(page.getByRole('textbox', { name: 'Instructions in Markdown' })).toBeVisible(),
   )
-  await visit('/catalog-file', () => expect(page.getByText('connector: webhook').first()).toBeVisible())
-  await visit('/catalog-file?tab=import', () =>
+  await visit('/changes?tab=catalog', () =>
+    expect(page.getByText('connector: webhook').first()).toBeVisible(),
+  )
+  await visit('/changes?tab=catalog&view=import', () =>
     expect(page.getByRole('textbox', { name: 'Catalog file to import' })).toBeVisible(),
   )
-  await visit('/changes', () => expect(page.getByText(/^project .* created; .*/).first()).toBeVisible())
+  await visit('/changes?tab=history', () =>
+    expect(page.getByText(/^project .* created; .*/).first()).toBeVisible(),
+  )
   await daemon.call('POST', '/api/proposals', {
     operations: [{ op: 'patch', kind: 'trigger', name: 'errs', spec: { cooldown: '1h' } }],
     why: 'It wakes too often',
   })
-  await visit('/proposals', () => expect(page.getByText(/Backtest: fired/)).toBeVisible())
+  await visit('/changes', () => expect(page.getByText(/Backtest: fired/)).toBeVisible())
+  await visit('/help', heading('Help'))
+  await visit('/help/glossary', heading('Glossary'))
   await visit('/nowhere', heading('Not found'))
   expect(faults).toEqual([])
 })

@@ -31,7 +31,10 @@ test('a question is answered with links, kept and renamed; a card is applied; an
   await page.goto(`${daemon.url}/sources`)
   await press(page, 'Control+i')
   await expect(page.getByRole('heading', { name: 'What do you want to know?' })).toBeVisible()
-  await expect(page.getByRole('link', { name: 'Add a model provider' })).toHaveAttribute('href', '/settings')
+  await expect(page.getByRole('link', { name: 'Add a model provider' })).toHaveAttribute(
+    'href',
+    '/settings?tab=providers',
+  )
   expect(await accessibilityFaults(page, 'Ask, empty')).toEqual([])
 
   const path = await daemon.source('app', {

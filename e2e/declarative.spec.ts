@@ -60,7 +60,7 @@ test('two people change the same field, and the second chooses; a change is undo
   await expect(page.getByText('errs is saved')).toBeVisible()
   expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('1h')
 
-  await goTo(page, `${daemon.url}/changes`)
+  await goTo(page, `${daemon.url}/changes?tab=history`)
   await page
     .getByRole('button', { name: /trigger errs: cooldown/ })
     .first()
@@ -76,7 +76,7 @@ test('a catalog file shows its problems where they are, then its plan, then is a
   page,
   daemon,
 }) => {
-  await goTo(page, `${daemon.url}/catalog-file?tab=import`)
+  await goTo(page, `${daemon.url}/changes?tab=catalog&view=import`)
   const editor = page.getByRole('textbox', { name: 'Catalog file to import' })
   await editor.click()
   await page.keyboard.insertText('sources:\n  - name: gw\n    connector: pigeon\n')
@@ -90,7 +90,7 @@ test('a catalog file shows its problems where they are, then its plan, then is a
   await expect(page.getByText('The catalog is imported')).toBeVisible()
   await page.getByRole('tab', { name: 'Export' }).click()
   await expect(page.getByText('connector: webhook')).toBeVisible()
-  await goTo(page, `${daemon.url}/changes`)
+  await goTo(page, `${daemon.url}/changes?tab=history`)
   await expect(page.getByText('first file')).toBeVisible()
 })
 
@@ -137,7 +137,7 @@ test('an agent outside records a finding with a project key, and a person marks 
     template: 'custom',
     name: 'Shop',
   })
-  await goTo(page, `${daemon.url}/projects/${project.id}?tab=keys`)
+  await goTo(page, `${daemon.url}/projects/${project.id}?tab=settings`)
   await page.getByLabel('Name of a new key').fill('scout')
   await page.getByRole('button', { name: 'Make key' }).click()
   await expect(page.getByText('scout: shown once')).toBeVisible()

@@ -53,8 +53,8 @@ test('of what is set up: keys, sources, triggers, skills, projects, settings', a
   await daemon.call('POST', '/subscribe', { name: 'own', trigger: 'errs', url: 'https://own.example/' })
   await daemon.call('PUT', '/api/ask/sessions/0123456789abcdef', { title: 'Why pay fails' })
 
-  await look('New API key', '/keys', button('New key'))
-  await look('Revoke k?', '/keys', button('Revoke k'))
+  await look('New API key', '/settings?tab=access', button('New key'))
+  await look('Revoke k?', '/settings?tab=access', button('Revoke k'))
   await look('Delete app?', '/sources/app?tab=settings', button(/^Delete/, false))
   await look('Delete trigger errs?', '/triggers/errs?tab=edit', button('Delete…'))
   await look(/^Tell an address/, '/triggers/errs?tab=subscriptions', button('Subscribe a webhook'))
@@ -69,15 +69,15 @@ test('of what is set up: keys, sources, triggers, skills, projects, settings', a
       await page.getByRole('menuitem', { name: `${what}…` }).click()
     })
   await look('Shortcuts', '/explore', button(/^Shortcuts/, false))
-  await look('Undo this change?', '/changes', async () => {
+  await look('Undo this change?', '/changes?tab=history', async () => {
     await button(/^trigger errs created/, false)()
     // Its panel is still opening: what lies under the pointer moves.
     await page.getByRole('button', { name: 'Undo…' }).first().press('Enter')
   })
-  await look('Decline this proposal?', '/proposals', button('Decline…'))
+  await look('Decline this proposal?', '/changes', button('Decline…'))
   await look(/^Pause /, `/projects/${id}`, button('Pause…'))
   await look(/^Delete /, `/projects/${id}?tab=settings`, button(/^Delete/, false))
-  await look(/It broke/, `/projects/${id}?tab=results`, button(/^Read /, false))
+  await look(/It broke/, `/projects/${id}?tab=findings`, button(/^Read /, false))
   await look(/^Remove checkout-runbook/, `/skills/checkout-runbook?project=${id}`, button('Remove…'))
   const folder = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
   writeFileSync(join(folder, 'SKILL.md'), '---\nname: own\ndescription: Mine.\n---\nText.\n')

@@ -122,7 +122,7 @@ test('a wrong finding is marked, unmarked by Undo, found by the filter, and beco
     `/api/projects/${project.id}/findings`,
     found,
   )
-  await goTo(page, `${shared.url}/projects/${project.id}?tab=results`)
+  await goTo(page, `${shared.url}/projects/${project.id}?tab=findings`)
   await page.getByRole('tab', { name: 'Findings' }).click()
   await page.getByRole('button', { name: 'Wrong…' }).click()
   await page.getByLabel('Event that was the cause').fill(ids[0]!)

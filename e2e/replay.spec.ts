@@ -24,7 +24,7 @@ test('a result is replayed from its first event to its finding, and a permalink 
   await wakeChain(daemon, models)
   const project = await projectOf(daemon)
   const faults: string[] = []
-  await goTo(page, `${daemon.url}/projects/${project}?tab=results`)
+  await goTo(page, `${daemon.url}/projects/${project}?tab=findings`)
   await page.getByRole('link', { name: 'Replay The deploy broke pay' }).click()
   await expect(page.getByRole('heading', { name: 'Replay of Default' })).toBeVisible()
   await expect(player(page)).toContainText('gateway: pay answered 200')

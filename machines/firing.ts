@@ -11,7 +11,7 @@ const model = setup({ actions: { deliver: effect() } })
 export const firing: Lifecycle = {
   version: 1,
   events: {
-    release: 'it is told to its recipients: at once, or when the burst has paused or the limit allows it',
+    release: 'it is sent to its subscribers: at once, or when the burst has paused or the limit allows it',
     gather: 'its burst is taken in until it pauses',
     hold: 'a limit holds it back',
     drop: 'the burst had fewer events than min_count, or its trigger was deleted',
@@ -32,7 +32,7 @@ export const firing: Lifecycle = {
         description: 'takes in what comes until a limit allows it',
         on: { release: 'fired', drop: 'dropped' },
       },
-      fired: { description: 'told to its recipients', type: 'final', entry: 'deliver' },
+      fired: { description: 'sent to its subscribers', type: 'final', entry: 'deliver' },
       dropped: { description: 'let pass', type: 'final' },
     },
   }),

@@ -13007,7 +13007,7 @@ export interface Plan {
    */
   tools: PlanTool[]
   /**
-   * Know-how, at most 2 skills.
+   * Skills, at most 2.
    */
   skills: PlanSkill[]
   /**
@@ -15942,7 +15942,7 @@ export interface KeyCreate {
   project?: string
 }
 /**
- * Body of POST /api/labels/preview: a dry run of one label over recent payloads of a source, or over a sample.
+ * Body of POST /api/labels/preview: a preview of one label over recent payloads of a source, or over a sample.
  */
 export interface LabelsPreview {
   /**
@@ -16443,7 +16443,7 @@ export interface ReadRequest {
    */
   event_types?: string[]
   /**
-   * Only events whose text contains this, in any case.
+   * Only events whose text contains this, in any case; without selector and sources those of all sources.
    */
   text?: string
   /**
@@ -18435,7 +18435,7 @@ export interface Subscription {
    */
   created_at: string
   /**
-   * The recipient said that it is gone.
+   * The subscriber answered that it is gone.
    */
   disabled_at: string | null
   /**

@@ -45,7 +45,7 @@ const parts = {
   console: {
     title: 'the console',
     inputs: [
-      ...['schemas', 'machines', 'api/client', 'console'],
+      ...['schemas', 'machines', 'api/client', 'console', 'docs'],
       ...['package.json', 'package-lock.json', 'scripts/build.mjs'],
     ],
     output: 'console/index.html',
@@ -210,7 +210,7 @@ export async function packAssets(folder) {
   const [gz, br] = [promisify(gzip), promisify(brotliCompress)]
   await Promise.all(
     readdirSync(folder)
-      .filter((name) => /\.(js|css|svg)$/.test(name))
+      .filter((name) => /\.(js|css|svg|json)$/.test(name))
       .map(async (name) => {
         const bytes = readFileSync(join(folder, name))
         if (bytes.length < PACKED_FROM_BYTES) return

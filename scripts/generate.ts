@@ -1,6 +1,6 @@
 /**
  * `npm run generate`: writes every generated file. From the JSON Schema files, the types and the
- * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json, and from it the calls of the clients; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; the kernel of the preparer, compiled. Tests
+ * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json, and from it the calls of the clients; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; from the migrations, the schema of a new data file; the kernel of the preparer, compiled. Tests
  * fail when one is stale.
  */
 import { writeFileSync } from 'node:fs'
@@ -9,12 +9,14 @@ import type { Io } from '../api/cli/terminal.ts'
 import { CATALOG_FILE, generate } from '../schemas/generate.ts'
 import { KERNEL_FILE, renderKernel } from './kernel.ts'
 import { renderLifecycles } from './lifecycles-doc.ts'
+import { renderSchema, SCHEMA_PATH } from './schema-file.ts'
 
 const root = new URL('../', import.meta.url)
 /** The commands are looked at, none is run. */
 const SILENT = { env: {}, colour: false } as unknown as Io
 
 for (const [path, text] of Object.entries(await generate())) write(`schemas/${path}`, text)
+write(SCHEMA_PATH, renderSchema())
 write('docs/lifecycles.md', renderLifecycles())
 write(KERNEL_FILE, await renderKernel())
 const { renderCatalogSchema } = await import('./catalog-schema.ts')

@@ -98,7 +98,7 @@ export const backtest = 'POST /api/triggers/backtest' as Call<T.BacktestResult, 
 export const listDeliveries = 'GET /api/deliveries' as Call<T.DeliveriesResult, { trigger?: string; recipient?: string; run?: string; before?: string; status?: 'running' | 'delivered' | 'failed'; kind?: 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'; limit?: number }>
 /** One delivery with its tries. */
 export const getDelivery = 'GET /api/deliveries/{id}' as Call<T.Delivery, { id: string }>
-/** What is posted to the recipient. */
+/** What is posted to the subscriber. */
 export const getDeliveryMessage = 'GET /api/deliveries/{id}/message' as Call<T.FiringMessage, { id: string }>
 /** Send a delivery again, under the same id. */
 export const redeliver = 'POST /api/deliveries/{id}/redeliver' as Call<T.Delivery, { id: string }>
@@ -334,7 +334,7 @@ export const listDependents = 'GET /api/catalog/dependents' as Call<T.Dependents
 export const listCatalog = 'GET /catalog' as Call<T.CatalogListing>
 /** One source or trigger: its form, values, freshness and lineage. */
 export const describeInCatalog = 'GET /catalog/{handle}' as Call<T.CatalogDescription, { handle: string }>
-/** Dry run of a label over recent payloads or a sample. */
+/** Preview of a label over recent payloads or a sample. */
 export const previewLabel = 'POST /api/labels/preview' as Call<T.LabelsPreviewResult, { body: T.LabelsPreview }>
 /** The instance as YAML or JSON, without secrets. */
 export const exportCatalog = 'GET /api/catalog/export' as Call<string, { sources?: string; format?: 'yaml' | 'json' }>

@@ -21,6 +21,7 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
 }
 const NOT_BUILT =
   '<!doctype html><html lang="en"><title>svc</title><body><h1>svc</h1><p>The daemon runs; the console is not built. Run <code>npm run setup</code>, then start again.</p></body></html>'

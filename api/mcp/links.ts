@@ -53,8 +53,8 @@ const PATHS: Readonly<Record<string, PathOf>> = {
   project_timeline: (_args, { project }) => page('projects', project),
   wait_for_firing: (_args, { firing }) => page('firings', (firing as Json | null)?.dispatch_id),
   get_part: (_args, { kind, name }) => (PAGES[String(kind)] ? page(PAGES[String(kind)]!, name) : null),
-  propose_change: () => '/proposals',
-  get_proposal: () => '/proposals',
+  propose_change: () => '/changes',
+  get_proposal: () => '/changes',
 }
 
 /**

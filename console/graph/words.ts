@@ -1,6 +1,6 @@
 /** What a node and an edge say, in words: for labels, screen readers, the outline and exported pictures. */
 import type { GraphEdge, GraphNode } from '../../schemas/types.ts'
-import { count, relative } from '../lib/time.ts'
+import { ago, count } from '../lib/time.ts'
 import { type DrawnEdge, type DrawnNode, kindWord } from './drawing/fold.ts'
 import type { GraphMarks } from './types.ts'
 
@@ -60,7 +60,7 @@ export function describeNode(node: GraphNode, now: number): string {
     node.health === 'ok' ? null : (node.reason ?? HEALTH_WORDS[node.health]),
     workWords(node) || null,
     todayWords(node),
-    node.last_at && `last ${relative(node.last_at, now)}`,
+    node.last_at && `last ${ago(node.last_at, now)}`,
     spendWords(node),
     node.customized ? 'customized' : null,
     node.shared_with.length ? sharedWords(node) : null,

@@ -1,6 +1,6 @@
 /** Tests of agents in words. */
 import type { AgentExample, AgentTest } from '../../schemas/types.ts'
-import { money } from './runs.ts'
+import { money } from './time.ts'
 
 /** "verdict rca; mentions certificate, expired". */
 export function expectedWords({ verdict, mentions }: Pick<AgentExample, 'verdict' | 'mentions'>): string {

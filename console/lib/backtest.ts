@@ -1,7 +1,7 @@
 /** What a backtest said, as a chart and lists show it. */
 
 import type { BacktestResult, BacktestRun, WhyRecord } from '../../schemas/types.ts'
-import { relative } from './time.ts'
+import { ago, value } from './time.ts'
 
 export const BACKTEST_WINDOWS = ['1h', '24h', '7d', '30d'] as const
 
@@ -79,8 +79,7 @@ export function sliderStep(max: number, isWhole: boolean): number {
 }
 
 /** A number as short as it can be said. */
-export const shortNumber = (n: number): string =>
-  n.toLocaleString('en-US', { maximumFractionDigits: Math.abs(n) < 10 ? 2 : 1 })
+export const shortNumber = value
 
 /** Milliseconds after which a trial says that it is old: what was stored since is not in it. */
 export const TRIAL_STALE_MS = 30_000
@@ -101,5 +100,5 @@ export function staleWords({
   if (isOther) return 'This is of what was there before your last edit; it is tried anew.'
   const age = now - at
   if (at === 0 || age < TRIAL_STALE_MS) return null
-  return `Tried ${relative(new Date(at).toISOString(), now)}: events stored since are not in it.`
+  return `Tried ${ago(new Date(at).toISOString(), now)}: events stored since are not in it.`
 }

@@ -1,8 +1,8 @@
 /** Two runs side by side: what is said of both, and what differs. */
 import type { RunDetail } from '../../schemas/types.ts'
 import { argumentWords, type Chapter, chaptersOf, opening, toldFirst } from './run-story.ts'
-import { claimsWords, money, took } from './runs.ts'
-import { count } from './time.ts'
+import { claimsWords } from './runs.ts'
+import { count, money, took } from './time.ts'
 
 export interface ComparedRow {
   title: string

@@ -25,7 +25,7 @@ export function testedWords({ ok, login, scopes, expires_at: expires, error }: C
 } {
   if (!ok) return { title: 'GitHub does not take it', text: error ?? 'GitHub gave no reason.' }
   const told = [
-    login ? `It is a token of ${login}` : 'GitHub does not say whose it is',
+    login ? `A token of ${login}` : 'GitHub does not say whose it is',
     ...(scopes?.length ? [`its scopes are ${scopes.join(', ')}`] : []),
     ...(expires ? [`it expires on ${expires.slice(0, 10)}`] : []),
   ]

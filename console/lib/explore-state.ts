@@ -67,9 +67,13 @@ function spanOf(state: ExploreState): Pick<ReadRequest, 'window' | 'from' | 'to'
     : { window: state.window === '24h' ? '1d' : (state.window ?? '1h') }
 }
 
-/** Whether it says what is looked at: an entity, or sources. */
-export const isChosen = ({ selector, sources }: Pick<ExploreState, 'selector' | 'sources'>): boolean =>
-  Object.keys(selector).length > 0 || sources.length > 0
+/** Whether it says what is looked at: an entity, sources, or a text to search all events for. */
+export const isChosen = ({
+  selector,
+  sources,
+  text,
+}: Pick<ExploreState, 'selector' | 'sources' | 'text'>): boolean =>
+  Object.keys(selector).length > 0 || sources.length > 0 || text.trim() !== ''
 
 const selectorOf = ({ selector }: ExploreState): Pick<ReadRequest, 'selector'> =>
   Object.keys(selector).length > 0 ? { selector } : {}
@@ -111,22 +115,20 @@ export function parsePair(text: string): [string, string] | null {
   return match ? [match[1]!, match[2]!] : null
 }
 
-/** A colour per source, the same on every visit. */
-export function colourOf(source: string): string {
-  let hash = 0
-  for (const c of source) hash = (hash * 31 + c.codePointAt(0)!) >>> 0
-  return PALETTE[hash % PALETTE.length]!
-}
+/** Labels that senders put a level in. */
+const LEVEL_LABELS = ['level', 'severity', 'severity_text', 'log_level']
+const ERRORS = /^(err(or)?|severe|fatal|crit(ical)?|alert|emerg(ency)?|panic)$/i
+const WARNINGS = /^warn(ing)?$/i
 
-const PALETTE = [
-  'var(--mantine-color-indigo-6)',
-  'var(--mantine-color-teal-6)',
-  'var(--mantine-color-orange-6)',
-  'var(--mantine-color-grape-6)',
-  'var(--mantine-color-cyan-7)',
-  'var(--mantine-color-pink-6)',
-  'var(--mantine-color-lime-8)',
-  'var(--mantine-color-yellow-8)',
-  'var(--mantine-color-violet-5)',
-  'var(--mantine-color-red-6)',
-]
+/** How bad an event says it is, by its labels, then by its type; null: it does not say. */
+export function levelOf({
+  event_type,
+  labels,
+}: {
+  event_type: string
+  labels: Record<string, unknown>
+}): 'error' | 'warn' | null {
+  const words = [...LEVEL_LABELS.map((name) => labels[name]), event_type].map((word) => String(word ?? ''))
+  if (words.some((word) => ERRORS.test(word.trim()))) return 'error'
+  return words.some((word) => WARNINGS.test(word.trim())) ? 'warn' : null
+}

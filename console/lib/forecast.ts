@@ -1,6 +1,6 @@
 /** What an agent may cost, in words. */
 import type { AgentForecast } from '../../schemas/types.ts'
-import { money } from './runs.ts'
+import { count, money } from './time.ts'
 
 /** How much of its budget is spent, 0 to 1; null: it has none. */
 export function spendShare({
@@ -25,5 +25,5 @@ export function forecastWords(forecast: AgentForecast): string {
 function daysWords(days: number): string {
   if (days < 1) return 'less than a day'
   const whole = Math.floor(days)
-  return whole === 1 ? 'one more day' : `${whole.toLocaleString('en-US')} more days`
+  return whole === 1 ? 'one more day' : `${count(whole)} more days`
 }

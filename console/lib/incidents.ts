@@ -1,7 +1,7 @@
 /** Incidents in words. */
 import type { Incident, IncidentActivity, IncidentCounts } from '../../schemas/types.ts'
 import type { Severity } from './incident-acts.ts'
-import { moment } from './time.ts'
+import { lasting, moment } from './time.ts'
 
 export const incidentPath = (of: { number: number } | number, firing?: string): string =>
   `/incidents/${typeof of === 'number' ? of : of.number}${firing ? `?firing=${encodeURIComponent(firing)}` : ''}`
@@ -15,20 +15,6 @@ export const SEVERITY_WORDS: Record<Severity, string> = {
   warning: 'Warning',
   info: 'Info',
 }
-
-/** 34 s, 12 min, 2 h 5 min, 3 d. */
-export function lasting(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000))
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  const hours = Math.floor(minutes / 60)
-  if (hours < 48) return minutes % 60 && hours < 10 ? `${hours} h ${minutes % 60} min` : `${hours} h`
-  return `${Math.floor(hours / 24)} d`
-}
-
-/** "26 min ago". @param iso instant @param now epoch ms */
-export const ago = (iso: string, now: number): string => `${lasting(now - Date.parse(iso))} ago`
 
 export const openTotal = ({ open }: IncidentCounts): number => open.critical + open.warning + open.info
 

@@ -26,7 +26,7 @@ export const ACCESS: readonly {
   {
     value: 'read',
     label: 'Read',
-    description: 'Read timelines and what is declared. It may propose changes for you to approve.',
+    description: 'Read timelines and what is declared, and propose changes for you to approve.',
     scopes: ['read'],
   },
 ]

@@ -32,7 +32,7 @@ export function defaultModelWords({
 }: Pick<ModelProvider, 'default_model' | 'default_model_source'>): string {
   if (default_model === null)
     return 'None is known yet: its models are listed at the first call, and one is taken by the rule.'
-  if (default_model_source === 'console') return `${default_model}, chosen here. Blank goes back to the rule.`
+  if (default_model_source === 'console') return `${default_model}, chosen here. Empty: by the rule.`
   if (default_model_source.startsWith('env:'))
     return `${default_model}, environment: ${default_model_source.slice(4)}. A model chosen here wins.`
   return `${default_model}, by the rule. A model chosen here wins.`
@@ -51,7 +51,7 @@ export function testWords({ ok, model, ms, failed, error }: ModelProviderTested)
   title: string
   text: string
 } {
-  if (ok) return { title: 'It answers', text: `${model ?? 'It'} answered within ${ms} ms.` }
+  if (ok) return { title: 'The provider answers', text: `${model ?? 'The model'} answered within ${ms} ms.` }
   return {
     title: failed ? LOOK_AT[failed] : 'No answer',
     text: error ?? `${model ?? 'It'} gave no answer within ${ms} ms.`,
@@ -108,7 +108,7 @@ export function providerFault(draft: ProviderDraft, stored: ModelProvider | null
   if (draft.kind === 'compatible' && draft.base_url.trim() === '')
     return 'A chat-completions endpoint needs its address, with the version in it'
   if (draft.kind !== 'compatible' && !stored && draft.key.trim() === '' && draft.gateway_token.trim() === '')
-    return 'It needs a key'
+    return 'A key is required'
   return null
 }
 

@@ -1,7 +1,6 @@
 /** What models were used for, as bars and rows show it. */
 import type { ModelSpend, ModelSpendDay } from '../../schemas/types.ts'
-import { money } from './runs.ts'
-import { count } from './time.ts'
+import { count, money } from './time.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,5 +1,6 @@
 /** Filters of the list of runs as their address, so that every view is a permalink. */
 import type { Run } from '../../schemas/types.ts'
+import { count } from './time.ts'
 
 export const RUN_STATUSES: Run['status'][] = [
   'queued',
@@ -57,7 +58,6 @@ export function withFilter(address: URLSearchParams, name: string, value: string
 
 /** "51–100 of 230". */
 export function spanWords(offset: number, shown: number, total: number): string {
-  if (total === 0 || shown === 0) return `none of ${total.toLocaleString('en-US')}`
-  const number = (n: number) => n.toLocaleString('en-US')
-  return `${number(offset + 1)}–${number(offset + shown)} of ${number(total)}`
+  if (total === 0 || shown === 0) return `none of ${count(total)}`
+  return `${count(offset + 1)}–${count(offset + shown)} of ${count(total)}`
 }

@@ -1,7 +1,7 @@
 /** Runs of agents in words. */
 import type { FindingIncident, ProjectToday, Run, RunHandoff, Verified } from '../../schemas/types.ts'
 import type { Tone } from '../parts/mark.tsx'
-import { count } from './time.ts'
+import { count, money, took } from './time.ts'
 
 export const runPath = (id: string): string => `/runs/${encodeURIComponent(id)}`
 export const comparePath = (id: string, other: string): string =>
@@ -37,7 +37,7 @@ export const STATUS_HINTS: Record<Run['status'], string> = {
   failed: 'Failed',
   cancelled: 'A person ended it',
   capped: 'A budget, or the runs of a day, were used up',
-  empty: 'It ended without a text and without a conclusion',
+  empty: 'Ended without a text and without a conclusion',
 }
 
 const WOKEN: Record<Run['woken_by'], string> = {
@@ -61,25 +61,6 @@ export function wokenWords({
   if (rerun_of) return WOKEN.rerun
   if ((woken_by === 'trigger' || woken_by === 'schedule') && trigger) return `${woken_by} ${trigger}`
   return WOKEN[woken_by] ?? woken_by
-}
-
-/** Dollars as short as they can be said; a cost under a cent keeps two digits that count. */
-export function money(usd: number | null): string {
-  if (usd === null) return '—'
-  if (usd === 0) return '$0'
-  if (Math.abs(usd) >= 0.01)
-    return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
-  return `$${usd.toLocaleString('en-US', { maximumSignificantDigits: 2 })}`
-}
-
-/** 850 ms, 12.3 s, 4 m 5 s, 2 h 3 m. */
-export function took(ms: number | null): string {
-  if (ms === null) return '—'
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1_000)
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} m ${seconds % 60} s`
-  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} m`
 }
 
 /** How long it has taken so far, or took. @param now epoch ms */

@@ -135,7 +135,7 @@ export function vercelSnippets(at: SendTo, isSigned: boolean, config: Mapping = 
     {
       title: 'Endpoint of the drain',
       text: `${at.origin}/ingest/${at.ingestKey}`,
-      note: 'In Vercel: team settings, Drains, add a drain for logs with a custom endpoint, JSON or NDJSON. It must be an address Vercel can reach.',
+      note: 'In Vercel: team settings, Drains, add a drain for logs with a custom endpoint, JSON or NDJSON. Vercel must reach the address.',
     },
     ...(needsKey
       ? [

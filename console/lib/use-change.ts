@@ -20,11 +20,14 @@ export function useChange<Input, Result>(
   change: (input: Input) => Promise<Result>,
   {
     said,
+    failed = 'Couldn’t make the change',
     onDone,
     quiet = false,
     showsWarnings = false,
   }: {
     said?: (result: Result, input: Input) => string
+    /** What did not happen: "Couldn’t pause app-logs". */
+    failed?: string | ((input: Input) => string)
     onDone?: (result: Result, input: Input) => void
     quiet?: boolean
     showsWarnings?: boolean
@@ -46,9 +49,13 @@ export function useChange<Input, Result>(
         })
       onDone?.(result, input)
     },
-    onError: (error) => {
+    onError: (error, input) => {
       if (!quiet)
-        notifications.show({ color: 'red', title: 'Couldn’t make the change', message: error.message })
+        notifications.show({
+          color: 'red',
+          title: typeof failed === 'string' ? failed : failed(input),
+          message: error.message,
+        })
     },
     onSettled: () =>
       Promise.all([

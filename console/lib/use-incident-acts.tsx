@@ -1,5 +1,4 @@
 /** Acts on incidents: shown at once, sent, and taken back for 8 seconds; where somebody was first, that is said. */
-import { Button, Group, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
@@ -8,8 +7,8 @@ import { ApiError } from '../client.ts'
 import { ikeys, incidents } from '../incident-client.ts'
 import { actorName } from './actor.ts'
 import { type Act, actBack, doneWords, firstWords, foreseen, type Worked } from './incident-acts.ts'
+import { sayDone } from './undo.tsx'
 
-const UNDO_MS = 8_000
 /** More acts than any way back takes. */
 const STEPS_MAX = 4
 /** What a list and a page both have of it. */
@@ -26,7 +25,11 @@ export function useIncidentActs(): (incident: Acted, act: Act) => Promise<void> 
       try {
         const now = await incidents.act(incident, act, actorName())
         show(queries, now)
-        offerUndo(queries, incident, now, act)
+        sayDone(
+          `undo-${now.id}`,
+          doneWords(act, now.number),
+          act.action === 'note' ? undefined : () => void undo(queries, incident, now),
+        )
       } catch (error) {
         refused(queries, incident, error as Error)
       }
@@ -34,33 +37,6 @@ export function useIncidentActs(): (incident: Acted, act: Act) => Promise<void> 
     },
     [queries],
   )
-}
-
-function offerUndo(queries: QueryClient, before: Acted, now: Incident, act: Act): void {
-  const id = `undo-${now.id}`
-  const hasUndo = act.action !== 'note'
-  notifications.hide(id)
-  notifications.show({
-    id,
-    autoClose: UNDO_MS,
-    message: (
-      <Group justify="space-between" wrap="nowrap" gap="sm">
-        <Text size="sm">{doneWords(act, now.number)}</Text>
-        {hasUndo && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => {
-              notifications.hide(id)
-              void undo(queries, before, now)
-            }}
-          >
-            Undo
-          </Button>
-        )}
-      </Group>
-    ),
-  })
 }
 
 async function undo(queries: QueryClient, before: Acted, done: Incident): Promise<void> {

@@ -31,7 +31,7 @@ export function ChangeHistory({ project, about }: Props) {
     })
   const [undoing, setUndoing] = useState<ChangeSet | null>(null)
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the history" error={error} onRetry={() => void refetch()} />
   const sets = data.pages.flatMap((page) => page.change_sets)
   if (sets.length === 0)
     return (
@@ -106,6 +106,7 @@ function UndoChange({ set, onClose }: { set: ChangeSet; onClose: () => void }) {
     gcTime: 0,
   })
   const undo = useChange(() => declared.undo(set.id, false), {
+    failed: 'Couldn’t undo the change',
     said: () => 'Undone; the undo is in the history, too',
     onDone: onClose,
   })
@@ -114,11 +115,11 @@ function UndoChange({ set, onClose }: { set: ChangeSet; onClose: () => void }) {
       <Stack>
         <Text size="sm">{set.summary}</Text>
         {preview.isPending && <LoadingRows />}
-        {preview.error && <Failed error={preview.error} />}
+        {preview.error && <Failed what="the history" error={preview.error} />}
         {preview.data && <PlanView plan={preview.data.plan} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button loading={undo.isPending} disabled={!preview.data} onClick={() => undo.mutate(undefined)}>
             Undo

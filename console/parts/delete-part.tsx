@@ -29,7 +29,8 @@ export function DeletePart({ kind, name, remove, onDone }: Props) {
     staleTime: 0,
   })
   const change = useChange(() => remove(name), {
-    said: () => `${name} is deleted; undo it under Change history`,
+    failed: `Couldn’t delete ${name}`,
+    said: () => `${name} is deleted; undo it under Changes`,
     onDone,
   })
   return (
@@ -49,11 +50,11 @@ export function DeletePart({ kind, name, remove, onDone }: Props) {
               </List>
             </div>
           ) : (
-            <Text size="sm">Nothing else depends on it. It leaves every project and its wiring.</Text>
+            <Text size="sm">Nothing else depends on it. Deleting removes it from every project.</Text>
           )}
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </Button>
             <Button color="red" loading={change.isPending} onClick={() => change.mutate(undefined)}>
               Delete

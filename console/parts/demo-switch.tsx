@@ -10,11 +10,20 @@ export function DemoSwitch({ data }: { data: Demo }) {
   const queries = useQueryClient()
   const again = () => void queries.invalidateQueries()
   const breaking = useChange(demo.break, {
+    failed: (service) => `Couldn’t break ${service}`,
     said: (_demo, service) => `${service} is broken. An incident opens within seconds`,
     onDone: again,
   })
-  const mending = useChange(demo.mend, { said: (_demo, service) => `${service} mended`, onDone: again })
-  const removing = useChange(() => demo.remove(), { said: () => 'Demo removed', onDone: again })
+  const mending = useChange(demo.mend, {
+    failed: (service) => `Couldn’t mend ${service}`,
+    said: (_demo, service) => `${service} mended`,
+    onDone: again,
+  })
+  const removing = useChange(() => demo.remove(), {
+    failed: 'Couldn’t remove the demo',
+    said: () => 'Demo removed',
+    onDone: again,
+  })
   const broken = new Set(data.faults.map(({ service }) => service))
   const isBusy = breaking.isPending || mending.isPending || removing.isPending
   return (

@@ -21,7 +21,7 @@ export function EventWhy({
         Why it fired, or did not
       </Text>
       {error ? (
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the triggers" error={error} onRetry={() => void refetch()} />
       ) : !data ? (
         <Text size="sm" c="dimmed" role="status">
           Loading…

@@ -6,7 +6,7 @@ import { Group, Text, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import type { ChartBucket } from '../lib/backtest.ts'
-import { count } from '../lib/time.ts'
+import { count, day, moment } from '../lib/time.ts'
 
 const HEIGHT = 132
 const PAD = 4
@@ -96,7 +96,7 @@ export function FiringChart({
               .filter(({ firings, before, matched }) => firings || before || matched)
               .map((bucket) => (
                 <tr key={bucket.at}>
-                  <th scope="row">{new Date(bucket.at).toLocaleString()}</th>
+                  <th scope="row">{moment(bucket.at, Date.now(), true)}</th>
                   <td>{bucket.firings}</td>
                   {compares && <td>{bucket.before}</td>}
                   <td>{bucket.matched}</td>
@@ -178,8 +178,6 @@ function wordsOf({ firings, before, matched }: ChartBucket): string {
 
 /** The time of a bucket, with the day when buckets are long. */
 function stamp(at: number, lengthMs: number): string {
-  const day = { month: 'short', day: 'numeric' } as const
-  if (lengthMs >= 86_400_000) return new Date(at).toLocaleDateString([], day)
-  const time = { hour: '2-digit', minute: '2-digit' } as const
-  return new Date(at).toLocaleString([], lengthMs >= 600_000 ? { ...day, ...time } : time)
+  if (lengthMs >= 86_400_000) return day(at, Date.now())
+  return moment(at, Date.now())
 }

@@ -4,8 +4,8 @@ import { Check, CircleAlert, Loader } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Incident } from '../../schemas/types.ts'
 import type { Act } from '../lib/incident-acts.ts'
-import { claimWords, incidentPath, lasting, runWords, stateWords } from '../lib/incidents.ts'
-import { count } from '../lib/time.ts'
+import { claimWords, incidentPath, runWords, stateWords } from '../lib/incidents.ts'
+import { count, lasting } from '../lib/time.ts'
 import { Severity } from './severity.tsx'
 
 interface Props {

@@ -2,7 +2,7 @@
  * Heading of a page with its actions. It sets the document's title, with how many incidents are open, and takes the
  * focus when the page was gone to: who cannot see it hears where they are.
  */
-import { Group, Title } from '@mantine/core'
+import { Group, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { useLocation } from 'react-router'
@@ -32,15 +32,30 @@ export function useHeadFocus<E extends HTMLElement>(): RefObject<E | null> {
   return head
 }
 
-/** @param tab how the page is called in the title of the window; absent: as in its heading */
-export function PageHead({ title, tab, children }: { title: string; tab?: string; children?: ReactNode }) {
+interface HeadProps {
+  title: string
+  /** Below it: what it is called elsewhere. */
+  subtitle?: string | undefined
+  /** How the page is called in the title of the window; absent: as in its heading. */
+  tab?: string
+  children?: ReactNode
+}
+
+export function PageHead({ title, subtitle, tab, children }: HeadProps) {
   usePageTitle(tab ?? title)
   const head = useHeadFocus<HTMLHeadingElement>()
   return (
     <Group justify="space-between" mb="md" gap="sm">
-      <Title order={1} ref={head} tabIndex={-1} className="page-title" style={{ overflowWrap: 'anywhere' }}>
-        {title}
-      </Title>
+      <div style={{ minWidth: 0 }}>
+        <Title order={1} ref={head} tabIndex={-1} className="page-title" style={{ overflowWrap: 'anywhere' }}>
+          {title}
+        </Title>
+        {subtitle && (
+          <Text size="sm" c="dimmed">
+            {subtitle}
+          </Text>
+        )}
+      </div>
       <Group gap="xs">{children}</Group>
     </Group>
   )

@@ -4,6 +4,7 @@ import {
   BellRing,
   Bot,
   Cable,
+  CircleQuestionMark,
   FileCode,
   FileSearch,
   FlaskConical,
@@ -31,7 +32,7 @@ export interface MenuPage {
   icon: LucideIcon
 }
 
-/** What is wrong first; then what is declared, what is at work, how the instance is kept. */
+/** What is wrong first; then what is declared, what is at work. */
 export const MENU: readonly { group: string | null; pages: readonly MenuPage[] }[] = [
   {
     group: null,
@@ -50,7 +51,7 @@ export const MENU: readonly { group: string | null; pages: readonly MenuPage[] }
       { to: '/sources', label: 'Sources', icon: Cable },
       { to: '/triggers', label: 'Triggers', icon: Zap },
       { to: '/agents', label: 'Agents', icon: Bot },
-      { to: '/mcp-servers', label: 'MCP servers', icon: Wrench },
+      { to: '/mcp-servers', label: 'Tools', icon: Wrench },
       { to: '/skills', label: 'Skills', icon: GraduationCap },
     ],
   },
@@ -60,26 +61,29 @@ export const MENU: readonly { group: string | null; pages: readonly MenuPage[] }
       { to: '/runs', label: 'Runs', icon: PlayCircle },
       { to: '/deliveries', label: 'Deliveries', icon: Send },
       { to: '/usage', label: 'Usage', icon: BarChart3 },
-      { to: '/evals', label: 'Evals', icon: FlaskConical },
-      { to: '/proposals', label: 'Proposals', icon: Inbox },
-      { to: '/changes', label: 'Change history', icon: History },
-      { to: '/catalog-file', label: 'Catalog', icon: FileCode },
-    ],
-  },
-  {
-    group: 'Instance',
-    pages: [
-      { to: '/connect', label: 'Connect', icon: Plug },
-      { to: '/keys', label: 'API keys', icon: KeyRound },
-      { to: '/settings', label: 'Settings', icon: Settings },
+      { to: '/changes', label: 'Changes', icon: History },
     ],
   },
 ]
 
-/** Those that are a tab of another are found by their own name, too. */
+/** At the foot of the menu. */
+export const FOOT: readonly MenuPage[] = [
+  { to: '/settings', label: 'Settings', icon: Settings },
+  { to: '/help', label: 'Help', icon: CircleQuestionMark },
+]
+
+/** Those that are a tab of another, or are gone to from one, are found by their own name, too. */
 export const PAGES: readonly MenuPage[] = [
   ...MENU.flatMap(({ pages }) => pages),
+  ...FOOT,
   { to: '/incidents?tab=firings', label: 'Firings', icon: BellRing },
+  { to: '/changes', label: 'Proposals', icon: Inbox },
+  { to: '/changes?tab=history', label: 'Change history', icon: History },
+  { to: '/changes?tab=catalog', label: 'Catalog file', icon: FileCode },
+  { to: '/settings?tab=access', label: 'API keys', icon: KeyRound },
+  { to: '/settings?tab=providers', label: 'Model providers', icon: Settings },
+  { to: '/settings?tab=agents', label: 'Connect an agent', icon: Plug },
+  { to: '/evals', label: 'Evals', icon: FlaskConical },
 ]
 
 /** Whether a path is of a page or below it. */

@@ -1,20 +1,16 @@
-/** The command palette: pages, actions, sources and entities (Ctrl or Cmd K). */
+/** The command palette: any id, name or words, and what is done to them (Ctrl or Cmd K). */
 import '@mantine/spotlight/styles.css'
-import { useMantineColorScheme } from '@mantine/core'
 import { createSpotlight, Spotlight, type SpotlightActionData, useSpotlight } from '@mantine/spotlight'
-import { useQuery } from '@tanstack/react-query'
-import { Bot, Cable, FolderKanban, LogOut, Moon, Plus, Search, Tag, Zap } from 'lucide-react'
+import { Search } from 'lucide-react'
 import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
-import { api, keys } from '../client.ts'
-import { declared, dkeys } from '../declared-client.ts'
-import { triggerPath } from '../lib/firings.ts'
-import { agentPath } from '../lib/runs.ts'
-import { count } from '../lib/time.ts'
-import { PAGES } from './pages.ts'
+import { idIn, isFound, verbIn } from '../lib/palette.ts'
 import { paletteDoor } from './palette-door.ts'
+import { useAskedId } from './use-asked-id.ts'
+import { iconOf, type Row, usePaletteActs, usePaletteRows } from './use-palette-rows.tsx'
 
 const [store, palette] = createSpotlight()
+const SHOWN_MAX = 12
 
 /** Selects the first row, as a change of the query does, so that Enter opens it. */
 function selectFirst(): void {
@@ -28,111 +24,83 @@ function selectFirst(): void {
 
 export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () => void }) {
   const go = useNavigate()
-  const { toggleColorScheme } = useMantineColorScheme()
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
-  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
-  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  const entities = useQuery({ queryKey: keys.entities, queryFn: () => api.entities() })
   // It is loaded because it is wanted.
   useEffect(() => {
     paletteDoor.isHere(palette)
     palette.open()
   }, [])
-  const { query } = useSpotlight(store)
-  const rows = [sources.data, projects.data, triggers.data, agents.data, entities.data]
+  const { query: typed, opened } = useSpotlight(store)
+  const query = typed.trim()
+  const id = useAskedId(query)
+  const { groups, isRead } = usePaletteRows(opened, secured, onLogOut)
+  const acts = usePaletteActs(opened, query)
+  const found = groupsFor()
+  const shown = found.flatMap(({ rows }) => rows.map((row) => row.id)).join(' ')
   // The list selects its first row when the query changes; rows that are answered after it was typed have none selected.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the rows that are shown stand for what made them.
   useEffect(() => {
-    if (query.trim() !== '') selectFirst()
-  }, [query, ...rows])
-  const icon = (Icon: typeof Cable) => <Icon size={17} aria-hidden />
-  const pages: SpotlightActionData[] = [
-    ...PAGES.map(({ to, label, icon: Icon }) => ({
-      id: to,
-      label: to === '/explore' ? 'Explore timelines' : label,
-      ...(to === '/ask' ? { description: 'Questions about what happened, and why (Ctrl I)' } : {}),
-      leftSection: icon(Icon),
-      onClick: () => void go(to),
-    })),
-    {
-      id: 'new-project',
-      label: 'New project',
-      leftSection: icon(Plus),
-      onClick: () => void go('/projects/new'),
-    },
-    { id: 'new', label: 'Add a source', leftSection: icon(Plus), onClick: () => void go('/sources/new') },
-    {
-      id: 'new-trigger',
-      label: 'Add a trigger',
-      leftSection: icon(Plus),
-      onClick: () => void go('/triggers/new'),
-    },
-    {
-      id: 'theme',
-      label: 'Switch between light and dark',
-      leftSection: icon(Moon),
-      onClick: toggleColorScheme,
-    },
-    ...(secured ? [{ id: 'logout', label: 'Log out', leftSection: icon(LogOut), onClick: onLogOut }] : []),
-  ]
-  const found: SpotlightActionData[] = (sources.data ?? []).map((source) => ({
-    id: `s:${source.name}`,
-    label: source.name,
-    description: `Source, ${source.connector}`,
-    leftSection: icon(Cable),
-    onClick: () => void go(`/sources/${encodeURIComponent(source.name)}`),
-  }))
-  const owned: SpotlightActionData[] = (projects.data ?? []).map((project) => ({
-    id: `p:${project.id}`,
-    label: project.name,
-    description: `Project, ${project.template_title}`,
-    leftSection: icon(FolderKanban),
-    onClick: () => void go(`/projects/${project.id}`),
-  }))
-  const waiting: SpotlightActionData[] = (triggers.data ?? []).map((trigger) => ({
-    id: `t:${trigger.name}`,
-    label: trigger.name,
-    description: `Trigger: ${trigger.sentence}`,
-    leftSection: icon(Zap),
-    onClick: () => void go(triggerPath(trigger.name)),
-  }))
-  const working: SpotlightActionData[] = (agents.data?.agents ?? []).map(({ name, prompt }) => ({
-    id: `a:${name}`,
-    label: name,
-    description: `Agent: ${prompt.split('\n')[0]}`,
-    leftSection: icon(Bot),
-    onClick: () => void go(agentPath(name)),
-  }))
-  const values: SpotlightActionData[] = (entities.data?.labels ?? []).flatMap((facet) =>
-    facet.values.map((value) => ({
-      id: `e:${facet.label}=${value.value}`,
-      label: `${facet.label}=${value.value}`,
-      description: `${count(value.events)} events`,
-      leftSection: icon(Tag),
-      onClick: () => void go(`/explore?l=${encodeURIComponent(`${facet.label}=${value.value}`)}`),
-    })),
-  )
+    if (query !== '') selectFirst()
+  }, [query, shown])
+
+  function groupsFor(): { group: string; rows: Row[] }[] {
+    if (id.asked !== null) {
+      if (id.named === null) return []
+      const { label, description, to } = id.named
+      return [{ group: 'Open', rows: [{ id: to, label, description, icon: 'id', to }] }]
+    }
+    if (query === '') return groups.slice(0, 1)
+    const known = groups
+      .map(({ group, rows }) => ({
+        group,
+        rows: rows.filter(({ label, description, words }) => isFound(query, label, description, words)),
+      }))
+      .filter(({ rows }) => rows.length > 0)
+    const all = acts.length > 0 ? [{ group: 'Do', rows: acts }, ...known] : known
+    // While something is still read, what is not found may yet be.
+    if (all.length > 0 || !isRead || verbIn(query)) return all
+    const words = encodeURIComponent(query)
+    return [
+      {
+        group: `“${query}”`,
+        rows: [
+          { id: 'in-events', label: 'Search events', icon: 'search', to: `/explore?q=${words}&window=24h` },
+          { id: 'in-incidents', label: 'Search incidents', icon: 'search', to: `/incidents?q=${words}` },
+          { id: 'in-help', label: 'Search help', icon: 'search', to: `/help?q=${words}` },
+          { id: 'ask', label: 'Ask', icon: 'ask', to: `/ask?q=${words}` },
+        ],
+      },
+    ]
+  }
+
+  const actionOf = ({ id, label, description, icon, to, act }: Row): SpotlightActionData => ({
+    id,
+    label,
+    ...(description === undefined ? {} : { description }),
+    leftSection: iconOf(icon),
+    onClick: () => (to === undefined ? act?.() : void go(to)),
+  })
   return (
     <Spotlight
       store={store}
-      actions={[
-        { group: 'Go to', actions: pages },
-        { group: 'Projects', actions: owned },
-        { group: 'Triggers', actions: waiting },
-        { group: 'Agents', actions: working },
-        { group: 'Sources', actions: found },
-        { group: 'Entities', actions: values },
-      ]}
+      actions={found.map(({ group, rows }) => ({ group, actions: rows.map(actionOf) }))}
+      // What fits was found above: by all words, ids and verbs.
+      filter={(_query, actions) => actions}
       shortcut={['mod + K']}
-      limit={12}
+      limit={query === '' ? undefined : SHOWN_MAX}
       scrollable
       maxHeight={420}
-      nothingFound="Nothing found"
+      nothingFound={<span role="status">{nothingWords(query, id.said)}</span>}
       searchProps={{
-        placeholder: 'Search pages, sources and entities',
+        placeholder: 'Search or act: evt_12, #128, pause app-logs',
         'aria-label': 'Search',
         leftSection: <Search size={17} aria-hidden />,
       }}
     />
   )
+}
+
+function nothingWords(query: string, ofId: string): string {
+  if (idIn(query) !== null) return ofId
+  const verb = verbIn(query)
+  return verb?.of ? `Nothing to ${verb.verb} is called ${verb.of}` : 'Nothing found'
 }

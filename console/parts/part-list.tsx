@@ -1,5 +1,5 @@
 /** A list of parts of one kind, each with what it is and the projects that use it. */
-import { Badge, Button, Group, Paper, Table, Text } from '@mantine/core'
+import { Badge, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -7,6 +7,7 @@ import { Link } from 'react-router'
 import { declared, dkeys } from '../declared-client.ts'
 import { partPath } from '../lib/fields.ts'
 import { PageHead } from './page.tsx'
+import { Cell, Row, RowLink, Rows } from './rows.tsx'
 import { Empty, Failed, LoadingRows } from './states.tsx'
 
 interface Part {
@@ -18,6 +19,8 @@ interface Part {
 interface Props<T extends Part> {
   kind: string
   title: string
+  /** Below the title: what the parts are called elsewhere. */
+  subtitle?: string
   /** Address of the form that makes one, and what its button says. */
   add: { to: string; label: string }
   parts: readonly T[] | undefined
@@ -34,6 +37,7 @@ interface Props<T extends Part> {
 export function PartListPage<T extends Part>({
   kind,
   title,
+  subtitle,
   add,
   parts,
   error,
@@ -46,16 +50,16 @@ export function PartListPage<T extends Part>({
   const nameOf = (id: string) => projects.data?.find((project) => project.id === id)?.name ?? id
   return (
     <>
-      <PageHead title={title}>
+      <PageHead title={title} subtitle={subtitle}>
         <Button component={Link} to={add.to} leftSection={<Plus size={16} aria-hidden />}>
           {add.label}
         </Button>
       </PageHead>
       {!parts && !error && <LoadingRows />}
-      {error && <Failed error={error} onRetry={onRetry} />}
+      {error && <Failed what={subtitle ?? title.toLowerCase()} error={error} onRetry={onRetry} />}
       {parts &&
         (parts.length === 0 ? (
-          <Empty title={`No ${title} yet`}>
+          <Empty title={`No ${subtitle ?? title.toLowerCase()} yet`}>
             <Text c="dimmed" maw={540}>
               {empty}
             </Text>
@@ -64,49 +68,35 @@ export function PartListPage<T extends Part>({
             </Button>
           </Empty>
         ) : (
-          <Paper withBorder radius="md">
-            <Table.ScrollContainer minWidth={620}>
-              <Table verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Name</Table.Th>
-                    <Table.Th>What it does</Table.Th>
-                    <Table.Th>Projects</Table.Th>
-                    <Table.Th>State</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {parts.map((part) => (
-                    <Table.Tr key={part.name}>
-                      <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                        <Link to={partPath(kind, part.name)}>{part.name}</Link>
-                        {part.customized && (
-                          <Badge ml={6} size="sm" variant="light" tt="none">
-                            edited by hand
-                          </Badge>
-                        )}
-                      </Table.Td>
-                      <Table.Td>
-                        <Text size="sm" lineClamp={2}>
-                          {what(part)}
-                        </Text>
-                      </Table.Td>
-                      <Table.Td>
-                        <Group gap={6}>
-                          {part.projects.map((id) => (
-                            <Link key={id} to={`/projects/${id}`}>
-                              {nameOf(id)}
-                            </Link>
-                          ))}
-                        </Group>
-                      </Table.Td>
-                      <Table.Td>{state(part)}</Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
-          </Paper>
+          <Rows label={title} columns={[{ name: 'Name', isHead: true }, 'Description', 'Projects', 'State']}>
+            {parts.map((part) => (
+              <Row key={part.name}>
+                <Cell>
+                  <RowLink to={partPath(kind, part.name)}>{part.name}</RowLink>
+                  {part.customized && (
+                    <Badge ml={6} size="sm" variant="light" tt="none">
+                      edited by hand
+                    </Badge>
+                  )}
+                </Cell>
+                <Cell>
+                  <Text size="sm" lineClamp={2}>
+                    {what(part)}
+                  </Text>
+                </Cell>
+                <Cell>
+                  <Group gap={6}>
+                    {part.projects.map((id) => (
+                      <Link key={id} to={`/projects/${id}`}>
+                        {nameOf(id)}
+                      </Link>
+                    ))}
+                  </Group>
+                </Cell>
+                <Cell>{state(part)}</Cell>
+              </Row>
+            ))}
+          </Rows>
         ))}
     </>
   )

@@ -11,7 +11,7 @@ export function RunMarks({ run }: { run: Pick<Run, 'status' | 'practice' | 'reru
         {run.status}
       </Mark>
       {run.outcome === 'no_op' && (
-        <Mark tone="quiet" title="It found nothing to report">
+        <Mark tone="quiet" title="Nothing to report">
           no finding
         </Mark>
       )}

@@ -1,72 +1,21 @@
-/** Sidebar, header with the command palette, health banner, and the page. */
-import {
-  ActionIcon,
-  Alert,
-  AppShell,
-  Badge,
-  Burger,
-  Button,
-  Group,
-  Kbd,
-  NavLink,
-  Text,
-  Tooltip,
-  useComputedColorScheme,
-  useMantineColorScheme,
-} from '@mantine/core'
+/** Menu, header with the command palette, health banner, and the page. */
+import { ActionIcon, Alert, AppShell, Burger, Button, Group, Kbd, Text, Tooltip } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { BookOpen, LogOut, Moon, Search, Sun, TriangleAlert } from 'lucide-react'
+import { LogOut, Search, TriangleAlert } from 'lucide-react'
 import { type ReactNode, type RefObject, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
-import { declared, dkeys } from '../declared-client.ts'
 import { lazyFrom } from '../lib/chunks.ts'
+import { zoneName } from '../lib/time.ts'
 import { DemoBar } from './demo-bar.tsx'
+import { MenuEntries } from './menu.tsx'
 import { Boundary } from './page-boundary.tsx'
-import { isAt, MENU } from './pages.ts'
 import { paletteDoor } from './palette-door.ts'
-import { useIncidentCounts } from './use-incident-counts.ts'
-
-/** How many proposals wait, where any do. */
-function OpenProposals() {
-  const { data } = useQuery({
-    queryKey: dkeys.proposals('waiting'),
-    queryFn: declared.openProposals,
-    refetchInterval: 30_000,
-    // Whoever may not read them has none to decide.
-    retry: false,
-  })
-  return data ? (
-    <Badge size="sm" circle aria-label={`${data} open`}>
-      {data > 99 ? '99' : data}
-    </Badge>
-  ) : null
-}
-
-/** How many incidents are open, where any are; the favicon has a red dot while one is critical. */
-function OpenIncidents() {
-  const counts = useIncidentCounts()
-  const critical = (counts?.critical ?? 0) > 0
-  useEffect(() => {
-    const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
-    if (icon) icon.href = critical ? '/favicon-critical.svg' : '/favicon.svg'
-  }, [critical])
-  return counts?.open ? (
-    <Badge size="sm" color={critical ? 'red' : undefined} aria-label={`${counts.open} open`}>
-      {counts.open > 99 ? '99+' : counts.open}
-    </Badge>
-  ) : null
-}
-
-const BADGES: Record<string, ReactNode> = {
-  '/incidents': <OpenIncidents />,
-  '/proposals': <OpenProposals />,
-}
+import { TimeCard } from './time-card.tsx'
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
-  const { pathname } = useLocation()
   const go = useNavigate()
   useHotkeys([['mod+I', () => void go('/ask')]])
   const health = useHealth()
@@ -108,15 +57,17 @@ export function Shell({ children }: { children: ReactNode }) {
           </Group>
           <Group gap="xs" wrap="nowrap">
             <Button
+              className="search-button"
               variant="default"
               size="xs"
+              aria-label="Search"
               leftSection={<Search size={14} aria-hidden />}
               onClick={paletteDoor.open}
               rightSection={<Kbd size="xs">Ctrl K</Kbd>}
             >
-              Search
+              <span className="wide-only">Search</span>
             </Button>
-            <SchemeSwitch />
+            <Zone />
             {secured && (
               <Tooltip label="Log out">
                 <ActionIcon variant="default" aria-label="Log out" onClick={logOut}>
@@ -128,42 +79,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        <AppShell.Section grow style={{ overflowY: 'auto' }}>
-          {MENU.map(({ group, pages }) => (
-            <div key={group ?? ''}>
-              {group && (
-                <Text size="xs" fw={600} c="dimmed" px="sm" pt={8} pb={2}>
-                  {group}
-                </Text>
-              )}
-              {pages.map(({ to, label, icon: Icon }) => (
-                <NavLink
-                  key={to}
-                  component={Link}
-                  to={to}
-                  label={label}
-                  py={3}
-                  leftSection={<Icon size={16} strokeWidth={1.7} aria-hidden />}
-                  rightSection={BADGES[to]}
-                  active={isAt(to, pathname)}
-                  aria-current={isAt(to, pathname) ? 'page' : undefined}
-                  onClick={close}
-                />
-              ))}
-            </div>
-          ))}
-          <NavLink
-            component="a"
-            href="/docs/"
-            label="API reference"
-            leftSection={<BookOpen size={17} aria-hidden />}
-          />
-        </AppShell.Section>
-        <AppShell.Section px="sm" pb={4}>
-          <Text size="xs" c="dimmed">
-            {health.data?.version ? `Version ${health.data.version}` : ' '}
-          </Text>
-        </AppShell.Section>
+        <MenuEntries onGo={close} version={health.data?.version} />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
         <HealthBanner />
@@ -171,6 +87,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {children}
       </AppShell.Main>
       <WantedPalette secured={secured} />
+      <TimeCard />
     </AppShell>
   )
 }
@@ -255,15 +172,11 @@ function useBannerSpace(box: RefObject<HTMLElement | null>, isShown: boolean): v
   }, [box, isShown])
 }
 
-function SchemeSwitch() {
-  const { setColorScheme } = useMantineColorScheme()
-  const scheme = useComputedColorScheme('light')
-  const next = scheme === 'dark' ? 'light' : 'dark'
+/** The zone of all times of the page, once. */
+function Zone() {
   return (
-    <Tooltip label={`Use the ${next} theme`}>
-      <ActionIcon variant="default" aria-label={`Use the ${next} theme`} onClick={() => setColorScheme(next)}>
-        {scheme === 'dark' ? <Sun size={16} aria-hidden /> : <Moon size={16} aria-hidden />}
-      </ActionIcon>
-    </Tooltip>
+    <Text size="xs" c="dimmed" title={Intl.DateTimeFormat().resolvedOptions().timeZone}>
+      {zoneName(new Date())}
+    </Text>
   )
 }

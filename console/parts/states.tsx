@@ -14,9 +14,21 @@ export function LoadingRows({ rows = 6 }: { rows?: number }) {
   )
 }
 
-export function Failed({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+interface FailedProps {
+  error: Error
+  /** What was to be loaded: "firings". */
+  what?: string
+  onRetry?: () => void
+}
+
+export function Failed({ error, what = 'this', onRetry }: FailedProps) {
   return (
-    <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title="Couldn’t load this" role="alert">
+    <Alert
+      color="red"
+      icon={<CircleAlert size={18} aria-hidden />}
+      title={`Couldn’t load ${what}`}
+      role="alert"
+    >
       <Text size="sm">{error.message}</Text>
       {onRetry && (
         <Button mt="sm" size="xs" variant="default" onClick={onRetry}>

@@ -10,6 +10,7 @@ import { eventPath } from '../lib/explore-state.ts'
 import { count } from '../lib/time.ts'
 import { Fold } from './fold.tsx'
 import { Failed } from './states.tsx'
+import { When } from './when.tsx'
 
 const LISTED = 20
 const PAGE = 50
@@ -65,7 +66,7 @@ function Events({ cursor, request, entity }: Pick<Props, 'request' | 'entity'> &
     // What was stored is never changed.
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="events" error={error} onRetry={() => void refetch()} />
   const rows = data?.pages.flatMap((page) => page.rows) ?? []
   return (
     <Stack gap={2}>
@@ -74,7 +75,7 @@ function Events({ cursor, request, entity }: Pick<Props, 'request' | 'entity'> &
           <Link to={eventPath(row.id, entity)} className="mono">
             {row.id}
           </Link>{' '}
-          <time dateTime={row.event_time}>{new Date(row.event_time).toLocaleString()}</time> {row.text}
+          <When at={row.event_time} only="absolute" /> {row.text}
         </Text>
       ))}
       <Text size="sm" c="dimmed" role="status">

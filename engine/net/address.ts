@@ -4,7 +4,6 @@
  * carry, since a gateway or the kernel would connect to that.
  */
 
-import { lookup } from 'node:dns/promises'
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 
 type AddressClass =
@@ -151,7 +150,11 @@ function groups(text: string): number[] {
  * Nothing is kept once it has answered.
  */
 export function systemResolve(): Resolve {
-  return shared(async (host) => (await lookup(host, { all: true })).map(({ address }) => address))
+  return shared(async (host) => {
+    // Loaded with the first name, as the client of HTTP is: every thread has this module.
+    const { lookup } = process.getBuiltinModule('node:dns/promises')
+    return (await lookup(host, { all: true })).map(({ address }) => address)
+  })
 }
 
 /** One call under way per host. */

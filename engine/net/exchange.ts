@@ -3,8 +3,8 @@
  * client is given a look-up that knows these addresses only; of a literal it asks none, so the literal
  * itself has been checked. Proxies of the environment are not asked: an agent of one's own ignores them.
  */
-import http from 'node:http'
-import https from 'node:https'
+import type http from 'node:http'
+import type https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Timers } from '../clock.ts'
 import type { Target } from './address.ts'
@@ -49,15 +49,31 @@ interface NameOptions {
 }
 
 /** Connections are kept by the addresses they were checked for, so none is lent to another audience. */
-class HttpPool extends http.Agent {
-  override getName(options: http.ClientRequestArgs & NameOptions): string {
-    return `${super.getName(options)}:${options.checked ?? ''}`
-  }
+const named = (name: string, { checked }: NameOptions): string => `${name}:${checked ?? ''}`
+
+/**
+ * Node's client, loaded with the first exchange: every thread has this module, and most make none.
+ * Loading it with the module cost each a quarter of its start.
+ */
+const clientOf = {
+  http: () => process.getBuiltinModule('node:http'),
+  https: () => process.getBuiltinModule('node:https'),
 }
-class HttpsPool extends https.Agent {
-  override getName(options: https.RequestOptions & NameOptions): string {
-    return `${super.getName(options)}:${options.checked ?? ''}`
-  }
+
+function httpPool(bounds: http.AgentOptions): http.Agent {
+  return new (class extends clientOf.http().Agent {
+    override getName(options: http.ClientRequestArgs & NameOptions): string {
+      return named(super.getName(options), options)
+    }
+  })(bounds)
+}
+
+function httpsPool(bounds: https.AgentOptions): https.Agent {
+  return new (class extends clientOf.https().Agent {
+    override getName(options: https.RequestOptions & NameOptions): string {
+      return named(super.getName(options), options)
+    }
+  })(bounds)
 }
 
 type Outcome = (EgressAnswer | EgressFault) & { stale?: boolean }
@@ -91,13 +107,20 @@ export function createAgents(perTarget: number): Agents {
     maxFreeSockets: MAX_IDLE_PER_TARGET,
     timeout: IDLE_MS,
   }
-  const plain = new HttpPool(bounds)
-  const secure = new HttpsPool(bounds)
+  let plain: http.Agent | null = null
+  let secure: http.Agent | null = null
   return {
-    of: ({ url }) => (url.protocol === 'https:' ? secure : plain),
+    of({ url }) {
+      if (url.protocol === 'https:') {
+        secure ??= httpsPool(bounds)
+        return secure
+      }
+      plain ??= httpPool(bounds)
+      return plain
+    },
     close() {
-      plain.destroy()
-      secure.destroy()
+      plain?.destroy()
+      secure?.destroy()
     },
   }
 }
@@ -172,7 +195,7 @@ export function begin(
     // A name for the certificate and SNI, which has no form for addresses (RFC 6066, 3).
     ...(secure ? { servername: isIP(host) ? '' : host.replace(/\.$/, '') } : {}),
   }
-  return secure ? https.request(options) : http.request(options)
+  return (secure ? clientOf.https() : clientOf.http()).request(options)
 }
 
 /** A look-up that knows the checked addresses and nothing else. */

@@ -62,7 +62,7 @@ export const catalog = [
     role: 'reader',
     body: 'request-labels-preview.json',
     answer: 'labels-preview-result.json',
-    summary: 'Dry run of a label over recent payloads or a sample',
+    summary: 'Preview of a label over recent payloads or a sample',
     run: (engine, { body }) => engine.previewLabel(body),
   }),
   operation({

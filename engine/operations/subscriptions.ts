@@ -308,7 +308,7 @@ export const deliveries = [
     scope: 'read',
     role: 'reader',
     answer: 'firing-message.json',
-    summary: 'What is posted to the recipient',
+    summary: 'What is posted to the subscriber',
     run: (engine, { params }) => engine.deliveryMessage(params.id),
   }),
   ofDeliveries({

@@ -27,7 +27,7 @@ export function openReader(db: Database, options: ReadingOptions, clock: Clock):
     ...ofEvents,
     // Engines in memory, in which scenarios are checked.
     ...createScenarioReads(ctx, ofEvents, async () => (await import('./here.ts')).openEngineHere),
-    close: async () => db.close(),
+    close: async () => void db.close(),
     perform: (id: string, input: OperationInput) => perform(id, input),
   }
   const calls = opening(atHand, async () => {

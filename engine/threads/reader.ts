@@ -28,11 +28,11 @@ export function answer(
 ): void {
   const send = (message: FromThread): void => port.postMessage(message)
   const run = async (): Promise<unknown> => (target[method] as (...args: unknown[]) => unknown)(...args)
-  run().then(
-    (value) => send({ t: 'settled', results: [{ id, value }] }),
-    (error: Error) => {
+  // What cannot be sent is a fault as any other: whoever waits is told.
+  run()
+    .then((value) => send({ t: 'settled', results: [{ id, value }] }))
+    .catch((error: Error) => {
       const told = error instanceof SvcError ? error : faultOf(error, send)
       send({ t: 'settled', results: [{ id, error: told.toWire() }] })
-    },
-  )
+    })
 }

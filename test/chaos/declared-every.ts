@@ -18,7 +18,7 @@ const STEPS = ['start with nothing', 'start with a catalog', FIRST_START]
 
 /** @param scratch folder to work in, best in memory. */
 export async function* killEverywhere(scratch: string): AsyncGenerator<KilledOperation> {
-  buildChild()
+  await buildChild()
   const base = join(scratch, 'base')
   const engine = openWorld(join(base, 'svc.db'))
   await buildWorld(engine)

@@ -7,10 +7,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { build } from 'esbuild'
+import { daemonOptions } from '../../scripts/build.mjs'
 import type { Run } from './declared-child.ts'
 import { digestFile } from './declared-state.ts'
 
@@ -32,18 +33,12 @@ const OF_THE_FILE = [
 /** A machine of two cores; more children would only wait for each other. */
 const AT_ONCE = 2
 
-/** Builds the program that is killed; only the templates it uses come along, which starts sooner. */
-export function buildChild(): void {
-  buildSync({
-    entryPoints: [fileURLToPath(new URL('./declared-child.ts', import.meta.url))],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    outfile: BUNDLE,
-    logLevel: 'error',
-  })
+/** Builds the program that is killed, as the daemon is built; only the templates it uses come along, which starts sooner. */
+export async function buildChild(): Promise<void> {
   const beside = dirname(BUNDLE)
+  rmSync(beside, { recursive: true, force: true })
+  const entryPoints = { 'declared-child': fileURLToPath(new URL('./declared-child.ts', import.meta.url)) }
+  await build({ ...daemonOptions(relative(ROOT, beside)), entryPoints })
   cpSync(join(ROOT, 'engine/log/store/migrations'), join(beside, 'migrations'), { recursive: true })
   const templates = join(beside, 'catalog/templates')
   mkdirSync(templates, { recursive: true })

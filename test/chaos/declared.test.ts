@@ -17,7 +17,7 @@ const nothing = join(scratch, 'nothing')
 const KILLS = 2
 
 beforeAll(async () => {
-  buildChild()
+  await buildChild()
   mkdirSync(nothing)
   const engine = openWorld(join(base, 'svc.db'))
   await buildWorld(engine)

@@ -232,7 +232,7 @@ describe('words and lines', () => {
       shared_with: [{ id: 'p', name: 'Ops' }],
     })
     expect(describeNode(node, Date.parse(AT))).toBe(
-      'agent triage, providera/m1, off, no provider, 1 running, 2 queued, 1 run today, last 3m ago, $0.40 today, customized, shared with Ops',
+      'agent triage, providera/m1, off, no provider, 1 running, 2 queued, 1 run today, last 3 min ago, $0.40 today, customized, shared with Ops',
     )
   })
 

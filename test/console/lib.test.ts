@@ -14,7 +14,7 @@ import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
-import { relative } from '../../console/lib/time.ts'
+import { ago } from '../../console/lib/time.ts'
 import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
 
 describe('the address of Explore', () => {
@@ -154,15 +154,15 @@ describe('rows and times', () => {
 
   it('say how long ago', () => {
     const now = Date.parse('2026-11-20T12:00:00Z')
-    const ago = (ms: number) => relative(new Date(now - ms).toISOString(), now)
-    expect([0, 5_000, 59_999, 60_000, 7_200_000, 172_800_000, -5_000].map(ago)).toEqual([
+    const before = (ms: number) => ago(new Date(now - ms).toISOString(), now)
+    expect([0, 5_000, 59_999, 60_000, 7_200_000, 172_800_000, -5_000].map(before)).toEqual([
       'just now',
-      '5s ago',
-      '59s ago',
-      '1m ago',
-      '2h ago',
-      '2d ago',
-      'in 5s',
+      '5 s ago',
+      '1 min ago',
+      '1 min ago',
+      '2 h ago',
+      '2 d ago',
+      'in 5 s',
     ])
   })
 

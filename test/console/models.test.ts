@@ -89,7 +89,7 @@ describe('a model provider', () => {
 
   it('is tested, and says what to look at', () => {
     expect(testWords({ ok: true, model: 'm1', ms: 12 })).toEqual({
-      title: 'It answers',
+      title: 'The provider answers',
       text: 'm1 answered within 12 ms.',
     })
     expect(testWords({ ok: false, model: 'm1', ms: 3, failed: 'credential', error: '401' })).toEqual({

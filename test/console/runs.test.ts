@@ -12,15 +12,14 @@ import {
   durationOf,
   freshMs,
   handoffWords,
-  money,
   recordsOf,
   spentOf,
   spentWords,
   tokenWords,
-  took,
   wokenWords,
   writeBackWords,
 } from '../../console/lib/runs.ts'
+import { money, took } from '../../console/lib/time.ts'
 import type { Run, RunDetail, RunStep } from '../../schemas/types.ts'
 
 const AT = '2026-11-20T12:00:00.000Z'
@@ -121,8 +120,8 @@ describe('a run in words', () => {
   it('has a cost that is never made up', () => {
     expect(money(null)).toBe('—')
     expect(money(0)).toBe('$0')
-    expect(money(0.00213)).toBe('$0.0021')
-    expect(money(0.000004)).toBe('$0.000004')
+    expect(money(0.00213)).toBe('<$0.01')
+    expect(money(-0.000004)).toBe('>-$0.01')
     expect(money(0.01)).toBe('$0.01')
     expect(money(1_234.5)).toBe('$1,234.50')
   })
@@ -132,11 +131,11 @@ describe('a run in words', () => {
       '—',
       '0 ms',
       '850 ms',
-      '12.3 s',
-      '59.9 s',
-      '1 m 0 s',
-      '4 m 5 s',
-      '2 h 3 m',
+      '12 s',
+      '1 min',
+      '1 min',
+      '4 min',
+      '2 h 3 min',
     ])
     const now = Date.parse(AT) + 3_000
     expect(durationOf(run({ duration_ms: null, finished_at: null }), now)).toBe('3.0 s')
@@ -297,7 +296,7 @@ describe('two runs side by side', () => {
       right: 'succeeded, practice',
       differs: true,
     })
-    expect(by.get('Cost')).toMatchObject({ left: '$0.0055', right: '— not priced' })
+    expect(by.get('Cost')).toMatchObject({ left: '<$0.01', right: '— not priced' })
     expect(by.get('Claims')).toMatchObject({ left: '1 of 2 claims hold', right: 'none' })
     expect(by.get('Tokens in')!.differs).toBe(false)
   })

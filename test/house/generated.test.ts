@@ -4,6 +4,7 @@ import { CATALOG_FILE, generate } from '../../schemas/generate.ts'
 import { renderCatalogSchema } from '../../scripts/catalog-schema.ts'
 import { CALLS_FILE, renderCalls } from '../../scripts/client-calls.ts'
 import { KERNEL_FILE, renderKernel } from '../../scripts/kernel.ts'
+import { renderSchema, SCHEMA_PATH } from '../../scripts/schema-file.ts'
 import { textOf } from './project-files.ts'
 
 describe('generated files', () => {
@@ -17,6 +18,10 @@ describe('generated files', () => {
       textOf(`schemas/${CATALOG_FILE}`) === renderCatalogSchema(),
       `schemas/${CATALOG_FILE} is stale: npm run generate`,
     ).toBe(true)
+  })
+
+  it('of the data file are those that npm run generate writes', () => {
+    expect(textOf(SCHEMA_PATH) === renderSchema(), `${SCHEMA_PATH} is stale: npm run generate`).toBe(true)
   })
 
   it('of the routes are those that npm run generate writes', async () => {

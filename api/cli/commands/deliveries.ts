@@ -32,7 +32,7 @@ export function deliveriesCommand(io: Io): Command {
       .option('--trigger <trigger>', 'only firings of this trigger')
       .option('--recipient <id>', 'only to this subscription or agent, or of its findings')
       .addOption(
-        new Option('--kind <kind>', 'only to recipients of this kind').choices([
+        new Option('--kind <kind>', 'only to subscribers of this kind').choices([
           ...['agent', 'webhook', 'slack', 'mcp', 'write_back'],
         ]),
       )

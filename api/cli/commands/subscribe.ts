@@ -131,7 +131,7 @@ async function list(io: Io, flags: Flags): Promise<void> {
 }
 
 function lastText({ disabled_at, last_delivery: last }: Subscription): string {
-  if (disabled_at !== null) return `off since ${disabled_at}: the recipient said that it is gone`
+  if (disabled_at !== null) return `off since ${disabled_at}: the subscriber said: gone`
   if (last === null) return 'none yet'
   return `${last.status} ${last.at}${last.reason === null ? '' : `: ${last.reason}`}`
 }

@@ -3,7 +3,7 @@
  * own words change, so that time does not render three hundred nodes.
  */
 import { createContext, useContext, useSyncExternalStore } from 'react'
-import { relative } from '../../lib/time.ts'
+import { ago } from '../../lib/time.ts'
 
 export class InstantStore {
   private readonly listeners = new Set<() => void>()
@@ -31,7 +31,7 @@ export const KnowsNeverContext = createContext(true)
 
 export function Ago({ at }: { at: string }) {
   const store = useContext(InstantContext)
-  const text = useSyncExternalStore(store.subscribe, () => relative(at, store.read()))
+  const text = useSyncExternalStore(store.subscribe, () => ago(at, store.read()))
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
       {text}

@@ -1,5 +1,5 @@
 /** A node of an exported picture: what the canvas shows of it, as SVG. */
-import { relative } from '../../lib/time.ts'
+import { ago } from '../../lib/time.ts'
 import { type DrawnNode, kindWord } from '../drawing/fold.ts'
 import { type Box, VERDICT_ROW, VERDICT_TOP } from '../drawing/geometry.ts'
 import type { GraphMarks } from '../types.ts'
@@ -65,7 +65,7 @@ function liveWords(drawn: DrawnNode, now: number): string {
   if (!node) return ''
   return [
     workWords(node) || todayWords(node),
-    node.last_at && relative(node.last_at, now),
+    node.last_at && ago(node.last_at, now),
     spendWords(node)?.replace(' today', ''),
   ]
     .filter(Boolean)

@@ -83,7 +83,7 @@ export function AgentEditor({
         {!stored && (
           <Select
             label="Start from"
-            placeholder="A blank prompt"
+            placeholder="An empty prompt"
             data={(agents.data?.presets ?? []).map(({ id, label: text }) => ({ value: id, label: text }))}
             onChange={(id) => {
               const preset = agents.data?.presets.find((entry) => entry.id === id)

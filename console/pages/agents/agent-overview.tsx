@@ -6,7 +6,8 @@ import type { Agent, AgentForecast } from '../../../schemas/types.ts'
 import { SHOWN_FIRST } from '../../lib/agent-form.ts'
 import { triggerPath } from '../../lib/firings.ts'
 import { forecastWords, spendShare } from '../../lib/forecast.ts'
-import { agentPath, freshMs, money } from '../../lib/runs.ts'
+import { agentPath, freshMs } from '../../lib/runs.ts'
+import { money, value } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -18,7 +19,7 @@ export function AgentOverview({ agent }: { agent: Agent }) {
     <Stack gap="lg" maw={1180}>
       {!agent.enabled && agent.triggers.length > 0 && (
         <Alert color="yellow" p="xs">
-          It is off: nothing wakes it.
+          Off: nothing wakes this agent.
         </Alert>
       )}
       <Section
@@ -126,7 +127,7 @@ function Costs({ forecast }: { forecast: AgentForecast }) {
           {money(spent_usd)}
           {budget_usd !== null && ` of ${money(budget_usd)}`}
         </Fact>
-        <Fact title="Runs a day">{runs_per_day.toLocaleString('en-US', { maximumFractionDigits: 1 })}</Fact>
+        <Fact title="Runs a day">{value(runs_per_day)}</Fact>
         <Fact title="A run">{money(cost_per_run_usd)}</Fact>
         <Fact title="A day">{money(per_day_usd)}</Fact>
         <Fact title="A month">{money(per_month_usd)}</Fact>

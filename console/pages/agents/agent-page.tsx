@@ -9,6 +9,7 @@ import { draftOf, NEW_AGENT, proposedAgent } from '../../lib/agent-form.ts'
 import { readRunFilter, withFilter } from '../../lib/run-filters.ts'
 import { warningsIn } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { useTab } from '../../lib/use-tab.ts'
 import { ChangeHistory } from '../../parts/change-history.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -62,6 +63,7 @@ function NewAgent() {
 function ExistingAgent({ name }: { name: string }) {
   const go = useNavigate()
   const [address, setAddress] = useSearchParams()
+  const [tab, goTo] = useTab(TABS)
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.agent(name),
     queryFn: () => declared.agent(name),
@@ -71,7 +73,7 @@ function ExistingAgent({ name }: { name: string }) {
     return (
       <>
         <PageHead title={name} />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the agent" error={error} onRetry={() => void refetch()} />
       </>
     )
   const { query, offset } = readRunFilter(address)
@@ -87,11 +89,7 @@ function ExistingAgent({ name }: { name: string }) {
         />
       </PageHead>
       <StandingWarnings of={data.warnings} />
-      <Tabs
-        value={address.get('tab') ?? 'overview'}
-        onChange={(tab) => setAddress(tab === 'overview' || !tab ? {} : { tab })}
-        keepMounted={false}
-      >
+      <Tabs value={tab} onChange={goTo} keepMounted={false}>
         <Tabs.List mb="md">
           {TABS.map(({ value, label }) => (
             <Tabs.Tab key={value} value={value}>

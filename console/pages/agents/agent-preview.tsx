@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { Agent } from '../../../schemas/types.ts'
 import { firingPath } from '../../lib/firings.ts'
-import { count } from '../../lib/time.ts'
+import { count, moment } from '../../lib/time.ts'
 import { FoldedText } from '../../parts/fold.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { rkeys, runs } from '../../run-client.ts'
@@ -22,7 +22,8 @@ export function AgentPreview({ agent }: { agent: Agent }) {
     queryFn: () => work.firings(query, undefined, FIRINGS),
   })
   if (firings.isPending) return <LoadingRows />
-  if (firings.error) return <Failed error={firings.error} onRetry={() => void firings.refetch()} />
+  if (firings.error)
+    return <Failed what="the preview" error={firings.error} onRetry={() => void firings.refetch()} />
   const listed = firings.data.firings
   const chosen = address.get('firing') ?? listed[0]?.dispatch_id ?? null
   if (chosen === null)
@@ -34,7 +35,7 @@ export function AgentPreview({ agent }: { agent: Agent }) {
     )
   const options = listed.map(({ dispatch_id, trigger, key, fired_at, opened_at }) => ({
     value: dispatch_id,
-    label: `${trigger}${key && key !== trigger ? `: ${key}` : ''}, ${new Date(fired_at ?? opened_at).toLocaleString()}`,
+    label: `${trigger}${key && key !== trigger ? `: ${key}` : ''}, ${moment(Date.parse(fired_at ?? opened_at), Date.now())}`,
   }))
   return (
     <Stack maw={980}>
@@ -63,7 +64,7 @@ function Told({ agent, firing }: { agent: string; firing: string }) {
     queryFn: () => runs.preview(agent, firing),
   })
   if (isPending) return <LoadingRows rows={3} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the preview" error={error} onRetry={() => void refetch()} />
   const { system, message, tools, tokens } = data
   return (
     <Stack gap="sm" component="section" aria-label="Prompt">

@@ -1,5 +1,5 @@
 /** What an agent is tested by, and what tests over it came to. */
-import { ActionIcon, Alert, Button, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
 import { useState } from 'react'
@@ -7,10 +7,12 @@ import { Link } from 'react-router'
 import type { AgentExample, AgentTest } from '../../../schemas/types.ts'
 import { agentTests, tkeys } from '../../agent-test-client.ts'
 import { changeWords, expectedWords, testTone, totalsWords } from '../../lib/agent-tests.ts'
-import { money, runPath, took } from '../../lib/runs.ts'
+import { runPath } from '../../lib/runs.ts'
+import { money, took } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark } from '../../parts/mark.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
+import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -22,7 +24,7 @@ export function AgentTests({ agent }: { agent: string }) {
     queryKey: tkeys.examples(agent),
     queryFn: () => agentTests.examples(agent),
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the tests" error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows />
   if (data.examples.length === 0)
     return (
@@ -51,7 +53,7 @@ function Start({ agent }: { agent: string }) {
         ...(choice.provider ? { provider: choice.provider } : {}),
         ...(choice.model ? { model: choice.model } : {}),
       }),
-    { said: () => 'The test has begun: one practice run of each example' },
+    { failed: 'Couldn’t start the test', said: () => 'The test has begun: one practice run of each example' },
   )
   return (
     <Group gap="sm" align="flex-end">
@@ -65,46 +67,36 @@ function Start({ agent }: { agent: string }) {
 
 function Examples({ agent, examples }: { agent: string; examples: readonly AgentExample[] }) {
   const remove = useChange((id: string) => agentTests.removeExample(agent, id), {
+    failed: 'Couldn’t remove the example',
     said: () => 'Example removed',
   })
   return (
-    <Table.ScrollContainer minWidth={520}>
-      <Table aria-label="Examples">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Example</Table.Th>
-            <Table.Th>About</Table.Th>
-            <Table.Th>Expected</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>Remove</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {examples.map((example) => (
-            <Table.Tr key={example.id}>
-              <Table.Td>
-                <Link to={runPath(example.run_id)}>{example.name}</Link>
-              </Table.Td>
-              <Table.Td className="mono">
-                {example.label}={example.key}
-              </Table.Td>
-              <Table.Td>{expectedWords(example)}</Table.Td>
-              <Table.Td>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={`Remove ${example.name}`}
-                  onClick={() => remove.mutate(example.id)}
-                >
-                  <Trash2 size={16} aria-hidden />
-                </ActionIcon>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <Rows
+      label="Examples"
+      columns={[{ name: 'Example', isHead: true }, 'About', 'Expected', { name: 'Remove', isUnnamed: true }]}
+    >
+      {examples.map((example) => (
+        <Row key={example.id}>
+          <Cell>
+            <RowLink to={runPath(example.run_id)}>{example.name}</RowLink>
+          </Cell>
+          <Cell isMono>
+            {example.label}={example.key}
+          </Cell>
+          <Cell>{expectedWords(example)}</Cell>
+          <Cell>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove ${example.name}`}
+              onClick={() => remove.mutate(example.id)}
+            >
+              <Trash2 size={16} aria-hidden />
+            </ActionIcon>
+          </Cell>
+        </Row>
+      ))}
+    </Rows>
   )
 }
 
@@ -115,7 +107,7 @@ function Tests({ agent }: { agent: string }) {
     refetchInterval: ({ state }) =>
       state.data?.tests.some(({ status }) => status === 'running') ? OPEN_MS : false,
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the tests" error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows rows={3} />
   if (data.tests.length === 0) return <Text size="sm">None was run yet.</Text>
   return (

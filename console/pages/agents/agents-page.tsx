@@ -1,5 +1,5 @@
 /** Agents: what wakes each, what it spent of its budget, and how its last runs went. */
-import { Alert, Badge, Button, Group, Paper, Switch, Table, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
@@ -19,6 +19,7 @@ import {
 import { useChange } from '../../lib/use-change.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
+import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -42,10 +43,11 @@ export default function AgentsPage() {
         </Button>
       </PageHead>
       {!data && !error && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="agents" error={error} onRetry={() => void refetch()} />}
       {data && !data.key_configured && (
         <Alert color="yellow" mb="md" title="There is no model to run on">
-          An agent that is woken fails until there is one. <Link to="/settings">Set a model provider</Link>.
+          An agent that is woken fails until there is one.{' '}
+          <Link to="/settings?tab=providers">Set a model provider</Link>.
         </Alert>
       )}
       {data &&
@@ -56,7 +58,7 @@ export default function AgentsPage() {
 
 function NoAgents() {
   return (
-    <Empty title="No Agents yet">
+    <Empty title="No agents yet">
       <Text c="dimmed" maw={540}>
         An agent is woken with an entity’s timeline, investigates, and writes its finding back. Give it a
         prompt and the trigger that wakes it.
@@ -71,33 +73,27 @@ function NoAgents() {
 function AgentTable({ agents, recent }: { agents: readonly Agent[]; recent: RunsResult | undefined }) {
   const records = recordsOf(recent?.runs ?? [])
   return (
-    <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={900}>
-        <Table verticalSpacing="xs" highlightOnHover aria-label="Agents">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Agent</Table.Th>
-              <Table.Th>On</Table.Th>
-              <Table.Th>Woken by</Table.Th>
-              <Table.Th>Projects</Table.Th>
-              <Table.Th>Spent</Table.Th>
-              <Table.Th>Last runs</Table.Th>
-              <Table.Th>Last run</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {agents.map((agent) => (
-              <Row
-                key={agent.name}
-                agent={agent}
-                record={records.get(agent.name)}
-                spent={recent ? spentOf(agent.name, recent.runs, recent.total) : null}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Paper>
+    <Rows
+      label="Agents"
+      columns={[
+        { name: 'Agent', isHead: true },
+        'On',
+        'Woken by',
+        'Projects',
+        'Spent',
+        'Last runs',
+        'Last run',
+      ]}
+    >
+      {agents.map((agent) => (
+        <AgentRow
+          key={agent.name}
+          agent={agent}
+          record={records.get(agent.name)}
+          spent={recent ? spentOf(agent.name, recent.runs, recent.total) : null}
+        />
+      ))}
+    </Rows>
   )
 }
 
@@ -107,15 +103,13 @@ interface RowProps {
   spent: Spent | null
 }
 
-function Row({ agent, record, spent }: RowProps) {
+function AgentRow({ agent, record, spent }: RowProps) {
   const { name, prompt, triggers, budget_usd, projects, customized } = agent
   return (
-    <Table.Tr>
-      <Table.Td style={{ overflowWrap: 'anywhere', minWidth: 200 }}>
+    <Row>
+      <Cell>
         <Group gap="xs">
-          <Text component={Link} to={agentPath(name)} fw={600} className="link">
-            {name}
-          </Text>
+          <RowLink to={agentPath(name)}>{name}</RowLink>
           {customized && (
             <Badge size="sm" variant="default" tt="none">
               edited by hand
@@ -125,11 +119,11 @@ function Row({ agent, record, spent }: RowProps) {
         <Text size="sm" c="dimmed" lineClamp={1}>
           {prompt.split('\n')[0]}
         </Text>
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <AgentSwitch agent={agent} />
-      </Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+      </Cell>
+      <Cell>
         {triggers.length === 0
           ? 'only a handoff'
           : triggers.map((trigger) => (
@@ -137,17 +131,15 @@ function Row({ agent, record, spent }: RowProps) {
                 <Link to={triggerPath(trigger)}>{trigger}</Link>
               </div>
             ))}
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <ProjectLinks ids={projects} />
-      </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        {spentWords(spent, budget_usd) || <Link to={agentPath(name)}>see its page</Link>}
-      </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+      </Cell>
+      <Cell isWhole>{spentWords(spent, budget_usd) || <Link to={agentPath(name)}>see its page</Link>}</Cell>
+      <Cell isWhole>
         {record && record.ended > 0 ? `${record.succeeded} of ${record.ended} succeeded` : 'none'}
-      </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+      </Cell>
+      <Cell isWhole>
         {record ? (
           <Group gap={6} wrap="nowrap">
             <Link to={runPath(record.last.id)} aria-label={`Last run of ${name}, ${record.last.status}`}>
@@ -158,13 +150,14 @@ function Row({ agent, record, spent }: RowProps) {
         ) : (
           'never'
         )}
-      </Table.Td>
-    </Table.Tr>
+      </Cell>
+    </Row>
   )
 }
 
 export function AgentSwitch({ agent, label }: { agent: Agent; label?: string }) {
   const change = useChange((on: boolean) => declared.switchAgent(agent.name, on), {
+    failed: (on) => `Couldn’t ${on ? 'resume' : 'pause'} ${agent.name}`,
     said: (_result, on) => `${agent.name} is ${on ? 'on' : 'off'}`,
   })
   return (

@@ -68,7 +68,9 @@ function Talk({ session, isNew, given }: { session: string; isNew: boolean; give
   return (
     <div className="ask-talk">
       <NoProvider isAdmin={isAdmin} />
-      {stored.error && !live && <Failed error={stored.error} onRetry={() => void stored.refetch()} />}
+      {stored.error && !live && (
+        <Failed what="conversations" error={stored.error} onRetry={() => void stored.refetch()} />
+      )}
       {!isNew && stored.isPending && !live ? (
         <LoadingRows rows={3} />
       ) : isEmpty && !stored.error ? (
@@ -94,7 +96,7 @@ function NoProvider({ isAdmin }: { isAdmin: boolean }) {
             : 'Ask needs a model provider. Somebody with scope admin adds one under Settings.'}
         </Text>
         {isAdmin && (
-          <Button component={Link} to="/settings" size="xs" variant="default">
+          <Button component={Link} to="/settings?tab=providers" size="xs" variant="default">
             Add a model provider
           </Button>
         )}

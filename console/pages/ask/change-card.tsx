@@ -28,7 +28,7 @@ export function ChangeCard({ proposal, applied, isAdmin, onApplied }: Props) {
       const said = await applyCard(proposal, typed)
       await onApplied(said)
     },
-    { said: () => `${CARD_WORDS[kind]} ${name} is applied; undo it under Change history`, quiet: true },
+    { said: () => `${CARD_WORDS[kind]} ${name} is applied; undo it under Changes`, quiet: true },
   )
   const isMissing = needs.some((field) => !typed[field]?.trim())
   return (
@@ -80,7 +80,7 @@ export function ChangeCard({ proposal, applied, isAdmin, onApplied }: Props) {
             <Button component={Link} to={madePath(proposal, applied)} variant="default" size="xs">
               Open {name}
             </Button>
-            <Button component={Link} to="/changes" variant="subtle" size="xs">
+            <Button component={Link} to="/changes?tab=history" variant="subtle" size="xs">
               Change history
             </Button>
           </Group>

@@ -153,7 +153,7 @@ function Delete({ session, onClose, onDone }: DialogProps) {
         </Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button color="red" loading={remove.isPending} onClick={() => remove.mutate()}>
             Delete

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core'
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react'
 import type { AskBlock } from '../../lib/ask.ts'
 import { readOf } from '../../lib/folds.ts'
-import { took } from '../../lib/runs.ts'
+import { took } from '../../lib/time.ts'
 import { Fold, TextBlock } from '../../parts/fold.tsx'
 import { Unfold } from '../../parts/unfold.tsx'
 

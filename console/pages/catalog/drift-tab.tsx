@@ -15,7 +15,7 @@ export function DriftTab() {
     queryFn: declared.drift,
   })
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the drift" error={error} onRetry={() => void refetch()} />
   if (data.files.length === 0)
     return <Text c="dimmed">No file was imported yet. Drift compares the instance with imported files.</Text>
   return (
@@ -46,6 +46,7 @@ export function DriftTab() {
 
 function FileDrift({ file: { name, imported_at, plan, problems } }: { file: CatalogFileDrift }) {
   const forget = useChange(() => declared.forgetCatalogFile(name), {
+    failed: `Couldn’t forget ${name}`,
     said: () => `${name} is compared no more; what it declared stays`,
   })
   return (

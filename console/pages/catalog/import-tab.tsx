@@ -58,7 +58,7 @@ export function ImportTab() {
       declared.importCatalog({ ...body, fingerprint: approved, ...(why.trim() ? { why: why.trim() } : {}) }),
     {
       said: ({ change_set }) =>
-        change_set === null ? 'Nothing changed' : 'The catalog is imported; undo it under Change history',
+        change_set === null ? 'Nothing changed' : 'The catalog is imported; undo it under Changes',
       // The next text is another file, with a name, a reason and a bound of its own.
       onDone: () => {
         setYaml('')
@@ -117,7 +117,7 @@ export function ImportTab() {
           place={place}
         />
       </Suspense>
-      {checked.error && <Failed error={checked.error} />}
+      {checked.error && <Failed what="the check" error={checked.error} />}
       {problems.length > 0 && (
         <Alert
           color="red"

@@ -12,7 +12,7 @@ const CHOICES: { value: May; label: string; description: string; scopes: KeyCrea
   {
     value: 'read',
     label: 'Read',
-    description: 'Timelines, projects, findings, skills. It may propose changes for you to approve.',
+    description: 'Timelines, projects, findings, skills; propose changes for you to approve.',
     scopes: ['read'],
   },
   {

@@ -105,7 +105,7 @@ function Approval({
           {ask.port === null
             ? 'You get a code to paste into the terminal.'
             : `The key goes to the command that waits on this computer, at 127.0.0.1:${ask.port}.`}{' '}
-          {who.id === 'open' ? '' : `It is made in the name of ${who.name}. `}You can revoke it under API
+          {who.id === 'open' ? '' : `The key is made in the name of ${who.name}. `}You can revoke it under API
           keys.
         </Text>
         {approve.error && (

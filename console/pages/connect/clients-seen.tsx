@@ -1,7 +1,8 @@
 /** Who connected since the daemon started. */
-import { Paper, Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { McpClient } from '../../../schemas/types.ts'
 import { didWords } from '../../lib/connect-snippets.ts'
+import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { When } from '../../parts/when.tsx'
 import { nameOf } from './live-check.tsx'
 
@@ -13,33 +14,21 @@ export function ClientsSeen({ clients }: { clients: readonly McpClient[] }) {
       </Text>
     )
   return (
-    <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={520}>
-        <Table verticalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Client</Table.Th>
-              <Table.Th>Key</Table.Th>
-              <Table.Th>Over</Table.Th>
-              <Table.Th>Last</Table.Th>
-              <Table.Th>When</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {clients.map((client) => (
-              <Table.Tr key={`${client.credential} ${client.name} ${client.transport}`}>
-                <Table.Td>{nameOf(client)}</Table.Td>
-                <Table.Td>{client.credential === 'open' ? 'none' : client.credential_name}</Table.Td>
-                <Table.Td>{client.transport === 'http' ? 'HTTP' : client.transport}</Table.Td>
-                <Table.Td>{didWords(client.call)}</Table.Td>
-                <Table.Td>
-                  <When at={client.at} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Paper>
+    <Rows
+      label="Clients seen"
+      columns={[{ name: 'Client', isHead: true }, 'Key', 'Over', 'Last call', 'When']}
+    >
+      {clients.map((client) => (
+        <Row key={`${client.credential} ${client.name} ${client.transport}`}>
+          <Cell>{nameOf(client)}</Cell>
+          <Cell>{client.credential === 'open' ? 'none' : client.credential_name}</Cell>
+          <Cell>{client.transport === 'http' ? 'HTTP' : client.transport}</Cell>
+          <Cell>{didWords(client.call)}</Cell>
+          <Cell>
+            <When at={client.at} />
+          </Cell>
+        </Row>
+      ))}
+    </Rows>
   )
 }

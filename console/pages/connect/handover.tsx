@@ -27,7 +27,7 @@ export function Handover({ approved, machine }: { approved: LoginApproved; machi
       <Stack gap="xs">
         <CopyBlock value={approved.code} label="Copy the code" />
         <Text size="sm">
-          It opens once, for {machine} alone, for another {left} s.
+          Works once, for {machine} alone, for another {left} s.
         </Text>
       </Stack>
     </Alert>

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import type { ConnectInfo, McpClient } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { didWords, type Via } from '../../lib/connect-snippets.ts'
-import { relative } from '../../lib/time.ts'
+import { ago } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 
 /** A client that was set up right is there before this. */
@@ -55,7 +55,7 @@ export function LiveCheck({
 function Connected({ client, now }: { client: McpClient; now: number }) {
   return (
     <Alert color="teal" icon={<CircleCheck size={18} aria-hidden />} title={`Connected: ${nameOf(client)}`}>
-      It {didWords(client.call)} {relative(client.at, now)}. Ask it what svc knows about one of your services.
+      It {didWords(client.call)} {ago(client.at, now)}. Ask it what svc knows about one of your services.
     </Alert>
   )
 }

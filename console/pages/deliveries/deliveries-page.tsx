@@ -57,8 +57,8 @@ export default function DeliveriesPage() {
             onChange={(value) => set('trigger', value)}
           />
           <WordSelect
-            label="Recipient"
-            all="All recipients"
+            label="Subscriber"
+            all="All subscribers"
             data={useRecipients()}
             value={query.recipient}
             onChange={(value) => set('recipient', value)}
@@ -96,7 +96,7 @@ function useRecipients(): { value: string; label: string }[] {
 
 function Deliveries({ query, isNarrowed }: { query: DeliveryQuery; isNarrowed: boolean }) {
   const list = usePages(wkeys.deliveries(query), (before) => work.deliveries(query, before))
-  if (list.error) return <Failed error={list.error} onRetry={list.reload} />
+  if (list.error) return <Failed what="deliveries" error={list.error} onRetry={list.reload} />
   if (!list.pages) return <LoadingRows />
   const deliveries = list.pages.flatMap((page) => page.deliveries)
   if (deliveries.length === 0)

@@ -53,7 +53,7 @@ function Message({ id }: { id: string }) {
     queryFn: () => work.message(id),
     staleTime: 60_000,
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the attempts" error={error} onRetry={() => void refetch()} />
   return (
     <section className="payload mono" aria-label={`What is posted as ${id}`}>
       <Group justify="space-between" wrap="nowrap" mb={4}>

@@ -1,5 +1,5 @@
 /** Deliveries as a table: how each went, its attempts and what is posted on demand, sent again by hand. */
-import { ActionIcon, Button, Paper, Table, Text, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Button, Text } from '@mantine/core'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
@@ -8,6 +8,7 @@ import { DELIVERY_TONES, firingPath, statusWord } from '../../lib/firings.ts'
 import { agentPath, runPath } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark } from '../../parts/mark.tsx'
+import { Below, Cell, type Column, Row, Rows } from '../../parts/rows.tsx'
 import { When } from '../../parts/when.tsx'
 import { work } from '../../trigger-client.ts'
 import { DeliveryDetail } from './delivery-detail.tsx'
@@ -22,43 +23,33 @@ export function DeliveryTable({ deliveries, without }: Props) {
   const [open, setOpen] = useState<string | null>(null)
   const hasFiring = without !== 'firing'
   return (
-    <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={hasFiring ? 900 : 680}>
-        <Table verticalSpacing="xs" aria-label="Deliveries">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th w={40}>
-                <VisuallyHidden>Unfold</VisuallyHidden>
-              </Table.Th>
-              <Table.Th>Recipient</Table.Th>
-              {hasFiring && <Table.Th>Firing or finding</Table.Th>}
-              {hasFiring && <Table.Th>When</Table.Th>}
-              <Table.Th>Status</Table.Th>
-              <Table.Th>Attempts</Table.Th>
-              <Table.Th>Result</Table.Th>
-              <Table.Th>
-                <VisuallyHidden>Actions</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {deliveries.map((delivery) => (
-              <Row
-                key={delivery.delivery_id}
-                delivery={delivery}
-                hasFiring={hasFiring}
-                isOpen={open === delivery.delivery_id}
-                onToggle={() => setOpen(open === delivery.delivery_id ? null : delivery.delivery_id)}
-              />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Paper>
+    <Rows label="Deliveries" columns={COLUMNS.filter(({ name }) => hasFiring || !OF_FIRING.includes(name))}>
+      {deliveries.map((delivery) => (
+        <DeliveryRow
+          key={delivery.delivery_id}
+          delivery={delivery}
+          hasFiring={hasFiring}
+          isOpen={open === delivery.delivery_id}
+          onToggle={() => setOpen(open === delivery.delivery_id ? null : delivery.delivery_id)}
+        />
+      ))}
+    </Rows>
   )
 }
 
-function Row({
+const COLUMNS: readonly Column[] = [
+  { name: 'Unfold', isUnnamed: true },
+  { name: 'Subscriber', isHead: true },
+  { name: 'Firing or finding' },
+  { name: 'When' },
+  { name: 'Status' },
+  { name: 'Attempts' },
+  { name: 'Result' },
+  { name: 'Actions', isUnnamed: true },
+]
+const OF_FIRING = ['Firing or finding', 'When']
+
+function DeliveryRow({
   delivery,
   hasFiring,
   isOpen,
@@ -76,8 +67,8 @@ function Row({
   const label = `${recipient.name} for ${key || trigger}${means}`
   return (
     <>
-      <Table.Tr>
-        <Table.Td>
+      <Row>
+        <Cell>
           <ActionIcon
             variant="subtle"
             color="gray"
@@ -87,10 +78,12 @@ function Row({
           >
             <Icon size={16} aria-hidden />
           </ActionIcon>
-        </Table.Td>
-        <Recipient delivery={delivery} label={label} />
+        </Cell>
+        <Cell>
+          <Recipient delivery={delivery} label={label} />
+        </Cell>
         {hasFiring && (
-          <Table.Td style={{ overflowWrap: 'anywhere' }}>
+          <Cell>
             {delivery.of === 'finding' && <Text size="xs">finding about {key}</Text>}
             {delivery.dispatch_id && (
               <Link to={firingPath(delivery.dispatch_id)}>
@@ -98,32 +91,28 @@ function Row({
                 {key && key !== trigger ? `: ${key}` : ''}
               </Link>
             )}
-          </Table.Td>
+          </Cell>
         )}
         {hasFiring && (
-          <Table.Td style={{ whiteSpace: 'nowrap' }}>
+          <Cell isWhole>
             <When at={delivery.made_at} />
-          </Table.Td>
+          </Cell>
         )}
-        <Table.Td>
+        <Cell>
           <Mark tone={DELIVERY_TONES[status]}>{statusWord(delivery)}</Mark>
-        </Table.Td>
-        <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        </Cell>
+        <Cell isWhole>
           {tries} of {max_tries}
-        </Table.Td>
-        <Table.Td style={{ overflowWrap: 'anywhere', maxWidth: 320 }}>
-          <LastWord delivery={delivery} />
-        </Table.Td>
-        <Table.Td ta="right">
-          {delivery.accepts.includes('redeliver') && <Redeliver id={delivery_id} label={label} />}
-        </Table.Td>
-      </Table.Tr>
+        </Cell>
+        <Cell>
+          <Result delivery={delivery} />
+        </Cell>
+        <Cell>{delivery.accepts.includes('redeliver') && <Redeliver id={delivery_id} label={label} />}</Cell>
+      </Row>
       {isOpen && (
-        <Table.Tr className="unfolded">
-          <Table.Td colSpan={hasFiring ? 8 : 6}>
-            <DeliveryDetail delivery={delivery} />
-          </Table.Td>
-        </Table.Tr>
+        <Below>
+          <DeliveryDetail delivery={delivery} />
+        </Below>
       )}
     </>
   )
@@ -133,7 +122,7 @@ function Row({
 function Recipient({ delivery, label }: { delivery: Delivery; label: string }) {
   const { of, recipient, run_id } = delivery
   return (
-    <Table.Td style={{ overflowWrap: 'anywhere' }}>
+    <>
       <Text size="sm" fw={600}>
         {recipient.kind === 'agent' || of === 'finding' ? (
           <Link to={agentPath(recipient.name)}>{recipient.name}</Link>
@@ -155,15 +144,11 @@ function Recipient({ delivery, label }: { delivery: Delivery; label: string }) {
           {recipient.address}
         </Text>
       )}
-    </Table.Td>
+    </>
   )
 }
 
-function LastWord({
-  delivery: { of, status, delivered_at, due_at, reason, run_id },
-}: {
-  delivery: Delivery
-}) {
+function Result({ delivery: { of, status, delivered_at, due_at, reason, run_id } }: { delivery: Delivery }) {
   return (
     <Text size="sm">
       {status === 'delivered' && (
@@ -187,7 +172,10 @@ function LastWord({
 }
 
 function Redeliver({ id, label }: { id: string; label: string }) {
-  const again = useChange(() => work.redeliver(id), { said: () => 'Redelivered with the same id' })
+  const again = useChange(() => work.redeliver(id), {
+    failed: 'Couldn’t redeliver',
+    said: () => 'Redelivered with the same id',
+  })
   return (
     <Button
       size="compact-sm"

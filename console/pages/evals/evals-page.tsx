@@ -1,5 +1,5 @@
 /** Reports of svc evals: those handed in to the daemon, or one opened from a file, which stays in the browser. */
-import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { FileUp } from 'lucide-react'
 import { type ChangeEvent, useRef, useState } from 'react'
@@ -12,6 +12,7 @@ import { count } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { ReportView } from './report-view.tsx'
@@ -37,7 +38,7 @@ export default function EvalsPage() {
         <OpenFile onOpen={open} onFault={setFault} />
       </PageHead>
       <Stack>
-        {fault && <Failed error={fault} />}
+        {fault && <Failed what="reports" error={fault} />}
         {id ? (
           <HandedIn id={id} />
         ) : opened ? (
@@ -47,7 +48,7 @@ export default function EvalsPage() {
                 All reports
               </Button>
               <Text size="sm" c="dimmed">
-                {opened.name}, opened from a file. It stays in this browser.
+                {opened.name}, opened from a file, which stays in this browser
               </Text>
             </Group>
             <ReportView report={opened.report} />
@@ -107,7 +108,7 @@ function HandedIn({ id }: { id: string }) {
         </Button>
       </Group>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="reports" error={error} onRetry={() => void refetch()} />}
       {data && <ReportView report={data} id={id} />}
     </>
   )
@@ -117,62 +118,59 @@ function ReportList() {
   const { data, error, isPending, refetch } = useQuery({ queryKey: ekeys.list, queryFn: evals.list })
   const queries = useQueryClient()
   const remove = useChange((id: string) => evals.remove(id), {
+    failed: 'Couldn’t delete the report',
     said: () => 'Report deleted',
     onDone: () => void queries.invalidateQueries({ queryKey: ekeys.list }),
   })
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="reports" error={error} onRetry={() => void refetch()} />
   if (data.reports.length === 0) return <NoReports />
   return (
-    <Table.ScrollContainer minWidth={640}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Report</Table.Th>
-            <Table.Th>Pack</Table.Th>
-            <Table.Th>Scenarios</Table.Th>
-            <Table.Th>Runs</Table.Th>
-            <Table.Th>Handed in by</Table.Th>
-            <Table.Th>Size</Table.Th>
-            <Table.Th />
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {data.reports.map((report) => (
-            <Table.Tr key={report.id}>
-              <Table.Td>
-                <Link to={`/evals?report=${report.id}`}>
-                  <When at={report.at} />
-                </Link>
-                <Text size="xs" c="dimmed">
-                  {agentsOf(report)}
-                </Text>
-              </Table.Td>
-              <Table.Td>
-                {report.pack}, svc {report.release}
-                {report.stopped && ', stopped early'}
-              </Table.Td>
-              <Table.Td>{count(report.scenarios)}</Table.Td>
-              <Table.Td>{report.runs ? count(report.runs) : 'first messages only'}</Table.Td>
-              <Table.Td>{report.handed_in_by}</Table.Td>
-              <Table.Td>{bytesText(report.bytes)}</Table.Td>
-              <Table.Td>
-                <Button
-                  size="compact-xs"
-                  variant="subtle"
-                  color="red"
-                  loading={remove.isPending && remove.variables === report.id}
-                  aria-label={`Delete the report of ${report.at}`}
-                  onClick={() => remove.mutate(report.id)}
-                >
-                  Delete
-                </Button>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <Rows
+      label="Reports"
+      columns={[
+        { name: 'Report', isHead: true },
+        'Pack',
+        { name: 'Scenarios', isNumber: true },
+        'Runs',
+        'Handed in by',
+        'Size',
+        { name: 'Delete', isUnnamed: true },
+      ]}
+    >
+      {data.reports.map((report) => (
+        <Row key={report.id}>
+          <Cell>
+            <RowLink to={`/evals?report=${report.id}`}>
+              <When at={report.at} />
+            </RowLink>
+            <Text size="xs" c="dimmed">
+              {agentsOf(report)}
+            </Text>
+          </Cell>
+          <Cell>
+            {report.pack}, svc {report.release}
+            {report.stopped && ', stopped early'}
+          </Cell>
+          <Cell>{count(report.scenarios)}</Cell>
+          <Cell>{report.runs ? count(report.runs) : 'first messages only'}</Cell>
+          <Cell>{report.handed_in_by}</Cell>
+          <Cell>{bytesText(report.bytes)}</Cell>
+          <Cell>
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              color="red"
+              loading={remove.isPending && remove.variables === report.id}
+              aria-label={`Delete the report of ${report.at}`}
+              onClick={() => remove.mutate(report.id)}
+            >
+              Delete
+            </Button>
+          </Cell>
+        </Row>
+      ))}
+    </Rows>
   )
 }
 

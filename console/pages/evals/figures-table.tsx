@@ -1,8 +1,7 @@
 /** Figures of each agent: its score with how sure it is, and what it cost. */
 import { Badge, Table, Text } from '@mantine/core'
 import type { VariantFigures } from '../../../schemas/eval-figures.ts'
-import { money } from '../../lib/runs.ts'
-import { count } from '../../lib/time.ts'
+import { count, money } from '../../lib/time.ts'
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`
 
@@ -35,8 +34,8 @@ export function FiguresTable({ figures }: { figures: readonly VariantFigures[] }
         </Table>
       </Table.ScrollContainer>
       <Text size="xs" c="dimmed">
-        Scripted agents are programs, not models. They are in every report, so that a score can be read: what
-        a model adds is what it scores above the rules.
+        Scripted agents are programs, not models. Every report has them: what a model adds is its score above
+        the rules.
       </Text>
     </>
   )

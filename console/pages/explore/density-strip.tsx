@@ -6,8 +6,8 @@ import { type PointerEvent, useState } from 'react'
 import type { HistogramResult } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
 import { rangeOf, stackBars } from '../../lib/density.ts'
-import { colourOf, type ExploreState, histogramRequest } from '../../lib/explore-state.ts'
-import { clock, count } from '../../lib/time.ts'
+import { type ExploreState, histogramRequest } from '../../lib/explore-state.ts'
+import { count, moment } from '../../lib/time.ts'
 
 const HEIGHT = 64
 
@@ -44,13 +44,13 @@ export function DensityStrip({
       )}
       <Group justify="space-between">
         <Text size="xs" c="dimmed">
-          {data ? clock(data.from, Date.now()) : ' '}
+          {data ? moment(Date.parse(data.from), Date.now(), true) : ' '}
         </Text>
         <Text size="xs" c="dimmed">
           {data ? `${count(data.total)} events` : ' '}
         </Text>
         <Text size="xs" c="dimmed">
-          {data ? clock(data.to, Date.now()) : ' '}
+          {data ? moment(Date.parse(data.to), Date.now(), true) : ' '}
         </Text>
       </Group>
     </Paper>
@@ -89,7 +89,7 @@ function Strip({
         aria-valuenow={cursor ?? 0}
         aria-valuetext={
           shown
-            ? `${new Date(shown.at).toLocaleString()}: ${shown.count} events`
+            ? `${moment(Date.parse(shown.at), Date.now(), true)}: ${shown.count} events`
             : `${data.total} events in ${n} steps`
         }
         onKeyDown={(event) => {
@@ -136,7 +136,7 @@ function Strip({
               y={bar.y}
               width={bar.width}
               height={bar.height}
-              fill={colourOf(bar.source)}
+              className="density-bar"
             />
           ))}
           <line
@@ -156,7 +156,7 @@ function Strip({
               .filter((bucket) => bucket.count > 0)
               .map((bucket) => (
                 <tr key={bucket.at}>
-                  <th scope="row">{new Date(bucket.at).toLocaleString()}</th>
+                  <th scope="row">{moment(Date.parse(bucket.at), Date.now(), true)}</th>
                   <td>{bucket.count}</td>
                 </tr>
               ))}

@@ -26,7 +26,7 @@ export default function EventPage() {
     return (
       <>
         <PageHead title={`Event ${id}`} />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the event" error={error} onRetry={() => void refetch()} />
       </>
     )
   const [label, value] = parsePair(query.get('l') ?? '') ?? []
@@ -38,7 +38,7 @@ export default function EventPage() {
     <>
       <PageHead title={`Event ${id}`} />
       <Text size="sm" c="dimmed" mb="sm">
-        It has no label that puts it on a timeline.
+        No label puts this event on a timeline.
       </Text>
       <Paper withBorder radius="md">
         <EventRow event={data} now={now} open={open} active={false} onToggle={() => setOpen(!open)} />

@@ -2,9 +2,9 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ApiEvent, api } from '../../client.ts'
-import { colourOf } from '../../lib/explore-state.ts'
+import { levelOf } from '../../lib/explore-state.ts'
 import { indentJson } from '../../lib/json-text.ts'
-import { clock, relative } from '../../lib/time.ts'
+import { ago, clock } from '../../lib/time.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { EventWhy } from '../../parts/event-why.tsx'
 
@@ -25,30 +25,33 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
   const labels = Object.entries(event.labels)
   return (
     <div>
-      <div className="timeline-row" data-active={active} data-new={isNew} data-mark={mark}>
+      <div
+        className="timeline-row"
+        data-level={levelOf(event) ?? undefined}
+        data-active={active}
+        data-new={isNew}
+        data-mark={mark}
+      >
         {/* The button's area is the whole row (see app.css); the label buttons lie above it. */}
         <button
           type="button"
           className="row-open mono"
           data-event={event.id}
           aria-expanded={open}
-          aria-label={`${event.text}, ${event.source}, ${relative(event.event_time, now)}${mark ? `, ${mark}` : ''}`}
+          aria-label={`${event.text}, ${event.source}, ${ago(event.event_time, now)}${mark ? `, ${mark}` : ''}`}
           onClick={onToggle}
         >
           <time
             dateTime={event.event_time}
-            title={`${event.event_time} · ${relative(event.event_time, now)} · stored ${event.ingested_at}`}
+            title={`${event.event_time} · ${ago(event.event_time, now)} · stored ${event.ingested_at}`}
           >
             {event.reference ? 'reference' : clock(event.event_time, now)}
           </time>
         </button>
-        <Group gap={6} wrap="nowrap" className="ellipsis">
-          <span className="dot" style={{ background: colourOf(event.source) }} aria-hidden />
-          <Text size="sm" component="span" className="ellipsis">
-            {event.source}
-          </Text>
-        </Group>
-        <Text size="sm" c="dimmed" className="ellipsis wide-only">
+        <Text size="sm" className="ellipsis">
+          {event.source}
+        </Text>
+        <Text size="sm" className="ellipsis row-type">
           {event.event_type}
         </Text>
         <Text size="sm" className="ellipsis row-text" title={event.text}>

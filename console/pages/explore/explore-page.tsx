@@ -15,6 +15,7 @@ import {
 } from '@mantine/core'
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
+import { Search } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { api, keys } from '../../client.ts'
@@ -51,8 +52,9 @@ const SHORTCUTS: [string, string][] = [
 ]
 
 /** The timeline that is looked at, as a question. */
-function questionOf({ selector, sources, from, to, window }: ExploreState): string {
+function questionOf({ selector, sources, from, to, window, text }: ExploreState): string {
   const labels = Object.entries(selector).map(([label, value]) => `${label}=${value}`)
+  if (text && labels.length + sources.length === 0) return `Which events say “${text}”, and why?`
   const of = (labels.length > 0 ? labels : sources.map((source) => `source ${source}`)).join(' and ')
   const span = from ? `from ${from} to ${to ?? 'now'}` : `in the last ${window ?? '1h'}`
   return `What happened to ${of} ${span}?`
@@ -92,7 +94,10 @@ export default function ExplorePage() {
           Shortcuts
         </Button>
       </PageHead>
-      <EntityPicker value={state.selector} onChange={(selector) => change({ selector })} />
+      <div className="explore-asked">
+        <EntityPicker value={state.selector} onChange={(selector) => change({ selector })} />
+        <TextSearch state={state} change={change} />
+      </div>
       {chosen ? (
         <>
           <Controls state={state} change={change} timeline={timeline} />
@@ -133,27 +138,10 @@ function Controls({
   change: (next: Partial<ExploreState>) => void
   timeline: Timeline
 }) {
-  const [text, setText] = useState(state.text)
-  useEffect(() => setText(state.text), [state.text])
-  const isHere = useStillHere()
-  const search = useDebouncedCallback((value: string) => {
-    if (isHere()) change({ text: value })
-  }, 300)
   return (
     <Group gap="sm" align="flex-end">
       <TimeRange state={state} change={change} />
       <Picked state={state} change={change} timeline={timeline} />
-      <TextInput
-        size="xs"
-        aria-label="Text"
-        placeholder="Text contains"
-        value={text}
-        onChange={(event) => {
-          setText(event.currentTarget.value)
-          search(event.currentTarget.value)
-        }}
-        w={170}
-      />
       <SegmentedControl
         size="xs"
         aria-label="Group by"
@@ -183,6 +171,36 @@ function Controls({
         onChange={(event) => change({ asOf: fromLocalInput(event.currentTarget.value), live: false })}
       />
     </Group>
+  )
+}
+
+/** Of the entity, or of all events where none is chosen. */
+function TextSearch({
+  state,
+  change,
+}: {
+  state: ExploreState
+  change: (next: Partial<ExploreState>) => void
+}) {
+  const [text, setText] = useState(state.text)
+  useEffect(() => setText(state.text), [state.text])
+  const isHere = useStillHere()
+  const search = useDebouncedCallback((value: string) => {
+    if (isHere()) change({ text: value })
+  }, 300)
+  return (
+    <TextInput
+      label="Text"
+      description="In the events of all entities, or of the chosen one"
+      aria-label="Text"
+      placeholder="Text contains"
+      leftSection={<Search size={14} aria-hidden />}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        search(event.currentTarget.value)
+      }}
+    />
   )
 }
 
@@ -294,7 +312,7 @@ function Rows({
   const now = useNow()
   const [open, setOpen] = useState<string | null>(null)
   if (timeline.isPending) return <LoadingRows rows={10} />
-  if (timeline.error) return <Failed error={timeline.error} onRetry={timeline.reload} />
+  if (timeline.error) return <Failed what="the timeline" error={timeline.error} onRetry={timeline.reload} />
   return (
     <>
       {timeline.missed > 0 && (

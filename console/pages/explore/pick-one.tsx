@@ -21,7 +21,7 @@ export function PickOne({
     refetchInterval: 5_000,
   })
   if (isPending || sources.isPending) return <LoadingRows rows={4} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="entities" error={error} onRetry={() => void refetch()} />
   const named = sources.data ?? []
   if (data.labels.length === 0 && named.length === 0)
     return (

@@ -1,6 +1,6 @@
 /** A search that looked at as many events as one page may: how far it came, and how it goes on. */
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { clock } from '../../lib/time.ts'
+import { moment } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 import type { Timeline } from './use-timeline.ts'
 
@@ -15,7 +15,7 @@ export function SearchStopped({
     <Alert color="yellow" title="The search stopped before the start of the window" style={{ flex: 'none' }}>
       <Group gap="sm">
         <Text size="sm" role="status">
-          It looked at 100,000 events, back to {clock(searchedTo, now)}.
+          Searched 100,000 events, back to {moment(Date.parse(searchedTo), now)}.
         </Text>
         <Button size="compact-xs" variant="default" loading={isFetchingMore} onClick={loadMore}>
           Search further back

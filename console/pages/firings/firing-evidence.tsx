@@ -33,7 +33,7 @@ export function FiringEvidence({ firing }: { firing: FiringDetail }) {
       {isPending ? (
         <LoadingRows rows={4} />
       ) : error ? (
-        <Failed error={error} onRetry={reload} />
+        <Failed what="the evidence" error={error} onRetry={reload} />
       ) : shown.length === 0 ? (
         <Text size="sm" c="dimmed">
           {events === 0 ? 'No events: fired on schedule' : 'Events expired'}

@@ -35,7 +35,7 @@ export function FiringFacts({ firing }: { firing: FiringDetail }) {
         </Text>
         {firing.resolves && (
           <Text size="sm">
-            It says that <Link to={firingPath(firing.resolves)}>this firing</Link> is over
+            Resolves <Link to={firingPath(firing.resolves)}>an earlier firing</Link>
           </Text>
         )}
         {firing.held_back > 0 && (
@@ -63,7 +63,7 @@ function Waiting({ firing: { state, due_at } }: { firing: FiringDetail }) {
   const when = due_at && (
     <>
       {' '}
-      It is decided <When at={due_at} />.
+      Decided <When at={due_at} only="relative" />.
     </>
   )
   return (

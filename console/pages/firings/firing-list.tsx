@@ -1,5 +1,5 @@
 /** Firings as a table, newest first; of everything, of a trigger, or what a filter lets through. */
-import { Paper, Stack, Table, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Firing } from '../../../schemas/types.ts'
 import { deliveredWords, firingPath, triggerPath, valueWords } from '../../lib/firings.ts'
@@ -7,6 +7,7 @@ import { count } from '../../lib/time.ts'
 import { type FiringQuery, isSince } from '../../lib/work-filters.ts'
 import { FiringMarks } from '../../parts/firing-marks.tsx'
 import { Older } from '../../parts/older.tsx'
+import { Cell, type Column, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { usePages } from '../../parts/use-pages.ts'
@@ -32,7 +33,7 @@ export function FiringList({ query, since = '', without, newest, isNarrowed = fa
     (before) => work.firings(query, before, newest),
     ({ firings }) => newest === undefined && firings.every((firing) => isSince(firing, since, Date.now())),
   )
-  if (list.error) return <Failed error={list.error} onRetry={list.reload} />
+  if (list.error) return <Failed what="firings" error={list.error} onRetry={list.reload} />
   if (!list.pages) return <LoadingRows rows={newest ?? 6} />
   const firings = list.pages
     .flatMap((page) => page.firings)
@@ -41,63 +42,59 @@ export function FiringList({ query, since = '', without, newest, isNarrowed = fa
   if (firings.length === 0) return <NoFirings isNarrowed={isNarrowed} />
   return (
     <Stack gap="sm">
-      <Paper withBorder radius="md">
-        <Table.ScrollContainer minWidth={760}>
-          <Table verticalSpacing="xs" highlightOnHover aria-label="Firings">
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>When</Table.Th>
-                {without !== 'trigger' && <Table.Th>Trigger</Table.Th>}
-                <Table.Th>Key</Table.Th>
-                <Table.Th>Value</Table.Th>
-                <Table.Th ta="right">Events</Table.Th>
-                <Table.Th ta="right">Keys</Table.Th>
-                <Table.Th>Notified</Table.Th>
-                <Table.Th>State</Table.Th>
-              </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {firings.map((firing) => (
-                <Row key={firing.dispatch_id} firing={firing} hasTrigger={without !== 'trigger'} />
-              ))}
-            </Table.Tbody>
-          </Table>
-        </Table.ScrollContainer>
-      </Paper>
+      <Rows
+        label="Firings"
+        columns={COLUMNS.filter(({ name }) => !(without === 'trigger' && name === 'Trigger'))}
+      >
+        {firings.map((firing) => (
+          <FiringRow key={firing.dispatch_id} firing={firing} hasTrigger={without !== 'trigger'} />
+        ))}
+      </Rows>
       <Older list={list} label="Show older firings" />
     </Stack>
   )
 }
 
-function Row({ firing, hasTrigger }: { firing: Firing; hasTrigger: boolean }) {
+const COLUMNS: readonly Column[] = [
+  { name: 'When' },
+  { name: 'Trigger' },
+  { name: 'Entity', isHead: true },
+  { name: 'Value' },
+  { name: 'Events', isNumber: true },
+  { name: 'Entities', isNumber: true },
+  { name: 'Notified' },
+  { name: 'State' },
+]
+
+function FiringRow({ firing, hasTrigger }: { firing: Firing; hasTrigger: boolean }) {
   const { dispatch_id, trigger, key, key_count, events } = firing
   return (
-    <Table.Tr>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+    <Row>
+      <Cell isWhole>
         <When at={firing.fired_at ?? firing.opened_at} />
-      </Table.Td>
+      </Cell>
       {hasTrigger && (
-        <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        <Cell>
           <Link to={triggerPath(trigger)}>{trigger}</Link>
-        </Table.Td>
+        </Cell>
       )}
-      <Table.Td style={{ overflowWrap: 'anywhere', minWidth: 120 }}>
-        <Link to={firingPath(dispatch_id)}>{key || '(no key)'}</Link>
-      </Table.Td>
-      <Table.Td>
+      <Cell>
+        <RowLink to={firingPath(dispatch_id)}>{key || trigger}</RowLink>
+      </Cell>
+      <Cell>
         <Text size="sm" title={firing.reason} lineClamp={2}>
           {valueWords(firing) ?? firing.reason}
         </Text>
-      </Table.Td>
-      <Table.Td ta="right">{count(events)}</Table.Td>
-      <Table.Td ta="right">{count(key_count)}</Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>{count(events)}</Cell>
+      <Cell>{count(key_count)}</Cell>
+      <Cell>
         <Text size="sm">{deliveredWords(firing)}</Text>
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <FiringMarks firing={firing} />
-      </Table.Td>
-    </Table.Tr>
+      </Cell>
+    </Row>
   )
 }
 

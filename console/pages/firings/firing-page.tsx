@@ -3,7 +3,7 @@ import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useParams } from 'react-router'
 import type { FiringDetail } from '../../../schemas/types.ts'
-import { explorePath, isUnderWay } from '../../lib/firings.ts'
+import { explorePath, isUnderWay, triggerPath } from '../../lib/firings.ts'
 import { pathOfIncident } from '../../lib/incidents.ts'
 import { instantReplayPath } from '../../lib/replay-path.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
@@ -30,7 +30,7 @@ export default function FiringPage() {
     return (
       <>
         <PageHead title="Firing" />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the firing" error={error} onRetry={() => void refetch()} />
       </>
     )
   // What is to be worked is its incident; a firing that opened none stays a page of its own.
@@ -80,7 +80,13 @@ function Firing({ firing }: { firing: FiringDetail }) {
             <DeliveryTable deliveries={deliveries} without="firing" />
           ) : (
             <Text size="sm" c="dimmed">
-              {fired_at ? 'No subscribers: no agent is woken and no address is subscribed.' : 'Nobody yet.'}
+              {fired_at ? (
+                <>
+                  No subscribers. <Link to={`${triggerPath(trigger)}?tab=subscriptions`}>Add one</Link>
+                </>
+              ) : (
+                'Not sent yet'
+              )}
             </Text>
           )}
         </Section>

@@ -90,8 +90,8 @@ function Key({ value, onChange }: { value: string; onChange: (value: string) => 
   return (
     <TextInput
       size="xs"
-      label="Key"
-      placeholder="Whole entity: checkout"
+      label="Entity"
+      placeholder="Whole value: checkout"
       leftSection={<Search size={13} aria-hidden />}
       value={text}
       onChange={(event) => {

@@ -43,6 +43,7 @@ export function Doors() {
 function LoadDemo() {
   const queries = useQueryClient()
   const load = useChange(() => demo.start(), {
+    failed: 'Couldn’t load the demo',
     said: () => 'Demo loaded',
     onDone: () => void queries.invalidateQueries(),
   })
@@ -80,7 +81,7 @@ function FirstEvent() {
           labels: [{ name: 'service', field: 'service', primary: true }],
         },
       }),
-    { said: () => 'Source app is ready' },
+    { failed: 'Couldn’t create the source', said: () => 'Source app is ready' },
   )
   const source = sources.data?.find(
     ({ connector, ingest_key }) => connector === 'webhook' && ingest_key !== null,

@@ -6,8 +6,8 @@ import { Link } from 'react-router'
 import type { Home } from '../../../schemas/types.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
-import { incidentPath, lasting, openTotal, stateWords } from '../../lib/incidents.ts'
-import { moment } from '../../lib/time.ts'
+import { incidentPath, openTotal, stateWords } from '../../lib/incidents.ts'
+import { lasting, moment } from '../../lib/time.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
@@ -35,7 +35,7 @@ export function HomePage() {
     return (
       <>
         <PageHead title="Home" />
-        {error ? <Failed error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
+        {error ? <Failed what="Home" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
       </>
     )
   if (data.state === 'empty')

@@ -9,8 +9,8 @@ import { ikeys, incidents } from '../../incident-client.ts'
 import { actorName, setActorName } from '../../lib/actor.ts'
 import { triggerPath } from '../../lib/firings.ts'
 import type { Act } from '../../lib/incident-acts.ts'
-import { ago, incidentPath, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
-import { count, moment } from '../../lib/time.ts'
+import { incidentPath, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
+import { ago, count, moment } from '../../lib/time.ts'
 import { useIncidentActs } from '../../lib/use-incident-acts.tsx'
 import { KeysHelp } from '../../parts/keys-help.tsx'
 import { PageHead, useHeadFocus, usePageTitle } from '../../parts/page.tsx'
@@ -46,7 +46,7 @@ export default function IncidentPage() {
   return (
     <>
       <PageHead title="Incident" />
-      {error ? <Failed error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
+      {error ? <Failed what="the incident" error={error} onRetry={() => void refetch()} /> : <LoadingRows />}
     </>
   )
 }
@@ -89,7 +89,7 @@ function Shown({ incident }: { incident: IncidentDetail }) {
               onFiring={(id) => setAddress({ firing: id }, { replace: true })}
             />
           ) : firing.error ? (
-            <Failed error={firing.error} onRetry={() => void firing.refetch()} />
+            <Failed what="the incident" error={firing.error} onRetry={() => void firing.refetch()} />
           ) : (
             chosen && <LoadingRows />
           )}

@@ -1,5 +1,5 @@
 /** Incidents: those to be worked, those handled, and all firings; the address holds tab and filters. */
-import { Group, Stack, Tabs, Text, TextInput } from '@mantine/core'
+import { Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
 import { useState } from 'react'
@@ -10,48 +10,27 @@ import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
 import { Older } from '../../parts/older.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { WordSelect } from '../../parts/word-select.tsx'
 import { Firings } from '../firings/firings.tsx'
 
 const TABS = [
-  { value: 'open', label: 'Open' },
-  { value: 'handled', label: 'Handled' },
-  { value: 'firings', label: 'All firings' },
+  { value: 'open', label: 'Open', content: <Listed isHandled={false} /> },
+  { value: 'handled', label: 'Handled', content: <Listed isHandled /> },
+  { value: 'firings', label: 'All firings', content: <Firings /> },
 ]
 const STATES = ['open', 'acknowledged', 'snoozed'] as const
 const SEVERITIES = ['critical', 'warning', 'info'] as const
 
 export default function IncidentsPage() {
-  const [address, setAddress] = useSearchParams()
-  const tab = TABS.find(({ value }) => value === address.get('tab'))?.value ?? 'open'
+  const [address] = useSearchParams()
   return (
     <>
       <PageHead title="Incidents" />
-      <Tabs
-        value={tab}
-        onChange={(value) => setAddress(!value || value === 'open' ? {} : { tab: value })}
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          {TABS.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="open">
-          <Listed isHandled={false} />
-        </Tabs.Panel>
-        <Tabs.Panel value="handled">
-          <Listed isHandled />
-        </Tabs.Panel>
-        <Tabs.Panel value="firings">
-          <Firings />
-        </Tabs.Panel>
-      </Tabs>
-      {tab !== 'firings' && <KeysHelp keys={LIST_KEYS} />}
+      <PageTabs tabs={TABS} />
+      {address.get('tab') !== 'firings' && <KeysHelp keys={LIST_KEYS} />}
     </>
   )
 }
@@ -107,7 +86,7 @@ function Listed({ isHandled }: { isHandled: boolean }) {
         )}
       </Group>
       {list.error && !rows ? (
-        <Failed error={list.error} onRetry={list.reload} />
+        <Failed what="incidents" error={list.error} onRetry={list.reload} />
       ) : !rows ? (
         <LoadingRows />
       ) : rows.length === 0 ? (

@@ -185,7 +185,10 @@ function Notified({ deliveries }: { deliveries: readonly Delivery[] }) {
 }
 
 function Retry({ delivery: { delivery_id, recipient } }: { delivery: Delivery }) {
-  const again = useChange(() => work.redeliver(delivery_id), { said: () => 'Redelivered with the same id' })
+  const again = useChange(() => work.redeliver(delivery_id), {
+    failed: 'Couldn’t redeliver',
+    said: () => 'Redelivered with the same id',
+  })
   return (
     <button
       type="button"

@@ -2,7 +2,7 @@
 import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
-import type { McpServer } from '../../../schemas/types.ts'
+import type { McpServer, McpServerWrite } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
@@ -47,7 +47,7 @@ function ExistingServer({ name }: { name: string }) {
           />
         )}
       </PageHead>
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="the MCP server" error={error} onRetry={() => void refetch()} />}
       {shown && <ServerForm key={round} stored={shown} onReload={() => void reload()} />}
       {shown && <ServerTools server={name} />}
     </>
@@ -55,13 +55,12 @@ function ExistingServer({ name }: { name: string }) {
 }
 
 /** `${NAME}` is written as it is read: a reference, not a placeholder of ours. */
-const REFERENCES = 'It may be $' + '{NAME} of the environment.'
+const REFERENCES = 'Optional: $' + '{NAME} of the environment.'
 const GITHUB = 'github/'
 
 /** @param onReload fills the form in again from what is stored now. */
 function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () => void }) {
-  const [query] = useSearchParams()
-  const project = query.get('project') ?? undefined
+  const project = useSearchParams()[0].get('project') ?? undefined
   const go = useNavigate()
   const kept = useDraft({
     form: 'mcp-server',
@@ -85,10 +84,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     auth_value: credential ? `credential:${GITHUB}${credential}` : value,
     ...(stored ? { headers: stored.headers } : {}),
   })
-  const attempt = useChange((_: undefined) => {
-    const { name: word, ...rest } = written()
-    return declared.tryMcpServer({ ...(word ? { name: word } : {}), ...rest })
-  })
+  const attempt = useChange((_: undefined) => tried(written()), { failed: 'Couldn’t test the server' })
   const change = useChange(
     (version: number | undefined) => {
       const body = written()
@@ -150,7 +146,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
             label="Credential"
             description={
               stored?.auth_value_configured
-                ? `One is stored; blank keeps it. ${REFERENCES}`
+                ? `Stored. Leave empty to keep. ${REFERENCES}`
                 : `Such as “Bearer …”. ${REFERENCES}`
             }
             value={value}
@@ -159,6 +155,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           />
         )}
         <Refusal
+          title="Couldn’t save the MCP server"
           error={change.error}
           onKeepMine={() => change.mutate(undefined)}
           {...(onReload ? { onTakeTheirs: takeTheirs(kept, onReload) } : {})}
@@ -184,6 +181,10 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     </form>
   )
 }
+
+/** A test before it is saved, which needs no name. */
+const tried = ({ name, ...rest }: McpServerWrite) =>
+  declared.tryMcpServer({ ...(name ? { name } : {}), ...rest })
 
 /** Name of the GitHub credential it is called with; empty: of none. */
 function githubName(stored: McpServer | undefined): string {

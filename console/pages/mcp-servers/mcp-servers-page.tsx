@@ -8,7 +8,8 @@ export default function McpServersPage() {
   return (
     <PartListPage
       kind="mcp_server"
-      title="MCP servers"
+      title="Tools"
+      subtitle="MCP servers"
       add={{ to: '/mcp-servers/new', label: 'Add MCP server' }}
       parts={data}
       error={error}

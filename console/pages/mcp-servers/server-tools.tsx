@@ -16,7 +16,9 @@ export function ServerTools({ server }: { server: string }) {
     queryKey: dkeys.mcpTools(server),
     queryFn: () => declared.mcpTools(server),
   })
-  const test = useChange((_: undefined) => declared.testMcpServer(server))
+  const test = useChange((_: undefined) => declared.testMcpServer(server), {
+    failed: 'Couldn’t test the server',
+  })
   const [reviewed, setReviewed] = useState<McpTool | null>(null)
   return (
     <Stack component="section" aria-labelledby="tools" maw={960} mt="xl">
@@ -34,7 +36,7 @@ export function ServerTools({ server }: { server: string }) {
         </Button>
       </Group>
       <TestOutcome result={test.data} isPending={test.isPending} />
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="tools" error={error} onRetry={() => void refetch()} />}
       {isPending && <LoadingRows rows={3} />}
       {data?.length === 0 && (
         <Text c="dimmed" size="sm">
@@ -168,6 +170,7 @@ function NameAndMark({ tool }: { tool: Pick<McpTool, 'name' | 'description' | 'r
 /** The difference between what was pinned and what is said now, to approve or to leave. */
 function Review({ server, tool, onClose }: { server: string; tool: McpTool; onClose: () => void }) {
   const approve = useChange((hash: string) => declared.approveMcpTool(server, tool.name, hash), {
+    failed: `Couldn’t approve ${tool.name}`,
     said: () => `${tool.name} is approved`,
     onDone: onClose,
   })

@@ -77,7 +77,7 @@ export function CustomProject() {
         />
         <MultiSelect
           label="Parts"
-          description="They join the project with what they need. Parts of other projects are shared from their own page."
+          description="Each joins with what it needs. Parts of other projects are shared from their own page."
           data={parts}
           value={picked}
           onChange={setPicked}
@@ -86,9 +86,9 @@ export function CustomProject() {
           nothingFoundMessage="No part of that name is free"
         />
         <Text size="sm" c="dimmed">
-          It can start empty: parts are added on its page.
+          A project can start empty; add parts on its page.
         </Text>
-        <Refusal error={create.error} />
+        <Refusal title="Couldn’t create the project" error={create.error} />
         <Group>
           <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
             Create project

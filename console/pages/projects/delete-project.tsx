@@ -31,8 +31,9 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
   const [picked, setPicked] = useState<string[]>(removal.deletes.map(idOf))
   const [purge, setPurge] = useState(false)
   const remove = useChange(() => declared.deleteProject(project.id, picked, purge), {
+    failed: `Couldn’t delete ${project.name}`,
     said: (result) =>
-      `${project.name} is deleted${result.deleted.length ? ` with ${result.deleted.length} parts` : ''}; undo it under Change history`,
+      `${project.name} is deleted${result.deleted.length ? ` with ${result.deleted.length} parts` : ''}; undo it under Changes`,
     onDone: () => void go('/projects'),
   })
   const candidates = [...removal.deletes, ...removal.releases]
@@ -70,7 +71,7 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
       )}
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
-          Keep it
+          Cancel
         </Button>
         <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
           Delete project

@@ -67,7 +67,9 @@ export default function FindingsPage() {
           onChange={(value) => set('mark', value)}
         />
       </PageHead>
-      {projects.error && <Failed error={projects.error} onRetry={() => void projects.refetch()} />}
+      {projects.error && (
+        <Failed what="findings" error={projects.error} onRetry={() => void projects.refetch()} />
+      )}
       {rows.length > 0 ? (
         <Stack maw={1100}>
           {rows.map(({ result, project }) => (

@@ -5,8 +5,14 @@ import { declared } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 
 export function Held({ project: { id, name, held_by } }: { project: Project }) {
-  const take = useChange(() => declared.takeOverProject(id), { said: () => `${name} is yours` })
-  const release = useChange(() => declared.releaseProject(id), { said: () => `${name} is handed back` })
+  const take = useChange(() => declared.takeOverProject(id), {
+    failed: `Couldn’t take over ${name}`,
+    said: () => `${name} is yours`,
+  })
+  const release = useChange(() => declared.releaseProject(id), {
+    failed: `Couldn’t hand back ${name}`,
+    said: () => `${name} is handed back`,
+  })
   if (held_by === null) return null
   return (
     <>

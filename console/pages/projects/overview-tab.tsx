@@ -6,8 +6,8 @@ import { Link } from 'react-router'
 import type { Project, ProjectOutline } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
-import { foundWords, freshMs, money } from '../../lib/runs.ts'
-import { count } from '../../lib/time.ts'
+import { foundWords, freshMs } from '../../lib/runs.ts'
+import { count, money } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -61,7 +61,7 @@ function Outline({ project }: { project: Project }) {
     queryFn: () => declared.outline(project.id),
     refetchInterval: 15_000,
   })
-  if (error) return <Failed error={error} />
+  if (error) return <Failed what="the overview" error={error} />
   if (!data) return <LoadingRows rows={3} />
   return (
     <SimpleGrid cols={{ base: 1, md: 3 }}>
@@ -86,7 +86,14 @@ function Outline({ project }: { project: Project }) {
           </Line>
         ))}
       </Card>
-      <Card title="Agents" none="No agents yet.">
+      <Card
+        title="Agents"
+        none={
+          <>
+            No agents yet. <Link to={`/agents/new?project=${project.id}`}>Add an agent</Link>
+          </>
+        }
+      >
         {data.agents.map(({ name, sentence, enabled }) => (
           <Line
             key={name}
@@ -107,7 +114,7 @@ function Watched({ state }: { state: ProjectOutline['watches'][number]['state'] 
   return <Mark tone={state === 'error' ? 'bad' : 'quiet'}>{state}</Mark>
 }
 
-function Card({ title, none, children }: { title: string; none: string; children: readonly ReactNode[] }) {
+function Card({ title, none, children }: { title: string; none: ReactNode; children: readonly ReactNode[] }) {
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label={title}>
       <Title order={2} mb="xs">
@@ -150,14 +157,14 @@ function Line({
 
 function Found({ project }: { project: Project }) {
   const { data, error, refetch } = useResults(project.id)
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the overview" error={error} onRetry={() => void refetch()} />
   const results = data?.results.slice(0, SHOWN)
   return (
     <Section
       title="What the agents found"
       aside={
         !!results?.length && (
-          <Anchor component={Link} to="?tab=results" size="sm">
+          <Anchor component={Link} to="?tab=findings" size="sm">
             All findings
           </Anchor>
         )
@@ -185,7 +192,7 @@ function LatestRuns({ project }: { project: Project }) {
     queryFn: () => runs.list(query, SHOWN),
     refetchInterval: ({ state }) => freshMs(state.data?.runs ?? []),
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the overview" error={error} onRetry={() => void refetch()} />
   return (
     <Section
       title="Runs"

@@ -1,5 +1,5 @@
 /** The parts of a project by kind, each with its state; what is missing or edited is repaired here. */
-import { Anchor, Badge, Button, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { Wrench } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Project, ProjectObject } from '../../../schemas/types.ts'
@@ -8,6 +8,7 @@ import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
 
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
+import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 
 const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
 
@@ -42,77 +43,77 @@ function PartsOfKind({
   parts: readonly ProjectObject[]
 }) {
   const repair = useChange((key: string) => declared.repairProject(project.id, key), {
+    failed: 'Couldn’t repair the part',
     said: () => 'As planned again',
   })
   return (
-    <Paper withBorder radius="md" p="sm">
+    <section aria-label={KIND_WORDS[kind]!.many}>
       <Title order={2} mb={4}>
         {KIND_WORDS[kind]!.many}
       </Title>
-      <Table.ScrollContainer minWidth={300}>
-        <Table verticalSpacing={6}>
-          <Table.Tbody>
-            {parts.map((part) => (
-              <Table.Tr key={part.name}>
-                <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                  {part.missing ? (
-                    part.name
-                  ) : (
-                    <Link
-                      to={
-                        kind === 'skill'
-                          ? `/skills/${encodeURIComponent(part.name)}?project=${project.id}`
-                          : partPath(kind, part.name)
-                      }
-                    >
-                      {part.name}
-                    </Link>
-                  )}
-                </Table.Td>
-                <Table.Td>
-                  <Group gap={6}>
-                    {part.missing && (
-                      <Badge color="red" variant="light" tt="none">
-                        missing
-                      </Badge>
-                    )}
-                    {part.customized && (
-                      <Badge color="indigo" variant="light" tt="none">
-                        edited by hand
-                      </Badge>
-                    )}
-                    {part.state === 'adopted' && (
-                      <Badge variant="default" tt="none">
-                        adopted
-                      </Badge>
-                    )}
-                    {part.shared_with.length > 0 && (
-                      <Badge variant="default" tt="none">
-                        shared with {part.shared_with.length} more
-                      </Badge>
-                    )}
-                  </Group>
-                </Table.Td>
-                <Table.Td ta="right">
-                  {(part.missing || part.customized) && (
-                    <Button
-                      size="compact-sm"
-                      variant="default"
-                      leftSection={<Wrench size={13} aria-hidden />}
-                      loading={repair.isPending && repair.variables === `${kind}:${part.key}`}
-                      onClick={() => repair.mutate(`${kind}:${part.key}`)}
-                      aria-label={`${part.missing ? 'Repair' : 'Reset'} ${part.name}`}
-                    >
-                      {part.missing ? 'Repair' : 'Reset to the plan'}
-                    </Button>
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <Rows
+        label={KIND_WORDS[kind]!.many}
+        columns={[{ name: 'Name', isHead: true }, 'State', { name: 'Repair', isUnnamed: true }]}
+      >
+        {parts.map((part) => (
+          <Row key={part.name}>
+            <Cell>
+              {part.missing ? (
+                part.name
+              ) : (
+                <RowLink
+                  to={
+                    kind === 'skill'
+                      ? `/skills/${encodeURIComponent(part.name)}?project=${project.id}`
+                      : partPath(kind, part.name)
+                  }
+                >
+                  {part.name}
+                </RowLink>
+              )}
+            </Cell>
+            <Cell>
+              <Group gap={6}>
+                {part.missing && (
+                  <Badge color="red" variant="light" tt="none">
+                    missing
+                  </Badge>
+                )}
+                {part.customized && (
+                  <Badge color="indigo" variant="light" tt="none">
+                    edited by hand
+                  </Badge>
+                )}
+                {part.state === 'adopted' && (
+                  <Badge variant="default" tt="none">
+                    adopted
+                  </Badge>
+                )}
+                {part.shared_with.length > 0 && (
+                  <Badge variant="default" tt="none">
+                    shared with {part.shared_with.length} more
+                  </Badge>
+                )}
+              </Group>
+            </Cell>
+            <Cell>
+              {(part.missing || part.customized) && (
+                <Button
+                  size="compact-sm"
+                  variant="default"
+                  leftSection={<Wrench size={13} aria-hidden />}
+                  loading={repair.isPending && repair.variables === `${kind}:${part.key}`}
+                  onClick={() => repair.mutate(`${kind}:${part.key}`)}
+                  aria-label={`${part.missing ? 'Repair' : 'Reset'} ${part.name}`}
+                >
+                  {part.missing ? 'Repair' : 'Reset to the plan'}
+                </Button>
+              )}
+            </Cell>
+          </Row>
+        ))}
+      </Rows>
       {repair.data?.ingest_keys && <IngestKeysOnce keys={repair.data.ingest_keys} />}
-    </Paper>
+    </section>
   )
 }

@@ -1,5 +1,5 @@
 /** One project: what it does, its parts and wiring, what was found, its settings and history. */
-import { Badge, Button, Checkbox, Group, Modal, Stack, Tabs, Text } from '@mantine/core'
+import { Badge, Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
 import { Link, Navigate, useParams, useSearchParams } from 'react-router'
@@ -7,14 +7,13 @@ import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
-import { ChangeHistory } from '../../parts/change-history.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { type PageTab, PageTabs } from '../../parts/page-tabs.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { SavedWarnings } from '../../parts/warnings.tsx'
 import { RangePicker } from '../../replay/range-picker.tsx'
 import { HealthLine } from './health-line.tsx'
 import { Held } from './held.tsx'
-import { KeysTab } from './keys-tab.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { PartsTab } from './parts-tab.tsx'
 import { ProjectActions } from './project-actions.tsx'
@@ -24,19 +23,12 @@ import { SettingsTab } from './settings-tab.tsx'
 /** The drawing is large, and most visits do not look at it. */
 const GraphTab = lazyFrom(() => import('../../areas/drawn.ts'))('GraphTab')
 
-const TABS = [
-  { value: 'overview', label: 'Overview' },
-  { value: 'parts', label: 'Parts' },
-  { value: 'graph', label: 'Graph' },
-  { value: 'results', label: 'Findings' },
-  { value: 'keys', label: 'Keys' },
-  { value: 'settings', label: 'Settings' },
-  { value: 'history', label: 'History' },
-]
+/** What its tabs were called before. */
+const WAS = { results: 'findings', keys: 'settings' }
 
 export default function ProjectPage() {
   const { id = '' } = useParams()
-  const [query, setQuery] = useSearchParams()
+  const [query] = useSearchParams()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.project(id),
     queryFn: () => declared.project(id),
@@ -46,9 +38,11 @@ export default function ProjectPage() {
     return (
       <>
         <PageHead title="Project" />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the project" error={error} onRetry={() => void refetch()} />
       </>
     )
+  if (query.get('tab') === 'history')
+    return <Navigate to={`/changes?tab=history&project=${data.id}`} replace />
   if (data.status === 'draft') return <Navigate to={`/projects/${data.id}/setup`} replace />
   return (
     <>
@@ -71,46 +65,30 @@ export default function ProjectPage() {
         <Moves project={data} />
       </PageHead>
       <SavedWarnings />
-      <About project={data} short={query.get('tab') === 'graph'} />
-      <Tabs
-        value={query.get('tab') ?? 'overview'}
-        onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
-        keepMounted={false}
-        mt="md"
-      >
-        <Tabs.List mb="md">
-          {TABS.map((tab) => (
-            <Tabs.Tab key={tab.value} value={tab.value}>
-              {tab.label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="overview">
-          <OverviewTab project={data} />
-        </Tabs.Panel>
-        <Tabs.Panel value="parts">
-          <PartsTab project={data} />
-        </Tabs.Panel>
-        <Tabs.Panel value="graph">
-          <Suspense fallback={<LoadingRows />}>
-            <GraphTab id={data.id} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="results">
-          <ResultsTab project={data} />
-        </Tabs.Panel>
-        <Tabs.Panel value="keys">
-          <KeysTab project={data} />
-        </Tabs.Panel>
-        <Tabs.Panel value="settings">
-          <SettingsTab project={data} />
-        </Tabs.Panel>
-        <Tabs.Panel value="history">
-          <ChangeHistory project={data.id} />
-        </Tabs.Panel>
-      </Tabs>
+      <div style={{ marginBottom: 'var(--mantine-spacing-md)' }}>
+        <About project={data} short={query.get('tab') === 'graph'} />
+      </div>
+      <PageTabs tabs={tabsOf(data)} was={WAS} />
     </>
   )
+}
+
+function tabsOf(project: Project): readonly PageTab[] {
+  return [
+    { value: 'overview', label: 'Overview', content: <OverviewTab project={project} /> },
+    {
+      value: 'graph',
+      label: 'Graph',
+      content: (
+        <Suspense fallback={<LoadingRows />}>
+          <GraphTab id={project.id} />
+        </Suspense>
+      ),
+    },
+    { value: 'findings', label: 'Findings', content: <ResultsTab project={project} /> },
+    { value: 'parts', label: 'Parts', content: <PartsTab project={project} /> },
+    { value: 'settings', label: 'Settings', content: <SettingsTab project={project} /> },
+  ]
 }
 
 /** @param short above the graph, which has what is to be done at its nodes and needs the room */
@@ -137,10 +115,12 @@ function Moves({ project }: { project: Project }) {
   const [asking, setAsking] = useState(false)
   const [sources, setSources] = useState(false)
   const pause = useChange(() => declared.pauseProject(project.id, sources), {
+    failed: `Couldn’t pause ${project.name}`,
     said: () => `${project.name} is paused`,
     onDone: () => setAsking(false),
   })
   const resume = useChange(() => declared.resumeProject(project.id), {
+    failed: `Couldn’t resume ${project.name}`,
     said: () => `${project.name} runs again`,
   })
   return (

@@ -23,7 +23,7 @@ export default function ProjectsPage() {
         </Button>
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="projects" error={error} onRetry={() => void refetch()} />}
       {data &&
         (data.length === 0 ? (
           <Empty title="No projects yet">

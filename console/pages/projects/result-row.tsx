@@ -6,7 +6,8 @@ import { Link } from 'react-router'
 import type { Project, ProjectResult } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { resultReplayPath } from '../../lib/replay-path.ts'
-import { money, runPath } from '../../lib/runs.ts'
+import { runPath } from '../../lib/runs.ts'
+import { money } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
@@ -25,7 +26,9 @@ export function ResultRow({
   claims: string | null
 }) {
   const [isOpen, setOpen] = useState(false)
-  const mark = useChange((handled: boolean) => declared.markHandled(project.id, result.id, handled))
+  const mark = useChange((handled: boolean) => declared.markHandled(project.id, result.id, handled), {
+    failed: (handled) => (handled ? 'Couldn’t mark the finding handled' : 'Couldn’t reopen the finding'),
+  })
   return (
     <Paper withBorder p="md" radius="md" component="article">
       <Stack gap={4}>
@@ -121,7 +124,7 @@ function Note({
   })
   return (
     <Modal opened onClose={onClose} title={result.headline} size="xl">
-      {error && <Failed error={error} />}
+      {error && <Failed what="the finding" error={error} />}
       {data ? <MarkdownText text={data.note} /> : !error && <LoadingRows />}
     </Modal>
   )

@@ -32,14 +32,14 @@ export function ResultsTab({ project }: { project: Project }) {
   })
   const claims = new Map(recent.data?.runs.map(({ id, verified }) => [id, claimsWords(verified)]))
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="findings" error={error} onRetry={() => void refetch()} />
   const results = data.pages.flatMap((page) => page.results)
   if (results.length === 0 && !mark)
     return (
-      <Empty title="Nothing found yet">
+      <Empty title="No findings yet">
         <Text c="dimmed" maw={520}>
           What the agents of this project find is listed here with its headline and next step. An outside
-          agent records findings with a project key: make one under <Link to="?tab=keys">Keys</Link>.
+          agent records findings with a project key: make one under <Link to="?tab=settings">Settings</Link>.
         </Text>
       </Empty>
     )
@@ -64,7 +64,7 @@ export function ResultsTab({ project }: { project: Project }) {
           }
         />
       </Group>
-      {results.length === 0 && <Text c="dimmed">No finding is marked so.</Text>}
+      {results.length === 0 && <Text c="dimmed">No findings match. Remove the filter to see more.</Text>}
       {results.map((result) => (
         <ResultRow key={result.id} project={project} result={result} claims={claims.get(result.id) ?? null} />
       ))}

@@ -11,7 +11,9 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { Section } from '../../parts/section.tsx'
 import { DeleteProject } from './delete-project.tsx'
+import { ProjectKeys } from './project-keys.tsx'
 
 export function SettingsTab({ project: now }: { project: Project }) {
   const [project, setProject] = useState(now)
@@ -32,7 +34,6 @@ export function SettingsTab({ project: now }: { project: Project }) {
   })
   const { name, goal, description, params } = kept.value
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
-  const [deleting, setDeleting] = useState(false)
   const show = (fresh: Project): void => {
     setProject(fresh)
     kept.fill(fieldsOf(fresh))
@@ -70,14 +71,14 @@ export function SettingsTab({ project: now }: { project: Project }) {
           )}
           <TextInput
             label="Goal"
-            description="What it is for, in one line."
+            description="One line"
             value={goal}
             onChange={(event) => set({ goal: event.currentTarget.value })}
             maxLength={200}
           />
           <Textarea
             label="Description"
-            description="What else is good to know of it."
+            description="Optional"
             value={description}
             onChange={(event) => set({ description: event.currentTarget.value })}
             autosize
@@ -92,7 +93,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
               </Title>
               <Text size="sm" c="dimmed" mb="xs">
                 A change is planned again and only the difference is applied; what was edited by hand is kept.
-                A blank secret keeps the stored one.
+                Leave a secret empty to keep the stored one.
               </Text>
               <ConfigForm
                 schema={template.data.params as Record<string, unknown>}
@@ -102,6 +103,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
             </div>
           )}
           <Refusal
+            title="Couldn’t save the project"
             error={save.error}
             onTakeTheirs={() => {
               save.reset()
@@ -117,9 +119,22 @@ export function SettingsTab({ project: now }: { project: Project }) {
           </Group>
         </Stack>
       </form>
+      <Beside project={project} isTemplated={isTemplated} />
+    </Stack>
+  )
+}
+
+/** What is not of its form: its keys, and its end. */
+function Beside({ project, isTemplated }: { project: Project; isTemplated: boolean }) {
+  const [deleting, setDeleting] = useState(false)
+  return (
+    <>
+      <Section title="Keys of this project">
+        <ProjectKeys project={project} />
+      </Section>
       {project.default ? (
         <Alert color="gray" title="The Default project">
-          It holds what is made outside another project, and cannot be deleted.
+          Holds what is made outside other projects. Cannot be deleted.
         </Alert>
       ) : (
         <Paper withBorder p="md" radius="md" mt="lg">
@@ -135,7 +150,7 @@ export function SettingsTab({ project: now }: { project: Project }) {
           {deleting && <DeleteProject project={project} onClose={() => setDeleting(false)} />}
         </Paper>
       )}
-    </Stack>
+    </>
   )
 }
 

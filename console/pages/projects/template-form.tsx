@@ -72,7 +72,7 @@ export function TemplateForm({ template }: { template: Template }) {
               value={params}
               onChange={setParams}
             />
-            <Refusal error={create.error} />
+            <Refusal title="Couldn’t create the project" error={create.error} />
             <Group>
               <Button type="submit" loading={create.isPending}>
                 Create project

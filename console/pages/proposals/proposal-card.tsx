@@ -21,7 +21,7 @@ const TONES: Record<Proposal['state'], Tone> = {
 export function ProposalCard({ proposal }: { proposal: Proposal }) {
   const [declining, setDeclining] = useState(false)
   const approve = useChange(() => declared.approveProposal(proposal.id), {
-    said: () => 'Applied. Undo is under Change history',
+    said: () => 'Applied. Undo is under Changes',
     quiet: true,
   })
   return (
@@ -79,7 +79,7 @@ function Decision({ proposal }: { proposal: Proposal }) {
       {proposal.change_set !== null && (
         <>
           {' '}
-          as <Link to="/changes">change-set {proposal.change_set}</Link>
+          as <Link to="/changes?tab=history">change-set {proposal.change_set}</Link>
         </>
       )}
     </Text>
@@ -89,6 +89,7 @@ function Decision({ proposal }: { proposal: Proposal }) {
 function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => void }) {
   const [reason, setReason] = useState('')
   const decline = useChange(() => declared.declineProposal(proposal.id, reason.trim()), {
+    failed: 'Couldn’t decline the proposal',
     said: () => 'Declined; nothing was changed',
     onDone: onClose,
   })

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Run } from '../../../schemas/types.ts'
 import { comparePath } from '../../lib/runs.ts'
+import { moment } from '../../lib/time.ts'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { rkeys, runs } from '../../run-client.ts'
@@ -64,7 +65,7 @@ function Candidates({ run }: { run: Run }) {
 }
 
 function nameOf(other: Run, run: Run): string {
-  const at = new Date(other.made_at).toLocaleString()
+  const at = moment(Date.parse(other.made_at), Date.now())
   if (other.id === run.rerun_of) return `The run it repeats, ${at}`
   return other.rerun_of === run.id ? `A rerun of it, ${at}` : at
 }

@@ -5,12 +5,14 @@ import { Link, useParams, useSearchParams } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
 import { promptsOf, stepLine } from '../../lib/compare.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
-import { isOpen, money, runPath, took } from '../../lib/runs.ts'
+import { isOpen, runPath } from '../../lib/runs.ts'
+import { money, took } from '../../lib/time.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { TextDiff } from '../../parts/text-diff.tsx'
+import { When } from '../../parts/when.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { ComparedFacts, FoundByRun } from './compared.tsx'
 
@@ -31,7 +33,11 @@ export default function ComparePage() {
           </Text>
         </Empty>
       ) : error ? (
-        <Failed error={error} onRetry={() => void Promise.all([left.refetch(), right.refetch()])} />
+        <Failed
+          what="the runs"
+          error={error}
+          onRetry={() => void Promise.all([left.refetch(), right.refetch()])}
+        />
       ) : left.data && right.data ? (
         <Both left={left.data} right={right.data} />
       ) : (
@@ -103,7 +109,7 @@ function Heading({ run }: { run: RunDetail }) {
       </Title>
       <RunMarks run={run} />
       <Text size="sm" c="dimmed">
-        {new Date(run.made_at).toLocaleString()}
+        <When at={run.made_at} />
       </Text>
     </Group>
   )

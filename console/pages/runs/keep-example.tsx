@@ -47,7 +47,7 @@ function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
             data-autofocus
           />
           <Select
-            label="It should conclude with"
+            label="Expected conclusion"
             data={[
               { value: ANY, label: 'a finding, with any verdict' },
               { value: 'no_op', label: 'nothing to report' },
@@ -63,7 +63,7 @@ function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
             value={mentions}
             onChange={setMentions}
           />
-          <Refusal error={keep.error} />
+          <Refusal title="Couldn’t keep the example" error={keep.error} />
           <Button
             loading={keep.isPending}
             disabled={name.trim() === ''}

@@ -63,7 +63,7 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
               minRows={5}
               maxRows={16}
               maxLength={PROMPT_MAX}
-              error={prompt.trim() === '' ? 'It must say something' : undefined}
+              error={prompt.trim() === '' ? 'A prompt is required' : undefined}
             />
           )}
           <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />

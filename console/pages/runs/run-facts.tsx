@@ -8,7 +8,6 @@ import { explorePath, firingPath, triggerPath } from '../../lib/firings.ts'
 import {
   agentPath,
   durationOf,
-  money,
   runPath,
   savedWords,
   slackWords,
@@ -16,7 +15,7 @@ import {
   wokenWords,
   writeBackWords,
 } from '../../lib/runs.ts'
-import { count } from '../../lib/time.ts'
+import { count, money } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { Mark } from '../../parts/mark.tsx'
@@ -183,6 +182,7 @@ function Redeliver({ kind, title, run }: Omit<ToldProps, 'told'>) {
       return Promise.all(deliveries.map(({ delivery_id }) => work.redeliver(delivery_id)))
     },
     {
+      failed: 'Couldn’t redeliver',
       said: () => 'Redelivered with the same id',
       onDone: () => void queries.invalidateQueries({ queryKey: rkeys.one(run) }),
     },

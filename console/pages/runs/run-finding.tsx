@@ -13,7 +13,7 @@ import { ClaimList } from './claim-list.tsx'
 
 /** Of a run that ended with nothing to report. */
 const nothingWords = ({ incident }: RunDetail): string =>
-  incident ? 'It found nothing new since the last finding.' : 'It found nothing to report.'
+  incident ? 'Nothing new since the last finding.' : 'Nothing to report.'
 
 export function RunFinding({ run }: { run: RunDetail }) {
   const { finding, headline, verdict, next_step, claims, event_id, outcome, status, label, key } = run
@@ -42,7 +42,7 @@ export function RunFinding({ run }: { run: RunDetail }) {
             <MarkdownText text={finding} />
           ) : (
             <Text c="dimmed" size="sm">
-              {outcome === 'no_op' ? nothingWords(run) : 'It left no note.'}
+              {outcome === 'no_op' ? nothingWords(run) : 'No note.'}
             </Text>
           )}
           {next_step && (

@@ -23,7 +23,7 @@ export function RunList({ query, offset, onOffset, without, isNarrowed = false }
     placeholderData: (before) => before,
     refetchInterval: ({ state }) => freshMs(state.data?.runs ?? []),
   })
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="runs" error={error} onRetry={() => void refetch()} />
   if (isPending) return <LoadingRows />
   if (data.runs.length === 0 && offset === 0) return <NoRuns isNarrowed={isNarrowed} />
   const next = offset + RUNS_A_PAGE
@@ -53,7 +53,7 @@ export function RunList({ query, offset, onOffset, without, isNarrowed = false }
 
 function NoRuns({ isNarrowed }: { isNarrowed: boolean }) {
   return (
-    <Empty title={isNarrowed ? 'No run fits' : 'No runs yet'}>
+    <Empty title={isNarrowed ? 'No runs match' : 'No runs yet'}>
       <Text c="dimmed" maw={540}>
         {isNarrowed
           ? 'Remove a filter to see more.'

@@ -36,7 +36,7 @@ export default function RunPage() {
     return (
       <>
         <PageHead title="Run" />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the run" error={error} onRetry={() => void refetch()} />
       </>
     )
   return <Story key={id} run={data} />
@@ -115,7 +115,10 @@ function Parked({ parked: { reason, since, until, tries } }: { parked: NonNullab
 
 function Moves({ run }: { run: RunDetail }) {
   const [rerunning, setRerunning] = useState(false)
-  const cancel = useChange((_: undefined) => runs.cancel(run.id), { said: () => 'Run cancelled' })
+  const cancel = useChange((_: undefined) => runs.cancel(run.id), {
+    failed: 'Couldn’t cancel the run',
+    said: () => 'Run cancelled',
+  })
   const canCancel = run.accepts.includes('cancel')
   const canRerun = !isOpen(run) && run.woken_by !== 'external'
   return (

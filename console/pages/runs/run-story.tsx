@@ -2,8 +2,8 @@
 import { Text } from '@mantine/core'
 import type { RunDetail } from '../../../schemas/types.ts'
 import type { Chapter } from '../../lib/run-story.ts'
-import { isOpen, money, took } from '../../lib/runs.ts'
-import { clock } from '../../lib/time.ts'
+import { isOpen } from '../../lib/runs.ts'
+import { clock, money, took } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 import { StepText, toneOf } from './step.tsx'
 

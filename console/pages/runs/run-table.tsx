@@ -1,10 +1,11 @@
 /** Runs as a table, newest first. */
-import { Paper, Table, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Run } from '../../../schemas/types.ts'
 import { firingPath } from '../../lib/firings.ts'
-import { agentPath, claimsWords, durationOf, money, runPath, wokenWords } from '../../lib/runs.ts'
-import { count } from '../../lib/time.ts'
+import { agentPath, claimsWords, durationOf, runPath, wokenWords } from '../../lib/runs.ts'
+import { count, money } from '../../lib/time.ts'
+import { Cell, type Column, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { When } from '../../parts/when.tsx'
@@ -18,55 +19,48 @@ interface Props {
 export function RunTable({ runs, without }: Props) {
   const now = useNow(1_000)
   return (
-    <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={without ? 860 : 980}>
-        <Table verticalSpacing="xs" highlightOnHover aria-label="Runs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>When</Table.Th>
-              {without !== 'agent' && <Table.Th>Agent</Table.Th>}
-              <Table.Th>Entity</Table.Th>
-              <Table.Th>Status</Table.Th>
-              <Table.Th>Verdict and headline</Table.Th>
-              <Table.Th>Woken by</Table.Th>
-              <Table.Th ta="right">Rounds</Table.Th>
-              <Table.Th ta="right">Cost</Table.Th>
-              <Table.Th ta="right">Duration</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {runs.map((run) => (
-              <Row key={run.id} run={run} now={now} hasAgent={without !== 'agent'} />
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Paper>
+    <Rows label="Runs" columns={COLUMNS.filter(({ name }) => !(without === 'agent' && name === 'Agent'))}>
+      {runs.map((run) => (
+        <RunRow key={run.id} run={run} now={now} hasAgent={without !== 'agent'} />
+      ))}
+    </Rows>
   )
 }
 
-function Row({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boolean }) {
+const COLUMNS: readonly Column[] = [
+  { name: 'When', isHead: true },
+  { name: 'Agent' },
+  { name: 'Entity' },
+  { name: 'Status' },
+  { name: 'Verdict and headline' },
+  { name: 'Woken by' },
+  { name: 'Rounds', isNumber: true },
+  { name: 'Cost', isNumber: true },
+  { name: 'Duration', isNumber: true },
+]
+
+function RunRow({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boolean }) {
   const { id, agent, key, label, verdict, headline, error, made_at, rounds, max_rounds, cost_usd } = run
   const claims = claimsWords(run.verified)
   return (
-    <Table.Tr>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        <Link to={runPath(id)} aria-label={`Run of ${agent} for ${key}, ${run.status}`}>
+    <Row>
+      <Cell isWhole>
+        <RowLink to={runPath(id)} label={`Run of ${agent} for ${key}, ${run.status}`}>
           <When at={made_at} />
-        </Link>
-      </Table.Td>
+        </RowLink>
+      </Cell>
       {hasAgent && (
-        <Table.Td style={{ overflowWrap: 'anywhere' }}>
+        <Cell>
           <Link to={agentPath(agent)}>{agent}</Link>
-        </Table.Td>
+        </Cell>
       )}
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+      <Cell>
         {label}={key}
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <RunMarks run={run} />
-      </Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere', minWidth: 200 }}>
+      </Cell>
+      <Cell>
         <Text size="sm" lineClamp={2} title={headline ?? error ?? ''}>
           {verdict && <b>{verdict} </b>}
           {headline ?? error}
@@ -76,8 +70,8 @@ function Row({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boolean 
             {claims}
           </Text>
         )}
-      </Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>
+      </Cell>
+      <Cell>
         {run.rerun_of ? (
           <Link to={runPath(run.rerun_of)}>{wokenWords(run)}</Link>
         ) : run.dispatch_id ? (
@@ -85,16 +79,12 @@ function Row({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boolean 
         ) : (
           wokenWords(run)
         )}
-      </Table.Td>
-      <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
+      </Cell>
+      <Cell isWhole>
         {count(rounds)} of {count(max_rounds)}
-      </Table.Td>
-      <Table.Td ta="right" title={cost_usd === null ? 'Not priced' : ''}>
-        {money(cost_usd)}
-      </Table.Td>
-      <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
-        {durationOf(run, now)}
-      </Table.Td>
-    </Table.Tr>
+      </Cell>
+      <Cell>{money(cost_usd)}</Cell>
+      <Cell isWhole>{durationOf(run, now)}</Cell>
+    </Row>
   )
 }

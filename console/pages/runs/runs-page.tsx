@@ -82,7 +82,7 @@ function Entity({ value, onChange }: { value: string; onChange: (value: string) 
     <TextInput
       size="xs"
       label="Entity"
-      placeholder="The whole value: checkout"
+      placeholder="Whole value: checkout"
       leftSection={<Search size={13} aria-hidden />}
       value={text}
       onChange={(event) => {

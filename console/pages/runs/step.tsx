@@ -85,12 +85,12 @@ function Asked({ step }: Of<'model'>) {
       )}
       {calls.length > 0 && (
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          It calls {calls.map((call) => call.name).join(', ')}.
+          Calls {calls.map((call) => call.name).join(', ')}.
         </Text>
       )}
       {text === '' && calls.length === 0 && (
         <Text size="sm" c="dimmed">
-          It said nothing and called nothing.
+          No text and no call.
         </Text>
       )}
     </Stack>
@@ -157,7 +157,7 @@ function Concluded({ step: { call, fault, claims, sentBack }, entity }: Of<'conc
         <Text fw={600}>Conclusion</Text>
         {fault && <Mark tone="bad">refused</Mark>}
         {!fault && sentBack && (
-          <Mark tone="quiet" title="Sent back: not all claims held">
+          <Mark tone="quiet" title={sentBackWords(claims)}>
             sent back
           </Mark>
         )}
@@ -169,13 +169,19 @@ function Concluded({ step: { call, fault, claims, sentBack }, entity }: Of<'conc
   )
 }
 
+/** "Sent back: 2 claims did not hold". */
+function sentBackWords(claims: readonly { ok: boolean }[]): string {
+  const missing = claims.filter(({ ok }) => !ok).length
+  return `Sent back: ${missing} ${missing === 1 ? 'claim' : 'claims'} did not hold`
+}
+
 function Noted({ step: { text, say } }: Of<'note'>) {
   return (
     <Stack gap={4}>
       <Text size="sm">Note: {text}</Text>
       {say && (
         <Text size="sm" c="dimmed">
-          It was told: {say}
+          Received: {say}
         </Text>
       )}
     </Stack>

@@ -2,7 +2,7 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api, keys } from '../../client.ts'
-import { ApiKeys } from '../keys/keys-page.tsx'
+import { ApiKeys } from '../keys/api-keys.tsx'
 import { UnreadableSecrets } from './unreadable-secrets.tsx'
 
 export function Access() {

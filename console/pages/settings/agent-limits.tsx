@@ -1,4 +1,4 @@
-/** Bounds that hold for all agents: runs of a day, dollars of a day, runs at the same time. */
+/** Limits that hold for all agents: runs of a day, dollars of a day, runs at the same time. */
 import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -14,7 +14,7 @@ import { settings, skeys } from '../../settings-client.ts'
 export function AgentLimits() {
   const { data, error, refetch } = useQuery({ queryKey: skeys.agents, queryFn: settings.agents })
   const { shown, round, reload } = useShown(data, refetch)
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the limits" error={error} onRetry={() => void refetch()} />
   if (!shown) return <LoadingRows rows={3} />
   return <Limits key={round} stored={shown} onSaved={() => void reload()} />
 }
@@ -24,7 +24,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
   const [draft, setDraft] = useState<LimitsDraft>(before)
   const write = limitsWrite(draft, before)
   const save = useChange((_: undefined) => settings.saveAgents(write), {
-    said: () => 'The bounds of agents are saved',
+    said: () => 'Limits saved',
     onDone: onSaved,
     quiet: true,
   })
@@ -76,10 +76,10 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
         <Text size="xs" c="dimmed">
           Asked while another is unavailable: by agents that name none, Ask and guided setup.
         </Text>
-        <Refusal error={save.error} />
+        <Refusal title="Couldn’t save the limits" error={save.error} />
         <Group>
           <Button type="submit" loading={save.isPending} disabled={Object.keys(write).length === 0}>
-            Save bounds
+            Save limits
           </Button>
         </Group>
       </Stack>

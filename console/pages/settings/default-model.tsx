@@ -43,7 +43,7 @@ export function DefaultModel({ provider }: { provider: ModelProvider }) {
       <Text size="sm" c="dimmed">
         {defaultModelWords(provider)}
       </Text>
-      <Refusal error={save.error} />
+      <Refusal title="Couldn’t save the model" error={save.error} />
     </Stack>
   )
 }

@@ -20,7 +20,7 @@ import { settings, skeys } from '../../settings-client.ts'
 export function Observability() {
   const { data, error, refetch } = useQuery({ queryKey: skeys.tracing, queryFn: settings.tracing })
   const { shown, round, reload } = useShown(data, refetch)
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the settings" error={error} onRetry={() => void refetch()} />
   if (!shown) return <LoadingRows rows={4} />
   return (
     <Stack maw={560}>
@@ -86,14 +86,14 @@ function Tracing({ stored, onSaved }: { stored: TracingSettings; onSaved: () => 
         />
         <PasswordInput
           label="API key"
-          description={`Sent as a bearer token. Never shown again; blank keeps it.${fromWords(stored.api_key_source)}`}
+          description={`Sent as a bearer token. Never shown again. Leave empty to keep.${fromWords(stored.api_key_source)}`}
           value={draft.api_key}
           onChange={(event) => set('api_key', event.currentTarget.value)}
           autoComplete="off"
         />
         <PasswordInput
           label="More headers"
-          description={`name=value, separated by commas; blank keeps them. ${
+          description={`name=value, separated by commas. Leave empty to keep. ${
             stored.headers.length ? `Now: ${stored.headers.join(', ')}.` : 'Now: none.'
           }`}
           value={draft.headers}
@@ -105,7 +105,7 @@ function Tracing({ stored, onSaved }: { stored: TracingSettings; onSaved: () => 
           checked={draft.content}
           onChange={(event) => set('content', event.currentTarget.checked)}
         />
-        <Refusal error={save.error} />
+        <Refusal title="Couldn’t save the settings" error={save.error} />
         <Group>
           <Button type="submit" loading={save.isPending} disabled={Object.keys(write).length === 0}>
             Save tracing
@@ -117,7 +117,7 @@ function Tracing({ stored, onSaved }: { stored: TracingSettings; onSaved: () => 
 }
 
 function TestSpan() {
-  const test = useChange((_: undefined) => settings.testTracing())
+  const test = useChange((_: undefined) => settings.testTracing(), { failed: 'Couldn’t send a test trace' })
   const said = test.data && testedWords(test.data)
   return (
     <Stack gap="xs">

@@ -25,7 +25,7 @@ import { settings, skeys } from '../../settings-client.ts'
 export function Prices() {
   const { data, error, refetch } = useQuery({ queryKey: skeys.prices, queryFn: settings.prices })
   const { shown, round, reload } = useShown(data, refetch)
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="prices" error={error} onRetry={() => void refetch()} />
   if (!shown) return <LoadingRows />
   return (
     <Stack maw={860} gap="lg">
@@ -92,7 +92,7 @@ function OwnPrices({ prices, onSaved }: { prices: ModelPrices; onSaved: () => vo
           </ActionIcon>
         </Group>
       ))}
-      <Refusal error={save.error} />
+      <Refusal title="Couldn’t save the prices" error={save.error} />
       <Group>
         <Button
           variant="default"

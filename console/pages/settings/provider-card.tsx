@@ -19,6 +19,7 @@ interface Props {
 export function ProviderCard({ provider, kind, onEdit }: Props) {
   const { id, name, configured, stored, editable, models } = provider
   const choose = useChange((_: undefined) => settings.chooseProvider(id), {
+    failed: `Couldn’t make ${name} the default`,
     said: () => `${name} is the default`,
   })
   const [deleting, setDeleting] = useState(false)
@@ -89,6 +90,7 @@ export function ProviderCard({ provider, kind, onEdit }: Props) {
 
 function Models({ provider: { id, name, models, configured } }: { provider: ModelProvider }) {
   const list = useChange((_: undefined) => settings.listModels(id), {
+    failed: 'Couldn’t list the models',
     said: ({ discovery }) =>
       discovery.error === null ? `${name} lists ${discovery.models.length} models` : '',
   })
@@ -104,7 +106,7 @@ function Models({ provider: { id, name, models, configured } }: { provider: Mode
           </Fold>
         ) : (
           <Text size="sm" c="dimmed">
-            It has listed no models yet.
+            No models listed yet.
           </Text>
         )}
         {configured && (
@@ -120,7 +122,7 @@ function Models({ provider: { id, name, models, configured } }: { provider: Mode
         )}
       </Group>
       {fault && (
-        <Alert color="yellow" p="xs" role="status" title="It listed none">
+        <Alert color="yellow" p="xs" role="status" title="No models listed">
           {fault}
         </Alert>
       )}
@@ -130,7 +132,9 @@ function Models({ provider: { id, name, models, configured } }: { provider: Mode
 
 function Test({ id, models }: { id: string; models: readonly string[] }) {
   const [model, setModel] = useState('')
-  const test = useChange((asked: string) => settings.testProvider(id, asked))
+  const test = useChange((asked: string) => settings.testProvider(id, asked), {
+    failed: 'Couldn’t test the provider',
+  })
   const said = test.data && testWords(test.data)
   return (
     <Stack gap="xs">
@@ -176,6 +180,7 @@ function Test({ id, models }: { id: string; models: readonly string[] }) {
 
 function Delete({ provider: { id, name }, onClose }: { provider: ModelProvider; onClose: () => void }) {
   const remove = useChange((_: undefined) => settings.deleteProvider(id), {
+    failed: `Couldn’t delete ${name}`,
     said: () => `What was stored of ${name} is gone`,
     onDone: onClose,
   })
@@ -188,7 +193,7 @@ function Delete({ provider: { id, name }, onClose }: { provider: ModelProvider; 
         </Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
             Delete

@@ -96,7 +96,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
               maxLength={2_000}
             />
             <Credentials stored={stored} draft={draft} set={set} />
-            <Refusal error={save.error} />
+            <Refusal title="Couldn’t save the provider" error={save.error} />
             <Group justify="flex-end">
               {fault && (
                 <Text size="sm" c="dimmed">
@@ -149,7 +149,7 @@ function Credentials({
         label="Key"
         description={
           stored?.stored
-            ? 'Never shown again; blank keeps what is stored.'
+            ? 'Never shown again. Leave empty to keep.'
             : draft.kind === 'compatible'
               ? 'Optional. Never shown again'
               : 'Never shown again.'
@@ -170,7 +170,7 @@ function Credentials({
           label="Token of a gateway"
           description={
             stored?.gateway_token_stored
-              ? 'One is stored, and wins over the key; blank keeps it.'
+              ? 'Stored, and wins over the key. Leave empty to keep.'
               : 'Optional. Used instead of the key'
           }
           value={draft.gateway_token}

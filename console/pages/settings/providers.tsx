@@ -16,7 +16,7 @@ export function Providers() {
   })
   const [edited, setEdited] = useState<ModelProvider | 'new' | null>(null)
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="model providers" error={error} onRetry={() => void refetch()} />
   const { providers, kinds } = data
   const kindWords = (kind: string) => kinds.find(({ id }) => id === kind)?.label ?? kind
   const known = providers.filter(({ configured, stored, source }) => configured || stored || source)

@@ -20,7 +20,7 @@ export function UnreadableSecrets() {
       }
     >
       <Text size="sm">
-        They were stored with another <code>secret.key</code>. Stop the daemon and put that file back beside
+        These were stored with another <code>secret.key</code>. Stop the daemon and put that file back beside
         the data, or enter each again where it is set:
       </Text>
       <List size="sm" mt="xs">

@@ -13,6 +13,7 @@ export function ConnectStep({ setup }: { setup: Setup }) {
   const go = useNavigate()
   const once = useOnce(setup.project)
   const next = useChange(() => setups.goTo(setup.project, 'try'), {
+    failed: 'Couldn’t go on with setup',
     onDone: () => void go(`/projects/${setup.project}/setup`),
   })
   const { connect, checks } = setup

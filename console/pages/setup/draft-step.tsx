@@ -32,7 +32,7 @@ export function DraftStep({ setup }: { setup: Setup }) {
 const keyOf = ({ steps, instruction }: SetupPlanning): string => `${steps[0]?.at} ${instruction}`
 
 function Progress({ setup, planning }: { setup: Setup; planning: SetupPlanning }) {
-  const stop = useChange(() => setups.stop(setup.project))
+  const stop = useChange(() => setups.stop(setup.project), { failed: 'Couldn’t stop drafting' })
   return (
     <Paper withBorder p="lg" radius="md">
       <Stack>
@@ -47,7 +47,7 @@ function Progress({ setup, planning }: { setup: Setup; planning: SetupPlanning }
         {planning.instruction && <Text size="sm">“{planning.instruction}”</Text>}
         <StepList planning={planning} />
         <Text size="sm" c="dimmed">
-          It takes about a minute. You can leave this page: the draft is listed under Projects.
+          This takes about a minute. You can leave this page: the draft is listed under Projects.
         </Text>
       </Stack>
     </Paper>
@@ -59,7 +59,7 @@ function StepList({ planning: { steps } }: { planning: SetupPlanning }) {
     <ol className="setup-planning" aria-label="Planning" aria-live="polite">
       {steps.length === 0 && (
         <li>
-          <Loader size={14} aria-hidden /> It begins
+          <Loader size={14} aria-hidden /> Starting
         </li>
       )}
       {steps.map(({ text, state, at }, i) => (
@@ -81,8 +81,12 @@ function StepList({ planning: { steps } }: { planning: SetupPlanning }) {
 
 function NotPlanned({ setup, planning }: { setup: Setup; planning: SetupPlanning }) {
   const [goal, setGoal] = useState(setup.goal)
-  const again = useChange(() => setups.replan(setup.project, { goal: goal.trim() }))
-  const byHand = useChange(() => setups.save(setup.project, EMPTY, new AbortController().signal))
+  const again = useChange(() => setups.replan(setup.project, { goal: goal.trim() }), {
+    failed: 'Couldn’t draft a plan',
+  })
+  const byHand = useChange(() => setups.save(setup.project, EMPTY, new AbortController().signal), {
+    failed: 'Couldn’t save the plan',
+  })
   return (
     <Paper withBorder p="lg" radius="md">
       <Stack>
@@ -96,7 +100,7 @@ function NotPlanned({ setup, planning }: { setup: Setup; planning: SetupPlanning
             {planning.error ?? 'Continue when you are ready.'}
           </Text>
           {planning.no_provider && (
-            <Button component={Link} to="/settings" size="xs" mt="sm" variant="default">
+            <Button component={Link} to="/settings?tab=providers" size="xs" mt="sm" variant="default">
               Add a model provider
             </Button>
           )}

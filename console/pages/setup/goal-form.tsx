@@ -111,8 +111,8 @@ export function GoalForm() {
             />
             <Text size="xs" c="dimmed" mt={4}>
               {who === 'svc'
-                ? 'They run here, on your model provider.'
-                : 'It runs outside, gets a key of this project, reads it over MCP and records what it finds.'}
+                ? 'Run here, on your model provider.'
+                : 'Runs outside: gets a key of this project, reads over MCP, records findings.'}
             </Text>
           </div>
           <Accordion variant="contained">
@@ -175,7 +175,7 @@ function NoModel() {
     <Alert color="yellow" title="No model provider is set" role="status">
       <Text size="sm">
         A plan is written by a model.{' '}
-        <Anchor component={Link} to="/settings" size="sm" underline="always" inherit>
+        <Anchor component={Link} to="/settings?tab=providers" size="sm" underline="always" inherit>
           Add a model provider
         </Anchor>{' '}
         under Settings, or write the plan by hand: it is checked in the same way, without a model.

@@ -119,7 +119,7 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
           Apply the plan
         </Button>
         <Text size="xs" c="dimmed">
-          All of it is made at once, or nothing. It is one entry in the history, and is undone there.
+          Everything is made at once, or nothing. Undo under Changes.
         </Text>
       </Stack>
     </Paper>

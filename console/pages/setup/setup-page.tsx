@@ -43,7 +43,7 @@ export default function SetupPage() {
     return (
       <>
         <PageHead title="Guided setup" />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the setup" error={error} onRetry={() => void refetch()} />
       </>
     )
   const asked = query.get('step')

@@ -17,6 +17,7 @@ import { RunStory } from '../runs/run-story.tsx'
 export function TryStep({ setup }: { setup: Setup }) {
   const go = useNavigate()
   const done = useChange(() => setups.goTo(setup.project, 'done'), {
+    failed: 'Couldn’t finish setup',
     said: () => `${setup.name} is set up and running`,
     onDone: () => void go(`/projects/${setup.project}`),
   })
@@ -61,7 +62,9 @@ function TestEvents({ setup }: { setup: Setup }) {
 }
 
 function TestEvent({ project, source, hasSample }: { project: string; source: string; hasSample: boolean }) {
-  const send = useChange((_: undefined) => setups.testEvent(project, source))
+  const send = useChange((_: undefined) => setups.testEvent(project, source), {
+    failed: 'Couldn’t send the test event',
+  })
   return (
     <Group gap="sm">
       <Button
@@ -99,7 +102,7 @@ function Practice({ setup }: { setup: Setup }) {
         <Text size="sm">
           {who === 'own'
             ? 'Your agent receives the newest event, as if a trigger had fired. Its first finding within ten minutes is marked practice.'
-            : 'The agent that looks first looks once at the newest event. It counts for nothing and posts nothing outside.'}
+            : 'The first agent looks once at the newest event. Not counted, and nothing is posted outside.'}
         </Text>
         <Group>
           <Button

@@ -67,8 +67,10 @@ function ExistingSkill({ name, project }: { name: string; project: string | null
           Used by {used.map((entry) => entry.name).join(', ')}. A change reaches every one of them.
         </Text>
       )}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
-      {skills.data && of === null && <Failed error={new Error(`No skill is named ${name}.`)} />}
+      {error && <Failed what="the skill" error={error} onRetry={() => void refetch()} />}
+      {skills.data && of === null && (
+        <Failed what="the skill" error={new Error(`No skill is named ${name}.`)} />
+      )}
       {shown ? (
         <SkillForm key={round} project={of} stored={shown} onReload={() => void reload()} />
       ) : (
@@ -92,8 +94,9 @@ function RemoveSkill({
   const others = used.filter(({ id }) => id !== project)
   const here = used.find(({ id }) => id === project)?.name ?? 'this project'
   const remove = useChange(() => declared.removeSkill(project, name), {
+    failed: `Couldn’t remove ${name}`,
     said: ({ deleted }) =>
-      deleted ? `${name} is deleted; undo it under Change history` : `${here} no longer uses ${name}`,
+      deleted ? `${name} is deleted; undo it under Changes` : `${here} no longer uses ${name}`,
     onDone: () => void go('/skills'),
   })
   return (
@@ -105,12 +108,12 @@ function RemoveSkill({
         <Stack>
           <Text size="sm">
             {others.length
-              ? `It is kept for ${others.map((entry) => entry.name).join(', ')}.`
-              : 'No other project uses it, so it is deleted.'}
+              ? `Kept for ${others.map((entry) => entry.name).join(', ')}.`
+              : 'No other project uses this skill: it is deleted.'}
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </Button>
             <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
               {others.length ? 'Remove' : 'Delete'}
@@ -127,6 +130,19 @@ interface SkillFormProps {
   stored?: Skill
   /** Fills the form in again from what is stored now. */
   onReload?: () => void
+}
+
+function Preview({ body }: { body: string }) {
+  return (
+    <>
+      <Title order={2} size="sm" mb={4}>
+        Preview
+      </Title>
+      <Paper withBorder p="md" radius="md" mih={120}>
+        {body.trim() ? <MarkdownText text={body} /> : <Text c="dimmed">Nothing written yet.</Text>}
+      </Paper>
+    </>
+  )
 }
 
 function SkillForm({ project, stored, onReload }: SkillFormProps) {
@@ -202,15 +218,11 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
             </Suspense>
           </Grid.Col>
           <Grid.Col span={{ base: 12, lg: 6 }}>
-            <Title order={2} size="sm" mb={4}>
-              Preview
-            </Title>
-            <Paper withBorder p="md" radius="md" mih={120}>
-              {body.trim() ? <MarkdownText text={body} /> : <Text c="dimmed">Nothing written yet.</Text>}
-            </Paper>
+            <Preview body={body} />
           </Grid.Col>
         </Grid>
         <Refusal
+          title="Couldn’t save the skill"
           error={save.error}
           {...(onReload ? { onTakeTheirs: takeTheirs(kept, onReload) } : {})}
           onKeepMine={() => save.mutate(undefined)}

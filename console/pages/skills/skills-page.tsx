@@ -1,5 +1,5 @@
 /** Skills: instructions that agents load when the task matches. */
-import { Button, FileButton, Group, Modal, Paper, Select, Stack, Table, Text } from '@mantine/core'
+import { Button, FileButton, Group, Modal, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Upload } from 'lucide-react'
 import { useState } from 'react'
@@ -9,6 +9,7 @@ import { bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 
@@ -23,7 +24,7 @@ export default function SkillsPage() {
         </Button>
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="skills" error={error} onRetry={() => void refetch()} />}
       {data &&
         (data.length === 0 ? (
           <Empty title="No skills yet">
@@ -36,50 +37,38 @@ export default function SkillsPage() {
             </Button>
           </Empty>
         ) : (
-          <Paper withBorder radius="md">
-            <Table.ScrollContainer minWidth={620}>
-              <Table verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Name</Table.Th>
-                    <Table.Th>When it helps</Table.Th>
-                    <Table.Th>Used by</Table.Th>
-                    <Table.Th>Size</Table.Th>
-                    <Table.Th>Changed</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {data.map((skill) => (
-                    <Table.Tr key={skill.name}>
-                      <Table.Td>
-                        <Link to={`/skills/${skill.name}?project=${skill.used_by[0]?.id ?? ''}`}>
-                          {skill.name}
-                        </Link>
-                      </Table.Td>
-                      <Table.Td>
-                        <Text size="sm" lineClamp={2}>
-                          {skill.description}
-                        </Text>
-                      </Table.Td>
-                      <Table.Td>
-                        <Group gap={6}>
-                          {skill.used_by.map((project) => (
-                            <Link key={project.id} to={`/projects/${project.id}`}>
-                              {project.name}
-                            </Link>
-                          ))}
-                        </Group>
-                      </Table.Td>
-                      <Table.Td>{bytesText(skill.size)}</Table.Td>
-                      <Table.Td>
-                        <When at={skill.updated_at} />
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
-          </Paper>
+          <Rows
+            label="Skills"
+            columns={[{ name: 'Name', isHead: true }, 'When it helps', 'Used by', 'Size', 'Changed']}
+          >
+            {data.map((skill) => (
+              <Row key={skill.name}>
+                <Cell>
+                  <RowLink to={`/skills/${skill.name}?project=${skill.used_by[0]?.id ?? ''}`}>
+                    {skill.name}
+                  </RowLink>
+                </Cell>
+                <Cell>
+                  <Text size="sm" lineClamp={2}>
+                    {skill.description}
+                  </Text>
+                </Cell>
+                <Cell>
+                  <Group gap={6}>
+                    {skill.used_by.map((project) => (
+                      <Link key={project.id} to={`/projects/${project.id}`}>
+                        {project.name}
+                      </Link>
+                    ))}
+                  </Group>
+                </Cell>
+                <Cell>{bytesText(skill.size)}</Cell>
+                <Cell>
+                  <When at={skill.updated_at} />
+                </Cell>
+              </Row>
+            ))}
+          </Rows>
         ))}
     </>
   )
@@ -97,7 +86,7 @@ export function ProjectSelect({
   return (
     <Select
       label="Project"
-      description="It makes the skill; others can use it, too."
+      description="Other projects can use the skill, too"
       data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
       value={value}
       onChange={onChange}
@@ -134,7 +123,7 @@ function UploadSkill() {
         <Stack>
           <Text size="sm">A skill of the same name is replaced in every project that uses it.</Text>
           <ProjectSelect value={project} onChange={setProject} />
-          <Refusal error={upload.error} />
+          <Refusal title="Couldn’t upload the skill" error={upload.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setFile(null)}>
               Cancel

@@ -65,7 +65,7 @@ export function DeleteSource({
         />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button color="red" loading={remove.isPending} onClick={() => remove.mutate()}>
             {purge ? 'Delete and purge' : 'Delete'}

@@ -16,7 +16,7 @@ export function SourceEvents({ name }: { name: string }) {
   const [open, setOpen] = useState<string | null>(null)
   const now = useNow()
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="events" error={error} onRetry={() => void refetch()} />
   if (data.length === 0)
     return (
       <Empty title="No events yet">

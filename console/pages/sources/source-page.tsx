@@ -2,10 +2,11 @@
 import { Alert, Badge, Button, Group, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link, useParams, useSearchParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
+import { useTab } from '../../lib/use-tab.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -20,9 +21,16 @@ import { SettingsTab } from './settings-tab.tsx'
 import { SourceEvents } from './source-events.tsx'
 import { useMoveSource } from './use-move-source.ts'
 
+const TABS = [
+  { value: 'overview', label: 'Overview' },
+  { value: 'events', label: 'Events' },
+  { value: 'fields', label: 'Fields' },
+  { value: 'settings', label: 'Settings' },
+]
+
 export default function SourcePage() {
   const { name = '' } = useParams()
-  const [query, setQuery] = useSearchParams()
+  const [tab, goTo] = useTab(TABS)
   const { data, error, isPending, refetch } = useQuery({
     queryKey: keys.source(name),
     queryFn: () => api.source(name),
@@ -33,7 +41,7 @@ export default function SourcePage() {
     return (
       <>
         <PageHead title={name} />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the source" error={error} onRetry={() => void refetch()} />
       </>
     )
   return (
@@ -44,16 +52,13 @@ export default function SourcePage() {
         </Badge>
         <Actions source={data} />
       </PageHead>
-      <Tabs
-        value={query.get('tab') ?? 'overview'}
-        onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
-        keepMounted={false}
-      >
+      <Tabs value={tab} onChange={goTo} keepMounted={false}>
         <Tabs.List mb="md">
-          <Tabs.Tab value="overview">Overview</Tabs.Tab>
-          <Tabs.Tab value="events">Events</Tabs.Tab>
-          <Tabs.Tab value="fields">Fields</Tabs.Tab>
-          <Tabs.Tab value="settings">Settings</Tabs.Tab>
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
         <Tabs.Panel value="overview">
           <Overview source={data} />

@@ -1,7 +1,6 @@
 /** Every source with its health. */
 import {
   ActionIcon,
-  Anchor,
   Badge,
   Button,
   Group,
@@ -9,10 +8,8 @@ import {
   Paper,
   SimpleGrid,
   Stack,
-  Table,
   Text,
   TextInput,
-  VisuallyHidden,
 } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
@@ -24,6 +21,7 @@ import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
 import { PageHead } from '../../parts/page.tsx'
+import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { DeleteSource } from './delete-source.tsx'
@@ -48,7 +46,7 @@ export default function SourcesPage() {
         </Button>
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="sources" error={error} onRetry={() => void refetch()} />}
       {data?.length === 0 && <FirstSource />}
       {data && data.length > 0 && (
         <Stack gap="sm">
@@ -60,33 +58,26 @@ export default function SourcesPage() {
             onChange={(event) => setFilter(event.currentTarget.value)}
             maw={340}
           />
-          <Paper withBorder radius="md">
-            <Table.ScrollContainer minWidth={640}>
-              <Table verticalSpacing="xs" highlightOnHover>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Name</Table.Th>
-                    <Table.Th>Health</Table.Th>
-                    <Table.Th ta="right">Events</Table.Th>
-                    <Table.Th>Last event</Table.Th>
-                    <Table.Th w={48}>
-                      <VisuallyHidden>Actions</VisuallyHidden>
-                    </Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {shown.map((source) => (
-                    <SourceRow key={source.name} source={source} />
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
-            {shown.length === 0 && (
-              <Text p="md" c="dimmed" size="sm">
-                No source fits “{filter}”.
-              </Text>
-            )}
-          </Paper>
+          {shown.length > 0 ? (
+            <Rows
+              label="Sources"
+              columns={[
+                { name: 'Name', isHead: true },
+                'Health',
+                { name: 'Events', isNumber: true },
+                'Last event',
+                { name: 'Actions', isUnnamed: true },
+              ]}
+            >
+              {shown.map((source) => (
+                <SourceRow key={source.name} source={source} />
+              ))}
+            </Rows>
+          ) : (
+            <Text c="dimmed" size="sm">
+              No source matches “{filter}”.
+            </Text>
+          )}
         </Stack>
       )}
     </>
@@ -103,25 +94,23 @@ function SourceRow({ source }: { source: Source }) {
   const hasUrl = source.ingest_key !== null && source.connector !== 'otlp'
   const ingestUrl = hasUrl ? `${window.location.origin}/ingest/${source.ingest_key}` : null
   return (
-    <Table.Tr>
-      <Table.Td>
+    <Row>
+      <Cell>
         <Group gap="xs" wrap="nowrap">
-          <Anchor component={Link} to={path} fw={600}>
-            {source.name}
-          </Anchor>
+          <RowLink to={path}>{source.name}</RowLink>
           <Badge variant="default" size="sm" tt="none" style={{ flexShrink: 0 }}>
             {source.connector}
           </Badge>
         </Group>
-      </Table.Td>
-      <Table.Td maw={320}>
+      </Cell>
+      <Cell>
         <HealthMark health={source.health} />
-      </Table.Td>
-      <Table.Td ta="right">{count(source.health.events_total)}</Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>{count(source.health.events_total)}</Cell>
+      <Cell>
         <When at={source.health.last_ingest} never="none yet" />
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <Menu position="bottom-end" withinPortal>
           <Menu.Target>
             <ActionIcon variant="subtle" color="gray" aria-label={`Actions of ${source.name}`}>
@@ -150,8 +139,8 @@ function SourceRow({ source }: { source: Source }) {
           </Menu.Dropdown>
         </Menu>
         <DeleteSource source={source} opened={deleting} onClose={() => setDeleting(false)} />
-      </Table.Td>
-    </Table.Tr>
+      </Cell>
+    </Row>
   )
 }
 

@@ -22,7 +22,7 @@ import {
   shortNumber,
   staleWords,
 } from '../../lib/backtest.ts'
-import { count } from '../../lib/time.ts'
+import { count, moment } from '../../lib/time.ts'
 import { FiringChart } from '../../parts/firing-chart.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { When } from '../../parts/when.tsx'
@@ -128,7 +128,7 @@ function Headline({ data, definition }: { data: BacktestResult; definition: Trig
       </Text>
       {data.truncated && (
         <Alert color="yellow" mt="xs" p="xs">
-          There is more than is looked at: this begins at {new Date(data.from).toLocaleString()}.
+          There is more than is looked at: this begins at {moment(Date.parse(data.from), Date.now())}.
         </Alert>
       )}
     </div>

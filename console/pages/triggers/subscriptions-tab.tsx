@@ -34,12 +34,11 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
     <Stack maw={1100}>
       <Agents trigger={trigger.name} />
       {isPending && <LoadingRows rows={3} />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="subscriptions" error={error} onRetry={() => void refetch()} />}
       {told?.length === 0 && (
         <Empty title="No subscriptions">
           <Text c="dimmed" maw={540}>
-            Each firing is posted to subscribed addresses, signed, and tried again for about 21 hours while a
-            recipient does not answer.
+            Each firing is posted to subscribed addresses, signed, and tried again for about 21 hours while a subscriber does not answer.
           </Text>
           {add}
         </Empty>
@@ -145,6 +144,7 @@ function Row({ subscription }: { subscription: Subscription }) {
 function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { subscription: Subscription }) {
   const [isAsking, setAsking] = useState(false)
   const remove = useChange(() => work.unsubscribe(subscription_id), {
+    failed: `Couldn’t unsubscribe ${name}`,
     said: () => `${name} is unsubscribed`,
     onDone: () => setAsking(false),
   })
@@ -164,12 +164,12 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
           <Text size="sm">
             {trigger === null
               ? 'This address is subscribed to every trigger of the project and will get none of their firings.'
-              : 'It hears of no firing any more.'}{' '}
+              : 'Gets no further firings.'}{' '}
             What waits to be sent to it is withdrawn.
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </Button>
             <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
               Unsubscribe

@@ -41,7 +41,7 @@ export function TriggerOverview({ trigger }: { trigger: Trigger }) {
           <Link to={triggerPath(trigger.name, 'subscriptions')}>
             {trigger.subscribers === 0
               ? 'nobody yet'
-              : `${count(trigger.subscribers)} ${trigger.subscribers === 1 ? 'recipient' : 'recipients'}`}
+              : `${count(trigger.subscribers)} ${trigger.subscribers === 1 ? 'subscriber' : 'subscribers'}`}
           </Link>
         </Fact>
       </SimpleGrid>

@@ -12,6 +12,7 @@ import { proposedIn } from '../../lib/proposed.ts'
 import { draftOf, NEW_TRIGGER } from '../../lib/trigger-draft.ts'
 import { useChange, warningsIn } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { useTab } from '../../lib/use-tab.ts'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -65,7 +66,7 @@ function NewTrigger() {
 }
 
 function ExistingTrigger({ name }: { name: string }) {
-  const [query, setQuery] = useSearchParams()
+  const [tab, goTo] = useTab(TABS)
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.trigger(name),
     queryFn: () => declared.trigger(name),
@@ -76,7 +77,7 @@ function ExistingTrigger({ name }: { name: string }) {
     return (
       <>
         <PageHead title={name} />
-        <Failed error={error} onRetry={() => void refetch()} />
+        <Failed what="the trigger" error={error} onRetry={() => void refetch()} />
       </>
     )
   return (
@@ -87,19 +88,15 @@ function ExistingTrigger({ name }: { name: string }) {
       </PageHead>
       {data.paused && (
         <Alert color="yellow" mb="md" p="xs">
-          It is paused: nothing trips it.
+          Paused: nothing trips this trigger.
         </Alert>
       )}
       <StandingWarnings of={data.warnings} />
-      <Tabs
-        value={query.get('tab') ?? 'overview'}
-        onChange={(tab) => setQuery(tab === 'overview' || !tab ? {} : { tab })}
-        keepMounted={false}
-      >
+      <Tabs value={tab} onChange={goTo} keepMounted={false}>
         <Tabs.List mb="md">
-          {TABS.map((tab) => (
-            <Tabs.Tab key={tab.value} value={tab.value}>
-              {tab.label}
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -129,6 +126,7 @@ function ExistingTrigger({ name }: { name: string }) {
 function Moves({ trigger: { name, accepts } }: { trigger: Trigger }) {
   const go = useNavigate()
   const move = useChange((event: 'pause' | 'resume') => declared.moveTrigger(name, event), {
+    failed: (event) => `Couldn’t ${event} ${name}`,
     said: (_result, event) => (event === 'pause' ? `${name} is paused` : `${name} is evaluated again`),
   })
   return (

@@ -1,5 +1,5 @@
 /** Triggers: what each waits for, and how often it came. */
-import { Badge, Button, Group, Paper, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Search } from 'lucide-react'
 import { useState } from 'react'
@@ -11,6 +11,7 @@ import { count } from '../../lib/time.ts'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
+import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -34,7 +35,7 @@ export default function TriggersPage() {
         </Button>
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="triggers" error={error} onRetry={() => void refetch()} />}
       {data?.length === 0 && <NoTriggers />}
       {data && data.length > 0 && (
         <Stack gap="sm">
@@ -46,33 +47,28 @@ export default function TriggersPage() {
             onChange={(event) => setFilter(event.currentTarget.value)}
             maw={340}
           />
-          <Paper withBorder radius="md">
-            <Table.ScrollContainer minWidth={860}>
-              <Table verticalSpacing="xs" highlightOnHover>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Trigger</Table.Th>
-                    <Table.Th>State</Table.Th>
-                    <Table.Th>Projects</Table.Th>
-                    <Table.Th>Last fired</Table.Th>
-                    <Table.Th ta="right">24 hours</Table.Th>
-                    <Table.Th>7 days</Table.Th>
-                    <Table.Th ta="right">Subscribers</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {shown.map((trigger) => (
-                    <TriggerRow key={trigger.name} trigger={trigger} />
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
-            {shown.length === 0 && (
-              <Text p="md" c="dimmed" size="sm">
-                No trigger fits “{filter}”.
-              </Text>
-            )}
-          </Paper>
+          {shown.length > 0 ? (
+            <Rows
+              label="Triggers"
+              columns={[
+                { name: 'Trigger', isHead: true },
+                'State',
+                'Projects',
+                'Last fired',
+                { name: '24 hours', isNumber: true },
+                '7 days',
+                { name: 'Subscribers', isNumber: true },
+              ]}
+            >
+              {shown.map((trigger) => (
+                <TriggerRow key={trigger.name} trigger={trigger} />
+              ))}
+            </Rows>
+          ) : (
+            <Text c="dimmed" size="sm">
+              No trigger matches “{filter}”.
+            </Text>
+          )}
         </Stack>
       )}
     </>
@@ -81,12 +77,10 @@ export default function TriggersPage() {
 
 function TriggerRow({ trigger }: { trigger: Trigger }) {
   return (
-    <Table.Tr>
-      <Table.Td style={{ overflowWrap: 'anywhere', minWidth: 260 }}>
+    <Row>
+      <Cell>
         <Group gap="xs">
-          <Text component={Link} to={triggerPath(trigger.name)} fw={600} className="link">
-            {trigger.name}
-          </Text>
+          <RowLink to={triggerPath(trigger.name)}>{trigger.name}</RowLink>
           {trigger.customized && (
             <Badge size="sm" variant="default" tt="none">
               edited by hand
@@ -96,24 +90,22 @@ function TriggerRow({ trigger }: { trigger: Trigger }) {
         <Text size="sm" c="dimmed" lineClamp={2} title={trigger.sentence}>
           {trigger.sentence}
         </Text>
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <Mark tone={trigger.paused ? 'quiet' : 'good'}>{trigger.paused ? 'paused' : 'active'}</Mark>
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <ProjectLinks ids={trigger.projects} />
-      </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+      </Cell>
+      <Cell isWhole>
         <When at={trigger.last_fired} />
-      </Table.Td>
-      <Table.Td ta="right">{count(trigger.firings_24h)}</Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>{count(trigger.firings_24h)}</Cell>
+      <Cell>
         <Spark days={trigger.spark} />
-      </Table.Td>
-      <Table.Td ta="right" title="Agents it wakes and addresses it is delivered to">
-        {count(trigger.subscribers)}
-      </Table.Td>
-    </Table.Tr>
+      </Cell>
+      <Cell>{count(trigger.subscribers)}</Cell>
+    </Row>
   )
 }
 

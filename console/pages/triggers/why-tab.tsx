@@ -93,7 +93,7 @@ function Records({
   const list = usePages(wkeys.evaluations(trigger, reason), (before) =>
     work.evaluations(trigger, reason, before),
   )
-  if (list.error) return <Failed error={list.error} onRetry={list.reload} />
+  if (list.error) return <Failed what="evaluations" error={list.error} onRetry={list.reload} />
   if (!list.pages) return <LoadingRows />
   const records = list.pages.flatMap((page) => page.evaluations)
   if (records.length === 0)

@@ -5,8 +5,7 @@ import { Link, useSearchParams } from 'react-router'
 import type { ModelSpend, ModelUsageResult } from '../../../schemas/types.ts'
 import { originWords } from '../../lib/model-settings.ts'
 import { costWords, tokensOf } from '../../lib/model-usage.ts'
-import { money } from '../../lib/runs.ts'
-import { count } from '../../lib/time.ts'
+import { count, money } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -38,7 +37,7 @@ export default function UsagePage() {
         />
       </PageHead>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="usage" error={error} onRetry={() => void refetch()} />}
       {data && (data.total.calls === 0 ? <NoCalls /> : <Used usage={data} />)}
     </>
   )
@@ -49,7 +48,7 @@ function NoCalls() {
     <Empty title="No model was called yet">
       <Text c="dimmed" maw={520}>
         When an agent runs, each call of a model is counted here with its tokens and its cost. Model providers
-        are set under <Link to="/settings">Settings</Link>.
+        are set under <Link to="/settings?tab=providers">Settings</Link>.
       </Text>
     </Empty>
   )

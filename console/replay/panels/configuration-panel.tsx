@@ -30,7 +30,7 @@ export function ConfigurationPanel({ replay, frame, onInstant }: Props) {
       </Text>
       {version.change_set > 0 && <Changed id={version.change_set} />}
       <Text size="sm">
-        <Link to={`/projects/${encodeURIComponent(replay.project.id)}?tab=history`}>
+        <Link to={`/changes?tab=history&project=${encodeURIComponent(replay.project.id)}`}>
           Change history of the project
         </Link>
       </Text>

@@ -11,7 +11,7 @@ import { readFileSync, realpathSync, rmSync, statfsSync, statSync, writeFileSync
 import { basename, dirname, join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { StartError } from '../../errors.ts'
-import type { Database } from './handle.ts'
+import { type Database, prepareLazily } from './handle.ts'
 
 export interface DataLock {
   release(): void
@@ -110,7 +110,7 @@ export const BUSY_TIMEOUT_MS = 5_000
  */
 export function connect(name: string | Buffer, readonly = false): Database {
   try {
-    return new BetterSqlite3(name, { timeout: BUSY_TIMEOUT_MS, readonly })
+    return prepareLazily(new BetterSqlite3(name, { timeout: BUSY_TIMEOUT_MS, readonly }))
   } catch (error) {
     throw asStartError(error, typeof name === 'string' ? name : 'a store in memory')
   }

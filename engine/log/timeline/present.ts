@@ -79,7 +79,7 @@ export function presentRow(stored: StoredRow, dictionary: Dictionary, names: Sou
 /** One row as lines of the text timeline. */
 export const renderRow = (row: Row): string => eventLine(row)
 
-/** The heading of the text timeline. @param selector none: a read of sources, which it names then. */
+/** The heading of the text timeline. @param selector none: a read of sources, which it names then, or of all. */
 export function renderHeading(
   selector: Record<string, unknown> | undefined,
   sources: readonly string[] | undefined,
@@ -87,7 +87,9 @@ export function renderHeading(
 ): string {
   const constraints = selector
     ? Object.entries(selector).map(([name, value]) => escapeLine(`${name}=${value}`))
-    : (sources ?? []).map((name) => escapeLine(`source ${name}`))
+    : sources?.length
+      ? sources.map((name) => escapeLine(`source ${name}`))
+      : ['all sources']
   return `=== read · ${constraints.join(', ')} · window=${window} · ONE svc read ===\n`
 }
 

@@ -59,11 +59,17 @@ export function* readInSteps(
   if (isFold(request.cursor))
     return yield* answerFold(ctx, reading, clamp(request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX))
   const references =
-    request.cursor === undefined ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now) : []
+    request.cursor === undefined && !isOfAll(request)
+      ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now)
+      : []
   return request.max_tokens === undefined
     ? yield* answerPage(ctx, reading, references)
     : yield* answerFitted(ctx, reading, references, request.max_tokens)
 }
+
+/** It names neither an entity nor sources: then a text says what is looked for. */
+const isOfAll = ({ selector, sources }: Pick<ReadRequest, 'selector' | 'sources'>): boolean =>
+  selector === undefined && !sources?.length
 
 function begin(
   ctx: ReadContext,
@@ -71,7 +77,7 @@ function begin(
   now: number,
   scanMax: number,
 ): Omit<Reading, 'lineOf'> {
-  if (request.selector === undefined && !request.sources?.length)
+  if (isOfAll(request) && !request.text?.trim())
     fail('invalid', 'give a selector, or sources to read all of what they brought', { field: 'selector' })
   const { cursor: text, client: _client, limit, ...rest } = request
   // Pages of a budget go on within a chunk, which is as long as the limit says.

@@ -5,8 +5,7 @@
  */
 
 import { readFileSync } from 'node:fs'
-import http from 'node:http'
-import https from 'node:https'
+import type http from 'node:http'
 import { join } from 'node:path'
 import { UpstreamError } from '../connectors/connector.ts'
 
@@ -85,7 +84,10 @@ function ask(address: DockerAddress, path: string, signal: AbortSignal): Promise
   const { socketPath, host, port, tls } = address
   return new Promise((resolve, reject) => {
     const options = { socketPath, host, port, path, signal, agent: false, headers: { host: 'docker' } }
-    const request = tls ? https.request({ ...options, ...tls, servername: host }) : http.request(options)
+    // Loaded with the first request: every thread of the store has this module.
+    const request = tls
+      ? process.getBuiltinModule('node:https').request({ ...options, ...tls, servername: host })
+      : process.getBuiltinModule('node:http').request(options)
     request.on('error', (error) => reject(unreachable(error, address, signal)))
     request.on('response', resolve)
     request.end()

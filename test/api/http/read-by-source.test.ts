@@ -41,6 +41,15 @@ describe('A2: events without a service', () => {
     expect((await read({ selector: { source: 'otlp' } })).rows.map(({ text }) => text)).toEqual(['oom'])
   })
 
+  it('are searched by text in all sources, without an entity', async () => {
+    await logs({ 'host.name': 'web1' }, { body: { stringValue: 'disk full' }, timeUnixNano: at(2) })
+    await logs({ 'os.type': 'linux' }, { body: { stringValue: 'disk gone' }, timeUnixNano: at(1) })
+    await logs({ 'os.type': 'linux' }, { body: { stringValue: 'oom' }, timeUnixNano: at(1) })
+    const { rows, payload } = await read({ text: 'disk' })
+    expect(rows.map(({ text }) => text)).toEqual(['disk full', 'disk gone'])
+    expect(payload).toContain('=== read · all sources · window=1d')
+  })
+
   it('are not all events by mistake: without selector and sources it is refused', async () => {
     const answer = await door.call('POST', '/read', { window: '1d' })
     expect([answer.status, answer.json().detail]).toEqual([

@@ -94,7 +94,7 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
           <Text size="sm">All of its steps are gone then. Nothing of the project changes.</Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
-              Keep it
+              Cancel
             </Button>
             <Button
               color="red"

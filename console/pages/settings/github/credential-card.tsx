@@ -18,7 +18,7 @@ interface Props {
 export function CredentialCard({ credential, onRotate }: Props) {
   const { name, api_url, problem } = credential
   const [deleting, setDeleting] = useState(false)
-  const test = useChange((_: undefined) => credentials.test(name))
+  const test = useChange((_: undefined) => credentials.test(name), { failed: `Couldn’t test ${name}` })
   const said = test.data && testedWords(test.data)
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label={name}>
@@ -134,6 +134,7 @@ function Delete({ credential, onClose }: { credential: StoredCredential; onClose
   const { name } = credential
   const breaks = breaksWords(credential)
   const remove = useChange((_: undefined) => credentials.remove(name), {
+    failed: `Couldn’t delete ${name}`,
     said: () => `The credential ${name} is gone`,
     onDone: onClose,
   })
@@ -151,7 +152,7 @@ function Delete({ credential, onClose }: { credential: StoredCredential; onClose
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button color="red" loading={remove.isPending} onClick={() => remove.mutate(undefined)}>
             Delete

@@ -63,7 +63,7 @@ export function CredentialForm({ stored, onClose }: Props) {
             )}
             <PasswordInput
               label="Token"
-              description="It needs to read contents and pull requests of the repositories. It is never shown again."
+              description="Needs read access to contents and pull requests. Never shown again."
               value={token}
               onChange={(event) => setToken(event.currentTarget.value)}
               required
@@ -77,7 +77,7 @@ export function CredentialForm({ stored, onClose }: Props) {
               onChange={(event) => setAddress(event.currentTarget.value)}
               maxLength={2_000}
             />
-            <Refusal error={save.error} />
+            <Refusal title="Couldn’t save the credential" error={save.error} />
             <Group justify="flex-end">
               <Button variant="default" onClick={onClose}>
                 Cancel

@@ -13,7 +13,7 @@ export function Credentials() {
   const { data, error, isPending, refetch } = useQuery({ queryKey: CREDENTIALS, queryFn: credentials.list })
   const [edited, setEdited] = useState<StoredCredential | 'new' | null>(null)
   if (isPending) return <LoadingRows rows={3} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="credentials" error={error} onRetry={() => void refetch()} />
   const stored = data.credentials
   const add = (
     <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setEdited('new')}>

@@ -28,7 +28,10 @@ export function SlackSecretCard({ field, title, hint, children }: Props) {
     onDone: () => setValue(''),
     quiet: true,
   })
-  const forget = useChange((_: undefined) => slack.forget(field), { said: () => `${title} is forgotten` })
+  const forget = useChange((_: undefined) => slack.forget(field), {
+    failed: `Couldn’t delete the ${title.toLowerCase()}`,
+    said: () => `${title} is forgotten`,
+  })
   if (isPending) return <LoadingRows rows={2} />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   return (
@@ -87,7 +90,7 @@ export function SlackSecretCard({ field, title, hint, children }: Props) {
               Save
             </Button>
           </Group>
-          <Refusal error={save.error} />
+          <Refusal title="Couldn’t save the secret" error={save.error} />
         </Stack>
       </form>
     </Paper>

@@ -11,7 +11,7 @@ import { SlackSecretCard } from './slack-secret-card.tsx'
 const SCOPES = ['chat:write', 'chat:write.public', 'channels:read', 'groups:read', 'commands']
 
 export function Slack() {
-  const test = useChange((_: undefined) => slack.test())
+  const test = useChange((_: undefined) => slack.test(), { failed: 'Couldn’t test Slack' })
   return (
     <Stack maw={980}>
       <Text size="sm" c="dimmed" maw={620}>
@@ -43,7 +43,7 @@ export function Slack() {
           >
             <Text size="sm">
               {test.data.ok
-                ? `It is the bot ${test.data.bot ?? ''} of the workspace ${test.data.team}.`
+                ? `Bot ${test.data.bot ?? ''} of the workspace ${test.data.team}`
                 : test.data.error}
             </Text>
           </Alert>
@@ -52,7 +52,7 @@ export function Slack() {
       <SlackSecretCard
         field="secret"
         title="Signing secret"
-        hint="Of the Slack app, under Basic information. It proves that a request comes from Slack."
+        hint="Of the Slack app, under Basic information. Proves that a request comes from Slack."
       />
       <Channels />
     </Stack>
@@ -66,6 +66,7 @@ function Channels() {
     queryFn: slack.channels,
   })
   const again = useChange((_: undefined) => slack.changed(), {
+    failed: 'Couldn’t read the channels',
     onDone: () => void queries.invalidateQueries({ queryKey: slackKeys.channels }),
   })
   return (
@@ -87,7 +88,7 @@ function Channels() {
         {isPending ? (
           <LoadingRows rows={3} />
         ) : error ? (
-          <Failed error={error} onRetry={() => void refetch()} />
+          <Failed what="Slack" error={error} onRetry={() => void refetch()} />
         ) : (
           <ChannelList result={data} />
         )}

@@ -122,8 +122,8 @@ function OwnCard({ plan, problems, edit }: EditedPlan) {
         value={own.wake}
         onChange={(wake) => put({ wake: wake as 'poll' | 'webhook' })}
         data={[
-          { value: 'poll', label: 'It asks for firings' },
-          { value: 'webhook', label: 'Firings are sent to it' },
+          { value: 'poll', label: 'Fetches firings' },
+          { value: 'webhook', label: 'Receives firings' },
         ]}
         aria-label="How it learns of a firing"
       />

@@ -158,7 +158,7 @@ export function EntryDialog({ title, onClose, onKeep, isComplete = true, childre
               Cancel
             </Button>
             <Button type="submit" disabled={!isComplete}>
-              Keep it
+              Cancel
             </Button>
           </Group>
         </Stack>

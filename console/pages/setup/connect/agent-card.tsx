@@ -44,7 +44,7 @@ export function AgentCard({ agent, secret, check, project }: AgentProps) {
         ) : (
           <Text size="sm" c="dimmed">
             Its key was shown when the plan was applied.{' '}
-            <Anchor component={Link} to={`/projects/${project}?tab=keys`} inherit underline="always">
+            <Anchor component={Link} to={`/projects/${project}?tab=settings`} inherit underline="always">
               Make another
             </Anchor>
             , if it is lost.

@@ -6,7 +6,7 @@ import type { SetupCheckSource, SetupConnectSource } from '../../../../schemas/t
 import { api, keys } from '../../../client.ts'
 import { curlCommand } from '../../../lib/curl.ts'
 import { OWN_WAYS } from '../../../lib/send-snippets.ts'
-import { relative } from '../../../lib/time.ts'
+import { ago } from '../../../lib/time.ts'
 import { CopyBlock } from '../../../parts/copy.tsx'
 import { Mark, type Tone } from '../../../parts/mark.tsx'
 import { useNow } from '../../../parts/use-now.ts'
@@ -71,8 +71,8 @@ export function SourceCard({ source, secret, check }: SourceProps) {
             {source.mode === 'reference'
               ? 'Its documents are at hand already.'
               : source.needs === 'credential'
-                ? 'It cannot ask yet.'
-                : 'svc asks it by itself; there is nothing to do.'}
+                ? 'A credential is missing.'
+                : 'Polled by svc. Nothing to do.'}
           </Text>
         )}
         {source.credential_hint && (
@@ -90,7 +90,7 @@ export function SourceCard({ source, secret, check }: SourceProps) {
         )}
         {check?.last_event_at && (
           <Text size="sm">
-            Last event {relative(check.last_event_at, now)}.
+            Last event {ago(check.last_event_at, now)}.
             {check.fields_seen.length > 0 && (
               <>
                 {' '}

@@ -8,7 +8,9 @@ import { Mark } from '../../../parts/mark.tsx'
 import { TestOutcome } from '../../mcp-servers/server-tools.tsx'
 
 export function ToolCard({ tool, check }: { tool: SetupConnectTool; check: SetupCheckTool | undefined }) {
-  const test = useChange((_: undefined) => declared.testMcpServer(tool.name))
+  const test = useChange((_: undefined) => declared.testMcpServer(tool.name), {
+    failed: `Couldn’t test ${tool.name}`,
+  })
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label={`MCP server ${tool.name}`}>
       <Stack gap="sm">
@@ -25,7 +27,7 @@ export function ToolCard({ tool, check }: { tool: SetupConnectTool; check: Setup
         </Text>
         {tool.needs_token && (
           <Text size="sm" c="dimmed">
-            It has no credential. If it asks for one,{' '}
+            No credential. If the server asks for one,{' '}
             <Anchor
               component={Link}
               to={`/mcp-servers/${encodeURIComponent(tool.name)}`}

@@ -178,6 +178,23 @@ describe('migrations', () => {
     db.close()
   })
 
+  it('one by one and the schema written from them make the same file', () => {
+    const [written, stepped] = [new BetterSqlite3(':memory:'), new BetterSqlite3(':memory:')]
+    expect(migrate(written)).toBe(migrate(stepped, readMigrations()))
+    const contents = (db: BetterSqlite3.Database) => ({
+      version: db.pragma('user_version', { simple: true }),
+      schema: db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all(),
+      rows: (
+        db
+          .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+          .pluck()
+          .all() as string[]
+      ).map((table) => [table, db.prepare(`SELECT * FROM "${table}"`).safeIntegers().all()]),
+    })
+    expect(contents(written)).toEqual(contents(stepped))
+    expect(contents(written).schema.length).toBeGreaterThan(50)
+  })
+
   it('are numbered without gaps', () => {
     expect(readMigrations().map((migration) => migration.version)).toEqual(
       readMigrations().map((_, i) => i + 1),

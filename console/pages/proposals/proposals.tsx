@@ -3,7 +3,6 @@ import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
-import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { ProposalCard } from './proposal-card.tsx'
 
@@ -14,25 +13,22 @@ const STATES = [
   { value: 'withdrawn', label: 'Withdrawn' },
 ]
 
-export default function ProposalsPage() {
-  const [query, setQuery] = useSearchParams()
-  const state = query.get('state') ?? 'open'
+export function Proposals() {
+  const [address, setAddress] = useSearchParams()
+  const state = STATES.find(({ value }) => value === address.get('state'))?.value ?? 'open'
   return (
-    <>
-      <PageHead title="Proposals" />
-      <Stack>
-        <Group>
-          <SegmentedControl
-            size="xs"
-            aria-label="Which proposals"
-            data={STATES}
-            value={state}
-            onChange={(value) => setQuery(value === 'open' ? {} : { state: value }, { replace: true })}
-          />
-        </Group>
-        <ProposalList state={state} />
-      </Stack>
-    </>
+    <Stack>
+      <Group>
+        <SegmentedControl
+          size="xs"
+          aria-label="Which proposals"
+          data={STATES}
+          value={state}
+          onChange={(value) => setAddress(value === 'open' ? {} : { state: value }, { replace: true })}
+        />
+      </Group>
+      <ProposalList state={state} />
+    </Stack>
   )
 }
 
@@ -46,7 +42,7 @@ function ProposalList({ state }: { state: string }) {
       refetchInterval: 15_000,
     })
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="proposals" error={error} onRetry={() => void refetch()} />
   const proposals = data.pages.flatMap((page) => page.proposals)
   if (proposals.length === 0)
     return (

@@ -1,44 +1,42 @@
 /** The catalog as a file: export it, import one with its plan shown first, compare with those imported. */
-import { Button, CopyButton, Group, ScrollArea, Stack, Tabs, Text } from '@mantine/core'
+import { Button, CopyButton, Group, ScrollArea, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
-import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { DriftTab } from './drift-tab.tsx'
 import { ImportTab } from './import-tab.tsx'
 
-export default function CatalogPage() {
-  const [query, setQuery] = useSearchParams()
+const VIEWS = [
+  { value: 'export', label: 'Export' },
+  { value: 'import', label: 'Import' },
+  { value: 'drift', label: 'Drift' },
+]
+
+/** What of it is shown is `view` in the address: a tab of Changes holds it. */
+export function CatalogFile() {
+  const [address, setAddress] = useSearchParams()
+  const view = VIEWS.find(({ value }) => value === address.get('view'))?.value ?? 'export'
   return (
-    <>
-      <PageHead title="Catalog" />
-      <Text size="sm" mb="md" maw={760}>
-        Everything that is declared here as one YAML file: for a repository, for a review, for another
-        instance. Secrets are never in it.
-      </Text>
-      <Tabs
-        value={query.get('tab') ?? 'export'}
-        onChange={(tab) => setQuery(tab === 'export' || !tab ? {} : { tab })}
-        keepMounted={false}
-      >
-        <Tabs.List mb="md">
-          <Tabs.Tab value="export">Export</Tabs.Tab>
-          <Tabs.Tab value="import">Import</Tabs.Tab>
-          <Tabs.Tab value="drift">Drift</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="export">
-          <ExportTab />
-        </Tabs.Panel>
-        <Tabs.Panel value="import">
-          <ImportTab />
-        </Tabs.Panel>
-        <Tabs.Panel value="drift">
-          <DriftTab />
-        </Tabs.Panel>
-      </Tabs>
-    </>
+    <Stack>
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" maw={760}>
+          Everything that is declared here as one YAML file: for a repository, for a review, for another
+          instance. Secrets are never in it.
+        </Text>
+        <SegmentedControl
+          size="xs"
+          aria-label="What to do with the catalog file"
+          data={VIEWS}
+          value={view}
+          onChange={(to) =>
+            setAddress({ tab: 'catalog', ...(to === 'export' ? {} : { view: to }) }, { replace: true })
+          }
+        />
+      </Group>
+      {view === 'export' ? <ExportTab /> : view === 'import' ? <ImportTab /> : <DriftTab />}
+    </Stack>
   )
 }
 
@@ -48,7 +46,7 @@ function ExportTab() {
     queryFn: declared.exportCatalog,
   })
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the catalog" error={error} onRetry={() => void refetch()} />
   return (
     <Stack>
       <Group>

@@ -1,5 +1,5 @@
 /** Connect: from the choice of a client to the moment it lists its tools. */
-import { Alert, Anchor, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
@@ -8,7 +8,6 @@ import type { ConnectInfo, KeyCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { connect } from '../../connect-client.ts'
 import { CLIENTS, type Client, mcpAddress, startCommand, type Via } from '../../lib/connect-snippets.ts'
-import { PageHead } from '../../parts/page.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { AccessForm } from './access-form.tsx'
@@ -19,22 +18,26 @@ import { SnippetPanel } from './snippet-panel.tsx'
 
 const LOOK_EVERY_MS = 1_000
 
-export default function ConnectPage() {
+/** Beside what bounds agents: how one from outside comes in. */
+export function ConnectAgent() {
   const health = useQuery({ queryKey: keys.health, queryFn: () => api.health() })
   const info = useQuery({ queryKey: ['connect'], queryFn: connect.info, refetchInterval: LOOK_EVERY_MS })
   return (
-    <>
-      <PageHead title="Connect">
+    <Section
+      title="Connect an agent"
+      aside={
         <Button
           component="a"
           href={connect.skillUrl}
           download="SKILL.md"
           variant="default"
+          size="xs"
           leftSection={<Download size={16} aria-hidden />}
         >
           SKILL.md
         </Button>
-      </PageHead>
+      }
+    >
       <Text mb="md" maw={760}>
         An agent in your editor, terminal or desktop app reads timelines and records findings here, over the
         Model Context Protocol. The SKILL.md teaches it to use the tools well: put it where the client keeps
@@ -43,11 +46,15 @@ export default function ConnectPage() {
       {info.data && health.data ? (
         <Setup info={info.data} isOpen={!health.data.auth_required} />
       ) : info.error || health.error ? (
-        <Failed error={(info.error ?? health.error)!} onRetry={() => void info.refetch()} />
+        <Failed
+          what="the clients"
+          error={(info.error ?? health.error)!}
+          onRetry={() => void info.refetch()}
+        />
       ) : (
         <LoadingRows />
       )}
-    </>
+    </Section>
   )
 }
 
@@ -125,10 +132,7 @@ function Setup({ info, isOpen }: { info: ConnectInfo; isOpen: boolean }) {
         <ClientsSeen clients={info.clients} />
         <Text size="sm" c="dimmed" mt="xs">
           A machine that uses the svc command logs in with <code>svc login</code>. Keys are revoked under{' '}
-          <Anchor component={Link} to="/keys" underline="always">
-            API keys
-          </Anchor>
-          .
+          <Link to="/settings?tab=access">Access and API keys</Link>.
         </Text>
       </Section>
     </Stack>

@@ -1,16 +1,5 @@
 /** Keys of one project: each reads it and records findings in it, nothing else. */
-import {
-  Alert,
-  Button,
-  Checkbox,
-  Group,
-  Paper,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  VisuallyHidden,
-} from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Key, Project } from '../../../schemas/types.ts'
@@ -18,23 +7,29 @@ import { api } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 
-export function KeysTab({ project }: { project: Project }) {
+export function ProjectKeys({ project }: { project: Project }) {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.of(project.id, 'keys'),
     queryFn: () => declared.projectKeys(project.id),
   })
   const [name, setName] = useState('')
   const [findings, setFindings] = useState(true)
-  const create = useChange(() =>
-    declared.createProjectKey(project.id, {
-      name: name.trim(),
-      scopes: findings ? ['read', 'findings'] : ['read'],
-    }),
+  const create = useChange(
+    () =>
+      declared.createProjectKey(project.id, {
+        name: name.trim(),
+        scopes: findings ? ['read', 'findings'] : ['read'],
+      }),
+    { failed: 'Couldn’t make the key' },
   )
-  const revoke = useChange((id: string) => api.revokeKey(id), { said: (result) => result.note })
+  const revoke = useChange((id: string) => api.revokeKey(id), {
+    failed: 'Couldn’t revoke the key',
+    said: (result) => result.note,
+  })
   const active = data?.keys.filter((key) => key.state === 'active') ?? []
   return (
     <Stack maw={760}>
@@ -43,7 +38,7 @@ export function KeysTab({ project }: { project: Project }) {
         name of the key.
       </Text>
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="the keys" error={error} onRetry={() => void refetch()} />}
       {active.length > 0 && <ActiveKeys keys={active} onRevoke={(id) => revoke.mutate(id)} />}
       {create.data ? (
         <Alert color="yellow" title={`${create.data.name}: shown once`}>
@@ -96,43 +91,30 @@ export function KeysTab({ project }: { project: Project }) {
 
 function ActiveKeys({ keys, onRevoke }: { keys: readonly Key[]; onRevoke: (id: string) => void }) {
   return (
-    <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={460}>
-        <Table verticalSpacing="xs">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Name</Table.Th>
-              <Table.Th>Scopes</Table.Th>
-              <Table.Th>Last used</Table.Th>
-              <Table.Th>
-                <VisuallyHidden>Revoke</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {keys.map((key) => (
-              <Table.Tr key={key.id}>
-                <Table.Td>{key.name}</Table.Td>
-                <Table.Td>{key.scopes.join(', ')}</Table.Td>
-                <Table.Td>
-                  <When at={key.last_used_at} />
-                </Table.Td>
-                <Table.Td ta="right">
-                  <Button
-                    size="compact-sm"
-                    variant="light"
-                    color="red"
-                    onClick={() => onRevoke(key.id)}
-                    aria-label={`Revoke ${key.name}`}
-                  >
-                    Revoke
-                  </Button>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-    </Paper>
+    <Rows
+      label="Keys of this project"
+      columns={[{ name: 'Name', isHead: true }, 'Scopes', 'Last used', { name: 'Revoke', isUnnamed: true }]}
+    >
+      {keys.map((key) => (
+        <Row key={key.id}>
+          <Cell>{key.name}</Cell>
+          <Cell>{key.scopes.join(', ')}</Cell>
+          <Cell>
+            <When at={key.last_used_at} />
+          </Cell>
+          <Cell>
+            <Button
+              size="compact-sm"
+              variant="light"
+              color="red"
+              onClick={() => onRevoke(key.id)}
+              aria-label={`Revoke ${key.name}`}
+            >
+              Revoke
+            </Button>
+          </Cell>
+        </Row>
+      ))}
+    </Rows>
   )
 }

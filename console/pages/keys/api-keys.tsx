@@ -1,19 +1,15 @@
 /** API keys: made, shown once, revoked. */
-import { Alert, Badge, Button, Group, Modal, Paper, Stack, Table, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { Key } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import { PageHead } from '../../parts/page.tsx'
+import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { NewKey } from './new-key.tsx'
-
-export default function KeysPage() {
-  return <ApiKeys head={(action) => <PageHead title="API keys">{action}</PageHead>} />
-}
 
 /** The list of keys with what makes one. @param head of the list, with that action in it */
 export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
@@ -28,7 +24,7 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
       )}
       <NewKey opened={making} onClose={() => setMaking(false)} />
       {isPending && <LoadingRows />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="API keys" error={error} onRetry={() => void refetch()} />}
       {data && (
         <Stack>
           {!data.enforced && (
@@ -46,27 +42,21 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
               <Button onClick={() => setMaking(true)}>New key</Button>
             </Empty>
           ) : (
-            <Paper withBorder radius="md">
-              <Table.ScrollContainer minWidth={680}>
-                <Table verticalSpacing="xs">
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>Name</Table.Th>
-                      <Table.Th>Begins with</Table.Th>
-                      <Table.Th>Scopes</Table.Th>
-                      <Table.Th>Last used</Table.Th>
-                      <Table.Th>Created</Table.Th>
-                      <Table.Th>State</Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {data.keys.map((key) => (
-                      <KeyRow key={key.id} entry={key} />
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
-            </Paper>
+            <Rows
+              label="API keys"
+              columns={[
+                { name: 'Name', isHead: true },
+                'Begins with',
+                'Scopes',
+                'Last used',
+                'Created',
+                'State',
+              ]}
+            >
+              {data.keys.map((key) => (
+                <KeyRow key={key.id} entry={key} />
+              ))}
+            </Rows>
           )}
         </Stack>
       )}
@@ -88,10 +78,10 @@ function KeyRow({ entry }: { entry: Key }) {
     },
   })
   return (
-    <Table.Tr style={entry.state === 'revoked' ? { color: 'var(--mantine-color-dimmed)' } : undefined}>
-      <Table.Td>{entry.name}</Table.Td>
-      <Table.Td className="mono">{entry.prefix}</Table.Td>
-      <Table.Td>
+    <Row isDimmed={entry.state === 'revoked'}>
+      <Cell>{entry.name}</Cell>
+      <Cell isMono>{entry.prefix}</Cell>
+      <Cell>
         <Group gap={4}>
           {entry.scopes.map((scope) => (
             <Badge key={scope} variant="default" tt="none" size="sm">
@@ -104,14 +94,14 @@ function KeyRow({ entry }: { entry: Key }) {
             </Text>
           )}
         </Group>
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <When at={entry.last_used_at} />
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         <When at={entry.created_at} />
-      </Table.Td>
-      <Table.Td>
+      </Cell>
+      <Cell>
         {entry.accepts.includes('revoke') ? (
           <Button
             size="compact-sm"
@@ -132,7 +122,7 @@ function KeyRow({ entry }: { entry: Key }) {
             </Text>
             <Group justify="flex-end">
               <Button variant="default" onClick={() => setAsking(false)}>
-                Keep it
+                Cancel
               </Button>
               <Button color="red" loading={revoke.isPending} onClick={() => revoke.mutate()}>
                 Revoke
@@ -140,7 +130,7 @@ function KeyRow({ entry }: { entry: Key }) {
             </Group>
           </Stack>
         </Modal>
-      </Table.Td>
-    </Table.Tr>
+      </Cell>
+    </Row>
   )
 }

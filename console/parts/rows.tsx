@@ -1,0 +1,116 @@
+/**
+ * A list as a table whose rows are links: the link of a row covers all of it, so that a click anywhere, Enter and the
+ * middle button open it, and other links and buttons lie above. Under 700 px each row is a card, its cells named.
+ */
+import { Paper, Table, VisuallyHidden } from '@mantine/core'
+import {
+  Children,
+  cloneElement,
+  createContext,
+  isValidElement,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+} from 'react'
+import { Link } from 'react-router'
+
+export interface Column {
+  name: string
+  /** Numbers stand on the right. */
+  isNumber?: boolean
+  /** Its name is for screen readers alone, such as that of buttons. */
+  isUnnamed?: boolean
+  /** It names the row: on a phone it stands first, without its name. */
+  isHead?: boolean
+}
+
+const Columns = createContext<readonly Column[]>([])
+
+interface Props {
+  label: string
+  columns: readonly (Column | string)[]
+  children: ReactNode
+}
+
+/** @param columns a string is a column with that name */
+export function Rows({ label, columns, children }: Props) {
+  const all = columns.map((column) => (typeof column === 'string' ? { name: column } : column))
+  return (
+    <Paper withBorder className="rows-frame">
+      {/* Roles are said: a phone's cards are drawn as blocks, which browsers take for no table. */}
+      <Table className="rows" verticalSpacing={6} role="table" aria-label={label}>
+        <Table.Thead role="rowgroup">
+          <Table.Tr role="row">
+            {all.map(({ name, isNumber, isUnnamed }) => (
+              <Table.Th key={name} role="columnheader" className={isNumber ? 'row-number' : undefined}>
+                {isUnnamed ? <VisuallyHidden>{name}</VisuallyHidden> : name}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody role="rowgroup">
+          <Columns value={all}>{children}</Columns>
+        </Table.Tbody>
+      </Table>
+    </Paper>
+  )
+}
+
+/** A cell of a row for each column, in their order; what is false is left out, as its column is. */
+export function Row({ children, isDimmed = false }: { children: ReactNode; isDimmed?: boolean }) {
+  const columns = useContext(Columns)
+  return (
+    <Table.Tr role="row" c={isDimmed ? 'dimmed' : undefined}>
+      {Children.toArray(children)
+        .filter(isValidElement)
+        .map((cell, at) => cloneElement(cell as ReactElement<CellProps>, { column: columns[at] }))}
+    </Table.Tr>
+  )
+}
+
+interface CellProps {
+  children?: ReactNode
+  /** Given by its row. */
+  column?: Column | undefined
+  /** Stays on one line. */
+  isWhole?: boolean
+  isMono?: boolean
+}
+
+export function Cell({ children, column, isWhole = false, isMono = false }: CellProps) {
+  return (
+    <Table.Td
+      role="cell"
+      data-label={column?.isUnnamed ? '' : column?.name}
+      className={
+        [column?.isHead && 'row-head', column?.isNumber && 'row-number', isMono && 'mono']
+          .filter(Boolean)
+          .join(' ') || undefined
+      }
+      style={isWhole ? { whiteSpace: 'nowrap' } : { overflowWrap: 'anywhere' }}
+    >
+      {/* One box, so that a card has its name beside all of it. */}
+      <div>{children}</div>
+    </Table.Td>
+  )
+}
+
+/** What is unfolded below a row, over all columns. */
+export function Below({ children }: { children: ReactNode }) {
+  return (
+    <Table.Tr role="row" className="unfolded">
+      <Table.Td role="cell" data-label="" colSpan={useContext(Columns).length}>
+        <div>{children}</div>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+/** The link of a row, to the page of what the row is of. */
+export function RowLink({ to, label, children }: { to: string; label?: string; children: ReactNode }) {
+  return (
+    <Link to={to} className="row-link" aria-label={label}>
+      {children}
+    </Link>
+  )
+}

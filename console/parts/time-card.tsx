@@ -1,0 +1,89 @@
+/** One card for all times of the page: the instant here, in UTC and as ISO 8601, to copy. */
+import { Button, Paper, Text } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
+import { instantWords } from '../lib/time.ts'
+
+/** How long the pointer rests before it comes or goes, milliseconds. */
+const RESTS_MS = 300
+const CARD = 'time-card'
+const WIDTH = 250
+
+interface Shown {
+  iso: string
+  left: number
+  top: number
+}
+
+/** Where the card of a time stands; null: no time, or one without an instant. */
+function cardOf(time: Element | null | undefined): Shown | null {
+  const iso = time?.getAttribute('datetime')
+  if (!time || !iso || Number.isNaN(Date.parse(iso))) return null
+  const { left, bottom } = time.getBoundingClientRect()
+  return { iso, left: Math.max(8, Math.min(left, window.innerWidth - WIDTH - 8)), top: bottom + 4 }
+}
+
+/** The time under the pointer, also where the link of its row lies above. */
+const timeUnder = ({ clientX, clientY }: PointerEvent): Shown | null =>
+  cardOf(document.elementsFromPoint(clientX, clientY).find((one) => one.matches('time[datetime]')))
+
+/** Stands once in the console, and listens to all of it. */
+export function TimeCard() {
+  const [shown, setShown] = useState<Shown | null>(null)
+  const clipboard = useClipboard()
+  useEffect(() => {
+    let timer = 0
+    const show = (next: Shown | null) => {
+      window.clearTimeout(timer)
+      setShown(next)
+    }
+    const isInCard = (target: EventTarget | null) => target instanceof Element && target.closest(`#${CARD}`)
+    // Once the pointer rests: what lies under it is not asked for at every step.
+    const move = (event: PointerEvent) => {
+      window.clearTimeout(timer)
+      if (isInCard(event.target) || event.pointerType !== 'mouse') return
+      timer = window.setTimeout(() => setShown(timeUnder(event)), RESTS_MS)
+    }
+    const focus = ({ target }: Event) => {
+      if (isInCard(target) || !(target instanceof HTMLElement)) return
+      const time = target.closest('time[datetime]') ?? target.querySelector('time[datetime]')
+      show(target.matches(':focus-visible') ? cardOf(time) : null)
+    }
+    const tap = (event: PointerEvent) => {
+      if (event.pointerType !== 'mouse' && !isInCard(event.target)) show(timeUnder(event))
+    }
+    const gone = () => show(null)
+    document.addEventListener('pointermove', move)
+    document.addEventListener('focusin', focus)
+    document.addEventListener('pointerup', tap)
+    document.addEventListener('scroll', gone, true)
+    return () => {
+      window.clearTimeout(timer)
+      document.removeEventListener('pointermove', move)
+      document.removeEventListener('focusin', focus)
+      document.removeEventListener('pointerup', tap)
+      document.removeEventListener('scroll', gone, true)
+    }
+  }, [])
+  if (!shown) return null
+  const { local, utc, iso } = instantWords(shown.iso, Date.now())
+  return (
+    <Paper
+      id={CARD}
+      role="tooltip"
+      withBorder
+      shadow="sm"
+      p="xs"
+      style={{ position: 'fixed', zIndex: 400, width: WIDTH, left: shown.left, top: shown.top }}
+    >
+      <Text size="sm">{local}</Text>
+      <Text size="sm">{utc}</Text>
+      <Text size="sm" className="mono">
+        {iso}
+      </Text>
+      <Button size="compact-xs" variant="default" mt={4} onClick={() => clipboard.copy(iso)}>
+        {clipboard.copied ? 'Copied' : 'Copy'}
+      </Button>
+    </Paper>
+  )
+}

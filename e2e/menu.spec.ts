@@ -1,0 +1,226 @@
+/** 19, step 4: menu, addresses, palette, Help; and of step 7 what lists are on a phone. */
+import { expect, type Locator, type Page } from '@playwright/test'
+import { accessibilityFaults } from './axe.ts'
+import { type RunningDaemon, test } from './daemon.ts'
+import { goTo, press } from './go.ts'
+import { incidentsOf, prepare } from './incidents.ts'
+
+const palette = (page: Page): Locator => page.getByRole('textbox', { name: 'Search' })
+const selected = (page: Page): Locator => page.locator('[data-action][data-selected]')
+
+async function type(page: Page, words: string): Promise<void> {
+  await press(page, 'Control+k')
+  await palette(page).fill(words)
+}
+
+test('the menu has its groups and says what needs a person', async ({ page, daemon }) => {
+  await prepare(daemon).then(({ fail }) => fail('checkout'))
+  await incidentsOf(daemon, 1)
+  await daemon.call('POST', '/api/proposals', {
+    operations: [{ op: 'patch', kind: 'trigger', name: 'checkout-errors', spec: { cooldown: '1h' } }],
+    why: 'Fires too often',
+  })
+  await page.goto(daemon.url)
+  const menu = page.getByRole('navigation', { name: 'Pages' })
+  const names = await menu.getByRole('link').allInnerTexts()
+  expect(names.map((name) => name.split('\n')[0])).toEqual([
+    ...['Home', 'Incidents', 'Findings', 'Explore', 'Ask'],
+    ...['Projects', 'Sources', 'Triggers', 'Agents', 'Tools', 'Skills'],
+    ...['Runs', 'Deliveries', 'Usage', 'Changes'],
+    ...['Settings', 'Help'],
+  ])
+  await expect(menu.getByRole('link', { name: 'Incidents' })).toContainText('1')
+  await expect(menu.getByLabel('1 open proposals')).toBeVisible()
+  await menu.getByRole('link', { name: 'Tools' }).click()
+  await expect(page.getByRole('heading', { name: 'Tools', level: 1 })).toBeVisible()
+  await expect(page).toHaveTitle('(1) Tools · svc')
+})
+
+test('addresses from before lead to where they are now, with what they asked for', async ({
+  page,
+  daemon,
+}) => {
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    template: 'webhook_watch',
+    params: { service: 'checkout' },
+  })
+  await page.goto(daemon.url)
+  const project = `/projects/${id}`
+  for (const [before, now] of [
+    ['/proposals', '/changes'],
+    ['/proposals?state=declined', '/changes?state=declined'],
+    ['/catalog-file', '/changes?tab=catalog'],
+    ['/catalog-file?tab=import', '/changes?view=import&tab=catalog'],
+    ['/keys', '/settings'],
+    ['/connect', '/settings?tab=agents'],
+    ['/firings?state=fired', '/incidents?state=fired&tab=firings'],
+    [`${project}?tab=results`, `${project}?tab=findings`],
+    [`${project}?tab=keys`, `${project}?tab=settings`],
+    [`${project}?tab=history`, `/changes?tab=history&project=${id}`],
+  ]) {
+    await goTo(page, daemon.url + before).catch(() => {})
+    await expect(page).toHaveURL(daemon.url + now)
+  }
+})
+
+test('an unknown tab shows the first, and the address is corrected, on every page with tabs', async ({
+  page,
+  daemon,
+}) => {
+  await prepare(daemon)
+  await daemon.call('POST', '/api/agents/builtin', {
+    name: 'look',
+    prompt: 'Look.',
+    trigger: 'checkout-errors',
+  })
+  const { projects } = await daemon.ask<{ projects: { id: string }[] }>('GET', '/api/projects')
+  await page.goto(daemon.url)
+  for (const [path, first] of [
+    ['/incidents', 'Open'],
+    ['/changes', 'Proposals'],
+    ['/settings', 'Access and API keys'],
+    [`/projects/${projects[0]!.id}`, 'Overview'],
+    ['/sources/app-logs', 'Overview'],
+    ['/triggers/checkout-errors', 'Overview'],
+    ['/agents/look', 'Overview'],
+  ]) {
+    await goTo(page, `${daemon.url}${path}?tab=nonsense`)
+    await expect(page.getByRole('tab', { name: first!, exact: true })).toHaveAttribute(
+      'aria-selected',
+      'true',
+    )
+    await expect(page).toHaveURL(daemon.url + path!)
+  }
+})
+
+test('the palette opens any id by keyboard, and a wrong one says so', async ({ page, daemon }) => {
+  await prepare(daemon).then(({ fail }) => fail('checkout'))
+  await incidentsOf(daemon, 1)
+  await page.goto(daemon.url)
+  await type(page, 'evt_1')
+  await expect(selected(page)).toContainText('Event of app-logs')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/events\/evt_1$/)
+  await type(page, '#1')
+  await expect(selected(page)).toContainText('#1')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/incidents\/1$/)
+  await type(page, '#999')
+  await expect(page.getByText('No incident has the id #999')).toBeVisible()
+  await palette(page).fill('evt_999999')
+  await expect(page.getByText('No event has the id evt_999999')).toBeVisible()
+  await palette(page).fill('0123456789abcdef0123456789abcdef')
+  await expect(page.getByText('No firing or run has the id 0123456789abcdef0123456789abcdef')).toBeVisible()
+  expect(await accessibilityFaults(page, 'the palette')).toEqual([])
+  await palette(page).fill('five hundred and three')
+  await expect(selected(page)).toContainText('Search events')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/explore\?q=five/)
+})
+
+/** The state of the source, as the daemon has it. */
+const pausedOf = async (daemon: RunningDaemon): Promise<boolean> =>
+  (await daemon.ask<{ accepts: string[] }>('GET', '/api/sources/app-logs')).accepts.includes('resume')
+
+test('the palette acts, and Undo takes it back', async ({ page, daemon }) => {
+  await prepare(daemon).then(({ fail }) => fail('checkout'))
+  await incidentsOf(daemon, 1)
+  await page.goto(daemon.url)
+  await type(page, 'pause app')
+  await expect(selected(page)).toContainText('Pause app-logs')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('app-logs paused')).toBeVisible()
+  await expect.poll(() => pausedOf(daemon)).toBe(true)
+  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await expect(page.getByText('app-logs resumed')).toBeVisible()
+  expect(await pausedOf(daemon)).toBe(false)
+  await type(page, 'ack #1')
+  await expect(selected(page)).toContainText('Acknowledge #1')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('#1 acknowledged')).toBeVisible()
+  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await expect(page.getByText('Undone: #1 is as before')).toBeVisible()
+  await type(page, 'pause nobody')
+  await expect(page.getByText('Nothing to pause is called nobody')).toBeVisible()
+  await palette(page).fill('new source')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/sources\/new/)
+})
+
+test('Help has the docs, their links, the API reference and the keys, without a network', async ({
+  page,
+  daemon,
+}) => {
+  const outside: string[] = []
+  page.on('request', (request) => {
+    if (!request.url().startsWith(daemon.url)) outside.push(request.url())
+  })
+  await page.goto(`${daemon.url}/help`)
+  await expect(page.getByRole('link', { name: 'API reference' })).toHaveAttribute('href', '/docs/')
+  await expect(page.getByRole('table', { name: 'Keys' })).toContainText('Acknowledge')
+  await page.getByLabel('Search the docs').fill('cooldown')
+  await page.getByRole('link', { name: 'Triggers', exact: true }).last().click()
+  await expect(page.getByRole('heading', { name: 'Triggers', level: 1 })).toBeVisible()
+  await expect(page).toHaveTitle('Triggers: Help · svc')
+  await page.getByRole('main').getByRole('link', { name: 'catalog', exact: true }).first().click()
+  await expect(page).toHaveURL(/\/help\/catalog$/)
+  await goTo(page, `${daemon.url}/help/nothing`)
+  await expect(page.getByText('No page of the docs is called nothing')).toBeVisible()
+  expect(outside).toEqual([])
+})
+
+test('Explore searches a text without an entity, and shows levels', async ({ page, daemon }) => {
+  await prepare(daemon).then(({ fail }) => fail('checkout'))
+  await incidentsOf(daemon, 1)
+  await page.goto(`${daemon.url}/explore`)
+  await page.getByRole('textbox', { name: 'Text' }).fill('503')
+  const row = page.locator('.timeline-row').first()
+  await expect(row).toHaveAttribute('data-level', 'error')
+  await expect(page).toHaveURL(/\/explore\?q=503$/)
+})
+
+test('lists are cards on a phone, their rows are links, and nothing is cut', async ({ page, daemon }) => {
+  const { fail } = await prepare(daemon)
+  await fail('checkout')
+  await incidentsOf(daemon, 1)
+  await daemon.call('POST', '/api/agents/builtin', {
+    name: 'look',
+    prompt: 'Look.',
+    trigger: 'checkout-errors',
+  })
+  await daemon.call('POST', '/api/keys', { name: 'a-key', scopes: ['read'] })
+  await page.setViewportSize({ width: 390, height: 844 })
+  const faults: string[] = []
+  for (const [path, list] of [
+    ['/sources', 'Sources'],
+    ['/triggers', 'Triggers'],
+    ['/agents', 'Agents'],
+    ['/incidents?tab=firings', 'Firings'],
+    ['/settings?tab=access', 'API keys'],
+  ]) {
+    await goTo(page, daemon.url + path)
+    const rows = page.getByRole('table', { name: list! }).getByRole('row')
+    await expect(rows.nth(1)).toBeVisible()
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), path).toBe(true)
+    const box = await rows.nth(1).boundingBox()
+    expect(box!.height, path).toBeGreaterThan(80)
+    faults.push(...(await accessibilityFaults(page, `${path} at 390 px`)))
+  }
+  expect(faults).toEqual([])
+  await goTo(page, `${daemon.url}/triggers`)
+  const [other] = await Promise.all([
+    page.context().waitForEvent('page'),
+    page.getByRole('table', { name: 'Triggers' }).getByText('When the number').click({ button: 'middle' }),
+  ])
+  await expect(other).toHaveURL(/\/triggers\/checkout-errors$/)
+})
+
+test('a time shows its instant here, in UTC and as ISO 8601, to copy', async ({ page, daemon }) => {
+  const { fail } = await prepare(daemon)
+  await fail('checkout')
+  await goTo(page, `${daemon.url}/triggers`)
+  await page.locator('.rows time').first().hover()
+  const card = page.locator('#time-card')
+  await expect(card).toContainText('UTC')
+  await expect(card.getByRole('button', { name: 'Copy' })).toBeVisible()
+})
