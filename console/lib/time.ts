@@ -126,3 +126,6 @@ export function durationMs(text: string): number {
   const [, n, unit] = /^(\d+(?:\.\d+)?)(s|m|h|d)$/.exec(text.trim()) ?? []
   return Number(n ?? 0) * (UNITS[unit ?? ''] ?? 0)
 }
+
+/** A sampled value as it is, to eight significant digits. */
+export const exactValue = (n: number): string => n.toLocaleString('en-US', { maximumSignificantDigits: 8 })

@@ -38,7 +38,8 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
       {told?.length === 0 && (
         <Empty title="No subscriptions">
           <Text c="dimmed" maw={540}>
-            Each firing is posted to subscribed addresses, signed, and tried again for about 21 hours while a subscriber does not answer.
+            Each firing is posted to subscribed addresses, signed, and tried again for about 21 hours while a
+            subscriber does not answer.
           </Text>
           {add}
         </Empty>
