@@ -1076,6 +1076,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "type": "string",
      "description": "A source of this connector that exists: secrets that are omitted or masked are its own.",
      "maxLength": 64
+    },
+    "sample": {
+     "type": "array",
+     "items": {},
+     "minItems": 1,
+     "maxItems": 200,
+     "description": "Of webhook: payloads a mapping is proposed from. Default: what the source that name names received last."
     }
    },
    "required": [

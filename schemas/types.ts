@@ -9625,6 +9625,13 @@ export interface ToolDiscoverSource {
    * A source of this connector that exists: secrets that are omitted or masked are its own.
    */
   name?: string
+  /**
+   * Of webhook: payloads a mapping is proposed from. Default: what the source that name names received last.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  sample?: unknown[]
 }
 /**
  * What the tool document answers.
@@ -14297,6 +14304,100 @@ export interface ProposalsResult {
   open: number
 }
 /**
+ * A payload field that can have a role.
+ */
+export interface ProposedField {
+  /**
+   * Dotted name.
+   */
+  name: string
+  /**
+   * One of its values, cut.
+   */
+  example: string
+  /**
+   * Share of the events that have it, 0 to 1.
+   */
+  coverage: number
+}
+/**
+ * A field that discovery gives a role, and why.
+ */
+export interface ProposedRole {
+  /**
+   * What the field is: items is a list with an event for each entry.
+   */
+  role: 'items' | 'entity' | 'label' | 'type' | 'time' | 'text'
+  /**
+   * Dotted name of the payload field.
+   */
+  field: string
+  /**
+   * Name of the label it makes.
+   */
+  name?: string
+  /**
+   * Share of the events that have it, 0 to 1.
+   */
+  coverage: number
+  /**
+   * How sure it is.
+   */
+  confidence: 'high' | 'medium' | 'low'
+  /**
+   * Why this field.
+   */
+  reason: string
+  /**
+   * One of its values, cut.
+   */
+  example: string
+  /**
+   * Form and unit of a time; number for a number label.
+   */
+  format?: string
+}
+/**
+ * A payload as a timeline row.
+ */
+export interface ProposedRow {
+  /**
+   * Event type.
+   */
+  event_type: string
+  /**
+   * Summary.
+   */
+  text: string
+  /**
+   * Event time, ISO 8601, UTC; null: the time of arrival.
+   */
+  ts: string | null
+  /**
+   * The entity; null: it is on no entity's timeline.
+   */
+  entity: Entity | null
+  /**
+   * Labels by name.
+   */
+  labels: {
+    [k: string]: string | number
+  }
+}
+/**
+ * A payload as timeline rows, before and after.
+ */
+export interface ProposedRows {
+  /**
+   * Rows as they are.
+   */
+  before: ProposedRow[]
+  /**
+   * Rows with the proposed config.
+   */
+  after: ProposedRow[]
+}
+/**
  * Whether provider A has a credential; never the credential.
  */
 export interface ProvideraKey {
@@ -15432,7 +15533,7 @@ export interface DiscoverRequest {
    */
   connector: string
   /**
-   * What is known of the upstream; required fields may be missing.
+   * What is known of the upstream; required fields may be missing. Of webhook: fields that are set and stay.
    */
   config?: {
     [k: string]: unknown
@@ -15441,6 +15542,17 @@ export interface DiscoverRequest {
    * A source of this connector: secrets that are omitted or masked are its own.
    */
   name?: string
+  /**
+   * Of webhook: payloads a mapping is proposed from, as they would be sent. Default: what the source received last.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  sample?: unknown[]
+  /**
+   * Of webhook: propose nothing, and tell what the given config makes of the payloads.
+   */
+  fixed?: boolean
 }
 /**
  * Body of POST /api/projects/{id}/draft/preview.
@@ -18039,6 +18151,26 @@ export interface SourceProposal {
   proposed_config?: {
     [k: string]: unknown
   }
+  /**
+   * Of webhook: payloads it is proposed from.
+   */
+  sampled?: number
+  /**
+   * Of webhook: payloads that the connector reads without a mapping.
+   */
+  read_already?: number
+  /**
+   * Of webhook: what each proposed field is, and why.
+   */
+  roles?: ProposedRole[]
+  /**
+   * Of webhook: fields that can have a role.
+   */
+  payload_fields?: ProposedField[]
+  /**
+   * Of webhook: timeline rows of the newest payloads.
+   */
+  rows?: ProposedRows[]
   [k: string]: unknown
 }
 /**
@@ -19455,6 +19587,10 @@ export interface SchemaTypes {
   'projects-result.json': ProjectsResult
   'proposal.json': Proposal
   'proposals-result.json': ProposalsResult
+  'proposed-field.json': ProposedField
+  'proposed-role.json': ProposedRole
+  'proposed-row.json': ProposedRow
+  'proposed-rows.json': ProposedRows
   'provided-field.json': ProvidedField
   'providera-key.json': ProvideraKey
   'read-result.json': ReadResult

@@ -88,7 +88,9 @@ export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'conf
       {Object.keys(advanced.properties ?? {}).length > 0 && (
         <Accordion variant="contained" mt="sm">
           <Accordion.Item value="advanced">
-            <Accordion.Control>More settings</Accordion.Control>
+            <Accordion.Control>
+              More settings ({Object.keys(advanced.properties ?? {}).length})
+            </Accordion.Control>
             <Accordion.Panel>{render(advanced, 'advanced')}</Accordion.Panel>
           </Accordion.Item>
         </Accordion>

@@ -25,6 +25,8 @@ interface Props {
   errors?: Readonly<Record<string, string>>
   /** Name of the source that is edited: discovery uses its secrets. */
   sourceName?: string
+  /** A sample that is given elsewhere: none is asked for here. */
+  payloads?: unknown[]
 }
 
 export function SourceForm({
@@ -35,9 +37,10 @@ export function SourceForm({
   knownFields = [],
   errors,
   sourceName,
+  payloads: given,
 }: Props) {
   const [sample, setSample] = useState('')
-  const payloads = parseSample(sample)
+  const payloads = given ?? parseSample(sample)
   const preview = usePreview(value.labels, payloads ?? [])
   const fields = [
     ...new Set([
@@ -65,7 +68,7 @@ export function SourceForm({
         )}
       </ConfigForm>
       <Grid gap="md">
-        <Grid.Col span={{ base: 12, lg: connector.mode === 'reference' ? 12 : 8 }}>
+        <Grid.Col span={{ base: 12, lg: connector.mode === 'reference' || given ? 12 : 8 }}>
           <LabelsEditor
             value={value.labels}
             onChange={(labels) => onChange({ ...value, labels })}
@@ -73,11 +76,11 @@ export function SourceForm({
             preview={preview}
           />
         </Grid.Col>
-        {connector.mode !== 'reference' && (
+        {connector.mode !== 'reference' && !given && (
           <Grid.Col span={{ base: 12, lg: 4 }}>
             <Textarea
               label="Paste a sample event"
-              description="Used to suggest labels; never stored"
+              description="Used to suggest labels"
               placeholder={'{"service": "checkout", "level": "error"}'}
               value={sample}
               onChange={(event) => setSample(event.currentTarget.value)}

@@ -1,9 +1,11 @@
 /** Fields of a pasted sample, for suggestions and previews. */
 
-/** Payloads of pasted text: one value, a list, or NDJSON. @returns null when it is none of them. */
+/** Payloads of pasted text: one value, a list, NDJSON, or JSON in a form. @returns null when it is none of them. */
 export function parseSample(text: string): unknown[] | null {
-  const trimmed = text.trim()
-  if (trimmed === '') return []
+  const pasted = text.trim()
+  if (pasted === '') return []
+  // As GitHub sends it, where its content type is left as it is.
+  const trimmed = pasted.startsWith('payload=') ? (new URLSearchParams(pasted).get('payload') ?? '') : pasted
   try {
     const value = JSON.parse(trimmed) as unknown
     return (Array.isArray(value) ? value : [value]).slice(0, 200)

@@ -1,5 +1,5 @@
 /** What to put where, so that what a source takes reaches it: pure, from an address to texts. */
-import type { Mapping } from '../../schemas/example-event.ts'
+import { exampleHeaders, type Mapping } from '../../schemas/example-event.ts'
 import { curlCommand, exampleBody, shellQuote } from './curl.ts'
 
 export interface Snippet {
@@ -27,19 +27,26 @@ export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'vercel', 'claude_
 
 /** Any source with an ingest URL. */
 export function plainSnippets(at: SendTo, connector: string, config: Mapping): Snippet[] {
-  const url = `${at.origin}/ingest/${at.ingestKey}`
   return [
-    { title: 'Ingest URL', text: url },
-    {
-      title: 'Send an event',
-      text: curlCommand({
-        url,
-        ...(at.token === null ? {} : { token: at.token }),
-        body: exampleBody(connector, config),
-      }),
-    },
+    { title: 'Ingest URL', text: `${at.origin}/ingest/${at.ingestKey}` },
+    sendOne(at, connector, config),
   ]
 }
+
+/** A command that works as it is printed: its event is made from the source's own mapping. */
+export const sendOne = (
+  { origin, ingestKey, token }: Pick<SendTo, 'origin' | 'ingestKey' | 'token'>,
+  connector: string,
+  config: Mapping,
+): Snippet => ({
+  title: 'Send an event',
+  text: curlCommand({
+    url: `${origin}/ingest/${ingestKey}`,
+    ...(token === null ? {} : { token }),
+    body: exampleBody(connector, config),
+    headers: connector === 'webhook' ? exampleHeaders(config) : [],
+  }),
+})
 
 /** A source whose producers sign: where they send to. */
 export const signedSnippets = ({ origin, ingestKey }: SendTo): Snippet[] => [
@@ -51,8 +58,11 @@ export const signedSnippets = ({ origin, ingestKey }: SendTo): Snippet[] => [
 ]
 
 /** Exporters of OpenTelemetry. */
-export function otlpSnippets(at: SendTo): { sdk: Snippet[]; collector: Snippet[]; curl: Snippet[] } {
-  return { sdk: sdkSnippets(at), collector: [collectorSnippet(at)], curl: [exportByHand(at)] }
+export function otlpSnippets(
+  at: SendTo,
+  config: Mapping = {},
+): { sdk: Snippet[]; collector: Snippet[]; curl: Snippet[] } {
+  return { sdk: sdkSnippets(at), collector: [collectorSnippet(at)], curl: [exportByHand(at, config)] }
 }
 
 function sdkSnippets(at: SendTo): Snippet[] {
@@ -102,15 +112,12 @@ function collectorSnippet(at: SendTo): Snippet {
   }
 }
 
-function exportByHand(at: SendTo): Snippet {
-  const attributes = [{ key: 'service.name', value: { stringValue: 'checkout' } }]
-  const logRecords = [{ severityText: 'INFO', body: { stringValue: 'hello from curl' } }]
-  const body = JSON.stringify({ resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords }] }] })
+function exportByHand(at: SendTo, config: Mapping): Snippet {
   return {
     title: 'One log record',
     text: curlCommand({
       url: `${at.origin}/v1/logs`,
-      body,
+      body: exampleBody('otlp', config),
       headers: headersOf(at).map(([name, value]) => `${name}: ${value}`),
     }),
   }
@@ -122,7 +129,7 @@ const headersOf = ({ token, isOneOfSeveral, name }: SendTo): [string, string][] 
 ]
 
 /** A log drain of Vercel. @param isSigned whether the source has the drain's signature secret. */
-export function vercelSnippets(at: SendTo, isSigned: boolean): Snippet[] {
+export function vercelSnippets(at: SendTo, isSigned: boolean, config: Mapping = {}): Snippet[] {
   const needsKey = !isSigned && at.token !== null
   return [
     {
@@ -139,15 +146,19 @@ export function vercelSnippets(at: SendTo, isSigned: boolean): Snippet[] {
           },
         ]
       : []),
+    // Nobody but Vercel can sign.
+    ...(isSigned ? [] : [sendOne(at, 'vercel', config)]),
   ]
 }
 
 /** Lines of sessions. @param isFirst whether the address of its connector leads to it. */
 export function sessionSnippets(at: SendTo, isFirst: boolean): Snippet[] {
-  const url = `${at.origin}/ingest/${isFirst ? 'claude_code' : at.ingestKey}`
+  const ingestKey = isFirst ? 'claude_code' : at.ingestKey
+  const url = `${at.origin}/ingest/${ingestKey}`
   const authorization = at.token === null ? '' : ` -H ${shellQuote(`Authorization: Bearer ${at.token}`)}`
   return [
     { title: 'Address for the plugin', text: url },
+    sendOne({ ...at, ingestKey }, 'claude_code', {}),
     {
       title: 'Send a session by hand',
       text: `curl -sS ${shellQuote(url)}${authorization} --data-binary @session.jsonl`,

@@ -535,8 +535,12 @@ function liveQueries(db: Database) {
     triggers: of<TriggerActivity>(liveSql.triggers),
     quiet: (project: string, wires: readonly QuietWire[]) =>
       wires.length ? quiet.all({ project, wires: JSON.stringify(wires) }) : [],
-    runs: of<Omit<AgentActivity, 'last_at' | 'last_state' | 'last_error' | 'last_verdict'> & { priced: number }>(liveSql.runs),
-    lastRuns: of<Pick<AgentActivity, 'name' | 'last_at' | 'last_state' | 'last_error' | 'last_verdict'>>(liveSql.lastRuns),
+    runs: of<
+      Omit<AgentActivity, 'last_at' | 'last_state' | 'last_error' | 'last_verdict'> & { priced: number }
+    >(liveSql.runs),
+    lastRuns: of<Pick<AgentActivity, 'name' | 'last_at' | 'last_state' | 'last_error' | 'last_verdict'>>(
+      liveSql.lastRuns,
+    ),
     handoffs: of<HandoffActivity>(liveSql.handoffs),
     lastHandoffs: of<HandoffActivity>(liveSql.lastHandoffs),
     lastDeliveries: of<LastDelivery>(liveSql.lastDeliveries),

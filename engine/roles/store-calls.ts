@@ -27,7 +27,7 @@ import { tokenFor } from '../model/credentials.ts'
 import { slackWrites } from '../outbox/slack-api.ts'
 import { describeConnectors } from '../sources/connectors/index.ts'
 import type { TrialPort } from '../sources/poller.ts'
-import { newestOf } from '../sources/recent.ts'
+import { newestOf } from '../sources/sample.ts'
 import type { Held, RunNeeds } from './needs.ts'
 
 interface StoreCallsParts extends Pick<CallsParts, 'http' | 'startRun'> {

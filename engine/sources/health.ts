@@ -1,10 +1,11 @@
 /** How a source is doing, and why (SPEC.md, Storage: a refusal shows on the source's health). */
-import type { SourceHealth } from '../../schemas/types.ts'
+import type { AgentSpec, Filter, Label, SourceHealth, SourceSpec, TriggerSpec } from '../../schemas/types.ts'
 import { untimedHealth } from '../log/ingest/time.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
 import { withCredential } from './config-secrets.ts'
+import { ENTITY_SHARE } from './connectors/connector.ts'
 import type { LiveSource } from './live.ts'
-import type { PollRow, SourceRow } from './queries.ts'
+import type { PollRow, SourceQueries, SourceRow } from './queries.ts'
 
 /**
  * @param storageReason why ingest is refused for want of storage, or null.
@@ -105,3 +106,213 @@ export function faultOfSecrets(
 
 const iso = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : new Date(ms).toISOString()
+
+/*
+ * Label drift, the one rule: a label that a part depends on and that the last events of its sources do not
+ * carry. Saves, plans, health and graphs all ask here, so that they say the same.
+ */
+
+/** What is wrong with one label; null where it is there, or nothing came yet. */
+export function driftOf(
+  { field, label, sources, isEntity, isProposed }: Need,
+  coverage: (source: string) => Coverage | null,
+): string | null {
+  const found = sources.flatMap((source) => coverage(source) ?? [])
+  const sampled = sum(found, (one) => one.sampled)
+  if (sampled === 0) return null
+  const carried = sum(found, ({ counts }) => counts.get(label) ?? 0)
+  // Of what lacks it a connector may take another label: that is on a timeline, and wakes.
+  const elsewhere = isEntity ? sum(found, (one) => elsewhereOf(one, label)) : 0
+  const isMost = (carried + elsewhere) / sampled >= ENTITY_SHARE
+  const of = `the last ${sampled} ${sampled === 1 ? 'event' : 'events'} of ${listed(sources)}`
+  const names = `${field} names label ${label}`
+  if (carried === 0) return isProposed && isMost ? null : `${names}, which is on none of ${of}`
+  if (found.every((one) => hasStopped(one, label)))
+    return `${names}, which none of the last ${STOPPED_AFTER} events of ${listed(sources)} has, though most before had it`
+  if (!isEntity || isMost) return null
+  const others = elsewhere === 0 ? 'the others' : `${sampled - carried - elsewhere} of the others`
+  return `${names}, the entity, which is on ${carried} of ${of}; ${others} are on no timeline and wake nobody`
+}
+
+const sum = (found: readonly Coverage[], of: (one: Coverage) => number): number =>
+  found.reduce((total, one) => total + of(one), 0)
+
+const elsewhereOf = ({ entities }: Coverage, label: string): number =>
+  [...entities].reduce((total, [entity, count]) => total + (entity === label ? 0 : count), 0)
+
+function hasStopped({ sampled, counts, newest }: Coverage, label: string): boolean {
+  const before = sampled - STOPPED_AFTER
+  return before >= STOPPED_AFTER && !newest.has(label) && (counts.get(label) ?? 0) > before / 2
+}
+
+const NAMED = 3
+const listed = (names: readonly string[]): string =>
+  names.length > NAMED
+    ? `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`
+    : names.join(', ')
+
+/* How many of the last events of a source carry each label. */
+
+/** One event: the names of its labels. */
+export interface Carried {
+  labels: readonly string[]
+  /** Which of them is its entity: the primary one, or what its connector takes in its place. */
+  entity?: string | undefined
+}
+
+export interface Coverage {
+  /** Events looked at. */
+  sampled: number
+  counts: ReadonlyMap<string, number>
+  /** Events by the label that is their entity. */
+  entities: ReadonlyMap<string, number>
+  /** Labels of the newest events, as many as STOPPED_AFTER. */
+  newest: ReadonlySet<string>
+}
+
+/** Events looked at, the newest of a source. */
+const LOOKED_AT = 500
+/** A label that most events had and so many of the newest lack was renamed or dropped. */
+export const STOPPED_AFTER = 20
+
+/** @param events newest first. @returns null where there is none: nothing is known then. */
+export function coverageOf(events: readonly Carried[]): Coverage | null {
+  if (events.length === 0) return null
+  const counts = new Map<string, number>()
+  const entities = new Map<string, number>()
+  const count = (map: Map<string, number>, label: string) => map.set(label, (map.get(label) ?? 0) + 1)
+  for (const { labels, entity } of events) {
+    for (const label of new Set(labels)) count(counts, label)
+    if (entity !== undefined) count(entities, entity)
+  }
+  const newest = new Set(events.slice(0, STOPPED_AFTER).flatMap(({ labels }) => labels))
+  return { sampled: events.length, counts, entities, newest }
+}
+
+/* Which labels a declared part depends on, each with the field that says so. */
+
+export interface Need {
+  /** Path in the part's document, such as filters[0].field. */
+  field: string
+  label: string
+  /** Sources any of which is enough to have it. */
+  sources: readonly string[]
+  /** The entity is needed on most events; any other label on some. */
+  isEntity: boolean
+  /** The connector names it by itself, so that nobody meant more by it than that there is an entity. */
+  isProposed?: boolean
+}
+
+/** Fields of filters and groups that are no labels, or any. */
+const NO_LABELS = new Set(['event_type', 'key_value', 'source', 'text'])
+const isLabel = (field: string): boolean => !NO_LABELS.has(field) && !field.startsWith('payload.')
+
+/** The primary label. @param proposed labels of the connector where none are given. */
+export function needsOfSource(
+  name: string,
+  { config = {} }: Partial<SourceSpec>,
+  proposed: readonly Label[] = [],
+): Need[] {
+  const labels = ((config as { labels?: Label[] }).labels ?? []).map((label, i) => ({ label, i }))
+  const isProposed = (label: Label): boolean =>
+    proposed.some((one) => one.name === label.name && fieldOf(one) === fieldOf(label))
+  return labels
+    .filter(({ label }) => label.primary)
+    .map(({ label, i }) => ({
+      field: `config.labels[${i}]`,
+      label: label.name,
+      sources: [name],
+      isEntity: true,
+      isProposed: isProposed(label),
+    }))
+}
+
+/** Labels that a connector names by itself. */
+export const proposedLabels = (connector: { mode: string }): readonly Label[] =>
+  (connector as { labels?: Label[] }).labels ?? []
+
+const fieldOf = (label: Label): unknown => ('field' in label ? label.field : undefined)
+
+/** Labels that filters compare, that it groups and keys by, and that it aggregates. */
+export function needsOfTrigger({ sources, filters = [], key_field: key, condition }: TriggerSpec): Need[] {
+  const named: [field: string, label: string][] = [
+    ...ofFilters(filters, 'filters'),
+    ...(key ? ([['key_field', key]] as [string, string][]) : []),
+  ]
+  if ('group_by' in condition)
+    for (const [i, label] of (condition.group_by ?? []).entries())
+      named.push([`condition.group_by[${i}]`, label])
+  if ('field' in condition && typeof condition.field === 'string')
+    named.push(['condition.field', condition.field])
+  if ('sequence' in condition)
+    for (const [i, step] of condition.sequence.entries())
+      named.push(...ofFilters(step.filters, `condition.sequence[${i}].filters`))
+  return named
+    .filter(([, label]) => isLabel(label))
+    .map(([field, label]) => ({ field, label, sources, isEntity: false }))
+}
+
+/** That a label is missing is what `exists: false` asks for. */
+function ofFilters(filters: readonly Filter[], at: string): [string, string][] {
+  return filters.flatMap(({ field, op, value }, i): [string, string][] =>
+    op === 'exists' && String(value) === 'false' ? [] : [[`${at}[${i}].field`, field]],
+  )
+}
+
+/** The label its write-back is keyed by. @param sources of the triggers that wake it. */
+export function needsOfAgent(
+  { webhook_key_label: label }: Partial<AgentSpec>,
+  sources: readonly string[],
+): Need[] {
+  return label ? [{ field: 'webhook_key_label', label, sources, isEntity: false }] : []
+}
+
+/* Coverage of live sources, remembered until new events come: what is looked at often must cost little. */
+
+/** What a page shows that asks every few seconds may be this old. */
+const STALE_MS = 15_000
+/** What is only shown is read for so many sources a second: an instance may have thousands. */
+const SHOWN_PER_SECOND = 5
+
+interface Known {
+  coverage: Coverage | null
+  events: number
+  at: number
+}
+
+interface CoverageParts {
+  queries: Pick<SourceQueries, 'byName'>
+  /** Newest events of a source. */
+  carried(sourceId: number, limit: number): Carried[]
+  clock: { now(): number }
+}
+
+export class CoverageReader {
+  private readonly known = new Map<number, Known>()
+  /** Reads for what is shown, in this second. */
+  private shown = { second: 0, count: 0 }
+
+  constructor(private readonly parts: CoverageParts) {}
+
+  /**
+   * @param fresh of the events as they are now; else as they were some seconds ago.
+   * @returns null where the source is not there or has no events.
+   */
+  of(name: string, fresh: boolean): Coverage | null {
+    const row = this.parts.queries.byName(name)
+    if (!row) return null
+    const now = this.parts.clock.now()
+    const known = this.known.get(row.id)
+    if (known && (known.events === row.events || (!fresh && now - known.at < STALE_MS))) return known.coverage
+    if (!fresh && row.events > 0 && !this.mayShow(now)) return known?.coverage ?? null
+    const coverage = row.events === 0 ? null : coverageOf(this.parts.carried(row.id, LOOKED_AT))
+    this.known.set(row.id, { coverage, events: row.events, at: now })
+    return coverage
+  }
+
+  private mayShow(now: number): boolean {
+    const second = Math.floor(now / 1_000)
+    if (this.shown.second !== second) this.shown = { second, count: 0 }
+    return ++this.shown.count <= SHOWN_PER_SECOND
+  }
+}

@@ -7,7 +7,7 @@
  * its time is over.
  */
 
-import type { DiscoverRequest, SourceTestResult, SourceWrite } from '../../schemas/types.ts'
+import type { DiscoverRequest, SourceProposal, SourceTestResult, SourceWrite } from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { fail } from '../errors.ts'
 import { parseDigits, parseForWriting } from '../log/ingest/json.ts'
@@ -286,7 +286,7 @@ export interface TrialPort {
   /** @throws SvcError invalid for a fault in the config */
   configToTest(body: SourceWrite): Promise<{ result: SourceTestResult } | { ask: ToAsk }>
   /** @throws SvcError not_found for an unknown connector or source; invalid for one that does not discover */
-  configToDiscover(body: DiscoverRequest): Promise<ToAsk>
+  configToDiscover(body: DiscoverRequest): Promise<ToAsk | { found: SourceProposal }>
 }
 
 export const trialPortNames = [
@@ -321,7 +321,8 @@ export function createTrials(parts: TrialParts): Trials {
       return 'result' in asked ? asked.result : pollToTest(asked.ask, parts)
     },
     async discoverSource(body) {
-      return discover(await parts.port.configToDiscover(body), parts)
+      const asked = await parts.port.configToDiscover(body)
+      return 'found' in asked ? { ...asked.found } : discover(asked, parts)
     },
   }
 }

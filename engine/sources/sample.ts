@@ -1,15 +1,28 @@
-/** The Fields view: which fields and labels recent events really carry, and with what values. */
+/**
+ * The newest arrivals of a source, and what they are a sample of: the Fields view (which fields and labels they really
+ * carry, and with what values), previews of labels, and a proposed mapping.
+ */
 import type {
   FieldCoverage,
   FieldsResult,
   Label,
   LabelCoverage,
   LabelsPreviewResult,
+  ProposedRow,
+  SourceProposal,
 } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
 import { lookup } from '../log/ingest/json-project.ts'
 import { compileLabels } from '../log/ingest/label.ts'
-import { parseItem } from '../log/ingest/split.ts'
-import type { ConnectorDefinition } from './connectors/connector.ts'
+import { compileSource } from '../log/ingest/prepare.ts'
+import { parseItem, type SplitItem, splitBody } from '../log/ingest/split.ts'
+import { SOURCE_LABEL } from '../log/store/labels.ts'
+import { firstPositions } from '../log/store/scan.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { compilePlan, queryOf } from '../log/timeline/plan.ts'
+import { presentRow } from '../log/timeline/present.ts'
+import type { ConnectorDefinition, MappingConnector } from './connectors/connector.ts'
+import { type FoundRole, proposeMapping } from './propose.ts'
 
 const FIELDS_MAX = 300
 /** Names counted; payloads whose keys are data would otherwise fill memory. */
@@ -20,6 +33,8 @@ export interface RecentEvent {
   raw: Uint8Array
   labels: Record<string, string | number>
   entity: { label: string; value: string } | null
+  /** As it is shown. */
+  row?: ProposedRow
 }
 
 /**
@@ -280,4 +295,221 @@ class Tallies {
   all(): [string, Tally][] {
     return [...this.byName]
   }
+}
+
+/* The newest arrivals. */
+
+/** Payload bytes looked at for a preview or the Fields view. */
+const RECENT_BYTES = 16 * 1024 * 1024
+const RECENT_PAGE = 50
+
+/** Ids of the newest arrivals of a source, newest first. */
+function newestIds(ctx: ReadContext, sourceId: number, limit: number): number[] {
+  const labelId = ctx.dictionary.find(SOURCE_LABEL, String(sourceId))
+  if (labelId === undefined) return []
+  const query = {
+    groups: [[labelId]],
+    masked: [],
+    from: Number.MIN_SAFE_INTEGER,
+    to: Number.MAX_SAFE_INTEGER,
+    afterId: -1,
+    ceiling: Number.MAX_SAFE_INTEGER,
+  }
+  return firstPositions(ctx.index.all(), query, 'desc', limit, null).map((position) => position.id)
+}
+
+/** Names of the labels of the newest arrivals of a source, newest first. */
+export function carriedOf(
+  ctx: ReadContext,
+  sourceId: number,
+  limit: number,
+): { labels: string[]; entity: string | undefined }[] {
+  ctx.names.refresh()
+  return ctx.rows.read(newestIds(ctx, sourceId, limit), false).map((row) => {
+    const { labels, entity } = presentRow(row, ctx.dictionary, ctx.names, 0)
+    return { labels: Object.keys(labels), entity: entity?.label }
+  })
+}
+
+/** Newest arrivals of a source with payload, for previews and field coverage. */
+export function recentOf(ctx: ReadContext, sourceId: number, limit: number): RecentEvent[] {
+  ctx.names.refresh()
+  const ids = newestIds(ctx, sourceId, limit)
+  const recent: RecentEvent[] = []
+  let bytes = 0
+  // Read in pages up to a budget: 2,000 items of 1 MiB would not fit in memory.
+  for (let from = 0; from < ids.length && bytes < RECENT_BYTES; from += RECENT_PAGE)
+    for (const stored of ctx.rows.read(ids.slice(from, from + RECENT_PAGE), true)) {
+      const row = presentRow(stored, ctx.dictionary, ctx.names, 0)
+      recent.push({ raw: stored.raw!, labels: row.labels, entity: row.entity, row: storedRow(row) })
+      bytes += stored.raw!.length
+    }
+  return recent
+}
+
+/** @throws SvcError not_found */
+export function newestOf(
+  ctx: ReadContext,
+  sources: { requireByName(name: string): unknown },
+  name: string,
+  limit: number,
+  now: number,
+) {
+  sources.requireByName(name)
+  const plan = compilePlan({ sources: [name] }, ctx.db, ctx.dictionary, ctx.names)
+  const window = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER }
+  const ids = firstPositions(
+    ctx.index.all(),
+    queryOf(plan, window, ctx.index.tail.lastId),
+    'desc',
+    Math.min(500, Math.max(1, limit)),
+    null,
+  ).map((position) => position.id)
+  return ctx.rows.read(ids, false).map((row) => presentRow(row, ctx.dictionary, ctx.names, now))
+}
+
+/* A mapping proposed from payloads: what would be set, why, and what the same payloads read as before and after. */
+
+/** Payloads a mapping is proposed from. */
+export const PROPOSED_FROM = 200
+const PROPOSED_BYTES = 2 * 1024 * 1024
+const ROWS_MAX = 20
+const ROW_TEXT_MAX = 500
+
+interface ToPropose {
+  connector: MappingConnector
+  /** Newest first. A row is given where it is stored; else it is read with `config`. */
+  events: readonly { raw: Uint8Array; row?: ProposedRow }[]
+  /** The config as it is; of a new source it is empty. */
+  config: Record<string, unknown>
+  /** Fields that are set and stay. */
+  known: Record<string, unknown>
+  /** Nothing is proposed: only what `known` makes of the payloads is told. */
+  isFixed: boolean
+}
+
+/** @param nowMs epoch ms. @throws SvcError invalid: there is nothing to propose from */
+export function proposalOf(
+  { connector, events, config, known, isFixed }: ToPropose,
+  nowMs: number,
+): SourceProposal {
+  if (events.length === 0)
+    fail('invalid', 'nothing was received yet: send an event, or give one as sample', { field: 'sample' })
+  // What the connector reads by itself, as it does deliveries told by their header, needs no mapping.
+  const hasKey = ((config.labels ?? []) as Label[]).some((label) => label.primary)
+  const isRead = ({ row }: { row?: ProposedRow }) => row !== undefined && row.entity !== null && !hasKey
+  const open = events.filter((event) => !isRead(event))
+  const payloads = within(PROPOSED_BYTES, open).map(({ raw }) => wholeOf(parseItem(raw), config.items_field))
+  const found =
+    isFixed || open.length === 0
+      ? { config: known, roles: [] as FoundRole[], fields: proposeMapping(payloads, known, nowMs).fields }
+      : proposeMapping(payloads, known, nowMs)
+  const rows = within(PROPOSED_BYTES, events.slice(0, ROWS_MAX)).map((event) => {
+    const payload = wholeBytes(event.raw, config.items_field)
+    const before = event.row ? [event.row] : rowsOf(connector, config, payload, nowMs)
+    const after = isRead(event) ? before : rowsOf(connector, { ...config, ...found.config }, payload, nowMs)
+    return { before, after }
+  })
+  return {
+    connector: connector.kind,
+    summary: summaryOf(events.length, events.length - open.length, found.roles),
+    proposed_config: { ...found.config },
+    sampled: events.length,
+    read_already: events.length - open.length,
+    roles: found.roles,
+    payload_fields: found.fields,
+    rows,
+  }
+}
+
+/** The first of them that fit; at least one. */
+function within<T extends { raw: Uint8Array }>(bytes: number, events: readonly T[]): T[] {
+  let left = bytes
+  return events.filter(({ raw }, i) => {
+    left -= raw.length
+    return left >= 0 || i === 0
+  })
+}
+
+/** Exactly what came, where nothing is to be put back. */
+function wholeBytes(raw: Uint8Array, items: unknown): Uint8Array {
+  const payload = parseItem(raw)
+  const whole = wholeOf(payload, items)
+  return whole === payload ? raw : Buffer.from(JSON.stringify(whole))
+}
+
+/** An entry of a list that was split is put back where it lay. */
+function wholeOf(payload: unknown, items: unknown): unknown {
+  if (typeof items !== 'string' || !isObject(payload) || !isObject(payload.envelope)) return payload
+  const { envelope, ...entry } = payload
+  const around = envelope as Record<string, unknown>
+  const isInside = !Object.hasOwn(around, items)
+  // A list inside another object, or inside text, is left as the entry it is.
+  return isInside ? entry : { ...around, [items]: [entry] }
+}
+
+/** What a config makes of a payload; the time is null where it is that of arrival. */
+function rowsOf(
+  connector: MappingConnector,
+  config: Record<string, unknown>,
+  payload: Uint8Array,
+  nowMs: number,
+): ProposedRow[] {
+  const prepare = compileSource(connector, config)
+  const rows: ProposedRow[] = []
+  const take = (item: SplitItem) => {
+    for (const { eventType, text, ts, strings, hasEntity, numbers } of prepare(
+      item,
+      undefined,
+      item.index,
+      nowMs,
+    ))
+      rows.push(
+        rowOf({
+          event_type: eventType,
+          text,
+          ts: ts === null ? null : new Date(ts).toISOString(),
+          entity: hasEntity ? { label: strings[0]![0], value: strings[0]![1] } : null,
+          labels: { ...Object.fromEntries(strings), ...numbers },
+        }),
+      )
+  }
+  splitBody(payload, take, prepare.projection)
+  return rows.slice(0, ROWS_MAX)
+}
+
+const storedRow = ({
+  event_time: at,
+  ingested_at: arrived,
+  ...row
+}: ReturnType<typeof presentRow>): ProposedRow => rowOf({ ...row, ts: at === arrived ? null : at })
+
+const rowOf = ({ event_type, text, ts, entity, labels }: ProposedRow): ProposedRow => ({
+  event_type,
+  text: text.slice(0, ROW_TEXT_MAX),
+  ts,
+  entity,
+  labels,
+})
+
+function summaryOf(sampled: number, read: number, roles: readonly FoundRole[]): string {
+  const of = sampled === 1 ? 'one payload' : `${sampled} payloads`
+  if (read === sampled)
+    return `Read ${of}: the connector reads ${read === 1 ? 'it' : 'them'} without a mapping.`
+  const told = (role: FoundRole['role'], word: string): string[] =>
+    roles
+      .filter((one) => one.role === role)
+      .slice(0, 1)
+      .map(
+        ({ field, coverage }) =>
+          `${word} ${field}${coverage < 1 ? ` (${Math.round(coverage * 100)} %)` : ''}`,
+      )
+  const found = [
+    ...told('items', 'an event for each of'),
+    ...told('entity', 'entity'),
+    ...told('type', 'type'),
+    ...told('time', 'time'),
+    ...told('text', 'text'),
+  ]
+  return `Read ${of}: ${found.length ? found.join(', ') : 'no field was recognised; choose them by hand'}.`
 }

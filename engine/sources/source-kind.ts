@@ -16,7 +16,7 @@ import { hostOf, type Secrets, type VariableUse, variableIn } from '../net/secre
 import { addressesIn, ConfigSecrets, defaultPoll, withMaskedAddresses } from './config-secrets.ts'
 import { addressOf, secretFields } from './connectors/config.ts'
 import { connectorOf } from './connectors/index.ts'
-import { type Carried, CoverageReader } from './drift.ts'
+import { type Carried, CoverageReader } from './health.ts'
 import { compileLive, type LiveSource, liveAgain, routeOf } from './live.ts'
 import {
   type PollQueries,

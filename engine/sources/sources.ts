@@ -9,6 +9,7 @@ import type {
   LabelsPreview,
   LabelsPreviewResult,
   Source,
+  SourceProposal,
   SourceTestResult,
   SourceWrite,
 } from '../../schemas/types.ts'
@@ -27,12 +28,12 @@ import {
   resolveReferences,
   withCredential,
 } from './config-secrets.ts'
+import type { PushConnector } from './connectors/connector.ts'
 import { connectorOf, hasConnector } from './connectors/index.ts'
-import { driftOf, needsOfSource, proposedLabels } from './drift.ts'
-import { healthOf } from './health.ts'
+import { driftOf, healthOf, needsOfSource, proposedLabels } from './health.ts'
 import type { LiveSource } from './live.ts'
 import type { PollRow, SourceRow } from './queries.ts'
-import { contextReader, coverFields, previewLabel } from './sample.ts'
+import { contextReader, coverFields, PROPOSED_FROM, previewLabel, proposalOf } from './sample.ts'
 import { openSourceStore, type SourceStore, type SourcesParts } from './source-kind.ts'
 
 export type { LiveSource } from './live.ts'
@@ -52,7 +53,7 @@ export interface Sources {
   list(belonging: (name: string) => Belonging): Source[]
   get(name: string, belonging: (name: string) => Belonging): Source
   test(body: SourceWrite): { result: SourceTestResult } | { ask: ToAsk }
-  discover(body: DiscoverRequest): ToAsk
+  discover(body: DiscoverRequest): ToAsk | { found: SourceProposal }
   previewLabel(body: LabelsPreview): LabelsPreviewResult
   fields(name: string, limit: number): FieldsResult
   routes(): IngestRoute[]
@@ -154,6 +155,10 @@ export interface ToAsk {
   isStored?: boolean
 }
 
+/** What of a webhook's config says how payloads are read; the rest says who may send. */
+const mappingOf = (config: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(config).filter(([name]) => !name.startsWith('signature_')))
+
 class SourceTrials {
   constructor(private readonly parts: SourceStore) {}
 
@@ -182,18 +187,39 @@ class SourceTrials {
   }
 
   /**
-   * What to ask an upstream for a config with; of the source that is named, omitted secrets are its own.
+   * What to ask an upstream for a config with; of the source that is named, omitted secrets are its own. What comes
+   * to a webhook is its upstream: a mapping is proposed from a sample, or from what the source received last.
    * @throws SvcError not_found for an unknown connector or source; invalid for one that does not discover
    */
-  discover(body: DiscoverRequest): ToAsk {
+  discover(body: DiscoverRequest): ToAsk | { found: SourceProposal } {
     if (!hasConnector(body.connector))
       fail('not_found', `connector ${body.connector} is not known`, { field: 'connector' })
     const connector = connectorOf(body.connector)
+    if (connector.kind === SAMPLE_CONNECTOR && connector.mode === 'push')
+      return { found: this.propose(connector, body) }
     if (!connector.discover)
       fail('invalid', `the ${body.connector} connector does not support discovery`, { field: 'connector' })
     const resolved = this.resolve(body.connector, this.given(body))
     if (typeof resolved === 'string') return fail('invalid', resolved, { field: 'config' })
     return { ...resolved, ...(body.name === undefined ? {} : { isStored: true }) }
+  }
+
+  /** @throws SvcError not_found; invalid: a fault in the config, or there is no payload */
+  private propose(connector: PushConnector, body: DiscoverRequest): SourceProposal {
+    const known = this.given(body)
+    // A source that exists has its name already.
+    checkNew({ name: 'proposed', connector: connector.kind, config: known })
+    const live = body.name === undefined ? undefined : this.parts.live.requireByName(body.name)
+    const events = body.sample
+      ? body.sample.map((payload) => ({ raw: Buffer.from(JSON.stringify(payload)) }))
+      : live
+        ? this.parts.recent(live.id, PROPOSED_FROM)
+        : []
+    const config = mappingOf(live?.config ?? {})
+    return proposalOf(
+      { connector, events, config, known: mappingOf(known), isFixed: body.fixed === true },
+      this.parts.clock.now(),
+    )
   }
 
   /** The config that was given, with the secrets of the source it is for. Empty values stand for absent ones. */

@@ -8,7 +8,7 @@ export const discoverSource = defineTool<ToolDiscoverSource, ToolDiscoverSourceR
   name: 'discover_source',
   title: 'Discover a source',
   description:
-    'Asks an upstream what it has, and proposes a config that reads it; nothing is stored. Give what is known, such as url and credentials. Choose the label that names the entity as primary, add the secrets again, then test_source and create_source.',
+    'Asks an upstream what it has, and proposes a config that reads it; nothing is stored. Give what is known, such as url and credentials; of a webhook, name (what it received is read) or a sample. Choose the label that names the entity as primary, add the secrets again, then test_source and create_source.',
   scope: 'admin',
   ofProject: false,
   hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },

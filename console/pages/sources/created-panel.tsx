@@ -1,15 +1,20 @@
 /** What to do with a new source: its key (once), how to send to it, and the wait for the first event. */
-import { Alert, Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, CircleCheck } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import type { SourceCreated, SourceHealth } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { isMapped } from '../../lib/mapping.ts'
 import { count } from '../../lib/time.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { useNow } from '../../parts/use-now.ts'
 import { Warnings } from '../../parts/warnings.tsx'
+import { EventRow } from '../explore/event-row.tsx'
 import { HowToSend } from './how-to-send.tsx'
+import { DiscoverKept } from './mapping/discover-kept.tsx'
 
 export function CreatedPanel({ created }: { created: SourceCreated }) {
   const { data } = useQuery({
@@ -52,6 +57,10 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
             </Group>
           </Paper>
         )}
+        {arrived > 0 && <FirstEvent name={created.name} />}
+        {data?.connector === 'webhook' && arrived > 0 && !data.signed && !isMapped(data.config) && (
+          <DiscoverKept source={data} isOpen />
+        )}
         <Group>
           <Button component={Link} to={`/sources/${encodeURIComponent(created.name)}`}>
             Open the source
@@ -62,6 +71,49 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
         </Group>
       </Stack>
     </>
+  )
+}
+
+/** What came last, as it reads, and where it is. */
+function FirstEvent({ name }: { name: string }) {
+  const now = useNow()
+  const [open, setOpen] = useState(false)
+  const { data } = useQuery({
+    queryKey: keys.sourceEvents(name),
+    queryFn: () => api.sourceEvents(name),
+    refetchInterval: 3_000,
+  })
+  // In order of event time, which says nothing of what came last.
+  const [event] = [...(data ?? [])].sort((a, b) => b.ingested_at.localeCompare(a.ingested_at))
+  if (!event) return null
+  const { entity } = event
+  return (
+    <Stack gap="xs">
+      <Paper withBorder radius="md" style={{ overflow: 'hidden' }}>
+        <EventRow event={event} now={now} open={open} active={false} onToggle={() => setOpen(!open)} />
+      </Paper>
+      <Text size="sm">
+        {entity ? (
+          <Anchor
+            component={Link}
+            inherit
+            underline="always"
+            to={`/explore?l=${encodeURIComponent(`${entity.label}=${entity.value}`)}`}
+          >
+            Timeline of {entity.label}={entity.value}
+          </Anchor>
+        ) : (
+          <Anchor
+            component={Link}
+            inherit
+            underline="always"
+            to={`/explore?source=${encodeURIComponent(name)}`}
+          >
+            Events of {name}
+          </Anchor>
+        )}
+      </Text>
+    </Stack>
   )
 }
 

@@ -50,9 +50,9 @@ export function HowToSend({ source, token }: Props) {
 function Ways({ source, at, isFirst }: { source: Source; at: SendTo; isFirst: boolean }) {
   switch (source.connector) {
     case 'otlp':
-      return <Exporters at={at} />
+      return <Exporters at={at} config={source.config} />
     case 'vercel':
-      return <Snippets snippets={vercelSnippets(at, source.signed)} />
+      return <Snippets snippets={vercelSnippets(at, source.signed, source.config)} />
     case 'claude_code':
       return <Snippets snippets={sessionSnippets(at, isFirst)} />
     default: {
@@ -62,8 +62,8 @@ function Ways({ source, at, isFirst }: { source: Source; at: SendTo; isFirst: bo
   }
 }
 
-function Exporters({ at }: { at: SendTo }) {
-  const { sdk, collector, curl } = otlpSnippets(at)
+function Exporters({ at, config }: { at: SendTo; config: Source['config'] }) {
+  const { sdk, collector, curl } = otlpSnippets(at, config)
   return (
     <Tabs defaultValue="sdk" keepMounted={false}>
       <Tabs.List aria-label="Ways to send">

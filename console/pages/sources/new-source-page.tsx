@@ -1,19 +1,7 @@
-/** A new source: choose its connector, fill its form, and see the first event arrive. */
-import {
-  Alert,
-  Anchor,
-  Button,
-  Group,
-  Paper,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-  UnstyledButton,
-} from '@mantine/core'
+/** A new source: from an event, or by a connector and its form; then the first event arrives. */
+import { Alert, Anchor, Button, Divider, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'react-router'
 import type { Connector, SourceCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
@@ -27,11 +15,12 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { ConnectorChoice } from './connector-choice.tsx'
 import { CreatedPanel } from './created-panel.tsx'
+import { NAME_RULE, nameFault } from './name-fault.ts'
 import { ScanOffer, ScanPage } from './scan-page.tsx'
+import { StartFromSample } from './start-from-sample.tsx'
 import { TestOutcome } from './test-outcome.tsx'
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 const PRESETS: Record<string, { connector: string; name: string; draft: () => SourceDraft }> = {
   github: {
@@ -81,8 +70,12 @@ export default function NewSourcePage() {
       {connectors.error && <Failed error={connectors.error} onRetry={() => void connectors.refetch()} />}
       {connectors.data && !connector && (
         <>
+          {connectors.data.webhook && (
+            <StartFromSample connector={connectors.data.webhook} project={project} onCreated={setCreated} />
+          )}
+          <Divider my="lg" />
           <ScanOffer onScan={() => setQuery({ ...(project ? { project } : {}), from: 'docker' })} />
-          <ChooseConnector
+          <ConnectorChoice
             connectors={connectors.data}
             onChoose={(kind) => setQuery({ ...(project ? { project } : {}), connector: kind })}
           />
@@ -106,49 +99,6 @@ export default function NewSourcePage() {
         />
       )}
     </>
-  )
-}
-
-function ChooseConnector({
-  connectors,
-  onChoose,
-}: {
-  connectors: Record<string, Connector>
-  onChoose: (kind: string) => void
-}) {
-  const [filter, setFilter] = useState('')
-  const shown = Object.entries(connectors).filter(
-    ([kind, c]) =>
-      !c.internal && `${kind} ${c.label} ${c.description}`.toLowerCase().includes(filter.toLowerCase()),
-  )
-  return (
-    <Stack>
-      <TextInput
-        aria-label="Search connectors"
-        placeholder="Search connectors"
-        value={filter}
-        onChange={(event) => setFilter(event.currentTarget.value)}
-        maw={340}
-        data-autofocus
-      />
-      <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
-        {shown.map(([kind, connector]) => (
-          <UnstyledButton key={kind} onClick={() => onChoose(kind)}>
-            <Paper withBorder p="md" radius="md" h="100%">
-              <Group justify="space-between" mb={4}>
-                <Text fw={600}>{connector.label}</Text>
-                <Text size="xs" c="dimmed">
-                  {connector.mode}
-                </Text>
-              </Group>
-              <Text size="sm" c="dimmed">
-                {connector.description}
-              </Text>
-            </Paper>
-          </UnstyledButton>
-        ))}
-      </SimpleGrid>
-    </Stack>
   )
 }
 
@@ -190,16 +140,22 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
     },
   })
   const test = useMutation({ mutationFn: () => api.testSource(body()) })
-  const nameFault =
-    name !== '' && !NAME.test(name)
-      ? '1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit'
-      : undefined
+  const [fault, setFault] = useState<string>()
+  const field = useRef<HTMLInputElement>(null)
+  /** Errors stand at the field; what is submitted or tested has none. */
+  const whenNamed = (act: () => void) => {
+    const wrong = nameFault(name)
+    setFault(wrong)
+    if (wrong) field.current?.focus()
+    else act()
+  }
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        create.mutate()
+        whenNamed(() => create.mutate())
       }}
+      noValidate
     >
       <Stack gap="lg" maw={1100}>
         <DraftRestored of={kept} />
@@ -214,11 +170,16 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
         </div>
         <TextInput
           label="Name"
-          description="How it is called on timelines; it does not change later."
+          ref={field}
+          description={NAME_RULE}
           placeholder="gateway"
           value={name}
-          onChange={(event) => set({ name: event.currentTarget.value })}
-          error={nameFault}
+          onChange={(event) => {
+            set({ name: event.currentTarget.value })
+            if (fault) setFault(nameFault(event.currentTarget.value))
+          }}
+          onBlur={() => setFault(name === '' ? undefined : nameFault(name))}
+          error={fault}
           required
           maw={420}
           autoFocus
@@ -237,15 +198,10 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
         )}
         <TestOutcome result={test.data} error={test.error} />
         <Group>
-          <Button type="submit" loading={create.isPending} disabled={name === '' || nameFault !== undefined}>
+          <Button type="submit" loading={create.isPending}>
             Create source
           </Button>
-          <Button
-            variant="default"
-            loading={test.isPending}
-            disabled={name === '' || nameFault !== undefined}
-            onClick={() => test.mutate()}
-          >
+          <Button variant="default" loading={test.isPending} onClick={() => whenNamed(() => test.mutate())}>
             Test
           </Button>
         </Group>

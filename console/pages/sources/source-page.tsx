@@ -16,6 +16,7 @@ import { DeleteSource } from './delete-source.tsx'
 import { FieldsTab } from './fields-tab.tsx'
 import { HealthMark } from './health-mark.tsx'
 import { HowToSend } from './how-to-send.tsx'
+import { DiscoverKept } from './mapping/discover-kept.tsx'
 import { Polls } from './polls.tsx'
 import { SourceEvents } from './source-events.tsx'
 import { useMoveSource } from './use-move-source.ts'
@@ -114,6 +115,7 @@ function Overview({ source }: { source: Source }) {
         <Fact title="Refused since start">{count(source.health.rejected)}</Fact>
       </SimpleGrid>
       {source.mode === 'poll' && <Polls source={source} />}
+      {source.connector === 'webhook' && source.health.events_total > 0 && <DiscoverKept source={source} />}
       <HowToSend source={source} />
       {source.signed && (
         <Alert color="indigo" title="Signatures are checked">

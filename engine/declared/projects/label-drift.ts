@@ -22,7 +22,7 @@ import {
   needsOfSource,
   needsOfTrigger,
   proposedLabels,
-} from '../../sources/drift.ts'
+} from '../../sources/health.ts'
 import { contextReader } from '../../sources/sample.ts'
 import type { Sources } from '../../sources/sources.ts'
 

@@ -2,6 +2,7 @@
  * A plan as a model or a person wrote it, read into the whole shape of plan.json: what is missing is
  * empty, what is no part of a plan is left out. Whether it makes sense is said by the check.
  */
+import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type {
   AgentHandoff,
@@ -403,34 +404,18 @@ function namesOf(
   }
 }
 
-type SampleLabel = { name: string; field?: string; type?: string }
-
 /**
- * An example event that has the fields of all labels, the primary one above all: without it the event
- * would be nobody's. Fields that are there stay as they are.
- * @param sample of the plan; null: it has none, and a small one is made
- * @param config of the source
+ * An example event that reads as the source's mapping says: with the fields of its labels, the primary one above all,
+ * its type, its text and its time. Fields that are there stay as they are.
+ * @param sample of the plan; null: it has none, and one is made.
+ * @param connector kind and config of the source. @param atMs its time, epoch ms.
  */
-export function completeSample(sample: Fields | null, config: Fields): Fields {
-  const complete = structuredClone(sample ?? { message: 'an example event' })
-  for (const { name, field, type } of (config.labels ?? []) as SampleLabel[])
-    if (field !== undefined && !field.startsWith('header.'))
-      fill(complete, field.split('.'), type === 'number' ? 1 : `example-${name}`)
-  return complete
-}
-
-function fill(into: Fields, [head, ...rest]: readonly string[], value: unknown): void {
-  if (head === undefined) return
-  if (rest.length === 0) {
-    const isAbsent = into[head] === undefined || into[head] === null || into[head] === ''
-    if (isAbsent) into[head] = value
-    return
-  }
-  const isInside = typeof into[head] === 'object' && into[head] !== null && !Array.isArray(into[head])
-  if (into[head] !== undefined && !isInside) return
-  into[head] ??= {}
-  fill(into[head] as Fields, rest, value)
-}
+export const completeSample = (
+  sample: Fields | null,
+  { connector, config }: { connector: string; config: Fields },
+  atMs: number,
+): Fields =>
+  exampleEvent(connector, config as Mapping, 'an example event', new Date(atMs).toISOString(), sample)
 
 /* Texts of a plan as a model or a person wrote them, without what is only a placeholder. */
 

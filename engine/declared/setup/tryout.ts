@@ -29,6 +29,8 @@ import { completeSample } from './plan.ts'
 
 /** Newest events of a source that are looked at for one of an entity. */
 const LOOKED_AT = 50
+/** The connector whose producers find it by its protocol. */
+const EXPORTED = 'otlp'
 
 export interface TryoutParts {
   declared: Declared
@@ -66,8 +68,11 @@ export function sendTestEvent(
     })
   const { watches } = JSON.parse(row.plan!) as Plan
   const planned = watches.find(({ name }) => name === source)?.sample
-  const sample = planned && connector.kind === 'webhook' ? completeSample(planned, config) : planned
-  if (!sample) fail('invalid', `source: the plan has no example event for ${source}`, { field: 'source' })
+  // An export is not sent to an ingest URL.
+  if (!planned && connector.kind === EXPORTED)
+    fail('invalid', `source: the plan has no example event for ${source}`, { field: 'source' })
+  const of = { connector: connector.kind, config }
+  const sample = completeSample(planned ?? null, of, declared.clock.now())
   const stored = accept({
     ingestKey,
     body: Buffer.from(JSON.stringify(sample)),
@@ -274,7 +279,12 @@ export function connectOf(declared: Declared, id: string, keys: OnceKeys = NO_KE
   }
 }
 
-function sourceOf({ sources }: Declared, plan: Plan, name: string, keys: OnceKeys): SetupConnectSource {
+function sourceOf(
+  { sources, clock }: Declared,
+  plan: Plan,
+  name: string,
+  keys: OnceKeys,
+): SetupConnectSource {
   const { connector, ingestKey, config, unresolved, unreadable } = sources.requireByName(name)
   const planned = plan.watches.find((watch) => watch.name === name)
   const isPush = connector.mode === 'push' && !connector.internal
@@ -286,10 +296,9 @@ function sourceOf({ sources }: Declared, plan: Plan, name: string, keys: OnceKey
     mode: connector.mode,
     needs: isPush ? 'send' : lacks ? 'credential' : 'none',
     ingest_url: isPush && ingestKey ? `/ingest/${ingestKey}` : null,
-    // Of a connector with a body of its own nobody makes up an example.
     sample:
-      isPush && connector.kind === 'webhook'
-        ? completeSample(planned?.sample ?? null, config)
+      isPush && connector.kind !== EXPORTED
+        ? completeSample(planned?.sample ?? null, { connector: connector.kind, config }, clock.now())
         : (planned?.sample ?? null),
     credential_hint:
       lacks ??

@@ -55,7 +55,28 @@ it.each([
     { text: 'hello at example-receiver' },
     { service: 'checkout', state: 'example-state' },
   ],
-  ['nothing configured', {}, { eventType: 'webhook_event', text: '{"message":"hello"}' }, {}],
+  [
+    'a label that a pattern reads, and a map',
+    {
+      text_template: '{msg}',
+      labels: [
+        { name: 'order', field: 'ref', pattern: '^#(\\d+)$', replace: '$1', primary: true },
+        { name: 'tier', field: 'kind', map: { gold: '1' } },
+      ],
+      event_type_field: 'kind',
+    },
+    { text: 'hello', eventType: 'gold', hasEntity: true },
+    { order: '17', tier: '1' },
+  ],
+  [
+    'nothing configured: what discovery reads by itself',
+    {},
+    {
+      eventType: 'webhook_event',
+      text: `{"service":"checkout","event":"example","message":"hello","time":"${AT}"}`,
+    },
+    {},
+  ],
   [
     'entries of a list by their place',
     {

@@ -1,6 +1,6 @@
 /** Label drift: one rule, and each place that tells it. */
 import { describe, expect, it } from 'vitest'
-import { type Carried, coverageOf, driftOf, STOPPED_AFTER } from '../../../engine/sources/drift.ts'
+import { type Carried, coverageOf, driftOf, STOPPED_AFTER } from '../../../engine/sources/health.ts'
 
 import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ToAsk } from '../../../engine/sources/sources.ts'
 import type { Label } from '../../../schemas/types.ts'
 import { MASK, openSources, recentEvent } from './sources-harness.ts'
 
@@ -50,7 +51,7 @@ describe('testing a source', () => {
 })
 
 describe('discovery', () => {
-  it('is refused where the connector is unknown or has none', () => {
+  it('is refused where the connector is unknown or has nothing to be discovered from', () => {
     const { sources } = openSources()
     expect(() => sources.discover({ connector: 'pigeon' })).toThrow(
       expect.objectContaining({ code: 'not_found', message: 'connector pigeon is not known' }),
@@ -58,7 +59,7 @@ describe('discovery', () => {
     expect(() => sources.discover({ connector: 'webhook', config: {} })).toThrow(
       expect.objectContaining({
         code: 'invalid',
-        message: 'the webhook connector does not support discovery',
+        message: 'nothing was received yet: send an event, or give one as sample',
       }),
     )
   })
@@ -70,7 +71,7 @@ describe('discovery', () => {
     create('api', { connector: 'http_poll', config: { url, credential: 'hunter2' } })
     create('app')
     const discover = (name: string | undefined, config: Record<string, unknown>) =>
-      sources.discover({ connector: 'http_poll', config, ...(name ? { name } : {}) })
+      sources.discover({ connector: 'http_poll', config, ...(name ? { name } : {}) }) as ToAsk
     expect(discover('api', { url, credential: MASK, body: null, payload_key: '' })).toEqual({
       connector: 'http_poll',
       config: { url, credential: 'hunter2' },

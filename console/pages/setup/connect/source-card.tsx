@@ -51,15 +51,19 @@ export function SourceCard({ source, secret, check }: SourceProps) {
           <>
             <Text size="sm">Send its events to this address.</Text>
             <CopyBlock value={url} label="Copy the ingest URL" />
-            <Text size="sm">Or try it from a terminal:</Text>
-            <CopyBlock
-              value={curlCommand({
-                url,
-                ...(secret ? { token: secret } : {}),
-                body: JSON.stringify(source.sample ?? { message: 'hello from curl' }),
-              })}
-              label="Copy the command"
-            />
+            {source.sample && (
+              <>
+                <Text size="sm">Or try it from a terminal:</Text>
+                <CopyBlock
+                  value={curlCommand({
+                    url,
+                    ...(secret ? { token: secret } : {}),
+                    body: JSON.stringify(source.sample),
+                  })}
+                  label="Copy the command"
+                />
+              </>
+            )}
           </>
         )}
         {!url && (

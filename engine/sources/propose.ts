@@ -1,0 +1,585 @@
+/**
+ * Which field of payloads is what: the entity, labels, the type, the time, the text, and a list to be split. The rules
+ * are general: what a field's name says in words, what its values look like, how deep it lies and in how many of the
+ * payloads it is. No rule knows a sender; test/engine/sources/discovery holds that with payloads that were not there
+ * when the rules were written. Pure: payloads in, a config and why out.
+ */
+import type { Label, WebhookConfig } from '../../schemas/types.ts'
+import { parseText } from '../log/ingest/json.ts'
+import { lookup } from '../log/ingest/json-project.ts'
+import { isLabelName } from '../log/ingest/label.ts'
+import {
+  ENVELOPE,
+  exampleOf,
+  type Field,
+  fieldsOf,
+  HASH,
+  HOLDERS,
+  has,
+  LINK,
+  objectOf,
+  UUID,
+  words,
+  wordsOf,
+} from './payload-fields.ts'
+
+export interface FoundRole {
+  role: 'items' | 'entity' | 'label' | 'type' | 'time' | 'text'
+  /** Dotted name, as a config takes it. */
+  field: string
+  /** Of the label it makes. */
+  name?: string
+  /** Share of the events that have it, 0 to 1. */
+  coverage: number
+  confidence: 'high' | 'medium' | 'low'
+  /** Why it, in a few words. */
+  reason: string
+  /** One of its values, cut. */
+  example: string
+  /** Of a time: its form, and the unit of a number. */
+  format?: string
+}
+
+export interface Proposed {
+  config: WebhookConfig
+  roles: FoundRole[]
+  /** All fields that can have a role, in the order they are met. */
+  fields: { name: string; example: string; coverage: number }[]
+}
+
+/**
+ * @param payloads parsed JSON, as their source got them. @param known what is set already: it stays.
+ * @param nowMs epoch ms: what is no possible time of an event is none.
+ */
+export function proposeMapping(
+  payloads: readonly unknown[],
+  known: Partial<WebhookConfig>,
+  nowMs: number,
+): Proposed {
+  const list = known.items_field ? null : listOf(payloads, nowMs)
+  const path = known.items_field ?? list?.field
+  const events = path === undefined ? payloads.map(objectOf) : payloads.flatMap((one) => entriesOf(one, path))
+  const fields = fieldsOf(events, nowMs)
+  const time = known.event_time_field ? null : timeOf(fields)
+  const type = known.event_type_field || known.event_type ? null : typeOf(fields)
+  const entity = known.labels?.length ? null : entityOf(fields)
+  const typeField = known.event_type_field ?? type?.field
+  const text = known.text_template ? null : textOf(fields, typeField, entity?.field)
+  const taken = [typeField, known.event_time_field ?? time?.field, entity?.field, ...(text?.used ?? [])]
+  const labels = known.labels?.length ? [] : labelsOf(fields, taken, entity?.name)
+  const config: WebhookConfig = {
+    ...known,
+    ...(path === undefined ? {} : { items_field: path }),
+    ...(type ? { event_type_field: type.field } : {}),
+    ...(time ? { event_time_field: time.field } : {}),
+    ...(text ? { text_template: text.template } : {}),
+    ...(entity || labels.length
+      ? { labels: [...(entity ? [primaryOf(entity)] : []), ...labels.map(labelOf)] }
+      : {}),
+  }
+  const roles = [list, entity, type, time, text?.role, ...labels].filter(
+    (one) => one !== null && one !== undefined,
+  )
+  return {
+    config,
+    roles,
+    fields: fields.map(({ path: name, ...one }) => ({
+      name,
+      example: exampleOf(one),
+      coverage: one.coverage,
+    })),
+  }
+}
+
+const primaryOf = ({ name, field }: FoundRole): Label => ({ name: name!, field, primary: true })
+
+const labelOf = ({ name, field, format }: FoundRole): Label =>
+  format === NUMBER ? { name: name!, field, type: 'number' } : { name: name!, field }
+
+const NUMBER = 'number'
+
+/* What lies where: a field of a person, of the delivery itself, of a place that only holds the thing. */
+
+const PEOPLE = words(
+  'user actor sender author agent owner assignee pusher creator requester reporter committer member identity',
+)
+const DELIVERY = words(
+  'webhook installation integration sdk request response headers links previous old changes client context metadata attempt hook',
+)
+const PLACES = words('repository repo project organization org team account head base')
+
+/** What is lost by where it lies. */
+function placed(field: Field): number {
+  return (
+    -0.6 * field.depth -
+    (field.above.some((word) => PEOPLE.has(word)) ? 5 : 0) -
+    (field.above.some((word) => DELIVERY.has(word)) ? 3 : 0) -
+    (field.isListed ? 3 : 0) -
+    (field.isEnvelope ? 1.5 : 0)
+  )
+}
+
+interface Ranked {
+  field: Field
+  score: number
+}
+
+/** The best by score and by how many events have it; nothing below `least`. */
+function best(fields: readonly Field[], score: (field: Field) => number, least: number): Ranked[] {
+  return fields
+    .map((field) => ({ field, score: score(field) * (0.4 + 0.6 * field.coverage) }))
+    .filter((one) => one.score >= least)
+    .sort((a, b) => b.score - a.score)
+}
+
+function roleOf(
+  role: FoundRole['role'],
+  { field, score }: Ranked,
+  why: string,
+  [sure, likely]: readonly [sure: number, likely: number],
+): FoundRole {
+  const { path, coverage } = field
+  const confidence =
+    score >= sure && coverage >= 0.9 ? 'high' : score >= likely && coverage >= 0.5 ? 'medium' : 'low'
+  return {
+    role,
+    field: path,
+    coverage: rounded(coverage),
+    confidence,
+    reason: why,
+    example: exampleOf(field),
+  }
+}
+
+const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
+
+/* The time. */
+
+const NOT_NOW =
+  /(^|_)(expir\w*|until|due|next|ends?|previous|prev|birth\w*|valid|renew\w*|trial|deadline|scheduled?|period|first)(_|$)/
+const CLOCK = words('time timestamp ts datetime date occurred happened')
+const NOW = words('triggered fired emitted sent received published observed event')
+const LATER = words('finished completed stopped ended resolved closed merged updated modified last changed')
+
+function timeScore(field: Field): number {
+  if (field.times.length === 0 || field.times.length < field.values.length) return 0
+  const said = field.words.join('_')
+  const isNumber = field.values.some(
+    (value) => typeof value === 'number' || /^\d+(\.\d+)?$/.test(String(value)),
+  )
+  let score = isNumber ? 0 : 2
+  if (has(field, CLOCK)) score = field.words.length === 1 || has(field, NOW) ? 10 : 8.5
+  else if (has(field, NOW)) score = 9.5
+  else if (has(field, LATER)) score = 8
+  else if (has(field, words('starts started opened begin began'))) score = 7.5
+  else if (has(field, words('created'))) score = 7
+  else if (!isNumber && /_(at|on)$/.test(said)) score = 6.5
+  if (has(field, words('last')) && has(field, CLOCK)) score = 9.5
+  if (NOT_NOW.test(said)) score -= 6
+  if (has(field, DELIVERY)) score -= 3.5
+  if (field.around.some((word) => PLACES.has(word))) score -= 1.5
+  return score === 0 ? 0 : score + placed(field)
+}
+
+function timeOf(fields: readonly Field[]): FoundRole | null {
+  const ranked = best(fields, timeScore, 1)
+  const [first] = ranked
+  if (!first) return null
+  // Of two that say the same, what came later is what just happened.
+  const newest = ranked
+    .filter(({ score }) => score > first.score - 0.3)
+    .reduce((a, b) => (meanOf(b.field.times) > meanOf(a.field.times) ? b : a))
+  const format = formatOf(newest.field.values[0]!)
+  const role = roleOf('time', newest, `a time by its name and value: ${format}`, [6, 3])
+  return { ...role, format }
+}
+
+const meanOf = (times: readonly number[]): number => times.reduce((a, b) => a + b, 0) / times.length
+
+/** How a time is written, and the unit of a number: as the reader of times takes it. */
+function formatOf(value: string | number | boolean): string {
+  const number = Number(value)
+  if (Number.isFinite(number)) {
+    const unit = ['seconds', 'milliseconds', 'microseconds', 'nanoseconds'].at(
+      [1e11, 1e14, 1e17].filter((one) => number >= one).length,
+    )
+    return `${unit} since 1970`
+  }
+  return /^\d{4}-?\d\d/.test(String(value)) ? 'ISO 8601' : 'RFC 5322'
+}
+
+/* The type. */
+
+const KINDS = words('type kind')
+const STATES = words('status state condition outcome result conclusion')
+const SEVERITIES = words('severity level priority urgency')
+/** Before "type" these say whose type it is, and not that of the event. */
+const OTHERS = words('source resource content mime media data token user file')
+const PLAIN_TYPES = words('event event_callback notification webhook object payload')
+const LEVELS = words('info information warning warn error err critical debug notice normal trace fatal')
+const NAME_LIKE = /^[\p{L}\d][\p{L}\d_.:/ -]{0,79}$/u
+
+function typeScore(field: Field): number {
+  if (field.times.length > field.values.length / 2) return 0
+  const base = typeBase(field)
+  if (base === 0) return 0
+  if (field.values.some((value) => typeof value === 'boolean')) return 0
+  const texts = field.values.map((value) => String(value))
+  const isNumber = field.values.every((value) => typeof value === 'number')
+  if (isNumber) return has(field, STATES) ? 4 + placed(field) : 0
+  if (!texts.every((text) => NAME_LIKE.test(text) && text.split(' ').length <= 4 && !isOpaque(text))) return 0
+  let score = base + placed(field)
+  if (texts.every((text) => PLAIN_TYPES.has(text.toLowerCase()))) score -= 6
+  if (!has(field, SEVERITIES) && texts.every((text) => LEVELS.has(text.toLowerCase()))) score -= 2.5
+  if (texts.every((text) => /[a-z][.:][a-z]/i.test(text))) score += 1
+  if (texts.length >= 10 && new Set(texts).size > texts.length * 0.7) score -= 5
+  return score
+}
+
+function typeBase(field: Field): number {
+  const { words: said, around } = field
+  const last = said.at(-1) ?? ''
+  const isOfEvent = said.includes('event') || (around.length === 1 && around[0] === 'event')
+  if (isOfEvent && ['type', 'name', 'kind', 'action', 'event'].includes(last)) return 12.5 - said.length / 2
+  if (KINDS.has(last)) {
+    const isOther = [...said.slice(0, -1), ...(said.length === 1 ? around : [])].some((word) =>
+      OTHERS.has(word),
+    )
+    return 9 - (said.length > 1 ? 0.5 : 0) - (isOther ? 2.5 : 0)
+  }
+  if (last === 'action') return 9.2
+  if (last === 'reason')
+    return field.values.every((value) => /^[A-Za-z][A-Za-z_.-]+$/.test(String(value))) ? 8.5 : 0
+  if (has(field, STATES)) return 8 - (said.length > 1 ? 0.5 : 0)
+  if (last === 'topic') return 7
+  if (has(field, SEVERITIES)) return 6
+  if (last === 'category') return 5.5
+  if (last === 'resource') return 5
+  if (last === 'stream') return 4.5
+  if (last === 'name' && field.depth < 1) return 3.5
+  return 0
+}
+
+const isOpaque = (text: string): boolean => UUID.test(text) || HASH.test(text) || LINK.test(text)
+
+function typeOf(fields: readonly Field[]): FoundRole | null {
+  const [first] = best(fields, typeScore, 2.5)
+  return first
+    ? roleOf('type', first, 'named like the kind of what happened, with few short values', [7.5, 5])
+    : null
+}
+
+/* The text. */
+
+const SAID: Readonly<Record<string, number>> = {
+  ...{ title: 10, summary: 10, message: 10, msg: 10, text: 10, log: 10, headline: 10, subject: 9 },
+  ...{
+    description: 7,
+    body: 6,
+    content: 7,
+    details: 6,
+    detail: 6,
+    error: 7,
+    reason: 5,
+    response: 5,
+    line: 6,
+    label: 2,
+  },
+}
+const SENTENCE = / \S/
+const TEXTS_MAX = 3
+
+function textScore(field: Field): number {
+  const base = Math.max(...field.words.map((word) => SAID[word] ?? 0), 0)
+  if (base === 0 || field.times.length > 0) return 0
+  const texts = field.values.map(String)
+  if (!field.values.every((value) => typeof value === 'string') || texts.some((text) => LINK.test(text)))
+    return 0
+  let score = base + placed(field)
+  score += texts.some((text) => SENTENCE.test(text)) ? 2 : -4
+  if (texts.some((text) => /[\r\n]/.test(text.trim()))) score -= 3
+  if (texts.some((text) => text.length > 400)) score -= 2
+  // The summary of a thing is its name.
+  if (field.words.length === 1 && nounOf(field.around) > 4.5) score -= 4
+  if (/^[[{<]/.test(texts[0]!) && !/[\]]/.test(texts[0]!)) score -= 3
+  return score
+}
+
+interface FoundText {
+  template: string
+  used: string[]
+  role: FoundRole
+}
+
+/** A sentence of the payload where there is one; else type, entity and numbers. */
+function textOf(
+  fields: readonly Field[],
+  type: string | undefined,
+  entity: string | undefined,
+): FoundText | null {
+  const ranked = best(fields, textScore, 5)
+  const [first] = ranked
+  if (!first) return madeText(fields, type, entity)
+  const chosen = [first.field]
+  const having = new Set(first.field.in)
+  // Fields that are never there together say the same in other payloads.
+  for (const { field } of ranked.slice(1)) {
+    if (chosen.length === TEXTS_MAX || field.in.some((place) => having.has(place))) continue
+    chosen.push(field)
+    for (const place of field.in) having.add(place)
+  }
+  const isEverywhere = fields.every((field) => field.in.every((place) => having.has(place)))
+  const isPartOfIt =
+    first.field.above.some((word) => word === 'error' || word === 'errors') || first.score < 7.2
+  const prefix = type !== undefined && (isPartOfIt || !isEverywhere) ? `{${type}}: ` : ''
+  const used = chosen.map(({ path }) => path)
+  const role = roleOf('text', first, 'a sentence by its name and value', [9, 6])
+  return { template: prefix + used.map((path) => `{${path}}`).join(''), used, role }
+}
+
+function madeText(
+  fields: readonly Field[],
+  type: string | undefined,
+  entity: string | undefined,
+): FoundText | null {
+  const kinds = best(fields, typeScore, 4.2).filter(({ field }) => field.coverage >= 0.8)
+  const other = kinds.find(({ field }) => field.path !== type && differs(field, fields, type))?.field.path
+  const numbers = fields
+    .filter((field) => isMeasure(field) && ![type, entity].includes(field.path))
+    .slice(0, 2)
+  const named = [type, other, entity].filter((path) => path !== undefined)
+  const parts = [
+    ...named.map((path) => `{${path}}`),
+    ...numbers.map(({ path, words: said }) => `${said.join('_')}={${path}}`),
+  ]
+  const from = fields.find(({ path }) => path === named[0]) ?? numbers[0]
+  if (!from) return null
+  const role = roleOf(
+    'text',
+    { field: from, score: 0 },
+    'no field is a sentence: made of what is known',
+    [9, 6],
+  )
+  return { template: parts.join(' '), used: [], role }
+}
+
+function differs(field: Field, fields: readonly Field[], path: string | undefined): boolean {
+  const other = fields.find((one) => one.path === path)
+  return !other || String(other.values[0]) !== String(field.values[0])
+}
+
+/* The entity and labels. */
+
+/** How well a noun says what an event is about: what people watch first. */
+const NOUNS: Readonly<Record<string, number>> = {
+  ...{ service: 10, app: 9.5, application: 9.5, entity: 9.5, component: 9, workload: 9 },
+  ...{ host: 8, hostname: 8, server: 8, instance: 8, machine: 8, device: 8, vm: 8, node: 7.8 },
+  ...{ pod: 7.5, container: 7.5, bucket: 7.5, function: 7.5, database: 7.5, queue: 7.2, cluster: 7 },
+  ...{ monitor: 7, probe: 7, check: 7, repository: 6.5, repo: 6.5, project: 6, resource: 5 },
+  ...{
+    order: 5.5,
+    customer: 5.5,
+    account: 5.5,
+    tenant: 5.5,
+    subject: 5,
+    channel: 5,
+    email: 4.5,
+    session: 4.5,
+  },
+  ...{
+    issue: 4.5,
+    ticket: 4.5,
+    incident: 4.5,
+    topic: 4.5,
+    alert: 2,
+    object: 4,
+    alertname: 4,
+    alarm: 4,
+    rule: 4,
+  },
+  ...{ job: 4, workflow: 4, pipeline: 4, user: 3.5, namespace: 3.5, environment: 3.5, env: 3.5 },
+  ...{ team: 3, organization: 3, org: 3, group: 3, source: 2.5, region: 2, zone: 2, platform: 2, branch: 2 },
+}
+/** What of a thing a field is, and what that is worth as its name; a name alone is that of the thing around it. */
+const PARTS: Readonly<Record<string, number>> = {
+  ...{ name: 0, full: 0.3, path: 0.3, slug: 0.6, with: 0, key: 0, display: 0, identifier: 0.3, login: 0 },
+  ...{ title: -0.3, summary: -0.3, label: 0, arn: -2, id: -1.5, uid: -1.5, uuid: -3, number: -2 },
+}
+const NONE_OF_IT = words('url uri link href avatar icon color html version count size description type kind')
+/** The key of a ticket, as people say it. */
+const TICKET = /^[A-Z][A-Z0-9]{0,9}-\d+$/
+
+const nounOf = (said: readonly string[]): number => Math.max(0, ...said.map((word) => NOUNS[word] ?? 0))
+
+function entityScore(field: Field): number {
+  const texts = field.values.map(String)
+  if (field.times.length > 0 || has(field, NONE_OF_IT)) return 0
+  if (field.values.some((value) => typeof value === 'boolean') || texts.some((text) => LINK.test(text)))
+    return 0
+  const rest = field.words.filter((word) => PARTS[word] === undefined && !isNumeral(word))
+  const isPart = rest.length === 0
+  let base = isPart ? nounOf(field.around) : nounOf([rest.at(-1)!])
+  if (isPart && field.isOfKind) base = Math.max(base, 6.5)
+  if (isPart && base === 0 && texts.every((text) => TICKET.test(text))) base = 4.5
+  if (base === 0) return 0
+  const part = field.words.reduce((sum, word) => sum + (PARTS[word] ?? 0), 0)
+  return base + part + placed(field) + shapeScore(field, texts) - (rest.length > 1 ? 1 : 0)
+}
+
+const isNumeral = (word: string): boolean => /^\d+$/.test(word)
+
+/** What its values look like: a name is short, and tells one thing from another. */
+function shapeScore({ values }: Field, texts: readonly string[]): number {
+  let score = 0
+  const spaces = Math.max(...texts.map((text) => text.split(' ').length - 1))
+  score -= spaces === 0 ? 0 : spaces <= 2 ? 1 : 5
+  if (texts.some((text) => text.length > 100 || text.includes('\n'))) score -= 5
+  if (texts.some((text) => UUID.test(text) || HASH.test(text))) score -= 4
+  if (values.every((value) => typeof value === 'number' || /^\d+$/.test(String(value)))) score -= 2
+  if (texts.every((text) => text.split(':').length > 3)) score -= 1
+  // An id of its own for each event tells no timeline.
+  if (texts.length >= 10 && new Set(texts).size === texts.length) score -= 2
+  return score
+}
+
+function entityOf(fields: readonly Field[]): FoundRole | null {
+  const [first] = best(fields, entityScore, 1.5)
+  if (!first) return null
+  const role = roleOf('entity', first, reasonOf(first.field), [5.5, 3.5])
+  return { ...role, name: labelName(first.field) }
+}
+
+const reasonOf = ({ coverage, values }: Field): string =>
+  `named like a thing that events are about, in ${Math.round(coverage * 100)} % of them, ${new Set(values).size === 1 ? 'one value' : `${new Set(values).size} values`}`
+
+/** What tells events apart beside the entity. */
+const SIDES: ReadonlySet<string> = words(
+  'severity level status state environment env region zone namespace team priority urgency category stage branch ref method currency code stream',
+)
+const LABELS_MAX = 8
+const NUMBERS_MAX = 3
+const NO_MEASURE = words('id number version code port line lineno index attempt sequence pid year')
+
+function labelsOf(
+  fields: readonly Field[],
+  taken: readonly (string | undefined)[],
+  entity: string | undefined,
+): FoundRole[] {
+  const names = entity === undefined ? [] : [entity]
+  const found: FoundRole[] = []
+  const add = (ranked: Ranked, why: string, format?: string): void => {
+    const { path } = ranked.field
+    const name = labelName(ranked.field)
+    // One label of each thing: its name, not its id as well.
+    if (found.length >= LABELS_MAX || names.includes(name) || taken.includes(path)) return
+    if (found.some(({ field }) => field === path)) return
+    names.push(name)
+    found.push({ ...roleOf('label', ranked, why, [5.5, 3]), name, ...(format ? { format } : {}) })
+  }
+  for (const one of best(fields, labelScore, 2.5)) add(one, 'a short value that events can be chosen by')
+  for (const field of fields.filter(isMeasure).slice(0, NUMBERS_MAX))
+    add({ field, score: 3 }, 'a number, for averages and sums', NUMBER)
+  return found
+}
+
+function labelScore(field: Field): number {
+  const texts = field.values.map(String)
+  if (field.times.length > 0 || texts.some((text) => text.length > 80 || /\n/.test(text) || isOpaque(text)))
+    return 0
+  const isSide = SIDES.has(field.words.at(-1) ?? '') && texts.every((text) => text.split(' ').length <= 3)
+  return Math.max(isSide ? 6 + placed(field) : 0, entityScore(field))
+}
+
+const isMeasure = (field: Field): boolean =>
+  field.values.every((value) => typeof value === 'number') &&
+  field.coverage >= 0.2 &&
+  placed(field) > -2.5 &&
+  !field.above.some((word) => PLACES.has(word)) &&
+  timeScore(field) === 0 &&
+  nounOf([...field.words.slice(-1)]) === 0 &&
+  !has(field, NO_MEASURE) &&
+  !has(field, STATES)
+
+/** The noun, or what the last name says. */
+function labelName({ words: said, around, above }: Field): string {
+  const rest = said.filter((word) => PARTS[word] === undefined && !isNumeral(word))
+  const isHeld = around.every((word) => HOLDERS.has(word))
+  const names = [rest.length ? rest : isHeld ? said : around, said, [...above, ...said]]
+  return names.map((one) => one.join('_').slice(0, 64)).find((name) => isLabelName(name)) ?? 'entity'
+}
+
+/* A list in the payload, an event for each of its entries. */
+
+const LISTS = words(
+  'alerts events records entries items messages logs metrics notifications incidents results batch matches hits deliveries points',
+)
+const LIST_DEPTH = 2
+/** Entries of one list that are looked at. */
+const ENTRIES_MAX = 50
+
+/** @returns null where the payload is itself the event. */
+function listOf(payloads: readonly unknown[], nowMs: number): FoundRole | null {
+  const counts = new Map<string, number>()
+  for (const payload of payloads)
+    for (const path of listsIn(payload)) counts.set(path, (counts.get(path) ?? 0) + 1)
+  for (const [path, count] of [...counts].sort((a, b) => b[1] - a[1] || a[0].length - b[0].length)) {
+    const coverage = count / payloads.length
+    if (coverage < 0.5) return null
+    const having = payloads.filter((payload) => listsIn(payload).includes(path))
+    const entries = having.flatMap((payload) => entriesOf(payload, path))
+    if (!isOfEvents(entries, having, path, nowMs)) continue
+    return {
+      ...{
+        role: 'items',
+        field: path,
+        coverage: rounded(coverage),
+        confidence: coverage === 1 ? 'high' : 'medium',
+      },
+      ...{
+        reason: 'a list of what happened, each entry with its own time',
+        example: `${entries.length} entries`,
+      },
+    }
+  }
+  return null
+}
+
+function listsIn(value: unknown, names: readonly string[] = []): string[] {
+  const inner = typeof value === 'string' ? parseText(value) : value
+  if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return []
+  return Object.entries(inner).flatMap(([name, one]) => {
+    const at = [...names, name]
+    if (Array.isArray(one)) {
+      const isNamed = LISTS.has(wordsOf(name).at(-1) ?? '')
+      return isNamed && one.length > 0 && one.every((entry) => objectOf(entry) === entry)
+        ? [at.join('.')]
+        : []
+    }
+    return at.length < LIST_DEPTH ? listsIn(one, at) : []
+  })
+}
+
+/** Its entries have times of their own, and what is around them does not tell of one thing itself. */
+function isOfEvents(
+  entries: readonly Record<string, unknown>[],
+  payloads: readonly unknown[],
+  path: string,
+  nowMs: number,
+): boolean {
+  const inside = fieldsOf(entries, nowMs).filter(({ isEnvelope }) => !isEnvelope)
+  if (best(inside, timeScore, 5).length === 0) return false
+  const outside = fieldsOf(payloads.map(objectOf), nowMs).filter(
+    (field) => !field.path.startsWith(`${path}.`),
+  )
+  return best(outside, timeScore, 5).length === 0 || best(outside, typeScore, 8.6).length === 0
+}
+
+/** The entries as a source with this list reads them: each with what is around it as its envelope. */
+function entriesOf(payload: unknown, path: string): Record<string, unknown>[] {
+  const whole = objectOf(payload)
+  const list = lookup(whole, path)
+  const around = { ...whole, ...(Object.hasOwn(whole, path) ? { [path]: [] } : {}) }
+  const entries = Array.isArray(list) ? list : list !== null && typeof list === 'object' ? [list] : null
+  if (!entries) return [{ ...whole, [ENVELOPE]: whole }]
+  return entries.slice(0, ENTRIES_MAX).map((entry) => ({ ...objectOf(entry), [ENVELOPE]: around }))
+}

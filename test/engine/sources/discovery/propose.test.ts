@@ -1,0 +1,111 @@
+/** Issue 19, 6: the rules of discovery, by what they decide. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
+import { proposeMapping } from '../../../../engine/sources/propose.ts'
+
+const NOW = Date.parse('2026-11-23T12:00:00Z')
+const AT = '2026-11-20T12:00:00Z'
+const proposed = (...payloads: unknown[]) => proposeMapping(payloads, {}, NOW)
+const configOf = (...payloads: unknown[]) => proposed(...payloads).config
+
+describe('the entity', () => {
+  it('is the field that more payloads have, with its share', () => {
+    const { roles } = proposed({ host: 'a', app: 'x' }, { host: 'b' }, { host: 'c' }, { host: 'd' })
+    expect(roles.find(({ role }) => role === 'entity')).toMatchObject({
+      field: 'host',
+      name: 'host',
+      coverage: 1,
+    })
+    expect(roles.find(({ field }) => field === 'app')).toMatchObject({ role: 'label', coverage: 0.25 })
+  })
+
+  it('is the name of a thing, not its id, nor who did it, nor a link to it', () => {
+    const config = configOf({
+      user: { name: 'mara' },
+      server: { id: '550e8400-e29b-41d4-a716-446655440000', name: 'db-1', url: 'https://db-1' },
+    })
+    expect(config.labels?.[0]).toEqual({ name: 'server', field: 'server.name', primary: true })
+  })
+
+  it('is none where nothing names a thing', () => {
+    expect(configOf({ a: 1, b: true }).labels?.some(({ primary }) => primary) ?? false).toBe(false)
+  })
+})
+
+describe('the time', () => {
+  it.each([
+    ['seconds since 1970', 1_790_000_000],
+    ['milliseconds since 1970', '1790000000000'],
+    ['nanoseconds since 1970', '1790000000000000000'],
+    ['ISO 8601', AT],
+    ['RFC 5322', 'Fri, 20 Nov 2026 12:00:00 GMT'],
+  ])('is told with its form: %s', (format, time) => {
+    expect(proposed({ time }).roles).toMatchObject([{ role: 'time', field: 'time', format }])
+  })
+
+  it('is when it happened, not when something ends or began', () => {
+    const [created_at, finished_at] = ['2026-11-20T10:00:00Z', AT]
+    expect(configOf({ expires_at: AT, created_at, finished_at }).event_time_field).toBe('finished_at')
+  })
+
+  it('is no number that only looks like one, and no time that nothing can have', () => {
+    expect(configOf({ amount: 1_790_000_000 }).event_time_field).toBeUndefined()
+    expect(configOf({ time: '0001-01-01T00:00:00Z' }).event_time_field).toBeUndefined()
+  })
+})
+
+describe('the text', () => {
+  it('is made of type, entity and numbers where nothing is a sentence', () => {
+    expect(configOf({ type: 'deploy', service: 'cart', seconds: 12 }).text_template).toBe(
+      '{type} {service} seconds={seconds}',
+    )
+  })
+
+  it('takes the sentence of each kind of payload, with the type before it where some have none', () => {
+    const [one, other] = [
+      { type: 'a', title: 'first of all' },
+      { type: 'b', message: 'then the rest' },
+    ]
+    expect(configOf(one, other).text_template).toBe('{title}{message}')
+    expect(configOf(one, other, { type: 'c' }).text_template).toBe('{type}: {title}{message}')
+    // Two that some payload has are not put one after the other.
+    const both = { type: 'd', title: 'a title here', message: 'and a message' }
+    expect(configOf(one, both, { type: 'c' }).text_template).toBe('{type}: {title}')
+  })
+})
+
+describe('a list', () => {
+  const alert = (service: string) => ({ service, startsAt: AT, summary: 'it is down' })
+
+  it('is split where its entries have their own times, in text that is JSON too', () => {
+    expect(configOf({ status: 'firing', alerts: [alert('a'), alert('b')] })).toMatchObject({
+      items_field: 'alerts',
+      event_time_field: 'startsAt',
+    })
+    expect(configOf({ Message: JSON.stringify({ records: [alert('a')] }) }).items_field).toBe(
+      'Message.records',
+    )
+  })
+
+  it('is left where the payload is itself what happened', () => {
+    const order = { event_type: 'order.paid', created_at: AT, line_items: [{ sku: 'x', created_at: AT }] }
+    expect(configOf(order).items_field).toBeUndefined()
+    expect(configOf({ a: 1, tags: [{ at: AT }], items: [] }).items_field).toBeUndefined()
+  })
+})
+
+it('whatever the payloads are, the config is one that a source takes', () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue({ maxDepth: 5 }), { maxLength: 8 }), (payloads) => {
+      const { config, roles } = proposeMapping(payloads, {}, NOW)
+      validateConfig('webhook', { ...config })
+      for (const { coverage } of roles) expect(coverage).toBeLessThanOrEqual(1)
+    }),
+    { numRuns: 300 },
+  )
+  const odd = JSON.parse(
+    '{"__proto__":{"service":"x"},"a{b}":"c","":1,"key_value":{"name":"pod"}}',
+  ) as unknown
+  validateConfig('webhook', { ...configOf(odd) })
+})
