@@ -50,7 +50,7 @@ test('a trigger is written as a sentence by keyboard alone, and tells an agent a
     expect(await accessibilityFaults(page, 'the secrets of a new trigger')).toEqual([])
     await dialog.getByRole('button', { name: 'Done' }).click()
     await expect(page.getByRole('heading', { name: 'app-logs-events' })).toBeVisible()
-    await expect(page.getByRole('link', { name: '2 recipients' })).toBeVisible()
+    await expect(page.getByRole('link', { name: '2 subscribers' })).toBeVisible()
     const agent = await daemon.ask<{ triggers: string[] }>('GET', '/api/agents/builtin/first-look')
     expect(agent.triggers).toEqual(['app-logs-events'])
     // Opened and saved, it is as it was: no change is recorded.

@@ -97,6 +97,9 @@ function Legend() {
   )
 }
 
+/** Between marks, px. */
+const MARK_EVERY = 4
+
 function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: number; span: [number, number] }) {
   const { buckets, firings, changes } = strip
   const top = Math.max(1, ...buckets.map(({ error, warn, info }) => error + warn + info))
@@ -130,7 +133,7 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
           )}
         </g>
       ))}
-      {firings.map(({ at, dispatch_id, severity, trigger, key }) => (
+      {seen(firings, ({ at }) => xOf(at)).map(({ at, dispatch_id, severity, trigger, key }) => (
         <g
           key={dispatch_id}
           transform={`translate(${xOf(at) - 5} 4)`}
@@ -149,6 +152,12 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
       ))}
     </svg>
   )
+}
+
+/** Of marks that would cover each other, one for each severity: thousands of firings are as many lines of a picture. */
+function seen(firings: StripOf['firings'], xOf: (one: StripOf['firings'][number]) => number) {
+  const places = new Map(firings.map((one) => [`${one.severity} ${Math.round(xOf(one) / MARK_EVERY)}`, one]))
+  return [...places.values()]
 }
 
 /** UTC+1. @param at epoch ms */
