@@ -184,6 +184,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   await expect(told).toContainText(/About [\d,]+ tokens/)
 
   await page.getByRole('tab', { name: 'Edit' }).click()
+  await page.getByRole('button', { name: /^More options/ }).click()
   await page.getByRole('textbox', { name: 'Budget of one run' }).fill('0.5')
   await page.getByRole('textbox', { name: 'Runs at the same time' }).fill('2')
   await page.getByRole('checkbox', { name: 'Keep observations for later runs' }).check()

@@ -5255,6 +5255,10 @@ export interface GraphNode {
    */
   spend_today_usd: number | null
   /**
+   * Verdict of the last run of an agent; null: not an agent, none yet, or one without a verdict.
+   */
+  last_verdict: string | null
+  /**
    * Verdicts an agent may give, in its order.
    */
   verdicts: string[]

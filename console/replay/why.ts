@@ -110,6 +110,8 @@ function nodeState(node: GraphNode, frame: Frame): string[] {
   for (const { node: of, words } of frame.running) if (of === node.id) said.push(`A run of it: ${words}.`)
   const note = frame.marks.notes.get(node.id)
   if (note?.progress !== undefined) said.push(`Its window: ${note.text.split(' · ')[0]}.`)
+  // What its badge tells, in full.
+  else if (note && said.length === 0) said.push(note.text)
   return said
 }
 

@@ -8,8 +8,9 @@ import { moment } from '../../lib/time.ts'
 import { draftOf, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { definitionOf, isComplete } from '../../lib/trigger-form.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
-import { ConditionFields } from '../../pages/triggers/condition-fields.tsx'
+import { ConditionFields, GroupBy, ReArm } from '../../pages/triggers/condition-fields.tsx'
 import { FilterRows } from '../../pages/triggers/filter-rows.tsx'
+import { Line } from '../../pages/triggers/line.tsx'
 import { useBacktest } from '../../pages/triggers/use-backtest.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import { Mark } from '../../parts/mark.tsx'
@@ -117,8 +118,14 @@ function Changed({
   const known = useKnownFields(draft.sources)
   const errors = fieldErrors(error)
   return (
-    <>
+    <div className="sentence-form">
       <ConditionFields draft={draft} set={set} errors={errors} known={known} />
+      {draft.kind !== 'schedule' && (
+        <Line>
+          <GroupBy draft={draft} set={set} errors={errors} known={known} />
+        </Line>
+      )}
+      {draft.kind === 'threshold' && <ReArm draft={draft} set={set} errors={errors} />}
       <FilterRows
         title="Filters"
         rows={draft.filters}
@@ -136,7 +143,7 @@ function Changed({
           w={220}
         />
       )}
-    </>
+    </div>
   )
 }
 

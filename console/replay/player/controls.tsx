@@ -24,7 +24,7 @@ export function Controls({ playing, stop, onStop, total }: Props) {
         <Icon
           label="To the start"
           disabled={player.index < 0 && player.position === 0}
-          onClick={() => playing.goTo(-1)}
+          onClick={playing.toStart}
         >
           <ChevronFirst size={17} aria-hidden />
         </Icon>
