@@ -252,8 +252,8 @@ test('a model provider is added, tested and deleted; its key is not shown again;
   await expect(page.getByText('The prices are saved')).toBeVisible()
   await page.getByRole('tab', { name: 'Agents' }).click()
   await page.getByRole('textbox', { name: 'Dollars of all agents in a day' }).fill('3.5')
-  await page.getByRole('button', { name: 'Save bounds' }).click()
-  await expect(page.getByText('The bounds of agents are saved')).toBeVisible()
+  await page.getByRole('button', { name: 'Save limits' }).click()
+  await expect(page.getByText('Limits saved')).toBeVisible()
   expect(await daemon.ask('GET', '/api/settings/agents')).toMatchObject({ daily_budget_usd: 3.5 })
   expect(await daemon.ask('GET', '/api/settings/prices')).toMatchObject({
     own: [{ prefix: 'model-digger', input: 2, output: 8 }],
