@@ -1,8 +1,9 @@
 /** Who may see what: the login page when the daemon asks for it, the shell and its pages otherwise. */
 import { Center, Loader } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
 import { api, LOGIN_NEEDED } from './client.ts'
+import { demo, demoKey } from './demo-client.ts'
 import { LoginPage } from './pages/login/login-page.tsx'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { PageReady } from './parts/page-ready.tsx'
@@ -22,9 +23,9 @@ export function App() {
   useEffect(() => {
     const needed = () => setLogin('needed')
     window.addEventListener(LOGIN_NEEDED, needed)
-    void enter(setNote).then((fine) => setLogin(fine ? 'fine' : 'needed'))
+    void enter(queries, setNote).then((fine) => setLogin(fine ? 'fine' : 'needed'))
     return () => window.removeEventListener(LOGIN_NEEDED, needed)
-  }, [])
+  }, [queries])
   if (login === 'unknown') return waiting
   if (login === 'needed')
     return (
@@ -49,7 +50,7 @@ export function App() {
 }
 
 /** Exchanges `?token=` for a cookie and takes it out of the address; then asks who we are. */
-async function enter(setNote: (note: string) => void): Promise<boolean> {
+async function enter(queries: QueryClient, setNote: (note: string) => void): Promise<boolean> {
   const address = new URL(window.location.href)
   const token = address.searchParams.get('token')
   if (token) {
@@ -58,7 +59,12 @@ async function enter(setNote: (note: string) => void): Promise<boolean> {
     await api.login(token).catch((error: Error) => setNote(error.message))
   }
   try {
-    await api.whoami()
+    await Promise.all([
+      // Kept: pages that say who is there need not ask again.
+      queries.fetchQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 }),
+      // Known before anything is drawn, so that its bar moves no page; without an answer there is none.
+      queries.prefetchQuery({ queryKey: demoKey, queryFn: demo.status, retry: false }),
+    ])
     return true
   } catch (error) {
     // Any other fault shows on the page it concerns.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
@@ -22,6 +22,14 @@ interface Graph {
 const HANDS_ON = /node_modules\/(@mantine\/[a-z]+\/esm\/index\.mjs|lucide-react\/.*\/lucide-react\.mjs)$/
 const NAMES = /\{([^}]*)\}\s*from\s*["']([^"']+)["']/g
 
+/** Where things are written: what only these need is left out of the pages that show lists. */
+const FORMS = new Set(['forms', 'setup', 'drawn', 'config-fields'])
+/** Where what happened is looked into. */
+const LOOKS = new Set(['work', 'projects', 'drawn'])
+
+/** /console/areas/work.ts as work. */
+const areaOf = (root: string): string => basename(root).replace(/\.tsx?$/, '')
+
 /**
  * Which file each module goes into. Few files: what the shell and the first pages need, what several of the other
  * parts share, and each part that is loaded on demand. Groups for the bundler, those first that others must not take modules of.
@@ -34,11 +42,13 @@ function groupsOf(main: string) {
     // Packages change more seldom than our modules, and stay in browsers over an upgrade.
     const isOurs = !id.includes('node_modules')
     if (reached.get(main)!.has(id)) return isOurs ? 'shell' : 'base'
-    const parts = [...reached.values()].filter((modules) => modules.has(id)).length
-    if (parts < 2) return null
+    const parts = [...reached].flatMap(([root, modules]) => (modules.has(id) ? [areaOf(root)] : []))
+    if (parts.length < 2) return null
+    if (parts.every((area) => FORMS.has(area))) return isOurs ? 'written' : 'inputs'
+    if (parts.every((area) => LOOKS.has(area))) return isOurs ? 'looked' : 'kit'
     return isOurs ? 'shared' : 'kit'
   }
-  return ['base', 'shell', 'kit', 'shared'].map((file, at) => ({
+  return ['base', 'shell', 'kit', 'inputs', 'shared', 'written', 'looked'].map((file, at) => ({
     name: (id: string, graph: Graph) => (fileOf(id, graph) === file ? file : null),
     debugName: file,
     priority: 10 - at,

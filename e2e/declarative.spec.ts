@@ -88,7 +88,7 @@ test('a catalog file shows its problems where they are, then its plan, then is a
   await page.getByLabel('Why').fill('first file')
   await page.getByRole('button', { name: 'Apply 2 changes' }).click()
   await expect(page.getByText('The catalog is imported')).toBeVisible()
-  await page.getByRole('tab', { name: 'Export' }).click()
+  await page.getByText('Export', { exact: true }).click()
   await expect(page.getByText('connector: webhook')).toBeVisible()
   await goTo(page, `${daemon.url}/changes?tab=history`)
   await expect(page.getByText('first file')).toBeVisible()
@@ -124,7 +124,7 @@ test('a skill is written with a preview, uploaded over, and removed with its las
 
   await page.getByRole('link', { name: 'roll-back' }).click()
   await page.getByRole('button', { name: 'Remove…' }).click()
-  await expect(page.getByText('No other project uses it')).toBeVisible()
+  await expect(page.getByText('No other project uses this skill')).toBeVisible()
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await expect(page.getByText('No skills yet')).toBeVisible()
 })

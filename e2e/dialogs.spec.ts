@@ -57,7 +57,7 @@ test('of what is set up: keys, sources, triggers, skills, projects, settings', a
   await look('Revoke k?', '/settings?tab=access', button('Revoke k'))
   await look('Delete app?', '/sources/app?tab=settings', button(/^Delete/, false))
   await look('Delete trigger errs?', '/triggers/errs?tab=edit', button('Delete…'))
-  await look(/^Tell an address/, '/triggers/errs?tab=subscriptions', button('Subscribe a webhook'))
+  await look(/^Subscribe an address/, '/triggers/errs?tab=subscriptions', button('Subscribe a webhook'))
   await look('Unsubscribe own?', '/triggers/errs?tab=subscriptions', button('Unsubscribe own'))
   await look('Time range', `/projects/${id}/replay`, async () => {
     await button('Another span')()

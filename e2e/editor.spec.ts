@@ -58,7 +58,7 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
     .dragTo(canvas, { targetPosition: { x: 60, y: 330 } })
   await page.getByRole('textbox', { name: 'Name' }).fill('errs')
   await page.getByRole('button', { name: 'Add to the draft' }).click()
-  await page.getByRole('button', { name: 'Close', exact: true }).click()
+  await page.getByRole('button', { name: 'Close panel' }).click()
   await expect(node(page, 'trigger:errs')).toBeVisible()
 
   await draw(page, port(page, 'source:gw', '.source'), node(page, 'agent:triage'))
@@ -71,6 +71,7 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
     port(page, 'agent:triage', '[data-handleid="verdict:dig"]'),
     port(page, 'agent:digger', '.target'),
   )
+  await page.getByRole('button', { name: 'Review and apply' }).click()
   await expect(page.getByText('digger takes over from triage on dig', { exact: true })).toBeVisible()
 
   expect(await accessibilityFaults(page, 'editor, canvas')).toEqual([])
@@ -80,6 +81,7 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   expect((await stored(daemon, id)).wiring).toEqual(WIRING)
 
   // What was drawn is at work: real events, seen live, and played again.
+  await page.locator('.editor-bar').getByRole('button', { name: 'Close' }).click()
   const { ingest_key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/gw')
   const events = Array.from({ length: 10 }, (_, n) => ({ service: 'pay', msg: `error ${n}` }))
   await daemon.call('POST', `/ingest/${ingest_key}`, events)
@@ -87,15 +89,16 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   await expect(node(page, 'trigger:errs')).toContainText('1 firing today')
   await expect(node(page, 'agent:triage')).toContainText('1 run today')
   await goTo(page, `${daemon.url}/projects/${id}/replay`)
-  await page.getByRole('button', { name: 'Next firing' }).click()
+  await page.getByRole('button', { name: 'Previous firing' }).click()
   await expect(page.getByRole('region', { name: 'Player' })).toContainText('errs fired for pay')
-  await expect(node(page, 'trigger:errs')).toContainText('1 firing today')
+  await expect(node(page, 'trigger:errs')).toContainText('cooldown until')
   await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
 
   await node(page, 'trigger:errs').dblclick()
   await page.getByLabel('Cooldown', { exact: true }).fill('1h')
   await page.getByRole('button', { name: 'Change in the draft' }).click()
+  await page.getByRole('button', { name: 'Review and apply' }).click()
   await page.getByRole('tab', { name: 'Plan' }).click()
   await expect(page.getByText('cooldown: not set → 1h')).toBeVisible()
   await page.getByRole('heading', { name: 'Draft' }).click()
@@ -132,6 +135,8 @@ test('the same project is built in the list with the keyboard alone, merges with
   await choose(page, 'From', 'triage')
   await choose(page, 'To', 'digger')
   await pressOn(page.getByRole('button', { name: 'Connect', exact: true }))
+  await pressOn(page.getByRole('button', { name: 'Review and apply' }))
+  await expect(page.getByRole('region', { name: 'Draft' })).toBeVisible()
   expect(await accessibilityFaults(page, 'editor, list')).toEqual([])
   await pressOn(page.getByRole('button', { name: 'Apply', exact: true }))
   await expect(page.getByText('Applied', { exact: true })).toBeVisible()
@@ -143,6 +148,7 @@ test('the same project is built in the list with the keyboard alone, merges with
   await wait.press('Enter')
   const theirs = { ...WIRING, handoffs: [{ ...WIRING.handoffs[0], cooldown: '2h' }] }
   await daemon.call('PUT', `/api/projects/${id}/wiring`, theirs)
+  await pressOn(page.getByRole('button', { name: 'Review and apply' }))
   await expect(page.getByText('Changed by somebody since')).toBeVisible()
   await expect(page.getByText('Somebody else changed the same fields')).toBeVisible()
   await page.getByRole('radio', { name: 'Take theirs' }).focus()

@@ -138,7 +138,7 @@ test('acts are one key each, shown at once, and undone for 8 seconds', async ({ 
     .toEqual(['open', 'open'])
   await press(page, 'k', 'Enter')
   await expect(page).toHaveURL(/\/incidents\/2$/)
-  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: 'When the number of events' })).toBeVisible()
   await press(page, 'e')
   await expect(page.locator('.incident-head').getByText(/^Handled in/)).toBeVisible()
   await page.getByRole('button', { name: 'Undo' }).click()

@@ -98,7 +98,7 @@ test('the palette opens any id by keyboard, and a wrong one says so', async ({ p
   await incidentsOf(daemon, 1)
   await page.goto(daemon.url)
   await type(page, 'evt_1')
-  await expect(selected(page)).toContainText('Event of app-logs')
+  await expect(selected(page)).toContainText('evt_1')
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\/events\/evt_1$/)
   await type(page, '#1')
@@ -208,9 +208,14 @@ test('lists are cards on a phone, their rows are links, and nothing is cut', asy
   }
   expect(faults).toEqual([])
   await goTo(page, `${daemon.url}/triggers`)
+  // Anywhere on the row, also beside its link.
+  const sentence = await page
+    .getByRole('table', { name: 'Triggers' })
+    .getByText('When the number')
+    .boundingBox()
   const [other] = await Promise.all([
     page.context().waitForEvent('page'),
-    page.getByRole('table', { name: 'Triggers' }).getByText('When the number').click({ button: 'middle' }),
+    page.mouse.click(sentence!.x + 40, sentence!.y + 6, { button: 'middle' }),
   ])
   await expect(other).toHaveURL(/\/triggers\/checkout-errors$/)
 })
@@ -219,7 +224,8 @@ test('a time shows its instant here, in UTC and as ISO 8601, to copy', async ({ 
   const { fail } = await prepare(daemon)
   await fail('checkout')
   await goTo(page, `${daemon.url}/triggers`)
-  await page.locator('.rows time').first().hover()
+  const time = await page.locator('.rows time').first().boundingBox()
+  await page.mouse.move(time!.x + 4, time!.y + 4)
   const card = page.locator('#time-card')
   await expect(card).toContainText('UTC')
   await expect(card.getByRole('button', { name: 'Copy' })).toBeVisible()

@@ -24,7 +24,7 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await expect(rows(page, 'Runs')).toHaveCount(2)
   expect(page.url()).toContain('agent=triage')
   await page.getByRole('textbox', { name: 'Entity' }).fill('cart')
-  await expect(page.getByText('No run fits')).toBeVisible()
+  await expect(page.getByText('No runs match')).toBeVisible()
   await page.getByRole('button', { name: 'Clear filters' }).click()
 
   await page.getByRole('link', { name: 'Run of triage for pay, succeeded' }).click()
@@ -36,7 +36,7 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await expect(found.getByText('Claims: 1 of 1 claim holds')).toBeVisible()
   await expect(steps(page)).toHaveCount(5)
   await expect(steps(page).nth(1)).toContainText('I look at what pay did before.')
-  await expect(steps(page).nth(1)).toContainText('$0.0021')
+  await expect(steps(page).nth(1)).toContainText('<$0.01')
   const told = steps(page).first()
   await told.getByText('First message').click()
   await expect(told.getByRole('region', { name: 'First message' })).toContainText(
@@ -169,7 +169,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   await wakeChain(daemon, models)
   await goTo(page, `${daemon.url}/agents`)
   const row = rows(page, 'Agents').filter({ hasText: 'triage' })
-  await expect(row).toContainText('$0.0055 of $5.00')
+  await expect(row).toContainText('<$0.01 of $5.00')
   await expect(row).toContainText('1 of 1 succeeded')
   await expect(rows(page, 'Agents').filter({ hasText: 'digger' })).toContainText('1 run not priced')
   await row.getByRole('link', { name: 'triage', exact: true }).click()
@@ -184,6 +184,7 @@ test('an agent says what it costs and what it would be told, and its form keeps 
   await expect(told).toContainText(/About [\d,]+ tokens/)
 
   await page.getByRole('tab', { name: 'Edit' }).click()
+  await page.getByRole('button', { name: /^More options/ }).click()
   await page.getByRole('textbox', { name: 'Budget of one run' }).fill('0.5')
   await page.getByRole('textbox', { name: 'Runs at the same time' }).fill('2')
   await page.getByRole('checkbox', { name: 'Keep observations for later runs' }).check()
@@ -210,7 +211,7 @@ test('a model provider is added, tested and deleted; its key is not shown again;
   models,
 }) => {
   await wakeChain(daemon, models)
-  await goTo(page, `${daemon.url}/settings`)
+  await goTo(page, `${daemon.url}/settings?tab=providers`)
   await expect(page.getByText('environment: PROVIDERA_API_KEY')).toBeVisible()
   await page.getByRole('button', { name: 'Add provider' }).click()
   const dialog = page.getByRole('dialog')
@@ -229,7 +230,7 @@ test('a model provider is added, tested and deleted; its key is not shown again;
   models.reply('model-ready', () => ({ text: 'ready' }))
   await local.getByRole('combobox', { name: 'Model to test' }).fill('model-ready')
   await local.getByRole('button', { name: 'Test local' }).click()
-  await expect(local.getByText('It answers')).toBeVisible()
+  await expect(local.getByText('The provider answers')).toBeVisible()
   await local.getByRole('combobox', { name: 'Model to test' }).fill('model-of-nobody')
   await local.getByRole('button', { name: 'Test local' }).click()
   await expect(local.getByText('Look at the model')).toBeVisible()
@@ -261,7 +262,7 @@ test('a model provider is added, tested and deleted; its key is not shown again;
   await goTo(page, `${daemon.url}/usage`)
   await expect(page.getByText(/^\d+ of \d+ calls have no known price/)).toBeVisible()
   await expect(rows(page, 'By surface').filter({ hasText: 'agents' })).toContainText(
-    '$0.0055, and 4 calls without a price',
+    '<$0.01, and 4 calls without a price',
   )
   await expect(page.getByRole('img', { name: 'Dollars a day: 1 of 30 days had calls' })).toBeVisible()
 })
@@ -318,7 +319,7 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   await visit('/agents/triage', () => text(/At the pace of the last seven days/))
   await visit('/agents/triage?tab=edit', () => text('Handoffs'))
   await visit('/agents/triage?tab=preview', () => text(/^About/))
-  await visit('/settings', () => text('environment: PROVIDERA_API_KEY'))
+  await visit('/settings?tab=providers', () => text('environment: PROVIDERA_API_KEY'))
   expect(await page.getByRole('main').getByRole('tab').allTextContents()).toEqual([
     'Access and API keys',
     'Model providers',

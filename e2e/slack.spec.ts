@@ -90,6 +90,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   expect(await accessibilityFaults(page, 'settings of Slack')).toEqual([])
 
   await goTo(page, `${daemon.url}/agents/triage?tab=edit`)
+  await page.getByRole('button', { name: /^More options/ }).click()
   await page.getByRole('combobox', { name: 'Post each finding to the Slack channel' }).click()
   await page.getByRole('option', { name: '#alerts' }).click()
   await page.getByRole('button', { name: 'Save' }).click()

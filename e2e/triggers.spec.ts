@@ -38,7 +38,6 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await send(daemon, url, ['pay', 500], ['pay', 503], ['pay', 200], ['cart', 502])
   await goTo(page, `${daemon.url}/triggers`)
   await page.getByRole('link', { name: 'Add trigger' }).first().click()
-  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('gateway-errors')
   await page.getByRole('combobox', { name: 'Sources' }).click()
   await page.getByRole('option', { name: 'gateway' }).click()
   await press(page, 'Escape')
@@ -48,22 +47,27 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await page.getByRole('combobox', { name: 'Operator of filter 1' }).click()
   await page.getByRole('option', { name: 'is at least' }).click()
   await page.getByRole('textbox', { name: 'Value of filter 1' }).fill('500')
-  await expect(
-    page.getByText(
-      'When the number of events is above 5 within 5m on gateway where payload.status is at least 500.',
-    ),
-  ).toBeVisible()
+  // Made from the sentence until somebody types one.
+  const name = page.getByRole('textbox', { name: 'Name', exact: true })
+  await expect(name).toHaveValue('gateway-status-500')
+  await name.fill('gateway-errors')
 
   const trial = page.getByRole('region', { name: 'What it would have done' })
   await expect(trial.getByText('0 times')).toBeVisible()
   await expect(trial.getByText(/3 of 4 events match\. 3 in the last hour\./)).toBeVisible()
   await page.getByRole('textbox', { name: 'Number', exact: true }).fill('1')
   await expect(trial.getByText('1 time', { exact: true })).toBeVisible()
+  await expect(page.getByRole('status').getByText('Would have fired 1 time in 24 h')).toBeVisible()
   await page.getByRole('textbox', { name: 'Number', exact: true }).fill('2')
   await expect(trial.getByText('0 times')).toBeVisible()
   await page.getByRole('button', { name: 'Add trigger' }).click()
   await expect(page.getByText('gateway-errors is saved')).toBeVisible()
   await expect(page.getByText('nobody yet')).toBeVisible()
+  await expect(
+    page.getByText(
+      'When the number of events is above 2 within 5m on gateway where payload.status is at least 500.',
+    ),
+  ).toBeVisible()
 
   await send(daemon, url, ['pay', 500])
   await page.getByRole('tab', { name: 'Firings' }).click()
@@ -183,7 +187,7 @@ test('an event that fired nothing says why, and firings are narrowed by what the
 
   await goTo(page, `${daemon.url}/firings`)
   await expect(cell(page, 'Firings')).toHaveCount(2)
-  await page.getByRole('textbox', { name: 'Key' }).fill('cart')
+  await page.getByRole('textbox', { name: 'Entity' }).fill('cart')
   await expect(page.getByText('No firings match')).toBeVisible()
   await expect(page).toHaveURL(/key=cart/)
   await goTo(page, `${daemon.url}/firings?key=pay&trigger=gateway-errors&state=fired&since=1h`)

@@ -23,6 +23,7 @@ test('warnings of a save are on the page it leads to, and stay in the form that 
   // It stands for as long as it holds, on each tab, and once.
   await page.getByRole('tab', { name: 'Edit' }).click()
   await expect(warning).toHaveCount(1)
+  await page.getByRole('button', { name: /^More options/ }).click()
   await page.getByRole('textbox', { name: 'Description' }).fill('a zone is named')
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('by-zone is saved').last()).toBeVisible()

@@ -1,5 +1,5 @@
 /**
- * The delivery of a firing, or of an agent's finding, to one recipient (SPEC.md, Run and delivery statuses). It
+ * The delivery of a firing, or of an agent's finding, to one subscriber (SPEC.md, Run and delivery statuses). It
  * is at least once: one that the daemon stopped in the middle of is sent again, under the same id, which the
  * recipient knows it by. A try that fails for now waits until `due_at`; after the last try, or a refusal, the
  * delivery has failed until a person sends it again.

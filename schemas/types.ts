@@ -4744,7 +4744,7 @@ export interface DeliveriesResult {
   next_before: string | null
 }
 /**
- * The delivery of a firing, or of an agent's finding, to one recipient.
+ * The delivery of a firing, or of an agent's finding, to one subscriber.
  */
 export interface Delivery {
   /**
@@ -5254,6 +5254,10 @@ export interface GraphNode {
    * Spend of an agent today; null: not an agent, or nothing priced.
    */
   spend_today_usd: number | null
+  /**
+   * Verdict of the last run of an agent; null: not an agent, none yet, or one without a verdict.
+   */
+  last_verdict: string | null
   /**
    * Verdicts an agent may give, in its order.
    */

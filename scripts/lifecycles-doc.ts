@@ -37,7 +37,7 @@ const ABOUT: Record<Kind, { title: string; text: string }> = {
   },
   delivery: {
     title: 'Delivery',
-    text: 'One firing, or one finding, to one recipient, at least once. A pending delivery is shown as running.',
+    text: 'One firing, or one finding, to one subscriber, at least once. A pending delivery is shown as running.',
   },
   incident: {
     title: 'Incident',

@@ -6,7 +6,6 @@ export { default as McpServerPage } from '../pages/mcp-servers/mcp-server-page.t
 export { default as McpServersPage } from '../pages/mcp-servers/mcp-servers-page.tsx'
 export { default as SkillPage } from '../pages/skills/skill-page.tsx'
 export { default as SkillsPage } from '../pages/skills/skills-page.tsx'
-export { default as NewSourcePage } from '../pages/sources/new-source-page.tsx'
 export { default as SourcePage } from '../pages/sources/source-page.tsx'
 export { default as SourcesPage } from '../pages/sources/sources-page.tsx'
 export { default as TriggerPage } from '../pages/triggers/trigger-page.tsx'

@@ -5,9 +5,8 @@
 import type { Edge, Node } from '@xyflow/react'
 import type { Drawn, DrawnEdge, DrawnNode } from './drawing/fold.ts'
 import { type Box, HANDLE, PORT_Y, type Port, portsOf, verdictPort } from './drawing/geometry.ts'
-import { lowerEnds } from './drawing/lanes.ts'
 import type { Layout } from './layout.ts'
-import type { GraphMarks, Note } from './types.ts'
+import type { GraphMarks, Note, Pace } from './types.ts'
 import { describeDrawn, describeEdge, nodeTitle } from './words.ts'
 
 export type Change = 'created' | 'changed' | 'deleted'
@@ -16,6 +15,7 @@ export interface NodeFacts extends Record<string, unknown> {
   drawn: DrawnNode
   note: Note | null
   change: Change | null
+  pace: Pace | null
   connectable: boolean
 }
 export interface EdgeFacts extends Record<string, unknown> {
@@ -54,7 +54,7 @@ function keep<T>(kept: Kept<T>, id: string, of: readonly unknown[], make: () => 
   return made
 }
 
-const SIDES = { left: 'left', right: 'right', bottom: 'bottom' } as const
+const SIDES = { left: 'left', right: 'right' } as const
 const handleOf = (port: Port) => ({
   id: port.id,
   type: port.type,
@@ -73,13 +73,14 @@ export function flowNodes(drawn: Drawn, layout: Layout, look: Look, kept: Kept<F
     const facts = [
       node.node ?? node.name,
       node.hidden,
-      node.attached,
+      node.tools.map(({ id }) => id).join(),
       box.width,
       box.height,
       at.x,
       at.y,
       look.marks.notes.get(node.id),
       look.marks.changes.get(node.id),
+      look.marks.paces?.get(node.id),
       isNodeLit(node, look),
       look.selected.has(node.id),
       look.tabStop === node.id,
@@ -116,6 +117,7 @@ function flowNode(node: DrawnNode, box: Box, look: Look): FlowNode {
       drawn: node,
       note: look.marks.notes.get(node.id) ?? null,
       change: look.marks.changes.get(node.id) ?? null,
+      pace: look.marks.paces?.get(node.id) ?? null,
       connectable: look.editable && node.kind !== 'group',
     },
   }
@@ -123,16 +125,12 @@ function flowNode(node: DrawnNode, box: Box, look: Look): FlowNode {
 
 export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<FlowEdge>): FlowEdge[] {
   const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
-  const ends = lowerEnds(drawn, layout)
   return drawn.edges.flatMap((edge) => {
     const [from, to] = [nodes.get(edge.from), nodes.get(edge.to)]
     const [start, end] = [layout.boxes.get(edge.from), layout.boxes.get(edge.to)]
     if (!from || !to || !start || !end) return []
     const leaves = portsOf(from).find((port) => port.id === handleFor(edge, from))!
-    const under = {
-      from: ends.get(edge.from)! - start.y - leaves.y,
-      to: ends.get(edge.to)! - end.y - PORT_Y,
-    }
+    const under = { from: start.height - leaves.y, to: end.height - PORT_Y }
     const facts = [
       edge.edge ?? edge.members.join(),
       handleFor(edge, from),
@@ -192,6 +190,5 @@ const titleOf = (node: DrawnNode): string => (node.node ? nodeTitle(node.node) :
 /** A verdict the agent no longer has leaves by the general handle. */
 export function handleFor(edge: DrawnEdge, from: DrawnNode): string {
   if (from.kind === 'group') return 'out'
-  if (edge.kind === 'uses') return 'uses'
   return edge.verdict !== null && from.verdicts.includes(edge.verdict) ? verdictPort(edge.verdict) : 'out'
 }

@@ -1,39 +1,41 @@
 /** The drawing itself: React Flow with our nodes and edges, and what pointer and keys do on it. */
-import { Background, MiniMap, ReactFlow, useReactFlow } from '@xyflow/react'
-import { type DragEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { Background, ReactFlow } from '@xyflow/react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Canvas } from './canvas.ts'
+import { isOver, ZOOM_IN, ZOOM_LEAST } from './drawing/fit.ts'
+import { GRID } from './drawing/geometry.ts'
 import { EDGE_TYPES } from './edges/edge-line.tsx'
 import { PulseLayer } from './edges/pulse-layer.tsx'
 import { type FlowEdge, type FlowNode, flowEdges, flowNodes, type Kept } from './flow.ts'
-import { ConnectionTip } from './hands/connection-tip.tsx'
+import { ConnectionTip } from './hands/refusal-tip.tsx'
 import { useCallbacks } from './hands/use-callbacks.ts'
 import { useConnecting } from './hands/use-connecting.ts'
-import { useKeepInSight } from './hands/use-keep-in-sight.ts'
+import { useDrop } from './hands/use-drop.ts'
+import { firstView, useFit } from './hands/use-fit.ts'
 import { useKeys } from './hands/use-keys.ts'
 import { useMoves } from './hands/use-moves.ts'
-import { FIT, useRefit } from './hands/use-refit.ts'
-import { InstantContext, InstantStore } from './marks/instant.tsx'
+import { type Hands, HandsContext, InstantContext, InstantStore, ModeContext } from './marks/instant.tsx'
+import { Ghost } from './nodes/ghost.tsx'
 import { NODE_TYPES } from './nodes/node-types.ts'
-import { SkillsBox } from './nodes/skills-box.tsx'
-import { type DraggedPart, PART_DRAG_TYPE } from './types.ts'
 
 /** Kept apart, since new ones would have React Flow render everything. */
 const SEVERAL = ['Shift', 'Meta', 'Control']
-const miniName = (node: FlowNode): string => `mini-${node.type}`
+const SNAP: [number, number] = [GRID, GRID]
 
 export function GraphFlow({ canvas }: { canvas: Canvas }) {
-  const { drawn, layout, marks, editing, onMove } = canvas
+  const { extent, ghost, marks, editing, mode, onFollow, onMove, room, view } = canvas
   const root = useRef<HTMLDivElement>(null)
   const instant = useInstant(canvas.graph.at)
   const { moved, hands } = useMoves(canvas)
   const keys = useKeys(canvas, root)
-  useKeepInSight(canvas, root)
-  const refit = useRefit(root)
+  const fit = useFit(canvas)
   const { nodes, edges } = useFlow(canvas, keys.tabStop, moved)
   const connecting = useConnecting(canvas)
   const drop = useDrop(canvas)
   const drawnEdge = useDrawnEdge(canvas)
-  const callbacks = useCallbacks(canvas, hands, keys.unfold, root)
+  const callbacks = useCallbacks(canvas, hands, keys.unfold)
+  const [first] = useState(() => firstView(canvas))
+  const isWheeled = isOver(extent, room)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys bubble up from the nodes, which are focused.
     <div
@@ -46,49 +48,50 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
       {...drop}
     >
       <InstantContext value={instant}>
-        <ReactFlow<FlowNode, FlowEdge>
-          aria-label={canvas.label}
-          nodes={nodes}
-          edges={edges}
-          nodeTypes={NODE_TYPES}
-          edgeTypes={EDGE_TYPES}
-          colorMode={canvas.scheme}
-          defaultMarkerColor={null}
-          {...callbacks}
-          {...refit}
-          nodesDraggable={onMove !== undefined}
-          nodesConnectable={editing !== undefined}
-          connectOnClick={false}
-          connectionRadius={28}
-          isValidConnection={connecting.isValid}
-          onConnectStart={connecting.start}
-          onConnectEnd={connecting.end}
-          nodesFocusable={false}
-          edgesFocusable={false}
-          disableKeyboardA11y
-          deleteKeyCode={null}
-          multiSelectionKeyCode={SEVERAL}
-          zoomOnDoubleClick={false}
-          onlyRenderVisibleElements
-          minZoom={0.04}
-          maxZoom={2}
-          fitView
-          fitViewOptions={FIT}
-        >
-          <Background gap={22} size={1} />
-          <SkillsBox box={layout.skills} />
-          <PulseLayer pulses={marks.pulses} drawnEdge={drawnEdge} root={root} />
-          {editing && <ConnectionTip editing={editing} />}
-          {drawn.nodes.length > 8 && (
-            <MiniMap<FlowNode>
-              pannable
-              zoomable
-              ariaLabel="Overview of the graph"
-              nodeClassName={miniName}
-              nodeBorderRadius={12}
-            />
-          )}
-        </ReactFlow>
+        <ModeContext value={mode}>
+          <HandsContext value={useHands(canvas)}>
+            <ReactFlow<FlowNode, FlowEdge>
+              aria-label={canvas.label}
+              nodes={nodes}
+              edges={edges}
+              nodeTypes={NODE_TYPES}
+              edgeTypes={EDGE_TYPES}
+              colorMode={canvas.scheme}
+              defaultMarkerColor={null}
+              {...callbacks}
+              {...fit}
+              // A flow of its own is drawn afresh each time: there nothing is put.
+              nodesDraggable={onMove !== undefined && view.flow === null}
+              snapToGrid
+              snapGrid={SNAP}
+              nodesConnectable={editing !== undefined}
+              connectOnClick={false}
+              connectionRadius={28}
+              isValidConnection={connecting.isValid}
+              onConnectStart={connecting.start}
+              onConnectEnd={connecting.end}
+              nodesFocusable={false}
+              edgesFocusable={false}
+              disableKeyboardA11y
+              deleteKeyCode={null}
+              multiSelectionKeyCode={SEVERAL}
+              zoomOnDoubleClick={false}
+              // The wheel moves what does not fit, and the page otherwise; with Ctrl it zooms.
+              zoomOnScroll={false}
+              panOnScroll={isWheeled}
+              preventScrolling={isWheeled}
+              onlyRenderVisibleElements
+              minZoom={ZOOM_LEAST}
+              maxZoom={ZOOM_IN}
+              defaultViewport={first}
+            >
+              <Background gap={24} size={1} />
+              {ghost && onFollow && <Ghost box={ghost} canvas={canvas} onFollow={onFollow} />}
+              <PulseLayer pulses={marks.pulses} drawnEdge={drawnEdge} root={root} />
+              {editing && <ConnectionTip editing={editing} />}
+            </ReactFlow>
+          </HandsContext>
+        </ModeContext>
       </InstantContext>
     </div>
   )
@@ -128,24 +131,23 @@ function useInstant(at: string): InstantStore {
   return store
 }
 
-/** A part from the palette, let go on the canvas. */
-function useDrop({ editing }: Canvas) {
-  const flow = useReactFlow()
-  if (!editing) return {}
-  return {
-    onDragOver: (event: DragEvent) => {
-      if (!event.dataTransfer.types.includes(PART_DRAG_TYPE)) return
-      event.preventDefault()
-      event.dataTransfer.dropEffect = 'copy'
-    },
-    onDrop: (event: DragEvent) => {
-      const text = event.dataTransfer.getData(PART_DRAG_TYPE)
-      if (!text) return
-      event.preventDefault()
-      const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })
-      editing.onDrop(JSON.parse(text) as DraggedPart, { x: Math.round(x), y: Math.round(y) })
-    },
-  }
+/** A tool in an agent stands for the wire that leads to it: what one opens is how it is used. */
+function useHands(canvas: Canvas): Hands {
+  const latest = useRef(canvas)
+  latest.current = canvas
+  return useMemo(
+    () => ({
+      openTool: (agent, server) => {
+        const { graph, onSelect, onOpen } = latest.current
+        const edge = graph.edges.find(
+          ({ kind, from, to }) => kind === 'uses' && from === agent && to === server,
+        )
+        onSelect([edge?.id ?? server])
+        onOpen?.(edge?.id ?? server)
+      },
+    }),
+    [],
+  )
 }
 
 function useDrawnEdge({ drawn }: Canvas): (edge: string) => string | undefined {

@@ -18,6 +18,14 @@ export interface Note {
   progress?: number
 }
 
+/** How fast events come to a source, as the page saw it. */
+export interface Pace {
+  /** Events a minute. */
+  perMinute: number
+  /** Events in equal steps of time, oldest first. */
+  spark: readonly number[]
+}
+
 /** Something that travels along an edge once. A pulse that was drawn is known by its `n`. */
 export interface Pulse {
   edge: string
@@ -33,6 +41,8 @@ export interface GraphMarks {
   notes: ReadonlyMap<string, Note>
   /** What a draft does to them. */
   changes: ReadonlyMap<string, 'created' | 'changed' | 'deleted'>
+  /** Of sources; absent: it is not known. */
+  paces?: ReadonlyMap<string, Pace>
 }
 
 export const NO_MARKS: GraphMarks = { lit: new Set(), pulses: [], notes: new Map(), changes: new Map() }
@@ -52,6 +62,11 @@ export interface DraggedPart {
 
 /** Type of the data a palette item carries while it is dragged (JSON of a DraggedPart). */
 export const PART_DRAG_TYPE = 'application/x-svc-part'
+/** The same of a part that is in the graph and not in the drawing: its id. */
+export const NODE_DRAG_TYPE = 'application/x-svc-node'
+
+/** What a node tells: how it is now, how it was at an instant, or what it is. */
+export type Mode = 'live' | 'replay' | 'edit'
 
 export interface GraphEditing {
   /** Null: it may be made; else why not, in a sentence that is shown while it is dragged. */
@@ -59,7 +74,10 @@ export interface GraphEditing {
   onConnect(connection: Connection): void
   /** Ids of nodes and edges. */
   onDelete(ids: readonly string[]): void
-  onDrop(part: DraggedPart, at: { x: number; y: number }): void
+  /** @returns null, or why it cannot be */
+  onDrop(part: DraggedPart, at: { x: number; y: number }): string | null
+  /** A part of the graph is put into the drawing. */
+  onPlace(id: string, at: { x: number; y: number }): void
 }
 
 export interface GraphCanvasProps {
@@ -76,6 +94,12 @@ export interface GraphCanvasProps {
   onMove?(positions: readonly GraphPosition[]): void
   /** Absent: read-only. */
   editing?: GraphEditing
+  /** Live when absent. */
+  mode?: Mode
+  /** Forgets where nodes were put, of some or, absent, all; absent: it cannot be done. */
+  onTidy?(ids?: readonly string[]): void
+  /** Makes what follows a part, such as the first trigger on a source; absent: it cannot be done. */
+  onFollow?(id: string): void
   /** More buttons in its toolbar. */
   tools?: ReactNode
   /** CSS height; 70vh when absent. */

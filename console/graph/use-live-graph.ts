@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import type { ProjectGraph } from '../../schemas/types.ts'
 import { graphApi, graphKeys } from '../graph-client.ts'
 import { keepSame, pulsesBetween } from './live-diff.ts'
-import { type GraphMarks, NO_MARKS, type Pulse } from './types.ts'
+import { type Look, lookOf, pacesOf, withLook } from './live-pace.ts'
+import { type GraphMarks, NO_MARKS, type Pace, type Pulse } from './types.ts'
 
 const EVERY_MS = 2_000
 /** After a longer gap what came is no longer news. */
@@ -23,9 +24,35 @@ export function useLiveGraph(project: string): {
     structuralSharing: (before, after) => keepSame(before as ProjectGraph | undefined, after as ProjectGraph),
   })
   const pulses = usePulses(query.data)
-  const marks = useMemo(() => (pulses.length ? { ...NO_MARKS, pulses } : NO_MARKS), [pulses])
+  const paces = usePaces(query.data)
+  const marks = useMemo(
+    () => (pulses.length || paces.size ? { ...NO_MARKS, pulses, paces } : NO_MARKS),
+    [pulses, paces],
+  )
   return { query, marks }
 }
+
+const NO_PACES: ReadonlyMap<string, Pace> = new Map()
+
+function usePaces(graph: ProjectGraph | undefined): ReadonlyMap<string, Pace> {
+  const looks = useRef<{ project: string; looks: Look[] }>({ project: '', looks: [] })
+  const [paces, setPaces] = useState(NO_PACES)
+  useEffect(() => {
+    if (!graph) return
+    const before = looks.current.project === graph.project.id ? looks.current.looks : []
+    looks.current = { project: graph.project.id, looks: withLook(before, lookOf(graph)) }
+    const found = pacesOf(looks.current.looks)
+    setPaces((was) => {
+      if (found.size === 0 && was.size === 0) return was
+      // What goes on as it did keeps its object, so that its node is not drawn again.
+      return new Map([...found].map(([id, pace]) => [id, samePace(was.get(id), pace) ?? pace]))
+    })
+  }, [graph])
+  return paces
+}
+
+const samePace = (before: Pace | undefined, now: Pace): Pace | null =>
+  before && JSON.stringify(before) === JSON.stringify(now) ? before : null
 
 function usePulses(graph: ProjectGraph | undefined): readonly Pulse[] {
   const before = useRef<ProjectGraph | undefined>(undefined)

@@ -47,6 +47,14 @@ export const CHANGE_WORDS = { created: 'created', changed: 'changed', deleted: '
 export const sharedWords = (node: Pick<GraphNode, 'shared_with'>): string =>
   `shared with ${node.shared_with.map((project) => project.name).join(', ')}`
 
+/** How an agent last concluded, while nothing of it is at work. */
+export const verdictWords = (node: Pick<GraphNode, 'last_verdict'>): string | null =>
+  node.last_verdict && `last verdict ${node.last_verdict}`
+
+/** "tools logs, desk"; null: it has none. */
+export const toolWords = (tools: readonly Pick<GraphNode, 'name'>[]): string | null =>
+  tools.length ? `tools ${tools.map(({ name }) => name).join(', ')}` : null
+
 /** "source gateway": unique within a project. */
 export const nodeTitle = (node: Pick<GraphNode, 'kind' | 'name'>): string =>
   `${kindWord(node.kind)} ${node.name}`
@@ -59,6 +67,7 @@ export function describeNode(node: GraphNode, now: number): string {
     node.state === 'active' ? null : STATE_WORDS[node.state],
     node.health === 'ok' ? null : (node.reason ?? HEALTH_WORDS[node.health]),
     workWords(node) || null,
+    verdictWords(node),
     todayWords(node),
     node.last_at && `last ${ago(node.last_at, now)}`,
     spendWords(node),
@@ -74,7 +83,8 @@ export function describeDrawn(drawn: DrawnNode, marks: GraphMarks, now: number):
   const change = marks.changes.get(drawn.id)
   const said = [
     base,
-    drawn.hidden ? `${drawn.hidden} attachments collapsed` : null,
+    toolWords(drawn.tools),
+    drawn.hidden ? `${drawn.hidden} destinations collapsed` : null,
     marks.notes.get(drawn.id)?.text ?? null,
     change ? `${CHANGE_WORDS[change]} in the draft` : null,
   ]

@@ -62,6 +62,25 @@ export const NEW_AGENT: AgentDraft = {
   webhook_token: '',
 }
 
+/** Fields that few agents need, which the form folds. */
+export const AGENT_OPTIONS = [
+  'max_rounds',
+  'run_budget_usd',
+  'budget_usd',
+  'daily_cap',
+  'concurrency',
+  'context',
+  'remembers',
+  'fallback_provider',
+  'fallback_model',
+  'webhook_url',
+  'slack_channel',
+] as const satisfies readonly (keyof AgentDraft)[]
+
+/** How many of them are not as they are by default. */
+export const changedOptions = (draft: AgentDraft): number =>
+  AGENT_OPTIONS.filter((field) => draft[field] !== NEW_AGENT[field]).length
+
 /** What Ask proposed of an agent, as fields of the form. */
 export function proposedAgent(state: unknown): Partial<AgentDraft> {
   const { project: _project, verdicts, ...given } = (proposedIn(state) ?? {}) as Partial<AgentWrite>

@@ -10,14 +10,18 @@ const pathOf = (project: string, query: Record<string, string>): string =>
 /** A chain of runs. @param run any of it */
 export const resultReplayPath = (project: string, run: string): string => pathOf(project, { result: run })
 
-/** What was around an instant, such as a firing. @param at ISO. @param selected node that is looked at */
-export function instantReplayPath(project: string, at: string, selected?: string): string {
+/**
+ * What was around an instant, such as a firing.
+ * @param at ISO. @param selected node that is looked at. @param firing its id: there it opens
+ */
+export function instantReplayPath(project: string, at: string, selected?: string, firing?: string): string {
   const middle = Date.parse(at)
   return pathOf(project, {
     from: new Date(middle - BEFORE_MS).toISOString(),
     to: new Date(middle + AFTER_MS).toISOString(),
     at: new Date(middle).toISOString(),
     ...(selected ? { sel: selected } : {}),
+    ...(firing ? { firing } : {}),
   })
 }
 

@@ -102,6 +102,9 @@ export const value = (n: number): string =>
     ? count(Math.round(n))
     : n.toLocaleString('en-US', { maximumSignificantDigits: 3 })
 
+/** A sample as it was measured, to eight digits. */
+export const exactly = (n: number): string => n.toLocaleString('en-US', { maximumSignificantDigits: 8 })
+
 /** $0.86, $1,234.50; <$0.01; null: not priced, —. */
 export function money(usd: number | null): string {
   if (usd === null) return '—'
@@ -126,6 +129,3 @@ export function durationMs(text: string): number {
   const [, n, unit] = /^(\d+(?:\.\d+)?)(s|m|h|d)$/.exec(text.trim()) ?? []
   return Number(n ?? 0) * (UNITS[unit ?? ''] ?? 0)
 }
-
-/** A sampled value as it is, to eight significant digits. */
-export const exactValue = (n: number): string => n.toLocaleString('en-US', { maximumSignificantDigits: 8 })

@@ -60,6 +60,12 @@ export interface TriggerDraft {
   /** Field of what tripped it that says how bad it is. */
   severity_field: string
   description: string
+  /** Kind of its firings; blank: the name of the trigger. */
+  emit_kind: string
+  /** Agents it wakes; null: those it wakes now. */
+  wakes: string[] | null
+  /** Addresses that are to be subscribed. */
+  addresses: string[]
 }
 
 const EMPTY_FILTER: FilterRow = { field: '', op: 'eq', value: '', values: [] }
@@ -103,17 +109,21 @@ export const NEW_TRIGGER: TriggerDraft = {
   severity: '',
   severity_field: '',
   description: '',
+  emit_kind: '',
+  wakes: null,
+  addresses: [],
 }
 
 export { EMPTY_FILTER, newStep }
 
-export const KINDS: { value: Kind; label: string; help: string }[] = [
-  { value: 'event', label: 'Any event', help: 'Each event that passes the filters.' },
-  { value: 'threshold', label: 'Threshold', help: 'A number over a window: how many, how fast, how high.' },
-  { value: 'silence', label: 'Silence', help: 'Nothing comes any more from something that did report.' },
-  { value: 'change', label: 'Change', help: 'A label or field has another value than before.' },
-  { value: 'sequence', label: 'Sequence', help: 'One thing, then another, on the same entity.' },
-  { value: 'schedule', label: 'Schedule', help: 'At its own times, with a summary of what came since.' },
+export const AGGREGATES: { value: Aggregate; label: string }[] = [
+  { value: 'count', label: 'number of events' },
+  { value: 'rate', label: 'rate of events' },
+  { value: 'distinct', label: 'number of different' },
+  { value: 'sum', label: 'sum of' },
+  { value: 'avg', label: 'average of' },
+  { value: 'max', label: 'highest' },
+  { value: 'min', label: 'lowest' },
 ]
 
 export const FILTER_OPS: { value: FilterOp; label: string }[] = [
@@ -140,15 +150,22 @@ export function draftOf(trigger: Trigger): TriggerDraft {
     severity: trigger.severity ?? '',
     severity_field: trigger.severity_field ?? '',
     description: trigger.description ?? '',
-    quiet: storm?.quiet ?? '',
-    max_wait: storm?.max_wait ?? '',
-    min_count: storm?.min_count === undefined ? '' : String(storm.min_count),
-    limits: (storm?.limits ?? []).map(({ max, per }) => ({ max: String(max), per })),
+    emit_kind: trigger.emit?.kind === trigger.name ? '' : (trigger.emit?.kind ?? ''),
+    ...stormDraft(storm),
     ...conditionDraft(trigger.condition),
   }
 }
 
-function conditionDraft(condition: Condition): Partial<TriggerDraft> {
+/** What the form shows of a burst. */
+export const stormDraft = (storm: Trigger['storm']) => ({
+  quiet: storm?.quiet ?? '',
+  max_wait: storm?.max_wait ?? '',
+  min_count: storm?.min_count === undefined ? '' : String(storm.min_count),
+  limits: (storm?.limits ?? []).map(({ max, per }) => ({ max: String(max), per })),
+})
+
+/** What the form shows of a condition. */
+export function conditionDraft(condition: Condition): Partial<TriggerDraft> {
   const group_by = 'group_by' in condition ? (condition.group_by ?? []) : []
   if ('event' in condition) return { kind: 'event', group_by }
   if ('absent_for' in condition) return { kind: 'silence', group_by, absent_for: condition.absent_for }
@@ -193,7 +210,7 @@ function partsOf(predicate: string): { op: string; number: string; unit: Trigger
   return { op, number, unit: unit as TriggerDraft['unit'] }
 }
 
-function rowOf({ field, op, value }: Filter): FilterRow {
+export function rowOf({ field, op, value }: Filter): FilterRow {
   const shown = Array.isArray(value) ? '' : value === undefined ? '' : String(value)
   return {
     field,

@@ -8,21 +8,42 @@ import type {
   TriggerWrite,
 } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
-import { countsEvents, type FilterRow, isDuration, NEW_TRIGGER, type TriggerDraft } from './trigger-draft.ts'
+import {
+  conditionDraft,
+  countsEvents,
+  type FilterRow,
+  NEW_TRIGGER,
+  rowOf,
+  stormDraft,
+  type TriggerDraft,
+} from './trigger-draft.ts'
+import { faultsOf } from './trigger-faults.ts'
 
 /** What is evaluated, as far as it is filled in. @param kept the stored trigger, for what the form does not show */
 export function definitionOf(draft: TriggerDraft, kept?: Trigger): TriggerDefinition {
-  const storm = draft.kind === 'schedule' ? undefined : stormOf(draft)
+  const storm = stormOf(draft, kept)
   return {
     sources: draft.sources,
-    condition: conditionOf(draft, kept?.condition),
-    filters: filtersOf(draft.filters),
+    condition:
+      kept && shows(conditionDraft(kept.condition), draft)
+        ? kept.condition
+        : conditionOf(draft, kept?.condition),
+    filters:
+      kept?.filters && shows({ filters: kept.filters.map(rowOf) }, draft)
+        ? kept.filters
+        : filtersOf(draft.filters),
     key_field: draft.key_field.trim(),
     cooldown: draft.cooldown.trim() || NEW_TRIGGER.cooldown,
     ...(storm ? { storm } : {}),
     max_late: draft.max_late.trim() || NEW_TRIGGER.max_late,
   } as TriggerDefinition
 }
+
+/** Whether the form still says this: what was not edited is written as it is stored, letter for letter. */
+const shows = (said: Partial<TriggerDraft>, draft: TriggerDraft): boolean =>
+  Object.entries(said).every(
+    ([field, value]) => JSON.stringify(draft[field as keyof TriggerDraft]) === JSON.stringify(value),
+  )
 
 /** What is stored now, to compare a draft with. */
 export function storedDefinition(trigger: Trigger): TriggerDefinition {
@@ -32,12 +53,12 @@ export function storedDefinition(trigger: Trigger): TriggerDefinition {
 
 /** The draft as the API takes it. */
 export function writeOf(draft: TriggerDraft, kept?: Trigger): TriggerWrite {
-  const kind = kept?.emit?.kind
+  const kind = draft.emit_kind.trim()
   return {
     name: draft.name.trim(),
     ...definitionOf(draft, kept),
     emit: {
-      ...(kind && kind !== draft.name ? { kind } : {}),
+      ...(kind ? { kind } : {}),
       context_window: draft.context_window.trim() || NEW_TRIGGER.context_window,
     },
     ...severityOf(draft, kept),
@@ -114,7 +135,11 @@ function scheduleOf(draft: TriggerDraft, kept?: Condition): Condition {
   return { cron: draft.cron.trim(), ...(zone ? { time_zone: zone } : {}), ...told }
 }
 
-function stormOf({ quiet, max_wait, min_count, limits }: TriggerDraft): Storm | undefined {
+function stormOf(draft: TriggerDraft, kept?: Trigger): Storm | undefined {
+  const same = kept && isSchedule(kept.condition) === (draft.kind === 'schedule')
+  if (same && shows(stormDraft(kept.storm), draft)) return kept.storm
+  if (draft.kind === 'schedule') return undefined
+  const { quiet, max_wait, min_count, limits } = draft
   const storm = {
     ...(quiet.trim() ? { quiet: quiet.trim() } : {}),
     ...(max_wait.trim() ? { max_wait: max_wait.trim() } : {}),
@@ -149,25 +174,6 @@ function typed(value: string): string | number {
   return value !== '' && String(Number(value)) === value ? Number(value) : value
 }
 
-/** Whether there is enough to try it out. */
-export function isComplete(draft: TriggerDraft): boolean {
-  if (draft.sources.length === 0) return false
-  switch (draft.kind) {
-    case 'event':
-      return true
-    case 'threshold':
-      return (
-        draft.number !== '' &&
-        isDuration(draft.window) &&
-        (countsEvents(draft.aggregate) || draft.aggregate === 'any' || draft.field.trim() !== '')
-      )
-    case 'silence':
-      return isDuration(draft.absent_for)
-    case 'change':
-      return draft.change_of.trim() !== ''
-    case 'sequence':
-      return isDuration(draft.within)
-    case 'schedule':
-      return draft.timing === 'every' ? isDuration(draft.every) : draft.cron.trim().split(/\s+/).length === 5
-  }
-}
+/** Whether there is enough to try it out: its name and what it does afterwards do not count. */
+export const isComplete = (draft: TriggerDraft): boolean =>
+  !Object.keys(faultsOf(draft)).some((path) => path === 'sources' || path.startsWith('condition'))

@@ -16,7 +16,7 @@ export function DemoBar() {
   })
   if (!data?.loaded) return null
   return (
-    <Suspense fallback={null}>
+    <Suspense fallback={<div className="demo-bar-room" />}>
       <DemoSwitch data={data} />
     </Suspense>
   )

@@ -1,5 +1,6 @@
-/** A length of time such as 5m, with its rule said as soon as it is broken. */
+/** A length of time such as 5m, with its rule said once the field is left. */
 import { TextInput, type TextInputProps } from '@mantine/core'
+import { useState } from 'react'
 import { isDuration } from '../lib/trigger-draft.ts'
 
 interface Props extends Omit<TextInputProps, 'onChange' | 'value' | 'error'> {
@@ -10,7 +11,8 @@ interface Props extends Omit<TextInputProps, 'onChange' | 'value' | 'error'> {
   optional?: boolean
 }
 
-export function DurationInput({ value, onChange, fault, optional = false, ...rest }: Props) {
+export function DurationInput({ value, onChange, fault, optional = false, onBlur, ...rest }: Props) {
+  const [isLeft, setLeft] = useState(false)
   const blank = value.trim() === ''
   const broken = blank ? !optional : !isDuration(value)
   return (
@@ -19,7 +21,11 @@ export function DurationInput({ value, onChange, fault, optional = false, ...res
       {...rest}
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}
-      error={broken ? 'Such as 30s, 5m, 1h or 2d' : fault}
+      onBlur={(event) => {
+        setLeft(true)
+        onBlur?.(event)
+      }}
+      error={broken && isLeft ? 'For example 30s, 5m, 1h or 2d' : fault}
     />
   )
 }

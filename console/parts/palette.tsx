@@ -85,6 +85,7 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
       actions={found.map(({ group, rows }) => ({ group, actions: rows.map(actionOf) }))}
       // What fits was found above: by all words, ids and verbs.
       filter={(_query, actions) => actions}
+      attributes={{ content: { 'aria-label': 'Search and act' } }}
       shortcut={['mod + K']}
       limit={query === '' ? undefined : SHOWN_MAX}
       scrollable

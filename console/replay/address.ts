@@ -1,5 +1,6 @@
 /** What a replay shows as its address, so that each instant of it is a permalink. */
-import type { Replay } from '../../schemas/types.ts'
+import type { Replay, ReplayMoment } from '../../schemas/types.ts'
+import type { Where } from './loading.ts'
 
 export const PANELS = ['moments', 'timeline', 'run', 'configuration', 'why'] as const
 export type Panel = (typeof PANELS)[number]
@@ -16,10 +17,12 @@ export type Subject =
 
 export interface Address {
   subject: Subject
-  /** ISO; null: the start. */
+  /** ISO; null: the newest. */
   at: string | null
-  /** Of several moments at that instant, which one. */
+  /** Of several moments at that instant, which one, from 1. */
   n: number | null
+  /** Id of the firing that is asked for; null: none. */
+  firing: string | null
   /** Node or edge that is looked at. */
   selected: string | null
   panel: Panel
@@ -33,12 +36,13 @@ export function readAddress(query: URLSearchParams): Address {
     subject: result ? { result } : { from: instantIn(query.get('from')), to: instantIn(query.get('to')) },
     at: instantIn(query.get('at')),
     n: n !== null && /^\d+$/.test(n) ? Number(n) : null,
+    firing: query.get('firing'),
     selected: query.get('sel'),
     panel: PANELS.find((one) => one === panel) ?? 'moments',
   }
 }
 
-export function writeAddress({ subject, at, n, selected, panel }: Address): URLSearchParams {
+export function writeAddress({ subject, at, n, selected, panel }: Omit<Address, 'firing'>): URLSearchParams {
   const query = new URLSearchParams()
   const set = (name: string, value: string | null): void => {
     if (value !== null) query.set(name, value)
@@ -55,21 +59,47 @@ export function writeAddress({ subject, at, n, selected, panel }: Address): URLS
   return query
 }
 
+type Asked = Pick<Address, 'at' | 'n' | 'subject' | 'firing'>
+
+/** Where a replay is loaded first: where it opens. A result begins with what led to it. */
+export function openingOf({ at, subject }: Pick<Asked, 'at' | 'subject'>): Where {
+  if (at !== null) return Date.parse(at)
+  return 'result' in subject ? 'start' : 'newest'
+}
+
 /**
- * Where a permalink leads: its moment if it is still the one, else the last one of its instant. A result
- * without an instant begins with the first event that led to it: before that its parts may not be there.
+ * Where a replay opens: at the firing that is asked for; by a permalink at its moment if it is still the one, else the
+ * last one of its instant; a result at the firing it came of; else at what came last. Null: nothing happened.
  */
 export function placeOf(
-  { at, n, subject }: Pick<Address, 'at' | 'n' | 'subject'>,
+  { at, n, subject, firing }: Asked,
   { moments }: Pick<Replay, 'moments'>,
 ): { index: number } | { instant: number } | null {
-  if (at === null) {
-    const first = 'result' in subject ? moments.findIndex(({ kind }) => kind === 'event') : -1
-    return first < 0 ? null : { index: first }
+  const asked = firing === null ? -1 : firingIn(moments, ({ dispatch_id }) => dispatch_id === firing)
+  if (asked >= 0) return { index: asked }
+  if (at !== null) {
+    const instant = Date.parse(at)
+    const first = moments.findIndex((moment) => Date.parse(moment.at) === instant)
+    const index = first + (n ?? 0) - 1
+    const isThere = n !== null && n > 0 && first >= 0 && Date.parse(moments[index]?.at ?? '') === instant
+    return isThere ? { index } : { instant }
   }
-  const index = n === null ? -1 : moments.findIndex((moment) => moment.n === n)
-  if (index >= 0 && Date.parse(moments[index]!.at) === Date.parse(at)) return { index }
-  return { instant: Date.parse(at) }
+  const led = 'result' in subject ? firingIn(moments, () => true) : -1
+  if (led >= 0) return { index: led }
+  return moments.length > 0 ? { index: moments.length - 1 } : null
+}
+
+function firingIn(moments: readonly ReplayMoment[], is: (moment: ReplayMoment) => boolean): number {
+  return moments.findIndex((moment) => moment.kind === 'firing' && moment.phase === 'fired' && is(moment))
+}
+
+/** Which of the moments of its instant a moment is, from 1: the same whatever else is loaded. */
+export function ordinalOf(moments: readonly ReplayMoment[], index: number): number | null {
+  const moment = moments[index]
+  if (!moment) return null
+  let first = index
+  while (first > 0 && moments[first - 1]!.at === moment.at) first--
+  return index - first + 1
 }
 
 const instantIn = (text: string | null): string | null =>

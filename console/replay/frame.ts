@@ -167,6 +167,7 @@ function statefulGraph(base: ProjectGraph) {
           queued: works.filter((one) => one.node === node.id && one.isQueued).length,
           // Of the whole day; a replay knows only what it saw.
           spend_today_usd: null,
+          last_verdict: null,
         }),
       ),
       edges: base.edges.map((edge) =>

@@ -2,7 +2,7 @@
 import type { ReplayMoment } from '../../schemas/types.ts'
 import type { GraphMarks, Note, Tone } from '../graph/types.ts'
 import { shortNumber } from '../lib/backtest.ts'
-import { durationMs } from '../lib/time.ts'
+import { durationMs, moment } from '../lib/time.ts'
 import type { Filled, Held, Standing, Work } from './standing.ts'
 
 /** @param instant epoch ms. @param known ids of the graph that is shown */
@@ -18,7 +18,7 @@ export function marksOf(
     pulses: moment
       ? moment.edges.filter((id) => known.has(id)).map((edge) => ({ edge, n: moment.n, tone }))
       : [],
-    notes: notesOf(standing, instant),
+    notes: notesOf(standing, moment, instant),
     changes: new Map(),
   }
 }
@@ -46,7 +46,7 @@ export function toneOf({ kind, phase }: ReplayMoment): Tone {
 }
 
 /** The first line of a part wins its tone; the others follow it. */
-function notesOf(standing: Standing, instant: number): Map<string, Note> {
+function notesOf(standing: Standing, moment: ReplayMoment | null, instant: number): Map<string, Note> {
   const notes = new Map<string, Note>()
   const add = (id: string, note: Note): void => {
     const before = notes.get(id)
@@ -58,6 +58,14 @@ function notesOf(standing: Standing, instant: number): Map<string, Note> {
   for (const [id, filled] of standing.windows)
     if (isFresh(filled, instant)) add(id, windowNote(filled, standing.entity?.value))
   for (const [id, note] of coolingNotes(standing, instant)) add(id, note)
+  // What is over is told of whoever has nothing else under way.
+  for (const [id, { text, isGood }] of standing.outcomes)
+    if (!notes.has(id)) add(id, { text, tone: isGood ? 'good' : 'bad' })
+  if (moment?.kind === 'firing' && moment.phase === 'fired')
+    for (const id of moment.nodes) {
+      const note = notes.get(id)
+      if (note) notes.set(id, { ...note, tone: 'bad' })
+    }
   return notes
 }
 
@@ -114,7 +122,7 @@ function windowNote({ key, value, threshold, predicate, window }: Filled, about:
   const goal =
     op === '>' && Number.isInteger(threshold) && Number.isInteger(value) ? threshold + 1 : threshold
   const progress = Math.min(1, Math.max(0, value / goal))
-  return { text, tone: progress >= 1 ? 'good' : 'neutral', progress }
+  return { text, tone: progress >= 1 ? 'waiting' : 'neutral', progress }
 }
 
 /** Until the last of its keys may wake again; times as the place shows them. */
@@ -127,10 +135,7 @@ function coolingNotes({ cooldowns }: Standing, instant: number): Map<string, Not
   return new Map(
     [...byNode].map(([id, ends]) => {
       const keys = ends.length > 1 ? `${ends.length} keys ` : ''
-      return [
-        id,
-        { text: `${keys}cooling down until ${hourOf(Math.max(...ends), instant)}`, tone: 'waiting' },
-      ]
+      return [id, { text: `${keys}cooldown until ${hourOf(Math.max(...ends), instant)}`, tone: 'waiting' }]
     }),
   )
 }
@@ -138,10 +143,6 @@ function coolingNotes({ cooldowns }: Standing, instant: number): Map<string, Not
 /** 12:04, or 12:04:07 where the minute is the one that is shown. */
 function hourOf(at: number, instant: number): string {
   const within = at - instant < 120_000
-  return new Date(at).toLocaleTimeString([], {
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    ...(within ? { second: '2-digit' } : {}),
-  })
+  // Of its own day: the day is said beside it.
+  return moment(at, at, within)
 }

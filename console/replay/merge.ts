@@ -25,7 +25,8 @@ export function mergePages(pages: readonly Replay[]): Replay {
   }
 }
 
-const identityOf = ({ n: _n, ms: _ms, ...moment }: ReplayMoment): string => JSON.stringify(moment)
+/** What a moment tells, whichever answer it is of. */
+export const identityOf = ({ n: _n, ms: _ms, ...moment }: ReplayMoment): string => JSON.stringify(moment)
 
 /** A later page begins with the version that is in effect then, which is known already. */
 function versionsOf(pages: readonly Replay[]): ReplayVersion[] {

@@ -1,6 +1,7 @@
 /** Plays a replay: a pure machine over its track. Time comes in from outside, so that a test is its clock. */
 import type { ReplayMoment } from '../../schemas/types.ts'
 import { placeAt } from './frame.ts'
+import { identityOf } from './merge.ts'
 import type { Track } from './track.ts'
 
 export type MomentKind = ReplayMoment['kind']
@@ -22,10 +23,13 @@ export type Stop = 'any' | 'firing' | 'run' | 'finding' | 'change'
 
 export const PAUSED_AT_START: Player = { index: -1, position: 0, isPlaying: false, speed: 1 }
 
-/** @param ms that passed. At the end it stops. */
+/** @param ms that passed. At the end it stops; where what follows is not loaded, it waits. */
 export function tick(player: Player, track: Track, ms: number): Player {
   if (!player.isPlaying) return player
-  const position = player.position + ms * player.speed
+  const { from, to } = track.loaded
+  // What is not loaded is waited for.
+  if (player.position < from || (player.position >= to && to < track.length)) return player
+  const position = Math.min(player.position + ms * player.speed, to)
   if (position >= track.length)
     return { ...player, position: track.length, index: track.positions.length - 1, isPlaying: false }
   return { ...player, position, index: Math.max(player.index, track.indexAt(position)) }
@@ -39,10 +43,11 @@ export function play(player: Player, track: Track): Player {
 
 export const pause = (player: Player): Player => ({ ...player, isPlaying: false })
 
-/** Goes to a moment and stays there. @param index -1: before the first */
+/** Goes to a moment and stays there. @param index -1: before the first; where that is not loaded, to its end */
 export function goTo(player: Player, track: Track, index: number): Player {
   const to = Math.max(-1, Math.min(index, track.positions.length - 1))
-  return { ...player, index: to, position: to < 0 ? 0 : track.positions[to]!, isPlaying: false }
+  const before = track.loaded.from > 0 ? track.loaded.from - 1 : 0
+  return { ...player, index: to, position: to < 0 ? before : track.positions[to]!, isPlaying: false }
 }
 
 /** Goes to a place on the track, such as where the slider was dropped; goes on when it was playing. */
@@ -90,12 +95,34 @@ export function instantOf(player: Player, track: Track, moments: readonly Replay
   return at ? Math.max(instant, Date.parse(at.at)) : instant
 }
 
-/** The same place on another track. */
-export function onTrack(player: Player, from: Track, to: Track, moments: readonly ReplayMoment[]): Player {
+/** The same place on another track. @param now moments of that track; absent: the same */
+export function onTrack(
+  player: Player,
+  from: Track,
+  to: Track,
+  moments: readonly ReplayMoment[],
+  now: readonly ReplayMoment[] = moments,
+): Player {
   if (from === to) return player
   const instant = instantOf(player, from, moments)
   const at = moments[player.index]
-  const isAtMoment = at !== undefined && Date.parse(at.at) === instant
-  const position = isAtMoment ? to.positions[player.index]! : to.positionAt(instant)
-  return { ...player, position }
+  const same = sameIn(now, at, player.index)
+  // One that is not loaded any more is where its instant is.
+  const index = same ?? placeAt({ moments: now as ReplayMoment[] }, instant).index
+  const isAtMoment = same !== null && at !== undefined && Date.parse(at.at) === instant
+  const position = isAtMoment ? to.positions[same]! : to.positionAt(instant)
+  return { ...player, index, position }
+}
+
+/** Where a moment is among others, such as with those before it; null: it is not there. */
+function sameIn(
+  now: readonly ReplayMoment[],
+  moment: ReplayMoment | undefined,
+  index: number,
+): number | null {
+  if (!moment) return null
+  const identity = identityOf(moment)
+  if (now[index] && identityOf(now[index]) === identity) return index
+  const found = now.findIndex((one) => one.at === moment.at && identityOf(one) === identity)
+  return found < 0 ? null : found
 }

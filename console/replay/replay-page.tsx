@@ -2,15 +2,25 @@
 import { Button, Group, Loader, Tabs, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { FlaskConical, Link2 } from 'lucide-react'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { Replay } from '../../schemas/types.ts'
 import { runPath } from '../lib/runs.ts'
 import { useStillHere } from '../lib/use-still-here.ts'
 import { PageHead } from '../parts/page.tsx'
 import { Empty, Failed } from '../parts/states.tsx'
-import { type Address, PANELS, type Panel, placeOf, readAddress, writeAddress } from './address.ts'
+import {
+  type Address,
+  openingOf,
+  ordinalOf,
+  PANELS,
+  type Panel,
+  placeOf,
+  readAddress,
+  writeAddress,
+} from './address.ts'
 import { WhatIf } from './fork/what-if.tsx'
+import type { Stretch } from './loading.ts'
 import { ConfigurationPanel } from './panels/configuration-panel.tsx'
 import { MomentsPanel } from './panels/moments-panel.tsx'
 import { RunPanel } from './panels/run-panel.tsx'
@@ -21,6 +31,7 @@ import { type Playing, usePlayer } from './player/use-player.ts'
 import { RangePicker } from './range-picker.tsx'
 import { Stage } from './stage.tsx'
 import { type ReplayPages, useReplay } from './use-replay.ts'
+import type { LoadState } from './words.ts'
 import '../styles/replay.css'
 
 export default function ReplayPage() {
@@ -33,9 +44,9 @@ export default function ReplayPage() {
 function OfSubject({ project, address }: { project: string; address: Address }) {
   // What the address said when the page was opened; afterwards the page tells the address.
   const [opened] = useState(address)
-  const pages = useReplay(project, opened.subject, opened.at)
-  const { replay, error } = pages
-  if (replay === null)
+  const pages = useReplay(project, opened.subject, openingOf(opened))
+  const { replay, stretch, error } = pages
+  if (replay === null || stretch === null)
     return (
       <>
         <PageHead title="Replay">
@@ -44,14 +55,14 @@ function OfSubject({ project, address }: { project: string; address: Address }) 
         {error ? <Failed error={error} onRetry={pages.retry} /> : <Reading />}
       </>
     )
-  return <Replayed project={project} opened={opened} replay={replay} pages={pages} />
+  return <Replayed project={project} opened={opened} replay={replay} stretch={stretch} pages={pages} />
 }
 
 function Reading() {
   return (
     <Group gap="sm" role="status" mt="xl" justify="center">
       <Loader size={20} aria-hidden />
-      <Text>Reading what happened…</Text>
+      <Text>Loading what happened</Text>
     </Group>
   )
 }
@@ -60,22 +71,25 @@ interface Props {
   project: string
   opened: Address
   replay: Replay
+  stretch: Stretch
   pages: ReplayPages
 }
 
-function Replayed({ project, opened, replay, pages }: Props) {
-  const playing = usePlayer(replay, placeOf(opened, replay))
+function Replayed({ project, opened, replay, stretch, pages }: Props) {
+  const playing = usePlayer(replay, placeOf(opened, replay), stretch)
   const [selected, setSelected] = useState(opened.selected)
   const [panel, setPanel] = useState<Panel>(opened.panel)
   const [isForking, setForking] = useState(false)
-  useToldAddress(opened, playing, selected, panel)
+  const state = useLoading(playing, replay, pages)
+  useToldAddress(opened, playing, replay, selected, panel)
   const select = useCallback((id: string | null): void => {
     setSelected(id)
     if (id !== null) setPanel('why')
   }, [])
+  const whole = useMemo(() => ({ ...replay, ...isoSpan(stretch.span) }), [replay, stretch.span])
   return (
     <div className="replay-page">
-      <PageHead title={`Replay of ${replay.project.name}`}>
+      <PageHead title={`Replay of ${replay.project.name}`} tab={`Replay: ${replay.project.name}`}>
         <CopyLink />
         <Button
           variant="default"
@@ -84,10 +98,10 @@ function Replayed({ project, opened, replay, pages }: Props) {
         >
           What if…
         </Button>
-        <RangePicker project={project} label="Another span" span={replay} />
+        <RangePicker project={project} label="Another span" span={isoSpan(stretch.span)} />
       </PageHead>
       <Subtitle replay={replay} />
-      {replay.moments.length === 0 && (
+      {replay.moments.length === 0 && state === 'whole' && (
         <div className="replay-nothing">
           <NothingThen />
         </div>
@@ -97,9 +111,11 @@ function Replayed({ project, opened, replay, pages }: Props) {
           <Stage frame={playing.frame} selected={selected} onSelect={select} />
           <PlayerBar
             replay={replay}
+            stretch={stretch}
             playing={playing}
-            loadMore={pages.loadMore}
-            isLoadingMore={pages.isLoadingMore}
+            state={state}
+            onEarlier={pages.loadEarlier}
+            onLater={pages.loadLater}
           />
           {pages.error && <Failed error={pages.error} onRetry={pages.retry} />}
         </div>
@@ -114,7 +130,7 @@ function Replayed({ project, opened, replay, pages }: Props) {
       </div>
       {isForking && (
         <WhatIf
-          replay={replay}
+          replay={whole}
           frame={playing.frame}
           selected={selected}
           onInstant={playing.goToInstant}
@@ -124,6 +140,35 @@ function Replayed({ project, opened, replay, pages }: Props) {
     </div>
   )
 }
+
+const isoSpan = ({ from, to }: Stretch['span']) => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to).toISOString(),
+})
+
+/** What is where one is is loaded, once one stays there; where it plays, a little ahead. */
+function useLoading(playing: Playing, replay: Replay, pages: ReplayPages): LoadState {
+  const { player, track, instant, isLoaded } = playing
+  const isAhead =
+    player.isPlaying &&
+    track.loaded.to < track.length &&
+    player.position + AHEAD_MS * player.speed >= track.loaded.to
+  const isEmpty = replay.moments.length === 0 && !pages.isWhole
+  const wanted = !isLoaded || isEmpty ? instant : isAhead ? track.instantAt(track.loaded.to) : null
+  const [settled] = useDebouncedValue(wanted, SETTLE_MS)
+  const { isLoading, error, loadAround, loadLater, loadEarlier, stretch } = pages
+  useEffect(() => {
+    if (settled === null || wanted === null || isLoading || error) return
+    if (!isEmpty) loadAround(settled)
+    else if (stretch && stretch.to < stretch.span.to) loadLater()
+    else loadEarlier()
+  }, [settled, wanted, isLoading, error, isEmpty, loadAround, loadLater, loadEarlier, stretch])
+  if (wanted !== null && !isAhead) return isLoading ? 'loading' : 'not-loaded'
+  return pages.isWhole ? 'whole' : 'here'
+}
+
+/** Time of the track, at × 1, before the end of what is loaded at which more of it is read. */
+const AHEAD_MS = 3_000
 
 function Subtitle({ replay }: { replay: Replay }) {
   const { project, result } = replay
@@ -237,15 +282,20 @@ function CopyLink() {
 /** The address is written when one stops, not with each frame. */
 const SETTLE_MS = 250
 
-function useToldAddress(opened: Address, playing: Playing, selected: string | null, panel: Panel): void {
+function useToldAddress(
+  opened: Address,
+  playing: Playing,
+  { moments }: Replay,
+  selected: string | null,
+  panel: Panel,
+): void {
   const [, setQuery] = useSearchParams()
   const isHere = useStillHere()
   const { player, frame, instant } = playing
-  const isAtStart = player.index < 0 && player.position === 0
   const text = writeAddress({
     subject: opened.subject,
-    at: isAtStart ? null : new Date(instant).toISOString(),
-    n: frame.moment?.n ?? null,
+    at: moments.length === 0 && opened.at === null ? null : new Date(instant).toISOString(),
+    n: frame.moment && Date.parse(frame.moment.at) === instant ? ordinalOf(moments, frame.index) : null,
     selected,
     panel,
   }).toString()

@@ -21,6 +21,12 @@ export interface Held {
   phase: string
 }
 
+/** What is told of a part once it is done. */
+export interface Outcome {
+  text: string
+  isGood: boolean
+}
+
 export type Cooldown = NonNullable<ReplayMoment['cooldown']>
 
 /** A window as the last evaluation left it. */
@@ -41,6 +47,10 @@ export interface Standing {
   cooldowns: Map<string, Cooldown>
   /** The last one of each trigger's node. */
   windows: Map<string, Filled>
+  /** How the last run of an agent, or delivery to a destination, came out; by node. */
+  outcomes: Map<string, Outcome>
+  /** Claims of the conclusion of a run. */
+  claims: Map<string, string>
   /** Parts that were paused or resumed since the configuration was made. */
   paused: Map<string, boolean>
   /** US dollars by run, as far as they are priced. */
@@ -68,6 +78,8 @@ export function startOf({ start, from }: Replay): Standing {
     held: new Map(start.held.map(({ dispatch_id, node, phase }) => [dispatch_id, { node, phase }])),
     cooldowns: new Map(start.cooldowns.map((one) => [`${one.node} ${one.key}`, one])),
     windows: new Map(),
+    outcomes: new Map(),
+    claims: new Map(),
     paused: new Map(),
     costs: new Map(),
     run: null,
@@ -85,6 +97,8 @@ export function copyOf(of: Standing): Standing {
     held: new Map(of.held),
     cooldowns: new Map(of.cooldowns),
     windows: new Map(of.windows),
+    outcomes: new Map(of.outcomes),
+    claims: new Map(of.claims),
     paused: new Map(of.paused),
     costs: new Map(of.costs),
   }
@@ -97,6 +111,8 @@ export function apply(to: Standing, moment: ReplayMoment): void {
   if (moment.kind === 'run') takeRun(to, moment)
   if (moment.kind === 'step') takeStep(to, moment)
   if (moment.kind === 'firing') takeFiring(to, moment)
+  if (moment.kind === 'finding') takeFinding(to, moment)
+  if (moment.kind === 'delivery') takeDelivery(to, moment)
   if (moment.kind === 'state') for (const node of moment.nodes) to.paused.set(node, PAUSING.has(moment.phase))
   // A change of what is declared says anew what is paused.
   if (moment.kind === 'change') for (const node of moment.nodes) to.paused.delete(node)
@@ -157,7 +173,9 @@ function takeRun(to: Standing, { run_id, nodes, phase, cost_usd, practice }: Rep
   if (run_id === null) return
   to.run = run_id
   if (ENDED.has(phase)) {
+    const agent = agentOf(nodes) ?? to.running.get(run_id)?.node
     to.running.delete(run_id)
+    if (agent !== undefined) to.outcomes.set(agent, { text: phase, isGood: phase === 'succeeded' })
     // What a run cost in the end stands for its calls, of which some may not be told.
     if (cost_usd !== null && !practice) to.costs.set(run_id, cost_usd)
     return
@@ -166,13 +184,15 @@ function takeRun(to: Standing, { run_id, nodes, phase, cost_usd, practice }: Rep
   const node = agentOf(nodes) ?? before?.node
   if (node === undefined) return
   const isQueued = phase === 'queued'
-  const words = isQueued ? 'waits for its turn' : phase === 'resumed' ? 'goes on after a stop' : 'running'
+  const words = isQueued ? 'queued' : phase === 'resumed' ? 'resumed after a stop' : 'running'
   to.running.set(run_id, { node, isQueued, calls: before?.calls ?? 0, words, practice })
 }
 
-function takeStep(to: Standing, { run_id, nodes, phase, cost_usd, practice }: ReplayMoment): void {
+function takeStep(to: Standing, { run_id, nodes, phase, cost_usd, practice, title }: ReplayMoment): void {
   if (run_id === null) return
   to.run = run_id
+  const claims = phase === 'conclude' ? /with (\d+ claims?)$/.exec(title)?.[1] : undefined
+  if (claims !== undefined) to.claims.set(run_id, claims)
   if (cost_usd !== null && !practice) to.costs.set(run_id, (to.costs.get(run_id) ?? 0) + cost_usd)
   const before = to.running.get(run_id)
   const node = agentOf(nodes) ?? before?.node
@@ -182,10 +202,10 @@ function takeStep(to: Standing, { run_id, nodes, phase, cost_usd, practice }: Re
 }
 
 function stepWords(phase: string, calls: number): string {
-  if (phase === 'model') return `running: model call ${calls}`
-  if (phase === 'tool') return 'running: calls a tool'
-  if (phase === 'prompt') return 'running: received the timeline'
-  return phase === 'conclude' ? 'running: concludes' : 'running'
+  const round = calls > 0 ? `round ${calls}` : 'running'
+  if (phase === 'tool') return `${round}, calls a tool`
+  if (phase === 'prompt') return 'received the timeline'
+  return phase === 'conclude' ? `${round}, concludes` : round
 }
 
 function takeFiring(to: Standing, { dispatch_id, nodes, phase }: ReplayMoment): void {
@@ -194,6 +214,28 @@ function takeFiring(to: Standing, { dispatch_id, nodes, phase }: ReplayMoment): 
   const node = nodes.find((id) => id.startsWith('trigger:'))
   if (node !== undefined && (phase === 'gathering' || phase === 'held'))
     to.held.set(dispatch_id, { node, phase })
+}
+
+/** Its verdict and headline, which follow the entity in the title, with how many claims it made. */
+function takeFinding(to: Standing, { nodes, run_id, title }: ReplayMoment): void {
+  const agent = agentOf(nodes)
+  if (agent === undefined) return
+  const text = title.includes(': ') ? title.slice(title.indexOf(': ') + 2) : title
+  const claims = to.claims.get(run_id ?? '')
+  to.outcomes.set(agent, { text: claims ? `${text} (${claims})` : text, isGood: true })
+}
+
+const DONE: Readonly<Record<string, string>> = {
+  delivered: 'delivered',
+  failed: 'failed',
+  dropped: 'given up',
+  refused: 'refused',
+}
+
+function takeDelivery(to: Standing, { nodes, phase }: ReplayMoment): void {
+  const node = nodes.find((id) => id.startsWith('destination:'))
+  const text = DONE[phase]
+  if (node !== undefined && text) to.outcomes.set(node, { text, isGood: phase === 'delivered' })
 }
 
 const agentOf = (nodes: readonly string[]): string | undefined => nodes.find((id) => id.startsWith('agent:'))

@@ -1,51 +1,94 @@
-/** The replay of a page: its pages as one, and a way to the next. */
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+/** The replay of a page: the stretch of it that is loaded, and ways to load more of it. */
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Replay } from '../../schemas/types.ts'
 import type { Subject } from './address.ts'
 import { readReplay } from './client.ts'
+import { around, earlier, isWhole, later, openAt, type Read, type Stretch, type Where } from './loading.ts'
 import { mergePages } from './merge.ts'
 
 const HOUR_MS = 3_600_000
 
 export interface ReplayPages {
+  /** What is loaded of it; null: nothing yet. */
   replay: Replay | null
+  stretch: Stretch | null
   error: Error | null
-  /** Null: all of it is there. */
-  loadMore: (() => void) | null
-  isLoadingMore: boolean
+  isWhole: boolean
+  isLoading: boolean
+  loadEarlier: () => void
+  loadLater: () => void
+  /** @param at epoch ms */
+  loadAround: (at: number) => void
   retry: () => void
 }
 
-/** @param until ISO; pages are read on until they reach it; null: the first alone */
-export function useReplay(project: string, subject: Subject, until: string | null): ReplayPages {
+type Load = (read: Read, have: Stretch | null) => Promise<Stretch>
+
+/** @param where one looks when it is opened */
+export function useReplay(project: string, subject: Subject, where: Where): ReplayPages {
   const [opened] = useState(Date.now)
-  const asked = 'result' in subject ? subject : spanOf(subject, opened)
-  const pages = useInfiniteQuery({
-    queryKey: ['replay', project, asked],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      readReplay(project, { ...asked, ...(pageParam ? { from: pageParam } : {}) }, signal),
-    getNextPageParam: (page) => page.next_from ?? undefined,
-    // What happened does not change while one looks at it.
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchOnWindowFocus: false,
-  })
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = pages
-  const next = data?.pages.at(-1)?.next_from ?? null
-  const isShort = until !== null && next !== null && Date.parse(next) <= Date.parse(until)
+  const [first] = useState(() => ({ subject, where }))
+  const [stretch, setStretch] = useState<Stretch | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  const [isLoading, setLoading] = useState(true)
+  const at = useRef<{ stop: AbortController; load: Load } | null>(null)
+  const have = useRef<Stretch | null>(null)
+  const run = useCallback(
+    (load: Load) => {
+      at.current?.stop.abort()
+      const stop = new AbortController()
+      at.current = { stop, load }
+      setLoading(true)
+      setError(null)
+      load(readOf(project, first.subject, opened, stop.signal), have.current)
+        .then((found) => {
+          if (stop.signal.aborted) return
+          have.current = found
+          setStretch(found)
+        })
+        .catch((fault: Error) => !stop.signal.aborted && setError(fault))
+        .finally(() => !stop.signal.aborted && setLoading(false))
+    },
+    [project, first, opened],
+  )
   useEffect(() => {
-    if (isShort && hasNextPage && !isFetchingNextPage && !pages.isFetchNextPageError) void fetchNextPage()
-  }, [isShort, hasNextPage, isFetchingNextPage, pages.isFetchNextPageError, fetchNextPage])
-  const replay = useMemo(() => (data ? mergePages(data.pages) : null), [data])
+    run((read) => openAt(read, first.where))
+    return () => at.current?.stop.abort()
+  }, [run, first])
+  const replay = useMemo(() => (stretch ? mergePages(stretch.pages) : null), [stretch])
   return {
-    // A permalink waits for its instant rather than land elsewhere.
-    replay: isShort && !pages.error ? null : replay,
-    error: pages.error,
-    loadMore: hasNextPage ? () => void fetchNextPage() : null,
-    isLoadingMore: isFetchingNextPage,
-    retry: () => void (data ? fetchNextPage() : pages.refetch()),
+    replay,
+    stretch,
+    error,
+    isWhole: stretch !== null && isWhole(stretch),
+    isLoading,
+    loadEarlier: useCallback(() => run((read, now) => earlier(read, now!)), [run]),
+    loadLater: useCallback(() => run((read, now) => later(read, now!)), [run]),
+    loadAround: useCallback((to: number) => run((read, now) => around(read, now!, to)), [run]),
+    retry: useCallback(() => at.current && run(at.current.load), [run]),
   }
+}
+
+function readOf(project: string, subject: Subject, opened: number, signal: AbortSignal): Read {
+  const iso = (at: number): string => new Date(at).toISOString()
+  if ('result' in subject)
+    return (from, to) =>
+      readReplay(
+        project,
+        {
+          result: subject.result,
+          ...(from === undefined ? {} : { from: iso(from) }),
+          ...(to === undefined ? {} : { to: iso(to) }),
+        },
+        signal,
+      )
+  const span = spanOf(subject, opened)
+  return (from, to) =>
+    readReplay(
+      project,
+      { from: from === undefined ? span.from : iso(from), to: to === undefined ? span.to : iso(to) },
+      signal,
+    )
 }
 
 function spanOf({ from, to }: { from: string | null; to: string | null }, opened: number) {

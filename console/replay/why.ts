@@ -101,9 +101,7 @@ function nodeState(node: GraphNode, frame: Frame): string[] {
   if (node.state === 'off') said.push('No wire that is switched on reaches it.')
   for (const { node: of, key, until } of frame.cooldowns)
     if (of === node.id)
-      said.push(
-        `It has fired for ${key || 'all'}, and does not wake again for it before ${clockOf(Date.parse(until))}.`,
-      )
+      said.push(`Fired for ${key || 'all'}; in cooldown until ${clockOf(Date.parse(until))}.`)
   for (const { node: of, phase } of frame.held)
     if (of === node.id)
       said.push(
@@ -112,13 +110,15 @@ function nodeState(node: GraphNode, frame: Frame): string[] {
   for (const { node: of, words } of frame.running) if (of === node.id) said.push(`A run of it: ${words}.`)
   const note = frame.marks.notes.get(node.id)
   if (note?.progress !== undefined) said.push(`Its window: ${note.text.split(' · ')[0]}.`)
+  // What its badge tells, in full.
+  else if (note && said.length === 0) said.push(note.text)
   return said
 }
 
 function edgeState(edge: GraphEdge, frame: Frame): string[] {
   const said: string[] = []
   const [from, to] = [edge.from, edge.to].map((id) => partWords(id, frame.graph)) as [string, string]
-  if (!edge.enabled) said.push(`It is switched off: ${from} does not wake ${to}.`)
+  if (!edge.enabled) said.push(`Switched off: ${from} does not wake ${to}.`)
   const paused = [edge.from, edge.to].filter(
     (id) => frame.graph.nodes.find((node) => node.id === id)?.state === 'paused',
   )

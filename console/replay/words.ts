@@ -1,7 +1,7 @@
 /** Replays in words. */
 import type { ProjectGraph, ReplayGap, ReplayMoment } from '../../schemas/types.ts'
 import type { Tone } from '../graph/types.ts'
-import { count } from '../lib/time.ts'
+import { count, moment } from '../lib/time.ts'
 import type { Tone as MarkTone } from '../parts/mark.tsx'
 import type { MomentKind, Stop } from './player.ts'
 
@@ -44,17 +44,29 @@ export function clockOf(at: number, withDay = false): string {
   return withDay ? `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())} ${text}` : text
 }
 
+/** What is known of where one is: all of the span, what is around it, not yet, or it is being read. */
+export type LoadState = 'whole' | 'here' | 'not-loaded' | 'loading'
+
+/** Where no moment is shown: never that there is none before all is loaded. */
+export function emptyWords(total: number, state: LoadState): string {
+  if (state === 'loading') return 'Loading'
+  if (state === 'not-loaded') return 'Not loaded yet'
+  if (total > 0) return 'Before the first moment'
+  return state === 'whole' ? 'Nothing in this span' : 'Not loaded yet'
+}
+
 /** Where one is, for those who do not see the slider. */
 export function placeWords(
   moment: ReplayMoment | null,
   index: number,
   total: number,
   instant: number,
+  state: LoadState,
 ): string {
   const at = clockOf(instant, true)
-  if (!moment)
-    return total === 0 ? `${at}. Nothing happened.` : `${at}. Before the first of ${count(total)} moments.`
-  return `${at}. Moment ${count(index + 1)} of ${count(total)}: ${moment.title}`
+  const isShown = moment && (state === 'whole' || state === 'here')
+  if (!isShown) return `${at}. ${emptyWords(total, state)}.`
+  return `${at}. Moment ${count(index + 1)} of ${count(total)}${state === 'whole' ? '' : ' loaded'}: ${moment.title}`
 }
 
 const GAP_WORDS: Record<ReplayGap['kind'], string> = {
@@ -66,7 +78,7 @@ const GAP_WORDS: Record<ReplayGap['kind'], string> = {
 
 /** What is not shown, and of when. */
 export function gapWords({ kind, from, to, message }: ReplayGap): string {
-  return `${GAP_WORDS[kind]}, ${new Date(from).toLocaleString()} to ${new Date(to).toLocaleString()}: ${message}`
+  return `${GAP_WORDS[kind]}, ${moment(Date.parse(from), Date.now(), true)} to ${moment(Date.parse(to), Date.now(), true)}: ${message}`
 }
 
 const PART_WORDS: Record<string, string> = {

@@ -44,8 +44,8 @@ function fillSource(node: GraphNode, live: LiveActivity): GraphNode {
 }
 
 function fillAgent(node: GraphNode, live: LiveActivity): GraphNode {
-  const { running, queued, spend, last_state, last_error, ...traffic } = live.agent(node.name)
-  const filled = { ...withTraffic(node, traffic), running, queued, spend_today_usd: spend }
+  const { running, queued, spend, last_state, last_error, last_verdict, ...traffic } = live.agent(node.name)
+  const filled = { ...withTraffic(node, traffic), running, queued, spend_today_usd: spend, last_verdict }
   const how = ENDED_BADLY[last_state ?? '']
   return how ? attention(filled, `its last run ${how}${last_error ? `: ${last_error}` : ''}`) : filled
 }
@@ -203,8 +203,9 @@ function agentActivity(queries: Queries, scope: LiveScope): (name: string) => Ag
   const last = new Map(queries.lastRuns(scope).map((row) => [row.name, row]))
   return (name) => {
     const { today = 0, running = 0, queued = 0, spend = null, priced = 0 } = runs.get(name) ?? {}
-    const { last_at = null, last_state = null, last_error = null } = last.get(name) ?? {}
-    return { name, today, running, queued, spend: priced ? spend : null, last_at, last_state, last_error }
+    const { last_at = null, last_state = null, last_error = null, last_verdict = null } = last.get(name) ?? {}
+    const known = { last_at, last_state, last_error, last_verdict }
+    return { name, today, running, queued, spend: priced ? spend : null, ...known }
   }
 }
 
@@ -419,6 +420,7 @@ interface AgentActivity {
   last_at: number | null
   last_state: string | null
   last_error: string | null
+  last_verdict: string | null
 }
 
 interface HandoffActivity {
@@ -485,7 +487,8 @@ export const liveSql = {
       WHERE finished_at >= @midnight AND ${WORK})
     GROUP BY agent`,
 
-  lastRuns: `SELECT n.value AS name, r.made_at AS last_at, r.state AS last_state, r.error AS last_error
+  lastRuns: `SELECT n.value AS name, r.made_at AS last_at, r.state AS last_state, r.error AS last_error,
+      r.verdict AS last_verdict
     FROM json_each(@agents) n CROSS JOIN runs r
     WHERE r.id = (SELECT l.id FROM runs l WHERE l.agent = n.value AND ${WORK} ORDER BY l.seq DESC LIMIT 1)`,
 
@@ -532,8 +535,8 @@ function liveQueries(db: Database) {
     triggers: of<TriggerActivity>(liveSql.triggers),
     quiet: (project: string, wires: readonly QuietWire[]) =>
       wires.length ? quiet.all({ project, wires: JSON.stringify(wires) }) : [],
-    runs: of<Omit<AgentActivity, 'last_at' | 'last_state' | 'last_error'> & { priced: number }>(liveSql.runs),
-    lastRuns: of<Pick<AgentActivity, 'name' | 'last_at' | 'last_state' | 'last_error'>>(liveSql.lastRuns),
+    runs: of<Omit<AgentActivity, 'last_at' | 'last_state' | 'last_error' | 'last_verdict'> & { priced: number }>(liveSql.runs),
+    lastRuns: of<Pick<AgentActivity, 'name' | 'last_at' | 'last_state' | 'last_error' | 'last_verdict'>>(liveSql.lastRuns),
     handoffs: of<HandoffActivity>(liveSql.handoffs),
     lastHandoffs: of<HandoffActivity>(liveSql.lastHandoffs),
     lastDeliveries: of<LastDelivery>(liveSql.lastDeliveries),

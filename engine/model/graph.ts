@@ -80,6 +80,7 @@ function partNode(world: GraphWorld, kind: PartKind, name: string): GraphNode {
     running: 0,
     queued: 0,
     spend_today_usd: null,
+    last_verdict: null,
     verdicts: kind === 'agent' ? verdictsOf(doc?.verdicts) : [],
   }
 }
@@ -249,6 +250,7 @@ function destination(id: string, name: string, detail: string, disabled = false)
     running: 0,
     queued: 0,
     spend_today_usd: null,
+    last_verdict: null,
     verdicts: [],
   }
 }

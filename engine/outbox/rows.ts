@@ -17,7 +17,7 @@ export interface NewDelivery {
   kind: RecipientKind
   /** Id of the subscription, name of the agent, or `findingRecipient` of one whose findings are told. */
   recipient: string
-  /** Deliveries to one recipient are sent in order for each of these. */
+  /** Deliveries to one subscriber are sent in order for each of these. */
   key: string
   projects: readonly string[]
   at: number

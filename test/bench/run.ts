@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --events 10000000 --only store,brief,declared,triggers,agents,mcp,graph]`: durable ingest over HTTP and reads, as ratios to bare
+ * `npm run bench [-- --events 10000000 --only store,brief,declared,triggers,agents,mcp,graph,console]`: durable ingest over HTTP and reads, as ratios to bare
  * better-sqlite3 and to the same server without a store, measured in one run. Absolute numbers
  * are this machine's; the ratios and the limits beside them are what to compare.
  */
@@ -17,6 +17,7 @@ import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { measureRunCost } from './agents.ts'
 import { bareInsertRate } from './bare.ts'
 import { measureBrief } from './brief.ts'
+import { measureConsole } from './console.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
 import { measureGraphFrames } from './graph.ts'
@@ -271,6 +272,12 @@ async function measureGraph(): Promise<void> {
   await daemon.stop()
 }
 
+/** In a browser, against the built console: `dist` must be there. */
+async function measurePages(): Promise<void> {
+  for (const { what, value, unit, budget } of await measureConsole())
+    report(what, `${value.toFixed(0)} ${unit}`, `<= ${budget} ${unit}`, value <= budget)
+}
+
 const parts = {
   store: measureStore,
   brief: measureBriefs,
@@ -278,6 +285,7 @@ const parts = {
   triggers: measureTriggers,
   agents: measureAgents,
   graph: measureGraph,
+  console: measurePages,
   mcp: measureMcp,
 }
 const only = values.only?.split(',') ?? Object.keys(parts)

@@ -22,6 +22,7 @@ export const graphNode = (
   running: 0,
   queued: 0,
   spend_today_usd: null,
+  last_verdict: null,
   verdicts: [],
   ...over,
 })

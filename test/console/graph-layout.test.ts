@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import type { Recent } from '../../console/graph/drawing/connected.ts'
 import { attachmentFold, foldGraph, kindFold } from '../../console/graph/drawing/fold.ts'
 import type { Box } from '../../console/graph/drawing/geometry.ts'
-import { layoutGraph } from '../../console/graph/layout.ts'
+import { splitLoose } from '../../console/graph/drawing/loose.ts'
+import { extentOf, layoutGraph } from '../../console/graph/layout.ts'
 import type { ProjectGraph } from '../../schemas/types.ts'
 import { graphEdge, graphNode, graphOf, manyParts } from './graph-fixture.ts'
 
-const layoutOf = (graph: ProjectGraph) => layoutGraph(foldGraph(graph), graph.positions)
-const boxesOf = (graph: ProjectGraph): Record<string, Box> => Object.fromEntries(layoutOf(graph).boxes)
+/** As the page shows it: what is not connected stands elsewhere. */
+const layoutOf = (graph: ProjectGraph, recent: Recent = {}) =>
+  layoutGraph(splitLoose(graph, foldGraph(graph), graph.positions).drawn, graph.positions, recent)
+const boxesOf = (graph: ProjectGraph, recent: Recent = {}): Record<string, Box> =>
+  Object.fromEntries(layoutOf(graph, recent).boxes)
 
 function overlaps(boxes: Record<string, Box>): string[] {
   const all = Object.entries(boxes)
@@ -53,41 +58,56 @@ describe('where nodes stand', () => {
     expect(new Set(x).size).toBe(5)
   })
 
-  it('hangs an MCP server under the one agent that uses it, and stands one of several to the right', () => {
-    const alone = boxesOf(chain())
-    expect(alone['mcp_server:logs']!.y).toBeGreaterThan(
-      alone['agent:triage']!.y + alone['agent:triage']!.height,
-    )
-    expect(alone['mcp_server:logs']!.x - alone['agent:triage']!.x).toBeLessThan(60)
+  it('is 208 × 60 a node, 88 between columns and 16 between rows, with a row of 22 where a verdict hands off', () => {
     const graph = chain()
+    graph.nodes.push(graphNode('trigger', 'slow'))
+    graph.edges.push(graphEdge('feeds', 'source:gw', 'trigger:slow'))
+    const boxes = boxesOf(graph)
+    expect(boxes['source:gw']).toMatchObject({ width: 208, height: 60 })
+    // Of its two verdicts one hands off.
+    expect(boxes['agent:triage']).toMatchObject({ width: 208, height: 82 })
+    expect(boxes['agent:digger']!.height).toBe(60)
+    expect(boxes['trigger:errs']!.x - boxes['source:gw']!.x).toBe(208 + 88)
+    const [upper, lower] = [boxes['trigger:errs']!.y, boxes['trigger:slow']!.y].sort((a, b) => a - b)
+    expect(lower! - upper!).toBe(60 + 16)
+  })
+
+  it('shows every verdict as a port while one edits', () => {
+    const drawn = foldGraph(chain(), new Set(), true)
+    const triage = drawn.nodes.find(({ id }) => id === 'agent:triage')!
+    expect(triage.verdicts).toEqual(['investigate', 'dismiss'])
+    expect(layoutGraph(drawn, []).boxes.get('agent:triage')!.height).toBe(60 + 2 * 22)
+  })
+
+  it('has MCP servers inside the agents that use them, and no skill', () => {
+    const graph = chain()
+    graph.nodes.push(graphNode('skill', 'runbook'))
     graph.edges.push(graphEdge('uses', 'agent:digger', 'mcp_server:logs'))
-    const shared = boxesOf(graph)
-    expect(shared['mcp_server:logs']!.x).toBeGreaterThan(shared['agent:digger']!.x + 200)
+    const drawn = foldGraph(graph)
+    expect(Object.keys(boxesOf(graph))).not.toContain('mcp_server:logs')
+    expect(drawn.nodes.filter(({ tools }) => tools.length).map(({ id }) => id)).toEqual([
+      'agent:triage',
+      'agent:digger',
+    ])
+    expect(splitLoose(graph, drawn, []).skills.map(({ name }) => name)).toEqual(['runbook'])
   })
 
-  it('puts skills together in a box of their own under the rest', () => {
-    const graph = manyParts({ sources: 2, triggers: 3, agents: 2, skills: 6 })
-    const { boxes, skills } = layoutOf(graph)
-    for (const node of graph.nodes) {
-      const box = boxes.get(node.id)!
-      const inside = box.y >= skills!.y && box.y + box.height <= skills!.y + skills!.height
-      expect(inside).toBe(node.kind === 'skill')
-    }
-    expect(layoutOf(chain()).skills).toBeNull()
-  })
-
-  it('keeps kinds in their columns, also where nothing leads to them', () => {
+  it('keeps kinds in their columns', () => {
     const graph = chain()
-    graph.nodes.push(
-      graphNode('trigger', 'lonely'),
-      graphNode('agent', 'idle'),
-      graphNode('trigger', 'nightly'),
-    )
+    graph.nodes.push(graphNode('trigger', 'nightly'))
     graph.edges.push(graphEdge('wakes', 'trigger:nightly', 'agent:digger'))
     const boxes = boxesOf(graph)
-    expect(boxes['trigger:lonely']!.x).toBe(boxes['trigger:errs']!.x)
     expect(boxes['trigger:nightly']!.x).toBe(boxes['trigger:errs']!.x)
-    expect(boxes['agent:idle']!.x).toBe(boxes['agent:triage']!.x)
+  })
+
+  it('stacks connected parts 32 px apart, the one that fired last first', () => {
+    const graph = graphOf(
+      ['a', 'b', 'c'].flatMap((name) => [graphNode('source', name), graphNode('trigger', `t-${name}`)]),
+      ['a', 'b', 'c'].map((name) => graphEdge('feeds', `source:${name}`, `trigger:t-${name}`)),
+    )
+    const at = (boxes: Record<string, Box>) => ['a', 'b', 'c'].map((name) => boxes[`source:${name}`]!.y)
+    expect(at(boxesOf(graph))).toEqual([0, 92, 184])
+    expect(at(boxesOf(graph, { 'trigger:t-c': 2, 'trigger:t-b': 1 }))).toEqual([184, 92, 0])
   })
 
   it.each([
@@ -105,13 +125,13 @@ describe('where nodes stand', () => {
       ],
     )
     const boxes = boxesOf(graph)
-    expect(Object.keys(boxes)).toHaveLength(4)
+    expect(Object.keys(boxes)).toHaveLength(1 + new Set(ring).size)
     expect(overlaps(boxes)).toEqual([])
     expect(boxes['trigger:t']!.x).toBeLessThan(boxes['agent:a']!.x)
   })
 
   it('lays out 300 nodes without overlap, and the same way each time', () => {
-    const counts = { sources: 60, triggers: 105, agents: 84, servers: 30, skills: 9, destinations: 12 }
+    const counts = { sources: 70, triggers: 120, agents: 90, destinations: 20 }
     const boxes = boxesOf(manyParts(counts))
     expect(Object.keys(boxes)).toHaveLength(300)
     expect(overlaps(boxes)).toEqual([])
@@ -141,8 +161,34 @@ describe('where nodes stand', () => {
   })
 })
 
+describe('parts without wires', () => {
+  it('stand outside of the drawing, servers that an agent uses do not', () => {
+    const graph = chain()
+    graph.nodes.push(graphNode('agent', 'idle'), graphNode('mcp_server', 'spare'))
+    const { drawn, loose } = splitLoose(graph, foldGraph(graph), [])
+    expect(loose.map(({ id }) => id)).toEqual(['agent:idle', 'mcp_server:spare'])
+    expect(drawn.nodes.map(({ id }) => id)).not.toContain('agent:idle')
+  })
+
+  it('are drawn where somebody put them', () => {
+    const graph = chain()
+    graph.nodes.push(graphNode('agent', 'idle'))
+    graph.positions = [{ node: 'agent:idle', x: 40, y: 800 }]
+    expect(boxesOf(graph)['agent:idle']).toMatchObject({ x: 40, y: 800 })
+    expect(splitLoose(graph, foldGraph(graph), graph.positions).loose).toEqual([])
+  })
+
+  it('are drawn as far as the first where there is nothing else', () => {
+    const graph = graphOf([graphNode('source', 'app-logs'), graphNode('source', 'more')], [])
+    const { drawn, loose } = splitLoose(graph, foldGraph(graph), [])
+    expect(drawn.nodes.map(({ id }) => id)).toEqual(['source:app-logs'])
+    expect(loose.map(({ id }) => id)).toEqual(['source:more'])
+    expect(extentOf(layoutGraph(drawn, []).boxes)).toEqual({ x: 0, y: 0, width: 208, height: 60 })
+  })
+})
+
 describe('where people put nodes', () => {
-  it('wins over the layout, and takes along what hangs under an agent', () => {
+  it('wins over the layout', () => {
     const graph = chain()
     const before = boxesOf(graph)
     graph.positions = [
@@ -151,8 +197,6 @@ describe('where people put nodes', () => {
     ]
     const boxes = boxesOf(graph)
     expect(boxes['agent:triage']).toMatchObject({ x: 700, y: 900 })
-    const offset = (of: Record<string, Box>) => of['mcp_server:logs']!.y - of['agent:triage']!.y
-    expect(offset(boxes)).toBe(offset(before))
     expect(boxes['source:gw']).toEqual(before['source:gw'])
     expect(boxes['agent:gone']).toBeUndefined()
   })
@@ -186,7 +230,7 @@ describe('collapsed groups', () => {
     expect(overlaps(Object.fromEntries(layoutGraph(drawn, []).boxes))).toEqual([])
   })
 
-  it('hide what only one agent has inside that agent', () => {
+  it('hide destinations that only one agent has inside that agent', () => {
     const drawn = foldGraph(
       chain(),
       new Set([attachmentFold('agent:triage'), attachmentFold('agent:digger')]),
@@ -194,9 +238,9 @@ describe('collapsed groups', () => {
     expect(drawn.nodes.map((node) => [node.id, node.hidden])).toEqual([
       ['source:gw', 0],
       ['trigger:errs', 0],
-      ['agent:triage', 1],
+      ['agent:triage', 0],
       ['agent:digger', 1],
     ])
-    expect(drawn.edges.some((edge) => edge.kind === 'uses' || edge.kind === 'tells')).toBe(false)
+    expect(drawn.edges.some((edge) => edge.kind === 'tells')).toBe(false)
   })
 })

@@ -1,18 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { foldGraph } from '../../console/graph/drawing/fold.ts'
+import { splitLoose } from '../../console/graph/drawing/loose.ts'
 import { layoutGraph } from '../../console/graph/layout.ts'
 import { svgOf } from '../../console/graph/picture/svg.ts'
+import { wholePicture } from '../../console/graph/picture/whole.ts'
 import { type GraphMarks, NO_MARKS } from '../../console/graph/types.ts'
 import { nodeTitle } from '../../console/graph/words.ts'
 import type { ProjectGraph } from '../../schemas/types.ts'
 import { AT, graphEdge, graphNode, graphOf, manyParts } from './graph-fixture.ts'
 
 const picture = (graph: ProjectGraph, scheme: 'light' | 'dark' = 'light', marks: GraphMarks = NO_MARKS) => {
-  const drawn = foldGraph(graph)
-  const layout = layoutGraph(drawn, graph.positions)
+  const split = splitLoose(graph, foldGraph(graph), graph.positions)
+  const layout = layoutGraph(split.drawn, graph.positions)
   return svgOf({
-    drawn,
-    layout,
+    ...wholePicture({ ...split, layout }),
     marks,
     title: `Graph of ${graph.project.name}`,
     description: 'What it is',
@@ -81,7 +82,10 @@ describe('the picture of a graph', () => {
     const { svg } = picture(graph)
     expect(faultsOf(svg)).toEqual([])
     for (const node of graph.nodes) expect(svg).toContain(`<title>${nodeTitle(node)}, `)
-    expect(svg.match(/marker-end=/g)).toHaveLength(graph.edges.length)
+    expect(svg.match(/marker-end=/g)).toHaveLength(
+      // Tools stand in their agents.
+      graph.edges.filter(({ kind }) => kind !== 'uses').length,
+    )
     expect(svg.match(/>investigate · 1h</g)).toHaveLength(42)
   })
 

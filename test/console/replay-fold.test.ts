@@ -28,8 +28,9 @@ describe('the graph at an instant', () => {
     })
     expect(note(frameAt(replay, { index: 3 }), NODES.trigger)).toMatchObject({ progress: 0.8 })
     const fired = frameAt(replay, { index: 6 })
-    expect(note(fired, NODES.trigger)?.text).toMatch(/^5 of 5 in 10m · cooling down until \d\d:\d\d$/)
-    expect(note(fired, NODES.trigger)?.progress).toBe(1)
+    expect(note(fired, NODES.trigger)?.text).toMatch(/^5 of 5 in 10m · cooldown until \d\d:\d\d$/)
+    // Red as it fires.
+    expect(note(fired, NODES.trigger)).toMatchObject({ progress: 1, tone: 'bad' })
     expect([...fired.marks.lit]).toEqual([NODES.trigger, NODES.wakes])
     expect(fired.marks.pulses).toEqual([{ edge: NODES.wakes, n: 7, tone: 'good' }])
     expect(partOf(fired, NODES.trigger)?.today).toBe(1)
@@ -51,7 +52,7 @@ describe('the graph at an instant', () => {
         NODES.trigger,
       )
     expect(of(5)).toEqual({ text: '5 of more than 5 in 5m', tone: 'neutral', progress: 5 / 6 })
-    expect(of(6)).toMatchObject({ tone: 'good', progress: 1 })
+    expect(of(6)).toMatchObject({ tone: 'waiting', progress: 1 })
   })
 
   it('is in the configuration of then: what is made later is not there yet', () => {
@@ -74,18 +75,18 @@ describe('the graph at an instant', () => {
     expect(frame({ index: 1, instant }).version.change_set).toBe(4)
   })
 
-  it('follows runs: queued, at work with the model call, ended', () => {
+  it('follows runs: queued, at work with the round, then how it came out', () => {
     const replay = chain()
     const at = (index: number) => frameAt(replay, { index })
     expect(partOf(at(7), NODES.triage)).toMatchObject({ queued: 1, running: 0, today: 1 })
-    expect(note(at(7), NODES.triage)).toEqual({ text: 'waits for its turn', tone: 'waiting' })
+    expect(note(at(7), NODES.triage)).toEqual({ text: 'queued', tone: 'waiting' })
     expect(partOf(at(8), NODES.triage)).toMatchObject({ queued: 0, running: 1 })
-    expect(note(at(9), NODES.triage)?.text).toBe('running: model call 1')
-    expect(note(at(10), NODES.triage)?.text).toBe('running: calls a tool')
-    expect(note(at(11), NODES.triage)?.text).toBe('running: model call 2')
+    expect(note(at(9), NODES.triage)?.text).toBe('round 1')
+    expect(note(at(10), NODES.triage)?.text).toBe('round 1, calls a tool')
+    expect(note(at(11), NODES.triage)?.text).toBe('round 2')
     expect(at(11).spentUsd).toBeCloseTo(0.005)
     expect(partOf(at(12), NODES.triage)).toMatchObject({ running: 0 })
-    expect(note(at(12), NODES.triage)).toBeUndefined()
+    expect(note(at(12), NODES.triage)).toEqual({ text: 'succeeded', tone: 'good' })
     // The end of a run says what all of it cost.
     expect(at(12).spentUsd).toBeCloseTo(0.006)
     expect(at(17).run).toBe('r2')
@@ -110,9 +111,40 @@ describe('the graph at an instant', () => {
     ])
     const at = (index: number) => frameAt(replay, { index })
     expect(partOf(at(2), NODES.triage)).toMatchObject({ running: 1 })
-    expect(note(at(3), NODES.triage)?.text).toBe('goes on after a stop')
+    expect(note(at(3), NODES.triage)?.text).toBe('resumed after a stop')
     expect(at(4).spentUsd).toBeCloseTo(0.005)
     expect(partOf(at(5), NODES.triage)).toMatchObject({ running: 0 })
+  })
+
+  it('tells of an agent its verdict and claims once it found, and of a destination what became of a delivery', () => {
+    const run = { nodes: [NODES.triage], run_id: 'r1' }
+    const hook = 'destination:webhook:s1'
+    const replay = replayOf([
+      moment(1, { ...run, kind: 'run', phase: 'running' }),
+      moment(2, {
+        ...run,
+        kind: 'step',
+        phase: 'conclude',
+        step: 1,
+        title: 'triage: concluded with 2 claims',
+      }),
+      moment(3, { ...run, kind: 'run', phase: 'succeeded' }),
+      moment(3, {
+        ...run,
+        kind: 'finding',
+        phase: 'recorded',
+        title: 'triage found of pay: investigate, orders fail',
+      }),
+      moment(4, { kind: 'delivery', phase: 'retry', nodes: [hook] }),
+      moment(5, { kind: 'delivery', phase: 'failed', nodes: [hook] }),
+    ])
+    const at = (index: number) => frameAt(replay, { index })
+    expect(note(at(3), NODES.triage)).toEqual({
+      text: 'investigate, orders fail (2 claims)',
+      tone: 'good',
+    })
+    expect(note(at(4), hook)).toBeUndefined()
+    expect(note(at(5), hook)).toEqual({ text: 'failed', tone: 'bad' })
   })
 
   it('takes up what stood at the start: runs, held firings, cooldowns and counts', () => {
@@ -129,7 +161,7 @@ describe('the graph at an instant', () => {
     const first = frame({ index: -1, instant: Date.parse(FROM) })
     expect(partOf(first, NODES.source)?.today).toBe(41)
     expect(partOf(first, NODES.triage)?.running).toBe(1)
-    expect(note(first, NODES.trigger)?.text).toMatch(/^held · cooling down until/)
+    expect(note(first, NODES.trigger)?.text).toMatch(/^held · cooldown until/)
     expect(first.marks.lit.size).toBe(0)
     // A cooldown ends by the clock alone.
     const ended = frame({ index: -1, instant: Date.parse(later(61)) })

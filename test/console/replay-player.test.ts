@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeOf, readAddress, writeAddress } from '../../console/replay/address.ts'
+import { openingOf, ordinalOf, placeOf, readAddress, writeAddress } from '../../console/replay/address.ts'
 import {
   goTo,
   instantOf,
@@ -14,7 +14,7 @@ import {
   tick,
 } from '../../console/replay/player.ts'
 import { trackOf } from '../../console/replay/track.ts'
-import { chain, FROM, later, long, moment, replayOf } from './replay-fixture.ts'
+import { chain, FROM, later, long, replayOf } from './replay-fixture.ts'
 
 const replay = chain()
 const { moments } = replay
@@ -123,30 +123,53 @@ describe('the address of a replay', () => {
       subject: { from: FROM, to: later(60) },
       at: later(30),
       n: 7,
+      firing: null,
       selected: 'trigger:errs',
       panel: 'why',
     })
     expect(readAddress(writeAddress(address))).toEqual(address)
     const result = readAddress(new URLSearchParams('result=r1&at=yesterday&n=x&tab=none'))
-    expect(result).toEqual({ subject: { result: 'r1' }, at: null, n: null, selected: null, panel: 'moments' })
+    expect(result).toEqual({
+      subject: { result: 'r1' },
+      at: null,
+      n: null,
+      firing: null,
+      selected: null,
+      panel: 'moments',
+    })
     expect(writeAddress(result).toString()).toBe('result=r1')
   })
 
+  const nowhere = { subject: { from: null, to: null }, at: null, n: null, firing: null }
+
   it('leads to its moment, and to the instant when the moment is no longer that one', () => {
-    const subject = { from: null, to: null }
-    expect(placeOf({ subject, at: later(30), n: 7 }, replay)).toEqual({ index: 6 })
-    expect(placeOf({ subject, at: later(30), n: 2 }, replay)).toEqual({ instant: Date.parse(later(30)) })
-    expect(placeOf({ subject, at: later(30), n: null }, replay)).toEqual({ instant: Date.parse(later(30)) })
-    expect(placeOf({ subject, at: null, n: 7 }, replay)).toBeNull()
-    expect(placeOf({ subject, at: later(1), n: 9 }, { moments: [moment(1, { n: 1 })] })).toEqual({
-      instant: Date.parse(later(1)),
+    // Two moments are of that instant before it.
+    const of = (index: number) => ordinalOf(replay.moments, index)
+    expect([of(5), of(6), of(7), of(-1)]).toEqual([1, 2, 3, null])
+    expect(placeOf({ ...nowhere, at: later(30), n: 2 }, replay)).toEqual({ index: 6 })
+    expect(placeOf({ ...nowhere, at: later(30), n: 9 }, replay)).toEqual({ instant: Date.parse(later(30)) })
+    expect(placeOf({ ...nowhere, at: later(30) }, replay)).toEqual({ instant: Date.parse(later(30)) })
+    expect(placeOf({ ...nowhere, at: later(2.5), n: 1 }, replay)).toEqual({ instant: Date.parse(later(2.5)) })
+  })
+
+  it('opens at the firing that is asked for, whatever else was at that instant', () => {
+    expect(placeOf({ ...nowhere, at: later(30), firing: 'd1' }, replay)).toEqual({ index: 6 })
+    expect(placeOf({ ...nowhere, at: later(30), firing: 'gone' }, replay)).toEqual({
+      instant: Date.parse(later(30)),
     })
   })
 
-  it('of a result begins with the first event that led to it', () => {
-    const moments = [moment(1, { n: 1, kind: 'change' }), moment(2, { n: 2, kind: 'event' })]
-    const opened = { subject: { result: 'r1' }, at: null, n: null }
-    expect(placeOf(opened, { moments })).toEqual({ index: 1 })
-    expect(placeOf(opened, { moments: moments.slice(0, 1) })).toBeNull()
+  it('opens at the newest moment where nothing is asked for', () => {
+    expect(placeOf(nowhere, replay)).toEqual({ index: replay.moments.length - 1 })
+    expect(placeOf({ ...nowhere, n: 7 }, replay)).toEqual({ index: replay.moments.length - 1 })
+    expect(placeOf(nowhere, { moments: [] })).toBeNull()
+    expect(openingOf(nowhere)).toBe('newest')
+    expect(openingOf({ ...nowhere, at: later(30) })).toBe(Date.parse(later(30)))
+  })
+
+  it('of a result opens at the firing that it came of', () => {
+    const opened = { ...nowhere, subject: { result: 'r1' } }
+    expect(openingOf(opened)).toBe('start')
+    expect(placeOf(opened, replay)).toEqual({ index: 6 })
   })
 })

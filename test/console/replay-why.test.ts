@@ -3,7 +3,7 @@ import { frameAt } from '../../console/replay/frame.ts'
 import { asOf, definitionIn } from '../../console/replay/then.ts'
 import { forkRows, forkWords, spanOf } from '../../console/replay/what-if.ts'
 import { whyOf } from '../../console/replay/why.ts'
-import { gapWords, partWords, placeWords } from '../../console/replay/words.ts'
+import { emptyWords, gapWords, partWords, placeWords } from '../../console/replay/words.ts'
 import type { BacktestFiring, BacktestRun, ChangeSet, FieldChange } from '../../schemas/types.ts'
 import { chain, FROM, later, moment, NODES, replayOf } from './replay-fixture.ts'
 
@@ -41,7 +41,7 @@ describe('why a part did or did not act', () => {
       graph: { ...frame.graph, edges: frame.graph.edges.map((edge) => ({ ...edge, enabled: false })) },
     }
     expect(whyOf(NODES.wakes, off, []).state.slice(0, 2)).toEqual([
-      'It is switched off: trigger errs does not wake agent triage.',
+      'Switched off: trigger errs does not wake agent triage.',
       'Trigger errs is paused.',
     ])
     expect(why(NODES.hands, 5).state[0]).toBe(
@@ -49,14 +49,23 @@ describe('why a part did or did not act', () => {
     )
   })
 
+  it('says that nothing happened only once all of it is loaded', () => {
+    expect(emptyWords(0, 'whole')).toBe('Nothing in this span')
+    expect(emptyWords(0, 'here')).toBe('Not loaded yet')
+    expect(emptyWords(0, 'not-loaded')).toBe('Not loaded yet')
+    expect(emptyWords(0, 'loading')).toBe('Loading')
+    expect(emptyWords(9, 'here')).toBe('Before the first moment')
+  })
+
   it('names parts, places and gaps in words', () => {
     const { graph } = frameAt(replay, { index: 17 })
     expect(partWords(NODES.hands, graph)).toBe('triage on investigate to digger')
     expect(partWords('agent:gone', graph)).toBe('agent gone')
-    expect(placeWords(replay.moments[6]!, 6, 18, Date.parse(later(30)))).toMatch(
+    expect(placeWords(replay.moments[6]!, 6, 18, Date.parse(later(30)), 'whole')).toMatch(
       /^2026-11-20 \d\d:\d\d:30\.000\. Moment 7 of 18: errs fired for pay$/,
     )
-    expect(placeWords(null, -1, 0, Date.parse(FROM))).toMatch(/Nothing happened\.$/)
+    expect(placeWords(replay.moments[6]!, 6, 18, Date.parse(later(30)), 'here')).toContain('of 18 loaded:')
+    expect(placeWords(null, -1, 0, Date.parse(FROM), 'whole')).toMatch(/Nothing in this span\.$/)
     expect(gapWords({ kind: 'purged', from: FROM, to: later(9), message: 'Events were purged.' })).toMatch(
       /^Removed, .* to .*: Events were purged\.$/,
     )

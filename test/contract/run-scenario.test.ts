@@ -18,7 +18,8 @@ const preview = (body: object = {}) => svc.post<ScenarioPreview>(`/api/runs/${ru
 const file = (body: object = {}) => svc.post<ScenarioFile>(`/api/runs/${run}/scenario/file`, body)
 const mark = (body: object) => svc.post(`/api/projects/${project}/results/${run}/mark`, body)
 
-beforeAll(async () => {
+/** An instance with a run to make a scenario of. @param pages info events besides the deploy, the error and the later change. */
+async function begin(pages: number): Promise<void> {
   svc = await startInstance()
   project = (await svc.post<{ id: string }>('/api/projects', { template: 'custom', name: 'Shop' })).id
   const labels = ['service', 'customer'].map((name) => ({ name, field: name, primary: name === 'service' }))
@@ -30,26 +31,29 @@ beforeAll(async () => {
     { type: 'deployed', text: 'deployed v2 for ada@acme.example of Acme Ltd', at: at(-600) },
     { type: 'error', text: 'price is negative for Acme Ltd', customer: 'Acme Ltd', at: at(-300) },
     { type: 'config_set', text: 'log sampling set to 5', at: at(-50) },
-    ...Array.from({ length: 60 }, (_, i) => ({
+    ...Array.from({ length: pages }, (_, i) => ({
       type: 'info',
-      text: `served page ${i}`,
-      at: at(-600 + i * 10),
+      text: `served page ${i % 60}`,
+      at: at(-600 + (i % 60) * 10),
     })),
   ]
-  await svc.post(
-    `/ingest/${made.ingest_key}`,
-    lines.map((line) => ({ service: 'shop', ...line })),
-  )
+  for (let from = 0; from < lines.length; from += 5_000)
+    await svc.post(
+      `/ingest/${made.ingest_key}`,
+      lines.slice(from, from + 5_000).map((line) => ({ service: 'shop', ...line })),
+    )
   ids = ['evt_1', 'evt_2']
   const found = await svc.post<{ run_id: string }>(`/api/projects/${project}/findings`, {
     ...{ entity: 'shop', finding: 'The price of Acme Ltd is wrong.', agent: 'maria' },
     claims: [{ text: 'The price.', events: [ids[1]], quote: 'price is negative', role: 'cause' }],
   })
   run = found.run_id
-})
-afterAll(() => svc.stop())
+}
 
 describe('a scenario made from a run', () => {
+  beforeAll(() => begin(60))
+  afterAll(() => svc.stop())
+
   it('proposes the causes of claims that hold, and before them the event that a mark names', async () => {
     expect(await preview()).toMatchObject({ cause_from: 'claims', causes: [[{ id: ids[1] }]] })
     await mark({ mark: 'wrong' })
@@ -110,5 +114,23 @@ describe('a scenario made from a run', () => {
   ])('%j is refused', async (body, sentence) => {
     const [status, said] = await svc.refused('POST', `/api/runs/${run}/scenario`, body)
     expect([status, said]).toEqual([400, expect.stringContaining(sentence)])
+  })
+})
+
+describe('a scenario of more than 20,000 events', () => {
+  beforeAll(() => begin(20_100))
+  afterAll(() => svc.stop())
+
+  it('is looked through by its first message alone: no agent runs over it', async () => {
+    expect(await preview({ causes: [[ids[0]]] })).toMatchObject({
+      ...{ checked: 'first_message', events: 20_103, unfit: [] },
+    })
+  })
+
+  it('and is not fit where whoever knows nothing would name the cause', async () => {
+    expect(await preview({ causes: [['evt_3']] })).toMatchObject({
+      checked: 'first_message',
+      unfit: [expect.stringContaining('newest-change')],
+    })
   })
 })

@@ -59,7 +59,7 @@ const RULES: readonly [rule: string, pattern: RegExp][] = [
   ],
   ['nobody is told', /(?:^|[.:;?!] )Told\b/],
   ['"Optional" or "Default: …", never "Blank"', /\b[Bb]lank(?::| keeps| goes)/],
-  ['no apology, no joke, no exclamation mark', /\b(?:[Ss]orry|[Oo]ops|[Pp]lease)\b|[a-z]!(?:$|\s)/],
+  ['no apology, no joke, no exclamation mark', /\b(?:[Ss]orry|[Oo]ops|[Pp]lease)\b|^[A-Z][^()=]*!$/],
   ['verb and object on buttons', /^(?:Leave it|Keep it|OK|Submit)$/],
 ]
 

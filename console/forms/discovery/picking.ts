@@ -1,5 +1,5 @@
 /** What a discovery offers to choose from, and what it says of the choice, by the shape of its answers. */
-import { count, exactValue } from '../../lib/time.ts'
+import { count, exactly } from '../../lib/time.ts'
 
 /** An answer of POST /api/sources/discover. */
 export type Found = Record<string, unknown>
@@ -122,7 +122,7 @@ export function valuesText({ cardinality, values_preview: values }: KeyChoice): 
 
 /** A value as it is read in a table. */
 export function sampleText(sample: number | null): string {
-  return sample === null ? 'no value now' : exactValue(sample)
+  return sample === null ? 'no value now' : exactly(sample)
 }
 
 /** "12 metrics". */

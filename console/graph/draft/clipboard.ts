@@ -70,7 +70,7 @@ export function pasteShared(graph: ProjectGraph, { parts, wakes, handoffs }: Cop
     if (!findNode(graph, nodeId(part)))
       patch = deepened(patch, { uses: { [part.kind]: { [part.name]: {} } } })
   patch = deepened(patch, wiringPatch(wakes, handoffs))
-  if (Object.keys(patch as object).length === 0) throw new Error('They are in the project already.')
+  if (Object.keys(patch as object).length === 0) throw new Error('These parts are in the project already.')
   return {
     label: `Share ${wordsOf(parts)}`,
     said: `Pasted ${wordsOf(parts)}: shared with this project.`,

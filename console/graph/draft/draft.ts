@@ -90,3 +90,13 @@ export function stepOf(draft: Draft, operation: number): number | null {
   })
   return at === -1 ? null : at
 }
+
+/** The draft without places of nodes it makes. @param nodes ids; absent: all of them */
+export function withoutPlaces(draft: Draft, nodes?: readonly string[]): Draft {
+  const steps = draft.steps.map((step) =>
+    step.places
+      ? { ...step, places: nodes ? step.places.filter(({ node }) => !nodes.includes(node)) : [] }
+      : step,
+  )
+  return { ...draft, steps }
+}

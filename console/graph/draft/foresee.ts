@@ -178,6 +178,7 @@ const freshNode = (part: PartRef, spec: Fields): GraphNode => ({
   running: 0,
   queued: 0,
   spend_today_usd: null,
+  last_verdict: null,
   verdicts: part.kind === 'agent' ? verdictsIn(spec) : [],
 })
 

@@ -33,7 +33,7 @@ export interface FreePart extends PartRef {
 /** Parts that are there join the project: shared with those that use them, or moved out of Default. */
 export function addExisting(graph: ProjectGraph, parts: readonly FreePart[], at: Place | null = null): Step {
   const absent = parts.filter((part) => !findNode(graph, nodeId(part)))
-  if (absent.length === 0) throw new Error('They are in the project already.')
+  if (absent.length === 0) throw new Error('These parts are in the project already.')
   let joins: unknown = {}
   let leaves: unknown = {}
   for (const { kind, name, movesFrom } of absent) {

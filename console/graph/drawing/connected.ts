@@ -8,9 +8,12 @@ export interface Part {
   loose: boolean
 }
 
-/** In the order of their first nodes, loose ones last. Skills and what hangs under an agent are not laid out here. */
-export function connectedParts(drawn: Drawn): Part[] {
-  const nodes = drawn.nodes.filter((node) => node.kind !== 'skill' && !node.attached)
+/** When triggers last fired, epoch ms, by node: taken once, so that a drawing that is looked at does not turn over. */
+export type Recent = Readonly<Record<string, number>>
+
+/** Those that fired last come first, then in the order of their first nodes; loose ones last. */
+export function connectedParts(drawn: Pick<Drawn, 'nodes' | 'edges'>, recent: Recent = {}): Part[] {
+  const { nodes } = drawn
   const known = new Set(nodes.map((node) => node.id))
   const edges = drawn.edges.filter((edge) => known.has(edge.from) && known.has(edge.to))
   const root = roots(nodes, edges)
@@ -25,6 +28,10 @@ export function connectedParts(drawn: Drawn): Part[] {
   const all = [...parts.values()]
   const loose = all.filter((part) => !part.edges.length).flatMap((part) => part.nodes)
   const rest = all.filter((part) => part.edges.length)
+  const firedAt = new Map(
+    rest.map((part) => [part, Math.max(...part.nodes.map(({ id }) => recent[id] ?? 0))]),
+  )
+  rest.sort((a, b) => firedAt.get(b)! - firedAt.get(a)!)
   return loose.length ? [...rest, { nodes: loose, edges: [], loose: true }] : rest
 }
 

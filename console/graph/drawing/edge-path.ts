@@ -3,8 +3,6 @@
 export interface EdgeEnds {
   from: { x: number; y: number }
   to: { x: number; y: number }
-  /** It leaves the node below, as edges to MCP servers do. */
-  below: boolean
   /** Height under which a line that runs back passes free of both nodes. */
   lane: number
 }
@@ -18,34 +16,17 @@ const point = (x: number, y: number): string => `${round(x)},${round(y)}`
 const round = (n: number): number => Math.round(n * 10) / 10
 
 /** Forward in one curve; back, or to itself, in a loop below both nodes. */
-export function edgeLine({ from, to, below, lane }: EdgeEnds): EdgeLine {
-  if (below) return downwards(from, to)
+export function edgeLine({ from, to, lane }: EdgeEnds): EdgeLine {
   if (to.x < from.x + 24) return backwards(from, to, lane)
-  const bend = Math.max(36, (to.x - from.x) / 2)
+  const bend = Math.max(28, (to.x - from.x) / 2)
   return {
     d: `M${point(from.x, from.y)} C${point(from.x + bend, from.y)} ${point(to.x - bend, to.y)} ${point(to.x, to.y)}`,
     label: { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 },
   }
 }
 
-function downwards(from: EdgeEnds['from'], to: EdgeEnds['to']): EdgeLine {
-  const label = { x: (from.x + to.x) / 2, y: to.y }
-  // A server that stands under its agent hangs on an elbow; one to the right is reached by a curve.
-  if (to.y > from.y + 8 && to.x > from.x && to.x - from.x < 60) {
-    const turn = Math.min(8, to.x - from.x)
-    return {
-      d: `M${point(from.x, from.y)} L${point(from.x, to.y - turn)} Q${point(from.x, to.y)} ${point(from.x + turn, to.y)} L${point(to.x, to.y)}`,
-      label,
-    }
-  }
-  return {
-    d: `M${point(from.x, from.y)} C${point(from.x, from.y + 70)} ${point(to.x - 120, to.y)} ${point(to.x, to.y)}`,
-    label: { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 },
-  }
-}
-
 function backwards(from: EdgeEnds['from'], to: EdgeEnds['to'], lane: number): EdgeLine {
-  const out = 56
+  const out = 40
   return {
     d:
       `M${point(from.x, from.y)} C${point(from.x + out, from.y)} ${point(from.x + out, lane)} ${point(from.x, lane)} ` +

@@ -1,7 +1,7 @@
 /**
- * What of a graph is drawn while groups are collapsed: a group stands for its nodes and says how many,
- * edges lead to it, and edges that then run beside each other are one. Pure; ids of what is drawn as it
- * is stay the same.
+ * What of a graph is drawn: MCP servers as chips inside the agents that use them, skills not at all, since every agent
+ * sees them. While groups are collapsed a group stands for its nodes and says how many, edges lead to it, and edges
+ * that then run beside each other are one. Pure; ids of what is drawn as it is stay the same.
  */
 import type { GraphEdge, GraphNode, ProjectGraph } from '../../../schemas/types.ts'
 import type { NodeKind } from '../types.ts'
@@ -10,14 +10,15 @@ export interface DrawnNode {
   id: string
   kind: NodeKind | 'group'
   name: string
+  /** Those that have a row and a port: what hands off, and all of them where one edits. */
   verdicts: readonly string[]
-  /** Stands in under its agent, which alone uses it. */
-  attached: boolean
+  /** MCP servers an agent uses. */
+  tools: readonly GraphNode[]
   /** Null: a group. */
   node: GraphNode | null
   /** What a group stands for. */
   members: readonly GraphNode[]
-  /** Attachments of an agent that are collapsed into it. */
+  /** Destinations of an agent that are collapsed into it. */
   hidden: number
 }
 
@@ -40,14 +41,9 @@ export interface Drawn {
   standIn: ReadonlyMap<string, string>
 }
 
-export const FOLDABLE: readonly NodeKind[] = [
-  'source',
-  'trigger',
-  'agent',
-  'mcp_server',
-  'destination',
-  'skill',
-]
+/** Kinds that are nodes of the drawing, in their order. */
+export const FOLDABLE: readonly NodeKind[] = ['source', 'trigger', 'agent', 'destination']
+export const ALL_KINDS: readonly NodeKind[] = [...FOLDABLE, 'mcp_server', 'skill']
 export const kindFold = (kind: NodeKind): string => `kind:${kind}`
 export const attachmentFold = (agent: string): string => `of:${agent}`
 export const groupId = (kind: NodeKind): string => `group:${kind}`
@@ -74,12 +70,11 @@ export const countOf = (n: number, kind: NodeKind): string => `${n} ${(n === 1 ?
 export const kindWord = (kind: NodeKind): string => SINGULARS[kind]
 export const kindWords = (kind: NodeKind): string => PLURALS[kind]
 
-/** MCP servers and destinations that only one agent has, by agent. */
+/** Destinations that only one agent has, by agent. */
 export function attachmentsOf(graph: Pick<ProjectGraph, 'nodes' | 'edges'>): Map<string, string[]> {
   const users = new Map<string, Set<string>>()
   for (const edge of graph.edges)
-    if (edge.kind === 'uses' || edge.kind === 'tells')
-      users.set(edge.to, (users.get(edge.to) ?? new Set()).add(edge.from))
+    if (edge.kind === 'tells') users.set(edge.to, (users.get(edge.to) ?? new Set()).add(edge.from))
   const found = new Map<string, string[]>()
   for (const node of graph.nodes) {
     const [agent, ...others] = users.get(node.id) ?? []
@@ -89,10 +84,14 @@ export function attachmentsOf(graph: Pick<ProjectGraph, 'nodes' | 'edges'>): Map
   return found
 }
 
-/** @param folded what is collapsed, as kindFold and attachmentFold name it */
+/**
+ * @param folded what is collapsed, as kindFold and attachmentFold name it
+ * @param allVerdicts whether verdicts that nobody takes over on have a port, too
+ */
 export function foldGraph(
   graph: Pick<ProjectGraph, 'nodes' | 'edges'>,
   folded: ReadonlySet<string> = new Set(),
+  allVerdicts = false,
 ): Drawn {
   const attachments = attachmentsOf(graph)
   const standIn = new Map<string, string>()
@@ -100,18 +99,20 @@ export function foldGraph(
     if (folded.has(attachmentFold(agent))) for (const id of ids) standIn.set(id, agent)
   for (const node of graph.nodes)
     if (folded.has(kindFold(node.kind))) standIn.set(node.id, groupId(node.kind))
-  const under = new Map<string, string>()
-  for (const [agent, ids] of attachments) for (const id of ids) under.set(id, agent)
+  const used = usedBy(graph)
+  const handed = handedOff(graph.edges)
   const nodes: DrawnNode[] = []
   for (const node of graph.nodes) {
-    if (standIn.has(node.id)) continue
+    if (standIn.has(node.id) || !FOLDABLE.includes(node.kind)) continue
     const own = attachments.get(node.id) ?? []
     nodes.push({
       id: node.id,
       kind: node.kind,
       name: node.name,
-      verdicts: node.verdicts,
-      attached: node.kind === 'mcp_server' && under.has(node.id) && !standIn.has(under.get(node.id)!),
+      verdicts: allVerdicts
+        ? node.verdicts
+        : node.verdicts.filter((verdict) => handed.has(`${node.id} ${verdict}`)),
+      tools: used.get(node.id) ?? [],
       node,
       members: [],
       hidden: own.filter((id) => standIn.get(id) === node.id).length,
@@ -121,15 +122,30 @@ export function foldGraph(
     const members = graph.nodes.filter((node) => standIn.get(node.id) === groupId(kind))
     if (members.length) nodes.push(groupNode(kind, members))
   }
-  return { nodes, edges: foldEdges(graph.edges, standIn), standIn }
+  const wires = graph.edges.filter(({ kind }) => kind !== 'uses')
+  return { nodes, edges: foldEdges(wires, standIn), standIn }
 }
+
+function usedBy({ nodes, edges }: Pick<ProjectGraph, 'nodes' | 'edges'>): Map<string, GraphNode[]> {
+  const servers = new Map(nodes.filter(({ kind }) => kind === 'mcp_server').map((node) => [node.id, node]))
+  const used = new Map<string, GraphNode[]>()
+  for (const { kind, from, to } of edges) {
+    const server = kind === 'uses' ? servers.get(to) : undefined
+    if (server) used.set(from, [...(used.get(from) ?? []), server])
+  }
+  return used
+}
+
+/** Verdicts somebody takes over on, as "agent verdict". */
+const handedOff = (edges: readonly GraphEdge[]): Set<string> =>
+  new Set(edges.flatMap(({ kind, from, verdict }) => (kind === 'hands_off' ? [`${from} ${verdict}`] : [])))
 
 const groupNode = (kind: NodeKind, members: readonly GraphNode[]): DrawnNode => ({
   id: groupId(kind),
   kind: 'group',
   name: countOf(members.length, kind),
   verdicts: [],
-  attached: false,
+  tools: [],
   node: null,
   members,
   hidden: 0,

@@ -1,19 +1,23 @@
 /**
- * Sizes of what is drawn, in pixels at full size, and where edges start and end. Fixed by kind and
- * verdicts, never by what a node shows at the moment: so nothing is measured, and a drawing that runs
- * does not move.
+ * Sizes of what is drawn, in pixels at full size, and where edges start and end. A node is 208 × 60 whatever it shows,
+ * and grows by a row for each verdict that has a port: so nothing is measured, and a drawing that runs does not move.
  */
 import type { GraphNode } from '../../../schemas/types.ts'
 
-export const WIDTH = 236
+export const WIDTH = 208
+export const HEIGHT = 60
+/** Between two columns: room for the label of a handoff. */
+export const COLUMN_GAP = 88
+export const ROW_GAP = 16
+/** Between two connected parts, one below the other. */
+export const PART_GAP = 32
+/** What is put by hand stands on a grid of so many pixels. */
+export const GRID = 8
 /** Of handles; an edge starts at the outer rim. */
 export const HANDLE = 10
-/** How far an attachment stands in under its agent. */
-export const INDENT = 28
-export const VERDICT_TOP = 84
 export const VERDICT_ROW = 22
 /** Where the general handles are, from the top of a node. */
-export const PORT_Y = 24
+export const PORT_Y = HEIGHT / 2
 
 export interface Box {
   x: number
@@ -25,55 +29,36 @@ export interface Box {
 export interface Port {
   id: string
   type: 'source' | 'target'
-  side: 'left' | 'right' | 'bottom'
+  side: 'left' | 'right'
   /** Centre, from the node's corner. */
   x: number
   y: number
 }
 
-type Sized = { kind: GraphNode['kind'] | 'group'; verdicts: readonly string[]; attached: boolean }
+type Sized = { kind: GraphNode['kind'] | 'group'; verdicts: readonly string[] }
 
-const HEIGHTS: Record<Sized['kind'], number> = {
-  source: 82,
-  trigger: 82,
-  agent: 82,
-  mcp_server: 58,
-  skill: 58,
-  destination: 82,
-  group: 82,
-}
-
-export function sizeOf(node: Sized): { width: number; height: number } {
-  const verdicts = node.kind === 'agent' ? node.verdicts.length : 0
-  return {
-    width: node.attached ? WIDTH - INDENT : WIDTH,
-    height: HEIGHTS[node.kind] + (verdicts ? verdicts * VERDICT_ROW + 8 : 0),
-  }
-}
+export const sizeOf = ({ verdicts }: Pick<Sized, 'verdicts'>): { width: number; height: number } => ({
+  width: WIDTH,
+  height: HEIGHT + verdicts.length * VERDICT_ROW,
+})
 
 export const verdictPort = (verdict: string): string => `verdict:${verdict}`
 
-/** Handles of a node: in on the left, out on the right, one out per verdict, and below for MCP servers. */
+/** Handles of a node: in on the left, out on the right, and one out per verdict that it shows. */
 export function portsOf(node: Sized): Port[] {
-  const { width, height } = sizeOf(node)
   const into: Port = { id: 'in', type: 'target', side: 'left', x: 0, y: PORT_Y }
-  const out: Port = { id: 'out', type: 'source', side: 'right', x: width, y: PORT_Y }
-  if (node.kind === 'agent')
-    return [
-      into,
-      out,
-      ...node.verdicts.map(
-        (verdict, i): Port => ({
-          id: verdictPort(verdict),
-          type: 'source',
-          side: 'right',
-          x: width,
-          y: VERDICT_TOP + i * VERDICT_ROW + VERDICT_ROW / 2,
-        }),
-      ),
-      { id: 'uses', type: 'source', side: 'bottom', x: 14, y: height },
-    ]
+  const out: Port = { id: 'out', type: 'source', side: 'right', x: WIDTH, y: PORT_Y }
   if (node.kind === 'source') return [out]
-  if (node.kind === 'trigger' || node.kind === 'group') return [into, out]
-  return node.kind === 'skill' ? [] : [into]
+  if (node.kind === 'destination') return [into]
+  if (node.kind !== 'agent') return [into, out]
+  const verdicts = node.verdicts.map(
+    (verdict, i): Port => ({
+      id: verdictPort(verdict),
+      type: 'source',
+      side: 'right',
+      x: WIDTH,
+      y: HEIGHT + i * VERDICT_ROW + VERDICT_ROW / 2,
+    }),
+  )
+  return [into, out, ...verdicts]
 }

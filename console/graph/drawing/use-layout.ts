@@ -5,6 +5,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { GraphPosition } from '../../../schemas/types.ts'
 import { type Layout, layoutGraph, layoutKey } from '../layout.ts'
+import type { Recent } from './connected.ts'
 import type { Drawn } from './fold.ts'
 import type { LayoutDone, LayoutTask } from './layout-worker.ts'
 
@@ -12,11 +13,11 @@ import type { LayoutDone, LayoutTask } from './layout-worker.ts'
 const AT_ONCE = 60
 
 /** @returns null until the first layout of a large graph is there */
-export function useLayout(drawn: Drawn, positions: readonly GraphPosition[]): Layout | null {
-  const key = layoutKey(drawn, positions)
+export function useLayout(drawn: Drawn, positions: readonly GraphPosition[], recent: Recent): Layout | null {
+  const key = layoutKey(drawn, positions, recent)
   const small = drawn.nodes.length <= AT_ONCE
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key holds all that the layout reads.
-  const now = useMemo(() => (small ? layoutGraph(drawn, positions) : null), [key, small])
+  const now = useMemo(() => (small ? layoutGraph(drawn, positions, recent) : null), [key, small])
   const [later, setLater] = useState<Layout | null>(null)
   const worker = useRef<Worker | null>(null)
   const n = useRef(0)
@@ -36,7 +37,7 @@ export function useLayout(drawn: Drawn, positions: readonly GraphPosition[]): La
     worker.current.onmessage = ({ data }: MessageEvent<LayoutDone>) => {
       if (data.n === n.current) setLater(data.layout)
     }
-    const task: LayoutTask = { n: n.current, drawn, positions }
+    const task: LayoutTask = { n: n.current, drawn, positions, recent }
     worker.current.postMessage(task)
   }, [key, small])
   const shown = now ?? later ?? last.current

@@ -12,8 +12,7 @@ export const EdgeLineShape = memo(function EdgeLineShape(props: EdgeProps<FlowEd
   const line = edgeLine({
     from: { x: props.sourceX, y: props.sourceY },
     to: { x: props.targetX, y: props.targetY },
-    below: props.sourceHandleId === 'uses',
-    lane: Math.max(props.sourceY + under.from, props.targetY + under.to) + 20,
+    lane: Math.max(props.sourceY + under.from, props.targetY + under.to) + 10,
   })
   const label = edgeLabel(drawn)
   const isOff = drawn.edge?.enabled === false

@@ -2,11 +2,12 @@
  * A project, drawn or listed, as it is now and as a draft would leave it. It is read until somebody
  * begins to edit; whoever may only read sees no editing.
  */
-import { Button, Drawer, Group, Paper, SegmentedControl, Stack, VisuallyHidden } from '@mantine/core'
+import { Button, Drawer, Group, Paper, Stack, VisuallyHidden } from '@mantine/core'
 import { Pencil } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ProjectGraph } from '../../../schemas/types.ts'
 import { graphApi } from '../../graph-client.ts'
+import { isOutermost } from '../../lib/escape.ts'
 import '../../styles/editor.css'
 import { findEdge, findNode } from '../draft/ids.ts'
 import type { GraphMarks } from '../types.ts'
@@ -14,6 +15,7 @@ import { AppliedNote } from './changes/applied-note.tsx'
 import type { Applied } from './changes/apply-draft.tsx'
 import { DraftPanel } from './changes/draft-panel.tsx'
 import { UndoButtons } from './changes/steps.tsx'
+import { changesWords, EditBar, ViewSwitch } from './edit-bar.tsx'
 import { EditorCanvas } from './editor-canvas.tsx'
 import { ListEditor } from './list/list-editor.tsx'
 import { EdgePanel } from './panel/edge-panel.tsx'
@@ -23,6 +25,7 @@ import { PartPalette } from './panel/part-palette.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
 import { PasteDialog } from './paste-dialog.tsx'
 import { SelectionButtons } from './pasting.tsx'
+import { useEditRoom } from './state/use-edit-room.ts'
 import { type Opened, type Session, useSession } from './state/use-session.ts'
 
 interface Props {
@@ -36,124 +39,192 @@ interface Props {
 
 export function ProjectEditor({ live, marks, onVisit, empty }: Props) {
   const session = useSession(live, onVisit)
-  const { editor, pasting, applied } = session
+  const { editor, pasting, isEditing, isNarrow } = session
+  const isRoom = isEditing && !isNarrow
+  useEditRoom(isRoom)
   return (
-    <Stack gap="md">
-      <TopBar session={session} />
-      {applied && (
-        <AppliedNote
-          applied={applied}
-          onDone={(said) => {
-            session.setApplied(null)
-            editor.say(said)
-          }}
-        />
-      )}
-      <Frame session={session} marks={marks} empty={empty} />
-      {session.isEditing && (
-        <DraftPanel
-          editor={editor}
-          tab={session.tab}
-          onTab={session.setTab}
-          onOpen={session.onOpen}
-          onApply={() => session.setApplied(null)}
-          onApplied={(result) => {
-            session.setApplied(result)
-            session.setOpened(null)
-            session.setWantsEdit(true)
-            editor.say('The draft is applied.')
-            if (result.places.length) void keepPlaces(live, result.places)
-          }}
-        />
+    <>
+      {isRoom ? (
+        <Room session={session} marks={marks} />
+      ) : (
+        <Stack gap="md">
+          <TopBar session={session} />
+          <Applying session={session} />
+          <Frame session={session} marks={marks} empty={empty} />
+          {isEditing && <Draft session={session} />}
+        </Stack>
       )}
       <PasteDialog found={pasting.found} onClose={pasting.cancel} onPaste={pasting.paste} />
       <VisuallyHidden role="status" aria-live="polite">
         {editor.said}
       </VisuallyHidden>
-    </Stack>
+    </>
   )
 }
 
 function TopBar({ session }: { session: Session }) {
   const { editor, actions, isEditing, selected } = session
+  const { draft } = editor
   return (
     <Group justify="space-between">
       <Group gap="xs">
-        <SegmentedControl
-          size="xs"
-          aria-label="How the project is shown"
-          value={session.view}
-          onChange={session.setView}
-          data={[
-            { value: 'canvas', label: 'Canvas' },
-            { value: 'list', label: 'List' },
-          ]}
-        />
+        <ViewSwitch session={session} />
         {isEditing && <UndoButtons editor={editor} />}
         {isEditing && (
           <SelectionButtons actions={actions} selected={selected} onPaste={session.pasting.read} />
         )}
       </Group>
-      {editor.draft && session.mayEdit && <Button onClick={showDraft}>Review and apply</Button>}
-      {editor.draft === null && session.mayEdit && (
-        <Button
-          variant={isEditing ? 'default' : 'filled'}
-          leftSection={<Pencil size={15} aria-hidden />}
-          onClick={() => {
-            session.setWantsEdit(!isEditing)
-            session.setOpened(null)
-          }}
-        >
-          {isEditing ? 'Done editing' : 'Edit'}
-        </Button>
-      )}
+      <Group gap="xs">
+        {isEditing && draft && <Button onClick={showDraft}>Review and apply</Button>}
+        {session.mayEdit && (
+          <Button
+            variant={isEditing ? 'default' : 'filled'}
+            leftSection={isEditing ? null : <Pencil size={15} aria-hidden />}
+            onClick={isEditing ? session.leave : session.begin}
+          >
+            {isEditing ? 'Close' : draft ? `Edit, ${changesWords(draft.cursor)}` : 'Edit'}
+          </Button>
+        )}
+      </Group>
     </Group>
   )
 }
 
-/** Palette, drawing or lists, and the side panel, which lies over the page where there is little room. */
-function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks; empty: ReactNode }) {
-  const { editor, actions, isEditing, isNarrow, opened, setOpened } = session
-  const close = () => setOpened(null)
-  const panel = isEditing ? panelOf(session) : null
-  const isBeside = panel !== null && !isNarrow
+/** At a desk: the bar, the drawing or the lists, and one panel beside them. Escape closes what was opened last. */
+function Room({ session, marks }: { session: Session; marks: GraphMarks }) {
+  const { opened, setOpened, hasPalette, setPalette } = session
+  const closeInner = () => (opened ? setOpened(null) : setPalette(false))
+  const panel = panelOf(session) ?? (hasPalette ? <Palette session={session} /> : null)
   return (
-    <div className="editor-frame" data-editing={isEditing} data-panel={isBeside}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape bubbles up from what is focused in it.
+    <div
+      className="editor-room"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && isOutermost(event)) closeInner()
+      }}
+    >
+      <EditBar session={session} />
+      <div className="editor-body">
+        <div className="editor-main">
+          {session.view === 'canvas' ? (
+            <EditorCanvas {...session} isRoom marks={marks} onNew={(made, at) => setOpened({ made, at })} />
+          ) : (
+            <div className="editor-lists">
+              <ListEditor {...session} />
+            </div>
+          )}
+          <div className="editor-applied">
+            <Applying session={session} />
+          </div>
+        </div>
+        {panel && (
+          <SidePanel
+            key={keyOf(opened)}
+            label={opened ? 'Edit what is selected' : 'Add parts'}
+            isWide={opened !== null && 'review' in opened}
+            takesFocus={opened !== null}
+            onClose={closeInner}
+          >
+            {panel}
+          </SidePanel>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Where there is little room: palette, drawing or lists below each other, and panels over the page. */
+function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks; empty: ReactNode }) {
+  const { editor, isEditing, isNarrow, opened, setOpened } = session
+  const close = () => setOpened(null)
+  // The draft stands below already.
+  const panel = isEditing && opened && !('review' in opened) ? panelOf(session) : null
+  return (
+    <Stack gap="md">
       {isEditing && (
         <Paper withBorder radius="md" p="sm" className="editor-palette">
-          <PartPalette
-            actions={actions}
-            onNew={(made) => setOpened({ made, at: null })}
-            onAdded={(id) => session.onSelect([id])}
-          />
+          <Palette session={session} />
         </Paper>
       )}
       <div className="editor-main">
         {editor.live.nodes.length === 0 && !isEditing ? (
           empty
         ) : session.view === 'canvas' ? (
-          <EditorCanvas {...session} marks={marks} onNew={(made, at) => setOpened({ made, at })} />
+          <EditorCanvas
+            {...session}
+            isRoom={false}
+            marks={marks}
+            onNew={(made, at) => {
+              session.begin()
+              setOpened({ made, at })
+            }}
+          />
         ) : (
           <ListEditor {...session} />
         )}
       </div>
-      {isBeside && (
-        <SidePanel key={keyOf(opened)} onClose={close}>
-          {panel}
-        </SidePanel>
-      )}
       <Drawer opened={panel !== null && isNarrow} onClose={close} position="right" size="100%" title="Edit">
         {panel}
       </Drawer>
-    </div>
+    </Stack>
+  )
+}
+
+const Palette = ({ session: { actions, setOpened, onSelect } }: { session: Session }) => (
+  <PartPalette
+    actions={actions}
+    onNew={(made) => setOpened({ made, at: null })}
+    onAdded={(id) => onSelect([id])}
+  />
+)
+
+function Applying({ session }: { session: Session }) {
+  const { applied, editor, setApplied } = session
+  if (!applied) return null
+  return (
+    <AppliedNote
+      applied={applied}
+      onDone={(said) => {
+        setApplied(null)
+        editor.say(said)
+      }}
+    />
+  )
+}
+
+function Draft({ session }: { session: Session }) {
+  const { editor } = session
+  return (
+    <DraftPanel
+      editor={editor}
+      tab={session.tab}
+      onTab={session.setTab}
+      onOpen={session.onOpen}
+      onApply={() => session.setApplied(null)}
+      onApplied={(result) => {
+        session.setApplied(result)
+        session.setOpened(null)
+        session.begin()
+        editor.say('The draft is applied.')
+        if (result.places.length) void keepPlaces(editor.live, result.places)
+      }}
+    />
   )
 }
 
 const keyOf = (opened: Opened): string =>
-  opened === null ? '' : 'id' in opened ? opened.id : `new:${opened.made}`
+  opened === null
+    ? 'palette'
+    : 'id' in opened
+      ? opened.id
+      : 'made' in opened
+        ? `new:${opened.made}`
+        : 'review'
 
-function panelOf({ editor, actions, opened, setOpened }: Session): ReactNode {
+function panelOf(session: Session): ReactNode {
+  const { editor, actions, opened, setOpened } = session
   if (opened === null) return null
+  if ('review' in opened) return <Draft session={session} />
   if ('made' in opened)
     return (
       <NewPartPanel
@@ -168,7 +239,9 @@ function panelOf({ editor, actions, opened, setOpened }: Session): ReactNode {
   const node = findNode(editor.graph, opened.id)
   if (node) return <NodePanel editor={editor} actions={actions} node={node} />
   const edge = findEdge(editor.graph, opened.id)
-  return edge ? <EdgePanel editor={editor} actions={actions} edge={edge} /> : null
+  return edge ? (
+    <EdgePanel editor={editor} actions={actions} edge={edge} onOpen={(id) => setOpened({ id })} />
+  ) : null
 }
 
 /** The draft stands below, which may be far below a list. */

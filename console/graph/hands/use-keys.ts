@@ -8,6 +8,7 @@ import type { Canvas } from '../canvas.ts'
 import { kindFold } from '../drawing/fold.ts'
 import { type Arrow, nextNode } from '../drawing/walk.ts'
 import type { NodeKind } from '../types.ts'
+import { isSeen } from './use-fit.ts'
 
 const ARROWS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown']
 
@@ -23,6 +24,7 @@ export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) 
   const unfold = useCallback((group: string) => {
     const folded = new Set(latest.current.view.folded)
     folded.delete(kindFold(group.slice('group:'.length) as NodeKind))
+    latest.current.fitNext.current = true
     latest.current.setView({ folded })
   }, [])
 
@@ -43,8 +45,10 @@ export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) 
       if (id.startsWith('group:')) unfold(id)
       else canvas.onOpen?.(id)
     } else if (event.key === ' ') canvas.onSelect([id])
-    else if (event.key === 'Escape') leave(canvas)
-    else if (canvas.editing && (event.key === 'Delete' || event.key === 'Backspace')) {
+    else if (event.key === 'Escape') {
+      // What is around the drawing closes its own then.
+      if (!leave(canvas)) return blur(canvas)
+    } else if (canvas.editing && (event.key === 'Delete' || event.key === 'Backspace')) {
       if (canvas.selected.length) canvas.editing.onDelete(canvas.selected)
     } else return
     event.preventDefault()
@@ -57,39 +61,40 @@ export function useKeys(canvas: Canvas, root: RefObject<HTMLDivElement | null>) 
   return { tabStop, onKeyDown, onFocus, unfold }
 }
 
+/** While one only reads, Escape leaves the drawing in the end. */
+function blur({ editing }: Canvas): void {
+  if (!editing && document.activeElement instanceof HTMLElement) document.activeElement.blur()
+}
+
 const nodeOf = (target: EventTarget): string | undefined =>
   (target as HTMLElement).closest<HTMLElement>('.react-flow__node')?.dataset.id
 
 const isTyping = (target: EventTarget): boolean =>
   (target as HTMLElement).closest('input, textarea, select, [contenteditable="true"]') !== null
 
-/** First the selection, then the full screen, then the drawing itself. */
-function leave(canvas: Canvas): void {
+/** What was opened last goes first: the selection, the flow, the full screen. @returns whether anything was open */
+export function leave(canvas: Canvas): boolean {
   if (canvas.selected.length) canvas.onSelect([])
+  else if (canvas.view.flow !== null) canvas.setView({ flow: null })
   else if (canvas.view.full) canvas.setView({ full: false })
-  else if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+  else return false
+  return true
 }
 
 /** Brings a node into sight and puts the focus on it. */
-export function useGoTo(canvas: Pick<Canvas, 'layout'>, root: RefObject<HTMLElement | null>) {
+export function useGoTo(canvas: Pick<Canvas, 'layout' | 'room'>, root: RefObject<HTMLElement | null>) {
   const flow = useReactFlow()
-  const { layout } = canvas
+  const { layout, room } = canvas
   return useCallback(
     (id: string) => {
       const box = layout.boxes.get(id)
-      const frame = root.current?.getBoundingClientRect()
-      if (!box || !frame) return
-      const zoom = flow.getZoom()
-      const corner = flow.flowToScreenPosition({ x: box.x, y: box.y })
-      const seen =
-        corner.x > frame.left + 8 &&
-        corner.y > frame.top + 8 &&
-        corner.x + box.width * zoom < frame.right - 8 &&
-        corner.y + box.height * zoom < frame.bottom - 8
-      if (!seen) void flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom })
-      focusWhenDrawn(id, root.current!, 20)
+      if (!box || !root.current) return
+      const view = flow.getViewport()
+      if (!isSeen(box, view, room))
+        void flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom: view.zoom })
+      focusWhenDrawn(id, root.current, 20)
     },
-    [flow, layout, root],
+    [flow, layout, room, root],
   )
 }
 

@@ -26,7 +26,8 @@ export function useMoves(canvas: Canvas) {
         const places = changes.flatMap((change) =>
           change.type === 'position' && change.position ? [{ id: change.id, ...change.position }] : [],
         )
-        if (places.length) setMoved((was) => withHanging(was, places, latest.current))
+        if (places.length)
+          setMoved((was) => new Map([...was, ...places.map(({ id, x, y }) => [id, { x, y }] as const)]))
       },
       stop: (nodes) =>
         latest.current.onMove?.(
@@ -40,22 +41,4 @@ export function useMoves(canvas: Canvas) {
     [],
   )
   return { moved, hands }
-}
-
-/** What hangs under an agent moves along. */
-function withHanging(was: Places, places: { id: string; x: number; y: number }[], canvas: Canvas): Places {
-  const next = new Map(was)
-  const own = new Set(places.map((place) => place.id))
-  const attached = new Set(canvas.drawn.nodes.filter((node) => node.attached).map((node) => node.id))
-  for (const { id, x, y } of places) {
-    next.set(id, { x, y })
-    const before = canvas.layout.boxes.get(id)
-    if (!before) continue
-    for (const edge of canvas.drawn.edges) {
-      if (edge.from !== id || !attached.has(edge.to) || own.has(edge.to)) continue
-      const box = canvas.layout.boxes.get(edge.to)
-      if (box) next.set(edge.to, { x: box.x + x - before.x, y: box.y + y - before.y })
-    }
-  }
-  return next
 }

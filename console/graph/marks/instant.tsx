@@ -4,6 +4,7 @@
  */
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import { ago } from '../../lib/time.ts'
+import type { Mode } from '../types.ts'
 
 export class InstantStore {
   private readonly listeners = new Set<() => void>()
@@ -32,9 +33,15 @@ export const KnowsNeverContext = createContext(true)
 export function Ago({ at }: { at: string }) {
   const store = useContext(InstantContext)
   const text = useSyncExternalStore(store.subscribe, () => ago(at, store.read()))
-  return (
-    <time dateTime={at} title={new Date(at).toLocaleString()}>
-      {text}
-    </time>
-  )
+  return <time dateTime={at}>{text}</time>
 }
+
+/** What nodes tell: how they are now, how they were, or what they are. */
+export const ModeContext = createContext<Mode>('live')
+
+/** What is done inside of nodes. */
+export interface Hands {
+  /** A tool in an agent was picked. */
+  openTool(agent: string, server: string): void
+}
+export const HandsContext = createContext<Hands>({ openTool: () => undefined })

@@ -2,14 +2,14 @@
 import type { Note, Tone } from '../types.ts'
 
 /** Told to those who do not see the colour; what is neutral needs no word. */
-const TONE_WORDS: Record<Tone, string> = {
+export const TONE_WORDS: Record<Tone, string> = {
   neutral: '',
   busy: 'At work: ',
   waiting: 'Waiting: ',
   good: 'Good: ',
   bad: 'Bad: ',
 }
-const SYMBOLS: Record<Tone, string> = { neutral: '', busy: '▸ ', waiting: '… ', good: '✓ ', bad: '✕ ' }
+export const SYMBOLS: Record<Tone, string> = { neutral: '', busy: '▸ ', waiting: '… ', good: '✓ ', bad: '✕ ' }
 
 export function NoteMark({ note }: { note: Note }) {
   return (

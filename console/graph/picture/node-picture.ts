@@ -1,13 +1,21 @@
 /** A node of an exported picture: what the canvas shows of it, as SVG. */
 import { ago } from '../../lib/time.ts'
 import { type DrawnNode, kindWord } from '../drawing/fold.ts'
-import { type Box, VERDICT_ROW, VERDICT_TOP } from '../drawing/geometry.ts'
+import { type Box, HEIGHT, VERDICT_ROW } from '../drawing/geometry.ts'
 import type { GraphMarks } from '../types.ts'
-import { CHANGE_WORDS, describeDrawn, STATE_WORDS, spendWords, todayWords, workWords } from '../words.ts'
+import {
+  CHANGE_WORDS,
+  describeDrawn,
+  STATE_WORDS,
+  spendWords,
+  todayWords,
+  toolWords,
+  workWords,
+} from '../words.ts'
 import type { Colours } from './colours.ts'
 import { element, escaped, fitted, textAt, widthOf } from './markup.ts'
 
-const EDGE = 14
+const EDGE = 12
 
 export function nodePicture(
   drawn: DrawnNode,
@@ -21,34 +29,26 @@ export function nodePicture(
   const inner = width - 2 * EDGE
   const lines = [
     element('title', {}, escaped(describeDrawn(drawn, marks, now))),
-    element('rect', { x, y, width, height, rx: 10, fill: colours.panel, stroke: colours.border }),
+    element('rect', { x, y, width, height, rx: 8, fill: colours.panel, stroke: colours.border }),
     element('rect', { x, y: y + 8, width: 4, height: height - 16, rx: 2, fill: colours.kinds[kind] }),
-    textAt(fitted(drawn.name, inner - 20, 14), {
+    textAt(fitted(drawn.name, inner - 20, 13), {
       x: x + EDGE,
       y: y + 25,
-      size: 14,
+      size: 13,
       weight: 600,
       fill: colours.text,
     }),
-    textAt(fitted([kindWord(kind), drawn.node?.detail].filter(Boolean).join(' · '), inner, 12), {
+    textAt(fitted(`${kindWord(kind)} · ${lineWords(drawn, now)}`, inner, 12), {
       x: x + EDGE,
       y: y + 44,
       size: 12,
       fill: colours.dimmed,
     }),
     drawn.node ? healthMark(drawn.node.health, x + width - 18, y + 20, colours) : '',
-    height > 70
-      ? textAt(fitted(liveWords(drawn, now), inner, 12), {
-          x: x + EDGE,
-          y: y + 63,
-          size: 12,
-          fill: colours.text,
-        })
-      : '',
     ...drawn.verdicts.map((verdict, i) =>
       textAt(fitted(verdict, inner, 12), {
         x: x + width - EDGE,
-        y: y + VERDICT_TOP + i * VERDICT_ROW + 15,
+        y: y + HEIGHT + i * VERDICT_ROW + 15,
         size: 12,
         fill: colours.dimmed,
         anchor: 'end',
@@ -60,16 +60,17 @@ export function nodePicture(
   return element('g', {}, lines.join(''))
 }
 
-function liveWords(drawn: DrawnNode, now: number): string {
+/** What it did, else what it is. */
+function lineWords(drawn: DrawnNode, now: number): string {
   const { node } = drawn
-  if (!node) return ''
-  return [
+  if (!node) return 'collapsed'
+  const did = [
     workWords(node) || todayWords(node),
     node.last_at && ago(node.last_at, now),
     spendWords(node)?.replace(' today', ''),
+    toolWords(drawn.tools),
   ]
-    .filter(Boolean)
-    .join(' · ')
+  return did.filter(Boolean).join(' · ') || node.detail
 }
 
 function healthMark(health: string, x: number, y: number, colours: Colours): string {

@@ -5,7 +5,6 @@
 import { edgeLine } from '../drawing/edge-path.ts'
 import type { Drawn, DrawnEdge, DrawnNode } from '../drawing/fold.ts'
 import { type Box, HANDLE, PORT_Y, portsOf } from '../drawing/geometry.ts'
-import { lowerEnds } from '../drawing/lanes.ts'
 import { handleFor } from '../flow.ts'
 import type { Layout } from '../layout.ts'
 import type { GraphMarks } from '../types.ts'
@@ -24,6 +23,8 @@ export interface Picture {
   title: string
   description: string
   scheme: 'light' | 'dark'
+  /** Above what stands outside of the drawing. */
+  captions: readonly { text: string; at: Box }[]
   /** Epoch ms the times are told from. */
   now: number
 }
@@ -33,16 +34,17 @@ export function svgOf(picture: Picture): { svg: string; width: number; height: n
   const { drawn, layout, marks, scheme, now } = picture
   const colours = COLOURS[scheme]
   const boxes = layout.boxes
-  const frame = around([...boxes.values(), ...(layout.skills ? [layout.skills] : [])])
+  const frame = around([...boxes.values(), ...picture.captions.map(({ at }) => at)])
   const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
-  const ends = lowerEnds(drawn, layout)
-  const edges = drawn.edges.map((edge) => edgePicture(edge, { nodes, boxes, ends }, marks, colours))
+  const edges = drawn.edges.map((edge) => edgePicture(edge, { nodes, boxes }, marks, colours))
   const content = [
     element('title', { id: 'title' }, escaped(picture.title)),
     element('desc', { id: 'desc' }, escaped(picture.description)),
     arrows(colours),
     element('rect', { ...frame, fill: colours.ground }),
-    skillsBox(layout.skills, colours),
+    ...picture.captions.map(({ text, at }) =>
+      textAt(text, { ...at, y: at.y + 14, size: 13, fill: colours.dimmed }),
+    ),
     ...edges.map(({ path }) => path),
     ...edges.map(({ label }) => label),
     ...drawn.nodes.map((node) => {
@@ -94,38 +96,14 @@ function arrows(colours: Colours): string {
   )
 }
 
-function skillsBox(box: Box | null, colours: Colours): string {
-  if (!box) return ''
-  const { x, y, width, height } = box
-  return (
-    element('rect', {
-      x,
-      y,
-      width,
-      height,
-      rx: 14,
-      fill: 'none',
-      stroke: colours.line,
-      'stroke-dasharray': '4 4',
-    }) +
-    textAt('Skills: every agent sees them', {
-      x: x + 16,
-      y: y + 24,
-      size: 13,
-      fill: colours.dimmed,
-    })
-  )
-}
-
 interface Places {
   nodes: ReadonlyMap<string, DrawnNode>
   boxes: ReadonlyMap<string, Box>
-  ends: ReadonlyMap<string, number>
 }
 
 function edgePicture(
   edge: DrawnEdge,
-  { nodes, boxes, ends }: Places,
+  { nodes, boxes }: Places,
   marks: GraphMarks,
   colours: Colours,
 ): { path: string; label: string } {
@@ -136,11 +114,10 @@ function edgePicture(
   const line = edgeLine({
     from: {
       x: start.x + port.x + (port.side === 'right' ? rim : 0),
-      y: start.y + port.y + (port.side === 'bottom' ? rim : 0),
+      y: start.y + port.y,
     },
     to: { x: end.x - rim, y: end.y + PORT_Y },
-    below: edge.kind === 'uses' && from.kind !== 'group',
-    lane: Math.max(ends.get(edge.from)!, ends.get(edge.to)!) + 20,
+    lane: Math.max(start.y + start.height, end.y + end.height) + 10,
   })
   const isHandoff = edge.kind === 'hands_off'
   const path = element('path', {

@@ -3,17 +3,17 @@ import { Button, Menu } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { Download } from 'lucide-react'
 import type { Canvas } from '../canvas.ts'
-import { countOf, FOLDABLE } from '../drawing/fold.ts'
+import { ALL_KINDS, countOf } from '../drawing/fold.ts'
 import { savePng, saveSvg } from '../picture/download.ts'
 import { svgOf } from '../picture/svg.ts'
+import { wholePicture } from '../picture/whole.ts'
 
 export function ExportMenu({ canvas }: { canvas: Canvas }) {
   const { graph } = canvas
   const name = `${graph.project.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}-graph`
   const draw = () =>
     svgOf({
-      drawn: canvas.drawn,
-      layout: canvas.layout,
+      ...wholePicture(canvas),
       marks: canvas.marks,
       title: canvas.label,
       description: describe(canvas),
@@ -39,7 +39,7 @@ export function ExportMenu({ canvas }: { canvas: Canvas }) {
 
 /** "2 sources, 3 triggers and 1 agent, as of …". */
 function describe({ graph }: Canvas): string {
-  const counts = FOLDABLE.flatMap((kind) => {
+  const counts = ALL_KINDS.flatMap((kind) => {
     const n = graph.nodes.filter((node) => node.kind === kind).length
     return n ? [countOf(n, kind)] : []
   })

@@ -1,8 +1,11 @@
 /** The graph as a nested list: a panel beside the drawing, or, while that is closed, for screen readers. */
+import { Switch } from '@mantine/core'
+import { MiniMap } from '@xyflow/react'
 import { memo, useCallback, useMemo, useRef } from 'react'
 import type { ProjectGraph } from '../../../schemas/types.ts'
 import type { Canvas } from '../canvas.ts'
 import { type OutlineItem, outlineOf } from '../drawing/outline.ts'
+import type { FlowNode } from '../flow.ts'
 import { describeEdge, nodeTitle } from '../words.ts'
 import { useShow } from './use-show.ts'
 
@@ -19,6 +22,7 @@ export function GraphOutline({ canvas }: { canvas: Canvas }) {
   const chosen = useMemo(() => new Set(canvas.selected), [canvas.selected])
   return (
     <nav className={shown ? 'graph-outline' : 'graph-hidden'} aria-label={`Outline of ${canvas.label}`}>
+      {shown && canvas.screens > OVERVIEW_FROM && !canvas.isListed && <Overview canvas={canvas} />}
       {items.length > 0 && (
         <Items
           items={items}
@@ -28,6 +32,32 @@ export function GraphOutline({ canvas }: { canvas: Canvas }) {
         />
       )}
     </nav>
+  )
+}
+
+/** Over so many screens of drawing there is an overview of it. */
+const OVERVIEW_FROM = 4
+const miniName = (node: FlowNode): string => `mini-${node.type}`
+
+/** The drawing in small, docked where it covers nothing; off until it is asked for. */
+function Overview({ canvas: { view, setView } }: { canvas: Canvas }) {
+  return (
+    <div className="graph-overview">
+      <Switch
+        size="xs"
+        label="Overview"
+        checked={view.overview}
+        onChange={(event) => setView({ overview: event.currentTarget.checked })}
+      />
+      {view.overview && (
+        <MiniMap<FlowNode>
+          pannable
+          ariaLabel="Overview of the graph"
+          nodeClassName={miniName}
+          nodeBorderRadius={8}
+        />
+      )}
+    </div>
   )
 }
 

@@ -1,27 +1,9 @@
-/** Collapses kinds of nodes into one each, and the attachments of agents into their agent. */
+/** Collapses kinds of nodes into one each, and the destinations of agents into their agent. */
 import { Button, Menu } from '@mantine/core'
-import { useReactFlow } from '@xyflow/react'
 import { Group as GroupIcon } from 'lucide-react'
-import { useEffect, useMemo, useRef } from 'react'
+import { useMemo } from 'react'
 import type { Canvas } from '../canvas.ts'
 import { attachmentFold, attachmentsOf, countOf, FOLDABLE, kindFold, kindWords } from '../drawing/fold.ts'
-import { FIT } from '../hands/use-refit.ts'
-
-/** Fits the drawing into view once it stands as it was asked for. */
-function useRefit({ layout }: Canvas): () => void {
-  const flow = useReactFlow()
-  const asked = useRef(false)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new layout is what is waited for.
-  useEffect(() => {
-    if (!asked.current) return
-    asked.current = false
-    const frame = requestAnimationFrame(() => void flow.fitView(FIT))
-    return () => cancelAnimationFrame(frame)
-  }, [layout])
-  return () => {
-    asked.current = true
-  }
-}
 
 export function GroupsMenu({ canvas }: { canvas: Canvas }) {
   const { graph, selected, view, setView } = canvas
@@ -39,14 +21,13 @@ export function GroupsMenu({ canvas }: { canvas: Canvas }) {
   const of = selected.filter((id) => attachments.has(id))
   const agents = of.length ? of : [...attachments.keys()]
   const isFolded = agents.length > 0 && agents.every((agent) => view.folded.has(attachmentFold(agent)))
-  const refit = useRefit(canvas)
   const toggle = (keys: readonly string[], fold: boolean) => {
     const folded = new Set(view.folded)
     for (const key of keys)
       if (fold) folded.add(key)
       else folded.delete(key)
+    canvas.fitNext.current = true
     setView({ folded })
-    refit()
   }
   return (
     <Menu position="bottom-start" closeOnItemClick={false}>
@@ -66,7 +47,7 @@ export function GroupsMenu({ canvas }: { canvas: Canvas }) {
         })}
         {agents.length > 0 && (
           <Menu.Item onClick={() => toggle(agents.map(attachmentFold), !isFolded)}>
-            {`${isFolded ? 'Show' : 'Collapse'} attachments of ${of.length ? countOf(of.length, 'agent') : 'agents'}`}
+            {`${isFolded ? 'Show' : 'Collapse'} destinations of ${of.length ? countOf(of.length, 'agent') : 'agents'}`}
           </Menu.Item>
         )}
         <Menu.Item disabled={view.folded.size === 0} onClick={() => toggle([...view.folded], false)}>

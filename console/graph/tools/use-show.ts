@@ -1,11 +1,13 @@
-/** Selects a node and brings it to the middle; a collapsed group that holds it is opened. */
+/**
+ * Selects a node and brings it to the middle: a collapsed group that holds it is opened, and so is its flow where flows
+ * are listed. An MCP server is shown by an agent that uses it.
+ */
 import { useReactFlow } from '@xyflow/react'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Canvas } from '../canvas.ts'
 import { attachmentFold, kindFold } from '../drawing/fold.ts'
+import { moveMs } from '../hands/use-fit.ts'
 import type { NodeKind } from '../types.ts'
-
-const READABLE = 0.8
 
 export function useShow(canvas: Canvas): (id: string) => void {
   const flow = useReactFlow()
@@ -15,13 +17,19 @@ export function useShow(canvas: Canvas): (id: string) => void {
     const box = wanted === null ? undefined : layout.boxes.get(wanted)
     if (!box) return
     setWanted(null)
-    const zoom = Math.max(READABLE, flow.getZoom())
-    void flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, { zoom })
+    void flow.setCenter(box.x + box.width / 2, box.y + box.height / 2, {
+      zoom: flow.getZoom(),
+      duration: moveMs(),
+    })
   }, [wanted, layout, flow])
   const latest = useRef(canvas)
   latest.current = canvas
   return useCallback((id: string) => {
-    const { drawn, view, setView, onSelect } = latest.current
+    const { drawn, flows, graph, isListed, view, setView, onSelect } = latest.current
+    if (isListed || (view.flow !== null && !latest.current.layout.boxes.has(id))) {
+      const flow = flows.find(({ ids }) => ids.has(id))
+      if (flow) setView({ flow: flow.id })
+    }
     const inside = drawn.standIn.get(id)
     if (inside) {
       const folded = new Set(view.folded)
@@ -31,6 +39,6 @@ export function useShow(canvas: Canvas): (id: string) => void {
       setView({ folded })
     }
     onSelect([id])
-    setWanted(id)
+    setWanted(graph.edges.find(({ kind, to }) => kind === 'uses' && to === id)?.from ?? id)
   }, [])
 }

@@ -1,10 +1,20 @@
 /** The fields of an agent: prompt, tools, verdicts, model, limits, and where findings are written. */
-import { Checkbox, Group, MultiSelect, PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
+import {
+  Checkbox,
+  Group,
+  MultiSelect,
+  PasswordInput,
+  Select,
+  Stack,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { declared, dkeys } from '../../declared-client.ts'
-import { type AgentDraft, SHOWN_FIRST } from '../../lib/agent-form.ts'
+import { AGENT_OPTIONS, type AgentDraft, changedOptions, SHOWN_FIRST } from '../../lib/agent-form.ts'
 import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
+import { Folded } from '../../parts/folded.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { SlackChannelSelect } from '../../parts/slack-channel-select.tsx'
 import { ToolPolicyEditor } from '../../parts/tool-policy.tsx'
@@ -27,7 +37,6 @@ interface Props {
 
 export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, handoffs }: Props) {
   const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
-  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
   return (
     <>
       <Textarea
@@ -63,28 +72,41 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
       )}
       <VerdictRows rows={draft.verdicts} onChange={(rows) => set('verdicts', rows)} />
       {handoffs}
-      <Group gap="lg">
-        <Checkbox
-          label="Require a conclusion"
-          checked={draft.concludes}
-          onChange={(e) => set('concludes', e.currentTarget.checked)}
-        />
-        <Checkbox
-          label="Keep observations for later runs"
-          checked={draft.remembers}
-          onChange={(e) => set('remembers', e.currentTarget.checked)}
-        />
-      </Group>
-      <Select
-        label="Shown first"
-        description="What is unusual in all that it may read, or the timeline of its entity alone."
-        data={Object.entries(SHOWN_FIRST).map(([value, label]) => ({ value, label }))}
-        value={draft.context}
-        onChange={(value) => set('context', value === 'plain' ? 'plain' : 'brief')}
-        error={faultAt(errors, 'context')}
-        allowDeselect={false}
+      <Checkbox
+        label="Require a conclusion"
+        checked={draft.concludes}
+        onChange={(e) => set('concludes', e.currentTarget.checked)}
       />
-      <Models draft={draft} set={set} />
+      <ModelPicker
+        value={{ provider: draft.provider, model: draft.model }}
+        onChange={({ provider, model }) => {
+          set('provider', provider)
+          set('model', model)
+        }}
+      />
+      <Folded
+        changed={changedOptions(draft)}
+        total={AGENT_OPTIONS.length}
+        isFaulty={AGENT_OPTIONS.some((field) => faultAt(errors, field) !== undefined)}
+      >
+        <Stack gap="md" mt="xs">
+          <Rare draft={draft} set={set} tokenStored={tokenStored} errors={errors} />
+        </Stack>
+      </Folded>
+    </>
+  )
+}
+
+/** What few agents need: the defaults of each are fit for most. */
+function Rare({
+  draft,
+  set,
+  tokenStored,
+  errors = {},
+}: Pick<Props, 'draft' | 'set' | 'tokenStored' | 'errors'>) {
+  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  return (
+    <>
       <BoundFields
         draft={draft}
         set={set}
@@ -94,26 +116,19 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           limit: agents.data?.max_rounds_limit ?? 24,
         }}
       />
-      <WriteBack draft={draft} set={set} tokenStored={tokenStored} errors={errors} />
-      <SlackChannelSelect
-        value={draft.slack_channel}
-        onChange={(id) => set('slack_channel', id)}
-        error={faultAt(errors, 'slack_channel')}
+      <Select
+        label="Shown first"
+        description="What is unusual in all readable events, or the timeline of the entity alone"
+        data={Object.entries(SHOWN_FIRST).map(([value, label]) => ({ value, label }))}
+        value={draft.context}
+        onChange={(value) => set('context', value === 'plain' ? 'plain' : 'brief')}
+        error={faultAt(errors, 'context')}
+        allowDeselect={false}
       />
-    </>
-  )
-}
-
-/** The model that is asked, and the one that is asked when it cannot be. */
-function Models({ draft, set }: Pick<Props, 'draft' | 'set'>) {
-  return (
-    <>
-      <ModelPicker
-        value={{ provider: draft.provider, model: draft.model }}
-        onChange={({ provider, model }) => {
-          set('provider', provider)
-          set('model', model)
-        }}
+      <Checkbox
+        label="Keep observations for later runs"
+        checked={draft.remembers}
+        onChange={(e) => set('remembers', e.currentTarget.checked)}
       />
       <ModelPicker
         names={{ provider: 'Fallback provider', model: 'Fallback model' }}
@@ -123,6 +138,12 @@ function Models({ draft, set }: Pick<Props, 'draft' | 'set'>) {
           set('fallback_provider', provider)
           set('fallback_model', model)
         }}
+      />
+      <WriteBack draft={draft} set={set} tokenStored={tokenStored} errors={errors} />
+      <SlackChannelSelect
+        value={draft.slack_channel}
+        onChange={(id) => set('slack_channel', id)}
+        error={faultAt(errors, 'slack_channel')}
       />
     </>
   )

@@ -1,11 +1,12 @@
 /** One agent: what wakes it and what it costs, its runs, what it would be told; to change, or to make. */
 import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useLocation, useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Agent } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { draftOf, NEW_AGENT, proposedAgent } from '../../lib/agent-form.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { readRunFilter, withFilter } from '../../lib/run-filters.ts'
 import { warningsIn } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
@@ -16,11 +17,12 @@ import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { StandingWarnings, savedState } from '../../parts/warnings.tsx'
 import { RunList } from '../runs/run-list.tsx'
-import { AgentEditor } from './agent-editor.tsx'
 import { AgentOverview } from './agent-overview.tsx'
 import { AgentPreview } from './agent-preview.tsx'
 import { AgentTests } from './agent-tests.tsx'
 import { AgentSwitch } from './agents-page.tsx'
+
+const AgentEditor = lazyFrom(() => import('../../areas/forms.ts'))('AgentEditor')
 
 const TABS = [
   { value: 'overview', label: 'Overview' },
@@ -44,18 +46,20 @@ function NewAgent() {
   return (
     <>
       <PageHead title="Add agent" />
-      <AgentEditor
-        isProposed={Object.keys(proposed).length > 0}
-        start={{ ...NEW_AGENT, ...proposed }}
-        save={(body) => declared.createAgent({ ...body, ...(project ? { project } : {}) })}
-        onSaved={(result) =>
-          void go(
-            project ? `/projects/${project}` : `/agents/${encodeURIComponent(result.name)}`,
-            savedState(result),
-          )
-        }
-        label="Add agent"
-      />
+      <Suspense fallback={<LoadingRows />}>
+        <AgentEditor
+          isProposed={Object.keys(proposed).length > 0}
+          start={{ ...NEW_AGENT, ...proposed }}
+          save={(body) => declared.createAgent({ ...body, ...(project ? { project } : {}) })}
+          onSaved={(result) =>
+            void go(
+              project ? `/projects/${project}` : `/agents/${encodeURIComponent(result.name)}`,
+              savedState(result),
+            )
+          }
+          label="Add agent"
+        />
+      </Suspense>
     </>
   )
 }
@@ -109,7 +113,9 @@ function ExistingAgent({ name }: { name: string }) {
           />
         </Tabs.Panel>
         <Tabs.Panel value="edit">
-          <Edit agent={data} refetch={refetch} />
+          <Suspense fallback={<LoadingRows />}>
+            <Edit agent={data} refetch={refetch} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="preview">
           <AgentPreview agent={data} />

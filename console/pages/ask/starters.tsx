@@ -16,7 +16,9 @@ export function Starters({ isAdmin, onAsk }: Props) {
   const entities = useQuery({ queryKey: keys.entities, queryFn: () => api.entities() })
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
   const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  const all = [sources, entities, triggers, agents]
+  // What stands above them is known as well, and does not push them down.
+  const capabilities = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
+  const all = [sources, entities, triggers, agents, capabilities]
   // What cannot be read is not asked about; the questions do not change under the pointer.
   const isKnown = all.every(({ isPending }) => !isPending)
   const starters = isKnown
@@ -28,6 +30,7 @@ export function Starters({ isAdmin, onAsk }: Props) {
         isAdmin,
       })
     : []
+  if (!isKnown) return null
   return (
     <Stack gap="md" className="ask-starters">
       <div>

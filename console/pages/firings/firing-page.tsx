@@ -51,7 +51,7 @@ function Firing({ firing }: { firing: FiringDetail }) {
         {project && (
           <Button
             component={Link}
-            to={instantReplayPath(project, fired_at ?? opened_at, `trigger:${trigger}`)}
+            to={instantReplayPath(project, fired_at ?? opened_at, `trigger:${trigger}`, firing.dispatch_id)}
             variant="default"
           >
             Replay

@@ -7,7 +7,7 @@ import type { Home } from '../../../schemas/types.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { incidentPath, openTotal, stateWords } from '../../lib/incidents.ts'
-import { lasting, moment } from '../../lib/time.ts'
+import { lasting, moment, count as thousands } from '../../lib/time.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
@@ -74,7 +74,7 @@ export function HomePage() {
   )
 }
 
-const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`
+const count = (n: number, word: string): string => `${thousands(n)} ${word}${n === 1 ? '' : 's'}`
 
 /** Counts, the oldest, the last one handled; and sources that are not well, in all states. */
 function HeadLine({ home: { counts, incidents: rows, last_handled, sources } }: { home: Home }) {
@@ -107,6 +107,9 @@ function HeadLine({ home: { counts, incidents: rows, last_handled, sources } }: 
 
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
+/** More of them are on their own page: a list that nobody can take in at a glance makes Home slow. */
+const INCIDENTS_SHOWN = 20
+
 function Incidents({ home: { incidents: rows, counts } }: { home: Home }) {
   const open = openTotal(counts)
   return (
@@ -114,12 +117,17 @@ function Incidents({ home: { incidents: rows, counts } }: { home: Home }) {
       <div className="card-head">
         <h2 id="home-incidents">Incidents</h2>
         <span style={{ color: 'var(--text-2)', fontSize: 13.5 }}>
-          {open} open, {counts.acknowledged} acknowledged
+          {thousands(open)} open, {thousands(counts.acknowledged)} acknowledged
         </span>
         <KeysHint />
         <Link to="/incidents">All</Link>
       </div>
-      <IncidentList incidents={rows} label="Incidents" />
+      <IncidentList incidents={rows.slice(0, INCIDENTS_SHOWN)} label="Incidents" />
+      {open > INCIDENTS_SHOWN && (
+        <div className="finding-row" style={{ display: 'block' }}>
+          <Link to="/incidents">All {thousands(open)} open incidents</Link>
+        </div>
+      )}
       {counts.snoozed > 0 && (
         <div className="finding-row" style={{ display: 'block' }}>
           <Link to="/incidents?state=snoozed">{counts.snoozed} snoozed</Link>

@@ -159,7 +159,7 @@ function ReplayButton({ incident: { project, trigger }, firing }: ActsProps) {
   return (
     <Button
       component={Link}
-      to={instantReplayPath(of, momentOf(firing), `trigger:${trigger}`)}
+      to={instantReplayPath(of, momentOf(firing), `trigger:${trigger}`, firing.dispatch_id)}
       variant="default"
       leftSection={<Play size={15} aria-hidden />}
     >

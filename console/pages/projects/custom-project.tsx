@@ -1,11 +1,12 @@
 /** A project of parts that are there: they are adopted, nothing is made. */
 import { Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 
 /** Parts that can be picked, as kind:name, those of a project left out. */
@@ -34,9 +35,9 @@ function useFreeParts(): { group: string; items: { value: string; label: string 
 
 export function CustomProject() {
   const go = useNavigate()
-  const [name, setName] = useState('')
-  const [goal, setGoal] = useState('')
-  const [picked, setPicked] = useState<string[]>([])
+  const kept = useDraft({ form: 'project', start: { name: '', goal: '', picked: [] as string[] } })
+  const { name, goal, picked } = kept.value
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const parts = useFreeParts()
   const create = useChange(
     () =>
@@ -48,7 +49,10 @@ export function CustomProject() {
       }),
     {
       said: (project) => `${project.name} is running`,
-      onDone: (project) => void go(`/projects/${project.id}`),
+      onDone: (project) => {
+        kept.done()
+        void go(`/projects/${project.id}`)
+      },
       quiet: true,
     },
   )
@@ -60,10 +64,11 @@ export function CustomProject() {
       }}
     >
       <Stack maw={640}>
+        <DraftRestored of={kept} />
         <TextInput
           label="Name"
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => set({ name: event.currentTarget.value })}
           required
           maxLength={80}
           data-autofocus
@@ -72,7 +77,7 @@ export function CustomProject() {
           label="Goal"
           description="What it is for, in one line."
           value={goal}
-          onChange={(event) => setGoal(event.currentTarget.value)}
+          onChange={(event) => set({ goal: event.currentTarget.value })}
           maxLength={200}
         />
         <MultiSelect
@@ -80,7 +85,7 @@ export function CustomProject() {
           description="Each joins with what it needs. Parts of other projects are shared from their own page."
           data={parts}
           value={picked}
-          onChange={setPicked}
+          onChange={(parts) => set({ picked: parts })}
           searchable
           clearable
           nothingFoundMessage="No part of that name is free"

@@ -33,7 +33,10 @@ export default function ProjectPage() {
     queryKey: dkeys.project(id),
     queryFn: () => declared.project(id),
   })
-  if (isPending) return <LoadingRows />
+  // Their lines stand above all else: the page is drawn once, with them.
+  const health = useQuery({ queryKey: dkeys.of(id, 'health'), queryFn: () => declared.health(id) })
+  const outline = useQuery({ queryKey: dkeys.of(id, 'outline'), queryFn: () => declared.outline(id) })
+  if (isPending || health.isPending || outline.isPending) return <LoadingRows />
   if (error)
     return (
       <>

@@ -1,23 +1,30 @@
 /** A template's parameters as a form, and what its project will be made of. */
 import { Alert, Button, Grid, Group, List, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { Template } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
+import { withoutSecrets } from '../../lib/drafts.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 
 export function TemplateForm({ template }: { template: Template }) {
   const go = useNavigate()
-  const [name, setName] = useState('')
-  const [params, setParams] = useState<Record<string, unknown>>(() => defaultsOf(template.params))
+  const schema = template.params as Record<string, unknown>
+  const kept = useDraft({
+    form: `template ${template.key}`,
+    start: { name: '', params: defaultsOf(template.params) },
+    plain: (now) => ({ ...now, params: withoutSecrets(now.params, schema) }),
+  })
+  const { name, params } = kept.value
   const detect = useMutation({
     mutationFn: () => declared.detect(template.key),
-    onSuccess: (found) => setParams((now) => ({ ...now, ...found.params })),
+    onSuccess: (found) => kept.set((now) => ({ ...now, params: { ...now.params, ...found.params } })),
   })
   const create = useChange(
     () =>
@@ -29,7 +36,10 @@ export function TemplateForm({ template }: { template: Template }) {
     {
       said: (project) => `${project.name} is running`,
       // Its keys show this once, so the way on is for the reader to take.
-      onDone: (project) => project.ingest_keys ?? void go(`/projects/${project.id}`),
+      onDone: (project) => {
+        kept.done()
+        if (!project.ingest_keys) void go(`/projects/${project.id}`)
+      },
       quiet: true,
     },
   )
@@ -60,17 +70,18 @@ export function TemplateForm({ template }: { template: Template }) {
               </Alert>
             )}
             <Text>{template.description}</Text>
+            <DraftRestored of={kept} />
             <TextInput
               label="Name of the project"
               placeholder={template.title}
               value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
+              onChange={({ currentTarget }) => kept.set((now) => ({ ...now, name: currentTarget.value }))}
               maxLength={80}
             />
             <ConfigForm
-              schema={template.params as Record<string, unknown>}
+              schema={schema}
               value={params}
-              onChange={setParams}
+              onChange={(next) => kept.set((now) => ({ ...now, params: next }))}
             />
             <Refusal title="Couldn’t create the project" error={create.error} />
             <Group>

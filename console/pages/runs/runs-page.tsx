@@ -4,7 +4,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { RUN_STATUSES, readRunFilter, withFilter } from '../../lib/run-filters.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
@@ -21,7 +21,11 @@ export default function RunsPage() {
     setAddress((now) => withFilter(now, name, value), { replace: true })
   return (
     <>
-      <PageHead title="Runs" />
+      <PageHead title="Runs">
+        <Button component={Link} to="/evals" variant="default" size="xs">
+          Evals
+        </Button>
+      </PageHead>
       <Stack gap="sm">
         <Group gap="sm" align="flex-end">
           <WordSelect

@@ -119,7 +119,7 @@ function FirstEvent({ name }: { name: string }) {
 
 /** @param polls health of a source that is polled */
 function said(arrived: number, polls: SourceHealth | null): string {
-  if (polls?.status === 'error') return `The first poll failed: ${polls.reason}. svc tries again.`
+  if (polls?.status === 'error') return `The first poll failed: ${polls.reason}. The next poll tries again.`
   if (arrived > 0) return `Events arrive: ${count(arrived)} so far.`
   if (polls?.status === 'ok') return 'Read; nothing to store yet.'
   return polls ? 'Asking for the first time…' : 'Waiting for the first event…'

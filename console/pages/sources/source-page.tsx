@@ -1,10 +1,11 @@
 /** One source: how it is doing, its events, its fields, its settings. */
 import { Alert, Badge, Button, Group, SimpleGrid, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { count } from '../../lib/time.ts'
 import { useTab } from '../../lib/use-tab.ts'
 import { Fact } from '../../parts/fact.tsx'
@@ -17,9 +18,10 @@ import { HealthMark } from './health-mark.tsx'
 import { HowToSend } from './how-to-send.tsx'
 import { DiscoverKept } from './mapping/discover-kept.tsx'
 import { Polls } from './polls.tsx'
-import { SettingsTab } from './settings-tab.tsx'
 import { SourceEvents } from './source-events.tsx'
 import { useMoveSource } from './use-move-source.ts'
+
+const SettingsTab = lazyFrom(() => import('../../areas/forms.ts'))('SettingsTab')
 
 const TABS = [
   { value: 'overview', label: 'Overview' },
@@ -70,7 +72,9 @@ export default function SourcePage() {
           <FieldsTab source={data} />
         </Tabs.Panel>
         <Tabs.Panel value="settings">
-          <SettingsTab source={data} />
+          <Suspense fallback={<LoadingRows />}>
+            <SettingsTab source={data} />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </>

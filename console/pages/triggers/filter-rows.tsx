@@ -25,9 +25,11 @@ interface Props {
   /** Path of the filters in what is sent. */
   path: string
   title?: string
+  /** They follow in a sentence: "where", then "and". */
+  isSentence?: boolean
 }
 
-export function FilterRows({ rows, onChange, known, of = '', errors, path, title }: Props) {
+export function FilterRows({ rows, onChange, known, of = '', errors, path, title, isSentence }: Props) {
   const put = (at: number, change: Partial<FilterRow>) =>
     onChange(rows.map((row, i) => (i === at ? { ...row, ...change } : row)))
   const nameOf = (i: number) => `filter ${i + 1}${of && ` ${of}`}`
@@ -40,8 +42,9 @@ export function FilterRows({ rows, onChange, known, of = '', errors, path, title
       )}
       {rows.map((row, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
-        <Stack key={i} gap={2}>
-          <div className="filter-row">
+        <Stack key={i} gap={2} data-field={`${path}[${i}]`}>
+          <div className={isSentence ? 'filter-row filter-row-said' : 'filter-row'}>
+            {isSentence && <span className="sentence-words">{i === 0 ? 'where' : 'and'}</span>}
             <Autocomplete
               aria-label={`Field of ${nameOf(i)}`}
               placeholder="event_type"
@@ -49,6 +52,7 @@ export function FilterRows({ rows, onChange, known, of = '', errors, path, title
               value={row.field}
               onChange={(field) => put(i, { field })}
               limit={40}
+              error={Boolean(faultAt(errors, `${path}[${i}]`))}
             />
             <Select
               aria-label={`Operator of ${nameOf(i)}`}

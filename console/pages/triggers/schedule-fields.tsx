@@ -1,8 +1,9 @@
 /** A schedule: every so long, or at the times of a cron expression; and what its summary holds. */
-import { Autocomplete, Group, SegmentedControl, Select, TagsInput, TextInput } from '@mantine/core'
+import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
+import { Line, Slot, Words } from './line.tsx'
 import type { Part } from './part.ts'
 
 /** The zones this browser knows; its own and UTC first. */
@@ -15,69 +16,82 @@ const ZONES: string[] = [
 ]
 
 const SUMMARIES = [
-  { value: 'plain', label: 'how many, by entity' },
-  { value: 'rich', label: 'everything: numbers, examples, earlier windows' },
+  { value: 'plain', label: 'counts by entity' },
+  { value: 'rich', label: 'numbers, examples, earlier windows' },
 ]
 
-export function ScheduleFields({ draft, set, errors, known }: Part) {
+/** "[every] [1h]" or "[at] [0 9 * * 1-5] [UTC]". */
+export function ScheduleFields({ draft, set, errors }: Part) {
   return (
     <>
-      <Group align="flex-start" gap="sm">
-        <SegmentedControl
+      <Slot path="condition.timing" width={110}>
+        <Select
           aria-label="Kind of schedule"
-          mt={22}
           data={[
-            { value: 'every', label: 'Every so long' },
-            { value: 'cron', label: 'At times' },
+            { value: 'every', label: 'every' },
+            { value: 'cron', label: 'at times' },
           ]}
           value={draft.timing}
-          onChange={(value) => set('timing', value as TriggerDraft['timing'])}
+          onChange={(value) => set('timing', (value ?? 'every') as TriggerDraft['timing'])}
+          allowDeselect={false}
         />
-        {draft.timing === 'every' ? (
+      </Slot>
+      {draft.timing === 'every' ? (
+        <Slot path="condition.every" width={80}>
           <DurationInput
-            label="Every"
+            aria-label="Every"
             value={draft.every}
             onChange={(value) => set('every', value)}
             fault={faultAt(errors, 'condition.every')}
+            w="100%"
           />
-        ) : (
-          <>
+        </Slot>
+      ) : (
+        <>
+          <Slot path="condition.cron" width={150}>
             <TextInput
-              label="Cron expression"
+              aria-label="Cron expression"
               className="mono-input"
               value={draft.cron}
               onChange={(event) => set('cron', event.currentTarget.value)}
               error={faultAt(errors, 'condition.cron')}
-              w={170}
             />
+          </Slot>
+          <Slot path="condition.time_zone" width={170}>
             <Autocomplete
-              label="Time zone"
+              aria-label="Time zone"
               placeholder="UTC"
               data={ZONES}
               limit={60}
               value={draft.time_zone}
               onChange={(value) => set('time_zone', value)}
               error={faultAt(errors, 'condition.time_zone')}
-              w={200}
             />
-          </>
-        )}
-      </Group>
-      <Group align="flex-start" gap="sm">
+          </Slot>
+        </>
+      )}
+    </>
+  )
+}
+
+/** "with a summary of [counts] by [the entity]". */
+export function ScheduleSummary({ draft, set, errors, known }: Part) {
+  return (
+    <Line>
+      <Words>with a summary of</Words>
+      <Slot path="condition.summary" width={260}>
         <Select
-          label="Its summary says"
-          data={
-            draft.summary === 'custom'
-              ? [...SUMMARIES, { value: 'custom', label: 'what was set' }]
-              : SUMMARIES
-          }
+          aria-label="Summary"
+          data={draft.summary === 'custom' ? [...SUMMARIES, { value: 'custom', label: 'as set' }] : SUMMARIES}
           value={draft.summary}
           onChange={(value) => set('summary', (value ?? 'plain') as TriggerDraft['summary'])}
           allowDeselect={false}
-          w={300}
         />
+      </Slot>
+      <Words>by</Words>
+      <Slot path="condition.summary_by" width={170}>
         <TagsInput
-          label="with a table by"
+          aria-label="Summary by"
           placeholder={draft.summary_by.length ? '' : 'the entity'}
           data={known.labels}
           value={draft.summary_by}
@@ -85,9 +99,8 @@ export function ScheduleFields({ draft, set, errors, known }: Part) {
           error={faultAt(errors, 'condition.summary_by')}
           maxTags={5}
           acceptValueOnBlur
-          w={220}
         />
-      </Group>
-    </>
+      </Slot>
+    </Line>
   )
 }

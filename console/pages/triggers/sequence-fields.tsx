@@ -1,15 +1,13 @@
-/** A sequence: what comes first, what comes then. */
+/** The steps of a sequence: what comes first, what comes then. */
 import { ActionIcon, Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
-import { faultAt } from '../../lib/field-errors.ts'
 import { newStep, type TriggerDraft } from '../../lib/trigger-draft.ts'
-import { DurationInput } from '../../parts/duration-input.tsx'
 import { FilterRows } from './filter-rows.tsx'
 import type { Part } from './part.ts'
 
 const STEPS_MAX = 5
 
-export function SequenceFields({ draft, set, errors, known }: Part) {
+export function SequenceSteps({ draft, set, errors, known }: Part) {
   const put = (at: number, change: Partial<TriggerDraft['steps'][number]>) =>
     set(
       'steps',
@@ -62,25 +60,18 @@ export function SequenceFields({ draft, set, errors, known }: Part) {
           </Stack>
         </Paper>
       ))}
-      <Group align="flex-end">
-        <DurationInput
-          label="All within"
-          value={draft.within}
-          onChange={(value) => set('within', value)}
-          fault={faultAt(errors, 'condition.within')}
-        />
-        {draft.steps.length < STEPS_MAX && (
+      {draft.steps.length < STEPS_MAX && (
+        <Group>
           <Button
             size="xs"
             variant="default"
-            mb={3}
             leftSection={<Plus size={14} aria-hidden />}
             onClick={() => set('steps', [...draft.steps, newStep()])}
           >
             Add a step
           </Button>
-        )}
-      </Group>
+        </Group>
+      )}
     </Stack>
   )
 }

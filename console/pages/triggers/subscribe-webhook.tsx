@@ -1,9 +1,10 @@
 /** Subscribes an address to a trigger, and shows its secret once. */
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
 import { useChange } from '../../lib/use-change.ts'
+import { useDraft } from '../../lib/use-draft.ts'
 import { VERIFY_SNIPPET } from '../../lib/verify.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { work } from '../../trigger-client.ts'
 
 interface Props {
@@ -13,23 +14,27 @@ interface Props {
 }
 
 export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
-  const [url, setUrl] = useState('')
-  const [name, setName] = useState('')
+  const kept = useDraft({
+    form: 'subscription',
+    start: { url: '', name: '' },
+    // The path of an address may be a secret.
+    plain: (now) => ({ ...now, url: '' }),
+  })
+  const { url, name } = kept.value
   const subscribe = useChange(
     () => work.subscribe({ trigger, url: url.trim(), ...(name.trim() ? { name: name.trim() } : {}) }),
-    { quiet: true },
+    { quiet: true, onDone: () => kept.fill({ url: '', name: '' }) },
   )
+  // What is typed stays for when the dialog is opened again.
   const close = (): void => {
     onClose()
     subscribe.reset()
-    setUrl('')
-    setName('')
   }
   return (
     <Modal
       opened={opened}
       onClose={close}
-      title={subscribe.data ? 'Subscribed' : `Tell an address of ${trigger}`}
+      title={subscribe.data ? 'Subscribed' : `Subscribe an address to ${trigger}`}
       centered
       size="lg"
     >
@@ -43,13 +48,14 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
           }}
         >
           <Stack>
+            <DraftRestored of={kept} />
             <TextInput
               label="Address"
               description="Where each firing is posted as JSON, signed."
               placeholder="https://example.com/hooks/firings"
               type="url"
               value={url}
-              onChange={(event) => setUrl(event.currentTarget.value)}
+              onChange={({ currentTarget }) => kept.set((now) => ({ ...now, url: currentTarget.value }))}
               required
               maxLength={2048}
               data-autofocus
@@ -58,7 +64,7 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
               label="Name"
               description="Shown in lists. Optional"
               value={name}
-              onChange={(event) => setName(event.currentTarget.value)}
+              onChange={({ currentTarget }) => kept.set((now) => ({ ...now, name: currentTarget.value }))}
               maxLength={80}
             />
             {subscribe.error && (
@@ -67,7 +73,13 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
               </Alert>
             )}
             <Group justify="flex-end">
-              <Button variant="default" onClick={close}>
+              <Button
+                variant="default"
+                onClick={() => {
+                  kept.discard()
+                  close()
+                }}
+              >
                 Cancel
               </Button>
               <Button type="submit" loading={subscribe.isPending} disabled={url.trim() === ''}>

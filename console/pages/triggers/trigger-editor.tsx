@@ -1,20 +1,28 @@
-/** The form of a trigger: a plain sentence changes as one types, and beside it what it would have done. */
-import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+/** The form of a trigger: a sentence with controls in it, and beside it what it would have done. */
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
-import { cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
+import { ApiError } from '../../client.ts'
+import { declared, dkeys } from '../../declared-client.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
 import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
+import { faultsOf, nameFault } from '../../lib/trigger-faults.ts'
 import { definitionOf, isComplete, storedDefinition, writeOf } from '../../lib/trigger-form.ts'
+import { nameFrom } from '../../lib/trigger-name.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
+import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
+import { NotifyFields, notifyFaults } from './notify-fields.tsx'
+import { hasWords, type Outcome, OutcomeDialog, tellSubscribers } from './tell-subscribers.tsx'
 import { TriggerFields } from './trigger-fields.tsx'
 import { useBacktest } from './use-backtest.ts'
+import { Verdict } from './verdict.tsx'
 
 interface Props {
   start: TriggerDraft
@@ -31,75 +39,67 @@ interface Props {
   isProposed?: boolean
 }
 
-export function TriggerEditor({
-  start,
-  stored,
-  isProposed = false,
-  save,
-  onSaved,
-  warnings,
-  onTakeTheirs,
-  label,
-}: Props) {
-  const kept = useDraft({ form: 'trigger', start, version: stored?.version, isGiven: isProposed })
+export function TriggerEditor({ start, stored, isProposed = false, ...props }: Props) {
+  const kept = useDraft({
+    form: 'trigger',
+    start,
+    version: stored?.version,
+    plain: withoutAddresses,
+    isGiven: isProposed,
+  })
   const { value: draft, set: setDraft } = kept
   const [window, setWindow] = useState('24h')
+  const name = useName(draft, stored)
   const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
-  const change = useChange((version: number | undefined) => save(writeOf(draft, stored), version), {
-    said: (result) => `${result.name} is saved`,
-    onDone: (result) => {
-      kept.done()
-      onSaved?.(result)
-    },
-    quiet: true,
-    showsWarnings: true,
-  })
+  const { change, told } = useSave({ ...props, stored, draft, name, done: kept.done })
   const definition = isComplete(draft) ? definitionOf(draft, stored) : null
   const isChanged = JSON.stringify(definition) !== JSON.stringify(definitionOf(start, stored))
-  const compare = stored && isChanged ? storedDefinition(stored) : null
-  const trial = useBacktest(definition, compare, window)
+  const trial = useBacktest(definition, stored && isChanged ? storedDefinition(stored) : null, window)
   const known = useKnownFields(draft.sources)
+  const wrongName = stored ? undefined : nameFault(name)
+  const typed = { ...faultsOf(draft), ...notifyFaults(draft), ...(wrongName ? { name: wrongName } : {}) }
   // What a save said goes first: it is about everything, a trial only about what is evaluated.
-  const errors: FieldErrors = { ...fieldErrors(trial.error), ...fieldErrors(change.error) }
-  const part = { draft, set, errors, known }
+  const found: FieldErrors = { ...typed, ...fieldErrors(trial.error), ...fieldErrors(change.error) }
+  const faults = useShownFaults(found, change.error)
+  const part = { draft, set, errors: faults.shown, known }
   return (
     <form
+      {...faults.form}
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        change.mutate(kept.version)
+        faults.showAll()
+        if (Object.keys(typed).length === 0) change.mutate(kept.version)
       }}
     >
       <div className="editor-columns">
         <Stack gap="md" style={{ minWidth: 0 }}>
           <DraftRestored of={kept} />
-          <Sentence draft={draft} stored={stored} />
-          {!stored && (
-            <TextInput
-              label="Name"
-              value={draft.name}
-              onChange={(e) => set('name', e.currentTarget.value)}
-              error={faultAt(errors, 'name')}
-              required
-              maxLength={64}
-              data-autofocus
-              maw={420}
+          <TriggerFields
+            {...part}
+            notify={<NotifyFields {...part} stored={stored} />}
+            verdict={<Verdict trial={trial} window={window} isReady={definition !== null} />}
+          />
+          <Warnings of={warningsBeside(props.warnings, stored?.warnings)} />
+          {isToldWhole(change.error) && (
+            <Refusal
+              error={change.error}
+              title="Couldn’t save the trigger"
+              {...(props.onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, props.onTakeTheirs) } : {})}
+              onKeepMine={() => change.mutate(undefined)}
             />
           )}
-          <TriggerFields {...part} />
-          <Warnings of={warningsBeside(warnings, stored?.warnings)} />
-          <Refusal
-            error={change.error}
-            {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
-            onKeepMine={() => change.mutate(undefined)}
-          />
-          <Group>
-            <Button
-              type="submit"
-              loading={change.isPending}
-              disabled={draft.name.trim() === '' || draft.sources.length === 0}
-            >
-              {label}
+          <Group align="flex-start" className="sentence-end">
+            {!stored && (
+              <NameField
+                name={name}
+                fault={faultAt(faults.shown, 'name')}
+                onChange={(typedName) => set('name', typedName)}
+              />
+            )}
+            <Button type="submit" loading={change.isPending} mt={stored ? 0 : 22}>
+              {props.label}
             </Button>
           </Group>
         </Stack>
@@ -121,23 +121,104 @@ export function TriggerEditor({
           />
         </div>
       </div>
+      {told}
     </form>
   )
 }
 
-/** What it does, in the words the lists and firings use; with a description, also what it stands for. */
-function Sentence({ draft, stored }: { draft: TriggerDraft; stored: Trigger | undefined }) {
-  const told = definitionOf(draft, stored)
-  const description = draft.description.trim()
+/** The path of an address may be a secret, which is not kept; the name of a channel is none. */
+const withoutAddresses = (draft: TriggerDraft): TriggerDraft => ({
+  ...draft,
+  addresses: draft.addresses.filter((typed) => typed.startsWith('#')),
+})
+
+/** Whether a refusal names something that no field stands for, or a conflict. */
+function isToldWhole(error: Error | null): boolean {
+  if (!error) return false
+  if (error instanceof ApiError && error.conflicts.length > 0) return true
+  return Object.keys(fieldErrors(error)).length < error.message.split('; ').length
+}
+
+/** As typed, or made from the sentence as long as nobody typed one. */
+function useName(draft: TriggerDraft, stored: Trigger | undefined): string {
+  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  if (stored) return stored.name
+  const taken = (triggers.data ?? []).map((trigger) => trigger.name)
+  return draft.name.trim() || nameFrom(draft, taken)
+}
+
+/** Saves the trigger, then tells its subscribers; what they need to know is said before the page goes on. */
+function useSave({
+  stored,
+  draft,
+  name,
+  done,
+  save,
+  onSaved,
+}: Pick<Props, 'save' | 'onSaved'> & {
+  stored: Trigger | undefined
+  draft: TriggerDraft
+  name: string
+  done: () => void
+}) {
+  const [said, setSaid] = useState<{ told: Outcome; result: PartWritten } | null>(null)
+  const change = useChange(
+    async (version: number | undefined) => {
+      const result = await save(writeOf({ ...draft, name }, stored), version)
+      return { ...result, told: await tellSubscribers(result.name, draft) }
+    },
+    {
+      said: (result) => `${result.name} is saved`,
+      onDone: ({ told, ...result }) => {
+        done()
+        if (hasWords(told)) setSaid({ told, result })
+        else onSaved?.(result)
+      },
+      quiet: true,
+      showsWarnings: true,
+    },
+  )
+  const told = said && (
+    <OutcomeDialog
+      trigger={said.result.name}
+      told={said.told}
+      onClose={() => {
+        setSaid(null)
+        onSaved?.(said.result)
+      }}
+    />
+  )
+  return { change, told }
+}
+
+/** Emptied, it stays empty until it is left: then it is made from the sentence again. */
+function NameField({
+  name,
+  fault,
+  onChange,
+}: {
+  name: string
+  fault: string | undefined
+  onChange: (name: string) => void
+}) {
+  const [isEmptied, setEmptied] = useState(false)
   return (
-    <Alert color="indigo" role="status" className="sentence">
-      <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
-        {sentenceOf({ ...told, description })}.
+    <div data-field="name" className="name-field">
+      <TextInput
+        label="Name"
+        value={isEmptied ? '' : name}
+        onChange={(event) => {
+          const typed = event.currentTarget.value
+          setEmptied(typed === '')
+          onChange(typed)
+        }}
+        onBlur={() => setEmptied(false)}
+        error={fault}
+        maxLength={64}
+      />
+      <Text size="xs" c="dimmed" mt={2}>
+        Made from the sentence until you type one
       </Text>
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {description && `${sentenceOf(told)}. `}
-        {cooldownSentence(told)}.
-      </Text>
-    </Alert>
+    </div>
   )
 }

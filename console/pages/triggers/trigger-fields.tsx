@@ -1,88 +1,126 @@
-/** Every field of a trigger but its name: what it watches, when it trips, and what it does then. */
-import { MultiSelect, SegmentedControl, Text, TextInput } from '@mantine/core'
+/**
+ * A trigger as a sentence: when what happens on which sources, whom it tells, and how often. What few need is
+ * folded below it. The pages of triggers and the graph of a project have this same form.
+ */
+import { MultiSelect, Select, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { api, keys } from '../../client.ts'
-import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
-import { KINDS, type TriggerDraft } from '../../lib/trigger-draft.ts'
-import { ConditionFields } from './condition-fields.tsx'
+import { faultAt } from '../../lib/field-errors.ts'
+import type { TriggerDraft } from '../../lib/trigger-draft.ts'
+import { DurationInput } from '../../parts/duration-input.tsx'
+import { ConditionFields, GroupBy } from './condition-fields.tsx'
 import { FilterRows } from './filter-rows.tsx'
+import { Line, Slot, Words } from './line.tsx'
+import { MoreOptions } from './more-options.tsx'
 import type { Part } from './part.ts'
-import { StormFields, WakingFields } from './waking-fields.tsx'
 
-export function TriggerFields(part: Part) {
+interface Props extends Part {
+  /** Whom it tells, where that is edited here. */
+  notify?: ReactNode
+  /** What it would have done. */
+  verdict?: ReactNode
+}
+
+export function TriggerFields({ notify, verdict, ...part }: Props) {
   const { draft, set, errors, known } = part
   return (
+    <div className="sentence-form">
+      <Stack gap={8} role="group" aria-label="Trigger">
+        <ConditionFields {...part} />
+        <Line>
+          <Words>{draft.kind === 'schedule' ? 'of events on' : 'on'}</Words>
+          <Sources {...part} />
+        </Line>
+        <FilterRows
+          rows={draft.filters}
+          onChange={(rows) => set('filters', rows)}
+          known={known.fields}
+          errors={errors}
+          path="filters"
+          isSentence
+        />
+        <Line>
+          {draft.kind !== 'schedule' && <GroupBy {...part} />}
+          <Incident {...part} />
+        </Line>
+        {notify}
+        {(draft.kind !== 'schedule' || verdict) && (
+          <div className="sentence-last">
+            {draft.kind !== 'schedule' && <Cooldown {...part} />}
+            {verdict}
+          </div>
+        )}
+      </Stack>
+      <MoreOptions {...part} />
+    </div>
+  )
+}
+
+function Sources({ draft, set, errors }: Part) {
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  return (
+    <Slot path="sources" width={300}>
+      <MultiSelect
+        aria-label="Sources"
+        placeholder={draft.sources.length ? '' : 'Choose a source'}
+        data={[...new Set([...draft.sources, ...(sources.data ?? []).map((source) => source.name)])]}
+        value={draft.sources}
+        onChange={(value) => set('sources', value)}
+        error={faultAt(errors, 'sources')}
+        searchable
+      />
+    </Slot>
+  )
+}
+
+const SEVERITIES = [
+  { value: 'critical', label: 'critical' },
+  { value: 'warning', label: 'warning' },
+  { value: 'info', label: 'info' },
+  { value: 'none', label: 'no' },
+]
+
+/** "open a [warning] incident"; a schedule opens none unless it is said. */
+function Incident({ draft, set, errors }: Part) {
+  const byDefault = draft.kind === 'schedule' ? 'none' : 'warning'
+  const severity = draft.severity || byDefault
+  return (
     <>
-      <Sources value={draft.sources} onChange={(value) => set('sources', value)} errors={errors} />
-      <Kinds draft={draft} set={set} />
-      <ConditionFields {...part} />
-      <FilterRows
-        title="Filters"
-        rows={draft.filters}
-        onChange={(rows) => set('filters', rows)}
-        known={known.fields}
-        errors={errors}
-        path="filters"
-      />
-      <WakingFields {...part} />
-      {draft.kind !== 'schedule' && <StormFields {...part} />}
-      <TextInput
-        label="Description"
-        description="Completes “When …”. Default: from the condition"
-        value={draft.description}
-        onChange={(e) => set('description', e.currentTarget.value)}
-        error={faultAt(errors, 'description')}
-        maxLength={160}
-      />
+      <Words>open {severity === 'none' ? '' : severity === 'info' ? 'an' : 'a'}</Words>
+      <Slot path="severity" width={120}>
+        <Select
+          aria-label="Severity"
+          data={SEVERITIES}
+          value={severity}
+          onChange={(value) => {
+            const chosen = (value ?? '') as TriggerDraft['severity']
+            // The default stays one where none was chosen.
+            set('severity', chosen === byDefault && draft.severity === '' ? '' : chosen)
+          }}
+          error={faultAt(errors, 'severity')}
+          allowDeselect={false}
+        />
+      </Slot>
+      <Words>incident</Words>
     </>
   )
 }
 
-function Sources({
-  value,
-  onChange,
-  errors,
-}: {
-  value: string[]
-  onChange: (value: string[]) => void
-  errors: FieldErrors
-}) {
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+function Cooldown({ draft, set, errors }: Part) {
   return (
-    <MultiSelect
-      label="Sources"
-      placeholder={value.length ? '' : 'What it watches'}
-      data={[...new Set([...value, ...(sources.data ?? []).map((source) => source.name)])]}
-      value={value}
-      onChange={onChange}
-      error={faultAt(errors, 'sources')}
-      searchable
-      withAsterisk
-      maw={560}
-    />
-  )
-}
-
-function Kinds({
-  draft,
-  set,
-}: {
-  draft: TriggerDraft
-  set: (field: 'kind', value: TriggerDraft['kind']) => void
-}) {
-  return (
-    <div>
-      <div style={{ overflowX: 'auto' }}>
-        <SegmentedControl
-          aria-label="Kind of condition"
-          data={KINDS.map(({ value, label }) => ({ value, label }))}
-          value={draft.kind}
-          onChange={(value) => set('kind', value as TriggerDraft['kind'])}
+    <Line>
+      <Words>At most once every</Words>
+      <Slot path="cooldown" width={80}>
+        <DurationInput
+          aria-label="Cooldown"
+          value={draft.cooldown}
+          onChange={(value) => set('cooldown', value)}
+          fault={faultAt(errors, 'cooldown')}
+          w="100%"
         />
-      </div>
-      <Text size="xs" c="dimmed" mt={4}>
-        {KINDS.find(({ value }) => value === draft.kind)?.help}
-      </Text>
-    </div>
+      </Slot>
+      <Words>per {draft.group_by.join(' and ') || draft.key_field || 'entity'}</Words>
+    </Line>
   )
 }

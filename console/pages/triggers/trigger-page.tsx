@@ -2,11 +2,12 @@
 
 import { Alert, Button, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useLocation, useNavigate, useParams, useSearchParams } from 'react-router'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { triggerPath } from '../../lib/firings.ts'
 import { proposedIn } from '../../lib/proposed.ts'
 import { draftOf, NEW_TRIGGER } from '../../lib/trigger-draft.ts'
@@ -20,10 +21,11 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { StandingWarnings, savedState } from '../../parts/warnings.tsx'
 import { FiringList } from '../firings/firing-list.tsx'
 import { SubscriptionsTab } from './subscriptions-tab.tsx'
-import { TriggerEditor } from './trigger-editor.tsx'
 import { TriggerHistory } from './trigger-history.tsx'
 import { TriggerOverview } from './trigger-overview.tsx'
 import { WhyTab } from './why-tab.tsx'
+
+const TriggerEditor = lazyFrom(() => import('../../areas/forms.ts'))('TriggerEditor')
 
 const TABS = [
   { value: 'overview', label: 'Overview' },
@@ -48,19 +50,21 @@ function NewTrigger() {
   return (
     <>
       <PageHead title="Add trigger" />
-      <TriggerEditor
-        isProposed={proposed !== null}
-        start={
-          proposed
-            ? draftOf(proposed as FieldsOf<Trigger>)
-            : { ...NEW_TRIGGER, sources: source ? [source] : [] }
-        }
-        save={(body) => declared.createTrigger({ ...body, ...(project ? { project } : {}) })}
-        onSaved={(result) =>
-          void go(project ? `/projects/${project}` : triggerPath(result.name), savedState(result))
-        }
-        label="Add trigger"
-      />
+      <Suspense fallback={<LoadingRows />}>
+        <TriggerEditor
+          isProposed={proposed !== null}
+          start={
+            proposed
+              ? draftOf(proposed as FieldsOf<Trigger>)
+              : { ...NEW_TRIGGER, sources: source ? [source] : [] }
+          }
+          save={(body) => declared.createTrigger({ ...body, ...(project ? { project } : {}) })}
+          onSaved={(result) =>
+            void go(project ? `/projects/${project}` : triggerPath(result.name), savedState(result))
+          }
+          label="Add trigger"
+        />
+      </Suspense>
     </>
   )
 }
@@ -113,7 +117,9 @@ function ExistingTrigger({ name }: { name: string }) {
           <SubscriptionsTab trigger={data} />
         </Tabs.Panel>
         <Tabs.Panel value="edit">
-          <Edit trigger={data} refetch={refetch} />
+          <Suspense fallback={<LoadingRows />}>
+            <Edit trigger={data} refetch={refetch} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="history">
           <TriggerHistory name={name} />

@@ -36,7 +36,7 @@ export function AgentFork({ replay, frame, node }: Props) {
   if (isPending) return <LoadingRows rows={4} />
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   if (isOpen(data))
-    return <Alert color="gray">This run is still at work. It can be repeated once it has ended.</Alert>
+    return <Alert color="gray">This run is still at work. Repeat the run once it has ended.</Alert>
   if (data.woken_by === 'external')
     return <Alert color="gray">An outside agent did this: svc cannot repeat it.</Alert>
   return <Fork project={replay.project.id} run={data} />
@@ -87,7 +87,7 @@ function Fork({ project, run }: { project: string; run: RunDetail }) {
         minRows={5}
         maxRows={14}
         maxLength={PROMPT_MAX}
-        error={isBlank ? 'It must say something' : undefined}
+        error={isBlank ? 'A prompt is required' : undefined}
       />
       <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />
       {rerun.error && <Failed error={rerun.error} />}
@@ -125,7 +125,7 @@ function Outcome({ before, id }: { before: RunDetail; id: string }) {
         <div role="status">
           {isOpen(data) && (
             <Text size="sm" c="dimmed">
-              It is {data.status === 'queued' ? 'waiting for its turn' : 'at work'}; this follows it.
+              {data.status === 'queued' ? 'Queued' : 'At work'}: this follows the run.
             </Text>
           )}
         </div>

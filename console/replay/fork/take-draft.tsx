@@ -29,7 +29,7 @@ export function TakeDraft({ project, part, before, after }: Props) {
       void navigate(`/projects/${encodeURIComponent(project)}?tab=graph`)
     },
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'That cannot be done', message: error.message }),
+      notifications.show({ color: 'red', title: 'Couldn’t take the change over', message: error.message }),
   })
   return (
     <Group gap="sm">

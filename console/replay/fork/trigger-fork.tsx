@@ -4,11 +4,13 @@ import { useMemo, useState } from 'react'
 import type { Replay, Trigger } from '../../../schemas/types.ts'
 import { cooldownSentence, sentenceOf } from '../../../schemas/words.ts'
 import { faultAt, fieldErrors } from '../../lib/field-errors.ts'
+import { moment } from '../../lib/time.ts'
 import { draftOf, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { definitionOf, isComplete } from '../../lib/trigger-form.ts'
 import { useKnownFields } from '../../lib/use-known-fields.ts'
-import { ConditionFields } from '../../pages/triggers/condition-fields.tsx'
+import { ConditionFields, GroupBy, ReArm } from '../../pages/triggers/condition-fields.tsx'
 import { FilterRows } from '../../pages/triggers/filter-rows.tsx'
+import { Line } from '../../pages/triggers/line.tsx'
 import { useBacktest } from '../../pages/triggers/use-backtest.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import { Mark } from '../../parts/mark.tsx'
@@ -116,8 +118,14 @@ function Changed({
   const known = useKnownFields(draft.sources)
   const errors = fieldErrors(error)
   return (
-    <>
+    <div className="sentence-form">
       <ConditionFields draft={draft} set={set} errors={errors} known={known} />
+      {draft.kind !== 'schedule' && (
+        <Line>
+          <GroupBy draft={draft} set={set} errors={errors} known={known} />
+        </Line>
+      )}
+      {draft.kind === 'threshold' && <ReArm draft={draft} set={set} errors={errors} />}
       <FilterRows
         title="Filters"
         rows={draft.filters}
@@ -135,7 +143,7 @@ function Changed({
           w={220}
         />
       )}
-    </>
+    </div>
   )
 }
 
@@ -150,7 +158,7 @@ function Cut({
   const listed = [data.result, data.compare].some((run) => run && run.firings > run.list.length)
   const said = [
     data.truncated &&
-      `There are more events than are looked at: this begins at ${new Date(data.from).toLocaleString()}.`,
+      `There are more events than are looked at: this begins at ${moment(Date.parse(data.from), Date.now())}.`,
     listed && 'There are more firings than are compared: the newest 500 of each are.',
     replay.gaps.some(({ kind }) => kind === 'purged') &&
       'Events of this time were removed, so that neither side sees them.',

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Replay, ReplayVersion } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
+import { moment } from '../../lib/time.ts'
 import { ChangedObjects } from '../../parts/plan-view.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import type { Frame } from '../frame.ts'
@@ -23,7 +24,8 @@ export function ConfigurationPanel({ replay, frame, onInstant }: Props) {
           'No change is recorded up to here.'
         ) : (
           <>
-            In effect since <b>{new Date(version.at).toLocaleString()}</b>, by change {version.change_set}
+            In effect since <b>{moment(Date.parse(version.at), Date.now(), true)}</b>, by change{' '}
+            {version.change_set}
             {version.by && ` of ${version.by}`}: {version.summary}.
           </>
         )}
@@ -71,7 +73,8 @@ function VersionRow({
       aria-current={isCurrent ? 'true' : undefined}
     >
       <Text size="sm" fw={isCurrent ? 700 : 400} style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
-        {isFirst ? 'At the start' : new Date(version.at).toLocaleString()}: {version.summary || 'as it was'}
+        {isFirst ? 'At the start' : moment(Date.parse(version.at), Date.now(), true)}:{' '}
+        {version.summary || 'as it was'}
       </Text>
       <Button size="compact-xs" variant="default" onClick={onGo} style={{ flex: 'none' }}>
         Go there

@@ -70,7 +70,7 @@ function UpToHere({
           ? `${work.words}. ${money(cost)} so far.`
           : run.cost_usd === null
             ? 'Ended. The cost is not priced.'
-            : `It has ended, and cost ${money(run.cost_usd)}.`}
+            : `Ended. Cost: ${money(run.cost_usd)}.`}
       </Text>
       {chapters.length > 0 && <RunStory run={run} chapters={chapters} />}
       {chapters.length === 0 && (

@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Group, Select, Switch, Tooltip } from '@mantine/core'
 import { ChevronFirst, Pause, Play, SkipBack, SkipForward, StepBack, StepForward } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { count } from '../../lib/time.ts'
 import { SPEEDS, type Stop } from '../player.ts'
 import { STOPS } from '../words.ts'
 import type { Playing } from './use-player.ts'
@@ -23,7 +24,7 @@ export function Controls({ playing, stop, onStop, total }: Props) {
         <Icon
           label="To the start"
           disabled={player.index < 0 && player.position === 0}
-          onClick={() => playing.goTo(-1)}
+          onClick={playing.toStart}
         >
           <ChevronFirst size={17} aria-hidden />
         </Icon>
@@ -72,7 +73,7 @@ export function Controls({ playing, stop, onStop, total }: Props) {
         size="xs"
         w={86}
         aria-label="Speed"
-        data={SPEEDS.map((speed) => ({ value: String(speed), label: `× ${speed.toLocaleString('en-US')}` }))}
+        data={SPEEDS.map((speed) => ({ value: String(speed), label: `× ${count(speed)}` }))}
         value={String(player.speed)}
         onChange={(value) => playing.setSpeed(Number(value ?? 1))}
         allowDeselect={false}

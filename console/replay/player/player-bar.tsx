@@ -4,52 +4,72 @@ import { useState } from 'react'
 import type { Replay } from '../../../schemas/types.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { Mark } from '../../parts/mark.tsx'
+import { isWhole, type Stretch } from '../loading.ts'
 import { toneOf } from '../marks.ts'
 import type { Stop } from '../player.ts'
-import { clockOf, gapWords, kindWords, MARK_TONES, partWords, placeWords } from '../words.ts'
+import {
+  clockOf,
+  emptyWords,
+  gapWords,
+  kindWords,
+  type LoadState,
+  MARK_TONES,
+  partWords,
+  placeWords,
+} from '../words.ts'
 import { Controls } from './controls.tsx'
 import { TrackView } from './track-view.tsx'
 import type { Playing } from './use-player.ts'
 
 interface Props {
   replay: Replay
+  stretch: Stretch
   playing: Playing
-  loadMore: (() => void) | null
-  isLoadingMore: boolean
+  state: LoadState
+  onEarlier: () => void
+  onLater: () => void
 }
 
-export function PlayerBar({ replay, playing, loadMore, isLoadingMore }: Props) {
+export function PlayerBar({ replay, stretch, playing, state, onEarlier, onLater }: Props) {
   const [stop, setStop] = useState<Stop>('firing')
   const { player, frame, instant } = playing
   const total = replay.moments.length
   return (
     <Paper withBorder radius="md" p="sm" component="section" aria-label="Player">
       <Stack gap="xs">
-        <Now playing={playing} total={total} />
-        <TrackView replay={replay} playing={playing} stop={stop} />
+        <Now playing={playing} total={total} state={state} />
+        <TrackView replay={replay} playing={playing} stop={stop} span={stretch.span} standing={state} />
         <Controls playing={playing} stop={stop} onStop={setStop} total={total} />
-        {loadMore && (
+        {!isWhole(stretch) && (
           <Group gap="xs">
             <Text size="sm">
-              There is more than is loaded: it goes on after{' '}
-              {clockOf(Date.parse(replay.next_from ?? replay.to), true)}.
+              Loaded: {clockOf(stretch.from, true)} to {clockOf(stretch.to, true)}
             </Text>
-            <Button size="xs" variant="default" loading={isLoadingMore} onClick={loadMore}>
-              Load more
-            </Button>
+            {stretch.from > stretch.span.from && (
+              <Button size="xs" variant="default" disabled={state === 'loading'} onClick={onEarlier}>
+                Load earlier
+              </Button>
+            )}
+            {stretch.to < stretch.span.to && (
+              <Button size="xs" variant="default" disabled={state === 'loading'} onClick={onLater}>
+                Load later
+              </Button>
+            )}
           </Group>
         )}
         <Gaps replay={replay} />
       </Stack>
       {/* While it plays, each moment would be read out over the one before. */}
       <VisuallyHidden role="status">
-        {player.isPlaying ? 'It plays.' : placeWords(frame.moment, player.index, total, instant)}
+        {player.isPlaying && state !== 'loading'
+          ? 'Playing'
+          : placeWords(frame.moment, player.index, total, instant, state)}
       </VisuallyHidden>
     </Paper>
   )
 }
 
-function Now({ playing, total }: { playing: Playing; total: number }) {
+function Now({ playing, total, state }: { playing: Playing; total: number; state: LoadState }) {
   const { frame, player, instant } = playing
   const { moment, missing } = frame
   return (
@@ -59,8 +79,9 @@ function Now({ playing, total }: { playing: Playing; total: number }) {
       </Text>
       <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
         {player.index + 1} of {total}
+        {state === 'whole' ? '' : ' loaded'}
       </Text>
-      {moment ? (
+      {moment && (state === 'whole' || state === 'here') ? (
         <Group gap={6} wrap="nowrap" style={{ minWidth: 0 }}>
           <Mark tone={MARK_TONES[toneOf(moment)]}>{kindWords(moment.kind).one}</Mark>
           {moment.practice && (
@@ -76,7 +97,7 @@ function Now({ playing, total }: { playing: Playing; total: number }) {
         </Group>
       ) : (
         <Text size="sm" c="dimmed">
-          {total === 0 ? 'Nothing happened in this span' : 'Before the first moment'}
+          {emptyWords(total, state)}
         </Text>
       )}
     </div>

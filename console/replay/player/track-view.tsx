@@ -2,10 +2,10 @@
 import { Group, Slider, Text, VisuallyHidden } from '@mantine/core'
 import { type KeyboardEvent, memo, useId, useMemo } from 'react'
 import type { Replay } from '../../../schemas/types.ts'
-import { count, money } from '../../lib/time.ts'
+import { count, moment, money } from '../../lib/time.ts'
 import type { MomentKind, Stop } from '../player.ts'
 import type { Track } from '../track.ts'
-import { gapWords, KINDS, kindWords, placeWords } from '../words.ts'
+import { gapWords, KINDS, kindWords, type LoadState, placeWords } from '../words.ts'
 import { stripBars, stripGaps, stripTicks } from './strip.ts'
 import type { Playing } from './use-player.ts'
 
@@ -19,16 +19,19 @@ interface Props {
   replay: Replay
   playing: Playing
   stop: Stop
+  /** Ends of all of it, epoch ms. */
+  span: { from: number; to: number }
+  standing: LoadState
 }
 
-export function TrackView({ replay, playing, stop }: Props) {
+export function TrackView({ replay, playing, stop, span, standing }: Props) {
   const { player, track, instant, frame } = playing
-  const words = placeWords(frame.moment, player.index, replay.moments.length, instant)
+  const words = placeWords(frame.moment, player.index, replay.moments.length, instant, standing)
   const onKey = (event: KeyboardEvent): void => {
     const by = event.key === 'ArrowRight' || event.key === 'ArrowUp' ? 1 : BACK.has(event.key) ? -1 : 0
     if (by !== 0) event.shiftKey ? playing.jump(stop, by) : playing.step(by)
     else if (event.key === ' ') playing.toggle()
-    else if (event.key === 'Home') playing.goTo(-1)
+    else if (event.key === 'Home') playing.toStart()
     else if (event.key === 'End') playing.seek(track.length)
     else return
     event.preventDefault()
@@ -53,17 +56,17 @@ export function TrackView({ replay, playing, stop }: Props) {
         }
         // The instant is told above, where there is room for it.
         label={null}
-        disabled={replay.moments.length === 0}
+        disabled={replay.moments.length === 0 && standing === 'whole'}
       />
       <Group justify="space-between" mt={4}>
         <Text size="xs" c="dimmed">
-          {new Date(replay.from).toLocaleString()}
+          {moment(span.from, Date.now(), true)}
         </Text>
         <Text size="xs" c="dimmed">
           {money(frame.spentUsd)} spent up to here
         </Text>
         <Text size="xs" c="dimmed">
-          {new Date(replay.to).toLocaleString()}
+          {moment(span.to, Date.now(), true)}
         </Text>
       </Group>
     </div>
@@ -96,6 +99,24 @@ const Strip = memo(function Strip({ replay, track }: { replay: Replay; track: Tr
             <title>{gapWords(gap)}</title>
           </rect>
         ))}
+        {[
+          { x: 0, width: track.loaded.from },
+          { x: track.loaded.to, width: track.length - track.loaded.to },
+        ].map(
+          ({ x, width }) =>
+            width > 0 && (
+              <rect
+                key={x}
+                className="replay-unloaded"
+                x={(x / track.length) * 1000}
+                width={(width / track.length) * 1000}
+                y={TOP}
+                height={HEIGHT - TOP}
+              >
+                <title>Not loaded yet</title>
+              </rect>
+            ),
+        )}
         {bars.map(({ x, y, width, height, kind }) => (
           <rect
             key={`${x} ${kind}`}

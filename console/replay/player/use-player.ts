@@ -16,7 +16,7 @@ import {
   seekInstant,
   tick,
 } from '../player.ts'
-import { type Pace, type Track, trackOf } from '../track.ts'
+import { isLoadedAt, type Loaded, type Pace, type Track, trackOf } from '../track.ts'
 
 export interface Playing {
   player: Player
@@ -31,6 +31,9 @@ export interface Playing {
   canJump(stop: Stop, by: 1 | -1): boolean
   jump(stop: Stop, by: 1 | -1): void
   goTo(index: number): void
+  toStart(): void
+  /** Whether what is where one is is loaded. */
+  isLoaded: boolean
   goToInstant(instant: number): void
   seek(position: number): void
   setSpeed(speed: number): void
@@ -40,10 +43,14 @@ export interface Playing {
 /** How often the graph follows between two moments, ms. */
 const FOLLOW_MS = 250
 
-/** @param first where it begins; null: the start */
-export function usePlayer(replay: Replay, first: { index: number } | { instant: number } | null): Playing {
+/** @param first where it begins; null: the start. @param loaded what of the span is */
+export function usePlayer(
+  replay: Replay,
+  first: { index: number } | { instant: number } | null,
+  loaded: Loaded,
+): Playing {
   const [pace, setPaceNow] = useState<Pace>('compressed')
-  const track = useMemo(() => trackOf(replay, pace), [replay, pace])
+  const track = useMemo(() => trackOf(replay, pace, loaded), [replay, pace, loaded])
   const folded = useMemo(() => fold(replay), [replay])
   const { moments } = replay
   const [player, setPlayer] = useState<Player>(() => begin(track, moments, first))
@@ -72,6 +79,8 @@ export function usePlayer(replay: Replay, first: { index: number } | { instant: 
       if (to !== null) move((now) => goTo(now, track, to))
     },
     goTo: (index) => move((now) => goTo(now, track, index)),
+    toStart: () => move((now) => ({ ...seek(now, track, 0), isPlaying: false })),
+    isLoaded: isLoadedAt(track, player.position),
     goToInstant: (at) => move((now) => seekInstant(now, track, moments, at)),
     seek: (position) => move((now) => seek(now, track, position)),
     setSpeed: (speed) => move((now) => ({ ...now, speed })),
@@ -99,7 +108,7 @@ function useHeldPlace(
   const [before, setBefore] = useState({ track, moments })
   if (before.track === track) return
   setBefore({ track, moments })
-  setPlayer((now) => onTrack(now, before.track, track, moments))
+  setPlayer((now) => onTrack(now, before.track, track, before.moments, moments))
 }
 
 function useClock(isOn: boolean, track: Track, setPlayer: (to: (now: Player) => Player) => void): void {

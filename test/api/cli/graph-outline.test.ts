@@ -19,6 +19,7 @@ const node = (kind: GraphNode['kind'], name: string, more: Partial<GraphNode> = 
   running: 0,
   queued: 0,
   spend_today_usd: null,
+  last_verdict: null,
   verdicts: [],
   ...more,
 })

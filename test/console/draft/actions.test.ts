@@ -10,7 +10,7 @@ import {
   nameRefusal,
   pausePart,
 } from '../../../console/graph/draft/parts.ts'
-import { connectionOf } from '../../../console/graph/hands/use-connecting.ts'
+import { connectionOf } from '../../../console/graph/hands/wiring.ts'
 import { edgeOf, shop } from './graphs.ts'
 
 const NO_TOOLS = () => []

@@ -106,7 +106,7 @@ function Problems({ editor, onOpen }: { editor: Editor; onOpen: (id: string) => 
       color="red"
       role="alert"
       icon={<CircleAlert size={18} aria-hidden />}
-      title="It cannot be applied like this"
+      title="Couldn’t apply the draft"
     >
       <List size="sm">
         {problems.map(({ message, node, step }) => (
@@ -142,7 +142,7 @@ function LostSecrets({ editor, onOpen }: { editor: Editor; onOpen: (id: string) 
   if (editor.lost.length === 0) return null
   return (
     <Alert color="orange" role="alert" title="Secrets have to be typed again">
-      <Text size="sm">They are not kept over a reload of the page.</Text>
+      <Text size="sm">Secrets are not kept over a reload.</Text>
       <List size="sm">
         {editor.lost.map(({ node, path }) => (
           <List.Item key={node + path}>

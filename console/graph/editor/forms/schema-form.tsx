@@ -70,7 +70,7 @@ function schemaOfFields(kind: PartKind, fields: readonly string[], configured: r
   }
   const shown = fields.map((field): [string, object] => {
     const property = properties[field]!
-    const note = configured.includes(`/${field}`) ? ' One is stored; blank keeps it.' : ''
+    const note = configured.includes(`/${field}`) ? ' Stored. Leave empty to keep.' : ''
     return [
       field,
       { title: titleOf(field), ...property, description: `${property.description ?? ''}${note}` },

@@ -1,15 +1,15 @@
-/** The fields of a trigger, as its page has them, and the kind of its firings. */
-
-import { Alert, Stack, Text, TextInput } from '@mantine/core'
+/** The sentence of a trigger, as its page has it; whom it wakes is drawn as connections. */
 import { useEffect, useState } from 'react'
 import type { FieldsOf } from '../../../../schemas/fields-of.ts'
 import type { Trigger } from '../../../../schemas/types.ts'
-import { sentenceOf } from '../../../../schemas/words.ts'
-import { faultAt } from '../../../lib/field-errors.ts'
 import { draftOf, NEW_TRIGGER, type TriggerDraft } from '../../../lib/trigger-draft.ts'
+import { faultsOf } from '../../../lib/trigger-faults.ts'
 import { definitionOf, isComplete, writeOf } from '../../../lib/trigger-form.ts'
 import { useKnownFields } from '../../../lib/use-known-fields.ts'
+import { useShownFaults } from '../../../lib/use-shown-faults.ts'
 import { TriggerFields } from '../../../pages/triggers/trigger-fields.tsx'
+import { useBacktest } from '../../../pages/triggers/use-backtest.ts'
+import { Verdict } from '../../../pages/triggers/verdict.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
 
@@ -19,50 +19,42 @@ export function TriggerForm({ name, spec, isNew, errors, onEdit }: FormProps) {
     kept ? draftOf(kept) : { ...NEW_TRIGGER, name, sources: (spec.sources as string[] | undefined) ?? [] },
   )
   const [draft, setDraft] = useState(start)
-  const [emitKind, setEmitKind] = useState(kept?.emit?.kind ?? '')
   const known = useKnownFields(draft.sources)
-  const specOf = (of: TriggerDraft, emitted: string): Fields => {
+  const definition = isComplete(draft) ? definitionOf(draft, kept) : null
+  const trial = useBacktest(definition, null, '24h')
+  const faults = useShownFaults(faultsOf(draft), null)
+  const specOf = (of: TriggerDraft): Fields => {
     const { name: _name, emit, description, ...rest } = writeOf(of, kept)
     return {
       ...rest,
-      emit: { ...emit, kind: emitted.trim() || null },
+      emit: { ...emit, kind: of.emit_kind.trim() || null },
       description: description === '' ? null : description,
     }
   }
-  const told = (next: TriggerDraft, emitted: string) =>
-    onEdit({
-      before: isNew ? {} : specOf(start, kept?.emit?.kind ?? ''),
-      after: specOf(next, emitted),
-      isComplete: isComplete(next),
-    })
+  const told = (next: TriggerDraft) =>
+    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), isComplete: isComplete(next) })
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger may be complete as it begins.
   useEffect(() => {
-    if (isNew) told(start, '')
+    if (isNew) told(start)
   }, [])
-  const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) => {
-    const next = { ...draft, [field]: value }
-    setDraft(next)
-    told(next, emitKind)
-  }
+  // The draft goes out once it is state: several fields may be set by one act, such as the choice of a kind.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is told of what was typed, not of what is passed in.
+  useEffect(() => {
+    if (draft !== start) told(draft)
+  }, [draft])
+  const set = <K extends keyof TriggerDraft>(field: K, value: TriggerDraft[K]) =>
+    setDraft((now) => ({ ...now, [field]: value }))
   return (
-    <Stack gap="md">
-      <Alert color="indigo" className="sentence">
-        <Text fw={600} size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {sentenceOf({ ...definitionOf(draft, kept), description: draft.description.trim() })}.
-        </Text>
-      </Alert>
-      <TriggerFields draft={draft} set={set} errors={errors} known={known} />
-      <TextInput
-        label="Kind of its firings"
-        description="Default: the name of the trigger"
-        value={emitKind}
-        onChange={(event) => {
-          setEmitKind(event.currentTarget.value)
-          told(draft, event.currentTarget.value)
-        }}
-        error={faultAt(errors, 'emit.kind')}
-        maxLength={80}
+    // biome-ignore lint/a11y/noStaticElementInteractions: it listens to its fields being left, and is none itself.
+    <div onBlur={faults.form.onBlur}>
+      <TriggerFields
+        draft={draft}
+        set={set}
+        errors={{ ...faults.shown, ...errors }}
+        known={known}
+        // A source that is drawn and not applied yet has no events to try it with.
+        verdict={trial.error ? null : <Verdict trial={trial} window="24h" isReady={definition !== null} />}
       />
-    </Stack>
+    </div>
   )
 }

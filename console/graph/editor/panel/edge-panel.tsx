@@ -15,6 +15,10 @@ interface Props {
   actions: Actions
   edge: GraphEdge
 }
+interface PanelProps extends Props {
+  /** Opens a part instead. */
+  onOpen: (id: string) => void
+}
 
 const EXPLAINED: Record<GraphEdge['kind'], string> = {
   feeds: 'The trigger judges each event of the source.',
@@ -25,7 +29,7 @@ const EXPLAINED: Record<GraphEdge['kind'], string> = {
   tells: 'What happens there is sent on.',
 }
 
-export function EdgePanel({ editor, actions, edge }: Props) {
+export function EdgePanel({ editor, actions, edge, onOpen }: PanelProps) {
   const refused = disconnectRefusal(editor.graph, edge)
   return (
     <Stack gap="md">
@@ -52,6 +56,11 @@ export function EdgePanel({ editor, actions, edge }: Props) {
         >
           Disconnect
         </Button>
+        {edge.kind === 'uses' && (
+          <Button size="compact-sm" variant="default" onClick={() => onOpen(edge.to)}>
+            Edit {nameOf(edge.to)}
+          </Button>
+        )}
       </Group>
       {refused !== null && (
         <Text size="xs" c="dimmed">

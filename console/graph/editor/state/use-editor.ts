@@ -93,7 +93,11 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
         setSaid(`${step.said} Undo with Ctrl+Z.`)
         return true
       } catch (error) {
-        notifications.show({ color: 'red', title: 'That cannot be done', message: (error as Error).message })
+        notifications.show({
+          color: 'red',
+          title: 'Couldn’t make the change',
+          message: (error as Error).message,
+        })
         setSaid((error as Error).message)
         return false
       }

@@ -12,8 +12,8 @@ import { useActions } from './use-actions.ts'
 import { useEditor } from './use-editor.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
-/** What the side panel shows: a node or a connection, or a part that is being made. */
-export type Opened = { id: string } | { made: PartKind; at: Place | null } | null
+/** What the side panel shows: a node or a connection, a part that is being made, or the draft; null: none of them. */
+export type Opened = { id: string } | { made: PartKind; at: Place | null } | { review: true } | null
 
 export type Session = ReturnType<typeof useSession>
 
@@ -24,10 +24,13 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
   const actions = useActions(editor)
   const { data: me } = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
   const mayEdit = me?.scopes.includes('admin') ?? false
-  const [wantsEdit, setWantsEdit] = useState(false)
-  const isEditing = mayEdit && (wantsEdit || editor.draft !== null)
+  // A draft is gone on with until one closes the editor; closing it leaves the draft.
+  const [wantsEdit, setWantsEdit] = useState<boolean | null>(null)
+  const isEditing = mayEdit && (wantsEdit ?? editor.draft !== null)
+  const [hasPalette, setPalette] = useState(true)
   const [selected, setSelected] = useState<readonly string[]>([])
-  const [opened, setOpened] = useState<Opened>(null)
+  // Whoever comes back to a draft, or brings one from a replay, sees what is in it.
+  const [opened, setOpened] = useState<Opened>(() => (editor.draft ? { review: true } : null))
   const [applied, setApplied] = useState<Applied | null>(null)
   const pasting = usePasting(actions, live.project.id, setSelected)
   useShortcuts(isEditing, {
@@ -44,7 +47,13 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
     pasting,
     mayEdit,
     isEditing,
-    setWantsEdit,
+    begin: () => setWantsEdit(true),
+    leave: () => {
+      setWantsEdit(false)
+      setOpened(null)
+    },
+    hasPalette,
+    setPalette,
     tab,
     setTab,
     selected,

@@ -1,0 +1,104 @@
+/**
+ * Brings the drawing into view: when it is drawn, when it changes while it is only read, and when a panel or the window
+ * gives it another size, around what is selected. Who moved it by hand keeps it, but for what is selected, which stays
+ * in sight.
+ */
+import { useReactFlow } from '@xyflow/react'
+import { useCallback, useEffect, useRef } from 'react'
+import type { Canvas } from '../canvas.ts'
+import { fitted, MARGIN, placed, type View } from '../drawing/fit.ts'
+import type { Box } from '../drawing/geometry.ts'
+
+const MOVE_MS = 150
+/** No motion for whoever asks for none. */
+export const moveMs = (): number =>
+  window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : MOVE_MS
+
+type Fitting = Pick<Canvas, 'layout' | 'extent' | 'room' | 'selected'>
+
+const focusOf = ({ layout, selected }: Fitting): Box | null => layout.boxes.get(selected.at(-1) ?? '') ?? null
+
+/** How a canvas is seen when it is drawn. */
+export const firstView = (canvas: Fitting): View => fitted(canvas.extent, canvas.room, focusOf(canvas))
+
+/** @returns a function that brings all of it into view */
+export function useFitNow(canvas: Canvas): () => void {
+  const flow = useReactFlow()
+  const latest = useRef(canvas)
+  latest.current = canvas
+  return useCallback(() => void flow.setViewport(firstView(latest.current), { duration: moveMs() }), [flow])
+}
+
+/** @returns for React Flow: who moved the view by hand keeps it as it is */
+export function useFit(canvas: Canvas): { onMoveStart(event: MouseEvent | TouchEvent | null): void } {
+  const flow = useReactFlow()
+  const isOwn = useRef(false)
+  const latest = useRef(canvas)
+  latest.current = canvas
+  const { room, extent, layout, fitNext, editing } = canvas
+  const isFirst = useRef(true)
+  const shown = useRef(extent)
+  useEffect(() => {
+    // The first view is the one it is drawn with.
+    if (isFirst.current) {
+      isFirst.current = false
+      return
+    }
+    const now = latest.current
+    const focus = focusOf(now)
+    if (!isOwn.current) {
+      void flow.setViewport(firstView({ ...now, room }), { duration: moveMs() })
+      return
+    }
+    const view = flow.getViewport()
+    if (focus && !isSeen(focus, view, room))
+      void flow.setViewport(placed(now.extent, room, view.zoom, focus), { duration: moveMs() })
+  }, [flow, room])
+  useEffect(() => {
+    const isSame = sameBox(shown.current, extent)
+    shown.current = extent
+    if (fitNext.current) {
+      fitNext.current = false
+      isOwn.current = false
+    } else if (isSame || isOwn.current || editing) return
+    void flow.setViewport(firstView({ ...latest.current, layout, extent }), { duration: moveMs() })
+  }, [flow, extent, layout, fitNext, editing])
+  useFollow(canvas)
+  return {
+    // Without an event it was moved by a program: by this, or by the toolbar.
+    onMoveStart: (event) => {
+      if (event !== null) isOwn.current = true
+    },
+  }
+}
+
+/** In a replay what a moment lights is brought into sight, where none of it is. */
+function useFollow({ mode, marks, layout, room, extent }: Canvas): void {
+  const flow = useReactFlow()
+  const latest = useRef({ layout, room, extent })
+  latest.current = { layout, room, extent }
+  const { lit } = marks
+  useEffect(() => {
+    if (mode !== 'replay' || lit.size === 0) return
+    const now = latest.current
+    const boxes = [...lit].flatMap((id) => now.layout.boxes.get(id) ?? [])
+    const view = flow.getViewport()
+    const [first] = boxes
+    if (!first || boxes.some((box) => isSeen(box, view, now.room))) return
+    void flow.setViewport(placed(now.extent, now.room, view.zoom, first), { duration: moveMs() })
+  }, [mode, lit, flow])
+}
+
+const sameBox = (a: Box, b: Box): boolean =>
+  a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height
+
+/** Whether a node is in sight as a whole. */
+export function isSeen(box: Box, view: View, room: Canvas['room']): boolean {
+  const [left, top] = [box.x * view.zoom + view.x, box.y * view.zoom + view.y]
+  return (
+    left >= MARGIN / 2 &&
+    top >= room.top &&
+    left + box.width * view.zoom <= room.width - MARGIN / 2 &&
+    top + box.height * view.zoom <= room.height - MARGIN / 2
+  )
+}

@@ -1,0 +1,44 @@
+/** Faults of a form at their fields: each from when its field is left, all from when it is submitted. */
+import { type FocusEvent, useEffect, useRef, useState } from 'react'
+import type { FieldErrors } from './field-errors.ts'
+
+export interface ShownFaults {
+  /** Those to show now. */
+  shown: FieldErrors
+  /** Of the element round the fields, each of which has its path as `data-field`. */
+  form: { ref: { current: HTMLFormElement | null }; onBlur: (event: FocusEvent) => void }
+  /** Shows all, and goes to the first field that has one once it is marked. */
+  showAll: () => void
+}
+
+/** @param found all faults there are, by path. @param refused the last refusal, which is shown as it comes */
+export function useShownFaults(found: FieldErrors, refused: Error | null): ShownFaults {
+  const ref = useRef<HTMLFormElement | null>(null)
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [submits, setSubmits] = useState(0)
+  const isShown = (path: string): boolean =>
+    submits > 0 || [...left].some((field) => path === field || /^[.[]/.test(rest(path, field)))
+  useEffect(() => {
+    if (submits === 0 && refused === null) return
+    ref.current
+      ?.querySelector<HTMLElement>('input[aria-invalid="true"], [data-field] [aria-invalid="true"]')
+      ?.focus()
+  }, [submits, refused])
+  return {
+    shown: Object.fromEntries(Object.entries(found).filter(([path]) => isShown(path))),
+    form: {
+      ref,
+      onBlur: (event) => {
+        const field = (event.target as HTMLElement).closest<HTMLElement>('[data-field]')
+        // Within a field, such as from a value to its list, nothing is left.
+        if (!field || field.contains(event.relatedTarget)) return
+        const path = field.dataset.field!
+        setLeft((now) => (now.has(path) ? now : new Set(now).add(path)))
+      },
+    },
+    showAll: () => setSubmits((n) => n + 1),
+  }
+}
+
+/** What follows a field in a path below it; nothing where it is not below. */
+const rest = (path: string, field: string): string => (path.startsWith(field) ? path.slice(field.length) : '')

@@ -1,0 +1,110 @@
+/** Editing a drawing: the room it has, what is not connected, what cannot be, and what Escape closes. */
+import { expect, type Page } from '@playwright/test'
+import { test } from './agents.ts'
+import { accessibilityFaults } from './axe.ts'
+import { goTo, press } from './go.ts'
+import { imported, partsOf, source, trigger } from './graphs.ts'
+
+const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
+const chip = (page: Page, id: string) => page.locator(`.graph-strip-chip[data-node="${id}"]`)
+
+function shop() {
+  const sources = [source('gateway')]
+  return {
+    sources,
+    triggers: [trigger('gateway-errors', ['gateway'])],
+    mcp_servers: [{ name: 'logs', url: 'https://mcp.example.com/logs', project: 'Shop' }],
+    agents: [
+      { name: 'triage', project: 'Shop', prompt: 'Look.' },
+      { name: 'watch', project: 'Shop', prompt: 'Watch.', trigger: 'gateway-errors', enabled: true },
+    ],
+    projects: [partsOf(sources)],
+  }
+}
+
+test('the canvas has at least 60 % of the window beside an open form, and Escape closes the innermost thing alone', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await node(page, 'agent:watch').dblclick()
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  await expect(panel.getByRole('heading', { name: 'watch' })).toBeVisible()
+  expect((await panel.boundingBox())!.width).toBe(360)
+  expect((await page.getByRole('navigation', { name: 'Pages' }).boundingBox())!.width).toBe(56)
+  const bar = page.locator('.editor-bar')
+  expect((await bar.boundingBox())!.height).toBe(48)
+  const canvas = (await page.locator('.graph-stage').boundingBox())!
+  expect((canvas.width * canvas.height) / (1440 * 900)).toBeGreaterThanOrEqual(0.6)
+  await expect(node(page, 'agent:watch')).toBeInViewport({ ratio: 1 })
+
+  await panel.getByRole('textbox', { name: 'Prompt' }).fill('Watch closely.')
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  await expect(bar.getByText('1 change', { exact: true })).toBeVisible()
+  expect(await accessibilityFaults(page, 'edit mode')).toEqual([])
+  // The panel first, then the list of parts; never the draft.
+  await panel.getByRole('button', { name: 'Close panel' }).focus()
+  await press(page, 'Escape')
+  await expect(panel).toHaveCount(0)
+  await expect(page.getByRole('region', { name: 'Add parts' })).toBeVisible()
+  await page.getByRole('button', { name: 'Add part', exact: true }).focus()
+  await press(page, 'Escape')
+  await expect(page.getByRole('region', { name: 'Add parts' })).toHaveCount(0)
+  await press(page, 'Escape')
+  await expect(bar.getByText('1 change', { exact: true })).toBeVisible()
+  // Closing the editor keeps the draft, too.
+  await bar.getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('button', { name: 'Edit, 1 change' }).click()
+  await expect(bar.getByText('1 change', { exact: true })).toBeVisible()
+})
+
+test('parts without wires are chips under the canvas: dragged onto a part they are wired, or told why not', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  const strip = page.getByRole('list', { name: 'Not connected' })
+  await expect(strip.getByRole('listitem')).toHaveText(['triage', 'logs'])
+  expect((await page.locator('.graph-strip').boundingBox())!.height).toBe(40)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+
+  await chip(page, 'agent:triage').dragTo(node(page, 'source:gateway'))
+  const why = page.locator('.graph-refusal')
+  await expect(why).toHaveText('A source feeds a trigger; a trigger wakes an agent.')
+  await expect(why).toBeHidden()
+  await chip(page, 'agent:triage').dragTo(node(page, 'trigger:gateway-errors'))
+  await expect(node(page, 'agent:triage')).toBeVisible()
+  await expect(page.getByText('Trigger gateway-errors now wakes triage. Undo with Ctrl+Z.')).toBeAttached()
+
+  // By the keyboard, from the chip's menu.
+  await chip(page, 'mcp_server:logs').focus()
+  await press(page, 'Enter')
+  await page.getByRole('menuitem', { name: 'agent watch' }).focus()
+  await press(page, 'Enter')
+  await expect(strip).toHaveCount(0)
+  const tool = node(page, 'agent:watch').getByRole('button', { name: 'Tool logs' })
+  await tool.click()
+  await expect(page.getByRole('button', { name: 'Disconnect' })).toBeVisible()
+})
+
+test('what was put by hand is laid out again by Tidy up, and stands where it stood after Undo', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const id = await imported(daemon, shop())
+  const put = { positions: [{ node: 'agent:watch', x: 160, y: 400 }] }
+  expect((await daemon.call('PUT', `/api/projects/${id}/graph/positions`, put)).ok).toBe(true)
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  const positions = async () =>
+    (await daemon.ask<{ positions: unknown[] }>('GET', `/api/projects/${id}/graph`)).positions
+  await page.getByRole('button', { name: 'Tidy up' }).click()
+  await expect.poll(positions).toEqual([])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect.poll(positions).toEqual(put.positions)
+})

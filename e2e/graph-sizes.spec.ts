@@ -1,0 +1,152 @@
+/** A drawing of any size is readable: names are never small, and what is large is a list of flows. */
+import { expect, type Page } from '@playwright/test'
+import { test } from './agents.ts'
+import { accessibilityFaults } from './axe.ts'
+import type { RunningDaemon } from './daemon.ts'
+import { goTo, press } from './go.ts'
+import { imported, nameHeights, SIZES } from './graphs.ts'
+
+const nodes = (page: Page) => page.locator('.react-flow__node')
+const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
+const rows = (page: Page) => page.getByRole('list', { name: 'Flows' }).getByRole('listitem')
+
+async function openGraph(page: Page, daemon: RunningDaemon, id: string): Promise<void> {
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await nodes(page).or(rows(page)).first().waitFor()
+}
+
+const edit = (page: Page) => page.getByRole('button', { name: 'Edit', exact: true }).click()
+
+/** Nodes that overlap. */
+const OVERLAPPING = `(() => {
+  const boxes = [...document.querySelectorAll('.react-flow__node')].map((element) => ({
+    id: element.dataset.id,
+    ...element.getBoundingClientRect().toJSON(),
+  }))
+  return boxes
+    .filter((a, i) =>
+      boxes
+        .slice(i + 1)
+        .some((b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom),
+    )
+    .map((a) => a.id)
+})()`
+
+for (const size of [1, 16, 60, 300] as const)
+  test(`Graph: names are at 11 px or more with ${size} parts, in view, edit and replay`, async ({
+    page,
+    daemon,
+  }) => {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const id = await imported(daemon, SIZES[size])
+    const readable = async (what: string) => {
+      await nodes(page).or(rows(page)).first().waitFor()
+      const { least, names } = await nameHeights(page)
+      expect(names, what).toBeGreaterThan(0)
+      expect(least, what).toBeGreaterThanOrEqual(11)
+    }
+    await openGraph(page, daemon, id)
+    await readable('view')
+    expect((await rows(page).count()) > 0).toBe(size === 300)
+    expect(await page.evaluate(OVERLAPPING)).toEqual([])
+    await edit(page)
+    await expect(page.getByRole('heading', { name: 'Shop', level: 1 })).toBeVisible()
+    await readable('edit')
+    await page.goto(`${daemon.url}/projects/${id}/replay`)
+    await readable('replay')
+  })
+
+test('a part that is alone is large, in the middle, with what would come next beside it', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const id = await imported(daemon, SIZES[1])
+  await openGraph(page, daemon, id)
+  const box = (await node(page, 'source:app-logs').boundingBox())!
+  expect(box.width / 208).toBeCloseTo(1.25)
+  await page.getByRole('button', { name: 'Add a trigger on app-logs' }).click()
+  await expect(page.getByRole('heading', { name: 'New trigger' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Shop', level: 1 })).toBeVisible()
+})
+
+test('a drawing that does not fit begins at the top left; the wheel moves it, with Ctrl it zooms', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const id = await imported(daemon, SIZES[60])
+  await openGraph(page, daemon, id)
+  const frame = (await page.locator('.graph-stage').boundingBox())!
+  const zoom = () =>
+    page.evaluate<number>(
+      `new DOMMatrix(getComputedStyle(document.querySelector('.react-flow__viewport')).transform).a`,
+    )
+  const top = () =>
+    page.evaluate<number>(
+      `Math.min(...[...document.querySelectorAll('.react-flow__node')].map((one) => one.getBoundingClientRect().top))`,
+    )
+  expect(await zoom()).toBeCloseTo(0.85)
+  const before = await top()
+  expect(before - frame.y).toBeLessThan(40)
+  await page.mouse.move(frame.x + 300, frame.y + 200)
+  // Nodes out of sight leave the document: what is followed is one that stays.
+  const middle = async () => (await node(page, 'trigger:trigger-003').boundingBox())!.y
+  const there = await middle()
+  await page.mouse.wheel(0, 60)
+  await expect.poll(middle).toBeLessThan(there - 20)
+  expect(await zoom()).toBeCloseTo(0.85)
+  await page.keyboard.down('Control')
+  await page.mouse.wheel(0, -120)
+  await page.keyboard.up('Control')
+  await expect.poll(zoom).toBeGreaterThan(0.9)
+  await page.getByRole('button', { name: 'Fit the graph into view' }).click()
+  await expect.poll(zoom).toBeCloseTo(0.85)
+})
+
+test('300 parts open as flows, few of which are in the document; a row opens its own drawing', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const id = await imported(daemon, SIZES[300])
+  await openGraph(page, daemon, id)
+  await expect(page.getByText('140 flows, the last to fire first')).toBeVisible()
+  expect((await rows(page).first().boundingBox())!.height).toBe(48)
+  expect(await page.evaluate<number>(`document.querySelectorAll('*').length`)).toBeLessThanOrEqual(2_500)
+  const faults = await accessibilityFaults(page, 'flows')
+
+  await page.getByRole('textbox', { name: 'Filter flows' }).fill('agent-077')
+  await expect(page.getByText('2 of 140 flows')).toBeVisible()
+  await rows(page).nth(1).getByRole('button').click()
+  await expect(nodes(page)).toHaveCount(3)
+  await expect(node(page, 'agent:agent-077')).toBeInViewport({ ratio: 1 })
+  await node(page, 'agent:agent-077').focus()
+  await press(page, 'Escape')
+  await expect(page.getByText('140 flows, the last to fire first')).toBeVisible()
+
+  // All of it can be drawn still, and something found in it by name.
+  await page.getByRole('button', { name: 'Flows' }).click()
+  await nodes(page).first().waitFor()
+  expect(await page.evaluate(OVERLAPPING)).toEqual([])
+  expect(await nodes(page).count()).toBeLessThan(80)
+  await page.getByRole('button', { name: 'Outline' }).click()
+  await expect(page.getByRole('switch', { name: 'Overview' })).toBeVisible()
+  expect(await page.locator('.react-flow__minimap').count()).toBe(0)
+  expect(faults).toEqual([])
+})
+
+test('on a phone flows fit, and a part is found by its name', async ({ page, daemon }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  const id = await imported(daemon, SIZES[300])
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  // A phone has the lists first.
+  await page.getByText('Canvas', { exact: true }).click()
+  await rows(page).first().waitFor()
+  expect((await nameHeights(page)).least).toBeGreaterThanOrEqual(11)
+  await page.getByRole('combobox', { name: 'Find a node' }).fill('agent-077')
+  await page.getByRole('option', { name: 'agent-077 · agent' }).click()
+  await expect(node(page, 'agent:agent-077')).toBeInViewport({ ratio: 1 })
+  expect((await nameHeights(page)).least).toBeGreaterThanOrEqual(11)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+})

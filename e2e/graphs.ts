@@ -1,0 +1,90 @@
+/** Projects of any size for tests of their drawing. */
+import { expect, type Page } from '@playwright/test'
+import type { RunningDaemon } from './daemon.ts'
+
+const three = (n: number): string => String(n).padStart(3, '0')
+export const each = <T>(n: number, make: (i: number) => T): T[] =>
+  Array.from({ length: n }, (_, i) => make(i))
+
+const LABELS = [
+  { name: 'service', field: 'service', primary: true },
+  { name: 'status', field: 'status', type: 'number' },
+]
+export const source = (name: string) => ({
+  name,
+  connector: 'webhook',
+  config: { event_type: 'request', labels: LABELS },
+})
+export const trigger = (name: string, sources: string[]) => ({
+  name,
+  project: 'Shop',
+  sources,
+  condition: { aggregate: 'count', predicate: '> 5', window: '5m' },
+})
+export const partsOf = (sources: { name: string }[]) => ({
+  template: 'custom',
+  name: 'Shop',
+  objects: sources.map(({ name }) => ({ kind: 'source', name })),
+})
+export const verdicts = [
+  { verdict: 'investigate', when: 'a deploy looks guilty' },
+  { verdict: 'dismiss', when: 'it is over' },
+]
+
+/** Imports a catalog, as JSON, which is YAML. @returns the id of its project */
+export async function imported(daemon: RunningDaemon, catalog: unknown): Promise<string> {
+  const answer = await daemon.call('POST', '/api/catalog/import', { yaml: JSON.stringify(catalog) })
+  expect(answer.status, await answer.text()).toBe(200)
+  const { projects } = await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects')
+  return projects.find((project) => project.name === 'Shop')!.id
+}
+
+/** So many of each; every trigger watches a source, agents hand over in pairs and share the servers. */
+function shop(counts: { sources: number; triggers: number; agents: number; servers: number }) {
+  const sources = each(counts.sources, (i) => source(`source-${three(i)}`))
+  return {
+    sources,
+    triggers: each(counts.triggers, (i) =>
+      trigger(`trigger-${three(i)}`, [`source-${three(i % counts.sources)}`]),
+    ),
+    mcp_servers: each(counts.servers, (i) => ({
+      name: `server-${three(i)}`,
+      url: `https://mcp${i}.example.com`,
+      project: 'Shop',
+    })),
+    agents: each(counts.agents, (i) => ({
+      name: `agent-${three(i)}`,
+      project: 'Shop',
+      prompt: 'Look.',
+      trigger: `trigger-${three(i)}`,
+      enabled: true,
+      verdicts,
+      mcp_servers: [`server-${three(i % counts.servers)}`],
+      ...(i % 2 ? {} : { handoffs: [{ verdict: 'investigate', agent: `agent-${three(i + 1)}` }] }),
+    })),
+    projects: [partsOf(sources)],
+  }
+}
+
+/** Projects of 1, 16, 60 and 300 parts, or nearly so. */
+export const SIZES = {
+  1: { sources: [source('app-logs')], projects: [partsOf([source('app-logs')])] },
+  16: shop({ sources: 3, triggers: 6, agents: 6, servers: 1 }),
+  60: shop({ sources: 12, triggers: 24, agents: 20, servers: 4 }),
+  300: shop({ sources: 60, triggers: 140, agents: 90, servers: 10 }),
+} as const
+
+/** Height in pixels of the smallest name that is drawn, and how many there are. */
+export const nameHeights = (page: Page) =>
+  page.evaluate<{ least: number; names: number }>(`(() => {
+    const drawing = document.querySelector('.react-flow__viewport')
+    const zoom = drawing ? new DOMMatrix(getComputedStyle(drawing).transform).a : 1
+    const names = [
+      ...[...document.querySelectorAll('.graph-node-name')].map((one) => [one, zoom]),
+      ...[...document.querySelectorAll('.graph-flow-name, .graph-strip-chip > span')].map((one) => [one, 1]),
+    ]
+    return {
+      names: names.length,
+      least: Math.min(...names.map(([one, by]) => parseFloat(getComputedStyle(one).fontSize) * by)),
+    }
+  })()`)

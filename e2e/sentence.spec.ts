@@ -1,0 +1,161 @@
+/** Trigger, a sentence: by keyboard and on a phone, with faults at their fields, drafts, and whom it tells. */
+import { expect, type Page } from '@playwright/test'
+import { accessibilityFaults } from './axe.ts'
+import { type RunningDaemon, test } from './daemon.ts'
+import { goTo, press } from './go.ts'
+import { startReceiver } from './receiver.ts'
+
+const box = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
+
+async function prepared(daemon: RunningDaemon): Promise<void> {
+  const url = await daemon.source('app-logs', {
+    event_type_field: 'kind',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  for (let n = 0; n < 6; n += 1) await daemon.call('POST', url, { service: 'pay', kind: 'error' })
+  const made = await daemon.call('POST', '/api/agents/builtin', { name: 'first-look', prompt: 'Look.' })
+  expect(made.ok, await made.text()).toBe(true)
+}
+
+test('a trigger is written as a sentence by keyboard alone, and tells an agent and an address', async ({
+  page,
+  daemon,
+}) => {
+  const receiver = await startReceiver()
+  try {
+    await prepared(daemon)
+    await page.goto(`${daemon.url}/triggers/new?source=app-logs`)
+    await page.getByRole('combobox', { name: 'Kind of condition' }).focus()
+    await press(page, 'Tab', 'Tab', 'ControlOrMeta+a')
+    await page.keyboard.type('4')
+    await expect(box(page, 'Number')).toHaveValue('4')
+    await press(page, 'Tab', 'ControlOrMeta+a')
+    await page.keyboard.type('10m')
+    await expect(page.getByText('Would have fired 1 time in 24 h')).toBeVisible()
+    await expect(box(page, 'Name')).toHaveValue('app-logs-events')
+    await page.getByRole('combobox', { name: 'Agents to notify' }).focus()
+    await page.keyboard.type('first')
+    await expect(page.getByRole('option', { name: 'first-look' })).toBeVisible()
+    await press(page, 'ArrowDown', 'Enter', 'Escape')
+    await page
+      .getByRole('combobox', { name: 'Addresses to notify' })
+      .or(box(page, 'Addresses to notify'))
+      .focus()
+    await page.keyboard.type(receiver.url)
+    await press(page, 'Enter')
+    await page.getByRole('button', { name: 'Add trigger' }).focus()
+    await press(page, 'Enter')
+    const dialog = page.getByRole('dialog', { name: 'app-logs-events is saved' })
+    await expect(dialog.locator('pre').first()).toHaveText(/^whsec_/)
+    expect(await accessibilityFaults(page, 'the secrets of a new trigger')).toEqual([])
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await expect(page.getByRole('heading', { name: 'app-logs-events' })).toBeVisible()
+    await expect(page.getByRole('link', { name: '2 recipients' })).toBeVisible()
+    const agent = await daemon.ask<{ triggers: string[] }>('GET', '/api/agents/builtin/first-look')
+    expect(agent.triggers).toEqual(['app-logs-events'])
+    // Opened and saved, it is as it was: no change is recorded.
+    const before = await daemon.ask<{ version: number }>('GET', '/api/triggers/app-logs-events')
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await expect(page.getByText('besides 1 subscription')).toBeVisible()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await expect(page.getByText('app-logs-events is saved').last()).toBeVisible()
+    const after = await daemon.ask<{ version: number }>('GET', '/api/triggers/app-logs-events')
+    expect(after.version).toBe(before.version)
+  } finally {
+    await receiver.stop()
+  }
+})
+
+test('faults stand at their field once it is left, and a save goes to the first', async ({
+  page,
+  daemon,
+}) => {
+  await prepared(daemon)
+  await page.goto(`${daemon.url}/triggers/new`)
+  await box(page, 'Window').fill('soon')
+  await expect(page.getByText('For example 30s, 5m, 1h or 2d')).toHaveCount(0)
+  await press(page, 'Tab')
+  await expect(page.getByText('For example 30s, 5m, 1h or 2d')).toBeVisible()
+  await expect(page.getByText('Choose at least one source')).toHaveCount(0)
+  await box(page, 'Window').fill('5m')
+  await page.getByRole('button', { name: 'Add trigger' }).click()
+  await expect(page.getByText('Choose at least one source')).toBeVisible()
+  await expect(page.getByRole('combobox', { name: 'Sources' })).toBeFocused()
+  await press(page, 'Escape')
+  expect(await accessibilityFaults(page, 'faults of the sentence')).toEqual([])
+  // What the API refuses stands at its field, too, in the fold that is opened for it.
+  await page.getByRole('combobox', { name: 'Sources' }).click()
+  await page.getByRole('option', { name: 'app-logs' }).click()
+  await press(page, 'Escape')
+  await page.getByRole('button', { name: /^More options/ }).click()
+  await box(page, 'Minimum events').fill('3')
+  await page.getByRole('button', { name: 'Add trigger' }).click()
+  await expect(page.getByText(/min_count needs/)).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: 'Add trigger' })).toBeVisible()
+})
+
+test('at 390 px every kind of sentence fits, is kept over Escape, Back and reload, and has no fault', async ({
+  page,
+  daemon,
+}) => {
+  await prepared(daemon)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${daemon.url}/triggers`)
+  await goTo(page, `${daemon.url}/triggers/new?source=app-logs`)
+  const kind = page.getByRole('combobox', { name: 'Kind of condition' })
+  const faults: string[] = []
+  for (const one of ['any event', 'rate of events', 'sum of', 'silence', 'change', 'sequence', 'schedule']) {
+    await kind.click()
+    await page.getByRole('option', { name: one, exact: true }).click()
+    await expect(kind).toHaveValue(one)
+    const wide = await page.evaluate('document.documentElement.scrollWidth')
+    expect([one, wide]).toEqual([one, 390])
+    const more = page.getByRole('button', { name: /^More options/ })
+    if ((await more.getAttribute('aria-expanded')) === 'false') await more.click()
+    faults.push(...(await accessibilityFaults(page, `a sentence of ${one}`)))
+  }
+  expect(faults).toEqual([])
+  await box(page, 'Every').fill('3h')
+  await press(page, 'Escape')
+  await expect(box(page, 'Every')).toHaveValue('3h')
+  await page.goBack()
+  await expect(page.getByRole('heading', { level: 1, name: 'Triggers' })).toBeVisible()
+  await page.goForward()
+  await expect(box(page, 'Every')).toHaveValue('3h')
+  await expect(page.getByText(/^Draft from \d\d:\d\d restored\.$/)).toBeVisible()
+  await page.reload()
+  await expect(box(page, 'Every')).toHaveValue('3h')
+  await page.getByRole('button', { name: 'Discard' }).click()
+  await expect(kind).toHaveValue('number of events')
+})
+
+test('what is typed to subscribe an address is kept over Escape, and given up by Cancel', async ({
+  page,
+  daemon,
+}) => {
+  await prepared(daemon)
+  await daemon.call('POST', '/api/triggers', {
+    name: 'errs',
+    sources: ['app-logs'],
+    condition: { event: 'any' },
+  })
+  await page.goto(`${daemon.url}/triggers/errs?tab=subscriptions`)
+  const open = page.getByRole('button', { name: 'Subscribe a webhook' })
+  await open.click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Address' }).fill('https://hooks.example/secret-part')
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('pager')
+  await press(page, 'Escape')
+  await expect(dialog).toHaveCount(0)
+  await open.click()
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toHaveValue('pager')
+  await page.reload()
+  await open.click()
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toHaveValue('pager')
+  // An address may hold a secret, and is not kept by the browser.
+  await expect(dialog.getByRole('textbox', { name: 'Address' })).toHaveValue('')
+  expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('secret-part')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await open.click()
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toHaveValue('')
+})
