@@ -22,6 +22,7 @@ test('the menu has its groups and says what needs a person', async ({ page, daem
   })
   await page.goto(daemon.url)
   const menu = page.getByRole('navigation', { name: 'Pages' })
+  await menu.waitFor()
   const names = await menu.getByRole('link').allInnerTexts()
   expect(names.map((name) => name.split('\n')[0])).toEqual([
     ...['Home', 'Incidents', 'Findings', 'Explore', 'Ask'],

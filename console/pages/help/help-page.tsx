@@ -1,5 +1,4 @@
 /** Help: the docs of this version, the API reference, and the keys of the console. All of it is in the daemon. */
-import '../../styles/help.css'
 import { Group, Kbd, NavLink, Paper, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink, Search } from 'lucide-react'
