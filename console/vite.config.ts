@@ -24,8 +24,6 @@ const NAMES = /\{([^}]*)\}\s*from\s*["']([^"']+)["']/g
 
 /** Where things are written: what only these need is left out of the pages that show lists. */
 const FORMS = new Set(['forms', 'setup', 'drawn', 'config-fields'])
-/** Where what happened is looked into. */
-const LOOKS = new Set(['work', 'projects', 'drawn'])
 
 /** /console/areas/work.ts as work. */
 const areaOf = (root: string): string => basename(root).replace(/\.tsx?$/, '')
@@ -44,11 +42,10 @@ function groupsOf(main: string) {
     if (reached.get(main)!.has(id)) return isOurs ? 'shell' : 'base'
     const parts = [...reached].flatMap(([root, modules]) => (modules.has(id) ? [areaOf(root)] : []))
     if (parts.length < 2) return null
-    if (parts.every((area) => FORMS.has(area))) return isOurs ? 'written' : 'inputs'
-    if (parts.every((area) => LOOKS.has(area))) return isOurs ? 'looked' : 'kit'
-    return isOurs ? 'shared' : 'kit'
+    if (!isOurs) return 'kit'
+    return parts.every((area) => FORMS.has(area)) ? 'written' : 'shared'
   }
-  return ['base', 'shell', 'kit', 'inputs', 'shared', 'written', 'looked'].map((file, at) => ({
+  return ['base', 'shell', 'kit', 'shared', 'written'].map((file, at) => ({
     name: (id: string, graph: Graph) => (fileOf(id, graph) === file ? file : null),
     debugName: file,
     priority: 10 - at,

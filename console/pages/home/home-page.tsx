@@ -108,7 +108,7 @@ function HeadLine({ home: { counts, incidents: rows, last_handled, sources } }: 
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
 /** More of them are on their own page: a list that nobody can take in at a glance makes Home slow. */
-const INCIDENTS_SHOWN = 20
+const INCIDENTS_SHOWN = 15
 
 function Incidents({ home: { incidents: rows, counts } }: { home: Home }) {
   const open = openTotal(counts)

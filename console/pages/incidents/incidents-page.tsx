@@ -5,6 +5,7 @@ import { Search } from 'lucide-react'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { type IncidentQuery, ikeys, incidents } from '../../incident-client.ts'
+import { count } from '../../lib/time.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
@@ -80,8 +81,8 @@ function Listed({ isHandled }: { isHandled: boolean }) {
         />
         {counts && !isHandled && (
           <Text size="sm" c="dimmed" role="status">
-            {counts.open.critical + counts.open.warning + counts.open.info} open, {counts.acknowledged}{' '}
-            acknowledged, {counts.snoozed} snoozed
+            {count(counts.open.critical + counts.open.warning + counts.open.info)} open,{' '}
+            {count(counts.acknowledged)} acknowledged, {count(counts.snoozed)} snoozed
           </Text>
         )}
       </Group>
