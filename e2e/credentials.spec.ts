@@ -47,7 +47,7 @@ test('a person stores a token once, reads a repository with it, rotates it, and 
     await dialog.getByRole('button', { name: 'Rotate' }).click()
     await expect(dialog).toBeHidden()
     await card.getByRole('button', { name: 'Test main' }).click()
-    await expect(card.getByText('It is a token of octocat')).toBeVisible()
+    await expect(card.getByText('A token of octocat')).toBeVisible()
 
     await card.getByRole('button', { name: 'Delete main' }).click()
     await expect(dialog).toContainText('code will no longer be polled until a credential of the same name')

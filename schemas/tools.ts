@@ -1079,7 +1079,10 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "sample": {
      "type": "array",
-     "items": {},
+     "items": {
+      "type": "object",
+      "additionalProperties": true
+     },
      "minItems": 1,
      "maxItems": 200,
      "description": "Of webhook: payloads a mapping is proposed from. Default: what the source that name names received last."

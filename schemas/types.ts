@@ -9631,7 +9631,9 @@ export interface ToolDiscoverSource {
    * @minItems 1
    * @maxItems 200
    */
-  sample?: unknown[]
+  sample?: {
+    [k: string]: unknown
+  }[]
 }
 /**
  * What the tool document answers.

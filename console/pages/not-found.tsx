@@ -8,8 +8,8 @@ export function NotFoundPage() {
     <>
       <PageHead title="Not found" />
       <Empty title="There is no such page">
-        <Button component={Link} to="/sources">
-          To Sources
+        <Button component={Link} to="/">
+          Go to Home
         </Button>
       </Empty>
     </>

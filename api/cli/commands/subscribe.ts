@@ -115,7 +115,7 @@ async function list(io: Io, flags: Flags): Promise<void> {
       io,
       [
         { title: 'ID', cell: (row: Subscription) => row.subscription_id },
-        { title: 'TOLD OF', cell: (row) => row.trigger ?? `project ${row.project}` },
+        { title: 'FIRINGS OF', cell: (row) => row.trigger ?? `project ${row.project}` },
         { title: 'ADDRESS', cell: (row) => (row.kind === 'mcp' ? '(fetched)' : row.url) },
         { title: 'NAME', cell: (row) => row.name },
         { title: 'BY', cell: (row) => row.created_by },

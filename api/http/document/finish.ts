@@ -12,7 +12,7 @@ import { pathParameters } from './path-parameters.ts'
 import { portable } from './patterns.ts'
 import { refusalRef, refusals, refusalsOf, sharedResponses } from './refusals.ts'
 import { tags } from './tags.ts'
-import { isVersioned, VERSION_HEADER, writeHeaders } from './versions.ts'
+import { HASH_HEADER, isHashed, isVersioned, namedHeaders, UNCHANGED, VERSION_HEADER } from './versions.ts'
 
 interface Media {
   schema: Schema
@@ -134,7 +134,7 @@ function addParameters(operation: Operation, path: string): void {
     Object.assign(parameter, described)
     if (pattern !== undefined) parameter.schema = { ...parameter.schema, pattern }
   }
-  const names = [...(operation[HEADERS] ?? []), ...writeHeaders(operation.operationId)]
+  const names = [...(operation[HEADERS] ?? []), ...namedHeaders(operation.operationId)]
   delete operation[HEADERS]
   if (names.length > 0)
     operation.parameters = [
@@ -147,6 +147,9 @@ function addParameters(operation: Operation, path: string): void {
 function addVersion({ operationId, responses }: Operation): void {
   if (isVersioned(operationId))
     for (const response of Object.values(responses)) response.headers = { ...VERSION_HEADER }
+  if (!isHashed(operationId)) return
+  for (const response of Object.values(responses)) response.headers = { ...HASH_HEADER }
+  responses['304'] = { ...UNCHANGED }
 }
 
 function addRefusals(operation: Operation, method: string, path: string): void {

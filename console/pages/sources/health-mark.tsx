@@ -3,7 +3,7 @@ import type { SourceHealth } from '../../../schemas/types.ts'
 import { When } from '../../parts/when.tsx'
 
 const MARKS: Record<SourceHealth['status'], { colour: string; label: string }> = {
-  ok: { colour: 'var(--mantine-color-teal-6)', label: 'well' },
+  ok: { colour: 'var(--mantine-color-teal-6)', label: 'healthy' },
   push: { colour: 'var(--mantine-color-teal-6)', label: 'listening' },
   starting: { colour: 'var(--mantine-color-blue-5)', label: 'starting' },
   paused: { colour: 'var(--mantine-color-gray-6)', label: 'paused' },

@@ -202,7 +202,7 @@ const demoCatalog = (): string =>
       {
         name: DEMO_TRIGGER,
         project: DEMO_PROJECT,
-        description: 'Demo: a service logs more than 4 errors in 30 s',
+        description: 'a service of the demo logs more than 4 errors in 30 s',
         sources: ['demo-app-logs'],
         filters: [{ field: 'level', op: 'eq', value: 'error' }],
         condition: { aggregate: 'count', predicate: '> 4', window: '30s', resolve: true },

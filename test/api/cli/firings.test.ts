@@ -441,7 +441,7 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
     const { out } = await svc(['subscriptions', ...at])
     expect(out).toMatch(/sub_1 +errs +https.* ops +root +failed 2026-11-20T12:00:00.000Z: HTTP 404\n/)
     expect(out).toMatch(
-      /project uc_1.*off since 2026-11-20T13:00:00.000Z: the recipient said that it is gone\n/,
+      /project uc_1.*off since 2026-11-20T13:00:00.000Z: the subscriber said: gone\n/,
     )
   })
 

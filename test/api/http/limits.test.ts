@@ -279,9 +279,15 @@ describe('limits and errors', () => {
     ],
     [
       'discovery where there is none',
-      () => door.call('POST', '/api/sources/discover', { connector: 'webhook' }),
+      () => door.call('POST', '/api/sources/discover', { connector: 'otlp' }),
       400,
       'does not support discovery',
+    ],
+    [
+      'discovery of a webhook that nothing is known of',
+      () => door.call('POST', '/api/sources/discover', { connector: 'webhook' }),
+      400,
+      'sample',
     ],
     ['GET on discover', () => door.call('GET', '/api/sources/discover'), 405, 'discover is POST-only'],
     [
