@@ -20,8 +20,10 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   await page.getByText('List', { exact: true }).click()
   await page.getByRole('switch', { name: 'checkout-errors wakes checkout-first-look' }).press('Space')
+  await page.getByRole('button', { name: 'Review and apply' }).click()
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
   await expect(page.getByText('0 created, 1 changed, 0 deleted.')).toBeVisible()
+  await page.getByRole('button', { name: 'Close', exact: true }).click()
   const { projects } = await daemon.ask<{ projects: { wiring: { wakes: unknown[] } }[] }>(
     'GET',
     '/api/projects',

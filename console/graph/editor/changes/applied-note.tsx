@@ -21,7 +21,7 @@ export function AppliedNote({ applied: { change_set, plan }, onDone }: Props) {
       icon={<Check size={18} aria-hidden />}
       title={change_set === null ? 'Nothing had to change' : 'Applied'}
       withCloseButton
-      closeButtonLabel="Close"
+      closeButtonLabel="Dismiss"
       onClose={() => onDone('')}
     >
       <Group justify="space-between">
