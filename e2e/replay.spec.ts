@@ -34,9 +34,7 @@ test('a result is replayed from its firing to its finding, and a permalink opens
   await expect(trigger).toContainText('3 of more than 2 in 5m')
   await trigger.click()
   await expect(page.getByRole('heading', { name: 'trigger gateway-errors' })).toBeVisible()
-  await expect(page.getByRole('list', { name: 'How it stood' })).toContainText(
-    'does not wake again for it before',
-  )
+  await expect(page.getByRole('list', { name: 'How it stood' })).toContainText('in cooldown until')
   await expect(page.getByRole('region', { name: 'At this moment' })).toContainText('fired for pay')
   faults.push(...(await accessibilityFaults(page, 'why')))
 
