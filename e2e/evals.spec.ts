@@ -82,7 +82,7 @@ test('a report opened from a file stays in the browser: flaky, stale and failed 
 }) => {
   await goTo(page, `${shared.url}/evals`)
   await page.getByLabel('Report file').setInputFiles(file)
-  await expect(page.getByText('It stays in this browser.')).toBeVisible()
+  await expect(page.getByText(/which stays in this browser/)).toBeVisible()
   await expect(page.getByRole('button', { name: /model-a brief: FLAKY 1\/2/ })).toBeVisible()
   await expect(page.getByRole('button', { name: /model-a brief: stale/ })).toBeVisible()
   expect(await accessibilityFaults(page, 'the grid of a report')).toEqual([])
@@ -137,7 +137,7 @@ test('a wrong finding is marked, unmarked by Undo, found by the filter, and beco
   )
   await page.getByRole('combobox', { name: 'Marked as' }).click()
   await page.getByRole('option', { name: 'Wrong' }).click()
-  await expect(page.getByText('No finding is marked so.')).toBeVisible()
+  await expect(page.getByText('No findings match. Remove the filter to see more.')).toBeVisible()
 
   await goTo(page, `${shared.url}/runs/${run_id}`)
   await page.getByRole('button', { name: 'Make a scenario…' }).click()

@@ -93,7 +93,7 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await wakes.getByRole('button', { name: 'Add a trigger' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('textbox', { name: 'Name' }).first().fill('gateway-errors')
-  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.getByRole('button', { name: 'Apply to the plan' }).click()
   await expect(wakes).toContainText('gateway-errors')
   await expect(page.getByRole('region', { name: 'What will be made' })).toContainText(
     'trigger gateway-errors',
@@ -102,7 +102,7 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await dialog.getByRole('textbox', { name: 'Name' }).first().fill('orders')
   await dialog.getByRole('combobox', { name: 'Connector' }).click()
   await page.getByRole('option', { name: 'PostgreSQL' }).click()
-  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.getByRole('button', { name: 'Apply to the plan' }).click()
   const watches = page.getByRole('region', { name: 'Watches' })
   await expect(watches).toContainText('dsn is required')
   await watches.getByLabel('dsn').fill('postgres://reader:secret@127.0.0.1/shop')

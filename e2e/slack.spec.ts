@@ -86,7 +86,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   await card.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByRole('region', { name: 'Channels' })).toContainText('#alerts')
   await card.getByRole('button', { name: 'Test the bot token' }).click()
-  await expect(page.getByText('It is the bot svc of the workspace Acme.')).toBeVisible()
+  await expect(page.getByText('Bot svc of the workspace Acme')).toBeVisible()
   expect(await accessibilityFaults(page, 'settings of Slack')).toEqual([])
 
   await goTo(page, `${daemon.url}/agents/triage?tab=edit`)

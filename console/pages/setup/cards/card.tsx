@@ -158,7 +158,7 @@ export function EntryDialog({ title, onClose, onKeep, isComplete = true, childre
               Cancel
             </Button>
             <Button type="submit" disabled={!isComplete}>
-              Cancel
+              Apply to the plan
             </Button>
           </Group>
         </Stack>
