@@ -440,9 +440,7 @@ describe('svc subscribe, unsubscribe and subscriptions', () => {
     const at = await daemon({ 'GET /api/subscriptions': [200, { subscriptions: [row, gone] }] })
     const { out } = await svc(['subscriptions', ...at])
     expect(out).toMatch(/sub_1 +errs +https.* ops +root +failed 2026-11-20T12:00:00.000Z: HTTP 404\n/)
-    expect(out).toMatch(
-      /project uc_1.*off since 2026-11-20T13:00:00.000Z: the subscriber said: gone\n/,
-    )
+    expect(out).toMatch(/project uc_1.*off since 2026-11-20T13:00:00.000Z: the subscriber said: gone\n/)
   })
 
   it('says how to make the first one', async () => {
