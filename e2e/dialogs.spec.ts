@@ -60,8 +60,6 @@ test('of what is set up: keys, sources, triggers, skills, projects, settings', a
   await look(/^Subscribe an address/, '/triggers/errs?tab=subscriptions', button('Subscribe a webhook'))
   await look('Unsubscribe own?', '/triggers/errs?tab=subscriptions', button('Unsubscribe own'))
   await look('Time range', `/projects/${id}/replay`, async () => {
-    // The page is drawn anew once it knows at which moment it opens.
-    await page.getByRole('button', { name: 'Play', exact: true }).waitFor()
     await button('Another span')()
     await page.getByRole('menuitem', { name: 'Another span…' }).click()
   })

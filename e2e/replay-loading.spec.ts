@@ -35,8 +35,13 @@ test('a span in which nothing happened is called so once it is loaded, and never
   await goTo(page, `${daemon.url}/projects/${id}/replay?${day}`)
   await expect(page.getByText('Loading what happened')).toBeVisible()
   await expect(page.getByText('Nothing in this span')).toHaveCount(0)
+  // What was opened while it loads stays open once it is there.
+  await page.getByRole('button', { name: 'Another span' }).click()
+  const span = page.getByRole('menuitem', { name: 'Another span…' })
+  await expect(span).toBeVisible()
   letGo()
   await expect(player(page)).toContainText('Nothing in this span')
+  await expect(span).toBeVisible()
 })
 
 test('a replay opens at the newest moment, at the firing that is asked for, and loads around where one goes', async ({

@@ -15535,7 +15535,7 @@ export interface DiscoverRequest {
    */
   connector: string
   /**
-   * What is known of the upstream; required fields may be missing. Of webhook: fields that are set and stay.
+   * What is known of the upstream; required fields may be missing. For webhook: fields given here are kept, and only the others are proposed.
    */
   config?: {
     [k: string]: unknown

@@ -46,16 +46,39 @@ function OfSubject({ project, address }: { project: string; address: Address }) 
   const [opened] = useState(address)
   const pages = useReplay(project, opened.subject, openingOf(opened))
   const { replay, stretch, error } = pages
-  if (replay === null || stretch === null)
-    return (
-      <>
-        <PageHead title="Replay">
-          <RangePicker project={project} label="Another span" />
-        </PageHead>
-        {error ? <Failed error={error} onRetry={pages.retry} /> : <Reading />}
-      </>
-    )
-  return <Replayed project={project} opened={opened} replay={replay} stretch={stretch} pages={pages} />
+  const [isForking, setForking] = useState(false)
+  // One head while it loads and after: what was opened from it stays open.
+  return (
+    <div className="replay-page">
+      <PageHead
+        title={replay ? `Replay of ${replay.project.name}` : 'Replay'}
+        {...(replay ? { tab: `Replay: ${replay.project.name}` } : {})}
+      >
+        {replay && <CopyLink />}
+        {replay && (
+          <Button
+            variant="default"
+            leftSection={<FlaskConical size={16} aria-hidden />}
+            onClick={() => setForking(true)}
+          >
+            What if…
+          </Button>
+        )}
+        <RangePicker
+          project={project}
+          label="Another span"
+          {...(stretch ? { span: isoSpan(stretch.span) } : {})}
+        />
+      </PageHead>
+      {replay && stretch ? (
+        <Replayed {...{ opened, replay, stretch, pages, isForking }} onForked={() => setForking(false)} />
+      ) : error ? (
+        <Failed error={error} onRetry={pages.retry} />
+      ) : (
+        <Reading />
+      )}
+    </div>
+  )
 }
 
 function Reading() {
@@ -68,18 +91,19 @@ function Reading() {
 }
 
 interface Props {
-  project: string
   opened: Address
   replay: Replay
   stretch: Stretch
   pages: ReplayPages
+  /** Whether *What if* is open. */
+  isForking: boolean
+  onForked: () => void
 }
 
-function Replayed({ project, opened, replay, stretch, pages }: Props) {
+function Replayed({ opened, replay, stretch, pages, isForking, onForked }: Props) {
   const playing = usePlayer(replay, placeOf(opened, replay), stretch)
   const [selected, setSelected] = useState(opened.selected)
   const [panel, setPanel] = useState<Panel>(opened.panel)
-  const [isForking, setForking] = useState(false)
   const state = useLoading(playing, replay, pages)
   useToldAddress(opened, playing, replay, selected, panel)
   const select = useCallback((id: string | null): void => {
@@ -88,18 +112,7 @@ function Replayed({ project, opened, replay, stretch, pages }: Props) {
   }, [])
   const whole = useMemo(() => ({ ...replay, ...isoSpan(stretch.span) }), [replay, stretch.span])
   return (
-    <div className="replay-page">
-      <PageHead title={`Replay of ${replay.project.name}`} tab={`Replay: ${replay.project.name}`}>
-        <CopyLink />
-        <Button
-          variant="default"
-          leftSection={<FlaskConical size={16} aria-hidden />}
-          onClick={() => setForking(true)}
-        >
-          What if…
-        </Button>
-        <RangePicker project={project} label="Another span" span={isoSpan(stretch.span)} />
-      </PageHead>
+    <>
       <Subtitle replay={replay} />
       {replay.moments.length === 0 && state === 'whole' && (
         <div className="replay-nothing">
@@ -134,10 +147,10 @@ function Replayed({ project, opened, replay, stretch, pages }: Props) {
           frame={playing.frame}
           selected={selected}
           onInstant={playing.goToInstant}
-          onClose={() => setForking(false)}
+          onClose={onForked}
         />
       )}
-    </div>
+    </>
   )
 }
 

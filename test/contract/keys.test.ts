@@ -199,6 +199,10 @@ describe('project keys', () => {
     const read = { selector: { service: 'checkout' }, window: '1h' }
     expect(await svc.post('/read', read)).toMatchObject({ count: 2 })
     expect(await scout.post('/read', read)).toMatchObject({ count: 1, sources: ['checkout-events'] })
+    // A text that is looked for in all sources is looked for in those of the project.
+    const search = { text: 'from', window: '1h' }
+    expect(await svc.post('/read', search)).toMatchObject({ count: 2 })
+    expect(await scout.post('/read', search)).toMatchObject({ count: 1, sources: ['checkout-events'] })
   })
 })
 

@@ -182,6 +182,14 @@ describe('what a thread loads at its start', () => {
     expect(loaded).not.toContain('engine/documents/change-sets.ts')
   })
 
+  it('is, of any, no client of HTTP and no resolver: those come with the first request', () => {
+    const heavy = /^import (?!type )[^'\n]* from 'node:(?:https?|http2|dns(?:\/promises)?)'/m
+    for (const entry of ['reader', 'writer', 'preparer'])
+      expect([...loadedBy(`engine/threads/${entry}.ts`)].filter((file) => heavy.test(textOf(file)))).toEqual(
+        [],
+      )
+  })
+
   it('is, of the preparer, no table and no trigger', () => {
     const loaded = [...loadedBy('engine/threads/preparer.ts')]
     expect(loaded).toContain('engine/log/kernel/kernel.ts')

@@ -78,7 +78,9 @@ function begin(
   scanMax: number,
 ): Omit<Reading, 'lineOf'> {
   if (isOfAll(request) && !request.text?.trim())
-    fail('invalid', 'give a selector, or sources to read all of what they brought', { field: 'selector' })
+    fail('invalid', 'give a selector, sources to read all of what they brought, or a text to look for', {
+      field: 'selector',
+    })
   const { cursor: text, client: _client, limit, ...rest } = request
   // Pages of a budget go on within a chunk, which is as long as the limit says.
   const identity = request.max_tokens === undefined || limit === undefined ? rest : { ...rest, limit }

@@ -54,7 +54,7 @@ describe('A2: events without a service', () => {
     const answer = await door.call('POST', '/read', { window: '1d' })
     expect([answer.status, answer.json().detail]).toEqual([
       400,
-      'give a selector, or sources to read all of what they brought',
+      'give a selector, sources to read all of what they brought, or a text to look for',
     ])
   })
 })

@@ -1,4 +1,5 @@
-import { afterEach, expect, it } from 'vitest'
+import BetterSqlite3 from 'better-sqlite3'
+import { afterEach, expect, it, vi } from 'vitest'
 import { watchStatements } from '../../../engine/log/store/handle.ts'
 import { openEngineHere } from '../../../engine/roles/here.ts'
 
@@ -15,7 +16,10 @@ it('every statement that an engine holds is one SQLite can compile, although eac
       }
     })
   })
+  const compiled = vi.spyOn(BetterSqlite3.prototype, 'prepare')
   const engine = openEngineHere({ dataFile: null })
+  expect(compiled.mock.calls.length).toBeLessThan(60)
+  compiled.mockRestore()
   expect(held.length).toBeGreaterThan(400)
   for (const compile of held) compile()
   await engine.close()
