@@ -74,18 +74,23 @@ export interface CatalogFiles {
 
 export function openCatalog(declared: Declared): CatalogFiles {
   const files = rememberedFiles(declared.store.db)
-  const current = () => exportCatalog(declared)
   return {
     render: (sources, format = 'yaml') => {
-      if (format === 'json') return JSON.stringify(exportCatalog(declared, sources))
-      if (sources) return renderCatalog(exportCatalog(declared, sources))
-      const kept = files.newest()
-      return kept ? updateCatalog(kept.text, current(), sameEntry) : renderCatalog(current())
+      if (format === 'json') return JSON.stringify(exportCatalog(declared, { sources }))
+      const kept = sources ? null : files.newest()
+      if (!kept) return renderCatalog(exportCatalog(declared, { sources }))
+      const reading = readTree(kept.text)
+      return updateCatalog(kept.text, exportCatalog(declared, reading), sameEntry, reading)
     },
     update: (yaml) => {
       const reading = readTree(yaml)
       refuse(reading.problems)
-      return updateCatalog(yaml, masked(declared, reading.catalog!, current()), sameEntry, reading)
+      return updateCatalog(
+        yaml,
+        masked(declared, reading.catalog!, exportCatalog(declared, reading)),
+        sameEntry,
+        reading,
+      )
     },
     check: (body, compares) => checkFile(declared, body, compares),
     import: (body, by, read = readFile(declared, body)) =>

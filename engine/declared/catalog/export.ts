@@ -3,6 +3,7 @@
  * references to them kept. What a template plans is said by its parameters alone; what a hand
  * edited of it is listed. Projects go by name, so that a file moves between instances.
  */
+import { grouped } from '../../../schemas/grouped.ts'
 import type {
   AgentHandoff,
   Catalog,
@@ -11,6 +12,7 @@ import type {
   CatalogSkill,
   CatalogSource,
   TemplateFile,
+  Wiring,
 } from '../../../schemas/types.ts'
 import { AGENT_SECRETS } from '../../documents/agent.ts'
 import { MCP_SERVER_SECRETS } from '../../documents/mcp-server.ts'
@@ -19,6 +21,7 @@ import {
   equal,
   type Kinds,
   type PartKind,
+  partKinds,
   type Stored,
   type StoredOf,
 } from '../../model/documents.ts'
@@ -37,15 +40,22 @@ import { connectorOf } from '../../sources/connectors/index.ts'
 import type { ProjectQueries, Templates } from '../projects/present.ts'
 import { saidOf } from '../projects/project-spec.ts'
 
-/**
- * The catalog of the instance, entries by name.
- * @param sources keeps only these sources, the triggers that read no other, and the agents whose
- *   trigger is kept; projects, skills and wiring are then left out.
- */
-export function exportCatalog(parts: ExportParts, sources?: readonly string[]): Catalog {
-  const world = worldOf(parts)
+/** Which part of an instance is exported, and in whose words. */
+interface ExportOf {
+  /**
+   * Keeps only these sources, the triggers that read no other, and the agents whose trigger is kept;
+   * projects, skills and wiring are then left out.
+   */
+  sources?: readonly string[] | undefined
+  /** What the file says that is brought up to date: membership stays where the file says it, if it still holds. */
+  said?: Catalog | null
+}
+
+/** The catalog of the instance, entries by name. */
+export function exportCatalog(parts: ExportParts, { sources, said }: ExportOf = {}): Catalog {
+  const world = worldOf(parts, said ?? null)
   const list = <K extends PartKind>(kind: K): StoredOf<K>[] =>
-    (parts.kinds[kind].list() as StoredOf<K>[]).filter((stored) => isListed(world, kind, stored))
+    (world.parts[kind] as StoredOf<K>[]).filter((stored) => isListed(world, kind, stored))
   const whole: Catalog = {
     sources: list('source').map((stored) => sourceEntry(world, stored)),
     triggers: list('trigger').map((stored) => triggerEntry(world, stored)),
@@ -83,9 +93,16 @@ function sourceEntry(world: ExportWorld, { name, doc }: StoredOf<'source'>): Cat
     secrets: secretFields(connector),
     addresses: addressFields(connector),
   })
-  const users = [...world.docs.values()]
-    .filter((project) => project.uses.source?.[name] && isTemplated(project))
+  const users = world.templated
+    .filter((project) => project.uses.source?.[name])
     .map((project) => project.name)
+  // In the order of the file, whose first becomes the owner.
+  const joined = world.joined.get(name)
+  const projects = joined
+    ? [...joined, ...users.filter((user) => !joined.includes(user)).sort()]
+    : world.planned.get(`source:${name}`) === 'adopted'
+      ? []
+      : users.sort()
   return {
     name,
     connector,
@@ -93,7 +110,7 @@ function sourceEntry(world: ExportWorld, { name, doc }: StoredOf<'source'>): Cat
     ...(Object.keys(shown).length ? { config: shown } : {}),
     ...(paused && !world.stopped.source.has(name) ? { paused: true } : {}),
     ...guardOf(doc),
-    ...(users.length && world.planned.get(`source:${name}`) !== 'adopted' ? { projects: users.sort() } : {}),
+    ...(projects.length ? { projects } : {}),
   } as CatalogSource
 }
 
@@ -123,9 +140,9 @@ function serverEntry(
 /** An agent with its wiring in its home, where one trigger wakes it. */
 function agentEntry(world: ExportWorld, { name, doc }: StoredOf<'agent'>): CatalogAgent {
   const home = homeOf(world, name)
-  const wakes = home ? wakesIn(home, name) : []
+  const wakes = home ? wakesIn(world, home, name) : []
   const only = wakes.length === 1 ? wakes[0]! : null
-  const handoffs = home ? handoffsIn(home, name) : []
+  const handoffs = home ? handoffsIn(world, home, name) : []
   return {
     name,
     ...ownerName(world, 'agent', name),
@@ -177,6 +194,7 @@ function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
     .filter(({ kind, name, use }) =>
       use.owned ? kind === 'source' : kind !== 'skill' && !implied.has(`${kind}:${name}`),
     )
+    .filter(({ kind, name }) => kind !== 'source' || !world.joined.get(name)?.includes(doc.name))
     .map(({ kind, name, use }) => ({ kind, name, ...(use.owned ? {} : { shared: true }) }))
   return {
     template: CUSTOM_TEMPLATE,
@@ -188,13 +206,13 @@ function projectEntry(world: ExportWorld, doc: ProjectDoc): CatalogProject {
 }
 
 /** Parts that come along with what a project wires and uses, so that a file need not list them. */
-function impliedBy({ kinds }: ExportWorld, doc: ProjectDoc): Set<string> {
+function impliedBy(world: ExportWorld, doc: ProjectDoc): Set<string> {
   const implied = new Set<string>()
-  const { wakes, handoffs } = wiringOf(doc)
+  const { wakes, handoffs } = world.wiring(doc)
   for (const { trigger, agent } of wakes) implied.add(`trigger:${trigger}`).add(`agent:${agent}`)
   for (const { agent, to } of handoffs) implied.add(`agent:${agent}`).add(`agent:${to}`)
   for (const { kind, name } of partsOf(doc)) {
-    const spec: Doc = kinds[kind].find(name)?.doc ?? {}
+    const spec: Doc = world.specs[kind].get(name) ?? {}
     for (const source of (kind === 'trigger' ? spec.sources : []) as string[]) implied.add(`source:${source}`)
     for (const server of ((kind === 'agent' && spec.mcp_servers) || []) as string[])
       implied.add(`mcp_server:${server}`)
@@ -253,23 +271,27 @@ function withoutEmpty(catalog: Catalog): Catalog {
 type Rows = NonNullable<Catalog['wiring']>
 
 /** The project whose wiring of an agent its entry says: its own, else the Default one. */
-function homeOf({ owners, docs }: ExportWorld, agent: string): ProjectDoc | undefined {
+function homeOf({ owners, docs, defaults }: ExportWorld, agent: string): ProjectDoc | undefined {
   const owner = owners.get(`agent:${agent}`)
-  if (owner !== undefined) return docs.get(owner)
-  return [...docs.values()].find((doc) => doc.template === DEFAULT_TEMPLATE && doc.uses.agent?.[agent])
+  return owner === undefined ? defaults.find((doc) => doc.uses.agent?.[agent]) : docs.get(owner)
 }
 
 /** What wakes an agent in a project; on, too, where only a pause of the project switched it off. */
-function wakesIn(doc: ProjectDoc, agent: string): { trigger: string; enabled: boolean }[] {
-  return wiringOf(doc)
-    .wakes.filter((wake) => wake.agent === agent)
-    .map(({ trigger, enabled }) => ({ trigger, enabled: enabled === true || isStopped(doc, trigger, agent) }))
+function wakesIn(
+  world: ExportWorld,
+  doc: ProjectDoc,
+  agent: string,
+): { trigger: string; enabled: boolean }[] {
+  const wakes = world.wiring(doc).wakesOf.get(agent) ?? []
+  return wakes.map(({ trigger, enabled }) => ({
+    trigger,
+    enabled: enabled === true || isStopped(doc, trigger, agent),
+  }))
 }
 
-function handoffsIn(doc: ProjectDoc, agent: string): AgentHandoff[] {
-  return wiringOf(doc)
-    .handoffs.filter((row) => row.agent === agent)
-    .map(({ verdict, to, cooldown }) => ({ verdict, agent: to, ...cooldownOf(cooldown) }))
+function handoffsIn(world: ExportWorld, doc: ProjectDoc, agent: string): AgentHandoff[] {
+  const handoffs = world.wiring(doc).handoffsOf.get(agent) ?? []
+  return handoffs.map(({ verdict, to, cooldown }) => ({ verdict, agent: to, ...cooldownOf(cooldown) }))
 }
 
 /** The wiring that the agents' own entries and the templates' plans do not say. */
@@ -281,10 +303,11 @@ function wiringEntries(world: ExportWorld): Rows {
 }
 
 function wakeRows(world: ExportWorld, doc: ProjectDoc): Rows {
-  return wiringOf(doc).wakes.flatMap(({ trigger, agent, enabled }) => {
+  const { wakes, wakesOf } = world.wiring(doc)
+  return wakes.flatMap(({ trigger, agent, enabled }) => {
     const on = enabled === true || isStopped(doc, trigger, agent)
     const isSaid =
-      homeOf(world, agent) === doc && wakesIn(doc, agent).length === 1 && !isPlanned(world, 'agent', agent)
+      homeOf(world, agent) === doc && wakesOf.get(agent)!.length === 1 && !isPlanned(world, 'agent', agent)
     const isOfPlan =
       isTemplated(doc) && on && isPlanned(world, 'trigger', trigger) && isPlanned(world, 'agent', agent)
     return isSaid || isOfPlan
@@ -294,7 +317,7 @@ function wakeRows(world: ExportWorld, doc: ProjectDoc): Rows {
 }
 
 function handoffRows(world: ExportWorld, doc: ProjectDoc): Rows {
-  return wiringOf(doc).handoffs.flatMap(({ agent, verdict, to, cooldown }) => {
+  return world.wiring(doc).handoffs.flatMap(({ agent, verdict, to, cooldown }) => {
     const isSaid = homeOf(world, agent) === doc && !isPlanned(world, 'agent', agent)
     const isOfPlan = isTemplated(doc) && isPlanned(world, 'agent', agent) && isPlanned(world, 'agent', to)
     return isSaid || isOfPlan ? [] : [{ project: doc.name, agent, verdict, to, ...cooldownOf(cooldown) }]
@@ -319,18 +342,33 @@ interface ExportParts {
 }
 
 interface ExportWorld extends ExportParts {
+  /** All that is declared, read once. */
+  parts: { [K in PartKind]: readonly Stored[] }
+  /** Documents of a kind by name. */
+  specs: { [K in PartKind]: ReadonlyMap<string, Doc> }
   /** Projects by id. */
   docs: Map<string, ProjectDoc>
+  templated: readonly ProjectDoc[]
+  /** The Default projects, of which there is one at most. */
+  defaults: readonly ProjectDoc[]
   /** kind:name → state of its ownership in the plan of a template. */
   planned: Map<string, string>
   /** kind:name → id of the project it belongs to. */
   owners: Map<string, string>
   /** Names of what a paused project stopped: they run once it does. */
   stopped: Record<'trigger' | 'source', Set<string>>
+  /** Source → the projects that its own entry of the file puts it into, all of which have it. */
+  joined: ReadonlyMap<string, readonly string[]>
+  wiring(doc: ProjectDoc): WiringIndex
 }
 
-function worldOf(parts: ExportParts): ExportWorld {
-  const docs = new Map(parts.kinds.project.list().map(({ key, doc }) => [key, doc]))
+interface WiringIndex extends Wiring {
+  wakesOf: ReadonlyMap<string, Wiring['wakes']>
+  handoffsOf: ReadonlyMap<string, Wiring['handoffs']>
+}
+
+function worldOf(declared: ExportParts, said: Catalog | null): ExportWorld {
+  const docs = new Map(declared.kinds.project.list().map(({ key, doc }) => [key, doc]))
   const owners = new Map<string, string>()
   const stopped = { trigger: new Set<string>(), source: new Set<string>() }
   for (const [id, doc] of docs) {
@@ -339,10 +377,69 @@ function worldOf(parts: ExportParts): ExportWorld {
     for (const name of Object.keys(doc.stopped?.triggers ?? {})) stopped.trigger.add(name)
     for (const name of Object.keys(doc.stopped?.sources ?? {})) stopped.source.add(name)
   }
-  const planned = new Map(
-    parts.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state as string]),
+  const parts = byKind((kind) => declared.kinds[kind].list() as readonly Stored[])
+  return {
+    ...declared,
+    parts,
+    specs: byKind((kind) => new Map(parts[kind].map(({ name, doc }) => [name, doc as Doc]))),
+    docs,
+    templated: [...docs.values()].filter(isTemplated),
+    defaults: [...docs.values()].filter(({ template }) => template === DEFAULT_TEMPLATE),
+    owners,
+    planned: new Map(
+      declared.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state as string]),
+    ),
+    stopped,
+    joined: joinedIn(said, docs, owners),
+    wiring: indexWiring(),
+  }
+}
+
+const byKind = <T>(of: (kind: PartKind) => T): Record<PartKind, T> =>
+  Object.fromEntries(partKinds.map((kind) => [kind, of(kind)])) as Record<PartKind, T>
+
+/**
+ * Membership that a file says with its sources, where it says what is: all those projects have the source, and the
+ * one that an import makes its owner, the first, is it.
+ */
+function joinedIn(
+  said: Catalog | null,
+  docs: ReadonlyMap<string, ProjectDoc>,
+  owners: ReadonlyMap<string, string>,
+): ReadonlyMap<string, readonly string[]> {
+  // What an entry of a project lists comes before what the source itself says.
+  const listed = new Set(
+    said?.projects
+      ?.flatMap(({ objects }) => objects ?? [])
+      .filter(({ kind }) => kind === 'source')
+      .map(({ name }) => name),
   )
-  return { ...parts, docs, owners, planned, stopped }
+  const byName = new Map([...docs].map(([id, doc]) => [doc.name, { id, doc }]))
+  const joined = new Map<string, readonly string[]>()
+  for (const { name, projects } of said?.sources ?? []) {
+    const holds = projects?.map((word) => byName.get(word)).filter((one) => one?.doc.uses.source?.[name])
+    if (!holds?.length || holds.length < projects!.length || listed.has(name)) continue
+    if (owners.get(`source:${name}`) === holds[0]!.id) joined.set(name, projects!)
+  }
+  return joined
+}
+
+/** Each project's wiring, looked up once. */
+function indexWiring(): (doc: ProjectDoc) => WiringIndex {
+  const known = new Map<ProjectDoc, WiringIndex>()
+  return (doc) => {
+    let index = known.get(doc)
+    if (!index) {
+      const wiring = wiringOf(doc)
+      index = {
+        ...wiring,
+        wakesOf: grouped(wiring.wakes, ({ agent }) => agent),
+        handoffsOf: grouped(wiring.handoffs, ({ agent }) => agent),
+      }
+      known.set(doc, index)
+    }
+    return index
+  }
 }
 
 const isTemplated = ({ template }: ProjectDoc): boolean =>

@@ -88,4 +88,23 @@ describe('any catalog', () => {
       { numRuns: RUNS },
     )
   })
+
+  it('that is exported in the words of its file imports as no change, and is exported the same again', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomCatalog, async (catalog) => {
+        const engine = open()
+        const yaml = JSON.stringify(catalog)
+        const { problems } = await engine.checkCatalog({ yaml })
+        if (problems.length) return
+        await engine.importCatalog({ yaml, prune: true, max_deletions: 99 }, BY)
+        const exported = await engine.exportCatalog()
+        expect(await planned(engine, exported, true)).toEqual([])
+        expect(await engine.updateCatalogFile(exported)).toBe(exported)
+        const other = open()
+        await other.importCatalog({ yaml: exported }, BY)
+        expect(await planned(other, exported, true)).toEqual([])
+      }),
+      { numRuns: RUNS },
+    )
+  })
 })

@@ -76,6 +76,37 @@ projects:
     expect(await engine.exportCatalog()).toContain('{kind: source, name: gw, shared: true}')
   })
 
+  const joined = (shop: string) => `sources:
+  # Of both teams.
+  - { name: gw, connector: webhook, projects: [${shop}] }
+  - { name: own, connector: webhook, projects: [Shop] }
+triggers: []
+projects:
+  - { template: custom, name: Shop, goal: Sells }
+  - { template: custom, name: Post, goal: Ships }
+`
+
+  it('and its export keeps, to the byte, a file whose sources say which projects have them', async () => {
+    const engine = open()
+    const yaml = joined('Post, Shop')
+    await engine.importCatalog({ yaml }, BY)
+    expect(await engine.exportCatalog()).toBe(yaml)
+    expect(await engine.updateCatalogFile(yaml)).toBe(yaml)
+  })
+
+  it('and a file whose source is in another project is brought to say which', async () => {
+    const engine = open()
+    await engine.importCatalog({ yaml: joined('Post, Shop') }, BY)
+    const wrong = joined('Post, Shop').replace('projects: [Shop]', 'projects: [Post]')
+    const updated = await engine.updateCatalogFile(wrong)
+    expect(updated).toContain(
+      '# Of both teams.\n  - { name: gw, connector: webhook, projects: [Post, Shop] }',
+    )
+    expect(updated).toContain('- { name: own, connector: webhook }')
+    expect(updated).toContain('{kind: source, name: own}')
+    expect(await planned(engine, updated)).toEqual([])
+  })
+
   it.each([false, true])(
     'and a trigger whose project label was removed stays where the first apply put it (prune %s)',
     async (prune) => {
