@@ -87,7 +87,9 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(await toolsOf(client)).toEqual(all)
     const { content } = await called(client, 'remember', { key: transport, content: 'seen' })
     expect(content).toMatchObject({ stored: true })
-    expect((await call(client, 'read', {})).text).toContain('give a selector, or sources')
+    expect((await call(client, 'read', {})).text).toContain(
+      'give a selector, sources to read all of what they brought, or a text to look for',
+    )
   })
 
   it('a read key shows what reads, and is refused the rest with the scope it lacks', async () => {
