@@ -213,6 +213,12 @@ module.exports = {
       { path: packages('better-sqlite3', '@types/better-sqlite3') },
     ),
     never(
+      'one-owner-undici',
+      'there is one way out, which checks where it leads',
+      { path: product, pathNot: '^engine/net/' },
+      { path: packages('undici', 'ipaddr.js') },
+    ),
+    never(
       'one-owner-xstate',
       'XState belongs to the machines',
       { path: product, pathNot: '^machines/' },

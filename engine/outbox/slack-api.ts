@@ -3,6 +3,7 @@
  * here each is a sentence that says what to do, and whether trying again could help.
  */
 
+import { readRetryAfter } from '../../schemas/retry-after.ts'
 import type { SlackChannel, SlackChannelsResult, SlackSecret, SlackTested } from '../../schemas/types.ts'
 import type { AskTurnCalls } from '../agents/ask/calls.ts'
 import type { Clock, Timers } from '../clock.ts'
@@ -10,7 +11,6 @@ import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { openSettings } from '../log/settings.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
-import { readRetryAfter } from '../net/exchange.ts'
 import type { Egress } from '../net/fetch.ts'
 import { storedFault } from '../net/redact.ts'
 import type { Secrets } from '../net/secrets.ts'
