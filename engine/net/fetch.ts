@@ -378,7 +378,6 @@ function listed(headers: Readonly<Record<string, string | string[] | undefined>>
   )
 }
 
-export type { Audience, Audience } from './address.ts'
 export {
   type EgressAnswer,
   EgressError,
@@ -388,3 +387,4 @@ export {
   type HeldAnswer,
   networkFault,
 } from './faults.ts'
+export type { Audience }
