@@ -173,9 +173,9 @@ module.exports = {
     ),
     never(
       'client-anywhere',
-      'the client runs in the browser too: it knows schemas, and nothing else',
+      'the client runs in the browser too: it knows schemas, and a reader of streams',
       { path: '^api/client/' },
-      { path: '^(engine|machines|console|api/(?!client/))|node_modules/' },
+      { path: '^(engine|machines|console|api/(?!client/))|node_modules/(?!eventsource-parser/)' },
     ),
     never(
       'client-in-a-browser',
@@ -211,6 +211,12 @@ module.exports = {
       'better-sqlite3 belongs to the store',
       { path: product, pathNot: '^engine/log/store/' },
       { path: packages('better-sqlite3', '@types/better-sqlite3') },
+    ),
+    never(
+      'one-owner-undici',
+      'there is one way out, which checks where it leads',
+      { path: product, pathNot: '^engine/net/' },
+      { path: packages('undici', 'ipaddr.js') },
     ),
     never(
       'one-owner-xstate',

@@ -1,5 +1,6 @@
 /** Calls about Ask: conversations, and the stream of an answer, which is taken up again where it broke. */
 import * as calls from '../api/client/calls.ts'
+import { readEvents } from '../api/client/sse.ts'
 import type { AskFrame, AskRequest, AskSessionWrite, ChangeSetCreate } from '../schemas/types.ts'
 import { ApiError, ask as call, send } from './client.ts'
 
@@ -81,20 +82,8 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   })
 
 /** Frames of a stream of server-sent events. */
-async function* framesOf(response: Response): AsyncGenerator<{ n: number; frame: AskFrame }> {
-  if (!response.body) return
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    text += value
-    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
-      const lines = text.slice(0, end).split('\n')
-      text = text.slice(end + 2)
-      const field = (of: string) => lines.find((line) => line.startsWith(`${of}: `))?.slice(of.length + 2)
-      const data = field('data')
-      if (data !== undefined) yield { n: Number(field('id')), frame: JSON.parse(data) as AskFrame }
-    }
-  }
+async function* framesOf({ body }: Response): AsyncGenerator<{ n: number; frame: AskFrame }> {
+  if (!body) return
+  for await (const { id, data } of readEvents(body))
+    yield { n: Number(id), frame: JSON.parse(data) as AskFrame }
 }

@@ -2,6 +2,7 @@
  * Calls to the daemon, each with the credential of the client it is for. What the daemon refuses, and
  * a daemon that does not answer, becomes a DaemonError whose message an agent can act on.
  */
+import { readRetryAfter } from '../../schemas/retry-after.ts'
 import { type Asked, type Call, type Given, requestOf } from '../client/call.ts'
 import type { Exchange, Received } from './exchange.ts'
 
@@ -89,12 +90,12 @@ function refusal({ status, headers, text }: Received): DaemonError {
       status,
       null,
     )
-  const retryAfter = Number(headers['retry-after'] ?? Number.NaN)
+  const askedMs = readRetryAfter(headers['retry-after'], Date.now())
   const mayRetry = status === 429 || status === 502 || status === 503 || status === 504
   return new DaemonError(
     detailOf(text) ?? `the daemon answered with HTTP ${status} and no reason`,
     status,
-    mayRetry ? (Number.isFinite(retryAfter) ? retryAfter : RETRY_S) : null,
+    mayRetry ? (askedMs === null ? RETRY_S : Math.ceil(askedMs / 1_000)) : null,
   )
 }
 

@@ -5,10 +5,17 @@
 import type { TracingSettings, TracingTested, TracingWrite } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
-import { openSettings, type Settings } from '../log/settings.ts'
+import {
+  firstOf,
+  isOfOrigin,
+  layered,
+  openSettings,
+  openStored,
+  type Settings,
+  sealedAfter,
+} from '../log/settings.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { Access } from '../model/access.ts'
-import { originOf, refuseMoved } from '../model/addresses.ts'
 import { addressFault, type Secrets } from '../net/secrets.ts'
 
 /** What traces are sent with, credentials opened: for the process itself, never for an answer. */
@@ -71,41 +78,22 @@ function createTracingSettings(parts: {
   const { settings, secrets, env } = parts
   const stored = (): Stored => settings.get<Stored>(KEY) ?? {}
 
-  /** One that does not open here, such as in a file restored without its key, is as none. */
-  function open(own: Stored, field: Secret): string | null {
-    const sealed = own[field]
-    if (sealed === undefined) return null
-    try {
-      return secrets.open(sealed, placeOf(field))
-    } catch {
-      return null
-    }
-  }
-
-  /** A field with where it is from. */
-  function pick<T>(own: T | undefined, given: T | null, standard: T): { value: T; source: Source } {
-    if (own !== undefined) return { value: own, source: 'console' }
-    return given === null ? { value: standard, source: 'default' } : { value: given, source: 'env' }
-  }
-
   function now(own: Stored) {
-    const provider = pick(own.provider, env.provider, TRACING_PRESETS[0]!.id)
-    const endpoint = pick(own.endpoint, env.endpoint, presetAddress(provider.value))
+    const provider = layered(own.provider, env.provider, TRACING_PRESETS[0]!.id)
+    const endpoint = layered(own.endpoint, env.endpoint, presetAddress(provider.value))
     // The environment's credentials are for the environment's address; another would be told them.
     const ofEnvironment = env.endpoint ?? presetAddress(env.provider ?? '')
-    const fits = ofEnvironment !== '' && originOf(ofEnvironment) === originOf(endpoint.value)
-    const secret = (field: Secret, given: string | null) => {
-      const opened = open(own, field)
-      if (opened !== null) return { value: opened, source: 'console' as const }
-      return given !== null && fits
-        ? { value: given, source: 'env' as const }
-        : { value: '', source: '' as const }
-    }
+    const fits = ofEnvironment !== '' && isOfOrigin(ofEnvironment, endpoint.value)
+    const secret = (field: Secret, given: string | null) =>
+      firstOf<string, 'console' | 'env'>([
+        ['console', openStored(secrets, own[field], placeOf(field))],
+        ['env', fits ? given : null],
+      ]) ?? ({ value: '', source: '' } as const)
     return {
-      enabled: pick(own.enabled, env.enabled, false),
+      enabled: layered(own.enabled, env.enabled, false),
       provider,
       endpoint,
-      content: pick(own.content, env.content, true),
+      content: layered(own.content, env.content, true),
       apiKey: secret('api_key', env.apiKey),
       headers: secret('headers', env.headers),
       isWithheld: !fits && (env.apiKey !== null || env.headers !== null),
@@ -140,20 +128,6 @@ function createTracingSettings(parts: {
     }
   }
 
-  /** The sealed secret after a write; undefined: there is none. */
-  function sealed(
-    was: Stored,
-    body: TracingWrite,
-    field: Secret,
-    [before, after]: [string, string],
-  ): string | undefined {
-    const given = body[field]
-    if (given === '') return undefined
-    if (given !== undefined) return secrets.seal(given, placeOf(field))
-    if (was[field] !== undefined) refuseMoved(field, before, after, { field })
-    return was[field]
-  }
-
   return {
     list,
     config() {
@@ -185,18 +159,18 @@ function createTracingSettings(parts: {
         const headers = parseTraceHeaders(body.headers)
         if (typeof headers === 'string') fail('invalid', `headers ${headers}`, { field: 'headers' })
       }
-      const addresses: [string, string] = [now(was).endpoint.value, now(next).endpoint.value]
+      const addresses = [now(was).endpoint.value, now(next).endpoint.value] as const
       for (const field of ['api_key', 'headers'] as const) {
-        const secret = sealed(was, body, field, addresses)
-        if (secret !== undefined) next[field] = secret
+        const given = body[field] === '' ? null : body[field]
+        const place = placeOf(field)
+        const secret = sealedAfter(secrets, { field, place, given, was: was[field], addresses })
+        if (secret !== null) next[field] = secret
       }
       settings.put(KEY, Object.keys(next).length ? next : undefined)
       return list()
     },
   }
 }
-
-type Source = 'console' | 'env' | 'default'
 
 const presetAddress = (id: string): string =>
   TRACING_PRESETS.find((preset) => preset.id === id)?.endpoint ?? ''

@@ -40,6 +40,7 @@ import { changeKindOf } from '../documents/change-sets.ts'
 import { fail, SvcError } from '../errors.ts'
 import { refuseEvent } from '../log/lifecycle.ts'
 import { type ChangeKind, type Doc, documentOf, type Edit } from '../model/documents.ts'
+import type { Egress } from '../net/fetch.ts'
 import { redact } from '../net/redact.ts'
 import type { Fetcher } from '../outbox/fetching.ts'
 import { describeConnectors } from '../sources/connectors/index.ts'
@@ -101,8 +102,8 @@ export interface CallsParts {
   declared: Declared
   findings: FindingsParts
   catalog: CatalogFiles
-  /** Fetches for template actions and detection; the injected one of the daemon. */
-  http: typeof fetch
+  /** The way out of template actions and detection. */
+  egress: Pick<Egress, 'send'>
   startRun: ActionParts['startRun']
   /** What there is to run agents on. */
   agentModels(): AgentModels
@@ -182,7 +183,7 @@ function skillCalls({ declared }: CallsParts) {
 }
 
 /** Projects and their templates. */
-function projectCalls({ declared, findings, http, agentModels, startRun }: CallsParts) {
+function projectCalls({ declared, findings, egress, agentModels, startRun }: CallsParts) {
   const idOf = (word: string) => requireProject(declared, word)
   const installed = Object.keys(describeConnectors())
   const template = (key: string) =>
@@ -202,7 +203,7 @@ function projectCalls({ declared, findings, http, agentModels, startRun }: Calls
           declared.sources
             .live()
             .map(({ name, connector, config }) => ({ name, connector: connector.kind, config })),
-        http: async (url) => answers(http, url),
+        http: (url) => answers(egress, url),
       }),
     projectId: async (word: string) => idOf(word),
     listProjects: async () => listProjects(declared),
@@ -224,7 +225,7 @@ function projectCalls({ declared, findings, http, agentModels, startRun }: Calls
       by: WriteBy,
     ) => deleteProject(declared, word, { purgeEvents, picked: readPicked(picked) }, by),
     runProjectAction: async (word: string, name: string, args: Record<string, unknown>, by: WriteBy) =>
-      runAction(declared, { http, startRun }, idOf(word), { name, args, by }),
+      runAction(declared, { egress, startRun }, idOf(word), { name, args, by }),
     projectOutline: async (word: string) => outlineOf(declared, word),
     projectHealth: async (word: string) => projectHealth(declared, word, agentModels().key_configured),
     projectSummary: async (word: string) => summaryOf(declared, findings, idOf(word)),
@@ -315,16 +316,13 @@ export function declaredCalls(parts: CallsParts): DeclaredCalls {
   return { ...partCalls(parts), ...skillCalls(parts), ...projectCalls(parts), ...changeCalls(parts) }
 }
 
+/** Templates and their parameters are an operator's: they may lead inside the network. The status alone is wanted. */
+const OF_OPERATOR = { audience: 'operator', maxResponseBytes: 0 } as const
+
 /** Whether an address answers at all. */
-async function answers(http: typeof fetch, url: string): Promise<boolean> {
-  try {
-    const response = await http(url, { signal: AbortSignal.timeout(3_000), redirect: 'manual' })
-    await response.body?.cancel()
-    return response.status < 500
-  } catch {
-    // Unreachable is the answer that was asked for.
-    return false
-  }
+async function answers(egress: CallsParts['egress'], url: string): Promise<boolean> {
+  const answer = await egress.send({ ...OF_OPERATOR, url, method: 'GET', timeoutMs: 3_000 })
+  return answer.ok && answer.status < 500
 }
 
 /*
@@ -335,7 +333,7 @@ async function answers(http: typeof fetch, url: string): Promise<boolean> {
 const TIMEOUT_MS = 10_000
 
 interface ActionParts {
-  http: typeof fetch
+  egress: Pick<Egress, 'send'>
   /** Starts a run of an agent on an entity. @returns its id; null: there is no such agent */
   startRun(agent: string, entity: string, project: string): string | null
 }
@@ -394,7 +392,7 @@ async function perform(
   { request, run }: ReturnType<typeof renderAction>,
   name: string,
   id: string,
-  { http, startRun }: ActionParts,
+  { egress, startRun }: ActionParts,
 ): Promise<ActionRan> {
   if (run) {
     const run_id =
@@ -403,29 +401,27 @@ async function perform(
     return { ok: true, action: name, message: `${run.agent} looks at ${run.entity}`, run_id }
   }
   if (!request) return fail('conflict', `action ${name} says neither what to call nor whom to run`)
-  const status = await send(http, request)
+  const status = await send(egress, request)
   if (status >= 300) fail('unavailable', `action ${name}: ${new URL(request.url).host} answered ${status}`)
   return { ok: true, action: name, message: `${new URL(request.url).host} answered ${status}` }
 }
 
 async function send(
-  http: typeof fetch,
-  request: { method: string; url: string; body?: unknown },
+  egress: CallsParts['egress'],
+  { method, url, body }: { method: string; url: string; body?: unknown },
 ): Promise<number> {
-  try {
-    const response = await http(request.url, {
-      method: request.method,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...(request.body === undefined
-        ? {}
-        : { body: JSON.stringify(request.body), headers: { 'content-type': 'application/json' } }),
-    })
-    await response.body?.cancel()
-    return response.status
-  } catch (error) {
-    return fail('unavailable', `${new URL(request.url).host} cannot be reached: ${(error as Error).message}`)
-  }
+  const answer = await egress.send({
+    ...OF_OPERATOR,
+    ...{ method, url, timeoutMs: TIMEOUT_MS },
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  })
+  if (answer.ok) return answer.status
+  return fail(
+    'unavailable',
+    `${URL.canParse(url) ? new URL(url).host : 'the address'} cannot be reached: ${answer.message}`,
+  )
 }
 
 /* Rolling back the instance, or one project with the parts it uses or used. */

@@ -1,104 +1,14 @@
 /**
- * What kind of network an IP address belongs to, from the IANA special-purpose registries (RFC 6890
- * and its updates). Forms that carry an IPv4 address inside an IPv6 one are judged by what they
- * carry, since a gateway or the kernel would connect to that.
+ * What kind of network an IP address belongs to. The registries are those of ipaddr.js; here stands what they do not
+ * say: where clouds hand out credentials, and that what IANA gave nobody is not public. Forms that carry an IPv4
+ * address inside an IPv6 one are judged by what they carry, since a gateway or the kernel would connect to that.
  */
 
-import { isIP, isIPv4, isIPv6 } from 'node:net'
-
-type AddressClass =
-  | 'public'
-  | 'private'
-  | 'loopback'
-  /** Link-local, and the addresses where clouds hand out credentials. */
-  | 'metadata'
-  | 'unspecified'
-  | 'multicast'
-  | 'benchmarking'
-  | 'reserved'
-
-type Range = readonly [cidr: string, kind: AddressClass]
-
-/** The first that matches decides. */
-const V4: readonly Range[] = [
-  ['0.0.0.0/8', 'unspecified'],
-  ['10.0.0.0/8', 'private'],
-  ['100.100.100.200/32', 'metadata'],
-  ['100.64.0.0/10', 'private'],
-  ['127.0.0.0/8', 'loopback'],
-  // Azure's wire server: a public address that every machine there reaches without a route.
-  ['168.63.129.16/32', 'metadata'],
-  ['169.254.0.0/16', 'metadata'],
-  ['172.16.0.0/12', 'private'],
-  ['192.0.0.0/24', 'reserved'],
-  ['192.0.2.0/24', 'reserved'],
-  ['192.88.99.0/24', 'reserved'],
-  ['192.168.0.0/16', 'private'],
-  ['198.18.0.0/15', 'benchmarking'],
-  ['198.51.100.0/24', 'reserved'],
-  ['203.0.113.0/24', 'reserved'],
-  ['224.0.0.0/4', 'multicast'],
-  ['240.0.0.0/4', 'reserved'],
-]
-
-const V6: readonly Range[] = [
-  ['::/128', 'unspecified'],
-  ['::1/128', 'loopback'],
-  ['fd00:ec2::/32', 'metadata'],
-  ['fd20:ce::254/128', 'metadata'],
-  ['fc00::/7', 'private'],
-  ['fe80::/10', 'metadata'],
-  ['ff00::/8', 'multicast'],
-  ['2001:2::/48', 'benchmarking'],
-  ['2001::/23', 'reserved'],
-  ['2001:db8::/32', 'reserved'],
-  ['3fff::/20', 'reserved'],
-  ['2000::/3', 'public'],
-  // What IANA has not given out for unicast, IPv4-compatible and site-local addresses among it.
-  ['::/0', 'reserved'],
-]
-
-/** Forms with an IPv4 address inside: where it is, in bytes, and whether its bits are inverted. */
-const CARRIERS: readonly (readonly [cidr: string, at: number, inverted?: true])[] = [
-  ['::ffff:0:0/96', 12], // mapped, RFC 4291
-  ['::ffff:0:0:0/96', 12], // translated, RFC 2765
-  ['64:ff9b::/96', 12], // NAT64, RFC 6052
-  ['2002::/16', 2], // 6to4, RFC 3056
-  ['2001::/32', 4], // Teredo, RFC 4380: its server
-  ['2001::/32', 12, true], // and its client
-]
-
-interface Block {
-  bytes: Uint8Array
-  bits: number
-}
-const block = (cidr: string): Block => {
-  const [address, bits] = cidr.split('/')
-  return { bytes: bytesOf(address!)!, bits: Number(bits) }
-}
-const v4 = V4.map(([cidr, kind]) => ({ ...block(cidr), kind }))
-const v6 = V6.map(([cidr, kind]) => ({ ...block(cidr), kind }))
-const carriers = CARRIERS.map(([cidr, at, inverted]) => ({ ...block(cidr), at, inverted }))
-
-/**
- * The class of an address, or the worst of those it carries.
- * @param address an IP address as resolvers and `URL.hostname` without brackets give it.
- * @returns 'reserved' too for what is no IP address.
- */
-export function classify(address: string): AddressClass {
-  const bytes = bytesOf(address)
-  if (!bytes) return 'reserved'
-  if (bytes.length === 4) return find(v4, bytes)
-  const carried = carriers
-    .filter((carrier) => contains(carrier, bytes))
-    .map(({ at, inverted }) => bytes.slice(at, at + 4).map((byte) => (inverted ? byte ^ 0xff : byte)))
-    .map((inner) => find(v4, inner))
-  if (!carried.length) return find(v6, bytes)
-  return carried.sort((a, b) => BADNESS.indexOf(b) - BADNESS.indexOf(a))[0]!
-}
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /** From what may be reached most to what least. */
-const BADNESS: readonly AddressClass[] = [
+const CLASSES = [
   'public',
   'private',
   'loopback',
@@ -106,40 +16,77 @@ const BADNESS: readonly AddressClass[] = [
   'reserved',
   'multicast',
   'unspecified',
+  /** Link-local, and the addresses where clouds hand out credentials. */
   'metadata',
-]
+] as const
+type AddressClass = (typeof CLASSES)[number]
 
-function find(ranges: readonly (Block & { kind: AddressClass })[], bytes: Uint8Array): AddressClass {
-  return ranges.find((range) => contains(range, bytes))?.kind ?? 'public'
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+const blocks = (...cidrs: string[]): [Address, number][] => cidrs.map((cidr) => ipaddr.parseCIDR(cidr))
+
+/** What ipaddr.js does not know, or by no name of its own. */
+const OURS: Readonly<Record<string, [Address, number][]>> = {
+  // The second is Azure's wire server: a public address that every machine there reaches without a route.
+  metadata: blocks('100.100.100.200/32', '168.63.129.16/32', 'fd00:ec2::/32', 'fd20:ce::254/128'),
+  benchmarking: blocks('198.18.0.0/15'),
+  // NAT64 of one network (RFC 8215), which alone knows where in it the IPv4 address is.
+  reserved: blocks('64:ff9b:1::/48'),
 }
 
-function contains({ bytes, bits }: Block, address: Uint8Array): boolean {
-  for (let i = 0; i * 8 < bits; i++) {
-    const mask = 0xff << Math.max(0, 8 - (bits - i * 8))
-    if (((bytes[i]! ^ address[i]!) & mask & 0xff) !== 0) return false
-  }
-  return true
+/** The registries of ipaddr.js as our classes; each that is not here is reserved. */
+const REGISTRIES: Readonly<Record<string, AddressClass>> = {
+  unicast: 'public',
+  private: 'private',
+  carrierGradeNat: 'private',
+  uniqueLocal: 'private',
+  loopback: 'loopback',
+  linkLocal: 'metadata',
+  unspecified: 'unspecified',
+  multicast: 'multicast',
+  benchmarking: 'benchmarking',
 }
 
-/** 4 or 16 bytes; null for what is no IP address. A zone (`%eth0`) says nothing of the class. */
-function bytesOf(text: string): Uint8Array | null {
-  const address = text.replace(/%.*$/, '')
-  if (isIPv4(address)) return Uint8Array.from(address.split('.').map(Number))
-  if (!isIPv6(address)) return null
-  const [head, tail] = address.split('::')
-  const left = groups(head!)
-  const right = tail === undefined ? [] : groups(tail)
-  return Uint8Array.from([...left, ...Array<number>(16 - left.length - right.length).fill(0), ...right])
+/** What IANA gives out for unicast: to ipaddr.js all of IPv6 is unicast that is in no registry. */
+const UNICAST = ipaddr.parseCIDR('2000::/3')
+
+const last = (bytes: number[]): number[] => bytes.slice(12)
+/** Registries of forms with IPv4 addresses inside, and where those are. */
+const CARRIED: Readonly<Record<string, readonly ((bytes: number[]) => number[])[]>> = {
+  ipv4Mapped: [last], // RFC 4291
+  rfc6145: [last], // translated
+  rfc6052: [last], // NAT64
+  '6to4': [(bytes) => bytes.slice(2, 6)], // RFC 3056
+  // RFC 4380: its server, and its client with all bits inverted.
+  teredo: [(bytes) => bytes.slice(4, 8), (bytes) => last(bytes).map((byte) => byte ^ 0xff)],
 }
 
-/** The bytes of colon-separated groups, of which the last may be a dotted IPv4 address. */
-function groups(text: string): number[] {
-  if (!text) return []
-  return text.split(':').flatMap((group) => {
-    if (group.includes('.')) return group.split('.').map(Number)
-    const value = Number.parseInt(group, 16)
-    return [value >> 8, value & 0xff]
-  })
+/**
+ * The class of an address, or the worst of those it carries.
+ * @param text an IP address as resolvers and `URL.hostname` without brackets give it. A zone (`%eth0`) says nothing of
+ *   the class.
+ * @returns 'reserved' too for what is no IP address.
+ */
+export function classify(text: string): AddressClass {
+  const bare = text.replace(/%.*$/, '')
+  // ipaddr.js takes short and octal forms too, which resolvers never give.
+  if (isIP(bare) === 0 || !ipaddr.isValid(bare)) return 'reserved'
+  const address = ipaddr.parse(bare)
+  const carried = CARRIED[address.range()]
+  if (!carried || isOurs(address)) return classOf(address)
+  const bytes = address.toByteArray()
+  const inner = carried.map((read) => classOf(new ipaddr.IPv4(read(bytes))))
+  return inner.sort((a, b) => CLASSES.indexOf(b) - CLASSES.indexOf(a))[0]!
+}
+
+const isOurs = (address: Address): boolean => ipaddr.subnetMatch(address, OURS, '') !== ''
+
+function classOf(address: Address): AddressClass {
+  const ours = ipaddr.subnetMatch(address, OURS, '') as AddressClass | ''
+  if (ours !== '') return ours
+  const isGiven = address.kind() === 'ipv4' || address.match(UNICAST)
+  const known = REGISTRIES[address.range()] ?? 'reserved'
+  return known === 'public' && !isGiven ? 'reserved' : known
 }
 
 /* Names to addresses by the system's resolver, which knows the hosts file and containers' names. */

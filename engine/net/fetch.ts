@@ -1,9 +1,10 @@
 /**
- * The way out as a `fetch`, for clients that are written against one: addresses are checked, time and
- * size bounded, as for every other request.
+ * The one way out over HTTP: webhooks, and whatever else the service asks of others. Nothing leaves by
+ * another client, so that what may be reached, how long it may take and how much may come back is
+ * decided here alone.
  */
-import { Readable } from 'node:stream'
-import type { ReadableStream as NodeStream } from 'node:stream/web'
+import type { Readable } from 'node:stream'
+import type { Timers } from '../clock.ts'
 import {
   type Audience,
   addressesOf,
@@ -12,29 +13,306 @@ import {
   parseTarget,
   type Resolve,
   systemResolve,
+  type Target,
 } from './address.ts'
-import { type Egress, headersOf } from './egress.ts'
-import { begin, createAgents, type EgressFault, faultOf, networkFault } from './exchange.ts'
+import type { Pool } from './exchange.ts'
+import {
+  bounded,
+  type EgressAnswer,
+  EgressError,
+  type EgressFault,
+  faultOf,
+  type HeldAnswer,
+  networkFault,
+  type OwnAddress,
+} from './faults.ts'
+
+export interface EgressRequest {
+  url: string
+  method: string
+  /** Those that belong to the connection (host, content-length and the like) are ours and left out. */
+  headers?: Record<string, string>
+  body?: string | Buffer
+  /** Milliseconds for all of it: name, connection, redirects and body; null: `signal` alone bounds it. */
+  timeoutMs: number | null
+  /** Who named the URL. */
+  audience: Audience
+  /** Bytes of body at most; 0: it is not wanted, only status and headers are. */
+  maxResponseBytes: number
+  /** Redirects to follow, each of them checked anew; none unless said, and 3 at most. */
+  redirects?: number
+  /** It may be sent twice where a kept connection turns out to be closed. GET and HEAD always may. */
+  repeatable?: boolean
+  signal?: AbortSignal
+}
+
+export interface Egress {
+  /** Sends one request. Never throws: what went wrong is a fault. */
+  send(request: EgressRequest): Promise<EgressAnswer | EgressFault>
+  /**
+   * As `send`, but the answer is there with its head: its `stream` is to be read to the end or destroyed,
+   * and `maxResponseBytes` is the reader's to hold. The deadline and the signal cut the body off too.
+   */
+  open(request: EgressRequest): Promise<EgressAnswer | EgressFault>
+  /**
+   * What is wrong with an address that somebody wants to save; its name is resolved too. A name that
+   * cannot be resolved now is let pass: each sending checks again, and a name server that is down must
+   * not stop people from saving.
+   * @returns a sentence; null: nothing.
+   */
+  checkTarget(url: string, audience: Audience): Promise<string | null>
+  /** Closes the idle connections and cuts off the others. */
+  close(): void
+}
+
+export interface EgressOptions {
+  /** Callers' addresses may be private too, as operators' are (SVC_WEBHOOK_ALLOW_PRIVATE). */
+  allowPrivate: boolean
+  timers: Timers
+  /** The system's resolver unless given. */
+  resolve?: Resolve
+  /** To one target at once, 8 unless given; more wait. */
+  connections?: number
+}
+
+const MAX_REDIRECTS = 3
+const CONNECTIONS = 8
+const CHECK_MS = 5_000
+const USER_AGENT = 'svc'
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** Headers of the connection or of a proxy; a caller's own would contradict ours. */
+const OURS =
+  /^(host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/
+/** What another origin may see of the headers; the rest may carry credentials. */
+const ANYWHERE = /^(accept|accept-encoding|content-type|user-agent)$/
+
+/** Makes the client. @returns its methods; `close` when the process ends. */
+export function createEgress(options: EgressOptions): Egress {
+  const { allowPrivate, timers, resolve = systemResolve(), connections = CONNECTIONS } = options
+  let pool: Promise<Pool> | null = null
+  const opened = () => {
+    pool ??= import('./exchange.ts').then(({ createPool }) => createPool(timers, connections))
+    return pool
+  }
+  const means = { opened, resolve, allowPrivate }
+  return {
+    async send(request) {
+      const bound = boundOf(request, timers)
+      try {
+        return await follow(request, bound, means)
+      } finally {
+        bound.release()
+      }
+    },
+    async open(request) {
+      const bound = boundOf(request, timers)
+      const answer = await follow(request, bound, means, true)
+      if (answer.ok && answer.stream && !answer.stream.destroyed) answer.stream.on('close', bound.release)
+      else bound.release()
+      return answer
+    },
+    async checkTarget(url, audience) {
+      const target = parseTarget(url)
+      if (typeof target === 'string') return target
+      const found = await within(timers, CHECK_MS, undefined, addressesOf(target.host, resolve)).catch(
+        () => null,
+      )
+      if (found === null || typeof found === 'string') return null
+      return mayReach(found.value, audience, allowPrivate) ? null : NOT_ALLOWED
+    },
+    close: () => void pool?.then((one) => one.close()),
+  }
+}
+
+interface Means {
+  opened(): Promise<Pool>
+  resolve: Resolve
+  allowPrivate: boolean
+}
+
+interface Hop {
+  url: string
+  method: string
+  headers: Record<string, string>
+  body: Buffer | null
+}
+
+async function follow(
+  request: EgressRequest,
+  bound: Bound,
+  means: Means,
+  streamed = false,
+): Promise<EgressAnswer | EgressFault> {
+  let hop: Hop = {
+    url: request.url,
+    method: request.method.toUpperCase(),
+    headers: headersOf(request.headers ?? {}),
+    body: request.body === undefined ? null : Buffer.from(request.body),
+  }
+  const most = Math.min(request.redirects ?? 0, MAX_REDIRECTS)
+  for (let followed = 0; ; followed++) {
+    const target = parseTarget(hop.url)
+    if (typeof target === 'string') return faultOf('invalid', target)
+    const answer = await exchange(target, hop, request, bound, means, streamed)
+    if (!answer.ok || most === 0 || !REDIRECTS.has(answer.status)) return answer
+    const next = answer.headers.location
+    if (next === undefined) return answer
+    answer.stream?.destroy()
+    if (followed === most) return faultOf('redirect', `more than ${most} redirects`, answer.status)
+    const redirected = redirect(hop, target, answer.status, next)
+    if (typeof redirected === 'string') return faultOf('redirect', redirected, answer.status)
+    hop = redirected
+  }
+}
+
+async function exchange(
+  target: Target,
+  { method, headers, body }: Hop,
+  request: EgressRequest,
+  { signal }: Bound,
+  { opened, resolve, allowPrivate }: Means,
+  streamed: boolean,
+): Promise<EgressAnswer | EgressFault> {
+  try {
+    const addresses = await bounded(signal, addressesOf(target.host, resolve))
+    if (!mayReach(addresses, request.audience, allowPrivate)) return faultOf('not_allowed', NOT_ALLOWED)
+    const pool = await bounded(signal, opened())
+    return await pool.run({
+      ...{ target, addresses, method, headers, body, streamed, signal },
+      maxResponseBytes: request.maxResponseBytes,
+      repeatable: request.repeatable === true || method === 'GET' || method === 'HEAD',
+    })
+  } catch (error) {
+    return networkFault(error)
+  }
+}
+
+/** The caller's, without those of the connection, and ours. */
+function headersOf(given: Record<string, string>): Record<string, string> {
+  const kept = Object.entries(given)
+    .map(([name, value]) => [name.toLowerCase(), value] as const)
+    .filter(([name]) => !OURS.test(name))
+  return { 'user-agent': USER_AGENT, 'accept-encoding': 'identity', ...Object.fromEntries(kept) }
+}
+
+/** The next request (RFC 9110, 15.4), or why it is not made. */
+function redirect(hop: Hop, from: Target, status: number, location: string): Hop | string {
+  if (!URL.canParse(location, from.url.href)) return 'redirect to no address'
+  const to = new URL(location, from.url)
+  to.hash = ''
+  if (from.url.protocol === 'https:' && to.protocol === 'http:') return 'redirect from https to http'
+  const asGet = status === 303 ? hop.method !== 'HEAD' : status < 303 && hop.method === 'POST'
+  const headers = Object.entries(hop.headers).filter(
+    ([name]) => (to.origin === from.url.origin || ANYWHERE.test(name)) && !(asGet && name === 'content-type'),
+  )
+  return {
+    url: to.href,
+    method: asGet ? 'GET' : hop.method,
+    headers: Object.fromEntries(headers),
+    body: asGet ? null : hop.body,
+  }
+}
+
+interface Bound {
+  /** Its reason is an EgressError. */
+  signal: AbortSignal
+  release(): void
+}
+
+/** The deadline and the caller's signal as one. */
+function boundOf({ timeoutMs, signal }: EgressRequest, timers: Timers): Bound {
+  const controller = new AbortController()
+  const cut = (...fault: Parameters<typeof faultOf>) => controller.abort(new EgressError(faultOf(...fault)))
+  const seconds = Math.round((timeoutMs ?? 0) / 100) / 10
+  const cancel =
+    timeoutMs === null
+      ? () => {}
+      : timers.after(timeoutMs, () => cut('timeout', `no answer within ${seconds} s`))
+  const abort = () => cut('aborted', 'cut off')
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
+  return {
+    signal: controller.signal,
+    release() {
+      cancel()
+      signal?.removeEventListener('abort', abort)
+    },
+  }
+}
+
+/** A GET over a connection of its own. @throws what undici and Node throw; the reason of the signal */
+export const getOver = async (address: OwnAddress, path: string, signal: AbortSignal): Promise<HeldAnswer> =>
+  (await import('./exchange.ts')).getOver(address, path, signal)
+
+/* Bounded waiting. */
+
+/**
+ * What is asked of others, bounded in time and by a signal, and cut off at either.
+ * @param ms milliseconds. @param ask gets the signal that cuts it off.
+ * @returns its value, or which bound came first. @throws what `ask` throws, within the bounds.
+ */
+export async function withDeadline<T>(
+  timers: Timers,
+  ms: number,
+  signal: AbortSignal | undefined,
+  ask: (signal: AbortSignal) => Promise<T>,
+): Promise<{ value: T } | 'timeout' | 'aborted'> {
+  const over = new AbortController()
+  try {
+    return await within(timers, ms, signal, ask(over.signal))
+  } finally {
+    // Whatever still runs of it has nobody to answer.
+    over.abort()
+  }
+}
+
+/**
+ * A promise bounded in time and by a signal. The promise itself runs on: what it holds has to end by
+ * another way.
+ * @param ms milliseconds.
+ * @returns its value, or which bound came first. @throws what the promise throws, within the bounds.
+ */
+export function within<T>(
+  timers: Timers,
+  ms: number,
+  signal: AbortSignal | undefined,
+  promise: Promise<T>,
+): Promise<{ value: T } | 'timeout' | 'aborted'> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      promise.catch(() => {})
+      return resolve('aborted')
+    }
+    const abort = () => end(() => resolve('aborted'))
+    const cancel = timers.after(ms, () => end(() => resolve('timeout')))
+    const end = (settle: () => void) => {
+      cancel()
+      signal?.removeEventListener('abort', abort)
+      settle()
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    promise.then(
+      (value) => end(() => resolve({ value })),
+      (error) => end(() => reject(error)),
+    )
+  })
+}
+
+/*
+ * The way out as a `fetch`, for clients that are written against one: addresses are checked, time and
+ * size bounded, as for every other request.
+ */
 
 export interface FetchBounds {
   /** Who named the URLs. */
   audience: Audience
-  /** Milliseconds for all of a request, its body included. */
-  timeoutMs: number
+  /** Milliseconds for all of a request, its body included; null: the signal of each alone bounds it. */
+  timeoutMs: number | null
   /** Bytes of an answer's body at most; more is an error of the stream. */
   maxResponseBytes: number
 }
 
-/** What cannot be fetched, with the fault of the egress as its cause. */
-export class EgressError extends TypeError {
-  constructor(readonly fault: EgressFault) {
-    super(fault.message, { cause: fault })
-    this.name = 'EgressError'
-  }
-}
-
 const NO_BODY = new Set([204, 205, 304])
-const REDIRECTS = 3
 
 /**
  * @returns a fetch whose answers stream. With `redirect: 'manual'` none is followed.
@@ -55,31 +333,43 @@ export function fetchOver(
       audience,
       timeoutMs,
       maxResponseBytes,
-      redirects: request.redirect === 'follow' ? REDIRECTS : 0,
+      redirects: request.redirect === 'follow' ? MAX_REDIRECTS : 0,
       signal: request.signal,
     })
     request.signal.throwIfAborted()
     if (!answer.ok) throw new EgressError(answer)
     const { status, headers, stream } = answer
+    if (status > 599) {
+      stream?.destroy()
+      throw new EgressError(faultOf('bad_answer', 'answer has no status of HTTP', status))
+    }
     const isEmpty = NO_BODY.has(status) || !stream
     if (isEmpty) stream?.resume()
-    return new Response(isEmpty ? null : bounded(stream, maxResponseBytes), {
+    return new Response(isEmpty ? null : bodyOf(stream, maxResponseBytes), {
       status,
       headers: listed(headers),
     })
   }
 }
 
-function bounded(stream: Readable, limit: number): ReadableStream<Uint8Array> {
+/** Read as it is asked for. Not `Readable.toWeb`, which throws where undici's streams bring more after an end. */
+function bodyOf(stream: Readable, limit: number): ReadableStream<Uint8Array> {
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let bytes = 0
-  const count = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      bytes += chunk.length
-      if (bytes > limit) controller.error(new TypeError(`answer is over ${limit} bytes`))
-      else controller.enqueue(chunk)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = await chunks.next()
+        if (next.done) return controller.close()
+        bytes += next.value.length
+        if (bytes <= limit) return controller.enqueue(next.value)
+        stream.destroy()
+        throw new EgressError(faultOf('too_large', `answer is over ${limit} bytes`))
+      },
+      cancel: () => void stream.destroy(),
     },
-  })
-  return (Readable.toWeb(stream) as NodeStream<Uint8Array>).pipeThrough(count) as ReadableStream<Uint8Array>
+    { highWaterMark: 0 },
+  )
 }
 
 function listed(headers: Readonly<Record<string, string | string[] | undefined>>): [string, string][] {
@@ -88,106 +378,13 @@ function listed(headers: Readonly<Record<string, string | string[] | undefined>>
   )
 }
 
-/*
- * The way out as a `fetch`, for clients that read an answer as it comes: those of model providers. The
- * same addresses are checked and connected to; bounds of time and size are the caller's, whose signal
- * cuts it off. Redirects are answers: a credential never follows one.
- */
-
-/** Answers that are read as they come hold their connection for minutes. */
-const MAX_SOCKETS_PER_TARGET = 32
-/** Their answers have no body, which `Response` insists on. */
-const WITHOUT_BODY = new Set([204, 205, 304])
-
-interface EgressFetch {
-  /** @throws EgressError, or the signal's reason */
-  fetch: typeof fetch
-  /** Closes the idle connections and cuts off the others. */
-  close(): void
-}
-
-/** @param options `resolve`: the system's unless given. */
-export function createEgressFetch(options: { audience: Audience; resolve?: Resolve }): EgressFetch {
-  const { audience, resolve = systemResolve() } = options
-  const agents = createAgents(MAX_SOCKETS_PER_TARGET)
-  return {
-    fetch: async (input, init) => {
-      const signal = init?.signal ?? null
-      signal?.throwIfAborted()
-      const target = parseTarget(input instanceof Request ? input.url : String(input))
-      if (typeof target === 'string') throw new EgressError(faultOf('invalid', target))
-      const addresses = await addressesOf(target.host, resolve).catch((error: unknown) => {
-        throw new EgressError(networkFault(error))
-      })
-      signal?.throwIfAborted()
-      if (!mayReach(addresses, audience, false)) throw new EgressError(faultOf('not_allowed', NOT_ALLOWED))
-      return open(
-        {
-          target,
-          addresses,
-          method: (init?.method ?? 'GET').toUpperCase(),
-          headers: headersOf(Object.fromEntries(new Headers(init?.headers))),
-          body: bodyOf(init?.body),
-        },
-        agents.of(target),
-        signal,
-      )
-    },
-    close: agents.close,
-  }
-}
-
-function open(
-  asked: Parameters<typeof begin>[0],
-  agent: Parameters<typeof begin>[1],
-  signal: AbortSignal | null,
-): Promise<Response> {
-  return new Promise((resolve, reject) => {
-    let request: ReturnType<typeof begin>
-    try {
-      request = begin(asked, agent)
-    } catch (error) {
-      return reject(new EgressError(networkFault(error)))
-    }
-    const cut = () => request.destroy(signal!.reason as Error)
-    signal?.addEventListener('abort', cut, { once: true })
-    request.on('close', () => signal?.removeEventListener('abort', cut))
-    request.on('error', (error) =>
-      reject(signal?.aborted ? signal.reason : new EgressError(networkFault(error))),
-    )
-    request.on('upgrade', (response, socket) => {
-      socket.destroy()
-      reject(
-        new EgressError(faultOf('bad_answer', 'answer changes the protocol', response.statusCode ?? null)),
-      )
-    })
-    request.on('response', (response) => {
-      const status = response.statusCode ?? 0
-      if (status < 200 || status > 599) {
-        request.destroy()
-        return reject(new EgressError(faultOf('bad_answer', 'answer has no status of HTTP', status)))
-      }
-      const headers = new Headers()
-      for (const [name, value] of Object.entries(response.headers))
-        for (const one of [value ?? []].flat()) headers.append(name, one)
-      if (WITHOUT_BODY.has(status)) response.resume()
-      const body = WITHOUT_BODY.has(status) ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array>)
-      resolve(new Response(body, { status, headers }))
-    })
-    request.end(asked.body ?? undefined)
-  })
-}
-
-/** @throws EgressError for a body that is no text and no bytes */
-function bodyOf(body: unknown): Buffer | null {
-  if (body === undefined || body === null) return null
-  if (typeof body === 'string') return Buffer.from(body)
-  if (body instanceof Uint8Array) return Buffer.from(body)
-  throw new EgressError(faultOf('invalid', 'body must be text or bytes'))
-}
-
-export type { Audience } from './address.ts'
-/** The one way out over HTTP, for the rest of the engine. */
-export { createEgress, type Egress, type EgressOptions, type EgressRequest, within } from './egress.ts'
-export type { EgressAnswer } from './exchange.ts'
-export { type EgressFault, type FaultCode, faultOf, networkFault } from './exchange.ts'
+export {
+  type EgressAnswer,
+  EgressError,
+  type EgressFault,
+  type FaultCode,
+  faultOf,
+  type HeldAnswer,
+  networkFault,
+} from './faults.ts'
+export type { Audience }

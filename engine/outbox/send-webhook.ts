@@ -2,8 +2,8 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { RETRY_SECONDS, type RetryKind } from '../../machines/delivery.ts'
+import { readRetryAfter } from '../../schemas/retry-after.ts'
 import { addressSecrets } from '../net/address-secrets.ts'
-import { readRetryAfter } from '../net/exchange.ts'
 import type { Audience, Egress, EgressAnswer, EgressFault, FaultCode } from '../net/fetch.ts'
 import { storedFault } from '../net/redact.ts'
 

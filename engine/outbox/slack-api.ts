@@ -3,14 +3,14 @@
  * here each is a sentence that says what to do, and whether trying again could help.
  */
 
+import { readRetryAfter } from '../../schemas/retry-after.ts'
 import type { SlackChannel, SlackChannelsResult, SlackSecret, SlackTested } from '../../schemas/types.ts'
 import type { AskTurnCalls } from '../agents/ask/calls.ts'
 import type { Clock, Timers } from '../clock.ts'
-import { fail, SvcError } from '../errors.ts'
+import { fail } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
-import { openSettings } from '../log/settings.ts'
+import { firstOf, openSettings, openStored } from '../log/settings.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
-import { readRetryAfter } from '../net/exchange.ts'
 import type { Egress } from '../net/fetch.ts'
 import { storedFault } from '../net/redact.ts'
 import type { Secrets } from '../net/secrets.ts'
@@ -342,19 +342,12 @@ export function openSlackSettings(parts: {
   const given = { bot_token: env.botToken, signing_secret: env.signingSecret }
   const sealedOf = (which: SlackSecretName) => settings.get<string>(keyOf(which))
 
-  /** One that does not open here, such as in a file restored without its key, is as none. */
-  function stored(which: SlackSecretName): string | null {
-    const sealed = sealedOf(which)
-    if (sealed === undefined) return null
-    try {
-      return secrets.open(sealed, placeOf(which))
-    } catch (error) {
-      if (!(error instanceof SvcError)) throw error
-      return null
-    }
-  }
-
-  const value = (which: SlackSecretName) => given[which] ?? stored(which)
+  const found = (which: SlackSecretName) =>
+    firstOf([
+      [`env:${VARIABLES[which]}`, given[which]],
+      ['console', openStored(secrets, sealedOf(which), placeOf(which))],
+    ])
+  const value = (which: SlackSecretName) => found(which)?.value ?? null
 
   function teamNow(): SlackTeam | null {
     const known = settings.get<StoredTeam>(TEAM)
@@ -366,16 +359,14 @@ export function openSlackSettings(parts: {
   function describe(which: SlackSecretName): SlackSecret {
     const isStored = sealedOf(which) !== undefined
     const isEnv = given[which] !== null
-    const isConfigured = value(which) !== null
+    const now = found(which)
     return {
-      configured: isConfigured,
-      source: isEnv ? `env:${VARIABLES[which]}` : isConfigured ? 'console' : '',
+      configured: now !== null,
+      source: now?.source ?? '',
       stored: isStored,
       env_overrides: isEnv && isStored,
       ...(which === 'bot_token' ? { team: teamNow()?.team ?? null } : {}),
-      ...(isStored && !isEnv && !isConfigured
-        ? { problem: 'what is stored cannot be read here; enter it again' }
-        : {}),
+      ...(isStored && now === null ? { problem: 'what is stored cannot be read here; enter it again' } : {}),
     }
   }
 

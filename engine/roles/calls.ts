@@ -156,8 +156,6 @@ export interface EngineOptions {
   slack?: SlackEnvironment
   /** The catalog file and the project to begin with. */
   boot?: BootCatalog
-  /** Calls of template actions and detection go through it. */
-  http?: typeof fetch
   /** Addresses subscribed by a key without scope admin may be private too. */
   webhookAllowPrivate?: boolean
   /** The disk failed while writing: the process must stop and reopen the file. */

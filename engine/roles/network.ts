@@ -123,7 +123,7 @@ export const networkRoles = {
 
   mcpTests: role(['calls', 'egress', 'clock', 'timers'], (world) => ({ calls: mcpToolTests(world) })),
 
-  environment: role(['calls', 'env', 'clock'], ({ calls, ...world }) => ({
+  environment: role(['calls', 'env', 'clock', 'timers'], ({ calls, ...world }) => ({
     calls: environmentCalls({ ...world, sources: () => calls.listSources() }),
   })),
 

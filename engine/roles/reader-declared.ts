@@ -5,7 +5,7 @@
  */
 
 import { createMaking } from '../agents/runs/making.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, systemTimers } from '../clock.ts'
 import { watchSealedSecrets } from '../declared/access/sealed-secrets.ts'
 import type { BootCatalog } from '../declared/catalog/boot.ts'
 import { graphCalls } from '../graph/calls.ts'
@@ -18,6 +18,7 @@ import { openReading } from '../log/store/open.ts'
 import { Tallies } from '../log/tallies.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { readingStore, rehearsingStore } from '../log/timeline/rehearsal.ts'
+import { createEgress } from '../net/fetch.ts'
 import { keyFileOf, openSecrets } from '../net/secrets.ts'
 import { type Effects, findingNeeds, type Held, openHeld, runNeeds, type Surroundings } from './needs.ts'
 
@@ -67,7 +68,12 @@ export function openDeclaredReads(parts: ReadingParts): ByName {
       storage: { measure: (now) => capacity.measure(now), refusal: () => figures.refusal },
       sealed: watchSealedSecrets(ctx.db, held.secrets, keyFileOf(options.dataFile)),
       boot: options.boot ?? {},
-      ...{ http: fetch, startRun: never, remember: never, onCredentials: never },
+      ...{
+        egress: createEgress({ allowPrivate: false, timers: systemTimers }),
+        startRun: never,
+        remember: never,
+        onCredentials: never,
+      },
     }),
     previewDraft: previewsOf(parts),
   }

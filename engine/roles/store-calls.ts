@@ -30,7 +30,7 @@ import type { TrialPort } from '../sources/poller.ts'
 import { newestOf } from '../sources/sample.ts'
 import type { Held, RunNeeds } from './needs.ts'
 
-interface StoreCallsParts extends Pick<CallsParts, 'http' | 'startRun'> {
+interface StoreCallsParts extends Pick<CallsParts, 'egress' | 'startRun'> {
   held: Held
   clock: Clock
   view: Snapshot
@@ -60,7 +60,7 @@ export function storeCalls(parts: StoreCallsParts) {
   }
   return {
     ...declaredCalls({
-      ...{ declared, findings, catalog, newest, http: parts.http, startRun: parts.startRun },
+      ...{ declared, findings, catalog, newest, egress: parts.egress, startRun: parts.startRun },
       agentModels: stored.ofAgents,
     }),
     ...proposalCalls(declared),

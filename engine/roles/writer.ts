@@ -37,7 +37,7 @@ import { type OpenStore, openStore } from '../log/store/open.ts'
 import { Stamp, WriterState } from '../log/store/writer-state.ts'
 import { Tallies } from '../log/tallies.ts'
 import { createReadContext } from '../log/timeline/context.ts'
-import { createEgress } from '../net/fetch.ts'
+import { createEgress, type Egress } from '../net/fetch.ts'
 import { faultTold } from '../net/redact.ts'
 import { keyFileOf, memorySecrets, openSecrets } from '../net/secrets.ts'
 import { performOn } from '../operations/index.ts'
@@ -205,9 +205,10 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
     ...{ db: store.db, settings: held.slack, agent: runs.agent, env: declared.env },
     publicUrl: (options.slack ?? emptySlackEnvironment).publicUrl,
   })
+  const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
   const writing = {
     ...parts,
-    ...{ held, triggers, pipeline, ingest, accept, outbox, findings, runs, making },
+    ...{ held, triggers, pipeline, ingest, accept, outbox, findings, runs, making, egress },
   }
   const view = snapshotsOf(ctx, false)
   const ofEvents = eventCalls(ctx, clock, parts.figures, false, view, options.slack?.publicUrl ?? null)
@@ -218,7 +219,7 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
       ...{ held, clock, view, findings, runs, making },
       ...{ figures: parts.figures, storage: parts.capacity, sealed: parts.sealed },
       boot: options.boot ?? {},
-      http: options.http ?? fetch,
+      egress,
       startRun: (agent, entity, project) =>
         store.tx(() => {
           const run = making.ask(agent, { label: labelFor(findings, project, entity), entity }, project)
@@ -248,12 +249,13 @@ type Writing = Parts & {
   findings: ReturnType<typeof findingNeeds>
   runs: ReturnType<typeof runNeeds>
   making: ReturnType<typeof createMaking>
+  egress: Egress
 }
 
 /** What only the writer answers: where rows are written that no change-set is made of. */
 function writes(parts: Writing) {
-  const { options, clock, store, ctx, secret, tallies, prepare, onPending } = parts
-  const { held, triggers, ingest, accept, outbox, runs, making } = parts
+  const { clock, store, ctx, secret, tallies, prepare, onPending } = parts
+  const { held, triggers, ingest, accept, outbox, runs, making, egress } = parts
   const { declared, keys, sources, stored } = held
   const sessions = createSessions(store)
   const settings = openSettings(store, clock)
@@ -261,7 +263,6 @@ function writes(parts: Writing) {
     ...{ tallies, clock, accept, prepare, sources: sources.store },
     demo: (now) => demoWorld(settings, now),
   })
-  const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
   return {
     ...setupCalls({
       ...{ declared, secret, accept, onPending },

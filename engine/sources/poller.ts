@@ -14,7 +14,7 @@ import { parseDigits, parseForWriting } from '../log/ingest/json.ts'
 import type { PreparedEvent } from '../log/ingest/packed.ts'
 import { compileSource } from '../log/ingest/prepare.ts'
 import { maskAddresses } from '../net/address-secrets.ts'
-import { EgressError, within } from '../net/fetch.ts'
+import { EgressError, withDeadline, within } from '../net/fetch.ts'
 import { storedFault } from '../net/redact.ts'
 import { secretsIn } from './connectors/config.ts'
 import { type PollConnector, type Polled, type Reach, UpstreamError } from './connectors/connector.ts'
@@ -205,26 +205,16 @@ function sentenceOf(error: unknown): string | null {
 }
 
 /** One poll within its time. @throws what the connector throws */
-async function bounded(
+function bounded(
   { connector, config, cursor }: Pick<DuePoll, 'connector' | 'config' | 'cursor'>,
   ms: number,
-  { fetch, env, clock, timers }: Pick<PollerOptions, 'fetch' | 'env' | 'clock' | 'timers'>,
+  { timers, ...way }: Pick<PollerOptions, 'fetch' | 'env' | 'clock' | 'timers'>,
   signal?: AbortSignal,
 ): Promise<{ value: Polled } | 'timeout' | 'aborted'> {
-  const over = new AbortController()
-  const either = signal ? AbortSignal.any([over.signal, signal]) : over.signal
   const polled = connectorOf(connector) as PollConnector
-  try {
-    return await within(
-      timers,
-      ms,
-      signal,
-      polled.poll(config, cursor, { fetch, env, clock, signal: either }),
-    )
-  } finally {
-    // Whatever still runs of it has nobody to answer.
-    over.abort()
-  }
+  return withDeadline(timers, ms, signal, (cut) =>
+    polled.poll(config, cursor, { ...way, timers, signal: cut }),
+  )
 }
 
 /* What passes between the poller, which asks upstreams, and the store, which keeps what came. */
@@ -359,10 +349,10 @@ async function discover(
   { connector, config, isStored }: ToAsk,
   { fetch, env, clock, timers }: TrialParts,
 ): Promise<Record<string, unknown>> {
-  const over = new AbortController()
   try {
-    const asked = connectorOf(connector).discover!(config, { fetch, env, clock, signal: over.signal })
-    const found = await within(timers, DISCOVER_MS, undefined, asked)
+    const found = await withDeadline(timers, DISCOVER_MS, undefined, (signal) =>
+      connectorOf(connector).discover!(config, { fetch, env, clock, timers, signal }),
+    )
     if (typeof found === 'string') return fail('invalid', tooSlow(DISCOVER_MS))
     // What the caller gave is given back as it is; of what is stored, the secret in its address is not.
     return isStored ? maskAddresses(found.value) : found.value
@@ -370,8 +360,5 @@ async function discover(
     const sentence = sentenceOf(error)
     if (sentence === null) throw error
     return fail('invalid', storedFault(sentence, secretsIn(connector, config)))
-  } finally {
-    // Whatever still runs of it has nobody to answer.
-    over.abort()
   }
 }

@@ -11,6 +11,7 @@ import { type Prepare, type PreparedBody, type PrepareParts, prepareBody } from 
 import type { Tallies } from '../log/tallies.ts'
 import { type Egress, fetchOver } from '../net/fetch.ts'
 import { intervalOf, resolveReferences, withCredential } from './config-secrets.ts'
+import { ANSWER_BYTES } from './connectors/connector.ts'
 import { faultOfSecrets } from './health.ts'
 import type { LiveSource } from './live.ts'
 import type { Begun, DuePoll, PollMade, PollPort, PollsDue } from './poller.ts'
@@ -304,8 +305,6 @@ export function afterError(
 
 /** Longer than anything may take: a poll, a test and a discovery have their own ends. */
 const REQUEST_MS = 60_000
-/** Of one answer, whatever the connector asks for. */
-const ANSWER_BYTES = 16 * 1024 * 1024
 
 /** An operator named the upstreams, so they may be inside the network. */
 export const upstreamFetch = (egress: Egress): typeof fetch =>

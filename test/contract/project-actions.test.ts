@@ -77,6 +77,20 @@ describe.each(ACTIONS)('D: of %s, %j, the action %s', (template, params, action,
   })
 })
 
+describe('An action that calls another system', () => {
+  it('cannot lead to where clouds hand out credentials', async () => {
+    const inside = await svc.post<{ id: string }>('/api/projects', {
+      template: 'ai_sre_demo',
+      name: 'inside',
+      params: { prometheus_url: 'http://127.0.0.1:9', api_server_url: 'http://169.254.169.254' },
+    })
+    expect(await svc.refused('POST', `/api/projects/${inside.id}/actions/clear`)).toEqual([
+      503,
+      '169.254.169.254 cannot be reached: target address is not allowed',
+    ])
+  })
+})
+
 describe('A13: the log of a project', () => {
   it('has the actions that ask another system, those that failed too, and those that run an agent', async () => {
     const asked: unknown[] = []

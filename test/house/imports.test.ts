@@ -67,6 +67,7 @@ const broken: [rule: string, file: string, imported: string][] = [
   ['e2e-outside', 'e2e/a.ts', '../engine/ok.ts'],
   ['one-owner-sqlite', 'engine/agents/b.ts', 'better-sqlite3'],
   ['one-owner-xstate', 'engine/f.ts', 'xstate'],
+  ['one-owner-undici', 'engine/agents/d.ts', 'undici'],
   ['one-owner-ajv', 'engine/g.ts', 'ajv'],
   ['one-owner-mcp', 'api/http/b.ts', '@modelcontextprotocol/server'],
   ['one-owner-commander', 'api/d.ts', 'commander'],

@@ -183,11 +183,23 @@ describe('what a thread loads at its start', () => {
   })
 
   it('is, of any, no client of HTTP and no resolver: those come with the first request', () => {
-    const heavy = /^import (?!type )[^'\n]* from 'node:(?:https?|http2|dns(?:\/promises)?)'/m
+    const heavy = /^import (?!type )[^'\n]* from '(?:node:(?:https?|http2|dns(?:\/promises)?)|undici)'/m
+    expect(heavy.test(textOf('engine/net/exchange.ts'))).toBe(true)
     for (const entry of ['reader', 'writer', 'preparer'])
       expect([...loadedBy(`engine/threads/${entry}.ts`)].filter((file) => heavy.test(textOf(file)))).toEqual(
         [],
       )
+  })
+
+  it('is not what leaves the machine, but for the one way out, which checks where it leads', () => {
+    // `fetch` as a value is Node's own; given ones are parameters and fields. Deadlines are those of the way out too.
+    const own =
+      /\bhttp: fetch\b|\?\? fetch\b|globalThis\.fetch|(?<![.\w])fetch\(|AbortSignal\.timeout|node:https?'(?!\)? *;? *$)/m
+    const asks = engine.filter((file) => {
+      const code = textOf(file).replaceAll(/^import type .*$|^\s*(\*|\/\/|\/\*).*$/gm, '')
+      return own.test(code) || /from '(?:undici|node:https?)'|getBuiltinModule\('node:https?'\)/.test(code)
+    })
+    expect(asks).toEqual(['engine/net/exchange.ts'])
   })
 
   it('is, of the preparer, no table and no trigger', () => {

@@ -1,10 +1,11 @@
 /** Models over the real adapters and the real way out, answered by a scripted server on loopback. */
 import { onTestFinished } from 'vitest'
 import type { Provider, ProviderConfig } from '../../engine/agents/models/adapter.ts'
+import { modelFetch } from '../../engine/agents/models/calls.ts'
 import { createModels } from '../../engine/agents/models/models.ts'
 import type { ModelReply, ModelRequest, ProviderKind } from '../../engine/agents/models/types.ts'
 import { withOwnPrices } from '../../engine/agents/models/usage.ts'
-import { createEgressFetch } from '../../engine/net/fetch.ts'
+import { createEgress } from '../../engine/net/fetch.ts'
 import { type ManualTime, manualTime } from '../engine/net/egress/manual-time.ts'
 import { type ScriptedModels, startScriptedModels } from './scripted-server.ts'
 
@@ -55,13 +56,13 @@ export async function world(kind: ProviderKind, change: Partial<Provider> = {}) 
 
 export function modelsOf(config: Partial<ProviderConfig>, http?: typeof fetch) {
   const time = manualTime()
-  const egress = createEgressFetch({ audience: 'operator' })
+  const egress = createEgress({ allowPrivate: false, timers: time })
   onTestFinished(() => egress.close())
   const known = { defaultProvider: config.providers?.[0]?.id ?? null, prices: withOwnPrices([]) }
   const models = createModels({
     config: async () => ({ providers: [], ...known, ...config }),
     keepModels: async () => {},
-    http: http ?? egress.fetch,
+    http: http ?? modelFetch(egress),
     clock: time,
     timers: time,
     random: () => 0,

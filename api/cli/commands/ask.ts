@@ -5,12 +5,12 @@
 import { type Command, Option } from 'commander'
 import type { AskFrame, AskProposal, AskRequest } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
+import { readEvents } from '../../client/sse.ts'
 import type { Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError } from '../exit.ts'
 import { planText } from '../plan-text.ts'
-import { readEvents } from '../sse.ts'
 import { escapeLine, escapeText, type Io, paint, printJson } from '../terminal.ts'
 
 const TRIES = 5
@@ -89,7 +89,7 @@ async function follow(
       : await client.open(calls.resumeAsk, { turn }, since, io.interrupted)
     if (response.status !== 200 || !response.body)
       throw client.refusal({ status: response.status, text: await response.text() })
-    for await (const { data, id } of readEvents(response.body, () => {})) {
+    for await (const { data, id } of readEvents(response.body)) {
       const frame = JSON.parse(data) as AskFrame
       if (frame.type === 'start' && progress.turn !== null)
         io.err('\nsvc: the connection broke; this is the answer from its beginning\n')

@@ -4,6 +4,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { gzip as gzipCallback } from 'node:zlib'
 import type { Command } from 'commander'
+import { readRetryAfter } from '../../../schemas/retry-after.ts'
 import type { IngestResult, Problem } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { type Batch, type BodyType, batches, lineOfItem } from '../batches.ts'
@@ -14,6 +15,8 @@ import { CliError, EXIT, usageError } from '../exit.ts'
 import { escapeLine, type Io, printJson } from '../terminal.ts'
 
 const gzip = promisify(gzipCallback)
+/** A longer wait is the sender's to decide. */
+const MAX_ASKED_MS = 60_000
 /** Smaller bodies are not worth compressing. */
 const GZIP_FROM_BYTES = 64 * 1024
 const ATTEMPTS = 6
@@ -126,8 +129,8 @@ async function deliver(
     })
     if (answer && ((answer.status >= 200 && answer.status < 300) || isRejection(answer))) return answer
     if (answer && (isLast || (answer.status !== 429 && answer.status !== 503))) throw client.refusal(answer)
-    const retryAfter = Number(answer?.headers.get('retry-after'))
-    await io.sleep(retryAfter > 0 ? Math.min(retryAfter, 60) * 1_000 : 250 * 2 ** attempt, io.interrupted)
+    const asked = readRetryAfter(answer?.headers.get('retry-after'), Date.now())
+    await io.sleep(asked ? Math.min(asked, MAX_ASKED_MS) : 250 * 2 ** attempt, io.interrupted)
     if (io.interrupted.aborted) throw new CliError('interrupted', EXIT.interrupted)
   }
 }

@@ -8,13 +8,13 @@
 import type { Command } from 'commander'
 import type { Event, TailGap, TailNotice } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
+import { readEvents } from '../../client/sse.ts'
 import type { Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError } from '../exit.ts'
 import { parseCount, parsePairs, repeatable } from '../labels.ts'
 import { formatRow } from '../rows.ts'
-import { readEvents } from '../sse.ts'
 import { type Io, printJson } from '../terminal.ts'
 
 const FIRST_WAIT_MS = 1_000

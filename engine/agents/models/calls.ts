@@ -19,9 +19,10 @@ import { openSettings } from '../../log/settings.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
 import type { Access } from '../../model/access.ts'
-import { createEgress, createEgressFetch } from '../../net/fetch.ts'
+import { createEgress, type Egress, fetchOver } from '../../net/fetch.ts'
 import type { Secrets } from '../../net/secrets.ts'
 import type { Provider, ProviderConfig } from './adapter.ts'
+import { REPLY_BYTES } from './faults.ts'
 import { createModels, type ModelsAndLists } from './models.ts'
 import { emptyModelEnvironment, type ModelEnvironment } from './providers.ts'
 import { type AgentModels, createModelSettings, type ModelSettings } from './settings.ts'
@@ -186,25 +187,34 @@ interface ModelsOverNetwork {
   close(): void
 }
 
-/** Calls of providers, wherever the store is. Its addresses are an operator's: they may be private. */
+/** Answers that are read as they come hold their connection for minutes. */
+const CONNECTIONS = 32
+
+/**
+ * The way out to providers: their addresses are an operator's and may be private. How long a try may take, and how
+ * long it may be silent, is said by the call.
+ */
+export const modelFetch = (egress: Egress): typeof fetch =>
+  fetchOver(egress, { audience: 'operator', timeoutMs: null, maxResponseBytes: REPLY_BYTES })
+
+/** Calls of providers, wherever the store is. */
 export function openModels(
   port: ModelPort & Pick<ModelWrites, 'listModelProviders'>,
   clock: Clock,
 ): ModelsOverNetwork {
-  const { fetch: http, close } = createEgressFetch({ audience: 'operator' })
-  const { checkTarget } = createEgress({ allowPrivate: false, timers: systemTimers })
+  const egress = createEgress({ allowPrivate: false, timers: systemTimers, connections: CONNECTIONS })
   const models = createModels({
     config: () => port.modelConfig(),
     keepModels: (id, listed) => port.keepModels(id, listed),
-    http,
+    http: modelFetch(egress),
     clock,
     timers: systemTimers,
     random: Math.random,
   })
   return {
     models,
-    calls: modelNetworkCalls({ port, models, checkTarget: (url) => checkTarget(url, 'operator') }),
-    close,
+    calls: modelNetworkCalls({ port, models, checkTarget: (url) => egress.checkTarget(url, 'operator') }),
+    close: egress.close,
   }
 }
 

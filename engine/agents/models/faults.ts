@@ -1,5 +1,5 @@
 /** What went wrong with a try, and whether another may help. Errors of both clients have one shape. */
-import { readRetryAfter } from '../../net/exchange.ts'
+import { readRetryAfter } from '../../../schemas/retry-after.ts'
 import { EgressError, type EgressFault, networkFault } from '../../net/fetch.ts'
 import { storedFault } from '../../net/redact.ts'
 import { BadReply, type Credential, CutReply, isObject, type Means, type Provider } from './adapter.ts'
@@ -179,7 +179,7 @@ const minutes = (ms: number): string => {
  */
 
 /** Events carry a piece of text each, many times as large as it. */
-const MAX_BODY_BYTES = 32 * 1024 * 1024
+export const REPLY_BYTES = 32 * 1024 * 1024
 const NEEDED = /^(accept|content-type|[a-z]+-version)$/
 
 /** The connection failed, before or within the answer. */
@@ -209,32 +209,28 @@ export function guardedFetch(
     }
     onBytes()
     const { status, statusText } = response
-    const body = response.body && bounded(response.body, onBytes, init?.signal)
+    const body = response.body && heard(response.body, onBytes, init?.signal)
     return new Response(body, { status, statusText, headers: response.headers })
   }
 }
 
-function bounded(
+/** The body, with each piece of it told. */
+function heard(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void,
   signal: AbortSignal | null | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
-  let bytes = 0
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      let next: Awaited<ReturnType<typeof reader.read>>
       try {
-        next = await reader.read()
+        const next = await reader.read()
+        if (next.done) return controller.close()
+        onBytes()
+        controller.enqueue(next.value)
       } catch (error) {
-        return controller.error(brokenOf(error, signal))
+        controller.error(brokenOf(error, signal))
       }
-      if (next.done) return controller.close()
-      onBytes()
-      bytes += next.value.byteLength
-      if (bytes <= MAX_BODY_BYTES) return controller.enqueue(next.value)
-      controller.error(new BadReply(`the reply is over ${MAX_BODY_BYTES / 1024 / 1024} MB`))
-      await reader.cancel()
     },
     cancel: (reason) => reader.cancel(reason),
   })
@@ -242,8 +238,8 @@ function bounded(
 
 /** What was cut off on purpose stays what it is; the rest says why in a word of egress. */
 function brokenOf(error: unknown, signal: AbortSignal | null | undefined): unknown {
-  if (signal?.aborted || error instanceof BadReply) return error
-  if (error instanceof EgressError) return new BrokenExchange(error.fault)
-  const cause = (error as { cause?: unknown }).cause
-  return new BrokenExchange(networkFault(cause ?? error))
+  if (signal?.aborted) return error
+  const fault = networkFault(error instanceof EgressError ? error : ((error as Error).cause ?? error))
+  if (fault.fault === 'too_large') return new BadReply(`the reply is over ${REPLY_BYTES / 1024 / 1024} MB`)
+  return new BrokenExchange(fault)
 }

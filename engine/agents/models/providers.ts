@@ -3,7 +3,7 @@
  * providers 2 and 3), and which of them is the default.
  */
 
-import { DEMO_SETTING, type Settings } from '../../log/settings.ts'
+import { DEMO_SETTING, firstOf, isOfOrigin, openStored, type Settings } from '../../log/settings.ts'
 import type { Secrets } from '../../net/secrets.ts'
 import type { Credential, Provider, ProviderConfig } from './adapter.ts'
 import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from './scripted.ts'
@@ -61,36 +61,28 @@ export function entriesOf({ env, settings, secrets }: Known): Entry[] {
       .under<StoredProvider>(SETTING.provider)
       .map(([key, value]) => [key.slice(SETTING.provider.length), value]),
   )
-  const open = (id: string, field: 'key' | 'gateway_token', as: Credential['as']): Credential | null => {
-    const sealed = stored.get(id)?.[field]
-    if (!sealed) return null
-    try {
-      return { as, value: secrets.open(sealed, placeOf(id, field)) }
-    } catch {
-      return null
-    }
-  }
+  const open = (id: string, field: 'key' | 'gateway_token', as: Credential['as']): Credential | null =>
+    credential(as, openStored(secrets, stored.get(id)?.[field], placeOf(id, field)))
   const models = (id: string) => settings.get<string[]>(SETTING.models + id) ?? []
   const named = (id: 'providera' | 'providerb', from: FromEnvironment): Entry => {
     const own = stored.get(id) ?? null
     const baseUrl = own?.base_url ?? from.baseUrl
     // The environment's credential is for the environment's address; another would be told it.
-    const fits = baseUrl === from.baseUrl
-    const credentials: [Credential | null, string][] = [
-      [open(id, 'gateway_token', 'bearer'), 'console:gateway'],
-      [open(id, 'key', 'key'), 'console'],
+    const fits = isOfOrigin(from.baseUrl, baseUrl)
+    const found = firstOf<Credential, string>([
+      ['console:gateway', open(id, 'gateway_token', 'bearer')],
+      ['console', open(id, 'key', 'key')],
       ...(fits ? from.credentials : []),
-    ]
-    const [credential, keySource] = credentials.find(([one]) => one !== null) ?? [null, '']
+    ])
     return {
       id,
       kind: id,
       name: own?.name ?? NAMES[id],
       baseUrl,
       baseSource: own?.base_url ? 'console' : from.baseUrl === null ? '' : `env:${from.baseFrom}`,
-      credential,
-      keySource,
-      configured: credential !== null,
+      credential: found?.value ?? null,
+      keySource: found?.source ?? '',
+      configured: found !== null,
       stored: own,
       editable: true,
       models: models(id),
@@ -123,7 +115,7 @@ interface FromEnvironment {
   baseUrl: string | null
   baseFrom: string
   /** The first that is there is used. */
-  credentials: [Credential | null, string][]
+  credentials: [source: string, credential: Credential | null][]
 }
 
 const credential = (as: Credential['as'], value: string | null): Credential | null =>
@@ -133,15 +125,15 @@ const ofA = ({ providera: { token, key, baseUrl, baseFrom } }: ModelEnvironment)
   baseUrl,
   baseFrom,
   credentials: [
-    [credential('bearer', token), 'env:PROVIDERA_AUTH_TOKEN'],
-    [credential('key', key), 'env:PROVIDERA_API_KEY'],
+    ['env:PROVIDERA_AUTH_TOKEN', credential('bearer', token)],
+    ['env:PROVIDERA_API_KEY', credential('key', key)],
   ],
 })
 
 const ofB = ({ providerb: { key, baseUrl } }: ModelEnvironment): FromEnvironment => ({
   baseUrl,
   baseFrom: 'PROVIDERB_BASE_URL',
-  credentials: [[credential('key', key), 'env:PROVIDERB_API_KEY']],
+  credentials: [['env:PROVIDERB_API_KEY', credential('key', key)]],
 })
 
 function platformOf({ platform }: ModelEnvironment): Entry | null {
@@ -314,9 +306,11 @@ function defaultModelOf(
   { id, kind, baseUrl, models }: Asked,
   owner: string | null,
 ): DefaultModel {
-  const chosen = settings.get<string>(CHOSEN_MODEL + id)
-  if (chosen) return { model: chosen, source: 'console' }
-  if (env.agentModel !== null && id === owner) return { model: env.agentModel, source: 'env:SVC_AGENT_MODEL' }
+  const chosen = firstOf([
+    ['console', settings.get<string>(CHOSEN_MODEL + id)],
+    ['env:SVC_AGENT_MODEL', id === owner ? env.agentModel : null],
+  ])
+  if (chosen) return { model: chosen.value, source: chosen.source }
   const model = models.length === 0 ? unseen(kind, baseUrl) : listed(kind, models)
   return { model, source: model === null ? '' : 'rule' }
 }

@@ -10,7 +10,7 @@ import type {
   ProviderWrite,
 } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
-import { refuseMoved } from '../../model/addresses.ts'
+import { layered, sealedAfter } from '../../log/settings.ts'
 import { addressFault } from '../../net/secrets.ts'
 import type { Provider, ProviderConfig } from './adapter.ts'
 import {
@@ -267,12 +267,10 @@ function merged({ env, secrets }: Known, target: Target, body: ProviderWrite): S
   const inEnvironment = kind === 'compatible' ? null : env[kind].baseUrl
   const ownAddress = kind === 'providera' ? OWN_ADDRESS_OF_A : OWN_ADDRESS_OF_OTHERS
   const address = base_url ?? inEnvironment ?? ownAddress
+  const addresses = [entry?.baseUrl ?? ownAddress, address] as const
   const secret = (field: 'key' | 'gateway_token') => {
-    const given = body[field]
-    if (given) return secrets.seal(given, placeOf(id, field))
-    if (body[`${field}_clear`] || !was?.[field]) return null
-    refuseMoved(field, entry?.baseUrl ?? ownAddress, address, { field })
-    return was[field]
+    const given = body[field] || (body[`${field}_clear`] ? null : undefined)
+    return sealedAfter(secrets, { field, place: placeOf(id, field), given, was: was?.[field], addresses })
   }
   return { kind, name, base_url, key: secret('key'), gateway_token: secret('gateway_token') }
 }
@@ -321,9 +319,10 @@ interface StoredAgents {
 function agentsNow({ settings, env }: Known): AgentSettings {
   const stored = settings.get<StoredAgents>(SETTING.agents) ?? {}
   const { daily_cap, daily_budget_usd, concurrency } = stored
+  const cap = layered(daily_cap, env.dailyCap, DAILY_CAP)
   return {
-    daily_cap: daily_cap ?? env.dailyCap ?? DAILY_CAP,
-    daily_cap_source: daily_cap !== undefined ? 'console' : env.dailyCap !== null ? 'env' : 'default',
+    daily_cap: cap.value,
+    daily_cap_source: cap.source,
     default: DAILY_CAP,
     env: env.dailyCap,
     daily_budget_usd: daily_budget_usd ?? null,

@@ -16,7 +16,7 @@ import type { Clock, Timers } from '../../clock.ts'
 import { fail, SvcError } from '../../errors.ts'
 import type { Access } from '../../model/access.ts'
 import type { UsableCredential } from '../../model/credentials.ts'
-import { type Egress, EgressError, fetchOver, within } from '../../net/fetch.ts'
+import { type Egress, EgressError, fetchOver, withDeadline } from '../../net/fetch.ts'
 import { addressFault } from '../../net/secrets.ts'
 import { type Reach, UpstreamError } from '../../sources/connectors/connector.ts'
 import { askApi, listOf, messageOf, type Page } from '../../sources/upstreams/github-api.ts'
@@ -76,18 +76,16 @@ export function askingGithub(parts: {
 
   /** @throws SvcError upstream; upstream_slow */
   async function bounded<T>(ms: number, ask: (reach: Reach) => Promise<T>): Promise<T> {
-    const over = new AbortController()
     try {
-      const found = await within(timers, ms, undefined, ask({ fetch, clock, signal: over.signal }))
+      const found = await withDeadline(timers, ms, undefined, (signal) =>
+        ask({ fetch, clock, timers, signal }),
+      )
       return typeof found === 'string'
         ? fail('upstream_slow', `GitHub gave no answer within ${ms / 1_000} seconds`)
         : found.value
     } catch (error) {
       if (error instanceof UpstreamError || error instanceof EgressError) fail('upstream', error.message)
       throw error
-    } finally {
-      // Whatever still runs of it has nobody to answer.
-      over.abort()
     }
   }
 

@@ -5,8 +5,8 @@
 import type { CredentialUpdate, CredentialWrite, StoredCredential } from '../../../schemas/types.ts'
 import type { Clock } from '../../clock.ts'
 import { fail, SvcError } from '../../errors.ts'
+import { sealedAfter } from '../../log/settings.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
-import { refuseMoved } from '../../model/addresses.ts'
 import { type CredentialLookup, githubName, type UsableCredential, WHERE } from '../../model/credentials.ts'
 import { storedName } from '../../net/secret-fields.ts'
 import type { Secrets } from '../../net/secrets.ts'
@@ -76,15 +76,18 @@ export function createCredentials(parts: {
         const row = requireRow(name)
         const apiUrl = address === undefined ? row.api_url : apiUrlOf(address)
         const isNew = token.trim() !== ''
-        if (!isNew) refuseMoved('token', row.api_url, apiUrl, { field: 'token' })
+        const sealed = sealedAfter(secrets, {
+          ...{ field: 'token', place: placeOf(name), was: row.token, addresses: [row.api_url, apiUrl] },
+          given: isNew ? tokenOf(token) : undefined,
+        })
         const now = clock.now()
         queries.put({
           ...row,
           api_url: apiUrl,
+          token: sealed ?? row.token,
           updated_at: now,
           ...(isNew
             ? {
-                token: secrets.seal(tokenOf(token), placeOf(name)),
                 rotated_at: Math.max(now, row.rotated_at + 1),
                 account: null,
                 expires_at: null,

@@ -4,7 +4,7 @@
  * schemas/connectors/<kind>.json.
  */
 import type { Label } from '../../../schemas/types.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock, Timers } from '../../clock.ts'
 import { oneLine, TEXT_MAX } from '../../log/ingest/label.ts'
 import type { SignatureScheme } from '../../log/ingest/signature.ts'
 
@@ -146,11 +146,15 @@ export interface Polled {
 /** Share of events that must carry the entity: without it an event is on no timeline and wakes nobody. */
 export const ENTITY_SHARE = 0.8
 
+/** Most bytes of an answer that is held. */
+export const ANSWER_BYTES = 16 * 1024 * 1024
+
 /** How a connector reaches its upstream. */
 export interface Reach {
   /** The one way out over HTTP, with bounds. */
   fetch: typeof fetch
   clock: Clock
+  timers: Timers
   /** Aborted when the time of the poll is over or the daemon stops. */
   signal: AbortSignal
   /** The daemon's environment, where an upstream's own tools find it by a variable, such as DOCKER_HOST. */

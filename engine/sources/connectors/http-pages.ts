@@ -11,6 +11,7 @@ import { type Entries, entriesAt } from '../../log/ingest/split.ts'
 import { parseEventTime } from '../../log/ingest/time.ts'
 import { EgressError } from '../../net/fetch.ts'
 import {
+  ANSWER_BYTES,
   type MappedEvent,
   type MappingConnector,
   type Polled,
@@ -101,8 +102,6 @@ const noticeOf = (notices: readonly string[]) => (notices.length ? { notice: not
  * They name the status and what to do, never an address, a header or what the upstream wrote.
  */
 
-/** Most bytes of an answer that is held. */
-const ANSWER_BYTES = 16 * 1024 * 1024
 /** Lists and objects within each other in an answer; an entry of it may nest half as deep. */
 const DEPTH_MAX = 200
 
@@ -137,9 +136,13 @@ export async function ask(request: Ask, reach: Reach): Promise<Answer> {
       await response.body?.cancel()
       throw refusal(request, response, clock.now())
     }
-    return { status, headers: response.headers, bytes: await wholeOf(response, name) }
+    return { status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
   } catch (error) {
     if (error instanceof UpstreamError || signal.aborted) throw error
+    if (error instanceof EgressError && error.fault.fault === 'too_large')
+      throw new UpstreamError(
+        `${name} answered with more than ${ANSWER_BYTES / 1_048_576} MiB; ask it for less`,
+      )
     if (error instanceof EgressError) throw new UpstreamError(unreachable(name, error.fault.message))
     // A fetch has no other way to say that a stream broke off.
     if (error instanceof TypeError) throw new UpstreamError(`${name} broke its answer off; it is asked again`)
@@ -159,20 +162,6 @@ export function jsonOf({ bytes, headers }: Answer, name: string): unknown {
       `${name} did not answer with JSON${type ? ` but with ${type}` : ''}; check the URL, which may lead to a page for people`,
     )
   }
-}
-
-async function wholeOf(response: Response, name: string): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  const tooLarge = () =>
-    new UpstreamError(`${name} answered with more than ${ANSWER_BYTES / 1_048_576} MiB; ask it for less`)
-  if (!response.body) return Buffer.alloc(0)
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length
-    if (bytes > ANSWER_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 function unreachable(name: string, reason: string): string {

@@ -1,9 +1,9 @@
 /** Asking the HTTP API of an upstream: credentials, and what went wrong as a sentence with what to do. */
 
+import { readRetryAfter } from '../../../schemas/retry-after.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { compileSearch } from '../../log/ingest/pattern.ts'
-import { readRetryAfter } from '../../net/exchange.ts'
 import { withoutSecrets } from '../../net/redact.ts'
 import { type Reach, UpstreamError } from './connector.ts'
 

@@ -4,8 +4,9 @@
  */
 import { hostname } from 'node:os'
 import type { EnvironmentScan, Label } from '../../../schemas/types.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock, Timers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
+import { withDeadline } from '../../net/fetch.ts'
 import { UpstreamError } from '../connectors/connector.ts'
 import { hasConnector } from '../connectors/index.ts'
 import { type DockerClient, dockerAddress, type Environment, openDocker } from './docker.ts'
@@ -24,6 +25,7 @@ export interface EnvironmentCalls {
 interface EnvironmentParts {
   env: Environment
   clock: Clock
+  timers: Timers
   /** Those there are. */
   sources(): Known['sources'] | Promise<Known['sources']>
 }
@@ -33,15 +35,14 @@ const PROBE_MS = 1_000
 const PROBE_AGE_MS = 30_000
 const INSPECTED_AT_ONCE = 8
 
-export function environmentCalls({ env, clock, sources }: EnvironmentParts): EnvironmentCalls {
+export function environmentCalls({ env, clock, timers, sources }: EnvironmentParts): EnvironmentCalls {
   let probe: { at: number; there: Promise<boolean> } | null = null
   return {
     async discoverEnvironment(provider) {
       if (provider !== 'docker')
         fail('not_found', `provider ${provider} is not known; there is docker`, { field: 'provider' })
       try {
-        const client = await openDocker(env, AbortSignal.timeout(SCAN_MS))
-        const containers = await withDrivers(client, await listContainers(client))
+        const containers = await scanned(env, timers)
         const { socketPath, host } = dockerAddress(env)
         return scanContainers(containers, {
           sources: await sources(),
@@ -56,16 +57,30 @@ export function environmentCalls({ env, clock, sources }: EnvironmentParts): Env
     },
     hasDocker() {
       const now = clock.now()
-      if (!probe || now - probe.at >= PROBE_AGE_MS || now < probe.at) probe = { at: now, there: answers(env) }
+      if (!probe || now - probe.at >= PROBE_AGE_MS || now < probe.at)
+        probe = { at: now, there: answers(env, timers) }
       return probe.there
     },
   }
 }
 
-async function answers(env: Environment): Promise<boolean> {
+/** @throws UpstreamError */
+async function scanned(env: Environment, timers: Timers): Promise<Scanned[]> {
+  const found = await withDeadline(timers, SCAN_MS, undefined, async (signal) => {
+    const client = await openDocker(env, signal)
+    return withDrivers(client, await listContainers(client))
+  })
+  if (typeof found === 'string')
+    throw new UpstreamError(`Docker did not answer in time at ${dockerAddress(env).shown}`)
+  return found.value
+}
+
+async function answers(env: Environment, timers: Timers): Promise<boolean> {
   try {
-    await openDocker(env, AbortSignal.timeout(PROBE_MS))
-    return true
+    return (
+      typeof (await withDeadline(timers, PROBE_MS, undefined, (signal) => openDocker(env, signal))) !==
+      'string'
+    )
   } catch (error) {
     // No engine is an answer, too; the reason is told where it is asked for, by the scan.
     if (error instanceof UpstreamError) return false

@@ -3,6 +3,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { DockerLogsConfig, Label } from '../../../schemas/types.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { compileGroups, groupNames, patternFault } from '../../log/ingest/pattern.ts'
+import { withDeadline } from '../../net/fetch.ts'
 import {
   type Item,
   type MappedEvent,
@@ -287,7 +288,7 @@ async function pollLogs(wanted: LogsWanted, cursor: string | null, reach: Reach)
   const read = await inGroups(found, async (container) => {
     const position = positionOf(container)
     try {
-      return { container, log: await readOne(client, container, position, bounds, reach.signal) }
+      return { container, log: await readOne(client, container, position, bounds, reach) }
     } catch (error) {
       if (!(error instanceof UpstreamError) || reach.signal.aborted) throw error
       failed.push(new UpstreamError(`${container.name}: ${error.message}`, error.retryAfterMs))
@@ -317,12 +318,16 @@ async function readOne(
   container: Container,
   position: Position,
   bounds: LogBounds,
-  signal: AbortSignal,
+  { timers, signal }: Reach,
 ): Promise<ReadLog> {
-  const own = client.within(AbortSignal.any([signal, AbortSignal.timeout(ONE_LOG_MS)]))
   try {
-    const known = await inspect(own, container)
-    return known ? await readLog(own, known, position, bounds) : { lines: [], position, more: false }
+    const read = await withDeadline(timers, ONE_LOG_MS, signal, async (cut) => {
+      const own = client.within(cut)
+      const known = await inspect(own, container)
+      return known ? await readLog(own, known, position, bounds) : { lines: [], position, more: false }
+    })
+    if (typeof read === 'string') throw client.late()
+    return read.value
   } catch (error) {
     // Removed since it was listed: what it had not been asked for is gone with it.
     if (isGone(error)) return { lines: [], position, more: false }

@@ -1,12 +1,13 @@
 /**
  * The Docker Engine API over its socket, read only: what its containers are, and what they logged. It is
- * Node's own HTTP client and about a hundred lines, for three GET requests: a client library would bring
+ * about a hundred lines over the way out, for three GET requests: a client library would bring
  * an SSH implementation along, and reads streams we need to cut at a line of our choice.
  */
 
 import { readFileSync } from 'node:fs'
-import type http from 'node:http'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { getOver, type HeldAnswer } from '../../net/fetch.ts'
 import { UpstreamError } from '../connectors/connector.ts'
 
 /** An engine that has answered, and the version of the API it speaks. */
@@ -14,9 +15,11 @@ export interface DockerClient {
   /** The parsed answer of a GET. @throws DockerRefusal, UpstreamError */
   get<T>(path: string, query?: Record<string, string>): Promise<T>
   /** The body of a GET as it comes; to be read to its end, or destroyed. @throws DockerRefusal, UpstreamError */
-  stream(path: string, query: Record<string, string>): Promise<http.IncomingMessage>
+  stream(path: string, query: Record<string, string>): Promise<Readable>
   /** What broke off a stream, as a sentence. */
   fault(error: unknown): UpstreamError
+  /** That it took too long. */
+  late(): UpstreamError
   /** The same with less time. */
   within(signal: AbortSignal): DockerClient
 }
@@ -49,12 +52,12 @@ export async function openDocker(env: Environment, signal: AbortSignal): Promise
   const body = await textOf(ping, REFUSAL_BYTES, address, signal)
   let version = ping.headers['api-version']
   if (typeof version !== 'string') {
-    const answer = ping.statusCode === 200 ? await ask(address, '/version', signal) : null
+    const answer = ping.status === 200 ? await ask(address, '/version', signal) : null
     version = answer ? apiVersion(await textOf(answer, ANSWER_BYTES, address, signal)) : undefined
   }
-  if (ping.statusCode !== 200 || version === undefined || !/^\d+\.\d+$/.test(version))
+  if (ping.status !== 200 || version === undefined || !/^\d+\.\d+$/.test(version))
     throw new UpstreamError(
-      `what answers at ${address.shown} is no Docker engine (HTTP ${ping.statusCode}${body ? `: ${shorten(body)}` : ''}); correct DOCKER_HOST`,
+      `what answers at ${address.shown} is no Docker engine (HTTP ${ping.status}${body ? `: ${shorten(body)}` : ''}); correct DOCKER_HOST`,
       RETRY_MS,
     )
   return connected(address, `/v${version}`, signal)
@@ -64,38 +67,36 @@ function connected(address: DockerAddress, prefix: string, signal: AbortSignal):
   const open = async (path: string, query: Record<string, string> = {}) => {
     const search = new URLSearchParams(query).toString()
     const answer = await ask(address, `${prefix}${path}${search ? `?${search}` : ''}`, signal)
-    if (answer.statusCode === 200) return answer
+    if (answer.status === 200) return answer
     const text = await textOf(answer, REFUSAL_BYTES, address, signal)
-    throw new DockerRefusal(
-      `Docker refuses (HTTP ${answer.statusCode}): ${messageOf(text)}`,
-      answer.statusCode ?? 0,
-    )
+    throw new DockerRefusal(`Docker refuses (HTTP ${answer.status}): ${messageOf(text)}`, answer.status)
   }
   return {
     get: async <T>(path: string, query?: Record<string, string>) =>
       parsed(await textOf(await open(path, query), ANSWER_BYTES, address, signal), address) as T,
-    stream: open,
+    stream: async (path, query) => (await open(path, query)).stream,
     fault: (error) => unreachable(error, address, signal),
+    late: () => late(address),
     within: (narrower) => connected(address, prefix, narrower),
   }
 }
 
-function ask(address: DockerAddress, path: string, signal: AbortSignal): Promise<http.IncomingMessage> {
-  const { socketPath, host, port, tls } = address
-  return new Promise((resolve, reject) => {
-    const options = { socketPath, host, port, path, signal, agent: false, headers: { host: 'docker' } }
-    // Loaded with the first request: every thread of the store has this module.
-    const request = tls
-      ? process.getBuiltinModule('node:https').request({ ...options, ...tls, servername: host })
-      : process.getBuiltinModule('node:http').request(options)
-    request.on('error', (error) => reject(unreachable(error, address, signal)))
-    request.on('response', resolve)
-    request.end()
-  })
+async function ask(address: DockerAddress, path: string, signal: AbortSignal): Promise<HeldAnswer> {
+  const { socketPath, host = 'docker', port = 80, tls } = address
+  const name = host.includes(':') ? `[${host}]` : host
+  try {
+    return await getOver(
+      { origin: `${tls ? 'https' : 'http'}://${name}:${port}`, socketPath, tls },
+      path,
+      signal,
+    )
+  } catch (error) {
+    throw unreachable(error, address, signal)
+  }
 }
 
 async function textOf(
-  answer: http.IncomingMessage,
+  { stream }: HeldAnswer,
   most: number,
   address: DockerAddress,
   signal: AbortSignal,
@@ -103,7 +104,7 @@ async function textOf(
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length
       if (bytes > most) throw new UpstreamError(`the answer of the Docker engine is over ${most} bytes`)
       chunks.push(chunk)
@@ -142,6 +143,9 @@ function messageOf(text: string): string {
 
 const shorten = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, REFUSAL_SHOWN)
 
+const late = ({ shown }: Pick<DockerAddress, 'shown'>): UpstreamError =>
+  new UpstreamError(`Docker did not answer in time at ${shown}`, RETRY_MS)
+
 /** A failed connection as a sentence that says what to do. */
 function unreachable(
   error: unknown,
@@ -149,7 +153,7 @@ function unreachable(
   signal: AbortSignal,
 ): UpstreamError {
   if (error instanceof UpstreamError) return error
-  if (signal.aborted) return new UpstreamError(`Docker did not answer in time at ${shown}`, RETRY_MS)
+  if (signal.aborted) return late({ shown })
   const code = (error as NodeJS.ErrnoException).code ?? 'no code'
   return new UpstreamError(sentenceOf(code, shown, socketPath !== undefined), RETRY_MS)
 }
@@ -171,7 +175,7 @@ function sentenceOf(code: string, shown: string, isSocket: boolean): string {
  * machine. The variable is the operator's who starts the daemon; nothing a caller sends names an address.
  */
 
-/** What of Node's HTTP options leads to the engine. */
+/** What leads to the engine. */
 interface DockerAddress {
   /** As an error names it. */
   shown: string

@@ -4,12 +4,13 @@
  */
 import { loadModels } from '../../../api/config-models.ts'
 import { createAsk } from '../../../engine/agents/ask/ask.ts'
+import { modelFetch } from '../../../engine/agents/models/calls.ts'
 import { createModels } from '../../../engine/agents/models/models.ts'
 import type { ModelChoice } from '../../../engine/agents/models/types.ts'
 import { withOwnPrices } from '../../../engine/agents/models/usage.ts'
 import { startRunner } from '../../../engine/agents/runs/runner.ts'
 import { startPlanner } from '../../../engine/declared/setup/planner.ts'
-import { createEgressFetch } from '../../../engine/net/fetch.ts'
+import { createEgress } from '../../../engine/net/fetch.ts'
 import type { AskFrame, RunDetail, Setup } from '../../../schemas/types.ts'
 import { type ScriptedModels, startScriptedModels } from '../../models/scripted-server.ts'
 import { IDLE_MS, providerAt } from '../../models/setup.ts'
@@ -66,9 +67,9 @@ export async function openFaultWorld(
   })
   const { engine, clock } = world
   const time = manualTime(clock.at)
-  const out = createEgressFetch({ audience: 'operator' })
+  const out = createEgress({ allowPrivate: false, timers: time })
   const errors: Error[] = []
-  const reads = watchReads(out.fetch)
+  const reads = watchReads(modelFetch(out))
   const stalls: number[] = []
   /** Until when a question waits for its model, epoch ms; null: none does. */
   let askWaits: number | null = null

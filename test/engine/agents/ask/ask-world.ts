@@ -6,10 +6,11 @@ import { onTestFinished } from 'vitest'
 import { type Ask, createAsk } from '../../../../engine/agents/ask/ask.ts'
 import type { AskCaller, EndedTurn } from '../../../../engine/agents/ask/calls.ts'
 import type { AskReads } from '../../../../engine/agents/ask/tool-calls.ts'
+import { modelFetch } from '../../../../engine/agents/models/calls.ts'
 import { createModels } from '../../../../engine/agents/models/models.ts'
 import type { ProviderKind } from '../../../../engine/agents/models/types.ts'
 import { withOwnPrices } from '../../../../engine/agents/models/usage.ts'
-import { createEgressFetch } from '../../../../engine/net/fetch.ts'
+import { createEgress } from '../../../../engine/net/fetch.ts'
 import type { AskFrame, AskRequest } from '../../../../schemas/types.ts'
 import { type ScriptedModels, startScriptedModels } from '../../../models/scripted-server.ts'
 import { providerAt } from '../../../models/setup.ts'
@@ -48,7 +49,7 @@ export async function openAskWorld(
   const world = await openWorld(more)
   const { engine, clock } = world
   const time = manualTime()
-  const out = createEgressFetch({ audience: 'operator' })
+  const out = createEgress({ allowPrivate: false, timers: time })
   const errors: Error[] = []
   const ended: EndedTurn[] = []
   const known = { ...providerAt(models, kind), models: ['m1'], defaultModel: 'm1' }
@@ -62,7 +63,7 @@ export async function openAskWorld(
         defaultProvider: provider ? known.id : null,
         prices: withOwnPrices([{ prefix: 'm', ...PRICE }]),
       }),
-      http: out.fetch,
+      http: modelFetch(out),
       clock,
       timers: time,
       random: () => 0,

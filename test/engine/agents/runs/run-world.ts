@@ -3,10 +3,11 @@
  * a scripted server in place of the model. Time is moved by hand.
  */
 
+import { modelFetch } from '../../../../engine/agents/models/calls.ts'
 import { createModels } from '../../../../engine/agents/models/models.ts'
 import { withOwnPrices } from '../../../../engine/agents/models/usage.ts'
 import { connector, type Runner, startRunner } from '../../../../engine/agents/runs/runner.ts'
-import { createEgress, createEgressFetch, fetchOver } from '../../../../engine/net/fetch.ts'
+import { createEgress, fetchOver } from '../../../../engine/net/fetch.ts'
 
 import type { AgentWrite, Run, RunDetail } from '../../../../schemas/types.ts'
 import { type ScriptedModels, startScriptedModels } from '../../../models/scripted-server.ts'
@@ -57,7 +58,6 @@ export async function openRunWorld(
   const models = given ?? (await startScriptedModels())
   const world = await openWorld({ ...more, onPending: () => runner.nudge() })
   const time = manualTime(world.clock.at)
-  const out = createEgressFetch({ audience: 'operator' })
   const egress = createEgress({ allowPrivate: false, timers: time })
   const errors: Error[] = []
   const provider = { ...providerAt(models, wire), models: ['m1'], defaultModel: 'm1' }
@@ -89,7 +89,7 @@ export async function openRunWorld(
         defaultProvider: hasProvider ? provider.id : null,
         prices: prices ? withOwnPrices([{ prefix: 'm', ...PRICE }]) : [],
       }),
-      http: out.fetch,
+      http: modelFetch(egress),
       clock: world.clock,
       timers: time,
       random: () => 0.5,
@@ -136,7 +136,6 @@ export async function openRunWorld(
       await runner.stop()
       if (!given) await models.close()
       egress.close()
-      out.close()
       await engine.close()
     },
   }

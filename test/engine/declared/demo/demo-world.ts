@@ -49,7 +49,6 @@ export function demoWorld(options: Partial<EngineOptions> & { at?: number } = {}
     onSourcesChanged: () => nudged.sources(),
     onPending: () => nudged.runs(),
     onFault: (error) => faults.push(error.stack ?? error.message),
-    http: noNetwork,
     ...more,
   })
   const onError = (error: Error) => faults.push(error.stack ?? error.message)

@@ -1,8 +1,9 @@
 /** Guided setup in process: the real engine, planner and runs, and a scripted server in place of the model. */
 import { loadModels } from '../../../../api/config-models.ts'
+import { modelFetch } from '../../../../engine/agents/models/calls.ts'
 import { createModels } from '../../../../engine/agents/models/models.ts'
 import { type Planner, startPlanner } from '../../../../engine/declared/setup/planner.ts'
-import { createEgressFetch } from '../../../../engine/net/fetch.ts'
+import { createEgress } from '../../../../engine/net/fetch.ts'
 import type { Setup } from '../../../../schemas/types.ts'
 import { type ScriptedModels, startScriptedModels } from '../../../models/scripted-server.ts'
 import { openRunWorld, type RunWorld } from '../../agents/runs/run-world.ts'
@@ -82,7 +83,7 @@ export async function openSetupWorld(
   })
   const { engine } = world
   const time = manualTime(world.clock.at)
-  const out = createEgressFetch({ audience: 'operator' })
+  const out = createEgress({ allowPrivate: false, timers: time })
   const writes = ['claimPlannings', 'planningStep', 'planningWait', 'proposePlan', 'failPlanning'] as const
   const watched = Object.fromEntries(
     writes.map((name) => [
@@ -100,7 +101,7 @@ export async function openSetupWorld(
     models: createModels({
       config: () => engine.modelConfig(),
       keepModels: (id, listed) => engine.keepModels(id, listed),
-      http: out.fetch,
+      http: modelFetch(out),
       clock: world.clock,
       timers: time,
       random: () => 0.5,

@@ -94,6 +94,7 @@ describe('an answer', () => {
   it.each([
     ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', 'bad_answer'],
     ['has a head without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(20_000)}`, 'bad_answer'],
+    ['goes on with what was not begun', 'HTTP/1.1 100 Continue\r\n\r\n', 'bad_answer'],
     ['has two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx', 'bad_answer'],
   ])('that %s is a fault', async (_what, text, fault) => {
     const server = await raw((socket) => socket.write(text))
@@ -157,6 +158,15 @@ describe('the deadline', () => {
     expect(await sent).toMatchObject({ fault: 'timeout' })
   })
 
+  it('holds while a connection is being made', async () => {
+    const mute = await raw(() => {})
+    const egress = client()
+    const sent = egress.send(ask(mute.url.replace('http:', 'https:'), { timeoutMs: 1_000 }))
+    await mute.connected
+    egress.time.advance(1_000)
+    expect(await sent).toMatchObject({ fault: 'timeout', status: null })
+  })
+
   it('holds for a name server too', async () => {
     const egress = client({ resolve: () => new Promise(() => {}) })
     const sent = egress.send(ask('http://slow.example/', { timeoutMs: 1_000 }))
@@ -194,6 +204,21 @@ describe('a connection', () => {
     }
     expect(target.received).toHaveLength(4)
     expect(target.connections).toBe(1)
+  })
+
+  it('is never to other addresses than those that were checked, and only the last 32 are kept', async () => {
+    const target = await receiver()
+    const answers = [...Array(33).keys()].map((n) => [`127.0.0.${n + 1}`])
+    const everywhere = await receiver(say(204), '0.0.0.0')
+    const egress = client({ resolve: async () => answers.shift() ?? ['127.0.0.1'] })
+    const url = `http://many.example:${everywhere.port}/`
+    for (let n = 0; n < 33; n++) expect(await egress.send(ask(url))).toMatchObject({ status: 204 })
+    expect([everywhere.connections, target.connections]).toEqual([33, 0])
+    expect(await egress.send(ask(url))).toMatchObject({ status: 204 })
+    expect(everywhere.connections).toBe(34)
+    for (let i = 0; i < 5; i++) await turn()
+    expect(await egress.send(ask(url))).toMatchObject({ status: 204 })
+    expect(everywhere.connections).toBe(34)
   })
 
   it('with a long unwanted rest is closed', async () => {

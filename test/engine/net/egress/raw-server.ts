@@ -4,14 +4,21 @@ import net from 'node:net'
 export interface RawServer {
   url: string
   connections: number
+  /** The first connection is there. */
+  connected: Promise<void>
   close(): Promise<void>
 }
 
 /** @param onRequest called with what came on a connection, and how many times something did, from 1. */
 export async function startRaw(onRequest: (socket: net.Socket, times: number) => void): Promise<RawServer> {
   const sockets = new Set<net.Socket>()
+  let wasConnected = () => {}
+  const connected = new Promise<void>((resolve) => {
+    wasConnected = resolve
+  })
   const server = net.createServer((socket) => {
     raw.connections++
+    wasConnected()
     sockets.add(socket)
     let times = 0
     socket.on('error', () => {})
@@ -21,6 +28,7 @@ export async function startRaw(onRequest: (socket: net.Socket, times: number) =>
   const raw: RawServer = {
     url: `http://127.0.0.1:${(server.address() as net.AddressInfo).port}/`,
     connections: 0,
+    connected,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { systemTimers } from '../../../../engine/clock.ts'
 import { parseItem } from '../../../../engine/log/ingest/split.ts'
 import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
 import { UpstreamError } from '../../../../engine/sources/connectors/connector.ts'
@@ -28,6 +29,7 @@ afterEach(() => server?.close())
 const reach = (env: Record<string, string> = server.env) => ({
   fetch,
   clock: { now: () => NOW },
+  timers: systemTimers,
   signal: AbortSignal.timeout(5_000),
   env,
 })

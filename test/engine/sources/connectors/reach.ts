@@ -21,6 +21,7 @@ export function reach(): Reach & { now: number } {
     now: NOW,
     fetch: fetchOver(egress, { audience: 'operator', timeoutMs: 10_000, maxResponseBytes: 4_000_000 }),
     clock: { now: () => one.now },
+    timers: systemTimers,
     signal: new AbortController().signal,
   }
   return one

@@ -1,6 +1,7 @@
 /** The postgres connector before a real PostgreSQL, where the machine has one. */
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemTimers } from '../../../../engine/clock.ts'
 import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
 import { postgres } from '../../../../engine/sources/upstreams/postgres.ts'
 import { ME, setup } from '../polling/setup.ts'
@@ -19,7 +20,12 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-const reach = () => ({ fetch, clock: { now: () => 0 }, signal: AbortSignal.timeout(15_000) })
+const reach = () => ({
+  fetch,
+  clock: { now: () => 0 },
+  timers: systemTimers,
+  signal: AbortSignal.timeout(15_000),
+})
 const config = (more: Record<string, unknown>) => validateConfig('postgres', { dsn: server.dsn(), ...more })
 const poll = (more: Record<string, unknown>, cursor: string | null = null) =>
   postgres.poll(config(more), cursor, reach())

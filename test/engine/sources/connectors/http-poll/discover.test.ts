@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemTimers } from '../../../../../engine/clock.ts'
 import { fetchOver } from '../../../../../engine/net/fetch.ts'
 import { httpPoll } from '../../../../../engine/sources/connectors/http-poll.ts'
 import { say } from '../../../net/egress/receiver.ts'
@@ -11,7 +12,7 @@ async function discover(value: unknown, config: Record<string, unknown> = {}) {
   const stop = new AbortController()
   onTestFinished(() => stop.abort())
   const fetch = fetchOver(client(), { audience: 'operator', timeoutMs: 60_000, maxResponseBytes: 1_000_000 })
-  const reach = { fetch, clock: { now: () => NOW }, signal: stop.signal }
+  const reach = { fetch, clock: { now: () => NOW }, timers: systemTimers, signal: stop.signal }
   const found = await httpPoll.discover!({ url: upstream.url, ...config }, reach)
   const { url: _where, ...proposed } = found.proposed_config as Record<string, unknown>
   return { found, proposed }

@@ -1,5 +1,6 @@
 /** Every way an API may page is followed, within bounds, and where reading stops early that is told. */
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemTimers } from '../../../../../engine/clock.ts'
 import { fetchOver } from '../../../../../engine/net/fetch.ts'
 import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
 import { httpPoll } from '../../../../../engine/sources/connectors/http-poll.ts'
@@ -23,7 +24,12 @@ async function pagedApi(answer: (received: Received, page: (at: number) => objec
   const poll = async (config: Record<string, unknown>) => {
     const whole = { url: `${upstream.url}items`, id_field: 'id', ...config }
     validateConfig('http_poll', whole)
-    const polled = await httpPoll.poll(whole, cursor, { fetch, clock, signal: stop.signal })
+    const polled = await httpPoll.poll(whole, cursor, {
+      fetch,
+      clock,
+      timers: systemTimers,
+      signal: stop.signal,
+    })
     cursor = polled.cursor
     const ids = polled.items.map((item) => (JSON.parse(item) as { id: number }).id)
     return { ids, notice: polled.notice }

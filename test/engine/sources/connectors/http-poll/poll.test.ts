@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { systemTimers } from '../../../../../engine/clock.ts'
 import { fetchOver } from '../../../../../engine/net/fetch.ts'
 import { type Polled, UpstreamError } from '../../../../../engine/sources/connectors/connector.ts'
 import { httpPoll } from '../../../../../engine/sources/connectors/http-poll.ts'
@@ -23,6 +24,7 @@ async function api(answer: Answer) {
     httpPoll.poll({ url: upstream.url, ...config }, cursor, {
       fetch,
       clock: { now: () => NOW },
+      timers: systemTimers,
       signal: stop.signal,
     })
   return { upstream, poll, stop }

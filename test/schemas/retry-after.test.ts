@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readRetryAfter } from '../../../../engine/net/exchange.ts'
+import { readRetryAfter } from '../../schemas/retry-after.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readEvents } from '../../../api/cli/sse.ts'
-import { chunks } from './cli-harness.ts'
+import { readEvents } from '../../../api/client/sse.ts'
 
 describe('a stream of server-sent events', () => {
   it('gives the same events however its bytes are cut', async () => {
@@ -25,14 +24,31 @@ describe('a stream of server-sent events', () => {
         }
         const retries: number[] = []
         const events = []
-        for await (const event of readEvents(parts(), (ms) => retries.push(ms))) events.push(event)
+        for await (const event of readEvents(ReadableStream.from(parts()), (ms) => retries.push(ms)))
+          events.push(event)
         expect(events).toEqual(expected)
         expect(retries).toEqual([1500])
       }),
     )
   })
 
+  it('is ended by who stops reading it', async () => {
+    let ended = false
+    const stream = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(Buffer.from('data: a\n\ndata: b\n\n')),
+      cancel: () => {
+        ended = true
+      },
+    })
+    for await (const { data } of readEvents(stream)) {
+      expect(data).toBe('a')
+      break
+    }
+    expect(ended).toBe(true)
+  })
+
   it('has no event without data', async () => {
-    for await (const event of readEvents(chunks('event: event\nid: 3\n\n'), () => {})) expect.fail(event.type)
+    const stream = ReadableStream.from([Buffer.from('event: event\nid: 3\n\n')])
+    for await (const event of readEvents(stream)) expect.fail(event.type)
   })
 })
