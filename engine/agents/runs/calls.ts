@@ -66,9 +66,9 @@ export function runWrites(
 ): RunWrites {
   const { clock, making, ctx } = parts
   const finishing = createFinishing(parts, making)
-  const parking = createParking(parts)
-  const starting = createStarting(parts, finishing, parking)
-  const journal = createJournal(parts)
+  const parking = createParking(parts, finishing)
+  const starting = createStarting(parts, finishing)
+  const journal = createJournal(parts, finishing)
 
   /** A run that never was, as it would be started now. */
   function supposed(agent: string, dispatchId: string): StartedRun {
