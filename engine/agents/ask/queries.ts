@@ -6,6 +6,7 @@ import { fail } from '../../errors.ts'
 import { acceptedBy } from '../../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import { dollars, dollarsSql } from '../../model/units.ts'
+import { Tape } from '../runs/tape.ts'
 import type { Step } from '../runs/types.ts'
 import {
   type AskMode,
@@ -14,7 +15,7 @@ import {
   CLOSING,
   CUT,
   framesOf,
-  waitsNow,
+  type NewTurn,
 } from './calls.ts'
 
 interface SessionRow {
@@ -51,9 +52,14 @@ export interface TurnRow {
   bytes: number
   asked_at: number
   finished_at: number | null
+  /** JSON of `AskedAs`; null: of an older release. */
+  asked_as: string | null
   snapshot: string
   state: 'running' | 'answered' | 'exhausted' | 'cancelled' | 'failed'
 }
+
+/** What a turn needs to be taken up again, beside its tape. */
+export type AskedAs = Pick<NewTurn, 'asker' | 'given'>
 
 interface StepRow {
   n: number
@@ -77,6 +83,7 @@ type NewTurnRow = Pick<
   | 'model'
   | 'bytes'
   | 'asked_at'
+  | 'asked_as'
   | 'snapshot'
 >
 
@@ -93,8 +100,8 @@ export type AskQueries = ReturnType<typeof askQueries>
 /** The statements of Ask, prepared once. */
 export function askQueries(db: Database) {
   const insert = db.prepare<NewTurnRow>(
-    `INSERT INTO ask_turns (id, seq, owner, session, kept, mode, step, question, provider, model, bytes, asked_at, snapshot)
-     VALUES (@id, (SELECT coalesce(max(seq), 0) + 1 FROM ask_turns), @owner, @session, @kept, @mode, @step, @question, @provider, @model, @bytes, @asked_at, @snapshot)`,
+    `INSERT INTO ask_turns (id, seq, owner, session, kept, mode, step, question, provider, model, bytes, asked_at, asked_as, snapshot)
+     VALUES (@id, (SELECT coalesce(max(seq), 0) + 1 FROM ask_turns), @owner, @session, @kept, @mode, @step, @question, @provider, @model, @bytes, @asked_at, @asked_as, @snapshot)`,
   )
   return {
     sessions: db.prepare<[string], SessionRow>(
@@ -130,7 +137,7 @@ export function askQueries(db: Database) {
     ),
     insertTurn: (row: NewTurnRow) => insert.run(row),
     turn: db.prepare<[string], TurnRow>('SELECT * FROM ask_turns WHERE id = ?'),
-    running: db.prepare<[], TurnRow>("SELECT * FROM ask_turns WHERE state = 'running'"),
+    running: db.prepare<[], TurnRow>("SELECT * FROM ask_turns WHERE state = 'running' ORDER BY seq"),
     steps: db.prepare<[string], StepRow>('SELECT * FROM ask_steps WHERE turn_id = ? ORDER BY n'),
     saveStep: db.prepare<[string, number, string, number, number, number | null, string]>(
       'INSERT OR REPLACE INTO ask_steps (turn_id, n, kind, round, at, ms, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -201,7 +208,7 @@ export function presentTurn(row: TurnRow, rows: readonly StepRow[]): AskTurn {
 }
 
 function parkedNow(steps: readonly Step[]): AskTurn['parked'] {
-  const parked = waitsNow(steps)
+  const parked = new Tape([...steps]).waitsNow
   if (!parked) return null
   const { reason, since, until, tries } = parked
   return { reason, since: iso(since), until: iso(until), tries }
@@ -211,9 +218,13 @@ function parkedNow(steps: readonly Step[]): AskTurn['parked'] {
 function restOf({ state, answer }: TurnRow, steps: readonly Step[]): string {
   if (state === 'exhausted') return answer.endsWith(CUT.trim()) ? CUT : CLOSING
   if (state !== 'cancelled' && state !== 'failed') return ''
-  const whole = joined(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
+  const whole = answerIn(steps)
   return answer.startsWith(whole) ? answer.slice(whole.length).trim() : ''
 }
+
+/** What the replies say that are whole. */
+export const answerIn = (steps: readonly Step[]): string =>
+  joined(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
 
 /** Texts of the replies of one turn as one. */
 export const joined = (texts: readonly string[]): string => texts.filter((text) => text.trim()).join('\n\n')

@@ -130,6 +130,7 @@ describe('a turn is stopped', () => {
       given: [],
       provider: 'p',
       model: 'm',
+      asker: MARIA,
     })
     await killed.close()
     const next = createEngine(options)
@@ -205,6 +206,7 @@ describe('a conversation', () => {
       given: [],
       provider: 'p',
       model: 'm',
+      asker: MARIA,
     }
     const { id } = await engine.beginTurn(turn)
     await engine.endTurn(id, { event: 'answer', answer: 'yes', error: null })

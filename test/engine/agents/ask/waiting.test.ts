@@ -177,6 +177,7 @@ describe('a model that is not to be had', () => {
       given: [],
       provider: 'p',
       model: 'm',
+      asker: MARIA,
     })
     const now = options.clock.now()
     const parked = { reason: 'p: Overloaded', since: now, until: now + MINUTE, tries: 1, asked: true }
