@@ -1,5 +1,6 @@
 /** 18.4: what a machine declares as an effect is carried out from what the machine returns. */
 import { describe, expect, it } from 'vitest'
+import { turnEffects } from '../../engine/agents/ask/turns.ts'
 import { handoffEffects, runEffects } from '../../engine/agents/runs/finishing.ts'
 import { draftEffects } from '../../engine/declared/projects/follow.ts'
 import { INCIDENT_EFFECTS } from '../../engine/incidents/steps.ts'
@@ -8,6 +9,7 @@ import { firingEffects } from '../../engine/triggers/firing-writer.ts'
 import { type Kind, lifecycles } from '../../machines/index.ts'
 
 const EXECUTORS: Partial<Record<Kind, object>> = {
+  ask_turn: turnEffects,
   delivery: deliveryEffects,
   draft: draftEffects,
   firing: firingEffects,

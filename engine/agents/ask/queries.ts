@@ -7,7 +7,7 @@ import { acceptedBy } from '../../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import { dollars, dollarsSql } from '../../model/units.ts'
 import { Tape } from '../runs/tape.ts'
-import type { Step } from '../runs/types.ts'
+import type { Parked, Step } from '../runs/types.ts'
 import {
   type AskMode,
   type AskSessionCalls,
@@ -162,6 +162,36 @@ export function askQueries(db: Database) {
       'UPDATE ask_turns SET answer = @answer, error = @error, finished_at = @at, reserved_usd = 0 WHERE id = @id',
     ),
   }
+}
+
+/** Turns that wait for their model now. */
+export interface ParkedTurns {
+  turns: number
+  /** Since when the first of them waits, epoch ms. */
+  since: number
+  /** When the next of them is asked again, epoch ms. */
+  until: number
+  /** Why, of that one. */
+  reason: string
+}
+
+/** @returns null: none does */
+export function parkedTurns(db: Database): ParkedTurns | null {
+  // Behind a wait stands at most that the service was started in it.
+  const waits = db
+    .prepare<[], string>(
+      `SELECT json_extract(s.data, '$.parked') FROM ask_turns t JOIN ask_steps s ON s.turn_id = t.id
+       WHERE t.state = 'running' AND json_extract(s.data, '$.parked') IS NOT NULL AND s.n = (
+         SELECT max(n) FROM ask_steps WHERE turn_id = t.id AND json_extract(data, '$.resumed') IS NULL)`,
+    )
+    .pluck()
+    .all()
+    .map((parked) => JSON.parse(parked) as Parked)
+    .sort((a, b) => a.until - b.until)
+  const [next] = waits
+  if (!next) return null
+  const since = Math.min(...waits.map((parked) => parked.since))
+  return { turns: waits.length, since, until: next.until, reason: next.reason }
 }
 
 /* Conversations and turns as they are told. */
