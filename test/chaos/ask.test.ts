@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import BetterSqlite3 from 'better-sqlite3'
 import { afterAll, expect, it } from 'vitest'
 import type { AskSessionDetail } from '../../schemas/types.ts'
 import { type ScriptedReply, startScriptedModels } from '../models/scripted-server.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
+import { questionWaited } from './outage.ts'
 
 const SESSION = '0123456789abcdef'
 const LOOK_MS = 50
@@ -45,19 +45,6 @@ async function readTo(response: Response, type: string | null): Promise<string> 
   return text
 }
 
-/** While nothing runs, the time of the wait passes: what is stored of it lies so long ago. */
-function passes(ms: number): void {
-  const db = new BetterSqlite3(join(folder, 'svc.db'))
-  const { changes } = db
-    .prepare(
-      `UPDATE ask_steps SET data = json_set(data, '$.parked.until', json_extract(data, '$.parked.until') - ?)
-       WHERE json_extract(data, '$.parked') IS NOT NULL`,
-    )
-    .run(ms)
-  db.close()
-  expect(changes).toBe(1)
-}
-
 it('a question that waits goes on after a stop and after a kill, and its model is asked once more', async () => {
   const models = await startScriptedModels()
   models.reply('m1', [
@@ -84,7 +71,7 @@ it('a question that waits goes on after a stop and after a kill, and its model i
   expect(await (await fetch(`${daemon.url}/metrics`)).text()).toMatch(/^svc_ask_turns_parked 1$/m)
 
   await daemon.kill()
-  passes(600_000)
+  questionWaited(folder, 600_000)
   daemon = await startDaemon(folder, [], env)
   // Whoever read it before is told it whole.
   const last = [...before.matchAll(/^id: (\d+)$/gm)].at(-1)![1]!
