@@ -144,6 +144,8 @@ export interface EngineStatus {
     reason: string
     byAgent: Record<string, number>
   } | null
+  /** Questions to Ask that wait for the same; null: none does. Epoch ms. */
+  parkedTurns: { turns: number; since: number; until: number; reason: string } | null
   /** Stored secrets that the key file cannot open, in words. */
   unreadableSecrets: string[]
   eventsStored: number

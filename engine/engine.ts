@@ -113,6 +113,7 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
   }
   work?.pending()
   work?.polling.nudge()
+  if (works) ask.takeUp()
   return engine
 }
 

@@ -6,7 +6,10 @@ import { setup } from 'xstate'
 import { effect } from './effect.ts'
 import type { Lifecycle } from './step.ts'
 
-const model = setup({ actions: { deliver: effect() } })
+const model = setup({ actions: { deliver: effect(), note_held: effect(), note_dropped: effect() } })
+
+const hold = { target: 'held', actions: 'note_held' } as const
+const drop = { target: 'dropped', actions: 'note_dropped' } as const
 
 export const firing: Lifecycle = {
   version: 1,
@@ -22,15 +25,15 @@ export const firing: Lifecycle = {
     states: {
       tripped: {
         description: 'just tripped; what becomes of it is decided in the same transaction',
-        on: { release: 'fired', gather: 'gathering', hold: 'held' },
+        on: { release: 'fired', gather: 'gathering', hold },
       },
       gathering: {
         description: 'takes in the events of a burst',
-        on: { release: 'fired', hold: 'held', drop: 'dropped' },
+        on: { release: 'fired', hold, drop },
       },
       held: {
         description: 'takes in what comes until a limit allows it',
-        on: { release: 'fired', drop: 'dropped' },
+        on: { release: 'fired', drop },
       },
       fired: { description: 'sent to its subscribers', type: 'final', entry: 'deliver' },
       dropped: { description: 'let pass', type: 'final' },

@@ -2,7 +2,8 @@
  * A run of an agent (SPEC.md, Run and delivery statuses). A round is one model call, so a run that
  * is capped before any call never starts. A restart of the daemon resumes it from its journal, three
  * times at most. While its model is not to be had it is parked, on its tape, and goes on when it is tried
- * again. Only queued, running and parked can still change: a rerun is a new run.
+ * again. Only queued, running and parked can still change: a rerun is a new run. What it says to its model
+ * is no effect: while it runs, the loop reads from the tape what comes next.
  */
 import { setup } from 'xstate'
 import { effect } from './effect.ts'
@@ -20,8 +21,12 @@ interface Context {
 }
 interface Event {
   type: string
-  /** Why it ends, of cap and fail. */
+  /** Why it ends; absent of succeed. */
   reason?: string
+  /** Of park: since when its model is not to be had, when it is tried again (epoch ms), and why. */
+  since?: number
+  until?: number
+  why?: string
 }
 
 const rounds = ({ context }: { context: Context }): number => context.rounds ?? 0
@@ -36,8 +41,9 @@ const model = setup({
     resumes_left: (at) => resumes(at) < MAX_RESUMES,
   },
   actions: {
-    call_model: effect<{ round: number; is_last: boolean }>(),
-    resume_run: effect<{ round: number; resume: number }>(),
+    begin_run: effect(),
+    resume_run: effect<{ after: 'stop' | 'wait' }>(),
+    park_run: effect<{ since: number; until: number; why: string }>(),
     end_run: effect<{ status: string; reason: string | null }>(),
   },
 })
@@ -55,10 +61,6 @@ const end = (
     },
   }) as const
 
-const callModel = {
-  type: 'call_model',
-  params: (at: { context: Context }) => ({ round: rounds(at), is_last: rounds(at) >= cap(at) }),
-} as const
 const nextRound = model.assign({ rounds: (at) => rounds(at) + 1 })
 
 export const run: Lifecycle = {
@@ -87,7 +89,7 @@ export const run: Lifecycle = {
       queued: {
         description: 'waits for its turn',
         on: {
-          start: { target: 'running', actions: [nextRound, callModel] },
+          start: { target: 'running', actions: [nextRound, 'begin_run'] },
           cap: end('capped'),
           fail: end('failed'),
           cancel: end('cancelled'),
@@ -96,31 +98,40 @@ export const run: Lifecycle = {
       running: {
         description: 'asks the model, round by round',
         on: {
-          round: { guard: 'rounds_left', target: 'running', actions: [nextRound, callModel] },
+          round: { guard: 'rounds_left', target: 'running', actions: nextRound },
           succeed: end('succeeded'),
           empty: end('empty'),
           exhaust: { guard: 'rounds_used_up', ...end('exhausted') },
           cap: end('capped'),
           fail: end('failed'),
           deadline: end('failed', 'deadline'),
-          park: 'parked',
+          park: {
+            target: 'parked',
+            actions: {
+              type: 'park_run',
+              params: ({ event: { since = 0, until = 0, why = '' } }) => ({ since, until, why }),
+            },
+          },
           interrupted: [
             {
               guard: 'resumes_left',
               target: 'running',
               actions: [
                 model.assign({ resumes: (at) => resumes(at) + 1 }),
-                { type: 'resume_run', params: (at) => ({ round: rounds(at), resume: resumes(at) }) },
+                { type: 'resume_run', params: { after: 'stop' } },
               ],
             },
-            end('failed', 'interrupted'),
+            end('failed', 'it was interrupted again and again'),
           ],
           cancel: end('cancelled'),
         },
       },
       parked: {
         description: 'waits on its tape until its model is tried again; nothing is reserved for it',
-        on: { go_on: 'running', cancel: end('cancelled') },
+        on: {
+          go_on: { target: 'running', actions: { type: 'resume_run', params: { after: 'wait' } } },
+          cancel: end('cancelled'),
+        },
       },
       succeeded: { description: 'ended with a finding, or with nothing to report', type: 'final' },
       exhausted: { description: 'reached its round cap; a partial note is kept', type: 'final' },

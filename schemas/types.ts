@@ -7377,6 +7377,27 @@ export interface Health {
     reason: string
   }
   /**
+   * Questions to Ask that wait because a model is not to be had; absent: none does.
+   */
+  parked_turns?: {
+    /**
+     * How many.
+     */
+    turns: number
+    /**
+     * Since when the first of them waits.
+     */
+    since: string
+    /**
+     * When the next of them is tried again.
+     */
+    until: string
+    /**
+     * Why, of the one that is tried next.
+     */
+    reason: string
+  }
+  /**
    * Stored secrets that secret.key does not open, such as signature_secret of source app; absent where it opens all. The first 200.
    *
    * @maxItems 200

@@ -12,10 +12,17 @@ import {
   type Timed,
 } from '../log/brief/brief.ts'
 import type { Steps } from '../log/steps.ts'
+import {
+  type Around,
+  type Looked,
+  type Named,
+  planOf,
+  queryIn,
+  windowOf,
+} from '../log/timeline/inspect-pages.ts'
 import { iso } from '../log/timeline/present.ts'
 import { contextRows, namedCuts, wideRows } from '../log/timeline/rows.ts'
 import { redact } from '../net/redact.ts'
-import { type Around, type Looked, type Named, planOf, queryIn, windowOf } from './inspect-pages.ts'
 
 const ROWS = 100_000
 /** Series told of at most, and the parts of the window of each. */

@@ -20,10 +20,18 @@ import {
   type Query,
   textRowOf,
 } from '../log/store/scan.ts'
+import {
+  type Around,
+  type Looked,
+  linesOf,
+  placeOf,
+  planOf,
+  queryIn,
+  windowOf,
+} from '../log/timeline/inspect-pages.ts'
 import { iso } from '../log/timeline/present.ts'
 import { contextRows } from '../log/timeline/rows.ts'
 import { redact } from '../net/redact.ts'
-import { type Around, type Looked, linesOf, placeOf, planOf, queryIn, windowOf } from './inspect-pages.ts'
 
 const ID = /^[A-Za-z0-9_-]{8,128}$/
 /** Labels that begin with a short id, and rows of one trace, at most. */

@@ -12,10 +12,6 @@ import { pagesOf, type Steps } from '../log/steps.ts'
 import type { StoredRow } from '../log/store/scan.ts'
 import { labelIdsOf } from '../log/store/tail.ts'
 import { projectScope, type ReadContext } from '../log/timeline/context.ts'
-import { compilePlan } from '../log/timeline/plan.ts'
-import { iso, parseEventId, presentRow } from '../log/timeline/present.ts'
-import { contextRows, namedCuts, setSpans, wideRows } from '../log/timeline/rows.ts'
-import { redact } from '../net/redact.ts'
 import {
   type Around,
   baselineOf,
@@ -32,11 +28,15 @@ import {
   queryIn,
   readableDocument,
   windowOf,
-} from './inspect-pages.ts'
+} from '../log/timeline/inspect-pages.ts'
+import { compilePlan } from '../log/timeline/plan.ts'
+import { iso, parseEventId, presentRow } from '../log/timeline/present.ts'
+import { contextRows, namedCuts, setSpans, wideRows } from '../log/timeline/rows.ts'
+import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
 import { traceInSteps } from './inspect-trace.ts'
 
-export type { InspectQuestion } from './inspect-pages.ts'
+export type { InspectQuestion } from '../log/timeline/inspect-pages.ts'
 
 const TOOLS: Record<InspectQuestion['tool'], (around: Around) => Steps<Looked>> = {
   changed: changedInSteps,

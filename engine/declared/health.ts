@@ -3,7 +3,9 @@
  * counts: its sources, what its plan misses, what is wired, a model provider, the variables it refers
  * to, how the last runs of its agents ended, and whether what it sends arrives. docs/health.md lists it.
  */
+
 import type { ProjectHealth, Usage } from '../../schemas/types.ts'
+import { type ParkedTurns, parkedTurns } from '../agents/ask/queries.ts'
 import { SCRIPTED_PROVIDER } from '../agents/models/scripted.ts'
 import type { EngineStatus } from '../calls.ts'
 import { countedBy, severityOfRank } from '../incidents/steps.ts'
@@ -266,6 +268,14 @@ function instanceFaults(declared: Declared, hasProvider: boolean): string[] {
   if (failing !== null) faults.push(failing)
   const parked = parkedRuns(db)
   if (parked !== null) faults.push(parkedSentence(parked))
+  const asked = parkedTurns(db)
+  if (asked !== null)
+    faults.push(
+      waitSentence(
+        asked.turns === 1 ? '1 question to Ask waits' : `${asked.turns} questions to Ask wait`,
+        asked,
+      ),
+    )
   const all = allSourcesFail(declared)
   if (all !== null) faults.push(all)
   return faults
@@ -439,8 +449,12 @@ function summed(rows: readonly ParkedRow[]): EngineStatus['parked'] {
 }
 
 /** "2 runs of agents wait for a model since 2026-11-23T01:00:00.000Z: overloaded; tried again at …". */
-function parkedSentence({ runs, since, until, reason }: NonNullable<EngineStatus['parked']>): string {
-  const who = runs === 1 ? '1 run of an agent waits' : `${runs} runs of agents wait`
+function parkedSentence(parked: NonNullable<EngineStatus['parked']>): string {
+  const { runs } = parked
+  return waitSentence(runs === 1 ? '1 run of an agent waits' : `${runs} runs of agents wait`, parked)
+}
+
+function waitSentence(who: string, { since, until, reason }: Omit<ParkedTurns, 'turns'>): string {
   const iso = (ms: number) => new Date(ms).toISOString()
   return `${who} for a model since ${iso(since)}: ${reason}; tried again at ${iso(until)}`
 }
@@ -500,6 +514,7 @@ export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies'> {
     detail:
       [refusal, unreadable.sentence, ...faults].filter((sentence) => sentence !== null).join('; ') || null,
     parked: parkedRuns(declared.store.db),
+    parkedTurns: parkedTurns(declared.store.db),
     unreadableSecrets: unreadable.names,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
     bySource: sources.live().map((source) => ({

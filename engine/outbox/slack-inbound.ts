@@ -168,12 +168,14 @@ async function answerOf(
   try {
     const { turn } = await ask.ask({ messages: [{ role: 'user', content: question }] }, caller)
     let text = ''
-    let error: string | null = null
+    // Told nothing else at its end, as by a stop of the daemon.
+    let error: string | null = 'the service stopped while this was answered; ask again'
     const over = new Promise<void>((resolve, reject) => {
       const reader = {
         frame: (_n: number, frame: { type: string; text?: string; detail?: string }) => {
           if (frame.type === 'start') text = ''
           if (frame.type === 'text') text += frame.text ?? ''
+          if (frame.type === 'done') error = null
           if (frame.type === 'error') error = frame.detail ?? 'no reason was given'
         },
         end: resolve,

@@ -286,6 +286,10 @@ function writes(parts: Writing) {
     ...openAskStore({
       ...{ store, clock, secret, usage: stored.record },
       dailyBudgetUsd: () => stored.agents().daily_budget_usd,
+      scopesOf: (owner, then) =>
+        owner.startsWith('key:')
+          ? (keys.records().find(({ id }) => owner === `key:${id}`)?.scopes ?? null)
+          : then,
     }),
     planProposal: async (...[draft, caller]: Parameters<Writer['planProposal']>) =>
       planProposal(declared, draft, caller),

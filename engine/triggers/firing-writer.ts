@@ -3,7 +3,8 @@
  * what tripped them, and one delivery per recipient. Bursts that gather are kept in memory while they
  * grow and written once a transaction; whoever rolls a transaction back calls `reset`.
  */
-import { firstSnapshot, move } from '../log/lifecycle.ts'
+import { fail } from '../errors.ts'
+import { carryOut, type Executors, firstSnapshot, move } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import { newDispatchId, packIds, unpackIds } from '../model/ids.ts'
 import type { FiringRow, NewFiring, TriggerQueries } from './queries.ts'
@@ -64,6 +65,21 @@ export interface Written {
   recipients: number
 }
 
+interface Moved {
+  queries: TriggerQueries
+  row: FiringRow
+  at: number
+  /** Whom it reaches is told. */
+  deliver(): void
+}
+
+/** What each effect of the machine of a firing is. */
+export const firingEffects: Executors<Moved> = {
+  deliver: ({ deliver }) => deliver(),
+  note_held: ({ queries, row, at }) => queries.setHeld.run(at, row.id),
+  note_dropped: ({ queries, row, at }) => queries.setDropped.run(at, row.id),
+}
+
 export class FiringWriter {
   private readonly bursts = new Map<number, Burst>()
 
@@ -83,10 +99,11 @@ export class FiringWriter {
     const row = this.insert(definition, { ...cause, practice: true }, null)
     if (!row) throw new Error(`practice firing ${cause.cause} was there before`)
     this.addEvents(row.id, 0, cause.eventIds)
-    this.released(row)
-    const { count, runId } = this.parts.recipients.practise(row, of)
-    this.parts.queries.setProjects.run(JSON.stringify([of.project]), row.id)
-    return { dispatchId: row.dispatch_id, recipients: count, runId }
+    const reached = this.releaseTo(row, () => ({
+      ...this.parts.recipients.practise(row, of),
+      projects: [of.project],
+    }))
+    return { dispatchId: row.dispatch_id, recipients: reached.count, runId: reached.runId }
   }
 
   /** Opens a burst that gathers, or is held back. */
@@ -98,15 +115,7 @@ export class FiringWriter {
   ): Written | null {
     const row = this.insert(definition, this.causeOf(crossing), dueAt)
     if (!row) return null
-    move(
-      this.parts.db,
-      { kind: 'firing', id: row.id, name: row.dispatch_id },
-      {
-        type: state === 'held' ? 'hold' : 'gather',
-        at: crossing.at,
-      },
-    )
-    if (state === 'held') this.parts.queries.setHeld.run(crossing.at, row.id)
+    this.move(row, state === 'held' ? 'hold' : 'gather', crossing.at)
     const burst: Burst = {
       row: { ...row, state, events: 0, key_count: 0, crossings: 0 },
       ids: new Set(),
@@ -146,12 +155,7 @@ export class FiringWriter {
     const burst = this.burstOf(triggerId)
     if (!burst) return
     if (burst.row.state === 'gathering') {
-      move(
-        this.parts.db,
-        { kind: 'firing', id: burst.row.id, name: burst.row.dispatch_id },
-        { type: 'hold', at },
-      )
-      this.parts.queries.setHeld.run(at, burst.row.id)
+      this.move(burst.row, 'hold', at)
       burst.row.state = 'held'
       burst.row.held_back = burst.row.crossings
     }
@@ -166,12 +170,7 @@ export class FiringWriter {
     burst.row.due_at = null
     this.save(burst)
     this.bursts.delete(triggerId)
-    this.parts.queries.setDropped.run(at, burst.row.id)
-    move(
-      this.parts.db,
-      { kind: 'firing', id: burst.row.id, name: burst.row.dispatch_id },
-      { type: 'drop', at },
-    )
+    this.move(burst.row, 'drop', at)
     return burst.row.dispatch_id
   }
 
@@ -250,20 +249,29 @@ export class FiringWriter {
     return { ...row, ...none, id, state: 'tripped' }
   }
 
-  private released(row: FiringRow): void {
-    move(
-      this.parts.db,
-      { kind: 'firing', id: row.id, name: row.dispatch_id },
-      { type: 'release', at: row.fired_at! },
-    )
-    this.parts.closeInstant(row.fired_at!)
+  /** One step by its machine, with what that asks for. */
+  private move(row: FiringRow, type: string, at: number, deliver = () => {}): void {
+    const { db, queries } = this.parts
+    const { effects } = move(db, { kind: 'firing', id: row.id, name: row.dispatch_id }, { type, at })
+    carryOut('firing', firingEffects, effects, { queries, row, at, deliver })
+  }
+
+  /** It is released: whom it reaches is told, and written to it. @param reach tells them */
+  private releaseTo<T extends { projects: readonly string[] }>(row: FiringRow, reach: () => T): T {
+    let reached: T | null = null
+    this.move(row, 'release', row.fired_at!, () => {
+      this.parts.closeInstant(row.fired_at!)
+      reached = reach()
+      this.parts.queries.setProjects.run(JSON.stringify(reached.projects), row.id)
+    })
+    return reached ?? fail('internal', `firing ${row.dispatch_id} was released to nobody`)
   }
 
   private tell(definition: TriggerDefinition, row: FiringRow): Written {
-    this.released(row)
-    const isHeldBack = this.parts.incidents.fired(row)
-    const { count, projects } = this.parts.recipients.deliver(definition.name, row, isHeldBack)
-    this.parts.queries.setProjects.run(JSON.stringify(projects), row.id)
+    const { count } = this.releaseTo(row, () => {
+      const isHeldBack = this.parts.incidents.fired(row)
+      return this.parts.recipients.deliver(definition.name, row, isHeldBack)
+    })
     this.parts.told(definition.name)
     return { dispatchId: row.dispatch_id, recipients: count }
   }

@@ -1,4 +1,6 @@
 /** A daemon with one agent that is woken by each order, for tests that kill it. */
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
 import type { Daemon } from './daemon.ts'
 
 /** @throws Error with what was answered */
@@ -31,4 +33,17 @@ export async function declare(daemon: Daemon): Promise<string> {
   })
   await ask(daemon, '/api/agents/builtin/first/enable', {})
   return `/ingest/${ingest_key}`
+}
+
+/** While nothing runs, the time of a question's wait passes: what is stored of it lies so long ago. */
+export function questionWaited(dataDir: string, ms: number): void {
+  const db = new BetterSqlite3(join(dataDir, 'svc.db'))
+  const { changes } = db
+    .prepare(
+      `UPDATE ask_steps SET data = json_set(data, '$.parked.until', json_extract(data, '$.parked.until') - ?)
+       WHERE json_extract(data, '$.parked') IS NOT NULL`,
+    )
+    .run(ms)
+  db.close()
+  if (changes !== 1) throw new Error(`${changes} questions wait, and not one`)
 }

@@ -163,10 +163,10 @@ describe('Planning sub-steps of guided setup', () => {
 
   it('interrupted, waits to be asked to plan again', () => {
     const interrupted = walk('draft', planned, 'interrupted')
-    expect(interrupted).toMatchObject({ state: 'interrupted', effects: [] })
+    expect(interrupted).toMatchObject({ state: 'interrupted', effects: ['end_steps', 'note_fault'] })
     expect(walk('draft', interrupted, 'replan')).toMatchObject({
       state: 'reading',
-      effects: ['read_instance'],
+      effects: ['begin_again'],
     })
   })
 })

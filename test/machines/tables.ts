@@ -167,71 +167,109 @@ const skill: Situation[] = [
 ]
 
 const fixed = (fix_rounds: number) => ({ fix_rounds })
+const shown = (text: string) => [{ type: 'show_step', params: { text } }]
+const steps_end = (as: 'done' | 'stopped') => ({ type: 'end_steps', params: { as } })
+const fault = (reason: string | null, no_provider = false) => ({
+  type: 'note_fault',
+  params: { reason, no_provider },
+})
 const underWay = {
   fail: {
     to: 'failed',
-    brings: { reason: 'no model provider' },
-    effects: [{ type: 'note_failure', params: { reason: 'no model provider' } }],
+    brings: { reason: 'no model provider', no_provider: true },
+    effects: [steps_end('stopped'), fault('no model provider', true)],
   },
-  interrupted: 'interrupted',
-  discard: { to: 'discarded', effects: [{ type: 'stop_planning' }] },
+  interrupted: {
+    to: 'interrupted',
+    effects: [steps_end('stopped'), fault('svc was stopped while this was planned; plan it again')],
+  },
+  discard: { to: 'discarded', effects: [steps_end('stopped')] },
 }
 const look = {
   to: 'looking',
   brings: { source: 'web-log' },
-  effects: [{ type: 'look_at_source', params: { source: 'web-log' } }],
+  effects: shown('Looking at what web-log sends'),
 }
-const write = { to: 'writing', effects: [{ type: 'write_plan' }] }
-const check = { to: 'checking', effects: [{ type: 'check_plan' }] }
+const write = { to: 'writing', effects: shown('Writing the plan') }
+const check = { to: 'checking', effects: shown('Checking the plan') }
 const atRest = {
-  replan: { to: 'reading', context: fixed(0), effects: [{ type: 'read_instance' }] },
-  edit: { to: 'ready', brings: { problems: 0 } },
+  replan: {
+    to: 'reading',
+    context: fixed(0),
+    brings: { who: 'own', instruction: 'fewer agents' },
+    effects: [{ type: 'begin_again', params: { who: 'own', instruction: 'fewer agents' } }],
+  },
+  edit: { to: 'ready', brings: { problems: 0 }, effects: [fault(null)] },
   discard: 'discarded',
 }
+const editedInto = (to: string, problems: number) => ({
+  edit: { to, brings: { problems }, effects: [fault(null)] },
+})
 const draft: Situation[] = [
   { state: 'reading', context: fixed(0), takes: { look, write, ...underWay } },
   { state: 'looking', context: fixed(0), takes: { look, write, ...underWay } },
-  { state: 'writing', context: fixed(0), takes: { check, ...underWay } },
+  { state: 'writing', context: fixed(0), takes: { look, write, check, ...underWay } },
   ...[0, 1, 2].map((n) => ({
     state: 'checking',
     context: fixed(n),
     takes: {
-      pass: 'ready',
+      pass: { to: 'ready', effects: [steps_end('done')] },
       problems: {
         to: 'fixing',
         context: fixed(n + 1),
-        effects: [{ type: 'fix_plan', params: { round: n + 1 } }],
+        brings: { problems: n + 1 },
+        effects: shown(n ? `Fixing ${n + 1} things the check found` : 'Fixing 1 thing the check found'),
       },
       ...underWay,
     },
   })),
-  { state: 'checking', context: fixed(3), takes: { pass: 'ready', problems: 'faulty', ...underWay } },
-  { state: 'fixing', context: fixed(1), takes: { check, ...underWay } },
+  {
+    state: 'checking',
+    context: fixed(3),
+    takes: {
+      pass: { to: 'ready', effects: [steps_end('done')] },
+      problems: { to: 'faulty', effects: [steps_end('done')] },
+      ...underWay,
+    },
+  },
+  {
+    state: 'fixing',
+    context: fixed(1),
+    takes: { check: { to: 'checking', effects: shown('Checking again') }, ...underWay },
+  },
   {
     state: 'ready',
     context: fixed(3),
-    takes: { ...atRest, apply: { to: 'applied', effects: [{ type: 'create_project' }] } },
+    takes: { ...atRest, apply: 'applied' },
   },
   {
     state: 'ready',
     context: fixed(0),
     takes: {
       ...atRest,
-      edit: { to: 'faulty', brings: { problems: 2 } },
-      apply: { to: 'applied', effects: [{ type: 'create_project' }] },
+      ...editedInto('faulty', 2),
+      apply: 'applied',
     },
   },
-  { state: 'faulty', context: fixed(3), takes: { ...atRest, edit: 'faulty' } },
+  {
+    state: 'faulty',
+    context: fixed(3),
+    takes: { ...atRest, edit: { to: 'faulty', effects: [fault(null)] } },
+  },
   { state: 'faulty', context: fixed(2), takes: atRest },
   { state: 'failed', context: fixed(1), takes: atRest },
   { state: 'interrupted', context: fixed(1), takes: atRest },
   ...['failed', 'interrupted'].map((state) => ({
     state,
     context: fixed(0),
-    takes: { ...atRest, edit: { to: 'faulty', brings: { problems: 1 } } },
+    takes: { ...atRest, ...editedInto('faulty', 1) },
   })),
   { state: 'discarded', context: fixed(1), takes: { restore: 'interrupted' } },
-  { state: 'applied', context: fixed(1), takes: { unapply: 'ready' } },
+  {
+    state: 'applied',
+    context: fixed(1),
+    takes: { unapply: { to: 'ready', effects: [{ type: 'forget_key' }] } },
+  },
 ]
 
 const at = (rounds: number, resumes = 0) => ({ rounds, max_rounds: 2, resumes })
@@ -240,14 +278,10 @@ const ended = (status: string, reason: string | null = null, brings?: Record<str
   ...(brings ? { brings } : {}),
   effects: [{ type: 'end_run', params: { status, reason } }],
 })
-const calls = (to: string, round: number, is_last: boolean): Taken => ({
-  to,
-  context: at(round),
-  effects: [{ type: 'call_model', params: { round, is_last } }],
-})
 const capped = ended('capped', 'budget reached', { reason: 'budget reached' })
 const failed = ended('failed', 'no model provider', { reason: 'no model provider' })
-const cancelled = ended('cancelled')
+const cancelled = ended('cancelled', 'cancelled by maria', { reason: 'cancelled by maria' })
+const wait = { since: 1, until: 2, why: 'Overloaded' }
 const going = {
   succeed: ended('succeeded'),
   empty: ended('empty'),
@@ -255,23 +289,28 @@ const going = {
   fail: failed,
   deadline: ended('failed', 'deadline'),
   cancel: cancelled,
-  park: 'parked',
+  park: { to: 'parked', brings: wait, effects: [{ type: 'park_run', params: wait }] },
 }
 const resumed = (rounds: number, resume: number): Taken => ({
   to: 'running',
   context: at(rounds, resume),
-  effects: [{ type: 'resume_run', params: { round: rounds, resume } }],
+  effects: [{ type: 'resume_run', params: { after: 'stop' } }],
 })
 const run: Situation[] = [
   {
     state: 'queued',
     context: at(0),
-    takes: { start: calls('running', 1, false), cap: capped, fail: failed, cancel: cancelled },
+    takes: {
+      start: { to: 'running', context: at(1), effects: [{ type: 'begin_run' }] },
+      cap: capped,
+      fail: failed,
+      cancel: cancelled,
+    },
   },
   {
     state: 'running',
     context: at(1),
-    takes: { round: calls('running', 2, true), ...going, interrupted: resumed(1, 1) },
+    takes: { round: { to: 'running', context: at(2) }, ...going, interrupted: resumed(1, 1) },
   },
   {
     state: 'running',
@@ -281,11 +320,28 @@ const run: Situation[] = [
   {
     state: 'running',
     context: at(2, 3),
-    takes: { exhaust: ended('exhausted'), ...going, interrupted: ended('failed', 'interrupted') },
+    takes: {
+      exhaust: ended('exhausted'),
+      ...going,
+      interrupted: ended('failed', 'it was interrupted again and again'),
+    },
   },
-  { state: 'parked', context: at(1), takes: { go_on: 'running', cancel: cancelled } },
+  {
+    state: 'parked',
+    context: at(1),
+    takes: {
+      go_on: { to: 'running', effects: [{ type: 'resume_run', params: { after: 'wait' } }] },
+      cancel: cancelled,
+    },
+  },
   ...finals(['succeeded', 'exhausted', 'failed', 'cancelled', 'capped', 'empty'], at(1)),
 ]
+
+const turnEnds = (to: string, left: { answer: string; error?: string }): Taken => ({
+  to,
+  brings: left,
+  effects: [{ type: 'end_turn', params: { error: null, ...left } }],
+})
 
 const tried = (tries: number, due_at: number | null = null) => ({ tries, max_tries: 3, due_at })
 const noted = (reason: string, is_final: boolean) => ({ type: 'note_failure', params: { reason, is_final } })
@@ -313,20 +369,22 @@ const redeliver = (keeps_progress: boolean) => ({
   ...{ to: 'pending', context: tried(0) },
   effects: [{ type: 'begin_again', params: { keeps_progress } }],
 })
+const hold = { to: 'held', effects: [{ type: 'note_held' }] }
+const drop = { to: 'dropped', effects: [{ type: 'note_dropped' }] }
 const firing: Situation[] = [
   {
     state: 'tripped',
     takes: {
       release: { to: 'fired', effects: [{ type: 'deliver' }] },
       gather: 'gathering',
-      hold: 'held',
+      hold,
     },
   },
   {
     state: 'gathering',
-    takes: { release: { to: 'fired', effects: [{ type: 'deliver' }] }, hold: 'held', drop: 'dropped' },
+    takes: { release: { to: 'fired', effects: [{ type: 'deliver' }] }, hold, drop },
   },
-  { state: 'held', takes: { release: { to: 'fired', effects: [{ type: 'deliver' }] }, drop: 'dropped' } },
+  { state: 'held', takes: { release: { to: 'fired', effects: [{ type: 'deliver' }] }, drop } },
   ...finals(['fired', 'dropped']),
 ]
 const delivery: Situation[] = [
@@ -419,11 +477,32 @@ export const tables: Record<Kind, Situation[]> = {
     ...finals(['approved', 'declined', 'withdrawn']),
   ],
   ask_turn: [
-    {
+    ...[2, 3].map((resumes) => ({
       state: 'running',
-      takes: { answer: 'answered', exhaust: 'exhausted', cancel: 'cancelled', fail: 'failed' },
-    },
-    ...finals(['answered', 'exhausted', 'cancelled', 'failed']),
+      context: { resumes },
+      takes: {
+        answer: turnEnds('answered', { answer: 'The database.' }),
+        exhaust: turnEnds('exhausted', { answer: 'The' }),
+        cancel: turnEnds('cancelled', { answer: '' }),
+        fail: turnEnds('failed', { answer: '', error: 'no model provider' }),
+        interrupted:
+          resumes < 3
+            ? { to: 'running', context: { resumes: 3 }, effects: [{ type: 'resume_turn' }] }
+            : {
+                ...turnEnds('failed', { answer: 'The' }),
+                effects: [
+                  {
+                    type: 'end_turn',
+                    params: {
+                      answer: 'The',
+                      error: 'the service stopped again and again while this was answered; ask again',
+                    },
+                  },
+                ],
+              },
+      },
+    })),
+    ...finals(['answered', 'exhausted', 'cancelled', 'failed'], { resumes: 1 }),
   ],
 }
 

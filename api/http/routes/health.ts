@@ -1,6 +1,5 @@
 /** GET /health, identity and capabilities. */
 import type { FastifyInstance } from 'fastify'
-import type { EngineStatus } from '../../../engine/index.ts'
 import type { Health } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { answers } from '../validate.ts'
@@ -49,7 +48,10 @@ export function healthRoutes(
         pct_used: status.pctUsed,
         ingest_paused: status.ingestPaused,
         ...(detail ? { detail } : {}),
-        ...(status.parked ? { parked_runs: parkedOf(status.parked) } : {}),
+        ...(status.parked ? { parked_runs: { runs: status.parked.runs, ...waitOf(status.parked) } } : {}),
+        ...(status.parkedTurns
+          ? { parked_turns: { turns: status.parkedTurns.turns, ...waitOf(status.parkedTurns) } }
+          : {}),
         ...(unreadable.length ? { unreadable_secrets: unreadable.slice(0, SECRETS_NAMED) } : {}),
       } satisfies Health
     },
@@ -99,16 +101,13 @@ export function healthRoutes(
   )
 }
 
-/** @param silence for how long nothing was written, ms. @returns what is wrong, or null */
-function parkedOf({
-  runs,
-  since,
-  until,
+const waitOf = ({ since, until, reason }: { since: number; until: number; reason: string }) => ({
+  since: new Date(since).toISOString(),
+  until: new Date(until).toISOString(),
   reason,
-}: NonNullable<EngineStatus['parked']>): Health['parked_runs'] {
-  return { runs, since: new Date(since).toISOString(), until: new Date(until).toISOString(), reason }
-}
+})
 
+/** @param silence for how long nothing was written, ms. @returns what is wrong, or null */
 function stuckWriter(silence: number): string | null {
   if (silence < STUCK_MS) return null
   const seconds = Math.floor(silence / 1_000)

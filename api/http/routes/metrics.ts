@@ -48,6 +48,14 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
     'agent_runs_parked_since_seconds',
     'Since when the first of them waits, seconds since 1970; 0: none does.',
   )
+  const parkedTurns = gauge(
+    'ask_turns_parked',
+    'Questions to Ask that wait because their model is not to be had.',
+  )
+  const parkedTurnsSince = gauge(
+    'ask_turns_parked_since_seconds',
+    'Since when the first of them waits, seconds since 1970; 0: none does.',
+  )
   const incidents = gauge('incidents', 'Incidents that are not handled.', ['state', 'severity'])
   const requests = counter('http_requests_total', 'Requests answered.', ['route', 'method', 'status'])
   gauge('info', 'Version.', ['version']).set({ version: config.version }, 1)
@@ -87,6 +95,8 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
       parked.reset()
       for (const [agent, runs] of Object.entries(status.parked?.byAgent ?? {})) parked.set({ agent }, runs)
       parkedSince.set((status.parked?.since ?? 0) / 1_000)
+      parkedTurns.set(status.parkedTurns?.turns ?? 0)
+      parkedTurnsSince.set((status.parkedTurns?.since ?? 0) / 1_000)
       for (const state of ['open', 'acknowledged', 'snoozed'])
         for (const severity of ['critical', 'warning', 'info']) incidents.set({ state, severity }, 0)
       for (const { state, severity, n } of status.incidents) incidents.set({ state, severity }, n)

@@ -1,15 +1,17 @@
 /**
  * Ask: questions answered by a model over reads of the instance, each as the credential that asks. It
  * runs where models are asked; what is kept goes through the port to the store. A turn is told to whoever
- * reads it, and cut off when it is cancelled or nobody reads it any more.
+ * reads it, and cut off when it is cancelled or nobody reads it any more. A stop of the daemon leaves it, and the
+ * next start takes it up from its tape.
  */
 import type { AskFrame, AskRequest } from '../../../schemas/types.ts'
 import type { Caller } from '../../calls.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { within } from '../../net/fetch.ts'
+import { waitUntil } from '../loop.ts'
 import { ModelFault, type Models } from '../models/types.ts'
 import { createFreed, type Freed } from '../runs/runner.ts'
+import { Tape } from '../runs/tape.ts'
 import {
   type AskCaller,
   type AskMode,
@@ -21,14 +23,14 @@ import {
   type EndedTurn,
   type FrameReader,
   firstFrame,
-  interruptedIn,
+  framesOf,
   lastFrame,
   type NewTurn,
   type TurnEnd,
 } from './calls.ts'
-import type { AskReads } from './tool-calls.ts'
-import { toolsOf } from './tools.ts'
-import { Turn } from './turn.ts'
+import { Turn } from './policy.ts'
+import { isKept } from './queries.ts'
+import { type AskReads, toolsOf } from './tool-calls.ts'
 
 /** Turns at once: of one credential, and in all. */
 const TURNS_PER_CALLER = 4
@@ -56,7 +58,9 @@ interface AskParts {
 
 export interface Ask {
   calls: AskTurnCalls
-  /** Cuts off what is asked, and waits until that is written. Never rejects. */
+  /** Goes on with the turns that a stopped daemon left; those that ask for one wait until that has begun. */
+  takeUp(): void
+  /** Cuts off what is asked, and leaves it for the next start. Never rejects. */
   stop(): Promise<void>
 }
 
@@ -73,6 +77,7 @@ export function createAsk(parts: AskParts): Ask {
   const begun = new Map<string, number>()
   const freed = createFreed(timers)
   let isStopped = false
+  let takenUp: Promise<void> = Promise.resolve()
 
   function take(owner: string): () => void {
     const own = [...atWork.values()].filter(({ live }) => live.owner === owner).length
@@ -95,34 +100,44 @@ export function createAsk(parts: AskParts): Ask {
   }
 
   async function ask(body: AskRequest, caller: AskCaller): Promise<{ turn: string }> {
+    await takenUp
     const turn = await newTurn(body, caller, models)
     const give = take(caller.id)
     try {
       const started = await port.beginTurn(turn)
-      start(started, turn, caller)
+      start(started, turn, false)
       return { turn: started.id }
     } finally {
       give()
     }
   }
 
-  function start(started: BegunTurn, turn: NewTurn, caller: AskCaller): void {
-    const { id } = started
+  /** @param isTakenUp what it told before the stop is told again, from `start` */
+  function start(started: BegunTurn, turn: NewTurn, isTakenUp: boolean): void {
+    const { id, steps } = started
     const controller = new AbortController()
-    const live = new LiveTurn(caller.id, timers, () => controller.abort(CANCELLED))
+    const before = new Tape(steps).resumed * FRAMES_MAX
+    const live = new LiveTurn(turn.owner, timers, before, () => controller.abort(CANCELLED))
     live.tell(
       firstFrame({ id, session: turn.session, mode: turn.mode, provider: turn.provider, model: turn.model }),
     )
-    const done = follow({ ...parts, freed }, { started, turn, caller, live, controller }).finally(() =>
+    for (const frame of framesOf(steps, '')) live.tell(frame)
+    const done = follow({ ...parts, freed }, { started, turn, live, controller, isTakenUp }).finally(() =>
       atWork.delete(id),
     )
     atWork.set(id, { live, controller, done })
+  }
+
+  /** One that no conversation keeps is gone on with once its reader comes back. */
+  async function takeUp(): Promise<void> {
+    for (const { begun: left, turn } of await port.claimTurns()) if (!isStopped) start(left, turn, true)
   }
 
   return {
     calls: {
       ask,
       followAsk: async (id, after, caller, reader) => {
+        await takenUp
         const now = atWork.get(id)
         if (now?.live.owner === caller.id) return now.live.follow(after, reader)
         const turn = await port.askTurn(id, caller.id)
@@ -133,6 +148,7 @@ export function createAsk(parts: AskParts): Ask {
         return { stop: () => {} }
       },
       cancelAsk: async (id, caller) => {
+        await takenUp
         const now = atWork.get(id)
         if (now?.live.owner !== caller.id) return refuseCancel(port, id, caller)
         now.controller.abort(CANCELLED)
@@ -140,8 +156,12 @@ export function createAsk(parts: AskParts): Ask {
         return { ok: true, turn: id }
       },
     },
+    takeUp: () => {
+      takenUp = takeUp().catch(parts.onError)
+    },
     stop: async () => {
       isStopped = true
+      await takenUp
       for (const { controller } of atWork.values()) controller.abort(STOPPED)
       const all = Promise.allSettled([...atWork.values()].map(({ done }) => done))
       await new Promise<void>((resolve) => {
@@ -191,6 +211,7 @@ async function newTurn(body: AskRequest, caller: AskCaller, models: Models): Pro
       given: messages.slice(0, -1),
       provider: chosen.provider,
       model: chosen.model,
+      asker: { name: caller.name, scopes: caller.scopes },
     }
   } catch (error) {
     // What to set is in the message.
@@ -202,18 +223,19 @@ async function newTurn(body: AskRequest, caller: AskCaller, models: Models): Pro
 interface Following {
   started: BegunTurn
   turn: NewTurn
-  caller: AskCaller
   live: LiveTurn
   controller: AbortController
+  isTakenUp: boolean
 }
 
 /** Takes a turn to its end, writes that, and tells it. Never rejects. */
 async function follow(
   parts: AskParts & { freed: Freed },
-  { started, turn, caller, live, controller }: Following,
+  { started, turn, live, controller, isTakenUp }: Following,
 ): Promise<void> {
   const { port, models, reads, clock, timers } = parts
   const { signal } = controller
+  const caller = { id: turn.owner, ...turn.asker }
   const begin = () => timers.after(TURN_MS, () => controller.abort(DEADLINE))
   let cancel = begin()
   const running = new Turn(started, turn, {
@@ -230,13 +252,21 @@ async function follow(
       // Those who wait for money may have what was reserved, and its own time begins anew after the wait.
       parts.freed.tell()
       cancel()
-      await within(timers, Math.max(0, at - clock.now()), signal, new Promise<never>(() => {}))
-      signal.throwIfAborted()
+      // Nobody sits before a page until then; the conversation has the answer.
+      if (isKept(turn.session)) live.goOnUnread()
+      await waitUntil(at, { clock, timers, signal })
       cancel = begin()
     },
   })
+  async function go(): Promise<TurnEnd> {
+    if (isTakenUp && isKept(turn.session)) live.goOnUnread()
+    else if (isTakenUp) await live.read(signal)
+    return await running.go()
+  }
   try {
-    const end = await running.go().catch((error: unknown) => endOf(error, signal, running, parts.onError))
+    const end = await go().catch((error: unknown) => endOf(error, signal, running, parts.onError))
+    // Left as it is: the next start takes it up.
+    if (end === null) return
     const ended = await port.endTurn(started.id, end)
     live.tell(lastFrame(ended))
     parts.finished?.({ turn: ended, steps: running.steps, earlier: running.earlier })
@@ -250,21 +280,17 @@ async function follow(
   }
 }
 
-/** What a turn that could not go on comes to. */
+/** What a turn that could not go on comes to; null: the daemon stops. */
 function endOf(
   error: unknown,
   { aborted, reason }: AbortSignal,
-  { answer, steps }: Pick<Turn, 'answer' | 'steps'>,
+  { answer }: Pick<Turn, 'answer'>,
   onError: (error: Error) => void,
-): TurnEnd {
+): TurnEnd | null {
+  if (aborted && reason === STOPPED) return null
   if (aborted && reason === CANCELLED) return { event: 'cancel', answer, error: null }
   if (aborted)
-    return {
-      event: 'fail',
-      answer,
-      error:
-        reason === DEADLINE ? 'it took longer than 5 minutes; ask for less at a time' : interruptedIn(steps),
-    }
+    return { event: 'fail', answer, error: 'it took longer than 5 minutes; ask for less at a time' }
   onError(error as Error)
   const said = error instanceof SvcError ? error.message : 'the log of the daemon has it'
   return { event: 'fail', answer, error: `a fault of ours: ${said}` }
@@ -274,17 +300,22 @@ function endOf(
 
 /** A reader that lost its connection has so long to come back. */
 const GRACE_MS = 30_000
+/** More than a turn tells: one that is taken up counts on behind it, so that who read before is told it whole. */
+const FRAMES_MAX = 1_000_000
 
 class LiveTurn {
   private readonly frames: AskFrame[] = []
   private readonly readers = new Set<FrameReader>()
   private callOff = () => {}
   private isEnded = false
+  private needsReader = true
+  private begun = () => {}
 
-  /** @param forsaken nobody has read it for a while */
+  /** @param before the number that its frames are counted from. @param forsaken nobody has read it for a while */
   constructor(
     readonly owner: string,
     private readonly timers: Timers,
+    private readonly before: number,
     private readonly forsaken: () => void,
   ) {
     this.wait()
@@ -292,7 +323,7 @@ class LiveTurn {
 
   tell(frame: AskFrame): void {
     this.frames.push(frame)
-    for (const reader of this.readers) reader.frame(this.frames.length, frame)
+    for (const reader of this.readers) reader.frame(this.before + this.frames.length, frame)
   }
 
   /** Nothing more is told. */
@@ -307,9 +338,10 @@ class LiveTurn {
   follow(after: number, reader: FrameReader): { stop(): void } {
     this.callOff()
     this.frames.forEach((frame, i) => {
-      if (i >= after) reader.frame(i + 1, frame)
+      if (this.before + i >= after) reader.frame(this.before + i + 1, frame)
     })
     this.readers.add(reader)
+    this.begun()
     return {
       stop: () => {
         if (this.readers.delete(reader) && this.readers.size === 0 && !this.isEnded) this.wait()
@@ -317,8 +349,24 @@ class LiveTurn {
     }
   }
 
+  /** It is gone on with, whoever reads it. */
+  goOnUnread(): void {
+    this.needsReader = false
+    this.callOff()
+  }
+
+  /** Resolves when somebody reads it. @throws an abort of the signal */
+  async read(signal: AbortSignal): Promise<void> {
+    if (this.readers.size > 0) return
+    await new Promise<void>((resolve, reject) => {
+      this.begun = resolve
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    })
+  }
+
   private wait(): void {
     this.callOff()
+    if (!this.needsReader) return
     this.callOff = this.timers.after(GRACE_MS, this.forsaken)
   }
 }

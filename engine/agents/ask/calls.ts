@@ -56,6 +56,7 @@ export type AskCalls = AskSessionCalls & AskTurnCalls
 
 /** For what passes them on to the thread that answers; the port is not for doors. */
 export const askPortAccess: Record<keyof AskPort, Access> = {
+  claimTurns: 'writes',
   beginTurn: 'writes',
   recordAskSteps: 'writes',
   beginAskCall: 'writes',
@@ -87,6 +88,8 @@ export interface NewTurn {
   given: { role: 'user' | 'assistant'; content: string }[]
   provider: string
   model: string
+  /** Who asks, for when it is taken up again. */
+  asker: Pick<AskCaller, 'name' | 'scopes'>
 }
 
 export interface BegunTurn {
@@ -97,6 +100,14 @@ export interface BegunTurn {
   earlier: ModelMessage[]
   /** Epoch ms. */
   askedAt: number
+  /** Its tape: of one that a stop came between, what was done before. */
+  steps: Step[]
+}
+
+/** A turn that a stop came between, to be gone on with. */
+export interface ClaimedTurn {
+  begun: BegunTurn
+  turn: NewTurn
 }
 
 export interface TurnEnd {
@@ -116,6 +127,8 @@ export interface Draft {
 export interface AskPort {
   /** @throws SvcError not_found; wrong_state: the session is being answered; too_large */
   beginTurn(turn: NewTurn): Promise<BegunTurn>
+  /** Takes up what a stopped daemon left, once at the start; those that must not go on have ended. */
+  claimTurns(): Promise<ClaimedTurn[]>
   recordAskSteps(turn: string, steps: readonly StepWrite[]): Promise<void>
   /** Reserves what a call may cost and writes its step. @returns why it must not be made; null: it may */
   beginAskCall(turn: string, step: StepWrite, ceilingUsd: number | null): Promise<CallRefusal | null>
@@ -221,28 +234,3 @@ export const firstFrame = (
 
 /** Everything a turn told, for a reader that comes when it is no longer in memory. */
 export const allFrames = (turn: AskTurn): AskFrame[] => [firstFrame(turn), ...turn.frames, lastFrame(turn)]
-
-/* A turn that waits for its model, as its steps tell. */
-
-/** The last wait since a reply; null: its model answered since, or it never waited. */
-export function parkedOf(steps: readonly Step[]): Parked | null {
-  for (const step of [...steps].reverse()) {
-    if (step.kind === 'model' && step.data.reply) return null
-    if (step.kind === 'note' && step.data.parked) return step.data.parked
-  }
-  return null
-}
-
-/** The same where nothing was asked since: it waits now. */
-export function waitsNow(steps: readonly Step[]): Parked | null {
-  const last = steps.at(-1)
-  return last?.kind === 'note' ? (last.data.parked ?? null) : null
-}
-
-/** Of a turn that a stop came between: nobody reads it any more, so that it is not gone on with. */
-export function interruptedIn(steps: readonly Step[]): string {
-  const parked = waitsNow(steps)
-  return parked
-    ? `the service stopped while this waited for its model (${parked.reason}); ask again`
-    : 'the service stopped while this was answered; ask again'
-}

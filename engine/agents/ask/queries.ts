@@ -6,7 +6,8 @@ import { fail } from '../../errors.ts'
 import { acceptedBy } from '../../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import { dollars, dollarsSql } from '../../model/units.ts'
-import type { Step } from '../runs/types.ts'
+import { Tape } from '../runs/tape.ts'
+import type { Parked, Step } from '../runs/types.ts'
 import {
   type AskMode,
   type AskSessionCalls,
@@ -14,7 +15,7 @@ import {
   CLOSING,
   CUT,
   framesOf,
-  waitsNow,
+  type NewTurn,
 } from './calls.ts'
 
 interface SessionRow {
@@ -51,9 +52,14 @@ export interface TurnRow {
   bytes: number
   asked_at: number
   finished_at: number | null
+  /** JSON of `AskedAs`; null: of an older release. */
+  asked_as: string | null
   snapshot: string
   state: 'running' | 'answered' | 'exhausted' | 'cancelled' | 'failed'
 }
+
+/** What a turn needs to be taken up again, beside its tape. */
+export type AskedAs = Pick<NewTurn, 'asker' | 'given'>
 
 interface StepRow {
   n: number
@@ -77,6 +83,7 @@ type NewTurnRow = Pick<
   | 'model'
   | 'bytes'
   | 'asked_at'
+  | 'asked_as'
   | 'snapshot'
 >
 
@@ -93,8 +100,8 @@ export type AskQueries = ReturnType<typeof askQueries>
 /** The statements of Ask, prepared once. */
 export function askQueries(db: Database) {
   const insert = db.prepare<NewTurnRow>(
-    `INSERT INTO ask_turns (id, seq, owner, session, kept, mode, step, question, provider, model, bytes, asked_at, snapshot)
-     VALUES (@id, (SELECT coalesce(max(seq), 0) + 1 FROM ask_turns), @owner, @session, @kept, @mode, @step, @question, @provider, @model, @bytes, @asked_at, @snapshot)`,
+    `INSERT INTO ask_turns (id, seq, owner, session, kept, mode, step, question, provider, model, bytes, asked_at, asked_as, snapshot)
+     VALUES (@id, (SELECT coalesce(max(seq), 0) + 1 FROM ask_turns), @owner, @session, @kept, @mode, @step, @question, @provider, @model, @bytes, @asked_at, @asked_as, @snapshot)`,
   )
   return {
     sessions: db.prepare<[string], SessionRow>(
@@ -130,7 +137,7 @@ export function askQueries(db: Database) {
     ),
     insertTurn: (row: NewTurnRow) => insert.run(row),
     turn: db.prepare<[string], TurnRow>('SELECT * FROM ask_turns WHERE id = ?'),
-    running: db.prepare<[], TurnRow>("SELECT * FROM ask_turns WHERE state = 'running'"),
+    running: db.prepare<[], TurnRow>("SELECT * FROM ask_turns WHERE state = 'running' ORDER BY seq"),
     steps: db.prepare<[string], StepRow>('SELECT * FROM ask_steps WHERE turn_id = ? ORDER BY n'),
     saveStep: db.prepare<[string, number, string, number, number, number | null, string]>(
       'INSERT OR REPLACE INTO ask_steps (turn_id, n, kind, round, at, ms, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -155,6 +162,36 @@ export function askQueries(db: Database) {
       'UPDATE ask_turns SET answer = @answer, error = @error, finished_at = @at, reserved_usd = 0 WHERE id = @id',
     ),
   }
+}
+
+/** Turns that wait for their model now. */
+export interface ParkedTurns {
+  turns: number
+  /** Since when the first of them waits, epoch ms. */
+  since: number
+  /** When the next of them is asked again, epoch ms. */
+  until: number
+  /** Why, of that one. */
+  reason: string
+}
+
+/** @returns null: none does */
+export function parkedTurns(db: Database): ParkedTurns | null {
+  // Behind a wait stands at most that the service was started in it.
+  const waits = db
+    .prepare<[], string>(
+      `SELECT json_extract(s.data, '$.parked') FROM ask_turns t JOIN ask_steps s ON s.turn_id = t.id
+       WHERE t.state = 'running' AND json_extract(s.data, '$.parked') IS NOT NULL AND s.n = (
+         SELECT max(n) FROM ask_steps WHERE turn_id = t.id AND json_extract(data, '$.resumed') IS NULL)`,
+    )
+    .pluck()
+    .all()
+    .map((parked) => JSON.parse(parked) as Parked)
+    .sort((a, b) => a.until - b.until)
+  const [next] = waits
+  if (!next) return null
+  const since = Math.min(...waits.map((parked) => parked.since))
+  return { turns: waits.length, since, until: next.until, reason: next.reason }
 }
 
 /* Conversations and turns as they are told. */
@@ -201,7 +238,7 @@ export function presentTurn(row: TurnRow, rows: readonly StepRow[]): AskTurn {
 }
 
 function parkedNow(steps: readonly Step[]): AskTurn['parked'] {
-  const parked = waitsNow(steps)
+  const parked = new Tape([...steps]).waitsNow
   if (!parked) return null
   const { reason, since, until, tries } = parked
   return { reason, since: iso(since), until: iso(until), tries }
@@ -211,9 +248,13 @@ function parkedNow(steps: readonly Step[]): AskTurn['parked'] {
 function restOf({ state, answer }: TurnRow, steps: readonly Step[]): string {
   if (state === 'exhausted') return answer.endsWith(CUT.trim()) ? CUT : CLOSING
   if (state !== 'cancelled' && state !== 'failed') return ''
-  const whole = joined(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
+  const whole = answerIn(steps)
   return answer.startsWith(whole) ? answer.slice(whole.length).trim() : ''
 }
+
+/** What the replies say that are whole. */
+export const answerIn = (steps: readonly Step[]): string =>
+  joined(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
 
 /** Texts of the replies of one turn as one. */
 export const joined = (texts: readonly string[]): string => texts.filter((text) => text.trim()).join('\n\n')

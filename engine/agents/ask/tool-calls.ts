@@ -1,10 +1,14 @@
-/** What a tool of Ask is: it reads as the caller, or plans a proposal; nothing of it writes. */
+/** The tools of Ask: each reads as the caller, or plans a proposal; nothing of it writes. */
+
+import { check } from '../../../schemas/index.ts'
+import { askToolSchemas } from '../../../schemas/tools.ts'
 import type { AskProposal, Source } from '../../../schemas/types.ts'
-import { fail } from '../../errors.ts'
+import { fail, SvcError } from '../../errors.ts'
 import type { EngineCalls } from '../../roles/calls.ts'
-import type { ToolSpec } from '../models/types.ts'
+import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { stats as countBy, isLookTool, look, read as readWithin } from '../runs/own-tools.ts'
-import type { AskCaller, AskPort } from './calls.ts'
+import { fence } from '../runs/prompt.ts'
+import type { AskCaller, AskMode, AskPort, BuildStep, Draft } from './calls.ts'
 
 /** Reads of the engine that tools make. */
 export type AskReads = Pick<
@@ -71,14 +75,14 @@ const SCHEMA_OF = 40
 /** Without the address events are sent to: who knows it can send. */
 const told = ({ ingest_key: _key, accepts: _accepts, ...source }: Source) => source
 
-export const listSources: ToolCallOf = async (_args, { reads }) => ({
+const listSources: ToolCallOf = async (_args, { reads }) => ({
   found: (await reads.listSources()).map((source) => {
     const { name, connector, mode, state, config, projects, health } = told(source)
     return { name, connector, mode, state, labels: config.labels ?? [], projects, health }
   }),
 })
 
-export const listConnectors: ToolCallOf = async ({ connector }: { connector?: string }, { reads }) => {
+const listConnectors: ToolCallOf = async ({ connector }: { connector?: string }, { reads }) => {
   const all = await reads.listConnectors()
   if (connector !== undefined)
     return {
@@ -98,7 +102,7 @@ export const listConnectors: ToolCallOf = async ({ connector }: { connector?: st
   }
 }
 
-export const catalog: ToolCallOf = async (_args, { reads }) => {
+const catalog: ToolCallOf = async (_args, { reads }) => {
   const [sources, triggers, agents, servers, skills, projects] = await Promise.all([
     reads.listSources(),
     reads.listTriggers(),
@@ -144,7 +148,7 @@ const KINDS: Record<string, (reads: ToolWorld['reads'], name: string) => Promise
   },
 }
 
-export const describe: ToolCallOf = async ({ handle }: { handle: string }, { reads }) => {
+const describe: ToolCallOf = async ({ handle }: { handle: string }, { reads }) => {
   const at = handle.indexOf(':')
   const kind = handle.slice(0, Math.max(0, at))
   const look =
@@ -153,9 +157,9 @@ export const describe: ToolCallOf = async ({ handle }: { handle: string }, { rea
   return { found: await look(reads, handle.slice(at + 1)) }
 }
 
-export const listProjects: ToolCallOf = async (_args, { reads }) => ({ found: await reads.listProjects() })
+const listProjects: ToolCallOf = async (_args, { reads }) => ({ found: await reads.listProjects() })
 
-export const listTemplates: ToolCallOf = async (_args, { reads }) => ({
+const listTemplates: ToolCallOf = async (_args, { reads }) => ({
   found: (await reads.listTemplates()).templates.map(({ key, title, description, params, objects }) => ({
     key,
     title,
@@ -165,7 +169,7 @@ export const listTemplates: ToolCallOf = async (_args, { reads }) => ({
   })),
 })
 
-export const detectTemplate: ToolCallOf = async ({ key }: { key: string }, { reads }) => ({
+const detectTemplate: ToolCallOf = async ({ key }: { key: string }, { reads }) => ({
   found: await reads.detectTemplate(key),
 })
 
@@ -185,7 +189,7 @@ async function within({ reads, marker, now }: ToolWorld, project: unknown) {
   return { projects, asOf: now(), marker }
 }
 
-export const read: ToolCallOf = async (args: Args, world) => {
+const read: ToolCallOf = async (args: Args, world) => {
   const { text, isError } = await readWithin(await within(world, args.project), world.reads, args)
   return { told: text, isError }
 }
@@ -199,21 +203,21 @@ export const looking =
     return { told: text, isError }
   }
 
-export const stats: ToolCallOf = async (args: Args, world) => {
+const stats: ToolCallOf = async (args: Args, world) => {
   const { text, isError } = await countBy(await within(world, undefined), world.reads, args)
   return { told: text, isError }
 }
 
-export const entities: ToolCallOf = async (
+const entities: ToolCallOf = async (
   { label, prefix, limit = 50 }: { label?: string; prefix?: string; limit?: number },
   { reads },
 ) => ({ found: label ? await reads.entityValues(label, limit, prefix) : await reads.entities(LIMIT) })
 
-export const sourceFields: ToolCallOf = async ({ name }: { name: string }, { reads }) => ({
+const sourceFields: ToolCallOf = async ({ name }: { name: string }, { reads }) => ({
   found: await reads.sourceFields(name, SAMPLED),
 })
 
-export const recentEvents: ToolCallOf = async (
+const recentEvents: ToolCallOf = async (
   { name, limit = LIMIT }: { name: string; limit?: number },
   { reads },
 ) => ({
@@ -227,7 +231,7 @@ export const recentEvents: ToolCallOf = async (
   })),
 })
 
-export const findings: ToolCallOf = async (
+const findings: ToolCallOf = async (
   {
     project,
     entity,
@@ -273,7 +277,7 @@ export const findings: ToolCallOf = async (
   }
 }
 
-export const firings: ToolCallOf = async (
+const firings: ToolCallOf = async (
   {
     trigger,
     entity,
@@ -296,7 +300,7 @@ export const firings: ToolCallOf = async (
   ),
 })
 
-export const runs: ToolCallOf = async (
+const runs: ToolCallOf = async (
   {
     agent,
     entity,
@@ -331,9 +335,95 @@ export const runs: ToolCallOf = async (
   }
 }
 
-export const why: ToolCallOf = async (
-  { event, trigger }: { event: string; trigger?: string },
-  { reads },
-) => ({
+const why: ToolCallOf = async ({ event, trigger }: { event: string; trigger?: string }, { reads }) => ({
   found: await reads.why(event, trigger),
 })
+
+/* Which ones a turn is offered, and how one is called. */
+
+/** Characters of one answer. */
+const RESULT_MAX = 20_000
+
+function tool(name: string, call: ToolCallOf, scope?: 'admin'): AskTool {
+  const { description, ...input } = askToolSchemas[name]!
+  return { spec: { name, description, input }, call, ...(scope ? { scope } : {}) }
+}
+
+const READING: readonly AskTool[] = [
+  tool('list_sources', listSources),
+  tool('list_connectors', listConnectors),
+  tool('catalog', catalog),
+  tool('describe', describe),
+  tool('source_fields', sourceFields),
+  tool('entities', entities),
+  tool('recent_events', recentEvents),
+  tool('list_templates', listTemplates),
+  tool('list_projects', listProjects),
+  tool('detect_template', detectTemplate, 'admin'),
+  tool('read', read),
+  tool('stats', stats),
+  ...['changed', 'series', 'trace', 'event', 'document', 'labels'].map((name) => tool(name, looking(name))),
+  tool('findings', findings),
+  tool('firings', firings),
+  tool('runs', runs),
+  tool('why', why),
+]
+
+const proposing = (kind: Draft['kind']): AskTool =>
+  tool(`propose_${kind}`, async (args, { port, caller }) => {
+    const proposal = await port.planProposal({ kind, args }, { id: caller.id, name: caller.name })
+    const open = proposal.needs.length ? `, once ${proposal.needs.join(', ')} is typed` : ''
+    return {
+      told: `The card is shown${open}; nothing has changed yet. Do not repeat in your text what is on it.`,
+      proposal,
+    }
+  })
+
+const PROPOSING: Record<BuildStep | 'ask', readonly AskTool[]> = {
+  ask: [proposing('labels'), proposing('trigger')],
+  sources: [proposing('source'), proposing('project')],
+  watch: [proposing('labels'), proposing('trigger')],
+  agent: [proposing('agent')],
+}
+
+/** @param step null in mode ask */
+export const toolsOf = (mode: AskMode, step: BuildStep | null): readonly AskTool[] => [
+  ...READING,
+  ...PROPOSING[mode === 'build' && step ? step : 'ask'],
+]
+
+interface Called {
+  text: string
+  isError: boolean
+  proposal?: AskProposal
+}
+
+/** Calls a tool as the caller of the turn. Faults of arguments and refusals are answers to the model. */
+export async function callTool(
+  { spec, call, scope }: AskTool,
+  { arguments: args }: ToolCall,
+  world: ToolWorld,
+): Promise<Called> {
+  if (scope && !world.caller.scopes.includes(scope))
+    return failed(`this credential lacks the '${scope}' scope`)
+  const fault = check(`ask-call-${spec.name.replaceAll('_', '-')}.json`, args)
+  if (fault) return failed(fault)
+  try {
+    const answer = await call(args, world)
+    if ('found' in answer) return { text: fence(world.marker, cutJson(answer.found)), isError: false }
+    const { told, isError = false, proposal } = answer
+    return { text: told, isError, ...(proposal ? { proposal } : {}) }
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code === 'internal' || error.code === 'unavailable') throw error
+    // Names of fields and labels are in it, which others chose.
+    return failed(fence(world.marker, error.message))
+  }
+}
+
+const failed = (text: string): Called => ({ text: `tool error: ${text}`, isError: true })
+
+function cutJson(value: unknown): string {
+  const text = JSON.stringify(value)
+  const left = text.length - RESULT_MAX
+  return left > 0 ? `${text.slice(0, RESULT_MAX)}\n… ${left} more characters: ask for less at a time` : text
+}

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
-import { firstSnapshot, move } from '../../log/lifecycle.ts'
+import { carryOut, type Executors, firstSnapshot, move } from '../../log/lifecycle.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import { dailyBudgets, refusalOf } from '../models/reserving.ts'
 import type { ModelMessage } from '../models/types.ts'
@@ -10,10 +10,12 @@ import type { UsageEntry } from '../models/usage.ts'
 import { markerOf } from '../runs/prompt.ts'
 import { runQueries } from '../runs/queries.ts'
 import type { StepData, StepWrite } from '../runs/types.ts'
-import { type AskPort, type AskSessionCalls, type BegunTurn, interruptedIn, type NewTurn } from './calls.ts'
+import type { AskPort, AskSessionCalls, BegunTurn, ClaimedTurn, NewTurn, TurnEnd } from './calls.ts'
 
 import {
+  type AskedAs,
   type AskQueries,
+  answerIn,
   askQueries,
   createSessions,
   isKept,
@@ -37,9 +39,27 @@ export interface AskStoreParts {
   /** Spend of 24 hours, US dollars; null: no limit. */
   dailyBudgetUsd(): number | null
   usage(entry: UsageEntry): void
+  /** What a credential may now that could do this when it asked; null: it is no longer there. */
+  scopesOf(owner: string, then: readonly string[]): readonly string[] | null
 }
 
-/** Opens what is stored of Ask; turns that a stop came between have failed. */
+/** What each effect of the machine of a turn writes. */
+export const turnEffects: Executors<{ queries: AskQueries; id: string; at: number }> = {
+  resume_turn: ({ queries, id, at }) => {
+    // What was under way may have been billed; nobody says how much.
+    queries.reserve.run(0, id)
+    const last = queries.steps.all(id).at(-1)
+    const data: StepData['note'] = {
+      text: 'the service stopped; the answer goes on from here',
+      resumed: true,
+    }
+    queries.saveStep.run(id, (last?.n ?? 0) + 1, 'note', last?.round ?? 0, at, 0, JSON.stringify(data))
+  },
+  end_turn: ({ queries, id, at }, { answer, error }: { answer: string; error: string | null }) =>
+    queries.finish.run({ id, answer, error, at }),
+}
+
+/** Opens what is stored of Ask. */
 export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPort, 'planProposal'> {
   const { store, clock, secret } = parts
   const queries = askQueries(store.db)
@@ -47,10 +67,36 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
   const { enter, ...sessions } = createSessions(store, clock, queries)
   const require = (id: string) => queries.turn.get(id) ?? fail('not_found', `no turn has the id ${id}`)
 
-  function end(id: string, event: string, answer: string, error: string | null): void {
+  /** One step by its machine, with what that asks for; inside the caller's transaction. @returns its state */
+  function step(id: string, event: Pick<TurnEnd, 'answer' | 'error'> & { type: string }): string {
     const at = clock.now()
-    move(store.db, { kind: 'ask_turn', id, name: id }, { type: event, at })
-    queries.finish.run({ id, answer, error, at })
+    const { state, effects } = move(store.db, { kind: 'ask_turn', id, name: id }, { ...event, at })
+    carryOut('ask_turn', turnEffects, effects, { queries, id, at })
+    return state
+  }
+
+  /** @returns null: it has ended, since nobody may go on with it */
+  function takeUp(row: TurnRow): ClaimedTurn | null {
+    const asked = row.asked_as === null ? null : (JSON.parse(row.asked_as) as AskedAs)
+    const scopes = asked && parts.scopesOf(row.owner, asked.asker.scopes)
+    if (!asked || !scopes) {
+      const error = asked
+        ? 'the service stopped while this was answered, and the key it was asked with is no longer there'
+        : 'the service stopped while this was answered; ask again'
+      step(row.id, { type: 'fail', answer: answerIn(stepsOf(queries.steps.all(row.id))), error })
+      return null
+    }
+    const answer = answerIn(stepsOf(queries.steps.all(row.id)))
+    if (step(row.id, { type: 'interrupted', answer, error: null }) !== 'running') return null
+    const { owner, session, mode, step: of, question, provider, model } = row
+    const { asker, given } = asked
+    const turn = { owner, session, replaces: null, mode, step: of, question, given, provider, model }
+    const earlier = earlierTo(queries, { owner, id: session ?? '' }, given, row.seq)
+    const begun = {
+      ...{ id: row.id, marker: markerOf(secret, row.id), earlier, askedAt: row.asked_at },
+      steps: stepsOf(queries.steps.all(row.id)),
+    }
+    return { begun, turn: { ...turn, asker: { ...asker, scopes } } }
   }
 
   function save(turn: TurnRow, { n, kind, round, at, ms, data }: StepWrite): void {
@@ -90,14 +136,10 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
     })
   }
 
-  store.tx(() => {
-    for (const { id } of queries.running.all())
-      end(id, 'fail', '', interruptedIn(stepsOf(queries.steps.all(id))))
-  })
-
   return {
     ...sessions,
     beginTurn: async (turn) => store.tx(() => begin(queries, { secret, now: clock.now(), enter }, turn)),
+    claimTurns: async () => store.tx(() => queries.running.all().flatMap((row) => takeUp(row) ?? [])),
     recordAskSteps: async (id, steps) =>
       store.tx(() => {
         const turn = require(id)
@@ -117,7 +159,7 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
       }),
     endTurn: async (id, { event, answer, error }) =>
       store.tx(() => {
-        end(id, event, answer, error)
+        step(id, { type: event, answer, error })
         return presentTurn(require(id), queries.steps.all(id))
       }),
     askTurn: async (id, owner) => {
@@ -134,7 +176,7 @@ function begin(
   world: { secret: string; now: number; enter: ReturnType<typeof createSessions>['enter'] },
   turn: NewTurn,
 ): BegunTurn {
-  const { owner, session, question, given, replaces, ...rest } = turn
+  const { owner, session, question, given, replaces, asker, ...rest } = turn
   const { secret, now, enter } = world
   const of = { owner, id: session ?? '' }
   const kept = isKept(session)
@@ -151,10 +193,8 @@ function begin(
       fail('too_large', 'this conversation has grown over 2 MB; begin a new one', { field: 'session' })
     enter(owner, session, question)
   } else queries.removeLoose.run(owner, owner, LOOSE_KEPT)
-  const earlier =
-    kept && given.length === 0
-      ? earlierOf(queries, of)
-      : given.map(({ role, content }) => said(role, content))
+  const earlier = earlierTo(queries, of, given, null)
+  const askedAs = JSON.stringify({ asker, given } satisfies AskedAs)
   const id = `ask_${randomBytes(16).toString('hex')}`
   queries.insertTurn({
     ...rest,
@@ -163,11 +203,12 @@ function begin(
     session,
     kept: kept ? 1 : 0,
     question,
-    bytes: Buffer.byteLength(question),
+    bytes: Buffer.byteLength(question) + (given.length ? Buffer.byteLength(askedAs) : 0),
     asked_at: now,
+    asked_as: askedAs,
     snapshot: firstSnapshot('ask_turn'),
   })
-  return { id, marker: markerOf(secret, id), earlier, askedAt: now }
+  return { id, marker: markerOf(secret, id), earlier, askedAt: now, steps: [] }
 }
 
 function refuseBusy(queries: AskQueries, of: { owner: string; id: string }): void {
@@ -182,11 +223,21 @@ function refuseBusy(queries: AskQueries, of: { owner: string; id: string }): voi
 const said = (role: string, text: string): ModelMessage =>
   role === 'user' ? { role: 'user', text } : { role: 'assistant', text, calls: [] }
 
-/** The newest turns that came to an answer, first to last. */
-function earlierOf(queries: AskQueries, of: { owner: string; id: string }): ModelMessage[] {
+/**
+ * What was said before a turn, first to last: as its caller gave it, else the newest turns that came to an answer.
+ * @param before the place of the turn among all; null: it is not there yet
+ */
+function earlierTo(
+  queries: AskQueries,
+  of: { owner: string; id: string },
+  given: NewTurn['given'],
+  before: number | null,
+): ModelMessage[] {
+  if (given.length > 0 || !isKept(of.id)) return given.map(({ role, content }) => said(role, content))
   const messages: ModelMessage[] = []
   let left = EARLIER_MAX
-  for (const turn of queries.turnsOf.all(of).slice(-EARLIER_TURNS).reverse()) {
+  const turns = queries.turnsOf.all(of).filter(({ seq }) => before === null || seq < before)
+  for (const turn of turns.slice(-EARLIER_TURNS).reverse()) {
     const answer = [turn.answer, ...cardsOf(queries, turn.id)].filter(Boolean).join('\n\n')
     if (!answer) continue
     left -= turn.question.length + answer.length

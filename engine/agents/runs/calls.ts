@@ -13,9 +13,9 @@ import type { WriteBack } from '../../outbox/send-webhook.ts'
 import { storedClaims } from '../claims.ts'
 import type { CallRefusal } from '../models/reserving.ts'
 import { createFinishing, createJournal } from './finishing.ts'
-import { askedFirst } from './loop.ts'
 import type { Making } from './making.ts'
 import { ownTools } from './own-tools.ts'
+import { askedFirst } from './policy.ts'
 import { concludeTool, type FirstView, firstMessage, renderRow, systemOf } from './prompt.ts'
 import type { RunRow } from './queries.ts'
 import { briefInSteps, type RunReads } from './run-reads.ts'
@@ -66,9 +66,9 @@ export function runWrites(
 ): RunWrites {
   const { clock, making, ctx } = parts
   const finishing = createFinishing(parts, making)
-  const parking = createParking(parts)
-  const starting = createStarting(parts, finishing, parking)
-  const journal = createJournal(parts)
+  const parking = createParking(parts, finishing)
+  const starting = createStarting(parts, finishing)
+  const journal = createJournal(parts, finishing)
 
   /** A run that never was, as it would be started now. */
   function supposed(agent: string, dispatchId: string): StartedRun {

@@ -2,6 +2,7 @@
  * Runs as they end: the state, the finding on the timeline, what the firing is told of it, and who takes
  * over, all in one transaction.
  */
+import type { LifecycleEvent } from '../../../machines/step.ts'
 import type { AgentSpec } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { carryOut, type Executors, firstSnapshot, move } from '../../log/lifecycle.ts'
@@ -18,7 +19,53 @@ import type { RunEnd, RunsParts, Step, StepData, StepWrite } from './types.ts'
 type Succeeded = Extract<RunEnd, { event: 'succeed' }>
 type Server = { server: string; skipped: string | null }
 
+/** What a run leaves when it ends. */
+interface Ending {
+  /** Null: it was ended, with nothing to show. */
+  end: RunEnd | null
+  servers: readonly Server[]
+  /** Of its finding. */
+  eventId: string | null
+}
+const NOTHING: Ending = { end: null, servers: [], eventId: null }
+
 export type Finishing = ReturnType<typeof createFinishing>
+
+/** Of a run, from its start, and again from each time it is taken up. */
+const DEADLINE_MS = 15 * 60_000
+/** Told on its tape when a run is taken up, by what came between. */
+const TAKEN_UP = {
+  stop: 'the service stopped; the run goes on from here',
+  wait: 'its model is tried again; the run goes on from here',
+} as const
+
+interface Moved {
+  parts: Pick<RunsParts, 'queries' | 'closeInstant'>
+  id: string
+  at: number
+  /** Writes all that its end is. */
+  close(reason: string | null): void
+}
+
+/** What each effect of the machine of a run is. */
+export const runEffects: Executors<Moved> = {
+  begin_run: ({ parts: { queries, closeInstant }, id, at }) => {
+    const { provider = '' } = JSON.parse(queries.byId.get(id)!.definition) as AgentSpec
+    closeInstant(at)
+    queries.begin.run(at, at, at + DEADLINE_MS, provider, id)
+  },
+  resume_run: ({ parts: { queries }, id, at }, { after }: { after: keyof typeof TAKEN_UP }) => {
+    // Cut off in the middle of a call: it may have been paid.
+    queries.assume.run({ id, at })
+    queries.extend.run(at + DEADLINE_MS, id)
+    const last = queries.lastStep.get(id)
+    const data: StepData['note'] = { text: TAKEN_UP[after], resumed: true }
+    queries.saveStep.run(id, (last?.n ?? 0) + 1, 'note', last?.round ?? 0, at, 0, JSON.stringify(data))
+  },
+  park_run: ({ parts: { queries }, id }, wait: { since: number; until: number; why: string }) =>
+    queries.park.run({ id, ...wait }),
+  end_run: ({ close }, { reason }: { reason: string | null }) => close(reason),
+}
 
 /** What each effect of the machine of a handoff is. */
 export const handoffEffects: Executors<{ start(depth: number): void }> = {
@@ -29,15 +76,9 @@ export function createFinishing(parts: RunsParts, making: Making) {
   const { store, clock, queries } = parts
   const { db } = store
 
-  /** The row, its deliveries and the handoff that started it. @param event of the machine */
-  function close(
-    run: RunRow,
-    end: RunEnd | { event: 'interrupted' | 'cancel'; reason: string; note: null },
-    at: number,
-    servers: readonly Server[],
-    eventId: string | null,
-  ): void {
-    const done = end.event === 'succeed' ? end : null
+  /** The row, its deliveries and the handoff that started it. @param reason why it did not succeed */
+  function close(run: RunRow, reason: string | null, at: number, { end, servers, eventId }: Ending): void {
+    const done = end?.event === 'succeed' ? end : null
     const hasFinding = done?.outcome === 'finding'
     const entity = entityOf(run, done)
     const claims = done?.claims ?? []
@@ -48,11 +89,11 @@ export function createFinishing(parts: RunsParts, making: Making) {
       verdict: done?.verdict ?? null,
       headline: done?.headline ?? (done?.outcome === 'no_op' ? nothingNew(run, at) : null),
       next_step: done?.nextStep ?? null,
-      note: done ? done.note || null : end.event === 'succeed' ? null : end.note,
+      note: end?.note || null,
       claims: claims.length ? JSON.stringify(claims) : null,
       verified_ok: claims.length ? claims.filter(({ ok }) => ok).length : null,
       verified_total: claims.length || null,
-      error: end.event === 'succeed' ? null : end.reason,
+      error: reason,
       servers: JSON.stringify(servers),
       results: JSON.stringify(resultsOf(stepsOf(run.id))),
       event_id: eventId,
@@ -61,7 +102,7 @@ export function createFinishing(parts: RunsParts, making: Making) {
     })
     // Cut off in the middle of a call: it may have been paid.
     queries.assume.run({ id: run.id, at })
-    settleRun(db, run.id, end.event === 'succeed' ? null : end.reason, at)
+    settleRun(db, run.id, reason, at)
     if (hasFinding && !run.practice) tell(run, entity.key, at)
     if (!run.practice) parts.incidents.ended(run, done !== null && closes(run, done), at)
     const handoff = queries.handoffTo.get(run.id)
@@ -183,43 +224,39 @@ export function createFinishing(parts: RunsParts, making: Making) {
     return given ? { label: given.label ?? run.label, key: given.key } : { label: run.label, key: run.entity }
   }
 
-  /** @throws SvcError wrong_state: it was ended meanwhile */
-  function step(run: RunRow, end: RunEnd, at: number): void {
-    const event =
-      end.event === 'succeed' ? { type: 'succeed', at } : { type: end.event, at, reason: end.reason }
-    move(db, { kind: 'run', id: run.id, name: run.id }, event)
+  /**
+   * One step by its machine, with what that asks for; inside the caller's transaction.
+   * @param ending what there is to be kept where it ends by the step
+   * @returns its state. @throws SvcError not_found; wrong_state: it was ended meanwhile
+   */
+  function step(id: string, event: LifecycleEvent & { at: number }, ending = NOTHING): string {
+    const { at } = event
+    const { state, effects } = move(db, { kind: 'run', id, name: id }, event)
+    const ended = (reason: string | null) => close(queries.byId.get(id)!, reason, at, ending)
+    carryOut('run', runEffects, effects, { parts, id, at, close: ended })
+    return state
   }
 
   return {
+    step,
     /** @throws SvcError not_found; wrong_state when it was ended meanwhile */
     finishRun: async (id: string, end: RunEnd, servers: readonly Server[]): Promise<void> => {
       const run = queries.byId.get(id) ?? fail('not_found', `no run has the id ${id}`)
       if (run.state !== 'running')
         fail('wrong_state', `run ${id} is ${run.state}`, { state: run.state, accepts: [] })
       const write = (eventId: string | null) => {
-        const at = clock.now()
-        step(run, end, at)
-        close(run, end, at, servers, eventId)
+        const reason = end.event === 'succeed' ? undefined : end.reason
+        step(id, { type: end.event, at: clock.now(), reason }, { end, servers, eventId })
       }
       const isTold = end.event === 'succeed' && end.outcome === 'finding' && !run.practice
       if (isTold) await parts.append(findingOf(run, end), write)
       else store.tx(() => write(null))
     },
-    /** A run that was moved to its end already, with nothing to show; inside the caller's transaction. */
-    close: (id: string, reason: string, at: number): void =>
-      close(queries.byId.get(id)!, { event: 'interrupted', reason, note: null }, at, [], null),
-    /** A run that must not be started. */
-    cap: (id: string, reason: string, at: number): void => {
-      move(db, { kind: 'run', id, name: id }, { type: 'cap', at, reason })
-      close(queries.byId.get(id)!, { event: 'cap', reason, note: null }, at, [], null)
-    },
     /** A person ends it. @throws SvcError not_found; wrong_state */
     cancelRun: (id: string, by: string): void =>
       store.tx(() => {
-        making.cancel(id)
         queries.cancelledBy.run(by, id)
-        const run = queries.byId.get(id)!
-        close(run, { event: 'cancel', reason: `cancelled by ${by}`, note: null }, clock.now(), [], null)
+        step(id, { type: 'cancel', at: clock.now(), reason: `cancelled by ${by}` })
       }),
   }
 }
@@ -241,8 +278,8 @@ function webhookOf(run: RunRow): string {
 
 /* Steps of runs as they happen, what they cost, and what may still be spent. */
 
-export function createJournal({ store, clock, queries, limits, usage }: RunsParts) {
-  const { db } = store
+export function createJournal(parts: RunsParts, { step: move }: Pick<Finishing, 'step'>) {
+  const { store, clock, queries, limits, usage } = parts
 
   /** @throws SvcError wrong_state: it was ended meanwhile */
   function running(id: string): RunRow {
@@ -355,8 +392,7 @@ export function createJournal({ store, clock, queries, limits, usage }: RunsPart
           JSON.parse(run.snapshot) as { context: { rounds?: number; max_rounds?: number } }
         ).context
         // One call more than there are rounds is made to conclude, and is none of them.
-        if (step.round > rounds && rounds < max_rounds)
-          move(db, { kind: 'run', id, name: id }, { type: 'round', at: step.at })
+        if (step.round > rounds && rounds < max_rounds) move(id, { type: 'round', at: step.at })
         queries.saveStep.run(id, step.n, step.kind, step.round, step.at, null, JSON.stringify(step.data))
         return null
       }),

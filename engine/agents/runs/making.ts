@@ -5,7 +5,7 @@ import { ROUNDS } from '../../documents/agent.ts'
 import { TRIGGER_DEFAULTS } from '../../documents/trigger.ts'
 import { fail } from '../../errors.ts'
 import { incidentQueries } from '../../incidents/steps.ts'
-import { firstSnapshot, move } from '../../log/lifecycle.ts'
+import { firstSnapshot } from '../../log/lifecycle.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { dollarsSql, parseDuration } from '../../model/units.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
@@ -257,11 +257,6 @@ export function createMaking(parts: Pick<RunsParts, 'store' | 'queries' | 'agent
         if (!how.practice) incidentQueries(store.db).copyRuns.run(again, run.id)
         return again
       }),
-
-    /** A person ends a run that waits or is at work. @throws SvcError not_found; wrong_state */
-    cancel: (id: string): void => {
-      move(store.db, { kind: 'run', id, name: id }, { type: 'cancel', at: parts.clock.now() })
-    },
   }
 }
 

@@ -10,7 +10,7 @@ import type { McpToolWrites } from '../mcp-tools/calls.ts'
 import { connectTools, type ExternalTools as ToolsOfServers } from '../mcp-tools/client.ts'
 import type { ExternalTools } from '../mcp-tools/types.ts'
 import { ModelFault, type ModelMessage, type ModelReply, type Models } from '../models/types.ts'
-import { runLoop } from './loop.ts'
+import { takeRun } from './policy.ts'
 import { Tape } from './tape.ts'
 import type { LoopEnd, RunEnd, RunPort, StartedRun, Step } from './types.ts'
 
@@ -102,7 +102,7 @@ export function startRunner(options: RunnerOptions): Runner {
     try {
       const servers = run.definition.mcp_servers ?? []
       tools = servers.length ? await options.connect(servers, signal) : NO_TOOLS
-      const end = await runLoop(run, {
+      const end = await takeRun(run, {
         port: telling,
         models: run.tape ? tapeModels(run.tape) : options.models,
         tools,

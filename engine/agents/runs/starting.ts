@@ -5,7 +5,6 @@
 import type { AgentSpec } from '../../../schemas/types.ts'
 import { ROUNDS } from '../../documents/agent.ts'
 import { fail } from '../../errors.ts'
-import { move } from '../../log/lifecycle.ts'
 import { nextTry } from '../models/faults.ts'
 import type { Finishing } from './finishing.ts'
 import { markerOf } from './prompt.ts'
@@ -13,15 +12,13 @@ import type { RunQueries, RunRow, StepRow, WaitingRow } from './queries.ts'
 import type { Claimed, Origin, RunsParts, StartedRun, Step, StepData, Unavailable } from './types.ts'
 
 const DAY_MS = 86_400_000
-const DEADLINE_MS = 15 * 60_000
 /** Runs of a chain after its first (SPEC.md, Limits: handoff chain). */
 const CHAIN_MAX = 3
 
 const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.parse(data) }) as Step
 
-export function createStarting(parts: RunsParts, finishing: Finishing, parking: Parking) {
+export function createStarting(parts: RunsParts, finishing: Finishing) {
   const { store, clock, queries } = parts
-  const { db } = store
 
   function startedOf(row: RunRow, steps: readonly StepRow[]): StartedRun {
     const definition = JSON.parse(row.definition) as AgentSpec
@@ -124,27 +121,10 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
     return null
   }
 
-  /** On the tape, behind what came between: that it did, and when the run went on. */
-  function noteStop(id: string, text: string, now: number): void {
-    const last = queries.lastStep.get(id)
-    const data: StepData['note'] = { text, resumed: true }
-    queries.saveStep.run(id, (last?.n ?? 0) + 1, 'note', last?.round ?? 0, now, 0, JSON.stringify(data))
-  }
-
-  function resume(row: Pick<RunRow, 'id'>, now: number): StartedRun | null {
-    const { state } = move(db, { kind: 'run', id: row.id, name: row.id }, { type: 'interrupted', at: now })
-    if (state !== 'running') {
-      finishing.close(row.id, 'it was interrupted again and again', now)
-      return null
-    }
-    queries.assume.run({ id: row.id, at: now })
-    return takenUp(row.id, 'the service stopped; the run goes on from here', now)
-  }
-
-  function takenUp(id: string, why: string, now: number): StartedRun {
-    queries.extend.run(now + DEADLINE_MS, id)
-    noteStop(id, why, now)
-    return startedOf(queries.byId.get(id)!, queries.steps.all(id))
+  /** By an event of its machine. @returns null: it has ended instead */
+  function takenUp(id: string, type: 'start' | 'interrupted' | 'go_on', at: number): StartedRun | null {
+    const state = finishing.step(id, { type, at })
+    return state === 'running' ? startedOf(queries.byId.get(id)!, queries.steps.all(id)) : null
   }
 
   /** A run that a finding woke goes on that finding's chain; known only once the finding's run has ended. */
@@ -166,13 +146,10 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
         ? `its chain has had ${CHAIN_MAX} runs after the first: agents wake one another by their findings`
         : refusal(row, agent, now)
     if (reason !== null) {
-      finishing.cap(row.id, reason, now)
+      finishing.step(row.id, { type: 'cap', at: now, reason })
       return null
     }
-    parts.closeInstant(now)
-    queries.begin.run(now, now, now + DEADLINE_MS, agent.provider ?? '', row.id)
-    move(db, { kind: 'run', id: row.id, name: row.id }, { type: 'start', at: now })
-    return startedOf(queries.byId.get(row.id)!, [])
+    return takenUp(row.id, 'start', now)
   }
 
   return {
@@ -194,7 +171,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
         }
         for (const row of running) {
           if (followed.has(row.id) || claimed.started.length >= most) continue
-          add(row, resume(row, now))
+          add(row, takenUp(row.id, 'interrupted', now))
         }
         claimed.nextAt = queries.nextParked.get(now) ?? null
         const parked = queries.parked.all()
@@ -202,9 +179,8 @@ export function createStarting(parts: RunsParts, finishing: Finishing, parking: 
         for (const row of queries.dueParked.all(now)) {
           if (claimed.started.length >= most) break
           if (atWork.filter(({ agent }) => agent === row.agent).length >= mostAtOnce(row.definition)) continue
-          parking.goOn(row.id, now)
           atWork.push(row)
-          claimed.started.push(takenUp(row.id, 'its model is tried again; the run goes on from here', now))
+          add(row, takenUp(row.id, 'go_on', now))
         }
         if (claimed.started.length >= most) return claimed
         for (const row of inTurn(queries, atWork, parked)) {
@@ -314,10 +290,7 @@ function linesOf(queries: RunQueries): Line[] {
  * that is stands in its row. How long it waits is models/faults.ts.
  */
 
-type Parking = ReturnType<typeof createParking>
-
-export function createParking({ store, clock, queries }: RunsParts) {
-  const { db } = store
+export function createParking({ store, clock, queries }: RunsParts, { step }: Finishing) {
   return {
     /**
      * @returns why it must not wait any longer; null: it waits
@@ -329,13 +302,8 @@ export function createParking({ store, clock, queries }: RunsParts) {
         const now = clock.now()
         const next = nextTry({ since: run.parked_since, tries: run.parked_times }, now, waitMs, 'a run')
         if ('refusal' in next) return next.refusal
-        move(db, { kind: 'run', id, name: id }, { type: 'park', at: now })
-        queries.park.run({ id, ...next, why: reason })
+        step(id, { type: 'park', at: now, ...next, why: reason })
         return null
       }),
-    /** Takes one that is due from its wait; inside the caller's transaction. */
-    goOn: (id: string, now: number): void => {
-      move(db, { kind: 'run', id, name: id }, { type: 'go_on', at: now })
-    },
   }
 }

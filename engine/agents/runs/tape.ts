@@ -1,6 +1,6 @@
 /** The steps of a run read back: what was said so far, and what is still to be done. */
 import type { ModelMessage, ToolAnswer, ToolCall, ToolSpec } from '../models/types.ts'
-import type { Shown, Step, StepKind, StepWrite, StoredReply } from './types.ts'
+import type { Parked, Shown, Step, StepKind, StepWrite, StoredReply } from './types.ts'
 
 /** Told of an external call that a stop came between: it may have happened, so it is not made again. */
 const INTERRUPTED = 'interrupted: the service stopped during this call; its outcome is unknown'
@@ -25,13 +25,32 @@ export class Tape {
     return this.replies().filter((reply) => !isCut(reply)).length
   }
 
-  /** Replies that were cut off. */
+  /** Replies that were cut off, those too that were asked for again whole. */
   get cuts(): number {
     return this.replies().filter(isCut).length
   }
 
   private replies(): StoredReply[] {
     return this.steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply ?? []) : []))
+  }
+
+  /** The last wait for the model since a reply; null: it answered since, or was never waited for. */
+  get parked(): Parked | null {
+    const last = this.steps.findLast(
+      ({ kind, data }) => (kind === 'note' && 'parked' in data) || (kind === 'model' && 'reply' in data),
+    )
+    return last?.kind === 'note' ? (last.data.parked ?? null) : null
+  }
+
+  /** The same where nothing was asked since: it waits now. */
+  get waitsNow(): Parked | null {
+    const { last } = this
+    return last?.kind === 'note' ? (last.data.parked ?? null) : null
+  }
+
+  /** How often it was taken up again. */
+  get resumed(): number {
+    return this.steps.filter((step) => step.kind === 'note' && step.data.resumed === true).length
   }
 
   /** The last thing said, asked or answered. */
@@ -138,6 +157,7 @@ export class Tape {
       else if (step.kind === 'model' && step.data.reply) {
         flush()
         const { text, calls, raw } = step.data.reply
+        if (step.data.again) continue
         // Cut off before it said anything: there is no such message.
         if (text === '' && calls.length === 0) continue
         messages.push({ role: 'assistant', text, calls, raw })
@@ -176,7 +196,7 @@ export class Tape {
 
   private lastReply(): StepOf<'model'> | null {
     const last = [...this.steps].reverse().find((step) => step.kind === 'model')
-    return last?.kind === 'model' && last.data.reply ? last : null
+    return last?.kind === 'model' && last.data.reply && !last.data.again ? last : null
   }
 
   private lastReplied(): number {

@@ -26,10 +26,10 @@ import type { RunQueries } from './queries.ts'
 /** Events that were shown, with how many each stood for. */
 export type Shown = [id: string, count: number][]
 
-/** What a step holds, by its kind. Steps are the tape: all a run needs to be understood and repeated. */
+/** What a step holds, by its kind. Steps are the tape: all that a loop needs to be understood and repeated. */
 export interface StepData {
   prompt: { system: string; message: string; tools: ToolSpec[]; marker: string; shown: Shown }
-  /** `reply` is absent while it is asked, and where it failed. */
+  /** `reply` is absent while it is asked, and where it failed; `again`: it was cut off, and is asked for again whole. */
   model: {
     asked: {
       choice: 'auto' | 'none' | 'any' | { tool: string }
@@ -38,6 +38,7 @@ export interface StepData {
     }
     reply?: StoredReply
     error?: { code: string; message: string }
+    again?: true
   }
   /** `result` is absent while an external tool is asked. */
   tool: {

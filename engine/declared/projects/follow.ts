@@ -3,7 +3,7 @@
  * objects of templates' plans and their ownership, how many projects use a skill.
  */
 
-import { advance, firstSnapshot, move } from '../../log/lifecycle.ts'
+import { advance, carryOut, type Executors, firstSnapshot, move } from '../../log/lifecycle.ts'
 import type { Database } from '../../log/store/handle.ts'
 import {
   type Doc,
@@ -185,8 +185,6 @@ export function followDrafts(db: Database, staged: readonly Staged[], { at }: St
     const event = eventOf(stored?.doc.draft === true, doc && doc.draft === true, revive !== null)
     if (!event) continue
     moveDraft(db, { id: key, name: String((doc ?? stored!.doc).name) }, { type: event }, at)
-    if (event === 'discard') queries.endSteps(key, 'stopped')
-    if (event === 'unapply') queries.ownKey(key, null)
   }
 }
 
@@ -297,12 +295,34 @@ function prepare(db: Database) {
   }
 }
 
-/** Moves the draft of a project by its machine. @throws SvcError wrong_state */
+type Moved = { queries: SetupQueries; id: string; at: number }
+
+/** What each effect of the machine of a draft writes. */
+export const draftEffects: Executors<Moved> = {
+  begin_again: ({ queries, id }, { who, instruction }: { who: string; instruction: string | null }) => {
+    queries.again(id, who, instruction)
+    queries.dropSteps(id)
+  },
+  show_step: (moved, { text }: { text: string }) => showStep(moved, text),
+  end_steps: ({ queries, id }, { as }: { as: 'done' | 'stopped' }) => queries.endSteps(id, as),
+  note_fault: ({ queries, id }, fault: { reason: string | null; no_provider: boolean }) =>
+    queries.fault(id, fault.reason, fault.no_provider),
+  forget_key: ({ queries, id }) => queries.ownKey(id, null),
+}
+
+/** A sub-step begins, and the one before it is done. */
+export function showStep({ queries, id, at }: Moved, text: string): void {
+  queries.endSteps(id, 'done')
+  queries.addStep(id, text, at)
+}
+
+/** Moves the draft of a project by its machine, with what that asks for. @throws SvcError wrong_state */
 export function moveDraft(
   db: Database,
   { id, name }: { id: string; name: string },
   event: { type: string; [key: string]: unknown },
   at: number,
 ): void {
-  move(db, { kind: 'draft', id, name }, { ...event, at })
+  const { effects } = move(db, { kind: 'draft', id, name }, { ...event, at })
+  carryOut('draft', draftEffects, effects, { queries: setupQueries(db), id, at })
 }

@@ -145,7 +145,6 @@ function applyPlan(declared: Declared, body: SetupApply, by: WriteBy, mintKeys: 
     )
     if (!draft) beginApplied(declared, id, plan)
     queries.savePlan(id, keptPlan(declared, plan), plan.who)
-    queries.fault(id, null, false)
     return { id, changeSet, keys: once(declared, id, plan, by, mintKeys) }
   })
   // What is held in memory of the sources is read again with the commit.

@@ -114,9 +114,7 @@ export async function planAgain(
       fail('invalid', 'instruction: there is no plan to change yet; give a goal', { field: 'instruction' })
     if (goal && goal !== doc.goal)
       declared.changes.commit(by, (edit) => putProject(edit, id, { ...projectOf(edit, id), goal }))
-    moveDraft(db, { id, name: doc.name }, { type: 'replan' }, at)
-    queries.again(id, body.who ?? row.who, instruction)
-    queries.dropSteps(id)
+    moveDraft(db, { id, name: doc.name }, { type: 'replan', who: body.who ?? row.who, instruction }, at)
     advance(db, { kind: 'project', id, name: doc.name }, 'plan', by.caller, at)
   })
   onPending()
@@ -144,11 +142,9 @@ export function stopPlanning(parts: DraftParts, word: string, by: WriteBy): void
         state: row.state,
         accepts: acceptedBy('draft', row.snapshot),
       })
-    moveDraft(store.db, { id, name: doc.name }, { type: 'interrupted' }, clock.now())
-    const queries = setupQueries(store.db)
-    queries.endSteps(id, 'stopped')
     // On an open instance nobody has a name.
-    queries.fault(id, by.caller.id === 'open' ? 'it was stopped' : `${by.caller.name} stopped it`, false)
+    const reason = by.caller.id === 'open' ? 'it was stopped' : `${by.caller.name} stopped it`
+    moveDraft(store.db, { id, name: doc.name }, { type: 'interrupted', reason }, clock.now())
   })
   onPending()
 }
@@ -160,9 +156,7 @@ function keepPlan(declared: Declared, of: OfSetup, given: unknown): boolean {
   const before = of.row.plan
   const problems = savePlan(declared, of, given)
   moveDraft(store.db, { id, name: doc.name }, { type: 'edit', problems }, clock.now())
-  const queries = setupQueries(store.db)
-  queries.fault(id, null, false)
-  return queries.byId(id)!.plan !== before
+  return setupQueries(store.db).byId(id)!.plan !== before
 }
 
 /** @returns how many problems it has. */

@@ -5,22 +5,25 @@
  */
 
 import type { Plan } from '../../../schemas/types.ts'
-import { roomAfter } from '../../agents/models/adapter.ts'
-import { nextTry, type Waited, waitWords } from '../../agents/models/faults.ts'
 import {
-  ModelFault,
-  type ModelMessage,
-  type ModelReply,
-  type Models,
-  type ToolCall,
-} from '../../agents/models/types.ts'
+  type Choice,
+  type LoopParts,
+  noteAt,
+  type Policy,
+  runLoop,
+  stepAt,
+  waitForModel,
+  waitUntil,
+} from '../../agents/loop.ts'
+import { waitWords } from '../../agents/models/faults.ts'
+import { ModelFault, type Models, type ToolCall, type ToolSpec } from '../../agents/models/types.ts'
 import type { UsageEntry } from '../../agents/models/usage.ts'
 import { fence } from '../../agents/runs/prompt.ts'
-import { callInText, shortened } from '../../agents/runs/tape.ts'
+import { Tape } from '../../agents/runs/tape.ts'
+import type { StepData, StepWrite, StoredReply, Unavailable } from '../../agents/runs/types.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { SvcError } from '../../errors.ts'
 import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
-import { within } from '../../net/fetch.ts'
 import { redact } from '../../net/redact.ts'
 import { lookAt, type PlanningReads, PROPOSE, planningTools } from './planning-tools.ts'
 import type { PlanningId, PlanningJob, PlanningPort } from './port.ts'
@@ -71,7 +74,8 @@ export function startPlanner(options: PlannerOptions): Planner {
 
   async function follow(job: PlanningJob, signal: AbortSignal): Promise<void> {
     try {
-      await planTurn(job, { ...options, signal })
+      // Nothing is reserved for a plan, so that it waits for nobody's money.
+      await writePlan(job, { ...options, signal, moneyFreed: async () => {} })
     } catch (error) {
       // A person stopped it, or the daemon stops.
       if (signal.aborted || (error instanceof SvcError && error.code === 'wrong_state')) return
@@ -95,208 +99,167 @@ export function startPlanner(options: PlannerOptions): Planner {
 const keyOf = ({ project, attempt }: PlanningId): string => `${project} ${attempt}`
 
 /*
- * How a plan is asked of a model: it may look at what is here first, then it must propose; what the check
- * finds is given back, until there is nothing more to fix or no round is left.
+ * Planning as a policy of the one loop: a model may look at what is here first, then it must propose; what the check
+ * finds is given back, until there is nothing more to fix or no round is left. Its tape is in memory alone.
  */
 
-/** Calls until a plan must be proposed, and rounds of fixing after it. */
+/** Replies until a plan must be proposed, and rounds of fixing after it. */
 const CALLS_MAX = 4
 const FIXES_MAX = 3
-const OUTPUT_TOKENS = 8_000
-/** Plans that were cut off; one more, and there is none. */
-const CUTS_MAX = 2
 
-interface TurnParts {
+interface PlanParts extends LoopParts {
   port: PlanningPort & PlanningReads & { recordModelUsage(entry: UsageEntry): Promise<void> }
-  models: Models
-  clock: Clock
   timers: Timers
-  signal: AbortSignal
 }
 
 /** @throws ModelFault; SvcError wrong_state when the planning is over; what the port throws */
-async function planTurn(job: PlanningJob, parts: TurnParts): Promise<void> {
-  await new Turn(job, parts).go()
+async function writePlan(job: PlanningJob, parts: PlanParts): Promise<void> {
+  const policy = new PlanPolicy(job, parts)
+  // With nothing here to look at, the first thing to do is to write.
+  if (job.facts.sources.length === 0) await parts.port.planningStep(job, 'write')
+  const end = await runLoop(policy.tape, policy, parts)
+  if (end !== 'over') throw end
 }
 
-class Turn {
-  private readonly messages: ModelMessage[]
-  private readonly tools
-  private calls = 0
-  private cuts = 0
+/** It is over, or it has failed. */
+type PlanEnd = 'over' | ModelFault
+
+class PlanPolicy implements Policy<PlanEnd> {
+  readonly outputTokens = 8_000
+  readonly cutsMax = 2
+  readonly asksCutAgain = true
+  readonly begin = null
+  readonly tape = new Tape([])
+  private readonly tools: ToolSpec[]
+  /** Plans that were checked; those after the first fix what the check found. */
+  private proposed = 0
+  private isWaiting = false
 
   constructor(
     private readonly job: PlanningJob,
-    private readonly parts: TurnParts,
+    private readonly parts: PlanParts,
   ) {
-    this.messages = [{ role: 'user', text: firstMessage(job) }]
     this.tools = planningTools(job)
-  }
-
-  async go(): Promise<void> {
-    // With nothing here to look at, the first thing to do is to write.
-    if (this.job.facts.sources.length === 0) await this.parts.port.planningStep(this.job, 'write')
-    for (;;) {
-      const isLast = this.calls >= CALLS_MAX - 1
-      const reply = await this.ask(isLast ? { tool: PROPOSE } : 'any')
-      const proposed = reply.calls.find(({ name }) => name === PROPOSE)
-      if (proposed) {
-        await this.propose(reply, proposed)
-        return
-      }
-      if (this.calls >= CALLS_MAX)
-        throw new ModelFault(
-          'malformed',
-          'the model wrote no plan: check that it supports tool calling, or choose another one',
-        )
-      await this.look(reply)
-    }
-  }
-
-  /** Looks at what was asked for; a reply without a call is told to make one. */
-  private async look(reply: ModelReply): Promise<void> {
-    this.messages.push({ role: 'assistant', text: reply.text, calls: reply.calls, raw: reply.raw })
-    if (reply.calls.length === 0) {
-      this.messages.push({ role: 'user', text: `Call the ${PROPOSE} tool with the plan now.` })
-      return
-    }
-    const results = []
-    for (const call of reply.calls) {
-      this.parts.signal.throwIfAborted()
-      results.push({ id: call.id, ...(await lookAt(call, this.job, this.parts.port)) })
-    }
-    this.messages.push({ role: 'tool', results })
-    await this.parts.port.planningStep(this.job, 'write')
-  }
-
-  private async propose(first: ModelReply, given: ToolCall): Promise<void> {
-    let reply = first
-    let call: ToolCall | undefined = given
-    for (let fixes = 0; ; fixes++) {
-      const { problems, isOver } = await this.parts.port.proposePlan(this.job, call?.arguments ?? {})
-      if (isOver || fixes >= FIXES_MAX) return
-      const told = `The check found problems. Fix them and call ${PROPOSE} again with the whole plan; keep every key.\n${problems
-        .map(({ where, message }) => `- ${where}: ${message}`)
-        .join('\n')}`
-      if (call) {
-        const { id } = call
-        const results = reply.calls.map((one) => ({
-          id: one.id,
-          content: one.id === id ? told : 'not looked at: the plan was proposed',
-          isError: one.id === id,
-        }))
-        this.messages.push({ role: 'assistant', text: reply.text, calls: reply.calls, raw: reply.raw })
-        this.messages.push({ role: 'tool', results })
-      } else this.messages.push({ role: 'user', text: told })
-      reply = await this.ask({ tool: PROPOSE })
-      call = reply.calls.find(({ name }) => name === PROPOSE)
-      if (!call) this.messages.push({ role: 'assistant', text: reply.text || '(nothing)', calls: [] })
-    }
-  }
-
-  /** A reply that came whole: one that was cut off is asked for again, with more room. */
-  private async ask(choice: 'any' | { tool: string }): Promise<ModelReply> {
-    const n = this.calls++
-    for (;;) {
-      const reply = await this.askOnce(choice, `${n}${this.cuts ? `.${this.cuts}` : ''}`)
-      if (reply.stop === 'refusal') throw new ModelFault('refused', 'the model refused to write a plan')
-      if (reply.stop !== 'length') return withNames(reply, this.tools, n)
-      if (++this.cuts > CUTS_MAX)
-        throw new ModelFault(
-          'malformed',
-          'the plan was longer than the model may write at once; narrow the goal, or choose a model that may write more',
-        )
-    }
-  }
-
-  private async askOnce(choice: 'any' | { tool: string }, n: string): Promise<ModelReply> {
-    const { models, signal, clock, port } = this.parts
-    signal.throwIfAborted()
-    const { outputTokens } = await models.resolve('', '')
-    const request = {
-      provider: '',
-      model: '',
+    const prompt = {
       system: PLANNING_RULES,
+      message: firstMessage(job),
       tools: this.tools,
-      choice,
-      maxTokens: roomAfter(OUTPUT_TOKENS, this.cuts, outputTokens),
-      signal,
+      marker: job.marker,
     }
-    const reply = await this.patiently(() => models.call({ ...request, messages: this.messages }))
-    await port.recordModelUsage({
-      id: `setup ${this.job.project} ${this.job.attempt} ${n}`,
-      at: clock.now(),
-      surface: 'setup',
-      agent: null,
-      runId: null,
-      practice: false,
-      model: reply.model,
-      provider: reply.provider,
-      keySource: reply.keySource,
-      calls: 1,
-      usage: reply.usage,
-      costUsd: reply.costUsd,
-    })
-    signal.throwIfAborted()
-    return reply
+    this.tape.put(stepAt(this.tape, parts.clock, 'prompt', { ...prompt, shown: [] }))
   }
 
-  /** Asks again what was too long, once it is shorter, and a model that is not to be had, as long as runs wait for theirs. */
-  private async patiently(call: () => Promise<ModelReply>): Promise<ModelReply> {
-    const { port, signal } = this.parts
-    let waited: Waited = { since: null, tries: 0 }
-    for (;;) {
-      try {
-        const reply = await call()
-        if (waited.since !== null) await port.planningWait(this.job, null)
-        return reply
-      } catch (error) {
-        signal.throwIfAborted()
-        if (!(error instanceof ModelFault)) throw error
-        if (error.code === 'overflow' && this.compact()) continue
-        if (!error.later) throw error
-        waited = await this.wait(error, error.later.waitMs, waited)
+  briefed() {
+    return { provider: '', model: '', system: PLANNING_RULES, tools: this.tools }
+  }
+
+  async choose(): Promise<{ choice: Choice }> {
+    const mustPropose = this.proposed > 0 || this.tape.rounds >= CALLS_MAX - 1
+    return { choice: mustPropose ? { tool: PROPOSE } : 'any' }
+  }
+
+  ends({ calls }: StoredReply): PlanEnd | null {
+    if (this.proposed > 0 || this.tape.rounds < CALLS_MAX || calls.some(isProposal)) return null
+    return new ModelFault(
+      'malformed',
+      'the model wrote no plan: check that it supports tool calling, or choose another one',
+    )
+  }
+
+  stopped(why: 'refused' | 'cut'): PlanEnd {
+    if (why === 'refused') return new ModelFault('refused', 'the model refused to write a plan')
+    return new ModelFault(
+      'malformed',
+      'the plan was longer than the model may write at once; narrow the goal, or choose a model that may write more',
+    )
+  }
+
+  async answerCalls(pending: readonly ToolCall[], { calls }: StoredReply): Promise<PlanEnd | null> {
+    const proposal = calls.find(isProposal)
+    if (proposal) {
+      const told = await this.propose(proposal.arguments)
+      if (told === null) return 'over'
+      for (const call of calls) {
+        const isIt = call === proposal
+        await this.answer(call, isIt ? told : 'not looked at: the plan was proposed', isIt)
       }
+      return null
+    }
+    for (const call of pending) {
+      this.parts.signal.throwIfAborted()
+      const named = { ...call, name: call.name.trim().toLowerCase() }
+      const { content, isError = false } = await lookAt(named, this.job, this.parts.port)
+      await this.answer(call, content, isError)
+    }
+    if (this.proposed === 0) await this.parts.port.planningStep(this.job, 'write')
+    return null
+  }
+
+  /** A reply that proposes nothing. */
+  async weigh({ calls }: StoredReply): Promise<PlanEnd | null> {
+    if (calls.some(isProposal) || (this.proposed === 0 && calls.length > 0)) return null
+    const told = this.proposed === 0 ? `Call the ${PROPOSE} tool with the plan now.` : await this.propose({})
+    if (told === null) return 'over'
+    this.tape.put(noteAt(this.tape, this.parts.clock, { text: 'it proposed nothing', say: told }))
+    return null
+  }
+
+  /** @returns what the model is told of it; null: the planning is over */
+  private async propose(given: unknown): Promise<string | null> {
+    const { problems, isOver } = await this.parts.port.proposePlan(this.job, given)
+    if (isOver || this.proposed++ >= FIXES_MAX) return null
+    const list = problems.map(({ where, message }) => `- ${where}: ${message}`)
+    return `The check found problems. Fix them and call ${PROPOSE} again with the whole plan; keep every key.\n${list.join('\n')}`
+  }
+
+  private async answer(call: ToolCall, result: string, isError: boolean): Promise<void> {
+    const data = { call, server: null, result, is_error: isError }
+    this.tape.put(stepAt(this.tape, this.parts.clock, 'tool', data))
+  }
+
+  async record(steps: readonly StepWrite[]): Promise<void> {
+    const { port, clock } = this.parts
+    for (const { kind, n, data } of steps) {
+      const reply = kind === 'model' ? (data as StepData['model']).reply : undefined
+      if (!reply) continue
+      if (this.isWaiting) await port.planningWait(this.job, null)
+      this.isWaiting = false
+      const { model, provider, keySource, usage, costUsd } = reply
+      await port.recordModelUsage({
+        ...{ id: `setup ${this.job.project} ${this.job.attempt} ${n}`, at: clock.now(), surface: 'setup' },
+        ...{ agent: null, runId: null, practice: false, calls: 1 },
+        ...{ model, provider, keySource, usage, costUsd },
+      })
     }
   }
 
-  /** @param asked milliseconds, as the provider says. @throws ModelFault where it must not wait any longer; an abort */
-  private async wait(fault: ModelFault, asked: number | null, waited: Waited): Promise<Waited> {
-    const { clock, timers, port, signal } = this.parts
-    const { code, message, provider } = fault
-    const reason = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
-    const next = nextTry(waited, clock.now(), asked, 'planning')
-    if ('refusal' in next) throw new ModelFault(code, `${reason}; ${next.refusal}`)
-    await port.planningWait(this.job, waitWords({ until: next.until, asked: asked !== null, reason }))
-    await within(timers, next.until - clock.now(), signal, new Promise<never>(() => {}))
-    signal.throwIfAborted()
-    return { since: next.since, tries: waited.tries + 1 }
+  unpaid(reason: string): PlanEnd {
+    return new ModelFault('refused', reason)
   }
 
-  /** What was said is longer than the model takes. @returns whether it is shorter now */
-  private compact(): boolean {
-    let isShorter = false
-    for (const [i, message] of this.messages.entries()) {
-      if (message.role !== 'tool') continue
-      const results = message.results.map((result) => ({ ...result, content: shortened(result.content) }))
-      isShorter ||= results.some(({ content }, at) => content !== message.results[at]!.content)
-      this.messages[i] = { role: 'tool', results }
-    }
-    return isShorter
+  failed(reason: string, { code, provider }: ModelFault): PlanEnd {
+    return new ModelFault(code, reason, provider)
+  }
+
+  /** It waits as long as runs do for theirs, and the sub-step says so. */
+  async away(why: Unavailable, otherwise: (reason: string) => PlanEnd): Promise<PlanEnd | null> {
+    const { tape, job } = this
+    const { clock, port } = this.parts
+    const refusal = await waitForModel(tape, why, 'planning', {
+      clock,
+      told: async (step, parked) => {
+        await port.planningWait(job, waitWords(parked))
+        this.isWaiting = true
+        tape.put(step)
+      },
+      waitUntil: (at) => waitUntil(at, this.parts),
+    })
+    return refusal === null ? null : otherwise(`${why.reason}; ${refusal}`)
   }
 }
 
-/** Names of tools as they are, and a call that was written as text as a call. */
-function withNames(reply: ModelReply, tools: ReturnType<typeof planningTools>, n: number): ModelReply {
-  const calls = reply.calls.map((call) => {
-    const wanted = call.name.trim().toLowerCase()
-    return { ...call, name: tools.find(({ name }) => name === wanted)?.name ?? call.name }
-  })
-  if (calls.length) return { ...reply, calls }
-  const written = callInText(reply.text, tools, `text_${n}`)
-  // Nothing of the provider's own blocks says that it was a call.
-  return written ? { ...reply, calls: [written], raw: undefined } : { ...reply, calls }
-}
+/** Models differ in case and spaces. */
+const isProposal = ({ name }: ToolCall): boolean => name.trim().toLowerCase() === PROPOSE
 
 /* What a model is told when it plans. */
 

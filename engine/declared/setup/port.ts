@@ -8,7 +8,7 @@ import { markerOf } from '../../agents/runs/prompt.ts'
 import { fail } from '../../errors.ts'
 import { acceptedBy } from '../../log/lifecycle.ts'
 import type { Declared } from '../declared.ts'
-import { moveDraft, PLANNING, type SetupRow, setupQueries } from '../projects/follow.ts'
+import { moveDraft, PLANNING, type SetupRow, setupQueries, showStep } from '../projects/follow.ts'
 import { checkNow, keptPlan } from './checking.ts'
 import { isFields } from './plan.ts'
 
@@ -66,7 +66,6 @@ export const planningPortNames = Object.keys(names) as (keyof PlanningPort)[]
 
 const WAITS = 'Waiting for the model: '
 const WAITED = 'The model was waited for, and answers again'
-const INTERRUPTED = 'svc was stopped while this was planned; plan it again'
 
 /** @param secret of the instance, for markers nobody outside can make up */
 export function planningPort(declared: Declared, secret: string): PlanningPort {
@@ -77,10 +76,7 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
   const docOf = (id: string) => kinds.project.find(id)!.doc
   const move = (row: SetupRow, event: { type: string; [key: string]: unknown }) =>
     moveDraft(db, { id: row.id, name: docOf(row.id).name }, event, clock.now())
-  const step = (id: string, text: string) => {
-    queries.endSteps(id, 'done')
-    queries.addStep(id, text, clock.now())
-  }
+  const show = (id: string, text: string) => showStep({ queries, id, at: clock.now() }, text)
 
   /** @throws SvcError wrong_state */
   function current({ project, attempt }: PlanningId): SetupRow {
@@ -97,7 +93,7 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
     const facts = factsOf(declared)
     queries.dropSteps(row.id)
     queries.claim(row.id)
-    step(row.id, `Reading what is here: ${countsOf(facts)}`)
+    show(row.id, `Reading what is here: ${countsOf(facts)}`)
     return {
       project: row.id,
       attempt: row.attempt,
@@ -111,12 +107,6 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
     }
   }
 
-  function interrupt(row: SetupRow): void {
-    move(row, { type: 'interrupted' })
-    queries.endSteps(row.id, 'stopped')
-    queries.fault(row.id, INTERRUPTED, false)
-  }
-
   return {
     claimPlannings: async (underWay) =>
       store.tx(() => {
@@ -127,7 +117,7 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
         for (const row of rows) {
           if (underWay.some(isSame(row))) continue
           // One that was taken up and is followed by nobody was cut off with the daemon.
-          if (row.claimed === row.attempt) interrupt(row)
+          if (row.claimed === row.attempt) move(row, { type: 'interrupted' })
           else begin.push(jobOf(row))
         }
         return { begin, over: underWay.filter((of) => !rows.some((row) => isSame(row)(of))) }
@@ -135,10 +125,7 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
 
     planningStep: async (of, given) =>
       store.tx(() => {
-        const row = current(of)
-        const event = given === 'write' ? { type: 'write' } : { type: 'look', source: given.look }
-        if (acceptedBy('draft', row.snapshot).includes(event.type)) move(row, event)
-        step(row.id, given === 'write' ? 'Writing the plan' : `Looking at what ${given.look} sends`)
+        move(current(of), given === 'write' ? { type: 'write' } : { type: 'look', source: given.look })
       }),
 
     planningWait: async (of, words) =>
@@ -147,30 +134,23 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
         const isWaiting = queries.running(row.id)?.startsWith(WAITS)
         const text = words === null ? WAITED : `${WAITS}${words}`
         if (isWaiting) queries.retell(row.id, text)
-        else if (words !== null) step(row.id, text)
+        else if (words !== null) show(row.id, text)
       }),
 
     proposePlan: async (of, given) =>
       store.tx(() => {
         const row = current(of)
         // It proposed at once, without having looked at anything.
-        if (acceptedBy('draft', row.snapshot).includes('write')) {
-          move(row, { type: 'write' })
-          step(row.id, 'Writing the plan')
-        }
-        move(queries.byId(row.id)!, { type: 'check' })
-        const rounds = fixRounds(row)
-        step(row.id, rounds ? 'Checking again' : 'Checking the plan')
-        return settle(row, given, rounds)
+        if (!acceptedBy('draft', row.snapshot).includes('check')) move(row, { type: 'write' })
+        move(row, { type: 'check' })
+        return settle(row, given, fixRounds(row))
       }),
 
     failPlanning: async (of, reason, noProvider) =>
       store.tx(() => {
         const row = queries.byId(of.project)
         if (!row || row.attempt !== of.attempt || !PLANNING.includes(row.state)) return
-        move(row, { type: 'fail', reason })
-        queries.endSteps(row.id, 'stopped')
-        queries.fault(row.id, reason, noProvider)
+        move(row, { type: 'fail', reason, no_provider: noProvider })
       }),
   }
 
@@ -190,26 +170,15 @@ export function planningPort(declared: Declared, secret: string): PlanningPort {
     if (isUsable) queries.savePlan(row.id, keptPlan(declared, plan), row.who)
     const over = { problems, isOver: true }
     if (problems.length === 0) {
-      move(queries.byId(row.id)!, { type: 'pass' })
-      queries.endSteps(row.id, 'done')
+      move(row, { type: 'pass' })
       return over
     }
     if (!isUsable && rounds >= FIX_ROUNDS) {
-      move(queries.byId(row.id)!, { type: 'fail', reason: EMPTY })
-      queries.endSteps(row.id, 'stopped')
-      queries.fault(row.id, EMPTY, false)
+      move(row, { type: 'fail', reason: EMPTY })
       return over
     }
-    move(queries.byId(row.id)!, { type: 'problems' })
-    if (queries.byId(row.id)!.state === 'fixing') {
-      step(
-        row.id,
-        `Fixing ${problems.length === 1 ? '1 thing' : `${problems.length} things`} the check found`,
-      )
-      return { problems, isOver: false }
-    }
-    queries.endSteps(row.id, 'done')
-    return over
+    move(row, { type: 'problems', problems: problems.length })
+    return queries.byId(row.id)!.state === 'fixing' ? { problems, isOver: false } : over
   }
 }
 

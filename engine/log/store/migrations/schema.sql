@@ -1,4 +1,4 @@
--- Version 30: all migrations, for a new file. Written by npm run generate.
+-- Version 31: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -611,7 +611,7 @@ CREATE TABLE ask_turns (
   snapshot TEXT NOT NULL CHECK (json_valid(snapshot)),
   state TEXT GENERATED ALWAYS AS (json_extract(snapshot, '$.value')) STORED,
   version INTEGER NOT NULL DEFAULT 1
-);
+, asked_as TEXT CHECK (asked_as IS NULL OR json_valid(asked_as)));
 CREATE INDEX ask_turns_session ON ask_turns (owner, session, seq);
 CREATE INDEX ask_turns_running ON ask_turns (state) WHERE state = 'running';
 CREATE INDEX ask_turns_age ON ask_turns (finished_at);

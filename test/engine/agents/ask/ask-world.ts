@@ -29,6 +29,8 @@ export interface AskWorld extends World {
   time: ManualTime
   ended: EndedTurn[]
   errors: Error[]
+  /** As a stop of the service; without it, with the end of the test. */
+  close(): Promise<void>
   /** Asks, and waits for the end. @returns the frames, with texts that follow one another as one */
   asked(question: string, more?: Partial<AskRequest>, caller?: AskCaller): Promise<AskFrame[]>
   /** Frames of a turn from number `after` on, until it ends. */
@@ -73,12 +75,17 @@ export async function openAskWorld(
     onError: (error) => void errors.push(error),
     finished: (turn) => void ended.push(turn),
   })
-  onTestFinished(async () => {
-    await ask.stop()
-    out.close()
-    await engine.close()
-    await models.close()
-  })
+  let closed: Promise<void> | null = null
+  const close = () => {
+    closed ??= (async () => {
+      await ask.stop()
+      out.close()
+      await engine.close()
+      await models.close()
+    })()
+    return closed
+  }
+  onTestFinished(close)
   const frames: AskWorld['frames'] = async (turn, after = 0, caller = MARIA) => {
     const told: { n: number; frame: AskFrame }[] = []
     await new Promise<void>((resolve, reject) => {
@@ -95,6 +102,7 @@ export async function openAskWorld(
     time,
     ended,
     errors,
+    close,
     frames,
     asked: async (question, body = {}, caller = MARIA) => {
       const { turn } = await ask.calls.ask(

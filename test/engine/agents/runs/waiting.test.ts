@@ -9,7 +9,7 @@ import {
   runQueries,
   waitingSql,
 } from '../../../../engine/agents/runs/queries.ts'
-import { createParking, createStarting } from '../../../../engine/agents/runs/starting.ts'
+import { createStarting } from '../../../../engine/agents/runs/starting.ts'
 import type { RunsParts } from '../../../../engine/agents/runs/types.ts'
 
 import { Tallies } from '../../../../engine/log/tallies.ts'
@@ -46,7 +46,7 @@ function openClaims(limits: Partial<ReturnType<RunsParts['limits']>> = {}) {
     onPending: () => undefined,
     secret: 'secret',
   } as unknown as RunsParts
-  const starting = createStarting(parts, createFinishing(parts, createMaking(parts)), createParking(parts))
+  const starting = createStarting(parts, createFinishing(parts, createMaking(parts)))
   let made = 0
   const wait = ({ agent, entity, practice = false, ...spec }: Waiting): string => {
     const definition = JSON.stringify({ ...spec, prompt: `Look as ${agent}.` } satisfies Partial<AgentSpec>)

@@ -1,16 +1,14 @@
 /**
- * One run, from where its tape stands to its end. Each step is on disk before the next is taken, so a
- * daemon that stops in the middle goes on from there: what was answered is not asked again, and an
- * external call that was begun is not made twice.
+ * A run as a policy of the one loop: it looks by its own tools and those of MCP servers, and ends with a conclusion
+ * whose claims hold, or with what it said last. Each step is on disk before the next is taken, so a daemon that
+ * stops in the middle goes on from there; an external call that was begun is not made twice.
  */
 import type { CheckedClaim, ReadRequest } from '../../../schemas/types.ts'
-import type { Clock } from '../../clock.ts'
 import { checkClaims } from '../claims.ts'
+import { AT_ONCE, type Choice, type LoopParts, type Policy, runLoop, stepAt } from '../loop.ts'
 import { decide, type ExternalTools, offered } from '../mcp-tools/client.ts'
 import type { ExternalTool } from '../mcp-tools/types.ts'
-import { roomAfter } from '../models/adapter.ts'
-import { type Reserved, reserveCall } from '../models/reserving.ts'
-import { ModelFault, type ModelReply, type Models, type ToolCall, type ToolSpec } from '../models/types.ts'
+import type { ToolCall } from '../models/types.ts'
 import { callOwnTool, ownTools } from './own-tools.ts'
 import {
   CONCLUDE,
@@ -23,7 +21,7 @@ import {
   systemOf,
   TIMELINE_TOKENS,
 } from './prompt.ts'
-import { callInText, isCut, Tape } from './tape.ts'
+import { isCut, Tape } from './tape.ts'
 import type {
   BriefQuestion,
   LoopEnd,
@@ -33,12 +31,10 @@ import type {
   StepData,
   StepKind,
   StepWrite,
+  StoredReply,
+  Unavailable,
 } from './types.ts'
 
-/** Of one reply, at first. */
-const OUTPUT_TOKENS = 4_096
-/** Replies of a run that were cut off; one more, and it has failed. */
-const CUTS_MAX = 4
 /** How often a run that must conclude is told to. */
 const TOLD_MAX = 2
 const GO_ON =
@@ -49,66 +45,43 @@ const BEGIN_AGAIN =
 const REPAIRS = 1
 const FAULTS_MAX = 3
 
-interface LoopParts {
+interface RunParts extends LoopParts {
   port: RunPort
-  models: Models
   tools: ExternalTools
-  clock: Clock
-  /** Ends what is asked: the deadline, a person, or the daemon's stop. */
-  signal: AbortSignal
-  /** Resolves when a call that held money has ended. @throws an abort of the signal */
-  moneyFreed(): Promise<void>
 }
-
-type Choice = StepData['model']['asked']['choice']
-
-/** What a call of the loop came to: an end, or null to go on. */
-type Ended = LoopEnd | null
 
 /** @returns how it ends; the caller writes that. @throws what the port throws; an abort of the signal */
-export async function runLoop(run: StartedRun, parts: LoopParts): Promise<LoopEnd> {
-  return await new Loop(run, parts).go()
+export async function takeRun(run: StartedRun, parts: RunParts): Promise<LoopEnd> {
+  const policy = new RunPolicy(run, parts)
+  if (!policy.tape.prompt) await policy.open()
+  const ended = await runLoop(policy.tape, policy, parts)
+  if (ended.event === 'park') return { ...ended, otherwise: policy.kept() ?? ended.otherwise }
+  return ended.event === 'succeed' ? ended : (policy.kept() ?? ended)
 }
 
-class Loop {
-  private readonly tape: Tape
-  private readonly external: ToolSpec[]
-
+class RunPolicy implements Policy<LoopEnd> {
+  readonly outputTokens = 4_096
+  readonly cutsMax = 4
+  readonly tape: Tape
   private readonly answering: Answering
 
   constructor(
     private readonly run: StartedRun,
-    private readonly parts: LoopParts,
+    private readonly parts: RunParts,
   ) {
     this.tape = new Tape(run.steps)
     this.answering = new Answering(run, this.tape, parts)
-    this.external = offered(parts.tools.tools, run.definition.tools ?? []).map(
+  }
+
+  /** What it is told first. */
+  async open(): Promise<void> {
+    const { run, parts } = this
+    const external = offered(parts.tools.tools, run.definition.tools ?? []).map(
       ({ name, description, input }) => ({ name, description, input }),
     )
-  }
-
-  async go(): Promise<LoopEnd> {
-    if (!this.tape.prompt) await this.begin()
-    for (;;) {
-      const ended = (await this.answerCalls()) ?? (await this.weighReply()) ?? (await this.ask())
-      if (ended?.event === 'park') return { ...ended, otherwise: this.kept() ?? ended.otherwise }
-      if (ended) return ended.event === 'succeed' ? ended : (this.kept() ?? ended)
-    }
-  }
-
-  /** A conclusion whose claims were sent back, and that nothing better came after: it is kept as it is. */
-  private kept(): RunEnd | null {
-    const last = this.tape.lastConclusion()
-    if (!last) return null
-    const conclusion = readConclusion(last.call.arguments, this.run.definition)
-    return typeof conclusion === 'string' ? null : succeeded(conclusion, last.claims)
-  }
-
-  private async begin(): Promise<void> {
-    const { run } = this
     const { message, shown } = run.told ?? firstMessage(run, await this.view())
-    const tools = [...ownTools(run), concludeTool(run.definition), ...this.external]
-    await this.write('prompt', 0, { system: systemOf(run), message, tools, marker: run.marker, shown })
+    const tools = [...ownTools(run), concludeTool(run.definition), ...external]
+    await this.write('prompt', { system: systemOf(run), message, tools, marker: run.marker, shown })
   }
 
   private async view(): Promise<FirstView | null> {
@@ -121,49 +94,77 @@ class Loop {
       : { timeline: await port.readFor(projects, asked.timeline) }
   }
 
-  /** Answers the calls of the last reply, in their order; those that only read, side by side. */
-  private async answerCalls(): Promise<Ended> {
-    for (;;) {
-      const [call] = this.tape.pending()
-      if (!call || this.refused) return null
-      this.parts.signal.throwIfAborted()
-      if (call.cut) await this.write('refused', this.tape.rounds, { call, reason: this.cutReason(call) })
-      else if (isConclude(call)) {
-        const ended = await this.conclude(call)
-        if (ended) return ended
-      } else await this.answering.answerNext()
+  briefed() {
+    const { provider = '', model = '', fallback_provider = '', fallback_model = '' } = this.run.definition
+    const { system, tools } = this.tape.prompt!
+    return {
+      provider,
+      model,
+      fallback: { provider: fallback_provider, model: fallback_model },
+      system,
+      tools,
     }
   }
 
-  /** The model said that it will not: what it began is nothing to act on. */
-  private get refused(): boolean {
-    return this.tape.reply?.stop === 'refusal'
+  async choose(): Promise<{ choice: Choice } | { end: LoopEnd }> {
+    if (this.isOver) return { end: this.exhausted('its rounds are used up') }
+    const forced = { tool: CONCLUDE }
+    if (this.isExtra) return { choice: this.run.definition.concludes ? forced : 'none' }
+    return { choice: this.tape.told > 0 ? forced : 'auto' }
+  }
+
+  /** The call behind its last round, which is made to conclude. */
+  private get isExtra(): boolean {
+    return this.tape.rounds === this.run.maxRounds
+  }
+
+  private get isOver(): boolean {
+    return this.tape.rounds > this.run.maxRounds
+  }
+
+  ends(): null {
+    return null
+  }
+
+  stopped(why: 'refused' | 'cut'): RunEnd {
+    const { cuts, lastText: note } = this.tape
+    if (why === 'refused') return { event: 'fail', reason: 'the model refused to answer', note }
+    const reason = `its reply was cut off ${cuts} times, the last time at ${this.lastRoom} tokens; ask for less in its prompt, or choose a model that may write more`
+    return { event: 'fail', reason, note }
+  }
+
+  /** In their order; those that only read, side by side. */
+  async answerCalls([call]: readonly ToolCall[]): Promise<LoopEnd | null> {
+    if (call!.cut) await this.write('refused', { call: call!, reason: this.cutReason(call!) })
+    else if (isConclude(call!)) return await this.conclude(call!)
+    else await this.answering.answerNext()
+    return null
   }
 
   private cutReason({ name }: ToolCall): string {
-    return `cut off: the reply had more than the ${this.lastRoom()} tokens there were for it, so ${name} was not called; call it again, shorter if you can. There is room for ${this.lastRoom()} tokens or more`
+    return `cut off: the reply had more than the ${this.lastRoom} tokens there were for it, so ${name} was not called; call it again, shorter if you can. There is room for ${this.lastRoom} tokens or more`
   }
 
   /** Tokens there were for the last reply. */
-  private lastRoom(): number {
+  private get lastRoom(): number {
     const last = this.tape.steps.findLast((step) => step.kind === 'model')
-    return last?.kind === 'model' ? last.data.asked.max_tokens : OUTPUT_TOKENS
+    return last?.kind === 'model' ? last.data.asked.max_tokens : this.outputTokens
   }
 
-  private async conclude(call: ToolCall): Promise<Ended> {
+  private async conclude(call: ToolCall): Promise<LoopEnd | null> {
     const { tape, run } = this
     const conclusion = readConclusion(call.arguments, run.definition)
     const sentBack = tape.sentBack
     if (typeof conclusion === 'string') {
-      await this.write('conclude', tape.rounds, { call, fault: conclusion, claims: [] })
+      await this.write('conclude', { call, fault: conclusion, claims: [] })
       return sentBack + 1 >= FAULTS_MAX ? this.lastWord(`its conclusion was refused: ${conclusion}`) : null
     }
     const claims = await this.checked(conclusion)
     const repairs = tape.steps.filter((step) => step.kind === 'conclude' && step.data.fault === null).length
-    await this.write('conclude', tape.rounds, { call, fault: null, claims })
+    await this.write('conclude', { call, fault: null, claims })
     // What is unproved may be right: it is shown as such, and costs no other call.
     const holds = claims.every(({ ok, unproved }) => ok || unproved)
-    return holds || repairs >= REPAIRS || this.isOver() ? succeeded(conclusion, claims) : null
+    return holds || repairs >= REPAIRS || this.isOver ? succeeded(conclusion, claims) : null
   }
 
   private async checked({ claims }: Conclusion): Promise<CheckedClaim[]> {
@@ -174,34 +175,36 @@ class Loop {
   }
 
   /** A reply without calls is the last word, unless the run has to conclude. */
-  private async weighReply(): Promise<Ended> {
+  async weigh(reply: StoredReply): Promise<LoopEnd | null> {
     const { tape, run } = this
-    const reply = tape.reply
-    if (!reply) return null
-    if (this.refused) return { event: 'fail', reason: 'the model refused to answer', note: tape.lastText }
-    if (isCut(reply) && tape.cuts > CUTS_MAX) return this.cutShort()
     if (reply.calls.length > 0 || tape.last?.kind !== 'model') return null
     if (isCut(reply)) {
       const say = reply.text.trim() ? GO_ON : BEGIN_AGAIN
-      await this.write('note', tape.rounds, { text: 'its reply was cut off', say, cut: true })
+      await this.write('note', { text: 'its reply was cut off', say, cut: true })
       return null
     }
-    if (run.definition.concludes && tape.told < TOLD_MAX && !this.isOver()) {
-      await this.write('note', tape.rounds, {
-        text: 'it stopped without a conclusion',
-        say: 'End this run with the conclude tool now: outcome finding with your note, or no_op.',
-      })
+    if (run.definition.concludes && tape.told < TOLD_MAX && !this.isOver) {
+      const say = 'End this run with the conclude tool now: outcome finding with your note, or no_op.'
+      await this.write('note', { text: 'it stopped without a conclusion', say })
       return null
     }
     const kept = this.kept()
     if (kept || !run.definition.concludes) return kept ?? this.lastWord(null)
     // A plain text is no conclusion of an agent that ends every run with the tool; it is kept as a note.
-    if (this.isOver()) return this.exhausted('it did not end with the conclude tool')
+    if (this.isOver) return this.exhausted('it did not end with the conclude tool')
     return {
       event: 'empty',
       reason: `it did not end with the conclude tool, though it was told to ${TOLD_MAX} times`,
       note: tape.lastText?.trim() || null,
     }
+  }
+
+  /** A conclusion whose claims were sent back, and that nothing better came after: it is kept as it is. */
+  kept(): RunEnd | null {
+    const last = this.tape.lastConclusion()
+    if (!last) return null
+    const conclusion = readConclusion(last.call.arguments, this.run.definition)
+    return typeof conclusion === 'string' ? null : succeeded(conclusion, last.claims)
   }
 
   /**
@@ -211,20 +214,9 @@ class Loop {
   private lastWord(fault: string | null): RunEnd {
     const { tape } = this
     const said = fault === null && tape.reply?.text.trim() ? tape.lastText?.trim() : undefined
-    if (said)
-      return succeeded(
-        {
-          outcome: 'finding',
-          note: said,
-          verdict: null,
-          headline: null,
-          nextStep: null,
-          entity: null,
-          claims: [],
-        },
-        [],
-      )
-    if (fault === null && this.isOver())
+    const nothing = { verdict: null, headline: null, nextStep: null, entity: null, claims: [] }
+    if (said) return succeeded({ outcome: 'finding', note: said, ...nothing }, [])
+    if (fault === null && this.isOver)
       return this.exhausted('its last reply was empty and its rounds are used up')
     const hint = tape.toolCalls === 0 ? '; it called no tool: check that the model supports tool calling' : ''
     return {
@@ -234,85 +226,20 @@ class Loop {
     }
   }
 
-  private cutShort(): RunEnd {
-    const reason = `its reply was cut off ${this.tape.cuts} times, the last time at ${this.lastRoom()} tokens; ask for less in its prompt, or choose a model that may write more`
-    return { event: 'fail', reason, note: this.tape.lastText }
+  begin: NonNullable<Policy<LoopEnd>['begin']> = (step, ceilingUsd) =>
+    this.parts.port.beginCall(this.run.id, step, ceilingUsd)
+
+  unpaid(reason: string): RunEnd {
+    return { event: 'cap', reason, note: this.tape.lastText }
   }
 
-  /** Asks the model once more. */
-  private async ask(): Promise<Ended> {
-    const { run, parts, tape } = this
-    parts.signal.throwIfAborted()
-    if (tape.rounds > run.maxRounds) return this.exhausted('its rounds are used up')
-    const isExtra = tape.rounds === run.maxRounds
-    const choice = this.choice(isExtra)
-    const { system, tools } = tape.prompt!
-    const { provider = '', model = '', fallback_provider = '', fallback_model = '' } = run.definition
-    const fallback = { provider: fallback_provider, model: fallback_model }
-    const at = parts.clock.now()
-    // A call that a stop came between stays on the tape as it is, and is asked again behind it.
-    const n = tape.next
-    const round = tape.rounds + 1
-    let asked: StepData['model']['asked'] = { choice, max_tokens: OUTPUT_TOKENS, ceiling_usd: null }
-    try {
-      const maxTokens = await this.room(provider, model)
-      const messages = tape.messages()
-      const request = { provider, model, system, messages, tools, choice, maxTokens, fallback }
-      let begun: StepWrite | null = null
-      const begin = (reserved: Reserved) => {
-        asked = { ...asked, max_tokens: reserved.maxTokens, ceiling_usd: reserved.ceilingUsd }
-        begun = { n, kind: 'model', round, at, ms: null, data: { asked } }
-        return parts.port.beginCall(run.id, begun, reserved.ceilingUsd)
-      }
-      const reserved = await reserveCall(parts.models, request, begin, () => parts.moneyFreed())
-      if (typeof reserved === 'string') return { event: 'cap', reason: reserved, note: tape.lastText }
-      tape.put(begun!)
-      const called = { ...request, maxTokens: reserved.maxTokens, signal: parts.signal }
-      const { ms, ...reply } = this.readCalls(await parts.models.call(called))
-      await this.put({ n, kind: 'model', round, at, ms, data: { asked, reply } })
-      return null
-    } catch (error) {
-      return await this.faulted(error, { n, round, at, asked }, isExtra)
-    }
+  failed(reason: string): RunEnd {
+    return this.isExtra ? this.exhausted(reason) : { event: 'fail', reason, note: this.tape.lastText }
   }
 
-  private choice(isExtra: boolean): Choice {
-    const forced = { tool: CONCLUDE }
-    if (isExtra) return this.run.definition.concludes ? forced : 'none'
-    return this.tape.told > 0 ? forced : 'auto'
-  }
-
-  /** Tokens for the next reply: more after each that was cut off, as far as the model may write. */
-  private async room(provider: string, model: string): Promise<number> {
-    const { cuts } = this.tape
-    if (cuts === 0) return OUTPUT_TOKENS
-    const { outputTokens } = await this.parts.models.resolve(provider, model)
-    return roomAfter(OUTPUT_TOKENS, cuts, outputTokens)
-  }
-
-  private async faulted(
-    error: unknown,
-    { n, round, at, asked }: { n: number; round: number; at: number; asked: StepData['model']['asked'] },
-    isExtra: boolean,
-  ): Promise<Ended> {
-    if (!(error instanceof ModelFault) || error.code === 'aborted') throw error
-    const { message, code, provider, later } = error
-    const ms = this.parts.clock.now() - at
-    await this.put({ n, kind: 'model', round, at, ms, data: { asked, error: { code, message } } })
-    if (code === 'overflow' && (await this.compact())) return null
-    const reason = provider && !message.startsWith(provider) ? `${provider}: ${message}` : message
-    const end: RunEnd = isExtra ? this.exhausted(reason) : { event: 'fail', reason, note: this.tape.lastText }
-    return later ? { event: 'park', why: { reason, waitMs: later.waitMs }, otherwise: end } : end
-  }
-
-  /** What was said is longer than the model takes. @returns whether it is shorter now */
-  private async compact(): Promise<boolean> {
-    const { tape } = this
-    const upTo = tape.toCompact()
-    if (upTo === null) return false
-    const text = 'it was longer than the model takes; older answers of tools are told in short from here on'
-    await this.write('note', tape.rounds, { text, compacted: upTo })
-    return true
+  /** It leaves its place to others, and is taken up again when its model is tried anew. */
+  async away(why: Unavailable, otherwise: (reason: string) => LoopEnd): Promise<LoopEnd> {
+    return { event: 'park', why, otherwise: otherwise(why.reason) as RunEnd }
   }
 
   private exhausted(why: string): RunEnd {
@@ -320,36 +247,13 @@ class Loop {
     return { event: 'exhaust', reason, note: this.tape.lastText }
   }
 
-  private isOver(): boolean {
-    return this.tape.rounds > this.run.maxRounds
+  async record(steps: readonly StepWrite[]): Promise<void> {
+    await this.parts.port.recordSteps(this.run.id, steps)
   }
 
-  /** Weak models write a call as text. */
-  private readCalls(reply: ModelReply): ModelReply {
-    if (reply.calls.length) return reply
-    const call = callInText(reply.text, this.tape.prompt!.tools, `text-${this.tape.rounds}`)
-    return call ? { ...reply, calls: [call] } : reply
-  }
-
-  private async write<K extends StepKind>(
-    kind: K,
-    round: number,
-    data: StepData[K],
-    began?: number,
-  ): Promise<void> {
-    const now = this.parts.clock.now()
-    await this.put({
-      n: this.tape.next,
-      kind,
-      round,
-      at: began ?? now,
-      ms: now - (began ?? now),
-      data,
-    } as StepWrite)
-  }
-
-  private async put(step: StepWrite): Promise<void> {
-    await this.parts.port.recordSteps(this.run.id, [step])
+  private async write<K extends StepKind>(kind: K, data: StepData[K]): Promise<void> {
+    const step = stepAt(this.tape, this.parts.clock, kind, data)
+    await this.record([step])
     this.tape.put(step)
   }
 }
@@ -366,19 +270,12 @@ function succeeded(
  * made side by side; the tape has them in the order they were asked in, whichever came back first.
  */
 
-/** Made side by side at most: each reads the store, or asks a server. */
-export const AT_ONCE = 8
 /** The tool of our own that does not only read. */
 const WRITES = 'remember'
 
 const isConclude = ({ name }: ToolCall): boolean => name.trim().toLowerCase() === CONCLUDE
 
-interface AnsweringParts {
-  port: RunPort
-  tools: ExternalTools
-  clock: Clock
-  signal: AbortSignal
-}
+type AnsweringParts = Pick<RunParts, 'port' | 'tools' | 'clock' | 'signal'>
 
 class Answering {
   constructor(

@@ -1,16 +1,16 @@
 /** Texts and lists in pages that hold no more than a number of tokens. */
 
-import type { InspectedRecord, InspectRequest } from '../../schemas/types.ts'
-import type { Row } from '../calls.ts'
-import { fail } from '../errors.ts'
-import { cautiousTokens } from '../log/brief/brief.ts'
-import type { Query } from '../log/store/scan.ts'
-import { projectScope, type ReadContext } from '../log/timeline/context.ts'
-import { readDocument, readDocuments } from '../log/timeline/documents.ts'
-import { compilePlan, type Plan, parseInstant, queryOf, resolveWindow } from '../log/timeline/plan.ts'
-import { parseEventId } from '../log/timeline/present.ts'
-import { parseDuration } from '../model/units.ts'
-import { redact } from '../net/redact.ts'
+import type { InspectedRecord, InspectRequest } from '../../../schemas/types.ts'
+import type { Row } from '../../calls.ts'
+import { fail } from '../../errors.ts'
+import { parseDuration } from '../../model/units.ts'
+import { redact } from '../../net/redact.ts'
+import { cautiousTokens } from '../brief/brief.ts'
+import type { Query } from '../store/scan.ts'
+import { projectScope, type ReadContext } from './context.ts'
+import { readDocument, readDocuments } from './documents.ts'
+import { compilePlan, type Plan, parseInstant, queryOf, resolveWindow } from './plan.ts'
+import { parseEventId } from './present.ts'
 
 export const cursorOf = (at: number): string => `at:${at}`
 
