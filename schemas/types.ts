@@ -12680,6 +12680,31 @@ export interface PartWritten {
    * What should be known although it is allowed, such as a label that a trigger needs and no event has; absent: nothing.
    */
   warnings?: string[]
+  /**
+   * Of the addresses in notify, in their order (triggers); absent: none were given.
+   */
+  subscriptions?: SubscriptionCreated[]
+}
+/**
+ * A subscription made, or the one there was.
+ */
+export interface SubscriptionCreated {
+  /**
+   * Id.
+   */
+  subscription_id: string
+  /**
+   * Key of the webhook-signature header, shown once; absent for one that existed.
+   */
+  secret?: string
+  /**
+   * Project, by id.
+   */
+  project?: string
+  /**
+   * True when the same address was subscribed already.
+   */
+  existing?: boolean
 }
 /**
  * An agent of a plan.
@@ -13902,6 +13927,19 @@ export interface ProjectResultDetail {
    */
   external: boolean
   /**
+   * How many of its claims hold; null: none were made.
+   */
+  claims: null | {
+    /**
+     * That hold.
+     */
+    held: number
+    /**
+     * All.
+     */
+    total: number
+  }
+  /**
    * A practice run.
    */
   practice: boolean
@@ -13987,6 +14025,19 @@ export interface ProjectResult {
    * A practice run.
    */
   practice: boolean
+  /**
+   * How many of its claims hold; null: none were made.
+   */
+  claims: null | {
+    /**
+     * That hold.
+     */
+    held: number
+    /**
+     * All.
+     */
+    total: number
+  }
   /**
    * What was found of its incident so far, in this project; null: nothing was.
    */
@@ -16955,6 +17006,27 @@ export interface TriggerWrite {
    * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
    */
   severity_field?: string
+  /**
+   * Who is told of its firings, saved in the same transaction: all of it, or nothing. Absent: nobody is added or removed.
+   */
+  notify?: {
+    /**
+     * Agents it wakes: these and no others, each where it is used. Absent: they stay as they are.
+     *
+     * @maxItems 50
+     *
+     * Items: Agent.
+     */
+    agents?: string[]
+    /**
+     * Addresses that are subscribed besides those that are: an http or https URL, #channel of Slack, or slack://channel/ and its id or name.
+     *
+     * @maxItems 10
+     *
+     * Items: Address.
+     */
+    addresses?: string[]
+  }
 }
 /**
  * Body of POST of an undo.
@@ -18378,27 +18450,6 @@ export interface StatsRow {
    * +n (xR), new, gone or none.
    */
   change: string
-}
-/**
- * A subscription made, or the one there was.
- */
-export interface SubscriptionCreated {
-  /**
-   * Id.
-   */
-  subscription_id: string
-  /**
-   * Key of the webhook-signature header, shown once; absent for one that existed.
-   */
-  secret?: string
-  /**
-   * Project, by id.
-   */
-  project?: string
-  /**
-   * True when the same address was subscribed already.
-   */
-  existing?: boolean
 }
 /**
  * Who firings are delivered to: an address, or an agent that fetches them.

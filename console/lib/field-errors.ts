@@ -15,8 +15,12 @@ export function fieldErrors(error: Error | null): FieldErrors {
   return found
 }
 
-/** The fault of a field or of anything below it: "filters[0]" for "filters[0].value". */
+/** The fault of a field or of anything below it: "filters[0]" for "filters[0].value", "notify.addresses" for its first. */
 export function faultAt(errors: FieldErrors, path: string): string | undefined {
-  const below = Object.keys(errors).find((at) => at === path || at.startsWith(`${path}.`))
+  const below = Object.keys(errors).find((at) => at === path || /^[.[]/.test(rest(at, path)))
   return below === undefined ? undefined : errors[below]
 }
+
+/** What follows a field in a path below it; nothing where it is not below. */
+export const rest = (path: string, field: string): string =>
+  path.startsWith(field) ? path.slice(field.length) : ''

@@ -1,6 +1,6 @@
 /** Faults of a form at their fields: each from when its field is left, all from when it is submitted. */
 import { type FocusEvent, useEffect, useRef, useState } from 'react'
-import type { FieldErrors } from './field-errors.ts'
+import { type FieldErrors, rest } from './field-errors.ts'
 
 export interface ShownFaults {
   /** Those to show now. */
@@ -39,6 +39,3 @@ export function useShownFaults(found: FieldErrors, refused: Error | null): Shown
     showAll: () => setSubmits((n) => n + 1),
   }
 }
-
-/** What follows a field in a path below it; nothing where it is not below. */
-const rest = (path: string, field: string): string => (path.startsWith(field) ? path.slice(field.length) : '')

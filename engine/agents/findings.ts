@@ -306,6 +306,7 @@ function presentResult(row: ResultRow, incident: FindingIncident | null): Projec
     mark: presentMark(row),
     external: row.external === 1,
     practice: row.practice === 1,
+    claims: row.verified_total === null ? null : { held: row.verified_ok ?? 0, total: row.verified_total },
     incident,
   }
 }
