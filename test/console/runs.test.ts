@@ -297,7 +297,7 @@ describe('two runs side by side', () => {
       differs: true,
     })
     expect(by.get('Cost')).toMatchObject({ left: '<$0.01', right: '— not priced' })
-    expect(by.get('Claims')).toMatchObject({ left: '1 of 2 claims hold', right: 'none' })
+    expect(by.get('Claims')).toMatchObject({ left: '1 of 2 claims holds', right: 'none' })
     expect(by.get('Tokens in')!.differs).toBe(false)
   })
 
