@@ -121,7 +121,7 @@ test('what was put by hand is laid out again by Tidy up, and stands where it sto
   await press(page, 'ControlOrMeta+Shift+z')
   await expect.poll(positions).toEqual([])
   await page.getByRole('button', { name: 'Review and apply' }).click()
-  await expect(page.getByText('all laid out again')).toBeVisible()
+  await expect(page.getByText('all laid out again', { exact: true })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Keep', exact: true })).toBeEnabled()
   await page.getByRole('button', { name: 'Discard…' }).click()
   await page

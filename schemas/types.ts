@@ -6597,6 +6597,12 @@ export interface FindingCreated {
    */
   claims: CheckedClaim[]
   /**
+   * Open incidents it is about, and is shown on: that of the firing it answers, else those of its entity.
+   *
+   * Items: Incident.
+   */
+  incidents?: string[]
+  /**
    * What should be known of it: an entity that no event has, an event it names that cannot be read here.
    *
    * Items: One of them.

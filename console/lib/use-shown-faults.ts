@@ -5,6 +5,8 @@ import { type FieldErrors, rest } from './field-errors.ts'
 export interface ShownFaults {
   /** Those to show now. */
   shown: FieldErrors
+  /** All are shown: it was submitted. */
+  isSubmitted: boolean
   /** Of the element round the fields, each of which has its path as `data-field`. */
   form: { ref: { current: HTMLFormElement | null }; onBlur: (event: FocusEvent) => void }
   /** Shows all, and goes to the first field that has one once it is marked. */
@@ -26,6 +28,7 @@ export function useShownFaults(found: FieldErrors, refused: Error | null): Shown
   }, [submits, refused])
   return {
     shown: Object.fromEntries(Object.entries(found).filter(([path]) => isShown(path))),
+    isSubmitted: submits > 0,
     form: {
       ref,
       onBlur: (event) => {

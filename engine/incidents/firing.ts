@@ -15,6 +15,7 @@ import {
   fireAgain,
   fireMany,
   type IncidentRow,
+  idOf,
   incidentQueries,
   NOBODY,
   QUIET_MS,
@@ -141,6 +142,23 @@ export function createFiringIncidents({ store, ctx, changed }: FiringIncidentsPa
       if (incident_id === null) return
       queries.addRun.run(incident_id, run)
       tell(incident_id)
+    },
+
+    /**
+     * An outside agent recorded a finding: the incidents it is about have it, and who follows them is told.
+     * @param of its entity, and the delivery it answers, if any; `project` null: whoever writes may see all of them
+     * @returns ids of these incidents
+     */
+    foundOutside: (
+      run: string,
+      of: { label: string; value: string; delivery: string | null; project: string | null },
+    ): string[] => {
+      const numbers = queries.ofFinding.all(of)
+      for (const number of numbers) {
+        queries.addRun.run(number, run)
+        tell(number)
+      }
+      return numbers.map(idOf)
     },
 
     /**

@@ -188,7 +188,10 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
     },
   })
   const booted = bootCatalog(declared, held.catalog, options.boot ?? {})
-  const findings = findingNeeds(declared, ctx, accept, outbox.ending)
+  const findings = findingNeeds(
+    ...([declared, ctx, accept, outbox.ending] as const),
+    parts.incidents.incidents.foundOutside,
+  )
   const runs = runNeeds({
     ...{ tallies, declared, ctx, clock, findings, secret, onPending },
     closeInstant: (at) => stamp.close(at),

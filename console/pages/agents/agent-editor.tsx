@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Agent, AgentWrite, PartWritten } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type AgentDraft, NEW_AGENT, writeOf } from '../../lib/agent-form.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -61,6 +62,7 @@ export function AgentEditor({
       showsWarnings: true,
     },
   )
+  const faults = fieldErrors(change.error)
   return (
     <form
       onSubmit={(event) => {
@@ -72,6 +74,7 @@ export function AgentEditor({
         <DraftRestored of={kept} />
         {!stored && (
           <TextInput
+            {...marksOf(faults)('name')}
             label="Name"
             value={draft.name}
             onChange={(e) => set('name', e.currentTarget.value)}
@@ -93,12 +96,14 @@ export function AgentEditor({
           />
         )}
         <AgentFields
+          errors={faults}
           draft={draft}
           set={set}
           tokenStored={stored?.webhook_token_configured ?? false}
           wokenBy={
             <Select
               label="Woken by"
+              {...marksOf(faults)('trigger')}
               description="Without one, only a handoff starts the agent"
               data={(triggers.data ?? []).map(({ name }) => name)}
               value={draft.trigger || null}
@@ -120,6 +125,7 @@ export function AgentEditor({
         />
         <Warnings of={warningsBeside(warnings, stored?.warnings)} />
         <Refusal
+          title="Couldn’t save the agent"
           error={change.error}
           {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}

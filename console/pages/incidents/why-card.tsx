@@ -8,8 +8,11 @@ import { predicateWords } from '../../../schemas/words.ts'
 import { api } from '../../client.ts'
 import { triggerPath, valueWords } from '../../lib/firings.ts'
 import { momentOf, thresholdOf, type ValueLine, valueLine } from '../../lib/incident-evidence.ts'
+import { middle } from '../../lib/middle.ts'
 import { clock, durationMs, moment } from '../../lib/time.ts'
+import { Brush, type Span } from '../../parts/brush.tsx'
 import { work } from '../../trigger-client.ts'
+import { useChanges } from './use-evidence.ts'
 
 const HEIGHT = 84
 const LEFT = 30
@@ -21,7 +24,16 @@ const TYPED = 3
 const BEFORE_MS = 10 * 60_000
 const AFTER_MS = 25 * 60_000
 
-export function WhyCard({ firing, firings }: { firing: FiringDetail; firings: readonly Firing[] }) {
+export function WhyCard({
+  firing,
+  firings,
+  onSpan,
+}: {
+  firing: FiringDetail
+  firings: readonly Firing[]
+  /** A span of the line was chosen: the evidence of it is shown. */
+  onSpan: (span: Span) => void
+}) {
   const { trigger, sentence } = firing
   const line = useLine(firing)
   return (
@@ -37,7 +49,7 @@ export function WhyCard({ firing, firings }: { firing: FiringDetail; firings: re
         </span>
       </div>
       {line && line.points.length > 1 ? (
-        <Chart line={line} firing={firing} firings={firings} />
+        <Chart line={line} firing={firing} firings={firings} onSpan={onSpan} />
       ) : (
         <div style={{ padding: '0 14px 10px', fontSize: 13.5, overflowWrap: 'anywhere' }}>{sentence}.</div>
       )}
@@ -95,10 +107,12 @@ function Chart({
   line: { points, threshold },
   firing,
   firings,
+  onSpan,
 }: {
   line: ValueLine
   firing: FiringDetail
   firings: readonly Firing[]
+  onSpan: (span: Span) => void
 }) {
   const { ref, width } = useElementSize()
   const [from, to] = [points[0]!.at, points.at(-1)!.at]
@@ -111,10 +125,14 @@ function Chart({
   const isLate = x(at) > LEFT + wide * 0.8
   const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')
   const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
-  const words = `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, at, true)}${threshold === null ? '' : `; it fires ${predicateWords(firing.predicate ?? '')}`}`
+  const changes = useChanges(firing)
+    .map((event) => ({ event, at: Date.parse(event.event_time) }))
+    .filter((one) => one.at >= from && one.at <= to)
+  const named = changes.filter((one) => one.at <= at).toSorted((a, b) => b.at - a.at)[0]
+  const words = `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, at, true)}${threshold === null ? '' : `; it fires ${predicateWords(firing.predicate ?? '')}`}${changes.map((one) => `; ${one.event.text} at ${moment(one.at, at, true)}`).join('')}`
   return (
     <div ref={ref} style={{ margin: '0 14px 8px' }}>
-      <div role="img" aria-label={words} style={{ height: HEIGHT }}>
+      <div role="img" aria-label={words} style={{ height: HEIGHT, position: 'relative' }}>
         {wide > 0 && (
           <svg width={width} height={HEIGHT} aria-hidden fontSize={11} fill="var(--text-2)">
             <text x={LEFT - 6} y={y(0)} textAnchor="end">
@@ -153,6 +171,13 @@ function Chart({
                   <path d="M4 0 8 4 4 8 0 4Z" />
                 </g>
               ))}
+            {changes.map((one) => (
+              <g key={one.event.id} className="change-mark">
+                <title>{`${moment(one.at, at, true)} ${one.event.text}`}</title>
+                <line x1={x(one.at)} x2={x(one.at)} y1={0} y2={y(0)} />
+                {one === named && <ChangeName text={one.event.text} x={x(one.at)} left={LEFT} />}
+              </g>
+            ))}
             <line className="fired-line" x1={x(at)} x2={x(at)} y1={0} y2={y(0)} />
             <text
               x={x(at) + (isLate ? -5 : 5)}
@@ -172,7 +197,32 @@ function Chart({
           </svg>
         )}
       </div>
+      <Brush
+        label="Span of the value over time"
+        style={{ marginTop: -HEIGHT, marginLeft: LEFT, height: HEIGHT }}
+        from={from}
+        stepMs={(to - from) / points.length}
+        steps={points.length}
+        sayStep={(i) => `${moment(points[i]!.at, at, true)}: ${points[i]!.value}`}
+        onPick={onSpan}
+      />
       <VisuallyHidden>{words}</VisuallyHidden>
     </div>
+  )
+}
+
+/** Left of its mark where there is room, else right of it. */
+function ChangeName({ text, x, left }: { text: string; x: number; left: number }) {
+  const shown = middle(text, 28)
+  const isLeft = x - left > shown.length * 6.2
+  return (
+    <text
+      x={x + (isLeft ? -5 : 5)}
+      y={isLeft ? 10 : 24}
+      textAnchor={isLeft ? 'end' : 'start'}
+      fontWeight={600}
+    >
+      {shown}
+    </text>
   )
 }

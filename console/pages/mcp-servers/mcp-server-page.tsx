@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { McpServer, McpServerWrite } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
@@ -115,6 +116,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         {!stored && (
           <TextInput
             label="Name"
+            {...marksOf(fieldErrors(change.error))('name')}
             value={name}
             onChange={(e) => set({ name: e.currentTarget.value })}
             required
@@ -124,6 +126,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         )}
         <TextInput
           label="Address"
+          {...marksOf(fieldErrors(change.error))('url')}
           placeholder="https://mcp.example/mcp"
           value={url}
           onChange={(e) => set({ url: e.currentTarget.value })}
@@ -131,6 +134,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         />
         <TextInput
           label="Header of the credential"
+          {...marksOf(fieldErrors(change.error))('auth_header')}
           description="Default: Authorization"
           value={header}
           onChange={(e) => set({ header: e.currentTarget.value })}
@@ -144,6 +148,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         {!credential && (
           <PasswordInput
             label="Credential"
+            {...marksOf(fieldErrors(change.error))('auth_value')}
             description={
               stored?.auth_value_configured
                 ? `Stored. Leave empty to keep. ${REFERENCES}`

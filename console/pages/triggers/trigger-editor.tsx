@@ -3,7 +3,6 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
-import { ApiError } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
 import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
@@ -82,14 +81,13 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
             verdict={<Verdict trial={trial} window={window} isReady={definition !== null} />}
           />
           <Warnings of={warningsBeside(props.warnings, stored?.warnings)} />
-          {isToldWhole(change.error) && (
-            <Refusal
-              error={change.error}
-              title="Couldn’t save the trigger"
-              {...(props.onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, props.onTakeTheirs) } : {})}
-              onKeepMine={() => change.mutate(undefined)}
-            />
-          )}
+          <Refusal
+            error={change.error}
+            faults={faults.isSubmitted ? typed : {}}
+            title="Couldn’t save the trigger"
+            {...(props.onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, props.onTakeTheirs) } : {})}
+            onKeepMine={() => change.mutate(undefined)}
+          />
           <Group align="flex-start" className="sentence-end">
             {!stored && (
               <NameField
@@ -131,13 +129,6 @@ const withoutAddresses = (draft: TriggerDraft): TriggerDraft => ({
   ...draft,
   addresses: draft.addresses.filter((typed) => typed.startsWith('#')),
 })
-
-/** Whether a refusal names something that no field stands for, or a conflict. */
-function isToldWhole(error: Error | null): boolean {
-  if (!error) return false
-  if (error instanceof ApiError && error.conflicts.length > 0) return true
-  return Object.keys(fieldErrors(error)).length < error.message.split('; ').length
-}
 
 /** As typed, or made from the sentence as long as nobody typed one. */
 function useName(draft: TriggerDraft, stored: Trigger | undefined): string {
