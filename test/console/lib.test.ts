@@ -180,3 +180,25 @@ describe('a name that is too long for a list', () => {
     expect(a).not.toBe(b)
   })
 })
+
+describe('bars of events over time', () => {
+  it('stack to the height of their bucket', () => {
+    const result: HistogramResult = {
+      from: '2026-11-20T12:00:00.000Z',
+      to: '2026-11-20T12:02:30.000Z',
+      bucket_ms: 60_000,
+      total: 5,
+      buckets: [
+        { at: '2026-11-20T12:00:00.000Z', count: 4, by_source: { a: 1, b: 3 } },
+        { at: '2026-11-20T12:01:00.000Z', count: 0, by_source: {} },
+        { at: '2026-11-20T12:02:00.000Z', count: 1, by_source: { a: 1 } },
+      ],
+    }
+    const bars = stackBars(result, 300, 64)
+    expect(bars.map((bar) => [bar.x, bar.source, bar.height])).toEqual([
+      [0, 'a', 16],
+      [0, 'b', 48],
+      [200, 'a', 32],
+    ])
+  })
+})

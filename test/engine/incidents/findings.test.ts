@@ -153,7 +153,7 @@ describe('what an outside agent found', () => {
   it('recorded by a key of a project is on incidents of the triggers of that project alone', async () => {
     const world = await openRunWorld()
     onTestFinished(() => world.close())
-    await world.trigger(TRIGGER)
+    await world.trigger({ ...TRIGGER, project: world.project })
     await world.post(error)
     const other = await world.engine.createProject({ template: 'custom', name: 'Other' }, BY)
     const key = { by: { id: 'key:k', name: 'outsider' }, own: true }
