@@ -12,11 +12,13 @@ import {
   addActivity,
   advanceIncident,
   type EventsAtHand,
+  type FindingOf,
   fireAgain,
   fireMany,
   type IncidentRow,
   idOf,
   incidentQueries,
+  incidentsOfFinding,
   NOBODY,
   QUIET_MS,
   rankOf,
@@ -149,11 +151,8 @@ export function createFiringIncidents({ store, ctx, changed }: FiringIncidentsPa
      * @param of its entity, and the delivery it answers, if any; `project` null: whoever writes may see all of them
      * @returns ids of these incidents
      */
-    foundOutside: (
-      run: string,
-      of: { label: string; value: string; delivery: string | null; project: string | null },
-    ): string[] => {
-      const numbers = queries.ofFinding.all(of)
+    foundOutside: (run: string, of: FindingOf): string[] => {
+      const numbers = incidentsOfFinding(db, of)
       for (const number of numbers) {
         queries.addRun.run(number, run)
         tell(number)

@@ -340,21 +340,6 @@ function prepare(db: Database) {
       `INSERT OR IGNORE INTO incident_runs (incident_id, run_id)
        SELECT id, ? FROM incidents WHERE state <> 'handled' AND label = ? AND value_text = ?`,
     ),
-    /**
-     * Incidents that are not handled and that a finding from outside is about: that of the delivery it answers, else
-     * those of its entity. @param project only those of its triggers; null: all
-     */
-    ofFinding: db
-      .prepare<{ delivery: string | null; label: string; value: string; project: string | null }, number>(
-        `SELECT i.id FROM incidents i WHERE i.state <> 'handled'
-           AND CASE WHEN @delivery IS NULL THEN i.label = @label AND i.value_text = @value
-             ELSE i.id = (SELECT f.incident_id FROM deliveries d JOIN firings f ON f.id = d.firing_id
-               WHERE d.id = @delivery) END
-           AND (@project IS NULL OR i.project = @project OR EXISTS (SELECT 1 FROM project_uses u
-             WHERE u.project = @project AND u.kind = 'trigger' AND u.name = i.trigger_name))
-         ORDER BY i.id`,
-      )
-      .pluck(),
     ofRun: db.prepare<[string], IncidentRow>(
       `SELECT i.* FROM incident_runs ir JOIN incidents i ON i.id = ir.incident_id
        WHERE ir.run_id = ? AND i.state <> 'handled' ORDER BY i.id`,
@@ -370,6 +355,31 @@ function prepare(db: Database) {
          AND id IN (SELECT run_id FROM incident_runs WHERE incident_id = ?)`,
     ),
   }
+}
+
+/** Of whom a finding from outside is: its entity, and the delivery that it answers, if any. */
+export interface FindingOf {
+  label: string
+  value: string
+  delivery: string | null
+  /** Only incidents of its triggers; null: all. */
+  project: string | null
+}
+
+/** Incidents that are not handled and that it is about: that of the delivery, else those of the entity. */
+export function incidentsOfFinding(db: Database, of: FindingOf): number[] {
+  return db
+    .prepare<FindingOf, number>(
+      `SELECT i.id FROM incidents i WHERE i.state <> 'handled'
+         AND CASE WHEN @delivery IS NULL THEN i.label = @label AND i.value_text = @value
+           ELSE i.id = (SELECT f.incident_id FROM deliveries d JOIN firings f ON f.id = d.firing_id
+             WHERE d.id = @delivery) END
+         AND (@project IS NULL OR i.project = @project OR EXISTS (SELECT 1 FROM project_uses u
+           WHERE u.project = @project AND u.kind = 'trigger' AND u.name = i.trigger_name))
+       ORDER BY i.id`,
+    )
+    .pluck()
+    .all(of)
 }
 
 /* How many incidents there are that are not handled. */

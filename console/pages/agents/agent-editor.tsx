@@ -84,16 +84,7 @@ export function AgentEditor({
           />
         )}
         {!stored && (
-          <Select
-            label="Start from"
-            placeholder="An empty prompt"
-            data={(agents.data?.presets ?? []).map(({ id, label: text }) => ({ value: id, label: text }))}
-            onChange={(id) => {
-              const preset = agents.data?.presets.find((entry) => entry.id === id)
-              if (preset) set('prompt', preset.prompt)
-            }}
-            clearable
-          />
+          <StartFrom presets={agents.data?.presets ?? []} onPrompt={(prompt) => set('prompt', prompt)} />
         )}
         <AgentFields
           errors={faults}
@@ -141,5 +132,27 @@ export function AgentEditor({
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** A new agent's prompt, to begin with. */
+function StartFrom({
+  presets,
+  onPrompt,
+}: {
+  presets: readonly { id: string; label: string; prompt: string }[]
+  onPrompt: (prompt: string) => void
+}) {
+  return (
+    <Select
+      label="Start from"
+      placeholder="An empty prompt"
+      data={presets.map(({ id, label }) => ({ value: id, label }))}
+      onChange={(id) => {
+        const preset = presets.find((entry) => entry.id === id)
+        if (preset) onPrompt(preset.prompt)
+      }}
+      clearable
+    />
   )
 }

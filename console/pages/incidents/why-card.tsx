@@ -158,19 +158,13 @@ function Chart({
                 </text>
               </>
             )}
-            {firings
-              .map((one) => Date.parse(momentOf(one)))
-              .filter((one) => one !== at && one >= from && one <= to)
-              .map((one) => (
-                <g
-                  key={one}
-                  className="severity"
-                  data-role="critical"
-                  transform={`translate(${x(one) - 4} ${y(0) - 9})`}
-                >
-                  <path d="M4 0 8 4 4 8 0 4Z" />
-                </g>
-              ))}
+            <Repeats
+              at={firings
+                .map((one) => Date.parse(momentOf(one)))
+                .filter((one) => one !== at && one >= from && one <= to)}
+              x={x}
+              y={y(0)}
+            />
             {changes.map((one) => (
               <g key={one.event.id} className="change-mark">
                 <title>{`${moment(one.at, at, true)} ${one.event.text}`}</title>
@@ -210,6 +204,14 @@ function Chart({
     </div>
   )
 }
+
+/** It fired again, later or before. */
+const Repeats = ({ at, x, y }: { at: readonly number[]; x: (at: number) => number; y: number }) =>
+  at.map((one) => (
+    <g key={one} className="severity" data-role="critical" transform={`translate(${x(one) - 4} ${y - 9})`}>
+      <path d="M4 0 8 4 4 8 0 4Z" />
+    </g>
+  ))
 
 /** Left of its mark where there is room, else right of it. */
 function ChangeName({ text, x, left }: { text: string; x: number; left: number }) {

@@ -78,13 +78,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
   })
   const { name, url, header, credential, value } = kept.value
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
-  const written = () => ({
-    name: name.trim(),
-    url: url.trim(),
-    ...(header.trim() ? { auth_header: header.trim() } : {}),
-    auth_value: credential ? `credential:${GITHUB}${credential}` : value,
-    ...(stored ? { headers: stored.headers } : {}),
-  })
+  const written = () => writtenOf(kept.value, stored)
   const attempt = useChange((_: undefined) => tried(written()), { failed: 'Couldn’t test the server' })
   const change = useChange(
     (version: number | undefined) => {
@@ -186,6 +180,27 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     </form>
   )
 }
+
+interface Filled {
+  name: string
+  url: string
+  header: string
+  /** Name of a GitHub credential; empty: of none. */
+  credential: string
+  value: string
+}
+
+/** As the API takes it. */
+const writtenOf = (
+  { name, url, header, credential, value }: Filled,
+  stored: McpServer | undefined,
+): McpServerWrite => ({
+  name: name.trim(),
+  url: url.trim(),
+  ...(header.trim() ? { auth_header: header.trim() } : {}),
+  auth_value: credential ? `credential:${GITHUB}${credential}` : value,
+  ...(stored ? { headers: stored.headers } : {}),
+})
 
 /** A test before it is saved, which needs no name. */
 const tried = ({ name, ...rest }: McpServerWrite) =>
