@@ -144,19 +144,7 @@ function Chart({
             <line x1={LEFT} x2={width} y1={y(0)} y2={y(0)} stroke="var(--mantine-color-default-border)" />
             <path d={path} fill="none" stroke="var(--mantine-color-text)" strokeWidth={1.5} />
             {threshold !== null && (
-              <>
-                <line
-                  x1={LEFT}
-                  x2={width}
-                  y1={y(threshold)}
-                  y2={y(threshold)}
-                  stroke="var(--critical)"
-                  strokeDasharray="3 3"
-                />
-                <text x={LEFT + 4} y={y(threshold) - 3} fill="var(--critical)" fontWeight={600}>
-                  fires {predicateWords(firing.predicate ?? '')}
-                </text>
-              </>
+              <Threshold y={y(threshold)} width={width} words={predicateWords(firing.predicate ?? '')} />
             )}
             <Repeats
               at={firings
@@ -166,11 +154,13 @@ function Chart({
               y={y(0)}
             />
             {changes.map((one) => (
-              <g key={one.event.id} className="change-mark">
-                <title>{`${moment(one.at, at, true)} ${one.event.text}`}</title>
-                <line x1={x(one.at)} x2={x(one.at)} y1={0} y2={y(0)} />
-                {one === named && <ChangeName text={one.event.text} x={x(one.at)} left={LEFT} />}
-              </g>
+              <ChangeMark
+                key={one.event.id}
+                text={one.event.text}
+                x={x(one.at)}
+                y={y(0)}
+                isNamed={one === named}
+              />
             ))}
             <line className="fired-line" x1={x(at)} x2={x(at)} y1={0} y2={y(0)} />
             <text
@@ -202,6 +192,27 @@ function Chart({
       />
       <VisuallyHidden>{words}</VisuallyHidden>
     </div>
+  )
+}
+
+function Threshold({ y, width, words }: { y: number; width: number; words: string }) {
+  return (
+    <>
+      <line x1={LEFT} x2={width} y1={y} y2={y} stroke="var(--critical)" strokeDasharray="3 3" />
+      <text x={LEFT + 4} y={y - 3} fill="var(--critical)" fontWeight={600}>
+        fires {words}
+      </text>
+    </>
+  )
+}
+
+function ChangeMark({ text, x, y, isNamed }: { text: string; x: number; y: number; isNamed: boolean }) {
+  return (
+    <g className="change-mark">
+      <title>{text}</title>
+      <line x1={x} x2={x} y1={0} y2={y} />
+      {isNamed && <ChangeName text={text} x={x} left={LEFT} />}
+    </g>
   )
 }
 

@@ -140,17 +140,11 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           onChange={(next) => set({ credential: next })}
         />
         {!credential && (
-          <PasswordInput
-            label="Credential"
+          <CredentialInput
             {...marksOf(fieldErrors(change.error))('auth_value')}
-            description={
-              stored?.auth_value_configured
-                ? `Stored. Leave empty to keep. ${REFERENCES}`
-                : `Such as “Bearer …”. ${REFERENCES}`
-            }
             value={value}
-            onChange={(e) => set({ value: e.currentTarget.value })}
-            autoComplete="off"
+            isStored={stored?.auth_value_configured ?? false}
+            onChange={(next) => set({ value: next })}
           />
         )}
         <Refusal
@@ -178,6 +172,31 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         {attempt.data?.ok && <ListedTools tools={attempt.data.tools} />}
       </Stack>
     </form>
+  )
+}
+
+/** What is sent along; one that is stored is kept where nothing is typed. */
+function CredentialInput({
+  isStored,
+  onChange,
+  ...rest
+}: {
+  value: string
+  isStored: boolean
+  onChange: (value: string) => void
+  error: string | undefined
+  'data-field': string
+}) {
+  return (
+    <PasswordInput
+      {...rest}
+      label="Credential"
+      description={
+        isStored ? `Stored. Leave empty to keep. ${REFERENCES}` : `Such as “Bearer …”. ${REFERENCES}`
+      }
+      onChange={(event) => onChange(event.currentTarget.value)}
+      autoComplete="off"
+    />
   )
 }
 
