@@ -125,9 +125,7 @@ function Chart({
   const isLate = x(at) > LEFT + wide * 0.8
   const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')
   const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
-  const changes = useChanges(firing)
-    .map((event) => ({ event, at: Date.parse(event.event_time) }))
-    .filter((one) => one.at >= from && one.at <= to)
+  const changes = useChangesIn(firing, from, to)
   const named = changes.filter((one) => one.at <= at).toSorted((a, b) => b.at - a.at)[0]
   const words = `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, at, true)}${threshold === null ? '' : `; it fires ${predicateWords(firing.predicate ?? '')}`}${changes.map((one) => `; ${one.event.text} at ${moment(one.at, at, true)}`).join('')}`
   return (
@@ -194,6 +192,12 @@ function Chart({
     </div>
   )
 }
+
+/** Changes of its entity in a span, epoch ms. */
+const useChangesIn = (firing: FiringDetail, from: number, to: number) =>
+  useChanges(firing)
+    .map((event) => ({ event, at: Date.parse(event.event_time) }))
+    .filter((one) => one.at >= from && one.at <= to)
 
 function Threshold({ y, width, words }: { y: number; width: number; words: string }) {
   return (
