@@ -124,10 +124,9 @@ function Chart({
   // Its name stands where there is room.
   const isLate = x(at) > LEFT + wide * 0.8
   const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')
-  const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
   const changes = useChangesIn(firing, from, to)
   const named = changes.filter((one) => one.at <= at).toSorted((a, b) => b.at - a.at)[0]
-  const words = `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, at, true)}${threshold === null ? '' : `; it fires ${predicateWords(firing.predicate ?? '')}`}${changes.map((one) => `; ${one.event.text} at ${moment(one.at, at, true)}`).join('')}`
+  const words = wordsOf({ points, threshold }, firing, changes)
   return (
     <div ref={ref} style={{ margin: '0 14px 8px' }}>
       <div role="img" aria-label={words} style={{ height: HEIGHT, position: 'relative' }}>
@@ -191,6 +190,21 @@ function Chart({
       <VisuallyHidden>{words}</VisuallyHidden>
     </div>
   )
+}
+
+/** The chart as a sentence. */
+function wordsOf(
+  { points, threshold }: ValueLine,
+  firing: FiringDetail,
+  changes: ReturnType<typeof useChangesIn>,
+): string {
+  const now = Date.parse(momentOf(firing))
+  const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
+  return [
+    `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, now, true)}`,
+    ...(threshold === null ? [] : [`it fires ${predicateWords(firing.predicate ?? '')}`]),
+    ...changes.map(({ event, at }) => `${event.text} at ${moment(at, now, true)}`),
+  ].join('; ')
 }
 
 /** Changes of its entity in a span, epoch ms. */
