@@ -17013,7 +17013,7 @@ export interface TriggerWrite {
    */
   severity_field?: string
   /**
-   * Who is told of its firings, saved in the same transaction: all of it, or nothing. Absent: nobody is added or removed.
+   * Whom it notifies of its firings, saved in the same transaction: all of it, or nothing. Absent: nobody is added or removed.
    */
   notify?: {
     /**

@@ -2,12 +2,11 @@
 
 /** Characters of a name at most, where it stands in a list. */
 const LONGEST = 40
-/** Of these at its end: names that begin alike differ there. */
-const END = 14
-
 /** "payments-eu-west-1-…-errors-critical": without its middle where it is longer than `most` characters. */
 export function middle(name: string, most = LONGEST): string {
   const letters = [...name]
   if (letters.length <= most) return name
-  return `${letters.slice(0, most - END - 1).join('')}…${letters.slice(-END).join('')}`
+  // Half of it is its end: names that begin alike differ there.
+  const end = Math.floor(most / 2)
+  return `${letters.slice(0, most - end - 1).join('')}…${letters.slice(-end).join('')}`
 }

@@ -270,7 +270,7 @@ describe('the story of a run', () => {
       'told what happened, 9 characters',
       'model calls read: I look.',
       'read window: 2h',
-      'concluded, 0 of 1 claims hold',
+      'concluded, 0 of 1 claim holds',
       'model is asked',
       'delete_all refused: refused: no line names it',
       'concluded',
