@@ -79,7 +79,10 @@ test('faults stand at their field once it is left, and a save goes to the first'
   await expect(page.getByText('Choose at least one source')).toHaveCount(0)
   await box(page, 'Window').fill('5m')
   await page.getByRole('button', { name: 'Add trigger' }).click()
-  await expect(page.getByText('Choose at least one source')).toBeVisible()
+  await expect(page.getByText('Choose at least one source').first()).toBeVisible()
+  await expect(
+    page.getByRole('alert').getByRole('button', { name: 'Choose at least one source' }),
+  ).toBeVisible()
   await expect(page.getByRole('combobox', { name: 'Sources' })).toBeFocused()
   await press(page, 'Escape')
   expect(await accessibilityFaults(page, 'faults of the sentence')).toEqual([])
@@ -90,8 +93,29 @@ test('faults stand at their field once it is left, and a save goes to the first'
   await page.getByRole('button', { name: /^More options/ }).click()
   await box(page, 'Minimum events').fill('3')
   await page.getByRole('button', { name: 'Add trigger' }).click()
-  await expect(page.getByText(/min_count needs/)).toBeVisible()
+  await expect(page.getByText(/min_count needs/).first()).toBeVisible()
   await expect(page.getByRole('heading', { level: 1, name: 'Add trigger' })).toBeVisible()
+})
+
+test('an address that is refused stands at its field, and neither the trigger nor anybody is saved', async ({
+  page,
+  daemon,
+}) => {
+  await prepared(daemon)
+  await page.goto(`${daemon.url}/triggers/new?source=app-logs`)
+  await box(page, 'Number').fill('4')
+  const addresses = page
+    .getByRole('combobox', { name: 'Addresses to notify' })
+    .or(box(page, 'Addresses to notify'))
+  await addresses.fill('#shop-ops')
+  await press(page, 'Enter')
+  await page.getByRole('button', { name: 'Add trigger' }).click()
+  // No bot token of Slack is set.
+  await expect(page.locator('[data-field="notify.addresses"]')).toContainText(
+    'notify.addresses[0]: no bot token of Slack is set',
+  )
+  await expect(addresses).toBeFocused()
+  expect(await daemon.ask('GET', '/api/triggers')).toEqual([])
 })
 
 test('at 390 px every kind of sentence fits, is kept over Escape, Back and reload, and has no fault', async ({

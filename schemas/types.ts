@@ -6597,6 +6597,12 @@ export interface FindingCreated {
    */
   claims: CheckedClaim[]
   /**
+   * Open incidents it is about, and is shown on: that of the firing it answers, else those of its entity.
+   *
+   * Items: Incident.
+   */
+  incidents?: string[]
+  /**
    * What should be known of it: an entity that no event has, an event it names that cannot be read here.
    *
    * Items: One of them.
@@ -12701,6 +12707,31 @@ export interface PartWritten {
    * What should be known although it is allowed, such as a label that a trigger needs and no event has; absent: nothing.
    */
   warnings?: string[]
+  /**
+   * Of the addresses in notify, in their order (triggers); absent: none were given.
+   */
+  subscriptions?: SubscriptionCreated[]
+}
+/**
+ * A subscription made, or the one there was.
+ */
+export interface SubscriptionCreated {
+  /**
+   * Id.
+   */
+  subscription_id: string
+  /**
+   * Key of the webhook-signature header, shown once; absent for one that existed.
+   */
+  secret?: string
+  /**
+   * Project, by id.
+   */
+  project?: string
+  /**
+   * True when the same address was subscribed already.
+   */
+  existing?: boolean
 }
 /**
  * An agent of a plan.
@@ -13923,6 +13954,19 @@ export interface ProjectResultDetail {
    */
   external: boolean
   /**
+   * How many of its claims hold; null: none were made.
+   */
+  claims: null | {
+    /**
+     * That hold.
+     */
+    held: number
+    /**
+     * All.
+     */
+    total: number
+  }
+  /**
    * A practice run.
    */
   practice: boolean
@@ -14008,6 +14052,19 @@ export interface ProjectResult {
    * A practice run.
    */
   practice: boolean
+  /**
+   * How many of its claims hold; null: none were made.
+   */
+  claims: null | {
+    /**
+     * That hold.
+     */
+    held: number
+    /**
+     * All.
+     */
+    total: number
+  }
   /**
    * What was found of its incident so far, in this project; null: nothing was.
    */
@@ -16976,6 +17033,27 @@ export interface TriggerWrite {
    * Label, or payload. and a path, whose value is the severity of a firing: critical, page, p1, error and fatal are critical; warning, warn and p2 warning; info is info. Anything else: severity.
    */
   severity_field?: string
+  /**
+   * Whom it notifies of its firings, saved in the same transaction: all of it, or nothing. Absent: nobody is added or removed.
+   */
+  notify?: {
+    /**
+     * Agents it wakes: these and no others, each where it is used. Absent: they stay as they are.
+     *
+     * @maxItems 50
+     *
+     * Items: Agent.
+     */
+    agents?: string[]
+    /**
+     * Addresses that are subscribed besides those that are: an http or https URL, #channel of Slack, or slack://channel/ and its id or name.
+     *
+     * @maxItems 10
+     *
+     * Items: Address.
+     */
+    addresses?: string[]
+  }
 }
 /**
  * Body of POST of an undo.
@@ -18399,27 +18477,6 @@ export interface StatsRow {
    * +n (xR), new, gone or none.
    */
   change: string
-}
-/**
- * A subscription made, or the one there was.
- */
-export interface SubscriptionCreated {
-  /**
-   * Id.
-   */
-  subscription_id: string
-  /**
-   * Key of the webhook-signature header, shown once; absent for one that existed.
-   */
-  secret?: string
-  /**
-   * Project, by id.
-   */
-  project?: string
-  /**
-   * True when the same address was subscribed already.
-   */
-  existing?: boolean
 }
 /**
  * Who firings are delivered to: an address, or an agent that fetches them.

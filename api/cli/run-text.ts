@@ -1,4 +1,5 @@
 /** A run as its story: what woke it, each step in a line, what it found, and who took over. */
+import { claimsHeld, claimWords } from '../../schemas/claim-words.ts'
 import type { CheckedClaim, FindingMark, Run, RunDetail, RunStep } from '../../schemas/types.ts'
 import { costText, shortText, timeText } from './run-words.ts'
 import { escapeLine, escapeText, type Io, paint, type Style, table } from './terminal.ts'
@@ -171,10 +172,10 @@ function stepText(step: RunStep): string {
 }
 
 function concludedText({ call, claims = [] }: Held): string {
-  const holding = claims.filter(({ ok }) => ok).length
+  const counted = claimsHeld(claims)
   const unproved = claims.filter((claim) => claim.unproved).length
   const rest = unproved ? `, ${unproved} unproved` : ''
-  const held = claims.length ? `, ${holding} of ${claims.length} claims hold${rest}` : ''
+  const held = counted ? `, ${claimWords(counted)}${rest}` : ''
   return `${call?.arguments.outcome ?? ''}${held}`
 }
 

@@ -42,11 +42,11 @@ export const listSourceEvents = 'GET /api/sources/{name}/events' as Call<T.Event
 export const listSourceFields = 'GET /api/sources/{name}/fields' as Call<T.FieldsResult, { name: string; limit?: number }>
 /** List triggers. */
 export const listTriggers = 'GET /api/triggers' as Call<T.Trigger[]>
-/** Make a trigger. */
+/** Make a trigger, with whom it notifies. */
 export const createTrigger = 'POST /api/triggers' as Call<T.PartWritten, { body: T.TriggerWrite }>
 /** One trigger. */
 export const getTrigger = 'GET /api/triggers/{name}' as Call<T.Trigger, { name: string }>
-/** Replace the definition; a null description keeps it. */
+/** Replace the definition, and say whom it notifies; a null description keeps it. */
 export const updateTrigger = 'PUT /api/triggers/{name}' as Call<T.PartWritten, { name: string; body: T.TriggerWrite }>
 /** Delete a trigger; agents it woke stay. */
 export const deleteTrigger = 'DELETE /api/triggers/{name}' as Call<T.PartDeleted, { name: string }>

@@ -6,7 +6,7 @@
 import { Accordion } from '@mantine/core'
 import Form from '@rjsf/mantine'
 import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
-import { type ReactNode, useMemo } from 'react'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { configTemplates } from './config-templates.tsx'
 import { CredentialField } from './credential-field.tsx'
 import { JsonField } from './json-field.tsx'
@@ -80,13 +80,18 @@ export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'conf
       />
     )
   }
+  const faulty = Object.keys(errors ?? {}).some((path) => rootOf(path) in (advanced.properties ?? {}))
+  const [open, setOpen] = useState<string | null>(null)
+  useEffect(() => {
+    if (faulty) setOpen('advanced')
+  }, [faulty])
   return (
     <div className="config-form">
       {render(inputs, 'inputs')}
       {children}
       {render(plain, 'plain')}
       {Object.keys(advanced.properties ?? {}).length > 0 && (
-        <Accordion variant="contained" mt="sm">
+        <Accordion variant="contained" mt="sm" value={open} onChange={setOpen}>
           <Accordion.Item value="advanced">
             <Accordion.Control>
               More settings ({Object.keys(advanced.properties ?? {}).length})
@@ -125,10 +130,22 @@ function splitSchema(schema: Record<string, unknown>, hasDiscovery: boolean): Re
   return { inputs: make('inputs'), plain: make('plain'), advanced: make('advanced') }
 }
 
-const errorSchema = (errors: Readonly<Record<string, string>>): ErrorSchema =>
-  Object.fromEntries(
-    Object.entries(errors).map(([field, message]) => [field, { __errors: [message] }]),
-  ) as ErrorSchema
+/** The field of the config that a path is in or below. */
+const rootOf = (path: string): string => /^[^.[]+/.exec(path)?.[0] ?? path
+
+/** Faults by path, "queries[0].name", as the form has them: nested. */
+function errorSchema(errors: Readonly<Record<string, string>>): ErrorSchema {
+  const whole: Record<string, unknown> = {}
+  for (const [path, message] of Object.entries(errors)) {
+    let at = whole
+    for (const step of path.split(/[.[\]]+/).filter(Boolean)) {
+      at[step] ??= {}
+      at = at[step] as Record<string, unknown>
+    }
+    at.__errors = [message]
+  }
+  return whole as ErrorSchema
+}
 
 function uiOf(schema: RJSFSchema): UiSchema {
   const ui: UiSchema = { 'ui:submitButtonOptions': { norender: true }, 'ui:label': false }

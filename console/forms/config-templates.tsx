@@ -3,6 +3,7 @@ import { ActionIcon, Button, Text } from '@mantine/core'
 import {
   type ArrayFieldTitleProps,
   type DescriptionFieldProps,
+  type FieldErrorProps,
   type IconButtonProps,
   type TemplatesType,
   type TitleFieldProps,
@@ -26,6 +27,18 @@ function NestedTitle({ id, title }: TitleFieldProps) {
       {title}
     </Text>
   ) : null
+}
+
+/** Of a list or a group as a whole: an input says its own. */
+function WholeFault({ errors = [], schema }: FieldErrorProps) {
+  if (errors.length === 0 || (schema.type !== 'array' && schema.type !== 'object')) return null
+  return (
+    <Text size="sm" c="var(--mantine-color-error)">
+      {errors.map((error) => (
+        <span key={String(error)}>{error}</span>
+      ))}
+    </Text>
+  )
 }
 
 /** The legend of a list. */
@@ -72,6 +85,7 @@ function Remove({ onClick, disabled, id }: IconButtonProps) {
 export const configTemplates = {
   DescriptionFieldTemplate: Description,
   TitleFieldTemplate: NestedTitle,
+  FieldErrorTemplate: WholeFault,
   ArrayFieldTitleTemplate: ListTitle,
   ButtonTemplates: { AddButton: Add, RemoveButton: Remove },
 } as unknown as Partial<TemplatesType>

@@ -14,6 +14,7 @@ import {
   Tooltip,
 } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
+import type { FaultMark } from '../lib/field-errors.ts'
 import { emptyLabel, type LabelDraft } from './label-drafts.ts'
 
 interface Props {
@@ -23,9 +24,13 @@ interface Props {
   fields: string[]
   /** What a label makes of the sample, by its name. */
   preview: Record<string, string>
+  /** What is wrong: `labels[0].pattern` and the like. */
+  marks: (path: string) => FaultMark
 }
 
-export function LabelsEditor({ value, onChange, fields, preview }: Props) {
+export function LabelsEditor({ value, onChange, fields, preview, marks }: Props) {
+  // Rows without a name are not sent: the daemon counts the others.
+  const sent = value.filter(({ name }) => name.trim() !== '')
   const change = (id: number, next: Partial<LabelDraft>) =>
     onChange(
       value.map((draft) =>
@@ -49,6 +54,7 @@ export function LabelsEditor({ value, onChange, fields, preview }: Props) {
           draft={draft}
           index={i}
           fields={fields}
+          mark={(field) => marks(`labels[${sent.indexOf(draft)}].${field}`)}
           preview={preview[draft.name]}
           onChange={(next) => change(draft.id, next)}
           onRemove={() => onChange(value.filter((other) => other.id !== draft.id))}
@@ -72,6 +78,7 @@ function LabelRow({
   draft,
   index,
   fields,
+  mark,
   preview,
   onChange,
   onRemove,
@@ -79,6 +86,7 @@ function LabelRow({
   draft: LabelDraft
   index: number
   fields: string[]
+  mark: Mark
   preview: string | undefined
   onChange: (next: Partial<LabelDraft>) => void
   onRemove: () => void
@@ -92,15 +100,16 @@ function LabelRow({
           placeholder="service"
           value={draft.name}
           onChange={(event) => onChange({ name: event.currentTarget.value })}
+          {...mark('name')}
           error={
             draft.name && !/^[A-Za-z0-9_]{1,64}$/.test(draft.name)
               ? 'Letters, digits, underscores'
-              : undefined
+              : mark('name').error
           }
           w={150}
           size="xs"
         />
-        <LabelValue n={n} draft={draft} fields={fields} onChange={onChange} />
+        <LabelValue n={n} draft={draft} fields={fields} mark={mark} onChange={onChange} />
         <Select
           label="Type"
           size="xs"
@@ -118,7 +127,7 @@ function LabelRow({
           disabled={draft.type === 'number'}
           onChange={() => onChange({ primary: true })}
         />
-        <LabelPattern draft={draft} onChange={onChange} />
+        <LabelPattern draft={draft} mark={mark} onChange={onChange} />
         <Tooltip label="Remove">
           <ActionIcon
             variant="subtle"
@@ -140,13 +149,16 @@ function LabelRow({
   )
 }
 
+type Mark = (field: string) => FaultMark
+
 interface PartProps {
   draft: LabelDraft
+  mark: Mark
   onChange: (next: Partial<LabelDraft>) => void
 }
 
 /** A field of the payload, or the same for every event. */
-function LabelValue({ n, draft, fields, onChange }: PartProps & { n: number; fields: string[] }) {
+function LabelValue({ n, draft, fields, mark, onChange }: PartProps & { n: number; fields: string[] }) {
   return (
     <>
       <SegmentedControl
@@ -162,6 +174,7 @@ function LabelValue({ n, draft, fields, onChange }: PartProps & { n: number; fie
       {draft.kind === 'field' ? (
         <Autocomplete
           label="Payload field"
+          {...mark('field')}
           placeholder="service.name"
           data={fields}
           value={draft.value}
@@ -172,6 +185,7 @@ function LabelValue({ n, draft, fields, onChange }: PartProps & { n: number; fie
       ) : (
         <TextInput
           label="Fixed value"
+          {...mark('const')}
           placeholder="prod"
           value={draft.value}
           onChange={(event) => onChange({ value: event.currentTarget.value })}
@@ -184,12 +198,13 @@ function LabelValue({ n, draft, fields, onChange }: PartProps & { n: number; fie
 }
 
 /** What of the field's text is the value. */
-function LabelPattern({ draft, onChange }: PartProps) {
+function LabelPattern({ draft, mark, onChange }: PartProps) {
   return (
     <>
       {draft.kind === 'field' && (
         <TextInput
           label="Pattern (RE2)"
+          {...mark('pattern')}
           placeholder="optional"
           value={draft.pattern}
           onChange={(event) => onChange({ pattern: event.currentTarget.value })}
@@ -200,6 +215,7 @@ function LabelPattern({ draft, onChange }: PartProps) {
       {draft.pattern && (
         <TextInput
           label="Replace with"
+          {...mark('replace')}
           placeholder="$1"
           value={draft.replace}
           onChange={(event) => onChange({ replace: event.currentTarget.value })}

@@ -22,6 +22,7 @@ export function PollInput({ connector, value, onChange, fault, w = 220 }: Props)
       value={value}
       onChange={onChange}
       fault={fault}
+      data-field="poll"
       optional
       w={w}
     />

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Connector, Label } from '../../schemas/types.ts'
 import { api } from '../client.ts'
+import { marksOf } from '../lib/field-errors.ts'
 import { fieldNames, parseSample } from '../lib/sample.ts'
 import { count } from '../lib/time.ts'
 import { ConfigForm } from './config-form.tsx'
@@ -70,6 +71,7 @@ export function SourceForm({
       <Grid gap="md">
         <Grid.Col span={{ base: 12, lg: connector.mode === 'reference' || given ? 12 : 8 }}>
           <LabelsEditor
+            marks={marksOf(errors ?? {})}
             value={value.labels}
             onChange={(labels) => onChange({ ...value, labels })}
             fields={fields}

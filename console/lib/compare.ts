@@ -1,4 +1,5 @@
 /** Two runs side by side: what is said of both, and what differs. */
+import { claimsHeld, claimWords } from '../../schemas/claim-words.ts'
 import type { RunDetail } from '../../schemas/types.ts'
 import { argumentWords, type Chapter, chaptersOf, opening, toldFirst } from './run-story.ts'
 import { claimsWords } from './runs.ts'
@@ -69,10 +70,14 @@ export function stepLine(step: Chapter): string {
     case 'refused':
       return `${step.call.name} refused: ${opening(step.reason)}`
     case 'conclude':
-      return step.fault
-        ? `conclusion refused: ${opening(step.fault)}`
-        : `concluded${step.claims.length ? `, ${step.claims.filter(({ ok }) => ok).length} of ${step.claims.length} claims hold` : ''}`
+      return step.fault ? `conclusion refused: ${opening(step.fault)}` : `concluded${heldOf(step.claims)}`
     case 'note':
       return opening(step.text)
   }
+}
+
+/** Of claims checked in a step; nothing where none were made. */
+function heldOf(claims: readonly { ok: boolean }[]): string {
+  const held = claimsHeld(claims)
+  return held ? `, ${claimWords(held)}` : ''
 }

@@ -25,12 +25,3 @@ export function stackBars(result: HistogramResult, width: number, height: number
       })
   })
 }
-
-/** Buckets a drag covers, as instants. */
-export function rangeOf(result: HistogramResult, a: number, b: number): { from: string; to: string } {
-  const start = Date.parse(result.from)
-  const clamp = (i: number) => Math.min(result.buckets.length - 1, Math.max(0, i))
-  const [first, last] = [clamp(Math.min(a, b)), clamp(Math.max(a, b))]
-  const end = Math.min(Date.parse(result.to), start + (last + 1) * result.bucket_ms)
-  return { from: new Date(start + first * result.bucket_ms).toISOString(), to: new Date(end).toISOString() }
-}

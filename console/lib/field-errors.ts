@@ -9,14 +9,41 @@ export type FieldErrors = Record<string, string>
 export function fieldErrors(error: Error | null): FieldErrors {
   const found: FieldErrors = {}
   for (const sentence of error?.message.split('; ') ?? []) {
-    const path = /^no source is named/.test(sentence) ? 'sources' : PATH.exec(sentence)?.[1]
+    const path = /^no source is named/.test(sentence)
+      ? 'sources'
+      : /^an? [a-z ]+ named \S+ exists/.test(sentence)
+        ? 'name'
+        : PATH.exec(sentence)?.[1]
     if (path && !found[path]) found[path] = sentence
   }
   return found
 }
 
-/** The fault of a field or of anything below it: "filters[0]" for "filters[0].value". */
+/** The fault of a field or of anything below it: "filters[0]" for "filters[0].value", "notify.addresses" for its first. */
 export function faultAt(errors: FieldErrors, path: string): string | undefined {
-  const below = Object.keys(errors).find((at) => at === path || at.startsWith(`${path}.`))
+  const below = Object.keys(errors).find((at) => at === path || /^[.[]/.test(rest(at, path)))
   return below === undefined ? undefined : errors[below]
 }
+
+/** What follows a field in a path below it; nothing where it is not below. */
+export const rest = (path: string, field: string): string =>
+  path.startsWith(field) ? path.slice(field.length) : ''
+
+/** What marks an input: its path, by which it is found, and its fault. */
+export interface FaultMark {
+  error: string | undefined
+  'data-field': string
+}
+
+/** @returns the mark of the input at a path, to spread over it */
+export const marksOf =
+  (errors: FieldErrors) =>
+  (path: string): FaultMark => ({ error: faultAt(errors, path), 'data-field': path })
+
+/** The faults of fields below one: those of "params.service" as "service". */
+export const faultsBelow = (errors: FieldErrors, field: string): FieldErrors =>
+  Object.fromEntries(
+    Object.entries(errors).flatMap(([path, fault]) =>
+      rest(path, field).startsWith('.') ? [[rest(path, field).slice(1), fault]] : [],
+    ),
+  )

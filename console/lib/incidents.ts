@@ -40,10 +40,6 @@ export function stateWords(incident: Stated, now: number): string {
   return assignee ? `Open, ${assignee}` : 'Open, unassigned'
 }
 
-/** "2 of 2 claims hold". */
-export const claimWords = ({ held, total }: { held: number; total: number }): string =>
-  `${held} of ${total} ${total === 1 ? 'claim holds' : held === 1 ? 'claims holds' : 'claims hold'}`
-
 /** What a run is at, where nothing was found yet. */
 export function runWords({ agent, status, round, max_rounds, reason }: NonNullable<Incident['run']>): string {
   if (status === 'queued') return `${agent} is about to look`

@@ -1,4 +1,5 @@
 /** Runs of agents in words. */
+import { claimWords } from '../../schemas/claim-words.ts'
 import type { FindingIncident, ProjectToday, Run, RunHandoff, Verified } from '../../schemas/types.ts'
 import type { Tone } from '../parts/mark.tsx'
 import { count, money, took } from './time.ts'
@@ -73,7 +74,7 @@ export function durationOf(
 }
 
 export const claimsWords = (verified: Verified | null): string | null =>
-  verified && `${verified.ok} of ${verified.total} ${verified.total === 1 ? 'claim holds' : 'claims hold'}`
+  verified && claimWords({ held: verified.ok, total: verified.total })
 
 /** Tokens of a call or a run: "1,204 in, 310 out, 900 from the cache". */
 export function tokenWords(

@@ -66,6 +66,14 @@ export function writeOf(draft: TriggerDraft, kept?: Trigger): TriggerWrite {
   } as TriggerWrite
 }
 
+/** Whom it notifies, as the API takes it with the trigger; nothing where nothing was chosen. */
+export function notifyOf({ wakes, addresses }: TriggerDraft): Pick<TriggerWrite, 'notify'> {
+  if (wakes === null && addresses.length === 0) return {}
+  return {
+    notify: { ...(wakes === null ? {} : { agents: wakes }), ...(addresses.length ? { addresses } : {}) },
+  }
+}
+
 /** What becomes a schedule, or is one no more, takes the default again, unless another severity was chosen. */
 function severityOf(
   { kind, severity, severity_field }: TriggerDraft,

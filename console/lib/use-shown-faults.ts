@@ -1,10 +1,12 @@
 /** Faults of a form at their fields: each from when its field is left, all from when it is submitted. */
 import { type FocusEvent, useEffect, useRef, useState } from 'react'
-import type { FieldErrors } from './field-errors.ts'
+import { type FieldErrors, rest } from './field-errors.ts'
 
 export interface ShownFaults {
   /** Those to show now. */
   shown: FieldErrors
+  /** All are shown: it was submitted. */
+  isSubmitted: boolean
   /** Of the element round the fields, each of which has its path as `data-field`. */
   form: { ref: { current: HTMLFormElement | null }; onBlur: (event: FocusEvent) => void }
   /** Shows all, and goes to the first field that has one once it is marked. */
@@ -26,6 +28,7 @@ export function useShownFaults(found: FieldErrors, refused: Error | null): Shown
   }, [submits, refused])
   return {
     shown: Object.fromEntries(Object.entries(found).filter(([path]) => isShown(path))),
+    isSubmitted: submits > 0,
     form: {
       ref,
       onBlur: (event) => {
@@ -39,6 +42,3 @@ export function useShownFaults(found: FieldErrors, refused: Error | null): Shown
     showAll: () => setSubmits((n) => n + 1),
   }
 }
-
-/** What follows a field in a path below it; nothing where it is not below. */
-const rest = (path: string, field: string): string => (path.startsWith(field) ? path.slice(field.length) : '')

@@ -1,12 +1,26 @@
-/** Here the demo is broken, mended and removed. */
+/** Here the demo is broken, mended and removed, by whoever may: a key that only reads is told that there is one. */
 import { Button, Group, Menu, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { Demo, DemoBreak } from '../../schemas/types.ts'
+import { api } from '../client.ts'
 import { demo } from '../demo-client.ts'
 import { useChange } from '../lib/use-change.ts'
 
 /** @param data the demo as it is, loaded */
 export function DemoSwitch({ data }: { data: Demo }) {
+  const me = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
+  if (!me.data) return <div className="demo-bar-room" />
+  return (
+    <Group component="section" aria-label="Demo" gap="sm" mb="md" className="demo-bar">
+      <Text size="sm" fw={600}>
+        Demo data
+      </Text>
+      {me.data.scopes.includes('admin') && <Acts data={data} />}
+    </Group>
+  )
+}
+
+function Acts({ data }: { data: Demo }) {
   const queries = useQueryClient()
   const again = () => void queries.invalidateQueries()
   const breaking = useChange(demo.break, {
@@ -27,10 +41,7 @@ export function DemoSwitch({ data }: { data: Demo }) {
   const broken = new Set(data.faults.map(({ service }) => service))
   const isBusy = breaking.isPending || mending.isPending || removing.isPending
   return (
-    <Group component="section" aria-label="Demo" gap="sm" mb="md" className="demo-bar">
-      <Text size="sm" fw={600}>
-        Demo data
-      </Text>
+    <>
       <Menu position="bottom-start">
         <Menu.Target>
           <Button size="compact-sm" variant="default" loading={breaking.isPending || mending.isPending}>
@@ -60,6 +71,6 @@ export function DemoSwitch({ data }: { data: Demo }) {
       >
         Remove demo
       </Button>
-    </Group>
+    </>
   )
 }

@@ -1,6 +1,6 @@
 /** A text that is long: its heading, and the whole of it on demand, with a button that copies it. */
 import { Group, Text } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { CopyIcon } from './copy.tsx'
 
 interface Props {
@@ -10,10 +10,15 @@ interface Props {
   hint?: string
   children?: ReactNode
   isOpen?: boolean
+  /** Something in it is wrong: it is opened. */
+  isFaulty?: boolean
 }
 
-export function Fold({ title, hint, children, isOpen = false }: Props) {
+export function Fold({ title, hint, children, isOpen = false, isFaulty = false }: Props) {
   const [open, setOpen] = useState(isOpen)
+  useEffect(() => {
+    if (isFaulty) setOpen(true)
+  }, [isFaulty])
   return (
     <details className="fold" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
@@ -31,7 +36,12 @@ export function Fold({ title, hint, children, isOpen = false }: Props) {
 }
 
 /** The same with a text as it is. */
-export function FoldedText({ title, hint, text, isOpen }: Omit<Props, 'children'> & { text: string }) {
+export function FoldedText({
+  title,
+  hint,
+  text,
+  isOpen,
+}: Omit<Props, 'children' | 'isFaulty'> & { text: string }) {
   return (
     <Fold title={title} {...(hint ? { hint } : {})} {...(isOpen ? { isOpen } : {})}>
       <TextBlock text={text} label={`Copy: ${title}`} />

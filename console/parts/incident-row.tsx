@@ -2,9 +2,10 @@
 import { Button, Kbd } from '@mantine/core'
 import { Check, CircleAlert, Loader } from 'lucide-react'
 import { Link } from 'react-router'
+import { claimWords } from '../../schemas/claim-words.ts'
 import type { Incident } from '../../schemas/types.ts'
 import type { Act } from '../lib/incident-acts.ts'
-import { claimWords, incidentPath, runWords, stateWords } from '../lib/incidents.ts'
+import { incidentPath, runWords, stateWords } from '../lib/incidents.ts'
 import { count, lasting } from '../lib/time.ts'
 import { Severity } from './severity.tsx'
 

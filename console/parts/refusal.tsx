@@ -1,16 +1,24 @@
 /** Why a save was refused; where two people changed the same field, what each wants. */
-import { Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
+
+import { Alert, Anchor, Button, Group, Stack, Table } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '../client.ts'
+import { type FieldErrors, fieldErrors } from '../lib/field-errors.ts'
+import { fieldIn, focusField } from '../lib/field-in.ts'
 import { fieldName, valueText } from '../lib/fields.ts'
+import { WideTable } from './wide-table.tsx'
 
 export function Refusal({
   error,
+  faults = {},
   title = 'Couldn’t save',
   onTakeTheirs,
   onKeepMine,
 }: {
   error: Error | null
+  /** What is known to be wrong without asking, by field. */
+  faults?: FieldErrors
   /** What did not happen. */
   title?: string
   /** Reads what is stored now, and gives mine up. */
@@ -18,7 +26,8 @@ export function Refusal({
   /** Saves mine over theirs. */
   onKeepMine?: () => void
 }) {
-  if (!error) return null
+  const sentences = [...new Set([...Object.values(faults), ...(error?.message.split('; ') ?? [])])]
+  if (sentences.length === 0) return null
   const conflicts = error instanceof ApiError ? error.conflicts : []
   return (
     <Alert
@@ -28,10 +37,10 @@ export function Refusal({
       title={conflicts.length ? 'Somebody else changed the same field' : title}
     >
       {conflicts.length === 0 ? (
-        <Text size="sm">{error.message}</Text>
+        <Sentences of={sentences} fields={{ ...fieldErrors(error), ...faults }} isSent={error !== null} />
       ) : (
         <Stack gap="xs">
-          <Table.ScrollContainer minWidth={420}>
+          <WideTable minWidth={420}>
             <Table verticalSpacing={4}>
               <Table.Thead>
                 <Table.Tr>
@@ -52,7 +61,7 @@ export function Refusal({
                 ))}
               </Table.Tbody>
             </Table>
-          </Table.ScrollContainer>
+          </WideTable>
           <Group>
             {onTakeTheirs && (
               <Button size="xs" variant="default" onClick={onTakeTheirs}>
@@ -68,5 +77,49 @@ export function Refusal({
         </Stack>
       )}
     </Alert>
+  )
+}
+
+/** Each leads to its field, where the form around it shows that; a refusal goes to the first by itself. */
+function Sentences({ of, fields, isSent }: { of: readonly string[]; fields: FieldErrors; isSent: boolean }) {
+  const box = useRef<HTMLUListElement>(null)
+  const paths = new Map(Object.entries(fields).map(([path, sentence]) => [sentence, path]))
+  const [linked, setLinked] = useState<ReadonlySet<string>>(new Set())
+  const fieldOf = (sentence: string): HTMLElement | null => {
+    const form = box.current?.closest('form')
+    const path = paths.get(sentence)
+    return form && path !== undefined ? fieldIn(form, path) : null
+  }
+  const said = of.join('; ')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: looked up anew for each thing said.
+  useEffect(() => {
+    const found = of.filter((sentence) => fieldOf(sentence) !== null)
+    setLinked(new Set(found))
+    if (isSent && found[0] !== undefined) focusField(fieldOf(found[0])!)
+  }, [said, isSent])
+  return (
+    <ul className="refusal-list" ref={box}>
+      {of.map((sentence) => (
+        <li key={sentence}>
+          {linked.has(sentence) ? (
+            <Anchor
+              component="button"
+              type="button"
+              size="sm"
+              c="inherit"
+              underline="always"
+              onClick={() => {
+                const field = fieldOf(sentence)
+                if (field) focusField(field)
+              }}
+            >
+              {sentence}
+            </Anchor>
+          ) : (
+            sentence
+          )}
+        </li>
+      ))}
+    </ul>
   )
 }

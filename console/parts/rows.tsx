@@ -13,6 +13,7 @@ import {
   useContext,
 } from 'react'
 import { Link } from 'react-router'
+import { middle } from '../lib/middle.ts'
 
 export interface Column {
   name: string
@@ -108,9 +109,12 @@ export function Below({ children }: { children: ReactNode }) {
 
 /** The link of a row, to the page of what the row is of. */
 export function RowLink({ to, label, children }: { to: string; label?: string; children: ReactNode }) {
+  const shown = typeof children === 'string' ? middle(children) : children
+  // A name that is cut is whole to those who point at it and to those who hear it.
+  const whole = typeof children === 'string' && shown !== children ? children : undefined
   return (
-    <Link to={to} className="row-link" aria-label={label}>
-      {children}
+    <Link to={to} className="row-link" aria-label={label ?? whole} title={whole}>
+      {shown}
     </Link>
   )
 }

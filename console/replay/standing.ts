@@ -191,7 +191,7 @@ function takeRun(to: Standing, { run_id, nodes, phase, cost_usd, practice }: Rep
 function takeStep(to: Standing, { run_id, nodes, phase, cost_usd, practice, title }: ReplayMoment): void {
   if (run_id === null) return
   to.run = run_id
-  const claims = phase === 'conclude' ? /with (\d+ claims?)$/.exec(title)?.[1] : undefined
+  const claims = phase === 'conclude' ? /, (\d+ of \d+ claims? holds?)$/.exec(title)?.[1] : undefined
   if (claims !== undefined) to.claims.set(run_id, claims)
   if (cost_usd !== null && !practice) to.costs.set(run_id, (to.costs.get(run_id) ?? 0) + cost_usd)
   const before = to.running.get(run_id)
@@ -216,7 +216,7 @@ function takeFiring(to: Standing, { dispatch_id, nodes, phase }: ReplayMoment): 
     to.held.set(dispatch_id, { node, phase })
 }
 
-/** Its verdict and headline, which follow the entity in the title, with how many claims it made. */
+/** Its verdict and headline, which follow the entity in the title, with how many of its claims hold. */
 function takeFinding(to: Standing, { nodes, run_id, title }: ReplayMoment): void {
   const agent = agentOf(nodes)
   if (agent === undefined) return

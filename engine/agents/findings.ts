@@ -55,6 +55,11 @@ export interface FindingsParts {
   ending: Ending
   /** Whether a finding of this writer answers a practice firing of the project. */
   answersPractice(project: string, writer: string): boolean
+  /** Links it to the incidents it is about, inside its transaction. @returns their ids */
+  foundOutside(
+    runId: string,
+    of: { label: string; value: string; delivery: string | null; project: string | null },
+  ): string[]
   /** Notes that it did; inside the transaction of the finding. */
   practiceAnswered(project: string, runId: string): void
   /** Stores the event and calls `alongside` in the same transaction. */
@@ -95,6 +100,7 @@ export async function recordFinding(
     parts.ending(firing.subscription_id, { deliveryId: firing.delivery_id, lease: firing.lease }, fetcher)
   const practice = parts.answersPractice(project, writer)
   let event_id = ''
+  let incidents: string[] = []
   await parts.append(
     {
       key: entity,
@@ -126,11 +132,16 @@ export async function recordFinding(
       })
       end?.()
       if (practice) parts.practiceAnswered(project, run_id)
+      else
+        incidents = parts.foundOutside(run_id, {
+          ...{ label, value: entity, delivery: firing?.delivery_id ?? null },
+          project: fetcher.own ? project : null,
+        })
     },
   )
   return {
     ...{ ok: true as const, run_id, agent: writer, entity, verdict: verdict ?? null, event_id },
-    ...{ claims: cited.claims, notices },
+    ...{ claims: cited.claims, notices, incidents },
   }
 }
 
@@ -306,6 +317,7 @@ function presentResult(row: ResultRow, incident: FindingIncident | null): Projec
     mark: presentMark(row),
     external: row.external === 1,
     practice: row.practice === 1,
+    claims: row.verified_total === null ? null : { held: row.verified_ok ?? 0, total: row.verified_total },
     incident,
   }
 }

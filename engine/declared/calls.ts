@@ -19,7 +19,6 @@ import type {
   SkillUpdate,
   SkillWrite,
   SourceWrite,
-  TriggerWrite,
   Wiring,
 } from '../../schemas/types.ts'
 import { markFinding, markWords } from '../agents/finding-queries.ts'
@@ -55,7 +54,6 @@ import { listDependents, listResources, outlineOf, summaryOf } from './outline.t
 import {
   createAgent,
   createMcpServer,
-  createTrigger,
   deleteAgent,
   deleteMcpServer,
   deleteTrigger,
@@ -63,7 +61,6 @@ import {
   switchAgent,
   updateAgent,
   updateMcpServer,
-  updateTrigger,
 } from './part-writes.ts'
 import { getAgent, getMcpServer, getTrigger, listAgents, listMcpServers, listTriggers } from './parts.ts'
 import {
@@ -133,9 +130,6 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
       moveSource(declared, name, event, by),
     listTriggers: async () => listTriggers(declared),
     getTrigger: async (name: string) => getTrigger(declared, name),
-    createTrigger: async (body: TriggerWrite, by: WriteBy) => createTrigger(declared, body, by),
-    updateTrigger: async (name: string, body: TriggerWrite, by: WriteBy) =>
-      updateTrigger(declared, name, body, by),
     deleteTrigger: async (name: string, by: WriteBy) => deleteTrigger(declared, name, by),
     moveTrigger: async (name: string, event: 'pause' | 'resume', by: WriteBy) =>
       moveTrigger(declared, name, event, by),

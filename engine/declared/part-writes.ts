@@ -12,6 +12,7 @@ import type {
   PartDeleted,
   PartMoved,
   PartWritten,
+  SubscriptionCreated,
   TriggerSpec,
   TriggerWrite,
 } from '../../schemas/types.ts'
@@ -248,34 +249,103 @@ function serverSpecOf({ name: _name, project: _project, ...spec }: McpServerWrit
 
 /* Writes of triggers, each one change-set. */
 
-/** @throws SvcError invalid; conflict when the name is taken */
-export function createTrigger(declared: Declared, body: TriggerWrite, by: WriteBy): PartWritten {
-  checkName('trigger', body.name)
-  const doc = normaliseTrigger(triggerSpecOf(body))
-  const committed = declared.changes.commit(by, (edit) =>
-    stageNew(edit, 'trigger', body.name, { ...doc }, joiningProject(edit, body.project)),
-  )
-  return written(declared, 'trigger', body.name, committed)
+/** Writes of triggers with who is told of their firings. */
+export interface TriggerSaves {
+  /** @throws SvcError invalid; conflict when the name is taken */
+  createTrigger(body: TriggerWrite, by: WriteBy): Promise<PartWritten>
+  /** Replaces the definition; a null description keeps the stored one. @throws SvcError not_found; invalid; conflict */
+  updateTrigger(name: string, body: TriggerWrite, by: WriteBy): Promise<PartWritten>
 }
 
-/** Replaces the definition; a null description keeps the stored one. @throws SvcError not_found; invalid; conflict */
-export function updateTrigger(
-  declared: Declared,
-  name: string,
-  body: TriggerWrite,
-  by: WriteBy,
-): PartWritten {
-  const committed = declared.changes.commit(by, (edit) => {
-    const now = edit.require('trigger', name)
-    const keeps = body.description === undefined || body.description === null
-    const doc = normaliseTrigger({
-      ...triggerSpecOf(body),
-      ...(keeps && now.description !== undefined ? { description: now.description } : {}),
-      ...(now.paused ? { paused: true } : {}),
+export interface TriggerSavesParts {
+  declared: Declared
+  /** Subscribes an address that may be reached, inside the transaction. */
+  subscribe(trigger: string, url: string, by: Caller): SubscriptionCreated
+  /** @throws SvcError naming `field` where the address may not be posted to */
+  requireAddress(url: string, field: string): Promise<void>
+}
+
+/** A trigger, the agents it wakes and the addresses it is posted to are one transaction: all of it, or nothing. */
+export function triggerSaves(parts: TriggerSavesParts): TriggerSaves {
+  const { declared } = parts
+  const save = async (name: string, body: TriggerWrite, by: WriteBy, stage: (edit: Edit) => void) => {
+    const addresses = (body.notify?.addresses ?? []).map(addressOf)
+    await requireAddresses(parts, addresses)
+    return declared.store.tx(() => {
+      const committed = declared.changes.commit(by, (edit) => {
+        stage(edit)
+        if (body.notify?.agents) stageWoken(edit, name, body.notify.agents, body.project)
+      })
+      const subscriptions = addresses.map((url) => parts.subscribe(name, url, by.caller))
+      return {
+        ...written(declared, 'trigger', name, committed),
+        ...(subscriptions.length ? { subscriptions } : {}),
+      }
     })
-    stageEdit(edit, 'trigger', name, body, { ...doc }, by.base)
-  })
-  return written(declared, 'trigger', name, committed)
+  }
+  return {
+    createTrigger: async (body, by) => {
+      checkName('trigger', body.name)
+      const doc = normaliseTrigger(triggerSpecOf(body))
+      return save(body.name, body, by, (edit) =>
+        stageNew(edit, 'trigger', body.name, { ...doc }, joiningProject(edit, body.project)),
+      )
+    },
+    updateTrigger: async (name, body, by) =>
+      save(name, body, by, (edit) => {
+        const now = edit.require('trigger', name)
+        const keeps = body.description === undefined || body.description === null
+        const doc = normaliseTrigger({
+          ...triggerSpecOf(body),
+          ...(keeps && now.description !== undefined ? { description: now.description } : {}),
+          ...(now.paused ? { paused: true } : {}),
+        })
+        stageEdit(edit, 'trigger', name, body, { ...doc }, by.base)
+      }),
+  }
+}
+
+/** #shop-ops is a channel of Slack by its name. */
+const addressOf = (typed: string): string =>
+  typed.trim().startsWith('#') ? `slack://channel/${typed.trim().slice(1)}` : typed.trim()
+
+/** Every one that is refused is named by its place, so that a form can mark it. @throws SvcError invalid */
+async function requireAddresses(
+  { requireAddress }: TriggerSavesParts,
+  addresses: readonly string[],
+): Promise<void> {
+  const refusals: SvcError[] = []
+  for (const [i, url] of addresses.entries()) {
+    const refused = await requireAddress(url, `notify.addresses[${i}]`).catch((error: unknown) => error)
+    if (refused instanceof SvcError) refusals.push(refused)
+    else if (refused !== undefined) throw refused
+  }
+  const [first] = refusals
+  if (first) fail(first.code, refusals.map(({ message }) => message).join('; '), first.extra)
+}
+
+/** What wakes agents: this trigger those that are named and no others. A new one is woken where it belongs. */
+function stageWoken(edit: Edit, trigger: string, names: readonly string[], word: string | undefined): void {
+  const missing = names.findIndex((name) => !edit.has('agent', name))
+  if (missing >= 0) {
+    const field = `notify.agents[${missing}]`
+    fail('invalid', `${field}: no agent is named ${names[missing]}`, { field })
+  }
+  const woken = new Set<string>()
+  for (const [id, doc] of projectsOf(edit)) {
+    const now = doc.wakes?.[trigger] ?? {}
+    const kept = Object.entries(now).filter(([agent]) => names.includes(agent))
+    for (const [agent] of kept) woken.add(agent)
+    if (kept.length < Object.keys(now).length)
+      putProject(edit, id, { ...doc, wakes: { ...doc.wakes, [trigger]: Object.fromEntries(kept) } })
+  }
+  const asked = word ? joiningProject(edit, word) : null
+  for (const agent of names) {
+    if (woken.has(agent)) continue
+    const users = usersOf(edit, 'agent', agent)
+    const id = asked !== null && users.includes(asked) ? asked : wiringProject(edit, agent, undefined)
+    putProject(edit, id, withWake(projectOf(edit, id), trigger, agent, true))
+  }
 }
 
 /** Its subscriptions and wiring go with it; agents it woke stay. @throws SvcError not_found */
@@ -307,7 +377,13 @@ export function moveTrigger(
   return movePart(declared, 'trigger', name, event, by)
 }
 
-function triggerSpecOf({ name: _name, project: _project, description, ...spec }: TriggerWrite): TriggerSpec {
+function triggerSpecOf({
+  name: _name,
+  project: _project,
+  notify: _notify,
+  description,
+  ...spec
+}: TriggerWrite): TriggerSpec {
   return { ...spec, ...(description ? { description } : {}) } as TriggerSpec
 }
 

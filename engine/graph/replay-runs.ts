@@ -1,4 +1,5 @@
 /** Runs: made, started, taken up again, ended; with their steps, findings, handoffs and write-backs. */
+import { claimWords } from '../../schemas/claim-words.ts'
 import type { HandoffRow, RunRow } from '../agents/runs/queries.ts'
 import type { Steps } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
@@ -304,6 +305,7 @@ interface StepFacts {
   answered: number
   fault: string | null
   claims: number | null
+  held: number
   text: string | null
   resumed: number | null
   model: string | null
@@ -321,6 +323,7 @@ export const STEPS = `SELECT n, kind, round, at, ms, json_extract(data, '$.call.
     json_extract(data, '$.is_error') AS is_error, json_type(data, '$.result') IS NOT NULL AS answered,
     coalesce(json_extract(data, '$.fault'), json_extract(data, '$.reason')) AS fault,
     json_array_length(data, '$.claims') AS claims,
+    (SELECT count(*) FROM json_each(data, '$.claims') WHERE json_extract(value, '$.ok')) AS held,
     json_extract(data, '$.text') AS text, json_extract(data, '$.resumed') AS resumed,
     json_extract(data, '$.reply.model') AS model, json_extract(data, '$.reply.usage.input_tokens') AS input,
     json_extract(data, '$.reply.usage.output_tokens') AS output, json_extract(data, '$.reply.costUsd') AS cost,
@@ -387,7 +390,8 @@ function modelTitle(
   return `model call ${round} of ${model}: ${counted(input ?? 0, 'token')} in, ${counted(output ?? 0, 'token')} out, ${price}${then}`
 }
 
-const claimsOf = ({ claims }: StepFacts): string => (claims ? ` with ${counted(claims, 'claim')}` : '')
+const claimsOf = ({ claims, held }: StepFacts): string =>
+  claims ? `, ${claimWords({ held, total: claims })}` : ''
 
 function argumentsOf({ arguments: given }: StepFacts): string {
   if (given === null || given === '{}') return ''

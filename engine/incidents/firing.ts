@@ -12,10 +12,13 @@ import {
   addActivity,
   advanceIncident,
   type EventsAtHand,
+  type FindingOf,
   fireAgain,
   fireMany,
   type IncidentRow,
+  idOf,
   incidentQueries,
+  incidentsOfFinding,
   NOBODY,
   QUIET_MS,
   rankOf,
@@ -141,6 +144,20 @@ export function createFiringIncidents({ store, ctx, changed }: FiringIncidentsPa
       if (incident_id === null) return
       queries.addRun.run(incident_id, run)
       tell(incident_id)
+    },
+
+    /**
+     * An outside agent recorded a finding: the incidents it is about have it, and who follows them is told.
+     * @param of its entity, and the delivery it answers, if any; `project` null: whoever writes may see all of them
+     * @returns ids of these incidents
+     */
+    foundOutside: (run: string, of: FindingOf): string[] => {
+      const numbers = incidentsOfFinding(db, of)
+      for (const number of numbers) {
+        queries.addRun.run(number, run)
+        tell(number)
+      }
+      return numbers.map(idOf)
     },
 
     /**

@@ -357,6 +357,31 @@ function prepare(db: Database) {
   }
 }
 
+/** Of whom a finding from outside is: its entity, and the delivery that it answers, if any. */
+export interface FindingOf {
+  label: string
+  value: string
+  delivery: string | null
+  /** Only incidents of its triggers; null: all. */
+  project: string | null
+}
+
+/** Incidents that are not handled and that it is about: that of the delivery, else those of the entity. */
+export function incidentsOfFinding(db: Database, of: FindingOf): number[] {
+  return db
+    .prepare<FindingOf, number>(
+      `SELECT i.id FROM incidents i WHERE i.state <> 'handled'
+         AND CASE WHEN @delivery IS NULL THEN i.label = @label AND i.value_text = @value
+           ELSE i.id = (SELECT f.incident_id FROM deliveries d JOIN firings f ON f.id = d.firing_id
+             WHERE d.id = @delivery) END
+         AND (@project IS NULL OR i.project = @project OR EXISTS (SELECT 1 FROM project_uses u
+           WHERE u.project = @project AND u.kind = 'trigger' AND u.name = i.trigger_name))
+       ORDER BY i.id`,
+    )
+    .pluck()
+    .all(of)
+}
+
 /* How many incidents there are that are not handled. */
 
 interface Counted {

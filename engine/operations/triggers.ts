@@ -33,7 +33,8 @@ export const triggers = [
     status: 201,
     recorded: true,
     versioned: true,
-    summary: 'Make a trigger',
+    secret: true,
+    summary: 'Make a trigger, with whom it notifies',
     run: (engine, { body, by }) => engine.createTrigger(body, by),
   }),
   operation({
@@ -46,7 +47,8 @@ export const triggers = [
     merges: true,
     recorded: true,
     versioned: true,
-    summary: 'Replace the definition; a null description keeps it',
+    secret: true,
+    summary: 'Replace the definition, and say whom it notifies; a null description keeps it',
     run: (engine, { params, body, by }) => engine.updateTrigger(params.name, body, by),
   }),
   operation({

@@ -21,6 +21,7 @@ import type {
 } from '../declared/access/credential-calls.ts'
 import type { DeclaredCalls } from '../declared/calls.ts'
 import type { BootCatalog, BootReport } from '../declared/catalog/boot.ts'
+import type { TriggerSaves } from '../declared/part-writes.ts'
 import type { ProposalCalls } from '../declared/proposals.ts'
 import type { SetupCalls } from '../declared/setup/calls.ts'
 import type { DemoCalls } from '../declared/setup/demo.ts'
@@ -50,6 +51,7 @@ import type { TriggerCalls } from '../triggers/calls.ts'
 export interface EngineCalls
   extends EngineCore,
     DeclaredCalls,
+    TriggerSaves,
     ProposalCalls,
     SetupCalls,
     TriggerCalls,

@@ -142,11 +142,13 @@ export function findingNeeds(
   ctx: ReadContext,
   accept: (call: InnerCall) => IngestResult | SvcError,
   ending: Ending,
+  foundOutside: FindingsParts['foundOutside'],
 ): FindingsParts {
   const { sources, projects, clock, store } = declared
   return {
     clock,
     ending,
+    foundOutside,
     queries: findingQueries(store.db),
     requireKnownAgent: (name) => requireKnownAgent(store.db, name),
     isAgent: (name) => declared.kinds.agent.find(name) !== undefined,

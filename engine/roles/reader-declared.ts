@@ -57,7 +57,7 @@ export function openDeclaredReads(parts: ReadingParts): ByName {
     { db: ctx.db, file: options.dataFile, foldLog: never },
     options.maxDbSize ?? null,
   )
-  const findings = findingNeeds(declared, ctx, never, never)
+  const findings = findingNeeds(declared, ctx, never, never, never)
   const runs = runNeeds({
     ...{ declared, ctx, clock, findings, secret, tallies: new Tallies(), closeInstant: never },
     ...{ markerSeed: undefined, limits: never, usage: never, incidents: { ended: never }, onPending: never },

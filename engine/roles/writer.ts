@@ -14,7 +14,7 @@ import { type Clock, systemClock, systemTimers } from '../clock.ts'
 import { watchSealedSecrets } from '../declared/access/sealed-secrets.ts'
 import { createSessions } from '../declared/access/sessions.ts'
 import { bootCatalog } from '../declared/catalog/boot.ts'
-import { createBoundKey } from '../declared/part-writes.ts'
+import { createBoundKey, triggerSaves } from '../declared/part-writes.ts'
 import { planProposal } from '../declared/proposals.ts'
 import { setupCalls } from '../declared/setup/calls.ts'
 import { demoCalls, demoWorld } from '../declared/setup/demo.ts'
@@ -48,7 +48,7 @@ import { removeSubscriptions } from '../outbox/subscriptions.ts'
 import { specOf } from '../sources/live.ts'
 import { openPolls } from '../sources/polls.ts'
 import { newestOf } from '../sources/sample.ts'
-import { triggerWrites } from '../triggers/calls.ts'
+import { requireAddress, triggerWrites } from '../triggers/calls.ts'
 import { LiveTriggers } from '../triggers/live.ts'
 import { requireTrigger } from '../triggers/reads.ts'
 import type { EngineOptions, Writer } from './calls.ts'
@@ -188,7 +188,10 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
     },
   })
   const booted = bootCatalog(declared, held.catalog, options.boot ?? {})
-  const findings = findingNeeds(declared, ctx, accept, outbox.ending)
+  const findings = findingNeeds(
+    ...([declared, ctx, accept, outbox.ending] as const),
+    parts.incidents.incidents.foundOutside,
+  )
   const runs = runNeeds({
     ...{ tallies, declared, ctx, clock, findings, secret, onPending },
     closeInstant: (at) => stamp.close(at),
@@ -263,6 +266,10 @@ function writes(parts: Writing) {
     ...{ tallies, clock, accept, prepare, sources: sources.store },
     demo: (now) => demoWorld(settings, now),
   })
+  const rules = {
+    checkTarget: egress.checkTarget,
+    hasSlack: async () => held.slack.access().token !== null,
+  }
   return {
     ...setupCalls({
       ...{ declared, secret, accept, onPending },
@@ -274,11 +281,16 @@ function writes(parts: Writing) {
     ...outboxWrites(outbox.queue),
     ...outbox.fetches,
     ...triggerWrites({
-      subscriptions: outbox.subscriptions,
+      ...{ subscriptions: outbox.subscriptions, ...rules },
       requireTrigger: (name) => requireTrigger(ctx, name),
       requireProject: (word) => requireProject(declared, word),
-      checkTarget: egress.checkTarget,
-      hasSlack: async () => held.slack.access().token !== null,
+    }),
+    // Scope admin: what an operator names may be on the private network.
+    ...triggerSaves({
+      declared,
+      subscribe: (trigger, url, by) =>
+        outbox.subscriptions.add({ trigger, url, project: null, audience: 'operator' }, by),
+      requireAddress: (url, field) => requireAddress(rules, url, 'operator', field),
     }),
     ...agentTestWrites({ ...runs, making }),
     ...polls,

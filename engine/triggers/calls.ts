@@ -33,29 +33,29 @@ export interface TriggerWrites {
 
 export type TriggerCalls = TriggerWrites & TriggerReads
 
-export function triggerWrites(parts: {
-  subscriptions: Subscriptions
-  /** @throws SvcError not_found */
-  requireTrigger(name: string): void
-  /** @returns its id. @throws SvcError not_found */
-  requireProject(word: string): string
+/** What says whether an address may be subscribed. */
+export interface AddressRules {
   /** Whether Slack has a bot token. */
   hasSlack(): Promise<boolean>
   /** @returns why an address may not be posted to; null when it may */
   checkTarget(url: string, audience: Audience): Promise<string | null>
-}): TriggerWrites {
+}
+
+export function triggerWrites(
+  parts: AddressRules & {
+    subscriptions: Subscriptions
+    /** @throws SvcError not_found */
+    requireTrigger(name: string): void
+    /** @returns its id. @throws SvcError not_found */
+    requireProject(word: string): string
+  },
+): TriggerWrites {
   const { subscriptions } = parts
   return {
     subscribe: async (body, to, by) => {
       if ('trigger' in body) parts.requireTrigger(body.trigger)
       const project = 'project' in body ? parts.requireProject(body.project) : null
-      const isSlack = to.url?.startsWith('slack:') ?? false
-      if (isSlack) await requireSlack(to.url!, to.audience, parts.hasSlack)
-      const fault =
-        to.url === null || isSlack
-          ? null
-          : (addressFault(to.url) ?? (await parts.checkTarget(to.url, to.audience)))
-      if (fault) fail('invalid', `url: ${fault}`, { field: 'url' })
+      if (to.url !== null) await requireAddress(parts, to.url, to.audience, 'url')
       return subscriptions.add({ trigger: 'trigger' in body ? body.trigger : null, project, ...to }, by)
     },
     unsubscribe: async (id, by, { own, project, strict }) => {
@@ -75,18 +75,28 @@ export function triggerWrites(parts: {
   }
 }
 
-/** The bot speaks for the instance: who it speaks to is an operator's to say. @throws SvcError forbidden; invalid */
-async function requireSlack(
+/**
+ * The bot of Slack speaks for the instance: who it speaks to is an operator's to say.
+ * @param field what the sentence begins with
+ * @throws SvcError forbidden; invalid for an address that may not be reached
+ */
+export async function requireAddress(
+  { hasSlack, checkTarget }: AddressRules,
   url: string,
   audience: Audience,
-  hasSlack: () => Promise<boolean>,
+  field: string,
 ): Promise<void> {
+  const refuse = (fault: string) => fail('invalid', `${field}: ${fault}`, { field })
+  if (!url.startsWith('slack:')) {
+    const fault = addressFault(url) ?? (await checkTarget(url, audience))
+    if (fault) refuse(fault)
+    return
+  }
   if (audience !== 'operator')
-    fail('forbidden', 'url: a channel of Slack is subscribed with a credential of scope admin', {
-      field: 'url',
+    fail('forbidden', `${field}: a channel of Slack is subscribed with a credential of scope admin`, {
+      field,
     })
   if (slackChannelOf(url) === null)
-    fail('invalid', 'url must be slack://channel/ and the id or the name of a channel', { field: 'url' })
-  if (!(await hasSlack()))
-    fail('invalid', 'url: no bot token of Slack is set; add one under Settings, Slack', { field: 'url' })
+    fail('invalid', `${field} must be slack://channel/ and the id or the name of a channel`, { field })
+  if (!(await hasSlack())) refuse('no bot token of Slack is set; add one under Settings, Slack')
 }

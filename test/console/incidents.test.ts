@@ -9,9 +9,10 @@ import {
   thresholdOf,
   valueLine,
 } from '../../console/lib/incident-evidence.ts'
-import { claimWords, pathOfIncident, stateWords } from '../../console/lib/incidents.ts'
+import { pathOfIncident, stateWords } from '../../console/lib/incidents.ts'
 import { snoozeTimes } from '../../console/lib/snooze.ts'
 import { lasting, moment } from '../../console/lib/time.ts'
+import { claimWords } from '../../schemas/claim-words.ts'
 import type { Event, Incident } from '../../schemas/types.ts'
 
 const T = '2026-11-20T08:00:00.000Z'

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { curlCommand, exampleBody, shellQuote } from '../../console/lib/curl.ts'
-import { rangeOf, stackBars } from '../../console/lib/density.ts'
+import { stackBars } from '../../console/lib/density.ts'
 import {
   type ExploreState,
   parsePair,
@@ -13,6 +13,7 @@ import {
 import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
+import { middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
 import { ago } from '../../console/lib/time.ts'
 import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
@@ -165,8 +166,23 @@ describe('rows and times', () => {
       'in 5 s',
     ])
   })
+})
 
-  it('stack to the height of their bucket, and a drag covers whole buckets', () => {
+describe('a name that is too long for a list', () => {
+  it('loses its middle, and keeps what tells it from others that begin alike', () => {
+    expect(middle('checkout-errors')).toBe('checkout-errors')
+    const [a, b] = ['eu', 'us'].map((at) =>
+      middle(`payments-service-of-the-shop-production-${at}-west-1-errors`),
+    )
+    expect(a).toHaveLength(40)
+    expect(a).toMatch(/^payments-service-of….*errors$/)
+    expect(middle('x'.repeat(64), 20)).toHaveLength(20)
+    expect(a).not.toBe(b)
+  })
+})
+
+describe('bars of events over time', () => {
+  it('stack to the height of their bucket', () => {
     const result: HistogramResult = {
       from: '2026-11-20T12:00:00.000Z',
       to: '2026-11-20T12:02:30.000Z',
@@ -184,9 +200,5 @@ describe('rows and times', () => {
       [0, 'b', 48],
       [200, 'a', 32],
     ])
-    expect(rangeOf(result, 9, 1)).toEqual({
-      from: '2026-11-20T12:01:00.000Z',
-      to: '2026-11-20T12:02:30.000Z',
-    })
   })
 })

@@ -126,7 +126,7 @@ describe('the graph at an instant', () => {
         kind: 'step',
         phase: 'conclude',
         step: 1,
-        title: 'triage: concluded with 2 claims',
+        title: 'triage: concluded, 1 of 2 claims holds',
       }),
       moment(3, { ...run, kind: 'run', phase: 'succeeded' }),
       moment(3, {
@@ -140,7 +140,7 @@ describe('the graph at an instant', () => {
     ])
     const at = (index: number) => frameAt(replay, { index })
     expect(note(at(3), NODES.triage)).toEqual({
-      text: 'investigate, orders fail (2 claims)',
+      text: 'investigate, orders fail (1 of 2 claims holds)',
       tone: 'good',
     })
     expect(note(at(4), hook)).toBeUndefined()

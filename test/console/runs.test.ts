@@ -270,7 +270,7 @@ describe('the story of a run', () => {
       'told what happened, 9 characters',
       'model calls read: I look.',
       'read window: 2h',
-      'concluded, 0 of 1 claims hold',
+      'concluded, 0 of 1 claim holds',
       'model is asked',
       'delete_all refused: refused: no line names it',
       'concluded',
@@ -297,7 +297,7 @@ describe('two runs side by side', () => {
       differs: true,
     })
     expect(by.get('Cost')).toMatchObject({ left: '<$0.01', right: '— not priced' })
-    expect(by.get('Claims')).toMatchObject({ left: '1 of 2 claims hold', right: 'none' })
+    expect(by.get('Claims')).toMatchObject({ left: '1 of 2 claims holds', right: 'none' })
     expect(by.get('Tokens in')!.differs).toBe(false)
   })
 

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { isAddress, wakeOperations } from '../../console/lib/subscriptions.ts'
+import { isAddress } from '../../console/lib/subscriptions.ts'
 import { draftOf, NEW_TRIGGER, type TriggerDraft } from '../../console/lib/trigger-draft.ts'
 import { faultsOf, nameFault } from '../../console/lib/trigger-faults.ts'
-import { isComplete, writeOf } from '../../console/lib/trigger-form.ts'
+import { isComplete, notifyOf, writeOf } from '../../console/lib/trigger-form.ts'
 import { nameFrom } from '../../console/lib/trigger-name.ts'
 import { changedOptions, optionsOf } from '../../console/lib/trigger-options.ts'
 import type { Condition, Trigger } from '../../schemas/types.ts'
@@ -81,8 +81,8 @@ const EDITS: Record<string, [typed: Partial<TriggerDraft>, written: unknown]> = 
   'cron-condition.summary': [{ kind: 'schedule', timing: 'cron', summary: 'rich' }, 'rich'],
   'cron-condition.summary_by': [{ kind: 'schedule', timing: 'cron', summary_by: ['a'] }, ['a']],
 }
-/** What no sentence has: the page a trigger is made from says its project. */
-const KEPT = ['project']
+/** Not of what is evaluated: the page a trigger is made from says its project; whom it notifies is tested below. */
+const KEPT = ['project', 'notify']
 const INNER: Record<string, string> = { emit: 'emit', storm: 'storm' }
 const CONDITIONS = readdirSync(`${root}/schemas`)
   .filter((file) => file.endsWith('-condition.json'))
@@ -321,16 +321,12 @@ describe('the name of a trigger', () => {
 })
 
 describe('whom a trigger tells', () => {
-  const agents = [
-    { name: 'first-look', project: 'p1', projects: ['p1'], triggers: ['errs'] },
-    { name: 'digger', project: 'p2', projects: ['p2'], triggers: [] },
-  ]
-  it('is wired where the agents are, and taken out where they were', () => {
-    expect(wakeOperations('errs', ['first-look'], agents)).toEqual([])
-    expect(wakeOperations('errs', ['digger'], agents)).toEqual([
-      { op: 'patch', kind: 'project', name: 'p1', spec: { wakes: { errs: { 'first-look': null } } } },
-      { op: 'patch', kind: 'project', name: 'p2', spec: { wakes: { errs: { digger: { enabled: true } } } } },
-    ])
+  it('is saved with the trigger, and left alone where nothing was chosen', () => {
+    expect(notifyOf(NEW_TRIGGER)).toEqual({})
+    expect(notifyOf({ ...NEW_TRIGGER, wakes: [] })).toEqual({ notify: { agents: [] } })
+    expect(notifyOf({ ...NEW_TRIGGER, wakes: ['digger'], addresses: ['#shop-ops'] })).toEqual({
+      notify: { agents: ['digger'], addresses: ['#shop-ops'] },
+    })
   })
 
   it('has addresses and channels of Slack', () => {

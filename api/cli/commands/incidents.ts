@@ -1,5 +1,6 @@
 /** `svc incidents`: what is open, who has it, and the acts on it. */
 import { Option } from 'commander'
+import { claimWords } from '../../../schemas/claim-words.ts'
 import type { Incident, IncidentDetail } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
@@ -115,7 +116,7 @@ function show(io: Io, incident: IncidentDetail): void {
     ['trigger', trigger],
     ['fired', `${firings_total} times from ${opened_at} to ${last_fired_at}`],
     ['verdict', result?.verdict && `${result.verdict}, by ${result.chain.join(' > ')}`],
-    ['claims', claims && `${claims.held} of ${claims.total} hold`],
+    ['claims', claims && claimWords(claims)],
     ['next', result?.next_step],
   ]
   for (const [title, value] of facts) if (value) io.out(`${title.padEnd(9)}${escapeLine(value)}\n`)

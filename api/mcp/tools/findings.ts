@@ -1,4 +1,5 @@
 /** The tools of findings: reading what was found, and writing down what you found. */
+import { claimsHeld, claimWords } from '../../../schemas/claim-words.ts'
 import type {
   FindingCreate,
   FindingCreated,
@@ -148,8 +149,8 @@ export const checkedContent = ({ claims, notices }: Pick<FindingCreated, 'claims
 })
 
 export function checkedText({ claims, notices }: Pick<FindingCreated, 'claims' | 'notices'>): string {
-  const holding = claims.filter(({ ok }) => ok).length
-  const held = claims.length ? [`${holding} of ${claims.length} claims hold`] : []
+  const counted = claimsHeld(claims)
+  const held = counted ? [claimWords(counted)] : []
   const faults = claims.filter(({ ok }) => !ok).map(({ text, why }) => `${text}: ${why}`)
   return [...held, ...faults, ...notices].map((line) => `\n${line}`).join('')
 }

@@ -15,6 +15,15 @@ export interface Step {
   secrets?: readonly SecretField[]
   /** Where new nodes were dropped; kept once the draft is applied. */
   places?: readonly GraphPosition[]
+  /** What was laid out again; it was kept at once, and is put back where the step is undone. */
+  tidied?: Tidied
+}
+
+export interface Tidied {
+  /** Ids; null: all. */
+  nodes: readonly string[] | null
+  /** Where nodes that are stored had been put. */
+  before: readonly GraphPosition[]
 }
 
 export interface SecretField {
@@ -77,7 +86,10 @@ export function withPlaces(draft: Draft, places: readonly GraphPosition[]): Draf
 /** Where new nodes were put, the last place of each. */
 export function placesOf(draft: Draft): GraphPosition[] {
   const places = new Map<string, GraphPosition>()
-  for (const step of stepsOf(draft)) for (const place of step.places ?? []) places.set(place.node, place)
+  for (const { tidied, places: put = [] } of stepsOf(draft)) {
+    if (tidied) for (const node of tidied.nodes ?? [...places.keys()]) places.delete(node)
+    for (const place of put) places.set(place.node, place)
+  }
   return [...places.values()]
 }
 
@@ -91,12 +103,37 @@ export function stepOf(draft: Draft, operation: number): number | null {
   return at === -1 ? null : at
 }
 
-/** The draft without places of nodes it makes. @param nodes ids; absent: all of them */
-export function withoutPlaces(draft: Draft, nodes?: readonly string[]): Draft {
-  const steps = draft.steps.map((step) =>
-    step.places
-      ? { ...step, places: nodes ? step.places.filter(({ node }) => !nodes.includes(node)) : [] }
-      : step,
-  )
-  return { ...draft, steps }
+/** A step that lays nodes out again. @param nodes ids; absent: all of them. @param positions as they are stored now */
+export function tidyStep(positions: readonly GraphPosition[], nodes?: readonly string[]): Step {
+  const label = nodes ? `${nodes.length} laid out again` : 'all laid out again'
+  return {
+    label,
+    said: `${label[0]!.toUpperCase()}${label.slice(1)}.`,
+    operations: [],
+    tidied: {
+      nodes: nodes ?? null,
+      before: positions.filter(({ node }) => nodes?.includes(node) ?? true),
+    },
+  }
+}
+
+/**
+ * Stored positions as the draft goes from one list of steps that count to another: what a step laid out again is put
+ * back where it counts no more, unless somebody has put it elsewhere since, and is forgotten where it counts again.
+ * @returns null where nothing moves
+ */
+export function positionsAfter(
+  positions: readonly GraphPosition[],
+  from: readonly Step[],
+  to: readonly Step[],
+): GraphPosition[] | null {
+  const gone = from.filter((step) => step.tidied && !to.includes(step))
+  const back = to.filter((step) => step.tidied && !from.includes(step))
+  if (gone.length + back.length === 0) return null
+  const now = new Map(positions.map((place) => [place.node, place]))
+  // The last that was laid out again was done over what those before it had left.
+  for (const { tidied } of gone.toReversed())
+    for (const place of tidied!.before) if (!now.has(place.node)) now.set(place.node, place)
+  for (const { tidied } of back) for (const node of tidied!.nodes ?? [...now.keys()]) now.delete(node)
+  return [...now.values()]
 }

@@ -25,7 +25,7 @@ export function rebased(
   let cursor = 0
   draft.steps.forEach((step, at) => {
     const left = theirs.reduce(yielding, step)
-    if (left.operations.length === 0) return
+    if (left.operations.length === 0 && !left.tidied) return
     steps.push(left)
     if (at < draft.cursor) cursor = steps.length
   })

@@ -22,7 +22,7 @@ interface Props extends ListProps {
 
 export function EditorCanvas(props: Props) {
   const { editor, isEditing, isRoom, mayEdit, marks, selected, onSelect, onOpen, onNew } = props
-  const places = usePlaces(editor)
+  const places = usePlaces(editor, isEditing)
   const editing = useEditing(props, places.move)
   const box = useRef<HTMLDivElement>(null)
   const room = useRoomBelow(box, LEAST)

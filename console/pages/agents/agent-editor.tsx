@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Agent, AgentWrite, PartWritten } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type AgentDraft, NEW_AGENT, writeOf } from '../../lib/agent-form.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -61,6 +62,7 @@ export function AgentEditor({
       showsWarnings: true,
     },
   )
+  const faults = fieldErrors(change.error)
   return (
     <form
       onSubmit={(event) => {
@@ -72,6 +74,7 @@ export function AgentEditor({
         <DraftRestored of={kept} />
         {!stored && (
           <TextInput
+            {...marksOf(faults)('name')}
             label="Name"
             value={draft.name}
             onChange={(e) => set('name', e.currentTarget.value)}
@@ -81,24 +84,17 @@ export function AgentEditor({
           />
         )}
         {!stored && (
-          <Select
-            label="Start from"
-            placeholder="An empty prompt"
-            data={(agents.data?.presets ?? []).map(({ id, label: text }) => ({ value: id, label: text }))}
-            onChange={(id) => {
-              const preset = agents.data?.presets.find((entry) => entry.id === id)
-              if (preset) set('prompt', preset.prompt)
-            }}
-            clearable
-          />
+          <StartFrom presets={agents.data?.presets ?? []} onPrompt={(prompt) => set('prompt', prompt)} />
         )}
         <AgentFields
+          errors={faults}
           draft={draft}
           set={set}
           tokenStored={stored?.webhook_token_configured ?? false}
           wokenBy={
             <Select
               label="Woken by"
+              {...marksOf(faults)('trigger')}
               description="Without one, only a handoff starts the agent"
               data={(triggers.data ?? []).map(({ name }) => name)}
               value={draft.trigger || null}
@@ -120,6 +116,7 @@ export function AgentEditor({
         />
         <Warnings of={warningsBeside(warnings, stored?.warnings)} />
         <Refusal
+          title="Couldn’t save the agent"
           error={change.error}
           {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}
@@ -135,5 +132,27 @@ export function AgentEditor({
         </Group>
       </Stack>
     </form>
+  )
+}
+
+/** A new agent's prompt, to begin with. */
+function StartFrom({
+  presets,
+  onPrompt,
+}: {
+  presets: readonly { id: string; label: string; prompt: string }[]
+  onPrompt: (prompt: string) => void
+}) {
+  return (
+    <Select
+      label="Start from"
+      placeholder="An empty prompt"
+      data={presets.map(({ id, label }) => ({ value: id, label }))}
+      onChange={(id) => {
+        const preset = presets.find((entry) => entry.id === id)
+        if (preset) onPrompt(preset.prompt)
+      }}
+      clearable
+    />
   )
 }

@@ -13,7 +13,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { declared, dkeys } from '../../declared-client.ts'
 import { AGENT_OPTIONS, type AgentDraft, changedOptions, SHOWN_FIRST } from '../../lib/agent-form.ts'
-import { type FieldErrors, faultAt } from '../../lib/field-errors.ts'
+import { type FieldErrors, faultAt, marksOf } from '../../lib/field-errors.ts'
+import { Faulty } from '../../parts/faulty.tsx'
 import { Folded } from '../../parts/folded.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { SlackChannelSelect } from '../../parts/slack-channel-select.tsx'
@@ -38,7 +39,7 @@ interface Props {
 export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, handoffs }: Props) {
   const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
   return (
-    <>
+    <Faulty errors={errors}>
       <Textarea
         label="Prompt"
         description={`Instructions for the agent. ${draft.prompt.length} of ${PROMPT_MAX} characters.`}
@@ -48,7 +49,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
         minRows={6}
         maxRows={24}
         maxLength={PROMPT_MAX}
-        error={faultAt(errors, 'prompt')}
+        {...marksOf(errors)('prompt')}
         required
       />
       <Group grow align="flex-start" preventGrowOverflow={false}>
@@ -57,7 +58,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           label="MCP servers"
           description="Tools beyond reading events"
           data={[...new Set([...draft.mcp_servers, ...(servers.data ?? []).map(({ name }) => name)])]}
-          error={faultAt(errors, 'mcp_servers')}
+          {...marksOf(errors)('mcp_servers')}
           value={draft.mcp_servers}
           onChange={(value) => set('mcp_servers', value)}
           searchable
@@ -93,7 +94,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           <Rare draft={draft} set={set} tokenStored={tokenStored} errors={errors} />
         </Stack>
       </Folded>
-    </>
+    </Faulty>
   )
 }
 
@@ -122,7 +123,7 @@ function Rare({
         data={Object.entries(SHOWN_FIRST).map(([value, label]) => ({ value, label }))}
         value={draft.context}
         onChange={(value) => set('context', value === 'plain' ? 'plain' : 'brief')}
-        error={faultAt(errors, 'context')}
+        {...marksOf(errors)('context')}
         allowDeselect={false}
       />
       <Checkbox
@@ -143,7 +144,7 @@ function Rare({
       <SlackChannelSelect
         value={draft.slack_channel}
         onChange={(id) => set('slack_channel', id)}
-        error={faultAt(errors, 'slack_channel')}
+        {...marksOf(errors)('slack_channel')}
       />
     </>
   )
@@ -163,13 +164,14 @@ function WriteBack({
         description="An address that takes a POST."
         value={draft.webhook_url}
         onChange={(e) => set('webhook_url', e.currentTarget.value)}
-        error={faultAt(errors, 'webhook_url')}
+        {...marksOf(errors)('webhook_url')}
       />
       <PasswordInput
         label="Bearer token of that address"
         description={tokenStored ? 'Stored. Leave empty to keep it' : 'Optional'}
         value={draft.webhook_token}
         onChange={(e) => set('webhook_token', e.currentTarget.value)}
+        {...marksOf(errors)('webhook_token')}
         autoComplete="off"
       />
     </Group>

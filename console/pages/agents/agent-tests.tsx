@@ -1,4 +1,5 @@
 /** What an agent is tested by, and what tests over it came to. */
+
 import { ActionIcon, Alert, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Trash2 } from 'lucide-react'
@@ -16,6 +17,7 @@ import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 
 const OPEN_MS = 2_000
 
@@ -133,7 +135,7 @@ function Test({ test }: { test: AgentTest }) {
           {change}
         </Alert>
       )}
-      <Table.ScrollContainer minWidth={520}>
+      <WideTable minWidth={520}>
         <Table aria-label={`Examples of the test of ${test.made_at}`} verticalSpacing={4}>
           <Table.Tbody>
             {test.examples.map((example) => (
@@ -155,7 +157,7 @@ function Test({ test }: { test: AgentTest }) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </section>
   )
 }

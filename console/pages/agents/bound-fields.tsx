@@ -1,6 +1,7 @@
 /** What an agent may use: rounds, dollars, runs. */
 import { NumberInput } from '@mantine/core'
 import type { AgentDraft } from '../../lib/agent-form.ts'
+import { useMarks } from '../../parts/faulty.tsx'
 
 type Bound = 'max_rounds' | 'run_budget_usd' | 'budget_usd' | 'daily_cap' | 'concurrency'
 
@@ -12,7 +13,9 @@ interface Props {
 }
 
 export function BoundFields({ draft, set, rounds }: Props) {
+  const mark = useMarks()
   const number = (field: Bound) => ({
+    ...mark(field),
     value: draft[field] ?? '',
     onChange: (value: string | number) => set(field, value === '' ? null : Number(value)),
     min: 0,

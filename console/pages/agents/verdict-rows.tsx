@@ -3,12 +3,14 @@ import { ActionIcon, Button, Checkbox, Group, Select, Stack, Text, TextInput } f
 import { Plus, Trash2 } from 'lucide-react'
 import type { AgentDraft } from '../../lib/agent-form.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
+import { useMarks } from '../../parts/faulty.tsx'
 
 type Verdicts = AgentDraft['verdicts']
 const VERDICTS_MAX = 10
 const HANDOFFS_MAX = 20
 
 export function VerdictRows({ rows, onChange }: { rows: Verdicts; onChange: (rows: Verdicts) => void }) {
+  const mark = useMarks()
   const put = (at: number, change: Partial<Verdicts[number]>) =>
     onChange(rows.map((row, i) => (i === at ? { ...row, ...change } : row)))
   return (
@@ -21,6 +23,7 @@ export function VerdictRows({ rows, onChange }: { rows: Verdicts; onChange: (row
         <Group key={i} gap="xs" wrap="nowrap">
           <TextInput
             aria-label={`Verdict ${i + 1}`}
+            {...mark(`verdicts[${i}].verdict`)}
             placeholder="investigate"
             value={row.verdict}
             onChange={(e) => put(i, { verdict: e.currentTarget.value })}
@@ -28,6 +31,7 @@ export function VerdictRows({ rows, onChange }: { rows: Verdicts; onChange: (row
           />
           <TextInput
             aria-label={`When to give verdict ${i + 1}`}
+            {...mark(`verdicts[${i}].when`)}
             placeholder="a deploy looks guilty"
             value={row.when}
             onChange={(e) => put(i, { when: e.currentTarget.value })}

@@ -52,7 +52,10 @@ export function ConnectAgent() {
           onRetry={() => void info.refetch()}
         />
       ) : (
-        <LoadingRows />
+        // As tall as a screen: what is below is not seen to move when the clients come.
+        <div style={{ minHeight: '100vh' }}>
+          <LoadingRows />
+        </div>
       )}
     </Section>
   )

@@ -1,7 +1,9 @@
 /** Figures of each agent: its score with how sure it is, and what it cost. */
+
 import { Badge, Table, Text } from '@mantine/core'
 import type { VariantFigures } from '../../../schemas/eval-figures.ts'
 import { count, money } from '../../lib/time.ts'
+import { WideTable } from '../../parts/wide-table.tsx'
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`
 
@@ -10,7 +12,7 @@ export function FiguresTable({ figures }: { figures: readonly VariantFigures[] }
   const scripts = figures.filter(({ scripted }) => scripted)
   return (
     <>
-      <Table.ScrollContainer minWidth={860}>
+      <WideTable minWidth={860}>
         <Table>
           <Table.Thead>
             <Table.Tr>
@@ -32,7 +34,7 @@ export function FiguresTable({ figures }: { figures: readonly VariantFigures[] }
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
       <Text size="xs" c="dimmed">
         Scripted agents are programs, not models. Every report has them: what a model adds is its score above
         the rules.

@@ -1,9 +1,11 @@
 /** Scores for the cause by how hard the scenarios were, and what the rules reach at each level. */
+
 import { List, Table, Text } from '@mantine/core'
 import { figuresByLevel, levelName, rulesByLevel, rulesLine } from '../../../schemas/eval-levels.ts'
 import { grouped } from '../../../schemas/grouped.ts'
 import type { EvalReport } from '../../../schemas/types.ts'
 import { count } from '../../lib/time.ts'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { Scripted } from './figures-table.tsx'
 
 export function LevelsTable({ report }: { report: EvalReport }) {
@@ -15,7 +17,7 @@ export function LevelsTable({ report }: { report: EvalReport }) {
   const rules = rulesByLevel(report)
   return (
     <>
-      <Table.ScrollContainer minWidth={300 + levels.length * 120}>
+      <WideTable minWidth={300 + levels.length * 120}>
         <Table>
           <Table.Thead>
             <Table.Tr>
@@ -45,7 +47,7 @@ export function LevelsTable({ report }: { report: EvalReport }) {
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
       <Text size="xs" c="dimmed" mb={rules.length ? 'xs' : 0}>
         Mean score for the cause, and of how many scenarios. Level 1 is one clear signal; 2 and 3 add: nothing
         of the entity itself shows the cause, only numbers or lines that stopped show it, something misleads

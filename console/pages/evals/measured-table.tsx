@@ -1,14 +1,16 @@
 /** What first messages showed, of svc evals measure: brief and plain side by side. */
+
 import { Table } from '@mantine/core'
 import { measuredFigures } from '../../../schemas/eval-measured.ts'
 import { grouped } from '../../../schemas/grouped.ts'
 import type { EvalMeasured } from '../../../schemas/types.ts'
 import { count } from '../../lib/time.ts'
+import { WideTable } from '../../parts/wide-table.tsx'
 
 export function MeasuredTable({ measured }: { measured: readonly EvalMeasured[] }) {
   const groups = [...grouped(measured, ({ noise, budget, way }) => `${noise} ${budget} ${way}`)]
   return (
-    <Table.ScrollContainer minWidth={640}>
+    <WideTable minWidth={640}>
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -47,6 +49,6 @@ export function MeasuredTable({ measured }: { measured: readonly EvalMeasured[] 
           })}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </WideTable>
   )
 }

@@ -1,4 +1,5 @@
 /** One run with the truth laid over its timeline, what it claimed, and what it asked and was answered. */
+
 import { Alert, Drawer, SegmentedControl, Stack, Table, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { faultOf, passes } from '../../../schemas/eval-figures.ts'
@@ -7,6 +8,7 @@ import { type Chosen, type MarkedEvent, markedEvents, tellsSomething } from '../
 import { count } from '../../lib/time.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { Mark, type Tone } from '../../parts/mark.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { Scripted } from './figures-table.tsx'
 
 interface Props extends Chosen {
@@ -87,7 +89,7 @@ function Timeline({ scene, run }: { scene: EvalScene; run: EvalRun }) {
             : 'There was no cause to find, and nothing was cited.'}
         </Text>
       ) : (
-        <Table.ScrollContainer minWidth={420}>
+        <WideTable minWidth={420}>
           <Table>
             <Table.Thead>
               <Table.Tr>
@@ -103,7 +105,7 @@ function Timeline({ scene, run }: { scene: EvalScene; run: EvalRun }) {
               ))}
             </Table.Tbody>
           </Table>
-        </Table.ScrollContainer>
+        </WideTable>
       )}
     </section>
   )

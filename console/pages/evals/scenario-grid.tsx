@@ -1,4 +1,5 @@
 /** Scenarios by kind, agents beside each other: each cell says by a sign and a word what came of it, and opens its run. */
+
 import { Table, Text } from '@mantine/core'
 import { Fragment } from 'react'
 import { cellOf } from '../../../schemas/eval-figures.ts'
@@ -13,6 +14,7 @@ import {
   passedOf,
 } from '../../lib/evals.ts'
 import { count } from '../../lib/time.ts'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { Scripted } from './figures-table.tsx'
 
 interface Props {
@@ -30,7 +32,7 @@ export function ScenarioGrid({ grid: { columns, kinds }, chosen, onChoose }: Pro
           .join(' · ')}
         . FLAKY: some repeats pass. Stale: its tape no longer fits, so it neither passed nor failed.
       </Text>
-      <Table.ScrollContainer minWidth={240 + columns.length * 128}>
+      <WideTable minWidth={240 + columns.length * 128}>
         <Table className="eval-grid" withColumnBorders>
           <Table.Thead>
             <Table.Tr>
@@ -81,7 +83,7 @@ export function ScenarioGrid({ grid: { columns, kinds }, chosen, onChoose }: Pro
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </>
   )
 }

@@ -16,7 +16,7 @@ import {
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { api, keys } from '../../client.ts'
 import {
@@ -67,6 +67,8 @@ export default function ExplorePage() {
     setQuery(writeState({ ...state, ...next }), { replace: true })
   const timeline = useTimeline(state)
   const [help, setHelp] = useState(false)
+  /** The span that was shown before one was brushed. */
+  const before = useRef<Pick<ExploreState, 'from' | 'to' | 'window'> | null>(null)
   const chosen = isChosen(state)
   useHotkeys([
     ['/', () => document.querySelector<HTMLElement>('[data-entity-search]')?.focus()],
@@ -104,7 +106,18 @@ export default function ExplorePage() {
           <DensityStrip
             state={state}
             stamp={timeline.stamp}
-            onZoom={(from, to) => change({ from, to, window: null, live: false })}
+            onZoom={(from, to) => {
+              before.current ??= { from: state.from, to: state.to, window: state.window }
+              change({ from, to, window: null, live: false })
+            }}
+            onReset={
+              state.from === null
+                ? undefined
+                : () => {
+                    change(before.current ?? { from: null, to: null, window: '1h' })
+                    before.current = null
+                  }
+            }
           />
           <Rows state={state} timeline={timeline} onLabel={addLabel} />
         </>

@@ -2,6 +2,7 @@
 import { SegmentedControl, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import type { Home } from '../../../schemas/types.ts'
+import { middle } from '../../lib/middle.ts'
 import { count, moment } from '../../lib/time.ts'
 
 type StripOf = Home['strip']
@@ -127,8 +128,15 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
           <line className="mark-line" x1={xOf(at)} x2={xOf(at)} y1={2} y2={HEIGHT} />
           <title>{text}</title>
           {i < NAMED && changes.length > NAMED && (
-            <text x={xOf(at) - 4} y={10} fontSize={11} textAnchor="end" fill="var(--text-2)">
-              {text.slice(0, 30)}
+            <text
+              x={xOf(at) + (xOf(at) < width / 2 ? 4 : -4)}
+              y={10}
+              fontSize={11}
+              textAnchor={xOf(at) < width / 2 ? 'start' : 'end'}
+              fill="var(--text-2)"
+            >
+              {/* Toward the wider side, and no longer than it: some 6 px a letter. */}
+              {middle(text, Math.min(30, Math.floor(Math.max(xOf(at), width - xOf(at)) / 6) - 2))}
             </text>
           )}
         </g>

@@ -1,19 +1,23 @@
 /** The evidence of a firing, pinned at the moment it fired: what came later is below the line, and never hides it. */
-import { SegmentedControl, Select } from '@mantine/core'
+import { Button, SegmentedControl, Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type CSSProperties, type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import type { Firing, FiringDetail } from '../../../schemas/types.ts'
-import type { ApiEvent } from '../../client.ts'
+import { type ApiEvent, api } from '../../client.ts'
 import { eventPath } from '../../lib/explore-state.ts'
 import { explorePath, valueWords } from '../../lib/firings.ts'
 import { type EvidenceItem, evidenceItems, momentOf, type Side } from '../../lib/incident-evidence.ts'
 import { clock, count, moment } from '../../lib/time.ts'
 import { useRoomBelow } from '../../lib/use-room-below.ts'
+import type { Span } from '../../parts/brush.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { useEvidence } from './use-evidence.ts'
 
 /** Pixels it has at least, where the page then scrolls. */
 const LEAST = 170
+/** Events of a span that are shown here; Explore has the rest. */
+const SPAN_MAX = 200
 const SIDES = [
   { value: 'evidence', label: 'Evidence' },
   { value: 'around', label: 'Around' },
@@ -27,7 +31,13 @@ interface Props {
   onFiring: (id: string) => void
 }
 
-export function EvidenceCard({ firing, firings, onFiring }: Props) {
+interface Brushed {
+  /** Of the chart above: only its events are shown; null: those around the moment. */
+  span: Span | null
+  onReset: () => void
+}
+
+export function EvidenceCard({ firing, firings, onFiring, span, onReset }: Props & Brushed) {
   const [side, setSide] = useState<Side>('evidence')
   const { entity } = firing
   const { tripped, events, newer, error, isPending, reload } = useEvidence(firing, side)
@@ -37,6 +47,7 @@ export function EvidenceCard({ firing, firings, onFiring }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const room = useRoomBelow(box, LEAST)
   usePinned(box, `${firing.dispatch_id} ${side} ${isPending}`)
+  if (span && entity) return <OfSpan entity={entity} span={span} onReset={onReset} />
   return (
     <section className="card" aria-labelledby="incident-evidence">
       <div className="card-head">
@@ -66,6 +77,62 @@ export function EvidenceCard({ firing, firings, onFiring }: Props) {
           <Failed error={error} onRetry={reload} />
         ) : (
           <Items items={items} firing={firing} newer={newer} />
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** Events of a span that was brushed, oldest first. */
+function OfSpan({
+  entity,
+  span: { from, to },
+  onReset,
+}: {
+  entity: NonNullable<FiringDetail['entity']>
+  span: Span
+  onReset: () => void
+}) {
+  const request = {
+    selector: { [entity.label]: entity.value },
+    from,
+    to,
+    order: 'asc',
+    limit: SPAN_MAX,
+  } as const
+  const { data, error, refetch } = useQuery({
+    queryKey: ['timeline', 'span', request],
+    queryFn: ({ signal }) => api.read(request, signal),
+  })
+  const now = Date.parse(to)
+  return (
+    <section className="card" aria-labelledby="incident-evidence">
+      <div className="card-head">
+        <h2 id="incident-evidence">Evidence</h2>
+        <span style={{ fontSize: 13, color: 'var(--text-2)' }} role="status">
+          {moment(Date.parse(from), now, true)} to {moment(now, now, true)}
+          {data && `, ${count(data.rows.length)}${data.next_cursor ? ' or more' : ''} events`}
+        </span>
+        <span className="push" style={{ display: 'flex', flexWrap: 'wrap', gap: 10, alignItems: 'center' }}>
+          <Button size="compact-sm" variant="default" onClick={onReset}>
+            Reset span
+          </Button>
+          <Link to={`/explore?${new URLSearchParams({ l: `${entity.label}=${entity.value}`, from, to })}`}>
+            Explore
+          </Link>
+        </span>
+      </div>
+      <div className="evidence-rows">
+        {data ? (
+          data.rows.length > 0 ? (
+            data.rows.map((event) => <Row key={event.id} event={event} as="other" entity={entity} />)
+          ) : (
+            <div className="evidence-fold">No events in this span</div>
+          )
+        ) : error ? (
+          <Failed what="events" error={error} onRetry={() => void refetch()} />
+        ) : (
+          <LoadingRows rows={4} />
         )}
       </div>
     </section>

@@ -12,6 +12,7 @@ import type { Act } from '../../lib/incident-acts.ts'
 import { incidentPath, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
 import { ago, count, moment } from '../../lib/time.ts'
 import { useIncidentActs } from '../../lib/use-incident-acts.tsx'
+import type { Span } from '../../parts/brush.tsx'
 import { KeysHelp } from '../../parts/keys-help.tsx'
 import { PageHead, useHeadFocus, usePageTitle } from '../../parts/page.tsx'
 import { Severity } from '../../parts/severity.tsx'
@@ -119,10 +120,17 @@ function OfFiring({
   incident: IncidentDetail
   onFiring: (id: string) => void
 }) {
+  const [span, setSpan] = useSpan()
   return (
     <>
-      <WhyCard firing={firing} firings={incident.firings} />
-      <EvidenceCard firing={firing} firings={incident.firings} onFiring={onFiring} />
+      <WhyCard firing={firing} firings={incident.firings} onSpan={setSpan} />
+      <EvidenceCard
+        firing={firing}
+        firings={incident.firings}
+        onFiring={onFiring}
+        span={span}
+        onReset={() => setSpan(null)}
+      />
       {firing.key_count > 1 && <FiringKeys firing={firing} />}
       {firing.deliveries.length > 0 && (
         <section aria-label="Deliveries of this firing">
@@ -132,6 +140,25 @@ function OfFiring({
       )}
     </>
   )
+}
+
+/** A span of the evidence that was brushed, in the address, so that it can be sent. */
+function useSpan(): [Span | null, (span: Span | null) => void] {
+  const [address, setAddress] = useSearchParams()
+  const [from, to] = [address.get('from'), address.get('to')]
+  const set = (span: Span | null): void =>
+    setAddress(
+      (now) => {
+        const next = new URLSearchParams(now)
+        for (const end of ['from', 'to'] as const)
+          if (span) next.set(end, span[end])
+          else next.delete(end)
+        return next
+      },
+      { replace: true },
+    )
+  const isSpan = [from, to].every((end) => end !== null && !Number.isNaN(Date.parse(end)))
+  return [isSpan ? { from: from!, to: to! } : null, set]
 }
 
 function Head({ incident }: { incident: IncidentDetail }) {

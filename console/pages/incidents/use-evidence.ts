@@ -1,12 +1,27 @@
 /** What is read of a firing's timeline: each side of the moment, changes before it, what tripped it, and how much came later. */
 import { useQueries, useQuery } from '@tanstack/react-query'
 import type { FiringDetail } from '../../../schemas/types.ts'
-import { api } from '../../client.ts'
+import { type ApiEvent, api } from '../../client.ts'
 import { othersOf } from '../../lib/evidence.ts'
-import { changesRead, evidenceReads, momentOf, type Side } from '../../lib/incident-evidence.ts'
+import { changesRead, evidenceReads, isChange, momentOf, type Side } from '../../lib/incident-evidence.ts'
 import { wkeys, work } from '../../trigger-client.ts'
 
 const FOREVER = Number.POSITIVE_INFINITY
+
+/** Changes of its entity around the moment: those of the half hour before, and what else was read of it. */
+export function useChanges(firing: FiringDetail): ApiEvent[] {
+  const reads = [changesRead(firing), evidenceReads(firing, 'evidence')?.before ?? null]
+  const found = useQueries({
+    queries: reads.map((request) => ({
+      queryKey: ['timeline', 'moment', request],
+      queryFn: ({ signal }: { signal: AbortSignal }) => api.read(request!, signal),
+      enabled: request !== null,
+      staleTime: 30_000,
+    })),
+  })
+  const changes = found.flatMap(({ data }) => data?.rows ?? []).filter(isChange)
+  return [...new Map(changes.map((event) => [event.id, event])).values()]
+}
 
 export function useEvidence(firing: FiringDetail, side: Side) {
   const { dispatch_id, event_ids, events, entity } = firing

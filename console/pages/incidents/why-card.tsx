@@ -8,8 +8,11 @@ import { predicateWords } from '../../../schemas/words.ts'
 import { api } from '../../client.ts'
 import { triggerPath, valueWords } from '../../lib/firings.ts'
 import { momentOf, thresholdOf, type ValueLine, valueLine } from '../../lib/incident-evidence.ts'
+import { middle } from '../../lib/middle.ts'
 import { clock, durationMs, moment } from '../../lib/time.ts'
+import { Brush, type Span } from '../../parts/brush.tsx'
 import { work } from '../../trigger-client.ts'
+import { useChanges } from './use-evidence.ts'
 
 const HEIGHT = 84
 const LEFT = 30
@@ -21,7 +24,16 @@ const TYPED = 3
 const BEFORE_MS = 10 * 60_000
 const AFTER_MS = 25 * 60_000
 
-export function WhyCard({ firing, firings }: { firing: FiringDetail; firings: readonly Firing[] }) {
+export function WhyCard({
+  firing,
+  firings,
+  onSpan,
+}: {
+  firing: FiringDetail
+  firings: readonly Firing[]
+  /** A span of the line was chosen: the evidence of it is shown. */
+  onSpan: (span: Span) => void
+}) {
   const { trigger, sentence } = firing
   const line = useLine(firing)
   return (
@@ -37,7 +49,7 @@ export function WhyCard({ firing, firings }: { firing: FiringDetail; firings: re
         </span>
       </div>
       {line && line.points.length > 1 ? (
-        <Chart line={line} firing={firing} firings={firings} />
+        <Chart line={line} firing={firing} firings={firings} onSpan={onSpan} />
       ) : (
         <div style={{ padding: '0 14px 10px', fontSize: 13.5, overflowWrap: 'anywhere' }}>{sentence}.</div>
       )}
@@ -95,10 +107,12 @@ function Chart({
   line: { points, threshold },
   firing,
   firings,
+  onSpan,
 }: {
   line: ValueLine
   firing: FiringDetail
   firings: readonly Firing[]
+  onSpan: (span: Span) => void
 }) {
   const { ref, width } = useElementSize()
   const [from, to] = [points[0]!.at, points.at(-1)!.at]
@@ -110,11 +124,12 @@ function Chart({
   // Its name stands where there is room.
   const isLate = x(at) > LEFT + wide * 0.8
   const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')
-  const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
-  const words = `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, at, true)}${threshold === null ? '' : `; it fires ${predicateWords(firing.predicate ?? '')}`}`
+  const changes = useChangesIn(firing, from, to)
+  const named = changes.filter((one) => one.at <= at).toSorted((a, b) => b.at - a.at)[0]
+  const words = wordsOf({ points, threshold }, firing, changes)
   return (
     <div ref={ref} style={{ margin: '0 14px 8px' }}>
-      <div role="img" aria-label={words} style={{ height: HEIGHT }}>
+      <div role="img" aria-label={words} style={{ height: HEIGHT, position: 'relative' }}>
         {wide > 0 && (
           <svg width={width} height={HEIGHT} aria-hidden fontSize={11} fill="var(--text-2)">
             <text x={LEFT - 6} y={y(0)} textAnchor="end">
@@ -126,33 +141,24 @@ function Chart({
             <line x1={LEFT} x2={width} y1={y(0)} y2={y(0)} stroke="var(--mantine-color-default-border)" />
             <path d={path} fill="none" stroke="var(--mantine-color-text)" strokeWidth={1.5} />
             {threshold !== null && (
-              <>
-                <line
-                  x1={LEFT}
-                  x2={width}
-                  y1={y(threshold)}
-                  y2={y(threshold)}
-                  stroke="var(--critical)"
-                  strokeDasharray="3 3"
-                />
-                <text x={LEFT + 4} y={y(threshold) - 3} fill="var(--critical)" fontWeight={600}>
-                  fires {predicateWords(firing.predicate ?? '')}
-                </text>
-              </>
+              <Threshold y={y(threshold)} width={width} words={predicateWords(firing.predicate ?? '')} />
             )}
-            {firings
-              .map((one) => Date.parse(momentOf(one)))
-              .filter((one) => one !== at && one >= from && one <= to)
-              .map((one) => (
-                <g
-                  key={one}
-                  className="severity"
-                  data-role="critical"
-                  transform={`translate(${x(one) - 4} ${y(0) - 9})`}
-                >
-                  <path d="M4 0 8 4 4 8 0 4Z" />
-                </g>
-              ))}
+            <Repeats
+              at={firings
+                .map((one) => Date.parse(momentOf(one)))
+                .filter((one) => one !== at && one >= from && one <= to)}
+              x={x}
+              y={y(0)}
+            />
+            {changes.map((one) => (
+              <ChangeMark
+                key={one.event.id}
+                text={one.event.text}
+                x={x(one.at)}
+                y={y(0)}
+                isNamed={one === named}
+              />
+            ))}
             <line className="fired-line" x1={x(at)} x2={x(at)} y1={0} y2={y(0)} />
             <text
               x={x(at) + (isLate ? -5 : 5)}
@@ -172,7 +178,82 @@ function Chart({
           </svg>
         )}
       </div>
+      <Brush
+        label="Span of the value over time"
+        style={{ marginTop: -HEIGHT, marginLeft: LEFT, height: HEIGHT }}
+        from={from}
+        stepMs={(to - from) / points.length}
+        steps={points.length}
+        sayStep={(i) => `${moment(points[i]!.at, at, true)}: ${points[i]!.value}`}
+        onPick={onSpan}
+      />
       <VisuallyHidden>{words}</VisuallyHidden>
     </div>
+  )
+}
+
+/** The chart as a sentence. */
+function wordsOf(
+  { points, threshold }: ValueLine,
+  firing: FiringDetail,
+  changes: ReturnType<typeof useChangesIn>,
+): string {
+  const now = Date.parse(momentOf(firing))
+  const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
+  return [
+    `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, now, true)}`,
+    ...(threshold === null ? [] : [`it fires ${predicateWords(firing.predicate ?? '')}`]),
+    ...changes.map(({ event, at }) => `${event.text} at ${moment(at, now, true)}`),
+  ].join('; ')
+}
+
+/** Changes of its entity in a span, epoch ms. */
+const useChangesIn = (firing: FiringDetail, from: number, to: number) =>
+  useChanges(firing)
+    .map((event) => ({ event, at: Date.parse(event.event_time) }))
+    .filter((one) => one.at >= from && one.at <= to)
+
+function Threshold({ y, width, words }: { y: number; width: number; words: string }) {
+  return (
+    <>
+      <line x1={LEFT} x2={width} y1={y} y2={y} stroke="var(--critical)" strokeDasharray="3 3" />
+      <text x={LEFT + 4} y={y - 3} fill="var(--critical)" fontWeight={600}>
+        fires {words}
+      </text>
+    </>
+  )
+}
+
+function ChangeMark({ text, x, y, isNamed }: { text: string; x: number; y: number; isNamed: boolean }) {
+  return (
+    <g className="change-mark">
+      <title>{text}</title>
+      <line x1={x} x2={x} y1={0} y2={y} />
+      {isNamed && <ChangeName text={text} x={x} left={LEFT} />}
+    </g>
+  )
+}
+
+/** It fired again, later or before. */
+const Repeats = ({ at, x, y }: { at: readonly number[]; x: (at: number) => number; y: number }) =>
+  at.map((one) => (
+    <g key={one} className="severity" data-role="critical" transform={`translate(${x(one) - 4} ${y - 9})`}>
+      <path d="M4 0 8 4 4 8 0 4Z" />
+    </g>
+  ))
+
+/** Left of its mark where there is room, else right of it. */
+function ChangeName({ text, x, left }: { text: string; x: number; left: number }) {
+  const shown = middle(text, 28)
+  const isLeft = x - left > shown.length * 6.2
+  return (
+    <text
+      x={x + (isLeft ? -5 : 5)}
+      y={isLeft ? 10 : 24}
+      textAnchor={isLeft ? 'end' : 'start'}
+      fontWeight={600}
+    >
+      {shown}
+    </text>
   )
 }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { McpServer, McpServerWrite } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
@@ -77,13 +78,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
   })
   const { name, url, header, credential, value } = kept.value
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
-  const written = () => ({
-    name: name.trim(),
-    url: url.trim(),
-    ...(header.trim() ? { auth_header: header.trim() } : {}),
-    auth_value: credential ? `credential:${GITHUB}${credential}` : value,
-    ...(stored ? { headers: stored.headers } : {}),
-  })
+  const written = () => writtenOf(kept.value, stored)
   const attempt = useChange((_: undefined) => tried(written()), { failed: 'Couldn’t test the server' })
   const change = useChange(
     (version: number | undefined) => {
@@ -115,6 +110,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         {!stored && (
           <TextInput
             label="Name"
+            {...marksOf(fieldErrors(change.error))('name')}
             value={name}
             onChange={(e) => set({ name: e.currentTarget.value })}
             required
@@ -124,6 +120,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         )}
         <TextInput
           label="Address"
+          {...marksOf(fieldErrors(change.error))('url')}
           placeholder="https://mcp.example/mcp"
           value={url}
           onChange={(e) => set({ url: e.currentTarget.value })}
@@ -131,6 +128,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
         />
         <TextInput
           label="Header of the credential"
+          {...marksOf(fieldErrors(change.error))('auth_header')}
           description="Default: Authorization"
           value={header}
           onChange={(e) => set({ header: e.currentTarget.value })}
@@ -142,16 +140,11 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           onChange={(next) => set({ credential: next })}
         />
         {!credential && (
-          <PasswordInput
-            label="Credential"
-            description={
-              stored?.auth_value_configured
-                ? `Stored. Leave empty to keep. ${REFERENCES}`
-                : `Such as “Bearer …”. ${REFERENCES}`
-            }
+          <CredentialInput
+            {...marksOf(fieldErrors(change.error))('auth_value')}
             value={value}
-            onChange={(e) => set({ value: e.currentTarget.value })}
-            autoComplete="off"
+            isStored={stored?.auth_value_configured ?? false}
+            onChange={(next) => set({ value: next })}
           />
         )}
         <Refusal
@@ -181,6 +174,52 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     </form>
   )
 }
+
+/** What is sent along; one that is stored is kept where nothing is typed. */
+function CredentialInput({
+  isStored,
+  onChange,
+  ...rest
+}: {
+  value: string
+  isStored: boolean
+  onChange: (value: string) => void
+  error: string | undefined
+  'data-field': string
+}) {
+  return (
+    <PasswordInput
+      {...rest}
+      label="Credential"
+      description={
+        isStored ? `Stored. Leave empty to keep. ${REFERENCES}` : `Such as “Bearer …”. ${REFERENCES}`
+      }
+      onChange={(event) => onChange(event.currentTarget.value)}
+      autoComplete="off"
+    />
+  )
+}
+
+interface Filled {
+  name: string
+  url: string
+  header: string
+  /** Name of a GitHub credential; empty: of none. */
+  credential: string
+  value: string
+}
+
+/** As the API takes it. */
+const writtenOf = (
+  { name, url, header, credential, value }: Filled,
+  stored: McpServer | undefined,
+): McpServerWrite => ({
+  name: name.trim(),
+  url: url.trim(),
+  ...(header.trim() ? { auth_header: header.trim() } : {}),
+  auth_value: credential ? `credential:${GITHUB}${credential}` : value,
+  ...(stored ? { headers: stored.headers } : {}),
+})
 
 /** A test before it is saved, which needs no name. */
 const tried = ({ name, ...rest }: McpServerWrite) =>

@@ -1,4 +1,5 @@
 /** Tools of an MCP server: what it lists, what changed since that was pinned, and a test of it. */
+
 import { Alert, Button, Group, Modal, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { PlugZap } from 'lucide-react'
@@ -10,6 +11,7 @@ import { Mark, type Tone } from '../../parts/mark.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { TextDiff } from '../../parts/text-diff.tsx'
 import { When } from '../../parts/when.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 
 export function ServerTools({ server }: { server: string }) {
   const { data, error, isPending, refetch } = useQuery({
@@ -134,7 +136,7 @@ function KnownTools({ tools, onReview }: { tools: readonly McpTool[]; onReview: 
 
 function ToolTable({ children }: { children: ReactNode }) {
   return (
-    <Table.ScrollContainer minWidth={480}>
+    <WideTable minWidth={480}>
       <Table verticalSpacing="xs" aria-label="Tools">
         <Table.Thead>
           <Table.Tr>
@@ -145,7 +147,7 @@ function ToolTable({ children }: { children: ReactNode }) {
         </Table.Thead>
         <Table.Tbody>{children}</Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </WideTable>
   )
 }
 

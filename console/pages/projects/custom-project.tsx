@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
 import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -67,6 +68,7 @@ export function CustomProject() {
         <DraftRestored of={kept} />
         <TextInput
           label="Name"
+          {...marksOf(fieldErrors(create.error))('name')}
           value={name}
           onChange={(event) => set({ name: event.currentTarget.value })}
           required
@@ -75,6 +77,7 @@ export function CustomProject() {
         />
         <TextInput
           label="Goal"
+          {...marksOf(fieldErrors(create.error))('goal')}
           description="What it is for, in one line."
           value={goal}
           onChange={(event) => set({ goal: event.currentTarget.value })}

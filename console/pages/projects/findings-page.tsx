@@ -4,14 +4,11 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { MARK_FILTERS } from '../../lib/finding-marks.ts'
-import { claimsWords } from '../../lib/runs.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
-import { rkeys, runs } from '../../run-client.ts'
 import { ResultRow } from './result-row.tsx'
 
-const RUNS_READ = 200
 /** Newest shown of all; a project's own tab has the rest. */
 const SHOWN = 60
 
@@ -28,12 +25,6 @@ export default function FindingsPage() {
       refetchInterval: 15_000,
     })),
   })
-  const recent = useQuery({
-    queryKey: rkeys.list({}, RUNS_READ, 0),
-    queryFn: () => runs.list({}, RUNS_READ),
-    refetchInterval: 15_000,
-  })
-  const claims = new Map(recent.data?.runs.map(({ id, verified }) => [id, claimsWords(verified)]))
   const rows = results
     .flatMap(({ data }, i) => (data?.results ?? []).map((result) => ({ result, project: asked[i]! })))
     .sort((a, b) => Date.parse(b.result.at) - Date.parse(a.result.at))
@@ -73,12 +64,7 @@ export default function FindingsPage() {
       {rows.length > 0 ? (
         <Stack maw={1100}>
           {rows.map(({ result, project }) => (
-            <ResultRow
-              key={result.id}
-              project={project}
-              result={result}
-              claims={claims.get(result.id) ?? null}
-            />
+            <ResultRow key={result.id} project={project} result={result} />
           ))}
         </Stack>
       ) : isPending ? (

@@ -3,6 +3,7 @@ import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, Title } f
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { Template } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -17,6 +18,8 @@ export default function NewProjectPage() {
     queryKey: dkeys.templates,
     queryFn: declared.templates,
   })
+  // Whether a model is set decides how tall the form of a goal is: what is below it must not move.
+  const capabilities = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
   const template = data?.find((entry) => entry.key === chosen)
   return (
     <>
@@ -27,7 +30,7 @@ export default function NewProjectPage() {
           </Anchor>
         )}
       </PageHead>
-      {!chosen && (
+      {!chosen && !capabilities.isPending && (
         <>
           <GoalForm />
           <Title order={2} mt="xl" mb="md">
@@ -35,9 +38,9 @@ export default function NewProjectPage() {
           </Title>
         </>
       )}
-      {isPending && <LoadingRows />}
+      {(isPending || (!chosen && capabilities.isPending)) && <LoadingRows />}
       {error && <Failed error={error} onRetry={() => void refetch()} />}
-      {data && !chosen && <Gallery templates={data} />}
+      {data && !chosen && !capabilities.isPending && <Gallery templates={data} />}
       {chosen === 'custom' && <CustomProject />}
       {template && <TemplateForm template={template} />}
     </>

@@ -178,7 +178,7 @@ function Found({ project }: { project: Project }) {
       )}
       <Stack gap="sm">
         {results?.map((result) => (
-          <ResultRow key={result.id} project={project} result={result} claims={null} />
+          <ResultRow key={result.id} project={project} result={result} />
         ))}
       </Stack>
     </Section>

@@ -3,6 +3,7 @@ import { Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { claimWords } from '../../../schemas/claim-words.ts'
 import type { Project, ProjectResult } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { resultReplayPath } from '../../lib/replay-path.ts'
@@ -15,16 +16,7 @@ import { MarkdownText } from '../../parts/markdown.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 
-export function ResultRow({
-  project,
-  result,
-  claims,
-}: {
-  project: Project
-  result: ProjectResult
-  /** How many of its claims hold, in words. */
-  claims: string | null
-}) {
+export function ResultRow({ project, result }: { project: Project; result: ProjectResult }) {
   const [isOpen, setOpen] = useState(false)
   const mark = useChange((handled: boolean) => declared.markHandled(project.id, result.id, handled), {
     failed: (handled) => (handled ? 'Couldn’t mark the finding handled' : 'Couldn’t reopen the finding'),
@@ -49,7 +41,7 @@ export function ResultRow({
             )}
           </Group>
         </Group>
-        <About result={result} claims={claims} />
+        <About result={result} />
         <Grown incident={result.incident} run={result.id} />
         {result.next_step && (
           <Text size="sm">
@@ -91,7 +83,7 @@ export function ResultRow({
 }
 
 /** When, about what, by whom, with what certainty, for how much. */
-function About({ result, claims }: { result: ProjectResult; claims: string | null }) {
+function About({ result }: { result: ProjectResult }) {
   return (
     <Text size="xs" c="dimmed" component="div">
       <When at={result.at} /> · {result.entity} ·{' '}
@@ -102,7 +94,7 @@ function About({ result, claims }: { result: ProjectResult; claims: string | nul
         {result.chain.join(' → ')}
       </Link>
       {result.external && ' (outside agent)'}
-      {claims && ` · ${claims}`}
+      {result.claims && ` · ${claimWords(result.claims)}`}
       {result.cost_usd !== null && ` · ${money(result.cost_usd)}`}
       {result.handled && ` · handled by ${result.handled.by}`}
     </Text>

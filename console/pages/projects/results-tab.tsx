@@ -1,17 +1,13 @@
 /** What the agents of a project found: one result per chain, to mark as handled, and as right or wrong. */
 import { Button, Group, Stack, Text } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { MARK_FILTERS } from '../../lib/finding-marks.ts'
-import { claimsWords } from '../../lib/runs.ts'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
-import { rkeys, runs } from '../../run-client.ts'
 import { ResultRow } from './result-row.tsx'
-
-const RUNS_READ = 200
 
 export function ResultsTab({ project }: { project: Project }) {
   const [address, setAddress] = useSearchParams()
@@ -23,14 +19,6 @@ export function ResultsTab({ project }: { project: Project }) {
     getNextPageParam: (page) => page.next_before ?? undefined,
     refetchInterval: 15_000,
   })
-  // How many claims of each hold is said by its run.
-  const query = { project: project.id }
-  const recent = useQuery({
-    queryKey: rkeys.list(query, RUNS_READ, 0),
-    queryFn: () => runs.list(query, RUNS_READ),
-    refetchInterval: 15_000,
-  })
-  const claims = new Map(recent.data?.runs.map(({ id, verified }) => [id, claimsWords(verified)]))
   if (isPending) return <LoadingRows />
   if (error) return <Failed what="findings" error={error} onRetry={() => void refetch()} />
   const results = data.pages.flatMap((page) => page.results)
@@ -66,7 +54,7 @@ export function ResultsTab({ project }: { project: Project }) {
       </Group>
       {results.length === 0 && <Text c="dimmed">No findings match. Remove the filter to see more.</Text>}
       {results.map((result) => (
-        <ResultRow key={result.id} project={project} result={result} claims={claims.get(result.id) ?? null} />
+        <ResultRow key={result.id} project={project} result={result} />
       ))}
       {hasNextPage && (
         <Button variant="default" onClick={() => void fetchNextPage()}>

@@ -6,6 +6,7 @@ import type { Template } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
 import { withoutSecrets } from '../../lib/drafts.ts'
+import { faultsBelow, fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
@@ -73,6 +74,7 @@ export function TemplateForm({ template }: { template: Template }) {
             <DraftRestored of={kept} />
             <TextInput
               label="Name of the project"
+              {...marksOf(fieldErrors(create.error))('name')}
               placeholder={template.title}
               value={name}
               onChange={({ currentTarget }) => kept.set((now) => ({ ...now, name: currentTarget.value }))}
@@ -81,6 +83,7 @@ export function TemplateForm({ template }: { template: Template }) {
             <ConfigForm
               schema={schema}
               value={params}
+              errors={faultsBelow(fieldErrors(create.error), 'params')}
               onChange={(next) => kept.set((now) => ({ ...now, params: next }))}
             />
             <Refusal title="Couldn’t create the project" error={create.error} />

@@ -1,9 +1,11 @@
 /** Parts of two runs beside each other: what they have in numbers, and what each found. */
+
 import { Paper, Stack, Table, Text } from '@mantine/core'
 import type { RunDetail } from '../../../schemas/types.ts'
 import { compareRows } from '../../lib/compare.ts'
 import { isOpen } from '../../lib/runs.ts'
 import { MarkdownText } from '../../parts/markdown.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { ClaimList } from './claim-list.tsx'
 
 /** Both at a glance; what differs is bold. @param left the earlier one */
@@ -18,7 +20,7 @@ export function ComparedFacts({
 }) {
   return (
     <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={520}>
+      <WideTable minWidth={520}>
         <Table verticalSpacing={4} aria-label="Both runs">
           <Table.Thead>
             <Table.Tr>
@@ -39,7 +41,7 @@ export function ComparedFacts({
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </Paper>
   )
 }

@@ -3,6 +3,7 @@ import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AgentSettings } from '../../../schemas/types.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { capWords, type LimitsDraft, limitsDraft, limitsWrite } from '../../lib/model-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
@@ -29,6 +30,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
     quiet: true,
   })
   const number = (field: 'daily_cap' | 'daily_budget_usd' | 'concurrency') => ({
+    ...marksOf(fieldErrors(save.error))(field),
     value: draft[field] ?? '',
     onChange: (value: string | number) =>
       setDraft((now) => ({ ...now, [field]: value === '' ? null : Number(value) })),

@@ -1,4 +1,5 @@
 /** Prices of models: those of this instance, which hold over the ones that come with svc. */
+
 import {
   ActionIcon,
   Button,
@@ -20,6 +21,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { settings, skeys } from '../../settings-client.ts'
 
 export function Prices() {
@@ -124,7 +126,7 @@ function Shipped({ prices: { shipped, own, updated } }: { prices: ModelPrices })
         no dollars.
       </Text>
       <Paper withBorder radius="md">
-        <Table.ScrollContainer minWidth={420}>
+        <WideTable minWidth={420}>
           <Table verticalSpacing={4} aria-label="Prices that come with svc">
             <Table.Thead>
               <Table.Tr>
@@ -148,7 +150,7 @@ function Shipped({ prices: { shipped, own, updated } }: { prices: ModelPrices })
               ))}
             </Table.Tbody>
           </Table>
-        </Table.ScrollContainer>
+        </WideTable>
       </Paper>
     </Stack>
   )

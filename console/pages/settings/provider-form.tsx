@@ -13,6 +13,7 @@ import {
 } from '@mantine/core'
 import { useState } from 'react'
 import type { ModelProvider, ModelProvidersResult } from '../../../schemas/types.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import {
   NEW_PROVIDER,
   type ProviderDraft,
@@ -80,6 +81,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
             )}
             <TextInput
               label="Name"
+              {...marksOf(fieldErrors(save.error))('name')}
               description={draft.kind === 'compatible' ? 'The id is made from the name' : 'Default: the kind'}
               value={draft.name}
               onChange={(event) => set('name', event.currentTarget.value)}
@@ -88,6 +90,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
             />
             <TextInput
               label="Address"
+              {...marksOf(fieldErrors(save.error))('base_url')}
               description={ADDRESS_HINTS[draft.kind]}
               value={draft.base_url}
               placeholder={stored?.base_source.startsWith('env:') ? stored.base_url : ''}

@@ -7,6 +7,7 @@ import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Skill } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { bytesOf, bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
@@ -183,6 +184,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
           <Group grow align="flex-start" maw={760} preventGrowOverflow={false}>
             <TextInput
               label="Name"
+              {...marksOf(fieldErrors(save.error))('name')}
               description="Lowercase letters, digits and dashes."
               value={name}
               onChange={(e) => set({ name: e.currentTarget.value })}
@@ -195,6 +197,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
         )}
         <Textarea
           label="When it helps"
+          {...marksOf(fieldErrors(save.error))('description')}
           description={`One paragraph: agents choose by it. ${[...description].length} of 1,024 characters.`}
           value={description}
           onChange={(e) => set({ description: e.currentTarget.value })}

@@ -1,4 +1,5 @@
 /** What recent payloads really carry, and a label from a field in one click. */
+
 import { Badge, Button, Group, Paper, Progress, Stack, Table, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -6,6 +7,7 @@ import type { FieldCoverage, Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 
 export function FieldsTab({ source }: { source: Source }) {
   const { data, error, isPending, refetch } = useQuery({
@@ -26,7 +28,7 @@ export function FieldsTab({ source }: { source: Source }) {
         From the newest {count(data.sampled)} events. New labels apply to events that come from now on.
       </Text>
       <Paper withBorder radius="md">
-        <Table.ScrollContainer minWidth={720}>
+        <WideTable minWidth={720}>
           <Table verticalSpacing={6}>
             <Table.Thead>
               <Table.Tr>
@@ -45,7 +47,7 @@ export function FieldsTab({ source }: { source: Source }) {
                 ))}
             </Table.Tbody>
           </Table>
-        </Table.ScrollContainer>
+        </WideTable>
       </Paper>
     </Stack>
   )

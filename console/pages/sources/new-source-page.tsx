@@ -1,5 +1,5 @@
 /** A new source: from an event, or by a connector and its form; then the first event arrives. */
-import { Alert, Anchor, Button, Divider, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Anchor, Button, Divider, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'react-router'
@@ -10,10 +10,12 @@ import { emptyLabel, toDrafts } from '../../forms/label-drafts.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
 import { draftOfProposed, plainSource, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
+import { fieldErrors } from '../../lib/field-errors.ts'
 import { proposedIn } from '../../lib/proposed.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { ConnectorChoice } from './connector-choice.tsx'
 import { CreatedPanel } from './created-panel.tsx'
@@ -141,6 +143,7 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
   })
   const test = useMutation({ mutationFn: () => api.testSource(body()) })
   const [fault, setFault] = useState<string>()
+  const faults = fieldErrors(create.error)
   const field = useRef<HTMLInputElement>(null)
   /** Errors stand at the field; what is submitted or tested has none. */
   const whenNamed = (act: () => void) => {
@@ -179,23 +182,26 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
             if (fault) setFault(nameFault(event.currentTarget.value))
           }}
           onBlur={() => setFault(name === '' ? undefined : nameFault(name))}
-          error={fault}
+          error={fault ?? faults.name}
+          data-field="name"
           required
           maw={420}
           autoFocus
         />
-        <PollInput connector={connector} value={poll} onChange={(next) => set({ poll: next })} />
+        <PollInput
+          connector={connector}
+          value={poll}
+          onChange={(next) => set({ poll: next })}
+          fault={faults.poll}
+        />
         <SourceForm
+          errors={faults}
           kind={kind}
           connector={connector}
           value={draft}
           onChange={(next) => set({ draft: next })}
         />
-        {create.error && (
-          <Alert color="red" title="Couldn’t create the source" role="alert">
-            {create.error.message}
-          </Alert>
-        )}
+        <Refusal title="Couldn’t create the source" error={create.error} />
         <TestOutcome result={test.data} error={test.error} />
         <Group>
           <Button type="submit" loading={create.isPending}>

@@ -1,6 +1,8 @@
 /** What a scan proposes, to be chosen from, and what it leaves out. */
+
 import { Badge, Checkbox, Group, Paper, Stack, Table, Text } from '@mantine/core'
 import type { EnvironmentScan, Label } from '../../../schemas/types.ts'
+import { WideTable } from '../../parts/wide-table.tsx'
 
 type Proposed = EnvironmentScan['proposed_sources'][number]
 
@@ -62,7 +64,7 @@ const labelsOf = ({ config }: Proposed): Label[] =>
 
 export function ScanSkipped({ skipped }: { skipped: EnvironmentScan['skipped'] }) {
   return (
-    <Table.ScrollContainer minWidth={0}>
+    <WideTable minWidth={0}>
       <Table aria-label="Left out">
         <Table.Thead>
           <Table.Tr>
@@ -86,6 +88,6 @@ export function ScanSkipped({ skipped }: { skipped: EnvironmentScan['skipped'] }
           ))}
         </Table.Tbody>
       </Table>
-    </Table.ScrollContainer>
+    </WideTable>
   )
 }

@@ -1,4 +1,5 @@
 /** The sources a scan made, and whether their first events come. */
+
 import { Anchor, Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -6,6 +7,7 @@ import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { HealthMark } from './health-mark.tsx'
 
 const LOOK_AGAIN_MS = 1_500
@@ -25,7 +27,7 @@ export function ScanMade({ names }: { names: readonly string[] }) {
         {error && <Failed error={error} onRetry={() => void refetch()} />}
         {!made && !error && <LoadingRows rows={names.length} />}
         {made && (
-          <Table.ScrollContainer minWidth={0}>
+          <WideTable minWidth={0}>
             <Table aria-label="Sources made">
               <Table.Thead>
                 <Table.Tr>
@@ -50,7 +52,7 @@ export function ScanMade({ names }: { names: readonly string[] }) {
                 ))}
               </Table.Tbody>
             </Table>
-          </Table.ScrollContainer>
+          </WideTable>
         )}
         <Group>
           <Button component={Link} to="/explore">

@@ -1,5 +1,5 @@
 /** The config of a source, to change. Secrets are masked and kept unless typed anew. */
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -9,9 +9,11 @@ import { toDrafts } from '../../forms/label-drafts.ts'
 import { PollInput } from '../../forms/poll-input.tsx'
 import { type FilledIn, plainSource, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
+import { fieldErrors } from '../../lib/field-errors.ts'
 import { warningsIn } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
 import { LoadingRows } from '../../parts/states.tsx'
 import { Warnings } from '../../parts/warnings.tsx'
 import { TestOutcome } from './test-outcome.tsx'
@@ -46,6 +48,7 @@ export function SettingsTab({ source }: { source: Source }) {
   })
   const test = useMutation({ mutationFn: () => api.testSource(body()) })
   const connector = connectors.data?.[source.connector]
+  const faults = fieldErrors(save.error)
   if (!connector) return <LoadingRows />
   return (
     <form
@@ -63,8 +66,10 @@ export function SettingsTab({ source }: { source: Source }) {
           connector={connector}
           value={poll}
           onChange={(next) => kept.set((now) => ({ ...now, poll: next }))}
+          fault={faults.poll}
         />
         <SourceForm
+          errors={faults}
           kind={source.connector}
           sourceName={source.name}
           connector={connector}
@@ -73,11 +78,7 @@ export function SettingsTab({ source }: { source: Source }) {
           knownFields={fields.data?.fields.map((field) => field.name) ?? []}
         />
         <Warnings of={warningsIn(save.data)} />
-        {save.error && (
-          <Alert color="red" title="Couldn’t save the source" role="alert">
-            {save.error.message}
-          </Alert>
-        )}
+        <Refusal title="Couldn’t save the source" error={save.error} />
         <TestOutcome result={test.data} error={test.error} />
         <Group>
           <Button type="submit" loading={save.isPending}>

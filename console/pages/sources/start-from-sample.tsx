@@ -9,11 +9,13 @@ import { dkeys } from '../../declared-client.ts'
 import { toDrafts } from '../../forms/label-drafts.ts'
 import { draftOfProposed, plainSource, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
+import { type FieldErrors, fieldErrors } from '../../lib/field-errors.ts'
 import { nameOfSource, withoutNamedSecrets } from '../../lib/mapping.ts'
 import { parseSample } from '../../lib/sample.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Fold } from '../../parts/fold.tsx'
+import { Refusal } from '../../parts/refusal.tsx'
 import { FieldRoles } from './mapping/field-roles.tsx'
 import { PayloadRows } from './mapping/payload-rows.tsx'
 import { useProposal, useRows } from './mapping/use-mapping.ts'
@@ -136,6 +138,7 @@ function Proposed({ kept, payloads, connector, project, onCreated }: ProposedPro
     onCreated(created)
   })
   const [fault, setFault] = useState<string>()
+  const faults = fieldErrors(create.error)
   const field = useRef<HTMLInputElement>(null)
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -173,13 +176,14 @@ function Proposed({ kept, payloads, connector, project, onCreated }: ProposedPro
             onChange={setConfig}
           />
         )}
-        <Fold title={`More settings (${settingsOf(connector)})`}>
+        <Fold title={`More settings (${settingsOf(connector)})`} isFaulty={isBelow(faults)}>
           <SourceForm
             kind={WEBHOOK}
             connector={connector}
             value={draft}
             onChange={(next) => kept.set((now) => ({ ...now, draft: next }))}
             payloads={payloads}
+            errors={faults}
           />
         </Fold>
         <TextInput
@@ -193,11 +197,12 @@ function Proposed({ kept, payloads, connector, project, onCreated }: ProposedPro
             if (fault) setFault(nameFault(typed))
           }}
           onBlur={() => setFault(name === '' ? undefined : nameFault(name))}
-          error={fault}
+          error={fault ?? faults.name}
+          data-field="name"
           required
           maw={420}
         />
-        <Refused error={create.error} />
+        <Refusal title="Couldn’t create the source" error={create.error} />
         <Group>
           <Button type="submit" loading={create.isPending}>
             Create source
@@ -207,6 +212,9 @@ function Proposed({ kept, payloads, connector, project, onCreated }: ProposedPro
     </form>
   )
 }
+
+/** Whether anything but the name is wrong. */
+const isBelow = (faults: FieldErrors): boolean => Object.keys(faults).some((path) => path !== 'name')
 
 const settingsOf = ({ fields }: Connector): number => fields.length
 
@@ -247,25 +255,17 @@ function SendOne({ project, onCreated }: Omit<Props, 'connector'>) {
             value={given}
             onChange={(event) => setName(event.currentTarget.value)}
             onBlur={() => setFault(nameFault(given))}
-            error={fault}
+            error={fault ?? fieldErrors(create.error).name}
+            data-field="name"
             w={300}
           />
           <Button type="submit" variant="default" loading={create.isPending}>
             Make an address
           </Button>
         </Group>
-        <Refused error={create.error} />
+        <Refusal title="Couldn’t create the source" error={create.error} />
       </Stack>
     </form>
-  )
-}
-
-function Refused({ error }: { error: Error | null }) {
-  if (!error) return null
-  return (
-    <Alert color="red" title="Couldn’t create the source" role="alert">
-      {error.message}
-    </Alert>
   )
 }
 

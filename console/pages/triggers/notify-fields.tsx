@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Agent, Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { faultAt } from '../../lib/field-errors.ts'
 import { triggerPath } from '../../lib/firings.ts'
 import { isAddress, tells } from '../../lib/subscriptions.ts'
 import { wkeys, work } from '../../trigger-client.ts'
@@ -32,24 +33,25 @@ export function NotifyFields({
   return (
     <Line>
       <Words>and notify</Words>
-      <Slot path="wakes" width={210}>
+      <Slot path="notify.agents" width={210}>
         <MultiSelect
           aria-label="Agents to notify"
           placeholder={woken.length ? '' : 'no agent'}
           data={[...new Set([...woken, ...all.map(({ name }) => name)])]}
           value={woken}
           onChange={(names) => set('wakes', names)}
+          error={faultAt(errors, 'notify.agents')}
           searchable
           nothingFoundMessage="No agents yet"
         />
       </Slot>
-      <Slot path="addresses" width={230}>
+      <Slot path="notify.addresses" width={230}>
         <TagsInput
           aria-label="Addresses to notify"
           placeholder={draft.addresses.length ? '' : 'https://… or #channel'}
           value={draft.addresses}
           onChange={(addresses) => set('addresses', addresses)}
-          error={errors.addresses}
+          error={faultAt(errors, 'notify.addresses')}
           maxTags={10}
           acceptValueOnBlur
         />
@@ -71,5 +73,5 @@ export function notifyFaults({ addresses }: Part['draft']): Record<string, strin
   const wrong = addresses.find((typed) => !isAddress(typed))
   return wrong === undefined
     ? {}
-    : { addresses: `${wrong} is no address: an http or https URL, or #channel of Slack` }
+    : { 'notify.addresses': `${wrong} is no address: an http or https URL, or #channel of Slack` }
 }

@@ -1,4 +1,5 @@
 /** Whom a trigger tells: agents wired to it, and addresses that are subscribed. */
+
 import { Button, Group, Modal, Paper, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
@@ -14,6 +15,7 @@ import { Mark } from '../../parts/mark.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { wkeys, work } from '../../trigger-client.ts'
 import { SubscribeWebhook } from './subscribe-webhook.tsx'
 
@@ -77,7 +79,7 @@ function Agents({ trigger }: { trigger: string }) {
 function Subscriptions({ subscriptions }: { subscriptions: readonly Subscription[] }) {
   return (
     <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={760}>
+      <WideTable minWidth={760}>
         <Table verticalSpacing="xs" aria-label="Subscriptions">
           <Table.Thead>
             <Table.Tr>
@@ -97,7 +99,7 @@ function Subscriptions({ subscriptions }: { subscriptions: readonly Subscription
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </Paper>
   )
 }

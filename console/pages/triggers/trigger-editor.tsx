@@ -3,12 +3,11 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
-import { ApiError } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
 import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
 import { faultsOf, nameFault } from '../../lib/trigger-faults.ts'
-import { definitionOf, isComplete, storedDefinition, writeOf } from '../../lib/trigger-form.ts'
+import { definitionOf, isComplete, notifyOf, storedDefinition, writeOf } from '../../lib/trigger-form.ts'
 import { nameFrom } from '../../lib/trigger-name.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
@@ -18,8 +17,8 @@ import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
+import { type NewSecret, SecretsDialog, secretsIn } from './new-secrets.tsx'
 import { NotifyFields, notifyFaults } from './notify-fields.tsx'
-import { hasWords, type Outcome, OutcomeDialog, tellSubscribers } from './tell-subscribers.tsx'
 import { TriggerFields } from './trigger-fields.tsx'
 import { useBacktest } from './use-backtest.ts'
 import { Verdict } from './verdict.tsx'
@@ -82,14 +81,13 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
             verdict={<Verdict trial={trial} window={window} isReady={definition !== null} />}
           />
           <Warnings of={warningsBeside(props.warnings, stored?.warnings)} />
-          {isToldWhole(change.error) && (
-            <Refusal
-              error={change.error}
-              title="Couldn’t save the trigger"
-              {...(props.onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, props.onTakeTheirs) } : {})}
-              onKeepMine={() => change.mutate(undefined)}
-            />
-          )}
+          <Refusal
+            error={change.error}
+            faults={faults.isSubmitted ? typed : {}}
+            title="Couldn’t save the trigger"
+            {...(props.onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, props.onTakeTheirs) } : {})}
+            onKeepMine={() => change.mutate(undefined)}
+          />
           <Group align="flex-start" className="sentence-end">
             {!stored && (
               <NameField
@@ -132,13 +130,6 @@ const withoutAddresses = (draft: TriggerDraft): TriggerDraft => ({
   addresses: draft.addresses.filter((typed) => typed.startsWith('#')),
 })
 
-/** Whether a refusal names something that no field stands for, or a conflict. */
-function isToldWhole(error: Error | null): boolean {
-  if (!error) return false
-  if (error instanceof ApiError && error.conflicts.length > 0) return true
-  return Object.keys(fieldErrors(error)).length < error.message.split('; ').length
-}
-
 /** As typed, or made from the sentence as long as nobody typed one. */
 function useName(draft: TriggerDraft, stored: Trigger | undefined): string {
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
@@ -147,7 +138,7 @@ function useName(draft: TriggerDraft, stored: Trigger | undefined): string {
   return draft.name.trim() || nameFrom(draft, taken)
 }
 
-/** Saves the trigger, then tells its subscribers; what they need to know is said before the page goes on. */
+/** Saves the trigger with whom it notifies, in one; secrets of new addresses are shown before the page goes on. */
 function useSave({
   stored,
   draft,
@@ -161,30 +152,29 @@ function useSave({
   name: string
   done: () => void
 }) {
-  const [said, setSaid] = useState<{ told: Outcome; result: PartWritten } | null>(null)
+  const [made, setMade] = useState<{ secrets: NewSecret[]; result: PartWritten } | null>(null)
   const change = useChange(
-    async (version: number | undefined) => {
-      const result = await save(writeOf({ ...draft, name }, stored), version)
-      return { ...result, told: await tellSubscribers(result.name, draft) }
-    },
+    (version: number | undefined) =>
+      save({ ...writeOf({ ...draft, name }, stored), ...notifyOf(draft) }, version),
     {
       said: (result) => `${result.name} is saved`,
-      onDone: ({ told, ...result }) => {
+      onDone: (result) => {
+        const secrets = secretsIn(result, draft.addresses)
         done()
-        if (hasWords(told)) setSaid({ told, result })
+        if (secrets.length) setMade({ secrets, result })
         else onSaved?.(result)
       },
       quiet: true,
       showsWarnings: true,
     },
   )
-  const told = said && (
-    <OutcomeDialog
-      trigger={said.result.name}
-      told={said.told}
+  const told = made && (
+    <SecretsDialog
+      trigger={made.result.name}
+      secrets={made.secrets}
       onClose={() => {
-        setSaid(null)
-        onSaved?.(said.result)
+        setMade(null)
+        onSaved?.(made.result)
       }}
     />
   )

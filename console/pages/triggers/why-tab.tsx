@@ -1,4 +1,5 @@
 /** Why events fired a trigger, or did not: what was recorded lately, and any event one asks about. */
+
 import { Chip, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
@@ -12,6 +13,7 @@ import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { usePages } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
 import { WhyMark, WhyText } from '../../parts/why-records.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { wkeys, work } from '../../trigger-client.ts'
 import { WhyNot } from './why-not.tsx'
 
@@ -108,7 +110,7 @@ function Records({
   return (
     <Stack gap="sm">
       <Paper withBorder radius="md">
-        <Table.ScrollContainer minWidth={680}>
+        <WideTable minWidth={680}>
           <Table verticalSpacing="xs" aria-label="Records">
             <Table.Thead>
               <Table.Tr>
@@ -126,7 +128,7 @@ function Records({
               ))}
             </Table.Tbody>
           </Table>
-        </Table.ScrollContainer>
+        </WideTable>
       </Paper>
       <Older list={list} label="Show older records" />
     </Stack>

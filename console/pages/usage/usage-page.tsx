@@ -1,4 +1,5 @@
 /** What models were used for: of all time, each day, and by who asked, with whose credential, of whom. */
+
 import { Paper, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
@@ -10,6 +11,7 @@ import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { WideTable } from '../../parts/wide-table.tsx'
 import { settings, skeys } from '../../settings-client.ts'
 import { UsageDays } from './usage-days.tsx'
 
@@ -107,7 +109,7 @@ function Split({
 }) {
   return (
     <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={520}>
+      <WideTable minWidth={520}>
         <Table verticalSpacing={4} aria-label={title}>
           <Table.Thead>
             <Table.Tr>
@@ -128,7 +130,7 @@ function Split({
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
     </Paper>
   )
 }

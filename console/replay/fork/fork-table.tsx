@@ -1,9 +1,11 @@
 /** Firings by time: as it was, with the change, and what is recorded. */
+
 import { Paper, Table, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import { shortNumber } from '../../lib/backtest.ts'
 import { firingPath } from '../../lib/firings.ts'
 import { count } from '../../lib/time.ts'
+import { WideTable } from '../../parts/wide-table.tsx'
 import type { ForkRow } from '../what-if.ts'
 import { clockOf } from '../words.ts'
 
@@ -25,7 +27,7 @@ export function ForkTable({
   if (rows.length === 0) return null
   return (
     <Paper withBorder radius="md">
-      <Table.ScrollContainer minWidth={620} mah={420}>
+      <WideTable minWidth={620}>
         <Table verticalSpacing={4} aria-label="Firings beside each other" stickyHeader>
           <Table.Thead>
             <Table.Tr>
@@ -44,7 +46,7 @@ export function ForkTable({
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </WideTable>
       {rows.length > SHOWN && (
         <Text size="xs" c="dimmed" p="xs">
           and {count(rows.length - SHOWN)} more

@@ -100,9 +100,9 @@ verdict  investigate`)
       ['2', 'model', '0 ms', '$0.0006', 'calls read: Let me see.'],
       ['3', 'tool', '0 ms', expect.stringMatching(/^read \{"selector":\{"service":"checkout"\}\} → /)],
       ['4', 'model', '0 ms', '$0.0006', 'calls conclude'],
-      ['5', 'conclude', '0 ms', 'finding, 1 of 2 claims hold'],
+      ['5', 'conclude', '0 ms', 'finding, 1 of 2 claims holds'],
       ['6', 'model', '0 ms', '$0.0006', 'calls conclude'],
-      ['7', 'conclude', '0 ms', 'finding, 1 of 2 claims hold'],
+      ['7', 'conclude', '0 ms', 'finding, 1 of 2 claims holds'],
     ])
     expect(`${finding}\n\n${out.split('\n\n').slice(3).join('\n\n')}`).toBe(`Gateway\\u001b[2J down
 The certificate ended.

@@ -8,9 +8,12 @@ import {
   newDraft,
   operationsOf,
   placesOf,
+  positionsAfter,
   redone,
   type Step,
   stepOf,
+  stepsOf,
+  tidyStep,
   undone,
   withoutStep,
   withStep,
@@ -220,5 +223,39 @@ describe('a draft that meets what others changed', () => {
     }
     const back = rebased(withStep(newDraft(7), wire), 9, [theirs], new Map([[conflictKey(theirs), 'theirs']]))
     expect(back).toEqual({ base: 9, steps: [], cursor: 0 })
+  })
+})
+
+describe('what is laid out again in a draft', () => {
+  const at = (node: string, x: number) => ({ node, x, y: 0 })
+  const stored = [at('agent:a', 1), at('agent:b', 2)]
+  const go = (positions: typeof stored, from: Draft, to: Draft) =>
+    positionsAfter(positions, stepsOf(from), stepsOf(to)) ?? positions
+
+  it('is a step: undone it stands where it stood, done again it is forgotten again', () => {
+    const before = withStep(newDraft(1), step(1))
+    const tidied = withStep(before, tidyStep(stored))
+    expect(go(stored, before, tidied)).toEqual([])
+    expect(go([], tidied, undone(tidied))).toEqual(stored)
+    expect(go(stored, undone(tidied), redone(undone(tidied)))).toEqual([])
+    // An edit before or after it leaves what is stored alone.
+    expect(positionsAfter(stored, [], stepsOf(before))).toBeNull()
+    expect(operationsOf(tidied)).toHaveLength(1)
+  })
+
+  it('is put back by a jump over several and by dropping the step, but what was moved since stays', () => {
+    const one = withStep(newDraft(1), tidyStep(stored, ['agent:a']))
+    const both = withStep(one, tidyStep([at('agent:b', 2)]))
+    expect(go([at('agent:b', 9)], both, movedTo(both, 0))).toEqual([at('agent:b', 9), at('agent:a', 1)])
+    expect(go([], both, withoutStep(both, 0))).toEqual([at('agent:a', 1)])
+  })
+
+  it('forgets where parts that the draft makes were dropped, and is kept over a reload and a merge', () => {
+    const made = withStep(newDraft(1), { ...step(1), places: [at('agent:a1', 5)] })
+    const tidied = withStep(made, tidyStep([]))
+    expect([placesOf(made), placesOf(tidied)]).toEqual([[at('agent:a1', 5)], []])
+    expect(placesOf(undone(tidied))).toEqual([at('agent:a1', 5)])
+    expect(draftOfText(keptText(tidied))!.steps[1]!.tidied).toEqual({ nodes: null, before: [] })
+    expect(rebased(tidied, 2, [], new Map()).steps).toHaveLength(2)
   })
 })

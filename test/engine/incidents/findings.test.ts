@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { conclude, error } from '../agents/runs/replies.ts'
 import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
+import { BY } from '../triggers/trigger-world.ts'
 
 const MARA = { by: 'mara', via: 'console' } as const
 const TRIGGER = { condition: { event: 'any' }, cooldown: '1m' } as const
@@ -112,4 +113,54 @@ it('a snoozed incident wakes no agent', async () => {
     'snooze',
     null,
   ])
+})
+
+describe('what an outside agent found', () => {
+  const finding = {
+    entity: 'checkout',
+    label: 'service',
+    finding: 'The pool is too small.',
+    headline: 'Pool',
+  }
+  const OPERATOR = { by: { id: 'open', name: 'op' }, own: false }
+
+  it('is on the open incidents of its entity, as headline and result, and on no other', async () => {
+    const world = await openRunWorld()
+    onTestFinished(() => world.close())
+    await world.trigger(TRIGGER)
+    await world.post(error)
+    await world.post({ ...error, service: 'cart' })
+    const { incidents, run_id } = await world.engine.recordFinding(
+      world.project,
+      { ...finding, verdict: 'capacity' },
+      'outsider',
+      OPERATOR,
+    )
+    expect(incidents).toEqual(['inc_1'])
+    expect(await incident(world)).toMatchObject({
+      headline: 'Pool',
+      result: { run_id, agent: 'outsider', verdict: 'capacity' },
+      finding: { note: 'The pool is too small.' },
+    })
+    expect((await incident(world, 'inc_2')).result).toBeNull()
+    // Handled, it takes no more: what is found then is of nothing open.
+    await world.engine.actOnIncident('inc_1', { action: 'handle' }, MARA)
+    const later = await world.engine.recordFinding(world.project, finding, 'outsider', OPERATOR)
+    expect(later.incidents).toEqual([])
+    expect((await incident(world)).result!.run_id).toBe(run_id)
+  })
+
+  it('recorded by a key of a project is on incidents of the triggers of that project alone', async () => {
+    const world = await openRunWorld()
+    onTestFinished(() => world.close())
+    await world.trigger({ ...TRIGGER, project: world.project })
+    await world.post(error)
+    const other = await world.engine.createProject({ template: 'custom', name: 'Other' }, BY)
+    const key = { by: { id: 'key:k', name: 'outsider' }, own: true }
+    expect((await world.engine.recordFinding(other.id, finding, 'outsider', key)).incidents).toEqual([])
+    expect((await incident(world)).result).toBeNull()
+    expect((await world.engine.recordFinding(world.project, finding, 'outsider', key)).incidents).toEqual([
+      'inc_1',
+    ])
+  })
 })

@@ -43,14 +43,22 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
     },
   )
   const plan = preview.answer?.plan
+  const isOnlyPlaces = draft !== null && draft.cursor > 0 && operationsOf(draft).length === 0
   const isReady =
-    draft !== null && draft.cursor > 0 && plan !== null && plan !== undefined && editor.lost.length === 0
+    isOnlyPlaces ||
+    (draft !== null && draft.cursor > 0 && plan !== null && plan !== undefined && editor.lost.length === 0)
   const isFile = live.source_of_truth === 'file'
   const hasConflicts = apply.error instanceof ApiError && apply.error.conflicts.length > 0
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
+        if (isOnlyPlaces) {
+          // Where parts stand is kept already: there is nothing to send.
+          editor.replace(null)
+          editor.say('The parts stay where they stand.')
+          return
+        }
         onApply()
         apply.mutate(undefined)
       }}
@@ -77,7 +85,7 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
             loading={apply.isPending}
             disabled={!isReady}
           >
-            {isFile ? 'Apply until the next start' : 'Apply'}
+            {isOnlyPlaces ? 'Keep' : isFile ? 'Apply until the next start' : 'Apply'}
           </Button>
           <Button variant="default" onClick={() => setAsking(true)}>
             Discard…

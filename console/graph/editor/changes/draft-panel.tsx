@@ -3,6 +3,7 @@ import { Alert, Anchor, Badge, Group, List, Paper, Stack, Tabs, Text, Title } fr
 import { CircleAlert } from 'lucide-react'
 import { PlanView } from '../../../parts/plan-view.tsx'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
+import { operationsOf } from '../../draft/draft.ts'
 import { findNode, nameOf } from '../../draft/ids.ts'
 import { keysOf } from '../../draft/patch.ts'
 import { problemsOf } from '../state/problems.ts'
@@ -93,6 +94,8 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
 
 function Waiting({ editor: { draft, preview }, what }: { editor: Editor; what: string }) {
   if (draft?.cursor === 0) return <Text size="sm">All of it is undone: nothing would change.</Text>
+  if (draft && operationsOf(draft).length === 0)
+    return <Text size="sm">Only where parts stand is changed.</Text>
   if (preview.error) return <Failed error={preview.error} />
   const isBlocked = preview.answer && (preview.answer.problems.length || preview.answer.conflicts.length)
   return isBlocked ? <Text size="sm">{what}</Text> : <LoadingRows rows={3} />

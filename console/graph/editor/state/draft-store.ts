@@ -27,7 +27,8 @@ export function putDraft(project: string, draft: Draft | null): void {
 }
 
 /** Whether a draft anywhere would be lost in part with the tab. */
-export const hasDrafts = (): boolean => [...drafts.values()].some((draft) => draft !== null)
+export const hasDrafts = (): boolean =>
+  [...drafts.values()].some((draft) => draft?.steps.some(({ operations }) => operations.length > 0))
 
 const subscribe = (listener: () => void) => {
   listeners.add(listener)

@@ -13,6 +13,7 @@ import {
   newDraft,
   operationsOf,
   placesOf,
+  positionsAfter,
   redone,
   type Step,
   stepsOf,
@@ -25,6 +26,7 @@ import { type MissingSecret, missingSecrets } from '../../draft/keep.ts'
 import { madeBy } from '../../draft/parts.ts'
 import { sameValue } from '../../draft/values.ts'
 import { currentDraft, hasDrafts, putDraft, useDraft } from './draft-store.ts'
+import { usePositions } from './use-positions.ts'
 import { type Preview, usePreview } from './use-preview.ts'
 
 export interface Editor {
@@ -70,11 +72,18 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
       lost: draft ? missingSecrets(draft) : [],
     }
   }, [draft, graph, live])
+  const positions = usePositions(live)
+  const settle = (next: Draft | null): void => {
+    const before = currentDraft(project)
+    const put = positionsAfter(positions.now(), before ? stepsOf(before) : [], next ? stepsOf(next) : [])
+    if (put) positions.put(put)
+    putDraft(project, next)
+  }
   const moved = (to: (draft: Draft) => Draft, word: (step: Step | undefined) => string) => {
     const now = currentDraft(project)
     if (!now) return
     const next = to(now)
-    putDraft(project, next)
+    settle(next)
     setSaid(word(now.steps[Math.min(now.cursor, next.cursor)]))
   }
   return {
@@ -89,7 +98,7 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
       try {
         const step = make()
         if (!step) return false
-        putDraft(project, withStep(currentDraft(project) ?? newDraft(live.version), step))
+        settle(withStep(currentDraft(project) ?? newDraft(live.version), step))
         setSaid(`${step.said} Undo with Ctrl+Z.`)
         return true
       } catch (error) {
@@ -119,7 +128,7 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
         () => 'The step is dropped from the draft.',
       ),
     discard: () => {
-      putDraft(project, null)
+      settle(null)
       setSaid('The draft is discarded.')
     },
     replace: (next) => putDraft(project, next),

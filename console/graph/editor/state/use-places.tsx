@@ -1,13 +1,11 @@
 /** Where people put nodes: kept at once; that of parts a draft makes with the draft. */
 import { Button, Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useQueryClient } from '@tanstack/react-query'
 import type { GraphPosition } from '../../../../schemas/types.ts'
-import { graphApi, graphKeys } from '../../../graph-client.ts'
-import { withoutPlaces, withPlaces } from '../../draft/draft.ts'
+import { positionsAfter, tidyStep, withPlaces } from '../../draft/draft.ts'
 import { findNode } from '../../draft/ids.ts'
-import { currentDraft, putDraft } from './draft-store.ts'
 import type { Editor } from './use-editor.ts'
+import { usePositions } from './use-positions.ts'
 
 /** As long as other acts can be taken back. */
 const UNDO_MS = 8_000
@@ -18,61 +16,63 @@ interface Places {
   tidy(ids?: readonly string[]): void
 }
 
-export function usePlaces({ live, draft, replace, say }: Editor): Places {
-  const queries = useQueryClient()
-  const project = live.project.id
-  const put = (positions: readonly GraphPosition[]): void => {
-    const key = graphKeys.graph(project)
-    queries.setQueryData(key, (now: typeof live | undefined) => ({
-      ...(now ?? live),
-      positions: [...positions],
-    }))
-    void graphApi
-      .putPositions(project, [...positions])
-      .finally(() => queries.invalidateQueries({ queryKey: key }))
-  }
+/** @param isEditing then it is a step of the draft, and is undone as such */
+export function usePlaces(editor: Editor, isEditing: boolean): Places {
+  const { live, draft, replace, say } = editor
+  const positions = usePositions(live)
   return {
     move: (moved) => {
       const fresh = moved.filter(({ node }) => !findNode(live, node))
       if (fresh.length && draft) replace(withPlaces(draft, fresh))
       const kept = moved.filter(({ node }) => findNode(live, node))
       if (kept.length === 0) return
-      put([...live.positions.filter(({ node }) => !kept.some((place) => place.node === node)), ...kept])
+      const others = positions.now().filter(({ node }) => !kept.some((place) => place.node === node))
+      positions.put([...others, ...kept])
     },
     tidy: (ids) => {
-      const isLeft = (node: string): boolean => ids !== undefined && !ids.includes(node)
-      const before = { positions: live.positions, draft: currentDraft(project) }
-      const left = live.positions.filter(({ node }) => isLeft(node))
-      if (left.length < live.positions.length) put(left)
-      if (before.draft) putDraft(project, withoutPlaces(before.draft, ids))
-      const said = ids ? `${ids.length} laid out again` : 'All laid out again'
-      say(`${said}.`)
-      offerUndo(said, () => {
-        put(before.positions)
-        if (before.draft) putDraft(project, before.draft)
+      const step = tidyStep(positions.now(), ids)
+      if (isEditing) {
+        editor.act(() => step)
+        return
+      }
+      const left = positionsAfter(positions.now(), [], [step])
+      if (left) positions.put(left)
+      say(step.said)
+      offerUndo(step.said, () => {
+        const back = positionsAfter(positions.now(), [step], [])
+        if (back) positions.put(back)
         say('Everything stands where it stood.')
       })
     },
   }
 }
 
+const NOTICE = 'graph-tidied'
+let undoOffered: (() => void) | null = null
+
+/** Takes back what was laid out again last, as long as that is offered: by the same key as steps of a draft. */
+export function undoTidied(): void {
+  undoOffered?.()
+}
+
 function offerUndo(said: string, onUndo: () => void): void {
-  const id = 'graph-tidied'
-  notifications.hide(id)
+  notifications.hide(NOTICE)
+  const undo = (): void => {
+    undoOffered = null
+    notifications.hide(NOTICE)
+    onUndo()
+  }
+  undoOffered = undo
   notifications.show({
-    id,
+    id: NOTICE,
     autoClose: UNDO_MS,
+    onClose: () => {
+      if (undoOffered === undo) undoOffered = null
+    },
     message: (
       <Group justify="space-between" wrap="nowrap">
         <span>{said}</span>
-        <Button
-          size="compact-xs"
-          variant="default"
-          onClick={() => {
-            notifications.hide(id)
-            onUndo()
-          }}
-        >
+        <Button size="compact-xs" variant="default" onClick={undo}>
           Undo
         </Button>
       </Group>

@@ -10,6 +10,7 @@ import type { Applied } from '../changes/apply-draft.tsx'
 import { usePasting } from '../pasting.tsx'
 import { useActions } from './use-actions.ts'
 import { useEditor } from './use-editor.ts'
+import { undoTidied } from './use-places.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 
 /** What the side panel shows: a node or a connection, a part that is being made, or the draft; null: none of them. */
@@ -33,8 +34,8 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
   const [opened, setOpened] = useState<Opened>(() => (editor.draft ? { review: true } : null))
   const [applied, setApplied] = useState<Applied | null>(null)
   const pasting = usePasting(actions, live.project.id, setSelected)
-  useShortcuts(isEditing, {
-    undo: editor.undo,
+  useShortcuts(isEditing ? 'all' : mayEdit ? 'undo' : 'none', {
+    undo: isEditing ? editor.undo : undoTidied,
     redo: editor.redo,
     copy: () => void actions.copy(selected),
     paste: pasting.begin,

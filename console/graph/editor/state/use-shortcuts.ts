@@ -10,24 +10,25 @@ interface Shortcuts {
   say(text: string): void
 }
 
-/** @param isOn whether there is editing at all */
-export function useShortcuts(isOn: boolean, shortcuts: Shortcuts): void {
+/** @param on undo: nothing is edited, and what was laid out again can be taken back */
+export function useShortcuts(on: 'all' | 'undo' | 'none', shortcuts: Shortcuts): void {
   const latest = useRef(shortcuts)
   latest.current = shortcuts
   useEffect(() => {
-    if (!isOn) return
+    if (on === 'none') return
     const onKey = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.altKey || isElsewhere(event.target)) return
       const key = event.key.toLowerCase()
       const isCopy = key === 'c' && !event.shiftKey && window.getSelection()?.isCollapsed !== false
       if (key === 'z' && !event.shiftKey) latest.current.undo()
+      else if (on === 'undo') return
       else if ((key === 'z' && event.shiftKey) || key === 'y') latest.current.redo()
       else if (isCopy) latest.current.copy()
       else return
       event.preventDefault()
     }
     const onPaste = (event: ClipboardEvent) => {
-      if (isElsewhere(event.target)) return
+      if (on === 'undo' || isElsewhere(event.target)) return
       const found = readCopied(event.clipboardData?.getData('text/plain') ?? '')
       if (!found) return latest.current.say('There are no parts on the clipboard.')
       event.preventDefault()
@@ -39,7 +40,7 @@ export function useShortcuts(isOn: boolean, shortcuts: Shortcuts): void {
       window.removeEventListener('keydown', onKey)
       window.removeEventListener('paste', onPaste)
     }
-  }, [isOn])
+  }, [on])
 }
 
 /** In a field, which has an undo of its own, or in a dialog. */

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { StoredCredential } from '../../../../schemas/types.ts'
 import { credentials } from '../../../credentials-client.ts'
 import { addressDraft } from '../../../lib/credentials.ts'
+import { fieldErrors, marksOf } from '../../../lib/field-errors.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import { Refusal } from '../../../parts/refusal.tsx'
 
@@ -53,6 +54,7 @@ export function CredentialForm({ stored, onClose }: Props) {
             {!stored && (
               <TextInput
                 label="Name"
+                {...marksOf(fieldErrors(save.error))('name')}
                 description="Sources and MCP servers name it, such as main."
                 value={name}
                 onChange={(event) => setName(event.currentTarget.value)}
@@ -63,6 +65,7 @@ export function CredentialForm({ stored, onClose }: Props) {
             )}
             <PasswordInput
               label="Token"
+              {...marksOf(fieldErrors(save.error))('token')}
               description="Needs read access to contents and pull requests. Never shown again."
               value={token}
               onChange={(event) => setToken(event.currentTarget.value)}
@@ -72,6 +75,7 @@ export function CredentialForm({ stored, onClose }: Props) {
             />
             <TextInput
               label="API address"
+              {...marksOf(fieldErrors(save.error))('api_url')}
               description="Default: GitHub. For GitHub Enterprise: https://HOST/api/v3"
               value={address}
               onChange={(event) => setAddress(event.currentTarget.value)}

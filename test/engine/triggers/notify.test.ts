@@ -1,0 +1,79 @@
+/** A trigger and whom it notifies are saved in one transaction: all of it, or nothing. */
+import { beforeEach, describe, expect, it } from 'vitest'
+import { BY, openWorld, type World } from './trigger-world.ts'
+
+const write = { name: 'errs', sources: ['app'], condition: { event: 'any' as const } }
+const HOOK = 'http://127.0.0.1:9/hook'
+
+let world: World
+beforeEach(async () => {
+  world = await openWorld()
+  for (const name of ['first-look', 'digger']) await world.engine.createAgent({ name, prompt: 'Look.' }, BY)
+})
+
+const woken = async () =>
+  (await world.engine.listAgents()).agents
+    .filter(({ triggers }) => triggers.includes('errs'))
+    .map(({ name }) => name)
+const subscribed = async () =>
+  (await world.engine.listSubscriptions({})).subscriptions.map(({ trigger, kind }) => [trigger, kind])
+
+describe('a trigger with whom it notifies', () => {
+  it('is made with its agents and addresses, and says the secret of each once', async () => {
+    const made = await world.engine.createTrigger(
+      { ...write, notify: { agents: ['first-look'], addresses: [HOOK] } },
+      BY,
+    )
+    expect(made.subscriptions).toEqual([
+      { subscription_id: expect.stringMatching(/^sub_/), secret: expect.stringMatching(/^whsec_/) },
+    ])
+    expect(await woken()).toEqual(['first-look'])
+    expect(await subscribed()).toEqual([['errs', 'webhook']])
+    // One entry of the history has the trigger and its wiring.
+    const [newest] = (await world.engine.listChangeSets({ limit: 1 })).change_sets
+    expect(newest!.id).toBe(made.change_set)
+    expect(newest!.changes.map(({ kind }) => kind).sort()).toEqual(['project', 'trigger'])
+  })
+
+  it('is edited to wake these agents and no others; absent leaves them, an address subscribed twice is one', async () => {
+    await world.engine.createTrigger({ ...write, notify: { agents: ['first-look'], addresses: [HOOK] } }, BY)
+    await world.engine.updateTrigger('errs', { ...write, cooldown: '1h' }, BY)
+    expect(await woken()).toEqual(['first-look'])
+    const again = await world.engine.updateTrigger(
+      'errs',
+      { ...write, notify: { agents: ['digger'], addresses: [HOOK] } },
+      BY,
+    )
+    expect(again.subscriptions).toEqual([{ subscription_id: expect.any(String), existing: true }])
+    expect(await woken()).toEqual(['digger'])
+    expect(await subscribed()).toHaveLength(1)
+    await world.engine.updateTrigger('errs', { ...write, notify: { agents: [] } }, BY)
+    expect(await woken()).toEqual([])
+  })
+
+  it.each([
+    [{ addresses: [HOOK, 'mailto:a@b', 'ftp://x'] }, /notify\.addresses\[1\].*; notify\.addresses\[2\]/],
+    [{ addresses: ['#shop-ops'] }, /notify\.addresses\[0\]: no bot token of Slack is set/],
+    [
+      { agents: ['first-look', 'nobody'], addresses: [HOOK] },
+      /notify\.agents\[1\]: no agent is named nobody/,
+    ],
+  ])('is refused whole, naming each field: %j', async (notify, message) => {
+    await expect(world.engine.createTrigger({ ...write, notify }, BY)).rejects.toThrow(message)
+    expect(await world.engine.listTriggers()).toEqual([])
+    expect(await subscribed()).toEqual([])
+    await world.engine.createTrigger(write, BY)
+    await expect(
+      world.engine.updateTrigger('errs', { ...write, cooldown: '3h', notify }, BY),
+    ).rejects.toThrow(message)
+    expect((await world.engine.getTrigger('errs')).cooldown).toBe('5m')
+    expect([await woken(), await subscribed()]).toEqual([[], []])
+  })
+
+  it('subscribes nobody where the trigger itself is refused', async () => {
+    await world.engine.createTrigger(write, BY)
+    const notify = { agents: ['digger'], addresses: [HOOK] }
+    await expect(world.engine.createTrigger({ ...write, notify }, BY)).rejects.toThrow(/exists/)
+    expect([await woken(), await subscribed()]).toEqual([[], []])
+  })
+})
