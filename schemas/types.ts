@@ -208,6 +208,74 @@ export type IngestKeys = {
   key: KeyCreated
 }[]
 /**
+ * What a test expects: of a trigger, of an event, or of an agent.
+ */
+export type CatalogTestExpectation = {
+  [k: string]: unknown
+} & {
+  /**
+   * Trigger that is looked at.
+   */
+  trigger?: string
+  /**
+   * true: at least once; a number: exactly so often.
+   */
+  fires?: true | number
+  /**
+   * It does not fire.
+   */
+  not_fires?: true
+  /**
+   * Of firings, and of the event, those of this entity alone.
+   */
+  entity?: string
+  /**
+   * When it fires: a time, or so long after the start of the test.
+   */
+  at?: string
+  /**
+   * Event that is looked at, from 1 in the order in which they were sent; of a body of several, each counts.
+   */
+  event?: number
+  /**
+   * Of events, those of this source alone.
+   */
+  source?: string
+  /**
+   * Type of the event.
+   */
+  type?: string
+  /**
+   * Labels of the event with their values; null: it has none of that name.
+   */
+  labels?: {
+    [k: string]: string | number | boolean | null
+  }
+  /**
+   * Agent whose run is looked at.
+   */
+  agent?: string
+  /**
+   * File with the answers of its model, by its path from this file.
+   */
+  tape?: string
+  /**
+   * Verdict that it concludes with.
+   */
+  verdict?: string
+  /**
+   * Events that its finding cites, by number.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  cites?: number[]
+  /**
+   * Agent that takes over; null: none does.
+   */
+  hands_over_to?: string | null
+}
+/**
  * Label of the alerts that is the entity, where no label below is. When empty, the first of namespace, service, job, instance, pod and app that an alert has.
  */
 export type EntityLabel = string
@@ -3170,6 +3238,10 @@ export interface CatalogProblem {
    * Kind of a warning.
    */
   code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
+  /**
+   * Of several catalogs, the name of the one that it is in; of a command over files, the path of the file.
+   */
+  file?: string
 }
 /**
  * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
@@ -3700,6 +3772,23 @@ export interface CatalogMcpServer {
   prevent_destroy?: boolean
 }
 /**
+ * A part or project that was called otherwise before.
+ */
+export interface CatalogMoved {
+  /**
+   * Kind.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Name it had.
+   */
+  from: string
+  /**
+   * Name it has now.
+   */
+  to: string
+}
+/**
  * A project in the catalog.
  */
 export interface CatalogProject {
@@ -3830,6 +3919,71 @@ export interface CatalogSource {
   prevent_destroy?: boolean
 }
 /**
+ * A body that a test sends to a source.
+ */
+export interface CatalogTestEvent {
+  /**
+   * Source it is sent to.
+   */
+  source: string
+  /**
+   * When it comes: a time, or so long after the start of the test, such as +90s; at the time of the one before when absent.
+   */
+  at?: string
+  /**
+   * The body: text as it is, all else as JSON.
+   */
+  body: unknown
+  /**
+   * Headers it is sent with.
+   */
+  headers?: {
+    [k: string]: string
+  }
+  /**
+   * So many times; once when absent.
+   */
+  times?: number
+  /**
+   * Time between two of them.
+   */
+  every?: string
+}
+/**
+ * A test of what a catalog declares, over events of its own.
+ */
+export interface CatalogTest {
+  /**
+   * What it shows, in words.
+   */
+  name: string
+  /**
+   * When it begins: an ISO 8601 time; 2026-01-01T00:00:00Z when absent.
+   */
+  start?: string
+  /**
+   * What is sent, in this order.
+   *
+   * @maxItems 10000
+   */
+  events?: CatalogTestEvent[]
+  /**
+   * File with more of them, one JSON object a line, by its path from this file.
+   */
+  events_file?: string
+  /**
+   * How far the clock goes after them: a time, or so long after the start.
+   */
+  until?: string
+  /**
+   * What is expected.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  expect: CatalogTestExpectation[]
+}
+/**
  * A trigger in the catalog.
  */
 export interface CatalogTrigger {
@@ -3922,6 +4076,18 @@ export interface Catalog {
    */
   catalog?: string
   /**
+   * Files or folders that are read with this one, by their path from it. Read by svc catalog and at boot.
+   */
+  include?: string | string[]
+  /**
+   * Name of an environment: what the file says holds there alone. Read by svc catalog and at boot.
+   */
+  environment?: string
+  /**
+   * Values by name, referred to as ((values.NAME)): a default, or its type and rules; of an environment, what is set there. Read by svc catalog and at boot.
+   */
+  values?: {[name: string]: unknown}
+  /**
    * Sources.
    */
   sources?: CatalogSource[]
@@ -3953,6 +4119,22 @@ export interface Catalog {
    * Wiring of the projects.
    */
   wiring?: (CatalogWake | CatalogHandoff)[]
+  /**
+   * Tests of the parts, run by svc catalog test; an import leaves them alone.
+   */
+  tests?: CatalogTest[]
+  /**
+   * Lint rules by id, and how severe each is here; an import leaves them alone.
+   */
+  lint?: {
+    [k: string]: 'off' | 'note' | 'warning' | 'error'
+  }
+  /**
+   * Parts and projects that have another name now: they are renamed, with their history.
+   *
+   * @maxItems 1000
+   */
+  moved?: CatalogMoved[]
 }
 /**
  * Answer of an applied change-set.
@@ -12514,6 +12696,19 @@ export interface ModelUsageResult {
   window_days: number
 }
 /**
+ * A catalog with the name it is remembered by.
+ */
+export interface NamedCatalog {
+  /**
+   * Name it is remembered by; the one that it carries under catalog, where it does.
+   */
+  name: string
+  /**
+   * The catalog file.
+   */
+  yaml: string
+}
+/**
  * A part by kind and name.
  */
 export interface ObjectRef {
@@ -15404,6 +15599,12 @@ export interface CatalogCheck {
    * Objects that may be deleted at most; 10 when absent.
    */
   max_deletions?: number
+  /**
+   * Further catalogs of other names, applied with this one as one: each is remembered by its own name.
+   *
+   * @maxItems 1000
+   */
+  others?: NamedCatalog[]
 }
 /**
  * Body of POST /api/catalog/import.
@@ -15453,6 +15654,12 @@ export interface CatalogImport {
    * Fingerprint of the plan that was approved: another plan is refused (409) with that plan.
    */
   fingerprint?: string
+  /**
+   * Further catalogs of other names, applied with this one as one: each is remembered by its own name.
+   *
+   * @maxItems 1000
+   */
+  others?: NamedCatalog[]
 }
 /**
  * Body of POST /api/catalog/export: a file whose comments and order are kept.
@@ -19303,10 +19510,14 @@ export interface SchemaTypes {
   'catalog-imported.json': CatalogImported
   'catalog-listing.json': CatalogListing
   'catalog-mcp-server.json': CatalogMcpServer
+  'catalog-moved.json': CatalogMoved
   'catalog-problem.json': CatalogProblem
   'catalog-project.json': CatalogProject
   'catalog-skill.json': CatalogSkill
   'catalog-source.json': CatalogSource
+  'catalog-test-event.json': CatalogTestEvent
+  'catalog-test-expectation.json': CatalogTestExpectation
+  'catalog-test.json': CatalogTest
   'catalog-trigger.json': CatalogTrigger
   'catalog-unmanaged.json': CatalogUnmanaged
   'catalog-wake.json': CatalogWake
@@ -19545,6 +19756,7 @@ export interface SchemaTypes {
   'model-spend-day.json': ModelSpendDay
   'model-spend.json': ModelSpend
   'model-usage-result.json': ModelUsageResult
+  'named-catalog.json': NamedCatalog
   'object-ref.json': ObjectRef
   'offered-tool.json': OfferedTool
   'omission.json': Omission

@@ -21,6 +21,7 @@ import { DEFAULT_TEMPLATE } from '../../model/project.ts'
 import { connectorOf, describeConnectorSchemas } from '../../sources/connectors/index.ts'
 import {
   catalogFileSchema,
+  isCompact,
   readCatalog,
   readTree,
   renderCatalog,
@@ -80,14 +81,16 @@ export function openCatalog(declared: Declared): CatalogFiles {
       if (format === 'json') return JSON.stringify(exportCatalog(declared, sources))
       if (sources) return renderCatalog(exportCatalog(declared, sources))
       const kept = files.newest()
-      return kept ? updateCatalog(kept.text, current(), sameEntry) : renderCatalog(current())
+      // What several files said is remembered as one line of JSON, which nobody wrote.
+      const isWritten = kept && !isCompact(kept.text)
+      return isWritten ? updateCatalog(kept.text, current(), sameEntry) : renderCatalog(current())
     },
     update: (yaml) => {
       const reading = readTree(yaml)
       refuse(reading.problems)
       return updateCatalog(yaml, masked(declared, reading.catalog!, current()), sameEntry, reading)
     },
-    check: (body, compares) => checkFile(declared, body, compares),
+    check: (body, compares) => checkFile(declared, body, compares, files.all()),
     import: (body, by, read = readFile(declared, body)) =>
       declared.store.tx(() => importFile(declared, files, body, by, read)),
     read: (body) => readFile(declared, body),

@@ -33,13 +33,17 @@ import type { Declared } from '../declared.ts'
 import type { Templates } from '../projects/present.ts'
 
 export type Path = (string | number)[]
-export type Locate = (path: Path) => Pick<CatalogProblem, 'line' | 'column' | 'end_line' | 'end_column'>
+export type Locate = (
+  path: Path,
+) => Pick<CatalogProblem, 'line' | 'column' | 'end_line' | 'end_column' | 'file'>
 
 export interface ImportRun {
   declared: Declared
   edit: Edit
   catalog: Catalog
   prune: boolean
+  /** Parts and projects that pruning leaves, such as triggers:slow, since another catalog owns them. */
+  spared: ReadonlySet<string>
   /** Runs `fn`; what it throws becomes a problem at `path`. @returns undefined then. */
   at<T>(path: Path, fn: () => T): T | undefined
 }

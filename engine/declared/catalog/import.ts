@@ -55,12 +55,14 @@ import {
   projectNamed,
 } from './import-run.ts'
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** Stages a whole file. @throws SvcError invalid with every problem, when there is one. */
 export function stageCatalog(
   declared: Declared,
   edit: Edit,
   catalog: Catalog,
-  { prune, locate }: { prune: boolean; locate: Locate },
+  { prune, locate, spared = NONE }: { prune: boolean; locate: Locate; spared?: ReadonlySet<string> },
 ): void {
   const problems: CatalogProblem[] = []
   const at = <T>(path: Path, fn: () => T): T | undefined => {
@@ -72,7 +74,7 @@ export function stageCatalog(
       return undefined
     }
   }
-  const run: ImportRun = { declared, edit, catalog, prune, at }
+  const run: ImportRun = { declared, edit, catalog, prune, spared, at }
   const paused = resumePaused(edit)
   stageParts(run, (entry) => !ofTemplate(run, entry))
   stageProjects(run, (entry) => isTemplate(entry.template))
@@ -439,17 +441,19 @@ const SECTIONS = [
 ] as const satisfies readonly (readonly [keyof Catalog, PartKind])[]
 
 function stagePrune(run: ImportRun): void {
-  const { edit, catalog, declared, at } = run
+  const { edit, catalog, declared, spared, at } = run
   const named = new Set((catalog.projects ?? []).map((entry) => entry.name))
+  const isKept = ({ name, template, draft }: ProjectDoc) =>
+    template === DEFAULT_TEMPLATE || draft || named.has(name) || spared.has(`projects:${name}`)
   for (const [id, doc] of projectsOf(edit))
-    if (doc.template !== DEFAULT_TEMPLATE && !doc.draft && !named.has(doc.name) && edit.stored('project', id))
-      edit.remove('project', id)
+    if (!isKept(doc) && edit.stored('project', id)) edit.remove('project', id)
   const planned = plannedBy(run)
   for (const [section, kind] of SECTIONS) {
     const kept = new Set((catalog[section] as { name: string }[] | undefined)?.map(({ name }) => name))
     for (const { name, doc } of declared.kinds[kind].list() as Stored[]) {
       const isInternal = kind === 'source' && connectorOf(String(doc.connector)).internal === true
       if (kept.has(name) || isInternal || planned.has(`${kind}:${name}`)) continue
+      if (spared.has(`${section}:${name}`)) continue
       if (doc.prevent_destroy === true) at([], () => fail('invalid', guardSentence(kind, name)))
       else edit.remove(kind, name)
     }
@@ -467,7 +471,7 @@ function plannedBy({ edit }: ImportRun): Set<string> {
 }
 
 /** Wakes and handoffs of hand-made projects that neither an agent's entry nor a row says. */
-function pruneWiring({ edit, catalog }: ImportRun): void {
+function pruneWiring({ edit, catalog, spared }: ImportRun): void {
   const said = new Set<string>()
   for (const row of catalog.wiring ?? [])
     said.add(
@@ -477,14 +481,16 @@ function pruneWiring({ edit, catalog }: ImportRun): void {
     )
   const ofAgent = new Map((catalog.agents ?? []).map((entry) => [entry.name, entry]))
   for (const [id, doc] of projectsOf(edit)) {
-    if (doc.plan) continue
+    if (doc.plan || spared.has(`projects:${doc.name}`)) continue
     const wakes = Object.fromEntries(
       Object.entries(doc.wakes ?? {}).map(([trigger, agents]) => [
         trigger,
         Object.fromEntries(
           Object.entries(agents).filter(
             ([agent]) =>
-              said.has(`${doc.name}|${trigger}>${agent}`) || ofAgent.get(agent)?.trigger === trigger,
+              said.has(`${doc.name}|${trigger}>${agent}`) ||
+              spared.has(`agents:${agent}`) ||
+              ofAgent.get(agent)?.trigger === trigger,
           ),
         ),
       ]),
@@ -499,6 +505,7 @@ function pruneWiring({ edit, catalog }: ImportRun): void {
               Object.entries(targets).filter(
                 ([to]) =>
                   said.has(`${doc.name}|${agent}/${verdict}/${to}`) ||
+                  spared.has(`agents:${agent}`) ||
                   ofAgent
                     .get(agent)
                     ?.handoffs?.some((row) => row.agent === to && row.verdict.toLowerCase() === verdict),
