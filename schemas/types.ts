@@ -208,74 +208,6 @@ export type IngestKeys = {
   key: KeyCreated
 }[]
 /**
- * What a test expects: of a trigger, of an event, or of an agent.
- */
-export type CatalogTestExpectation = {
-  [k: string]: unknown
-} & {
-  /**
-   * Trigger that is looked at.
-   */
-  trigger?: string
-  /**
-   * true: at least once; a number: exactly so often.
-   */
-  fires?: true | number
-  /**
-   * It does not fire.
-   */
-  not_fires?: true
-  /**
-   * Of firings, and of the event, those of this entity alone.
-   */
-  entity?: string
-  /**
-   * When it fires: a time, or so long after the start of the test.
-   */
-  at?: string
-  /**
-   * Event that is looked at, from 1 in the order in which they were sent; of a body of several, each counts.
-   */
-  event?: number
-  /**
-   * Of events, those of this source alone.
-   */
-  source?: string
-  /**
-   * Type of the event.
-   */
-  type?: string
-  /**
-   * Labels of the event with their values; null: it has none of that name.
-   */
-  labels?: {
-    [k: string]: string | number | boolean | null
-  }
-  /**
-   * Agent whose run is looked at.
-   */
-  agent?: string
-  /**
-   * File with the answers of its model, by its path from this file.
-   */
-  tape?: string
-  /**
-   * Verdict that it concludes with.
-   */
-  verdict?: string
-  /**
-   * Events that its finding cites, by number.
-   *
-   * @minItems 1
-   * @maxItems 100
-   */
-  cites?: number[]
-  /**
-   * Agent that takes over; null: none does.
-   */
-  hands_over_to?: string | null
-}
-/**
  * Label of the alerts that is the entity, where no label below is. When empty, the first of namespace, service, job, instance, pod and app that an alert has.
  */
 export type EntityLabel = string
@@ -3950,6 +3882,68 @@ export interface CatalogTestEvent {
   every?: string
 }
 /**
+ * What a test expects: of a trigger, of an event, or of an agent.
+ */
+export interface CatalogTestExpectation {
+  /**
+   * Trigger that is looked at.
+   */
+  trigger?: string
+  /**
+   * true: at least once; a number: exactly so often.
+   */
+  fires?: true | number
+  /**
+   * It does not fire.
+   */
+  not_fires?: true
+  /**
+   * Of firings, and of the event, those of this entity alone.
+   */
+  entity?: string
+  /**
+   * When it fires: a time, or so long after the start of the test.
+   */
+  at?: string
+  /**
+   * Event that is looked at, from 1 in the order in which they were sent; of a body of several, each counts.
+   */
+  event?: number
+  /**
+   * Of events, those of this source alone.
+   */
+  source?: string
+  /**
+   * Type of the event.
+   */
+  type?: string
+  /**
+   * Labels of the event with their values; null: it has none of that name.
+   */
+  labels?: {
+    [k: string]: string | number | boolean | null
+  }
+  /**
+   * Agent whose run is looked at.
+   */
+  agent?: string
+  /**
+   * Verdict that it concludes with.
+   */
+  verdict?: string
+  /**
+   * Events that its finding cites, by number.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  cites?: number[]
+  /**
+   * Agent that takes over; null: none does.
+   */
+  hands_over_to?: string | null
+}
+/**
  * A test of what a catalog declares, over events of its own.
  */
 export interface CatalogTest {
@@ -3968,13 +3962,17 @@ export interface CatalogTest {
    */
   events?: CatalogTestEvent[]
   /**
-   * File with more of them, one JSON object a line, by its path from this file.
+   * File with more of them, one JSON object a line, by its path from this file: events of a test, or those of a recorded incident.
    */
   events_file?: string
   /**
    * How far the clock goes after them: a time, or so long after the start.
    */
   until?: string
+  /**
+   * File with the answers of the models of its agents, by its path from this file.
+   */
+  tape?: string
   /**
    * What is expected.
    *

@@ -10,7 +10,9 @@ import { readText, STANDARD, writeText } from '../files.ts'
 import { FORMATS } from '../findings-text.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
 import { type CheckFlags, checkCatalog } from './catalog-check.ts'
+import { type FormatFlags, formatFiles, type LintFlags, lintFiles } from './catalog-lint.ts'
 import { type ApplyFlags, applyCatalog, type PlanFlags, planCatalog } from './catalog-plan.ts'
+import { type TestFlags, testCatalog } from './catalog-test.ts'
 
 type ExportFlags = PlanFlags & { update?: string }
 type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
@@ -18,7 +20,18 @@ type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
 /** The command and its subcommands. */
 export function catalogCommand(io: Io): Command {
   const group = new Command('catalog').description('Check, plan, apply and export the catalog file')
-  for (const make of [exporting, checking, planning, applying, drifting, forgetting, describing])
+  for (const make of [
+    exporting,
+    checking,
+    formatting,
+    linting,
+    testing,
+    planning,
+    applying,
+    drifting,
+    forgetting,
+    describing,
+  ])
     group.addCommand(make(io))
   return group
 }
@@ -37,6 +50,37 @@ const checking = (io: Io): Command =>
     .option('--offline', 'ask no daemon: as an instance with nothing in it would read the file')
     .addOption(formatOption())
     .action((paths: string[], flags: CheckFlags) => checkCatalog(io, paths, flags))
+
+const formatting = (io: Io): Command =>
+  new Command('fmt')
+    .description('Lay files out in one way; comments stay, and so does what they say')
+    .argument('[paths...]', PATHS)
+    .option('--check', 'only name the files that are laid out otherwise, and exit with 1')
+    .option('--diff', 'only show what would change, and exit with 1')
+    .action((paths: string[], flags: FormatFlags) => formatFiles(io, paths, flags))
+
+const linting = (io: Io): Command =>
+  new Command('lint')
+    .description('Look through files for what they may say, but should not; asks no daemon')
+    .argument('[paths...]', PATHS)
+    .addOption(environmentOption())
+    .option('--rules <file...>', "rules of a team's own, files or folders")
+    .option('--strict', 'exit with 1 for warnings and notes, too')
+    .addOption(formatOption())
+    .option('--json', 'as --format json')
+    .action((paths: string[], flags: LintFlags) => lintFiles(io, paths, flags))
+
+const testing = (io: Io): Command =>
+  new Command('test')
+    .description('Run the tests of catalog files on an engine of their own; asks no daemon')
+    .argument('[paths...]', PATHS)
+    .addOption(environmentOption())
+    .option('--only <text>', 'only tests with this in their name')
+    .option('--record', 'ask the models of the environment, and keep their answers as the tapes')
+    .option('--watch', 'again with each change of a file')
+    .option('--junit <file>', 'write the outcomes as JUnit, too')
+    .option('--json', 'print the outcomes as JSON')
+    .action((paths: string[], flags: TestFlags) => testCatalog(io, paths, flags))
 
 const planning = (io: Io): Command =>
   planOptions(

@@ -62,7 +62,7 @@ export function checkFile(
   const contested = contestedIn(catalog, files, owned, locate)
   if (contested.length) return { ...nothing, warnings, problems: contested }
   try {
-    const spared = new Set(owned.keys())
+    const spared = sparedBy(files, owned)
     const stage = (edit: Edit) => stageCatalog(declared, edit, staged, { prune, locate, spared })
     const { plan, basis } = declared.changes.commit(CHECK, stage, true)
     const fingerprint = fingerprintOf(body, prune, plan, basis)
@@ -200,6 +200,10 @@ function ownedByOthers(
   return owned
 }
 
+/** What pruning leaves: a catalog without a name speaks for the whole instance. */
+const sparedBy = (files: readonly KeptText[], owned: ReadonlyMap<string, string>): ReadonlySet<string> =>
+  new Set(files.some(({ carries }) => carries) ? owned.keys() : [])
+
 /** Parts of a catalog that carries its name which another owns. */
 function contestedIn(
   catalog: Catalog,
@@ -239,7 +243,7 @@ export function importFile(
   }
   const owned = ownedByOthers(files.all(), kept)
   refuse(contestedIn(catalog, kept, owned, locate))
-  const spared = new Set(owned.keys())
+  const spared = sparedBy(kept, owned)
   const prune = body.prune === true || body.mode === 'replace'
   const dryRun = body.dry_run ?? false
   let fingerprint = ''

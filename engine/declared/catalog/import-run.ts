@@ -132,7 +132,7 @@ export const hiddenAt = ({ value, isAddress }: SecretPlace, by: () => string): s
   isAddress ? withAddressSecrets(value, by) : by()
 
 /** Every secret field of a catalog that holds text, and every address with a secret, in the order of the file. */
-export function secretPlaces(catalog: Catalog, templates: Templates): SecretPlace[] {
+export function secretPlaces(catalog: Catalog, templates: Pick<Templates, 'secretParams'>): SecretPlace[] {
   const found: SecretPlace[] = []
   const look = (section: Section, fieldsOf: (entry: Fields) => [string[], SecretNames]) =>
     (catalog[section] as Fields[] | undefined)?.forEach((entry, index) => {
