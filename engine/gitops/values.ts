@@ -75,6 +75,8 @@ export class EnvironmentValues {
       this.declared.set(name, { ...none, type: typeOf(plain(value)), default: value })
       return
     }
+    // What is wrong with it is told once, not again by each reference to it.
+    this.declared.set(name, { ...none, type: 'map', default: value })
     const unknown = [...value.fields].find(([field]) => !FIELDS.includes(field))
     if (unknown) {
       this.problem(

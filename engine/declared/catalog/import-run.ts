@@ -44,6 +44,8 @@ export interface ImportRun {
   prune: boolean
   /** Parts and projects that pruning leaves, such as triggers:slow, since another catalog owns them. */
   spared: ReadonlySet<string>
+  /** Ids of projects that pruning deletes: what they own is free for those that the file puts it in. */
+  doomed: ReadonlySet<string>
   /** Runs `fn`; what it throws becomes a problem at `path`. @returns undefined then. */
   at<T>(path: Path, fn: () => T): T | undefined
 }

@@ -74,7 +74,8 @@ export function stageCatalog(
       return undefined
     }
   }
-  const run: ImportRun = { declared, edit, catalog, prune, spared, at }
+  const doomed = prune ? doomedBy(edit, catalog, spared) : NONE
+  const run: ImportRun = { declared, edit, catalog, prune, spared, doomed, at }
   const paused = resumePaused(edit)
   stageParts(run, (entry) => !ofTemplate(run, entry))
   stageProjects(run, (entry) => isTemplate(entry.template))
@@ -262,7 +263,7 @@ function placeParts(run: ImportRun): void {
       at([section, i, 'project'], () => {
         if (entry.project === undefined) return
         const id = projectNamed(edit, entry.project)
-        const owner = ownerOf(edit, kind, entry.name)
+        const owner = ownerIn(run, kind, entry.name)
         join(edit, kind, entry.name, id, owner === null || owner === id)
         if (owner === null || owner === id) leaveDefault(edit, kind, entry.name, id)
       })
@@ -273,7 +274,7 @@ function placeParts(run: ImportRun): void {
         if (!edit.has('source', entry.name)) return
         const id = projectNamed(edit, word)
         if (!usersOf(edit, 'source', entry.name).includes(id))
-          join(edit, 'source', entry.name, id, ownerOf(edit, 'source', entry.name) === null)
+          join(edit, 'source', entry.name, id, ownerIn(run, 'source', entry.name) === null)
         leaveDefault(edit, 'source', entry.name, id)
       })
     })
@@ -398,7 +399,7 @@ function stageCustom(
       })
     if (!edit.has(kind, object))
       fail('invalid', `no ${word} is named ${object}`, { field: `objects[${i}].name` })
-    const owner = ownerOf(edit, kind, object)
+    const owner = ownerIn(run, kind, object)
     return { kind, name: object, owned: shared !== true && (owner === null || owner === id) }
   })
   let doc = projectOf(edit, id)
@@ -440,13 +441,24 @@ const SECTIONS = [
   ['skills', 'skill'],
 ] as const satisfies readonly (readonly [keyof Catalog, PartKind])[]
 
-function stagePrune(run: ImportRun): void {
-  const { edit, catalog, declared, spared, at } = run
+/** Projects that a pruning import deletes. */
+function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Set<string> {
   const named = new Set((catalog.projects ?? []).map((entry) => entry.name))
   const isKept = ({ name, template, draft }: ProjectDoc) =>
     template === DEFAULT_TEMPLATE || draft || named.has(name) || spared.has(`projects:${name}`)
-  for (const [id, doc] of projectsOf(edit))
-    if (!isKept(doc) && edit.stored('project', id)) edit.remove('project', id)
+  const found = [...projectsOf(edit)].filter(([id, doc]) => !isKept(doc) && edit.stored('project', id))
+  return new Set(found.map(([id]) => id))
+}
+
+/** The project that a part belongs to and goes on belonging to. */
+function ownerIn({ edit, doomed }: ImportRun, kind: PartKind, name: string): string | null {
+  const owner = ownerOf(edit, kind, name)
+  return owner !== null && doomed.has(owner) ? null : owner
+}
+
+function stagePrune(run: ImportRun): void {
+  const { edit, catalog, declared, spared, doomed, at } = run
+  for (const id of doomed) edit.remove('project', id)
   const planned = plannedBy(run)
   for (const [section, kind] of SECTIONS) {
     const kept = new Set((catalog[section] as { name: string }[] | undefined)?.map(({ name }) => name))

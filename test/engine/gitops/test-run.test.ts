@@ -23,7 +23,7 @@ triggers:
     cooldown: 10m
   - name: silent
     sources: [gateway]
-    condition: { absence: { for: 10m } }
+    condition: { absent_for: 10m }
 agents:
   - name: first-look
     trigger: errors
