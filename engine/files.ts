@@ -6,8 +6,8 @@ export {
   type Composed,
   compose,
   needsComposing,
-  type OwnedCatalog,
   type Root,
 } from './gitops/compose.ts'
-export { isFolder, readIncluded, readPath, rootOf, textOf, UnreadablePath } from './gitops/folder.ts'
-export type { CatalogText, FilePlace, FileProblem } from './gitops/nodes.ts'
+export { isFolder, readIncluded, readPath, rootOf, UnreadablePath } from './gitops/folder.ts'
+export { pathAtOffset } from './gitops/json-path.ts'
+export type { CatalogText } from './gitops/nodes.ts'

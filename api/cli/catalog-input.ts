@@ -6,6 +6,7 @@ import {
   compose,
   isFolder,
   needsComposing,
+  pathAtOffset,
   type Root,
   readIncluded,
   readPath,
@@ -48,14 +49,19 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
   }
   const composed = await composeInput(io, paths, flags)
   if (composed.problems.length) throw problemsError(path, composed.problems)
-  if (composed.isPlain && flags.env === undefined && more.length === 0 && !isFolder(path))
-    return { ...oneFile(path, composed.files[0]!.text, flags), composed }
   const [first, ...others] = composed.owned.map(({ name, text }) => ({ name, yaml: text }))
+  // A file that says all by itself is sent as it is: its comments and places are then remembered, too.
+  if (composed.isPlain) {
+    const { path: file, text } = composed.files[0]!
+    const one = oneFile(file, text, flags)
+    const isOne = more.length === 0 && !isFolder(path)
+    return { ...one, composed, texts: isOne ? one.texts : { yaml: text, name: first!.name } }
+  }
   return {
     shown: shownPaths(paths),
     texts: { ...first!, ...(others.length ? { others } : {}) },
     composed,
-    placed: (problem) => ({ ...problem, ...composed.locate(stepsOf(problem.path)) }),
+    placed: (problem) => ({ ...problem, ...composed.locate(pathOf(composed, problem)) }),
   }
 }
 
@@ -100,6 +106,15 @@ function unreadable<T>(read: () => T): T {
 
 const shownPaths = (paths: readonly string[]): string =>
   (paths.length ? paths : ['.']).map(shownFile).join(', ')
+
+/** The path of a problem in what was put together: as its words say, and as precisely as its column does. */
+function pathOf({ owned }: Composed, { path, file, line, column }: CatalogProblem): (string | number)[] {
+  const steps = stepsOf(path)
+  const text = (owned.find(({ name }) => name === file) ?? owned[0])?.text
+  if (steps.length < 2 || text === undefined || line !== 1) return steps
+  const inner = pathAtOffset(text, column - 1).slice(2)
+  return inner.length > steps.length - 2 ? [...steps.slice(0, 2), ...inner] : steps
+}
 
 /** triggers[2].sources as steps. */
 function stepsOf(path: string): (string | number)[] {

@@ -98,7 +98,7 @@ const KINDS: Readonly<Record<string, Section>> = {
 }
 
 /** Keys of a file of one part that are no field of it. */
-const BESIDE = ['kind', 'catalog', 'environment', 'tests', 'lint', 'moved', 'include', 'values']
+const BESIDE = ['kind', 'catalog', 'environment', 'tests', 'lint', 'include', 'values']
 
 /** Keys of a file that an instance does not read. */
 const MANY = ['kind', 'include', 'environment', 'values']
@@ -138,7 +138,6 @@ class Composition {
   private readonly folders = new Map<string, Owner>()
   private readonly parts: Part[] = []
   private readonly known = new Map<string, Part>()
-  private readonly moved: Value[] = []
   private isPlain = true
   private readonly beside = { tests: [] as Beside[], lint: [] as Beside[], rules: [] as Beside[] }
 
@@ -347,8 +346,6 @@ class Composition {
       const found = fieldOf(value, field)
       if (found) this.beside[field].push({ value: found, file: of.path })
     }
-    const moved = fieldOf(value, 'moved')
-    if (moved) this.moved.push(moved)
     if (value.fields.has('kind')) return this.onePart(value)
     const said = Object.fromEntries([...value.fields].map(([key, field]) => [key, headOf(field.value)]))
     for (const { path, message, isKey } of rootBreaches(said))
@@ -414,12 +411,7 @@ class Composition {
     const used = owners.filter((owner) => owner.isNamed || this.parts.some((part) => part.owner === owner))
     const ordered = used.flatMap((owner) => this.parts.filter((part) => part.owner === owner))
     const spot: Spot = { of: this.texts[0] ?? { path: '', text: '' }, start: 0, end: 0 }
-    const document = mapAt(spot, [
-      ...sectionsOf(spot, ordered),
-      ...(this.moved.length
-        ? [['moved', { key: spot, value: listAt(spot, this.moved.flatMap(itemsOf)) }] as const]
-        : []),
-    ])
+    const document = mapAt(spot, sectionsOf(spot, ordered))
     const locate = (path: Path, isKey = false) => placeOf(spotAt(document, path, isKey))
     const said = plain(document) as Record<string, unknown>
     const shape = shapeOf(said, () => 1)
@@ -427,23 +419,17 @@ class Composition {
       this.told.problems.push({ ...locate(path, isKey), path: pathText(path), message })
     const problems = inOrder(this.told.problems).slice(0, PROBLEMS_TOLD)
     const isWhole = problems.length === 0
-    const moved = this.moved.length ? { moved: said.moved } : {}
     const owned = !isWhole
       ? []
-      : used.map((owner, i): OwnedCatalog => {
-          const sections = sectionsOf(
-            spot,
-            ordered.filter((part) => part.owner === owner),
-          )
-          const body = { ...(plain(mapAt(spot, sections)) as object), ...(i === 0 ? moved : {}) }
-          return {
-            ...owner,
-            text: JSON.stringify({ ...(owner.isNamed ? { catalog: owner.name } : {}), ...body }),
-          }
+      : used.map((owner): OwnedCatalog => {
+          const own = ordered.filter((part) => part.owner === owner)
+          const body = plain(mapAt(spot, sectionsOf(spot, own))) as object
+          const name = owner.isNamed ? { catalog: owner.name } : {}
+          return { ...owner, text: JSON.stringify({ ...name, ...body }) }
         })
     const [first] = this.input.roots
     if (isWhole && owned.length === 0)
-      owned.push({ name: first?.name ?? 'catalog', isNamed: false, text: JSON.stringify(moved) })
+      owned.push({ name: first?.name ?? 'catalog', isNamed: false, text: '{}' })
     return {
       catalog: isWhole ? shape.catalog : null,
       owned,
@@ -485,7 +471,6 @@ function inTodaysWords(entry: Value): Value {
 }
 
 const listAt = (spot: Spot, items: Value[]): Value => ({ kind: 'list', spot, items })
-const itemsOf = (value: Value): Value[] => (value.kind === 'list' ? value.items : [value])
 
 /** The sections of these parts, in the order of a catalog. */
 function sectionsOf(spot: Spot, parts: readonly Part[]): [string, { key: Spot; value: Value }][] {

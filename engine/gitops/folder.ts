@@ -75,7 +75,7 @@ export function isFolder(path: string): boolean {
 }
 
 /** A file as text, its byte order mark kept. @throws UnreadablePath */
-export function textOf(path: string): string {
+function textOf(path: string): string {
   const bytes = told(path, () => readFileSync(path))
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

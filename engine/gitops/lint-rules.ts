@@ -3,7 +3,15 @@ import type { Catalog } from '../../schemas/types.ts'
 import { isPlainAt, pathOfPlace, secretPlaces } from '../declared/catalog/import-run.ts'
 import { secretParts } from '../net/address-secrets.ts'
 import { connectorOf, hasConnector } from '../sources/connectors/index.ts'
-import type { LintRule } from './lint.ts'
+
+/** A rule over a whole catalog. */
+export interface LintRule {
+  id: string
+  severity: 'note' | 'warning' | 'error'
+  /** What it is about, in a sentence. */
+  about: string
+  find(catalog: Catalog): { path: (string | number)[]; message: string }[]
+}
 
 type Path = (string | number)[]
 interface Said {

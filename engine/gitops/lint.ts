@@ -5,7 +5,7 @@
 import { ruleFaults } from '../../schemas/index.ts'
 import type { Catalog } from '../../schemas/types.ts'
 import type { Beside, Composed } from './compose.ts'
-import { RULES } from './lint-rules.ts'
+import { type LintRule, RULES } from './lint-rules.ts'
 import {
   type CatalogText,
   type FileProblem,
@@ -20,18 +20,9 @@ import {
 export const SEVERITIES = ['off', 'note', 'warning', 'error'] as const
 export type RuleSeverity = (typeof SEVERITIES)[number]
 
-/** A rule over a whole catalog. */
-export interface LintRule {
-  id: string
-  severity: Exclude<RuleSeverity, 'off'>
-  /** What it is about, in a sentence. */
-  about: string
-  find(catalog: Catalog): { path: (string | number)[]; message: string }[]
-}
-
 export interface LintFinding extends FileProblem {
   rule: string
-  severity: Exclude<RuleSeverity, 'off'>
+  severity: LintRule['severity']
 }
 
 /**

@@ -34,6 +34,15 @@ export interface PlannedTest {
   tape: string | null
 }
 
+/** A line of a file of events: of a test, or of a recorded incident. */
+type Line = Partial<CatalogTestEvent> & {
+  t?: unknown
+  type?: unknown
+  text?: unknown
+  labels?: unknown
+  value?: unknown
+}
+
 /** Reads a file beside a catalog file. @throws Error that says why it cannot */
 export type ReadBeside = (from: string, path: string) => { path: string; bytes: Uint8Array }
 
@@ -141,18 +150,18 @@ class TestPlan {
         this.problem(['events_file'], `${path}, line ${i + 1}: ${found[0]!.message}`)
         return
       }
-      last = this.send(sent, line as unknown as CatalogTestEvent, start, last, ['events_file'])
+      last = this.send(sent, line as CatalogTestEvent, start, last, ['events_file'])
     }
   }
 
-  private linesOf(path: string): Record<string, unknown>[] {
+  private linesOf(path: string): Line[] {
     try {
       const { bytes } = this.read(this.file, path)
       const text = Buffer.from(path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
       return text
         .split('\n')
         .filter((line) => line.trim() !== '')
-        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .map((line) => JSON.parse(line) as Line)
     } catch (error) {
       this.problem(['events_file'], `${path}: ${(error as Error).message}`)
       return []

@@ -114,9 +114,8 @@ type Engine = ReturnType<OpenEngine>
 /** What a test sends is not signed, and only the agents that it looks at, and who takes over, are at work. */
 function inTest(catalog: Catalog, agents: readonly string[], test: PlannedTest): Catalog {
   const atWork = new Set([...agents, ...test.expect.flatMap(({ said }) => said.hands_over_to ?? [])])
-  const { moved: _moved, ...declared } = catalog
   return {
-    ...declared,
+    ...catalog,
     ...(catalog.sources
       ? {
           sources: catalog.sources.map((source) => ({

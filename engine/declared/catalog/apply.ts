@@ -160,7 +160,6 @@ function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>
 /** Parts that two of several texts name. */
 function twiceIn(catalog: Catalog, locate: Locate): CatalogProblem[] {
   return Object.entries(catalog).flatMap(([section, entries]) => {
-    if (section === 'moved') return []
     const first = new Map<string, number>()
     return (entries as unknown[]).flatMap((entry, i) => {
       const identity = identityOf(section as (typeof SECTIONS)[number], entry)
@@ -189,12 +188,13 @@ function ownedByOthers(
     if (files.some((file) => file.name === name) || !/^["{\s]*catalog"?\s*:/m.test(text)) continue
     const { catalog, name: carried, locate } = readCatalog(text)
     if (!catalog || carried === null) continue
+    const hasLines = !isCompact(text)
     for (const section of SECTIONS)
       for (const [i, entry] of ((catalog[section] ?? []) as { name?: string }[]).entries()) {
         if (entry.name === undefined) continue
-        const isJson = text.startsWith('{')
-        const { line, column } = isJson ? { line: 0, column: 0 } : locate([section, i])
-        owned.set(`${section}:${entry.name}`, isJson ? name : `${name}:${line}:${column}`)
+        // Of several files that were put together the lines are not known here.
+        const { line, column } = hasLines ? locate([section, i]) : { line: 0, column: 0 }
+        owned.set(`${section}:${entry.name}`, hasLines ? `${name}:${line}:${column}` : name)
       }
   }
   return owned
@@ -216,8 +216,9 @@ function contestedIn(
     ((catalog[section] ?? []) as { name?: string }[]).flatMap(({ name }, i) => {
       const owner = name === undefined ? undefined : owned.get(`${section}:${name}`)
       if (owner === undefined) return []
-      const [other] = owner.split(':')
-      const message = `${name} belongs to the catalog ${other} (${owner}): take it out of one of the two, or give the other up by "svc catalog forget ${other}"`
+      const [other, ...place] = owner.split(':')
+      const at = place.length ? ` (${owner})` : ''
+      const message = `${name} belongs to the catalog ${other}${at}: take it out of one of the two, or give the other up by "svc catalog forget ${other}"`
       return [{ ...locate([section, i]), path: textOf([section, i, 'name']), message }]
     }),
   )

@@ -295,11 +295,12 @@ function placeParts(run: ImportRun): void {
 }
 
 /** An agent's own entry wires it in its home: the project that made it, else the Default one. */
-function stageAgentWiring({ edit, catalog, at }: ImportRun): void {
+function stageAgentWiring(run: ImportRun): void {
+  const { edit, catalog, at } = run
   catalog.agents?.forEach((entry, i) => {
     const { name, trigger, enabled, handoffs } = entry
     if (!edit.has('agent', name)) return
-    const home = homeOf(edit, entry)
+    const home = homeOf(run, entry)
     if (trigger !== undefined) {
       at(['agents', i, 'trigger'], () => {
         if (trigger && !edit.has('trigger', trigger)) fail('invalid', `no trigger is named ${trigger}`)
@@ -325,10 +326,11 @@ function switchAll(edit: Edit, id: string, agent: string, enabled: boolean): voi
   putProject(edit, id, doc)
 }
 
-function homeOf(edit: Edit, { name, project }: CatalogAgent): string {
+function homeOf(run: ImportRun, { name, project }: CatalogAgent): string {
+  const { edit } = run
   const named =
     project === undefined ? undefined : [...projectsOf(edit)].find(([, doc]) => doc.name === project)?.[0]
-  return named ?? ownerOf(edit, 'agent', name) ?? defaultProject(edit)
+  return named ?? ownerIn(run, 'agent', name) ?? defaultProject(edit)
 }
 
 /* The projects of a catalog file: made by name, or brought in step. */
@@ -450,6 +452,17 @@ function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Se
   return new Set(found.map(([id]) => id))
 }
 
+/** What the file names stays, also where nobody else uses it than a project that goes. */
+function keepNamed({ edit, catalog, doomed }: ImportRun): void {
+  if (doomed.size === 0) return
+  for (const [section, kind] of SECTIONS)
+    for (const { name } of (catalog[section] ?? []) as { name: string }[]) {
+      const users = edit.has(kind, name) ? usersOf(edit, kind, name) : []
+      if (users.length && users.every((id) => doomed.has(id)))
+        join(edit, kind, name, defaultProject(edit), false)
+    }
+}
+
 /** The project that a part belongs to and goes on belonging to. */
 function ownerIn({ edit, doomed }: ImportRun, kind: PartKind, name: string): string | null {
   const owner = ownerOf(edit, kind, name)
@@ -458,6 +471,7 @@ function ownerIn({ edit, doomed }: ImportRun, kind: PartKind, name: string): str
 
 function stagePrune(run: ImportRun): void {
   const { edit, catalog, declared, spared, doomed, at } = run
+  keepNamed(run)
   for (const id of doomed) edit.remove('project', id)
   const planned = plannedBy(run)
   for (const [section, kind] of SECTIONS) {

@@ -40,7 +40,7 @@ describe('svc catalog over a folder', () => {
     expect([planned.code, planned.out]).toEqual([2, expect.stringContaining('+ source logs')])
     expect(planned.out).toContain('+ source orders')
     expect(await run(`catalog apply ${root} --env prod --yes`)).toMatchObject({ code: 0 })
-    expect((await run('sources get orders --json')).out).toContain('sale')
+    expect((await run('sources show orders --json')).out).toContain('sale')
     expect((await run(`catalog plan ${root} --env prod`)).code).toBe(0)
     const { out } = await run('catalog drift')
     expect(out).toMatch(/^ops, imported at .*\n.*\n\nshop, imported at /)
@@ -58,7 +58,7 @@ describe('svc catalog over a folder', () => {
     const { code, err } = await run(`catalog check ${root}`)
     expect([code, err]).toEqual([
       65,
-      expect.stringContaining(`${root}/z/t.yaml:5:11: triggers[0].sources[0]: no source is named nope`),
+      expect.stringContaining(`${root}/z/t.yaml:5:11: triggers[0]: no source is named nope`),
     ])
   })
 
@@ -68,7 +68,7 @@ describe('svc catalog over a folder', () => {
     expect((await run(`catalog plan ${root} --out ${saved}`)).code).toBe(2)
     writeFileSync(join(root, 'values.yaml'), 'values: { type: later }\n')
     expect((await run(`catalog apply ${saved}`)).code).toBe(0)
-    expect((await run('sources get orders --json')).out).toContain('"order"')
+    expect((await run('sources show orders --json')).out).toContain('"order"')
   })
 
   it('refuses a part that another catalog owns, with both places, and prunes none of its parts', async () => {

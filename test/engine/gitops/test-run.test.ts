@@ -119,22 +119,24 @@ describe('a test of an agent', () => {
   const answering: Models = {
     ceilingUsd: async () => 0,
     resolve: async (provider, model) => ({ provider, kind: 'compatible', model, outputTokens: 4_096 }),
-    call: async () =>
-      ({
-        ...{ text: '', stop: 'tool_use', model: 'm', provider: 'p', kind: 'compatible', raw: null },
-        calls: [
-          {
-            id: 'c1',
-            name: 'conclude',
-            arguments: {
-              ...{ outcome: 'finding', verdict: 'investigate', headline: 'Errors', note: 'It broke.' },
-              claims: [{ text: 'It failed', role: 'symptom', events: ['evt_3'] }],
-            },
+    call: async () => ({
+      ...{ text: '', stop: 'tools', model: 'm', provider: 'p', kind: 'compatible', raw: null },
+      calls: [
+        {
+          id: 'c1',
+          name: 'conclude',
+          arguments: {
+            ...{ outcome: 'finding', verdict: 'investigate', summary: 'It broke.' },
+            claims: [{ text: 'It failed', role: 'cause', events: ['evt_3'] }],
           },
-        ],
-        usage: { input: 1, output: 1, cacheRead: 0, cacheCreation: 0 },
-        ...{ keySource: 'tape', costUsd: 0, costFrom: null, ms: 0, firstTokenMs: null, tries: 1 },
-      }) as never,
+        },
+      ],
+      usage: {
+        ...{ input_tokens: 1, output_tokens: 1 },
+        ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+      },
+      ...{ keySource: 'tape', costUsd: 0, costFrom: null, ms: 0, firstTokenMs: null, tries: 1 },
+    }),
   }
 
   it('passes by its tape, is stale with another prompt, and is recorded anew', async () => {
