@@ -3704,23 +3704,6 @@ export interface CatalogMcpServer {
   prevent_destroy?: boolean
 }
 /**
- * A part or project that was called otherwise before.
- */
-export interface CatalogMoved {
-  /**
-   * Kind.
-   */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
-  /**
-   * Name it had.
-   */
-  from: string
-  /**
-   * Name it has now.
-   */
-  to: string
-}
-/**
  * A project in the catalog.
  */
 export interface CatalogProject {
@@ -4127,12 +4110,6 @@ export interface Catalog {
   lint?: {
     [k: string]: 'off' | 'note' | 'warning' | 'error'
   }
-  /**
-   * Parts and projects that have another name now: they are renamed, with their history.
-   *
-   * @maxItems 1000
-   */
-  moved?: CatalogMoved[]
 }
 /**
  * Answer of an applied change-set.
@@ -19508,7 +19485,6 @@ export interface SchemaTypes {
   'catalog-imported.json': CatalogImported
   'catalog-listing.json': CatalogListing
   'catalog-mcp-server.json': CatalogMcpServer
-  'catalog-moved.json': CatalogMoved
   'catalog-problem.json': CatalogProblem
   'catalog-project.json': CatalogProject
   'catalog-skill.json': CatalogSkill
