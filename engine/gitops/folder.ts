@@ -55,7 +55,10 @@ export function listPath(path: string): string[] {
 }
 
 /** A path as one of several that are put together: it is remembered by its last name. @throws UnreadablePath */
-export const rootOf = (path: string): Root => ({ name: nameOfPath(path), files: readPath(path) })
+export const rootOf = (path: string): Root => ({
+  name: told(path, () => nameOfPath(path)),
+  files: readPath(path),
+})
 
 /** What `include` names, by its path from the file `from`. @throws UnreadablePath */
 export function readIncluded(from: string, path: string): CatalogText[] {

@@ -14,13 +14,14 @@ import {
   parseDocument,
   visit,
   type YAMLMap,
+  type YAMLSeq,
 } from 'yaml'
 import { orderedEntry, SECTIONS, type Section } from '../declared/catalog-text/render.ts'
 import { equal } from '../model/documents.ts'
 import { type CatalogText, type FileProblem, plain, readValue } from './nodes.ts'
 
 const PARSE = { version: '1.2', schema: 'core', merge: false, uniqueKeys: false, logLevel: 'silent' } as const
-const PRINT = { indent: 2, indentSeq: true, lineWidth: 0, flowCollectionPadding: true } as const
+const PRINT = { indent: 2, indentSeq: true, lineWidth: 0 } as const
 /** Prints until nothing moves any more. */
 const ROUNDS = 4
 
@@ -64,16 +65,25 @@ function arrange(document: Document): void {
       hasAliases = true
     },
   })
+  visit(document, { Collection: (_key, node) => pad(node) })
   if (!isMap(document.contents)) return
   const root = document.contents
+  const isPart = root.has('kind')
   for (const [i, pair] of root.items.entries()) {
     const { key, value } = pair
     if (!isScalar(key)) continue
-    if (i > 0 && isCollection(value) && !root.flow) key.spaceBefore = true
+    if (i > 0 && isCollection(value) && !root.flow && !isPart) key.spaceBefore = true
     const section = SECTIONS.find((one) => one === key.value)
     if (!section || !isSeq(value) || hasAliases) continue
     for (const item of value.items) if (isMap(item)) order(item, section)
   }
+}
+
+/** Maps on one line are { a: 1 }, lists [a, b]. */
+function pad(node: YAMLMap | YAMLSeq): void {
+  const print = node.toString
+  const flowCollectionPadding = isSeq(node) ? '' : ' '
+  node.toString = (ctx, ...rest) => print.call(node, ctx && { ...ctx, flowCollectionPadding }, ...rest)
 }
 
 function order(map: YAMLMap, section: Section): void {

@@ -38,7 +38,7 @@ sources:
 triggers:
   # what it is called
   - name: t
-    sources: [ gateway ]
+    sources: [gateway]
     condition: { event: any }
 `)
   })
