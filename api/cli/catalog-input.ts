@@ -1,5 +1,6 @@
 /** What `svc catalog` is given: a file, a folder, several of them or standard input, as the API takes them. */
-import { basename } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, normalize } from 'node:path'
 import {
   type CatalogText,
   type Composed,
@@ -122,4 +123,10 @@ function stepsOf(path: string): (string | number)[] {
   return [...path.matchAll(steps)].map(([, index, quoted, word]) =>
     index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : word!,
   )
+}
+
+/** A file that a test names, by its path from the file of the test. @throws Error */
+export function readBeside(from: string, path: string): { path: string; bytes: Uint8Array } {
+  const file = path.startsWith('/') ? path : normalize(join(dirname(from), path))
+  return { path: file, bytes: readFileSync(file) }
 }

@@ -1,6 +1,7 @@
 /** `svc catalog check`: what is wrong with files, by the daemon or, without one, by itself. */
+import { compose } from '../../../engine/files.ts'
 import type { CatalogChecked, CatalogProblem } from '../../../schemas/types.ts'
-import { type CatalogInput, readInput } from '../catalog-input.ts'
+import { type CatalogInput, readBeside, readInput } from '../catalog-input.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { type FindingFormat, findingOf, findingsText } from '../findings-text.ts'
@@ -36,13 +37,24 @@ async function checkedOf(
 ): Promise<{ shown: string; checked: CatalogChecked }> {
   try {
     const input = await readInput(io, paths, flags)
-    return { shown: input.shown, checked: await checkedBy(io, input, flags) }
+    const checked = await checkedBy(io, input, flags)
+    const problems = [...checked.problems, ...(await faultsOfTests(paths[0] ?? '.', input))]
+    return { shown: input.shown, checked: { ...checked, problems } }
   } catch (error) {
     const problems = error instanceof CliError ? error.fields.problems : undefined
     if (!Array.isArray(problems)) throw error
     const nothing = { warnings: [], plan: null, fingerprint: null, name: '' }
     return { shown: '', checked: { ...nothing, problems: problems as CatalogProblem[] } }
   }
+}
+
+/** What is wrong with the tests of the files, which no daemon reads. */
+async function faultsOfTests(file: string, { composed, texts }: CatalogInput): Promise<CatalogProblem[]> {
+  const one = { name: file, files: [{ path: file, text: texts.yaml }] }
+  const { tests } = composed ?? (texts.yaml.includes('tests') ? compose({ roots: [one] }) : { tests: [] })
+  if (tests.length === 0) return []
+  const { planTests } = await import('../../../engine/local.ts')
+  return planTests(tests, readBeside).problems
 }
 
 /** By the daemon; where none was named and none answers, by an engine with nothing in it. */

@@ -1,9 +1,8 @@
 /** `svc catalog test`: the tests of catalog files, each on an engine in memory with its own clock. */
-import { readFileSync, watch, writeFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { watch, writeFileSync } from 'node:fs'
 import type { PlannedTest, TestOutcome, TestWorld } from '../../../engine/local.ts'
 import { loadModels } from '../../config-models.ts'
-import { composeInput, type InputFlags } from '../catalog-input.ts'
+import { composeInput, type InputFlags, readBeside } from '../catalog-input.ts'
 import { problemsError } from '../catalog-text.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
 import { readTape, writeTape } from '../tape-file.ts'
@@ -50,7 +49,7 @@ async function testOnce(io: Io, paths: readonly string[], flags: TestFlags): Pro
   const due = tests.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
   if (flags.only !== undefined && due.length === 0)
     throw usageError(`no test has ${flags.only} in its name; there are ${tests.length}`)
-  const answers = answersOf(io, flags, local)
+  const answers = await answersOf(io, flags, local)
   try {
     const world: TestWorld = {
       ...{ open: local.createEngine, catalog: composed.catalog!, env: io.env },
@@ -85,18 +84,24 @@ async function runAll(
   return outcomes
 }
 
-/** Who answers agents: the tape of their test, or with --record the provider of the environment. */
-function answersOf(
+/** Who answers agents: the tape of their test, or with --record the provider of the environment. @throws CliError 78 */
+async function answersOf(
   io: Io,
   { record }: TestFlags,
   { createEngine, openProviderModels, recorded, replayed }: typeof import('../../../engine/local.ts'),
-): { of: TestWorld['modelsOf']; close(): Promise<void> } {
+): Promise<{ of: TestWorld['modelsOf']; close(): Promise<void> }> {
   const fileOf = ({ tape, name }: PlannedTest) => tape ?? `${name}.json`
   if (!record) {
     const of = (test: PlannedTest) => ({ models: replayed(readTape(fileOf(test)), fileOf(test)) })
     return { of, close: async () => {} }
   }
   const provider = openProviderModels(createEngine, loadModels(io.env))
+  try {
+    await provider.models.resolve('', '')
+  } catch (error) {
+    await provider.close()
+    throw new CliError(`--record asks models: ${(error as Error).message}`, EXIT.configuration)
+  }
   return {
     of: (test) => {
       const { models, tape } = recorded(provider.models, { scenario: test.name, noise: 0, variant: 'test' })
@@ -104,11 +109,6 @@ function answersOf(
     },
     close: () => provider.close(),
   }
-}
-
-function readBeside(from: string, path: string): { path: string; bytes: Uint8Array } {
-  const file = path.startsWith('/') ? path : normalize(join(dirname(from), path))
-  return { path: file, bytes: readFileSync(file) }
 }
 
 /** Resolves when something below the paths changed, or the command is to end. */

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startScriptedModels } from '../../models/scripted-server.ts'
 import { type Setting, svc } from './cli-harness.ts'
 import { type Daemon, startDaemon } from './real-daemon.ts'
 
@@ -120,6 +121,17 @@ describe('svc catalog check --format', () => {
   })
 })
 
+describe('svc catalog check of tests', () => {
+  it('tells what is wrong with them, with their line, of one file and of a folder', async () => {
+    const root = folder({ 'a.yaml': 'sources: []\ntests:\n  - { name: t, expect: [{ triger: x }] }\n' })
+    for (const path of [root, join(root, 'a.yaml')]) {
+      const { code, err } = await offline(`catalog check ${path} --offline`)
+      expect([code, err]).toEqual([65, expect.stringContaining('a.yaml:3:')])
+      expect(err).toContain('did you mean trigger?')
+    }
+  })
+})
+
 describe('svc catalog fmt', () => {
   it('names what is laid out otherwise, shows how, and writes it', async () => {
     const root = folder({ 'a.yaml': 'sources:\n- {name: a,connector: webhook} # ours\n' })
@@ -193,6 +205,59 @@ triggers:
     expect(readFileSync(junit, 'utf8')).toMatch(/<testsuite name=".*tests\.yaml" tests="2" failures="1"/)
     expect((await offline(`catalog test ${root} --only nothing`)).out).toContain('1 passed, 0 failed')
     expect((await offline(`catalog test ${root} --only absent`)).code).toBe(64)
+  })
+
+  it('records the answers of a provider, passes by them without one, and is stale once the prompt changed', async () => {
+    const server = await startScriptedModels()
+    server.reply('m1', () => {
+      const claims = [{ text: 'It failed.', events: ['evt_1'] }]
+      const conclusion = { outcome: 'finding', verdict: 'broken', summary: 'It failed.', claims }
+      return { calls: [{ name: 'conclude', arguments: conclusion }] }
+    })
+    const agents = `agents:
+  - { name: look, trigger: any, prompt: Say what broke., model: m1, verdicts: [broken, fine] }
+`
+    const root = folder({
+      'a.yaml': `${parts}${agents}`,
+      'tests.yaml': `tests:
+  - name: the agent sees it
+    tape: tapes/look.json
+    events: [{ source: orders, at: 10s, body: { service: web } }]
+    expect: [{ agent: look, verdict: broken, cites: [1] }]
+`,
+    })
+    try {
+      const none = await offline(`catalog test ${root} --record`)
+      expect([none.code, none.err]).toEqual([78, expect.stringContaining('--record asks models')])
+      const missing = await offline(`catalog test ${root}`)
+      expect([missing.code, missing.out]).toEqual([1, expect.stringContaining('there is no tape')])
+      const env = { PROVIDERA_API_KEY: 'key', PROVIDERA_BASE_URL: server.url }
+      expect(await offline(`catalog test ${root} --record`, { env })).toMatchObject({ code: 0 })
+      const asked = server.requests.length
+      expect(await offline(`catalog test ${root}`)).toMatchObject({ code: 0 })
+      expect(server.requests).toHaveLength(asked)
+      writeFileSync(join(root, 'a.yaml'), `${parts}${agents.replace('Say what', 'Tell what')}`)
+      const stale = await offline(`catalog test ${root}`)
+      expect([stale.code, stale.out]).toEqual([1, expect.stringContaining('0 passed, 0 failed, 1 stale')])
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('runs again with each change while it watches, until it is interrupted', async () => {
+    const root = folder({ 'a.yaml': parts, 'tests.yaml': test('cart') })
+    const end = new AbortController()
+    const seen: string[] = []
+    const ran = svc(['catalog', 'test', root, '--watch'], {
+      interrupted: end.signal,
+      told: (text) => {
+        seen.push(text)
+        if (text.includes('1 passed, 1 failed')) writeFileSync(join(root, 'tests.yaml'), test('web'))
+        if (text.includes('2 passed, 0 failed')) end.abort()
+      },
+    })
+    expect((await ran).code).toBe(0)
+    expect(seen.join('')).toContain('expected: any fires once for cart')
   })
 
   it('is nothing to an import: the file is kept with its tests, and no drift comes of them', async () => {
