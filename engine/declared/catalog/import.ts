@@ -33,7 +33,6 @@ import {
   withHandoffsOf,
   withUses,
   withWake,
-  withWakesOf,
 } from '../../model/project.ts'
 import { parseDuration } from '../../model/units.ts'
 import { secretFields } from '../../sources/connectors/config.ts'
@@ -294,9 +293,27 @@ function placeParts(run: ImportRun): void {
   })
 }
 
+/** The wiring of a project while agents are staged: of thousands in one project each would copy all of it. */
+interface HomeWiring {
+  wakes: Record<string, Record<string, { enabled: boolean }>>
+  handoffs: NonNullable<ProjectDoc['handoffs']>
+}
+
 /** An agent's own entry wires it in its home: the project that made it, else the Default one. */
 function stageAgentWiring(run: ImportRun): void {
   const { edit, catalog, at } = run
+  const homes = new Map<string, HomeWiring>()
+  const wiringIn = (home: string): HomeWiring => {
+    const known = homes.get(home)
+    if (known) return known
+    const { wakes = {}, handoffs = {} } = projectOf(edit, home)
+    const copy = {
+      wakes: Object.fromEntries(Object.entries(wakes).map(([trigger, agents]) => [trigger, { ...agents }])),
+      handoffs: { ...handoffs },
+    }
+    homes.set(home, copy)
+    return copy
+  }
   catalog.agents?.forEach((entry, i) => {
     const { name, trigger, enabled, handoffs } = entry
     if (!edit.has('agent', name)) return
@@ -304,26 +321,23 @@ function stageAgentWiring(run: ImportRun): void {
     if (trigger !== undefined) {
       at(['agents', i, 'trigger'], () => {
         if (trigger && !edit.has('trigger', trigger)) fail('invalid', `no trigger is named ${trigger}`)
-        let doc = withWakesOf(projectOf(edit, home), name, trigger ? [trigger] : [])
-        if (trigger) doc = withWake(doc, trigger, name, enabled ?? false)
-        putProject(edit, home, doc)
+        const { wakes } = wiringIn(home)
+        for (const [other, agents] of Object.entries(wakes)) if (other !== trigger) delete agents[name]
+        if (trigger) wakes[trigger] = { ...wakes[trigger], [name]: { enabled: enabled ?? false } }
       })
-    } else if (enabled !== undefined) at(['agents', i, 'enabled'], () => switchAll(edit, home, name, enabled))
+    } else if (enabled !== undefined)
+      for (const agents of Object.values(wiringIn(home).wakes)) if (agents[name]) agents[name] = { enabled }
     if (handoffs !== undefined)
       at(['agents', i, 'handoffs'], () => {
         const rows = normaliseHandoffs(name, handoffs)
         const missing = rows.find((row) => !edit.has('agent', row.agent))
         if (missing) fail('invalid', `no agent is named ${missing.agent}`)
-        putProject(edit, home, withHandoffsOf(projectOf(edit, home), name, rows))
+        const wiring = wiringIn(home)
+        wiring.handoffs[name] = withHandoffsOf({ ...projectOf(edit, home), handoffs: {} }, name, rows)
+          .handoffs![name]!
       })
   })
-}
-
-function switchAll(edit: Edit, id: string, agent: string, enabled: boolean): void {
-  let doc: ProjectDoc = projectOf(edit, id)
-  for (const [trigger, agents] of Object.entries(doc.wakes ?? {}))
-    if (agents[agent]) doc = withWake(doc, trigger, agent, enabled)
-  putProject(edit, id, doc)
+  for (const [home, wiring] of homes) putProject(edit, home, { ...projectOf(edit, home), ...wiring })
 }
 
 function homeOf(run: ImportRun, { name, project }: CatalogAgent): string {
