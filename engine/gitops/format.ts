@@ -35,6 +35,7 @@ export function formatCatalog(of: CatalogText): { text: string; problems: FilePr
   if (before.problems.length) return { text, problems: before.problems }
   if (before.value === null) return { text, problems: [] }
   let laid = text
+  if (printed(laid) === laid) return { text, problems: [] }
   for (let round = 0; round < ROUNDS; round++) {
     const next = printed(laid)
     if (next === laid) break
