@@ -21,6 +21,8 @@ const BY = { caller: TESTS, origin: 'catalog' as const }
 /** Instants at which something is due between two events at most: a schedule that never ends is cut there. */
 const DUE_MAX = 100_000
 const SHOWN = 10
+/** Firings read at once: as many as there may be. */
+const PAGE = 500
 
 export interface TestFailure {
   place: FilePlace
@@ -89,10 +91,14 @@ export async function runTest(world: TestWorld, test: PlannedTest): Promise<Test
       if (answer.ingested) ids.push(...idsBetween(answer.ids!))
     }
     advance(test.until)
+    // Where no event is looked at, the first are read to be shown beside what failed.
+    const isRead = test.expect.some(({ said }) => said.event !== undefined || said.agent !== undefined)
+    const looked = isRead ? ids : ids.slice(0, SHOWN)
     const found: Found = {
       test,
-      firings: (await engine.listFirings({ limit: 1_000 })).firings,
-      events: await Promise.all(ids.map(async (id) => ({ ...(await eventOf(engine, id)), id }))),
+      firings: await allFirings(engine),
+      events: await Promise.all(looked.map(async (id) => ({ ...(await eventOf(engine, id)), id }))),
+      sent: ids.length,
       runs: agents.length ? await runAgents(engine, () => now, agents, world.modelsOf(test)) : [],
     }
     const stale = found.runs.map(({ error }) => staleIn(error)).find((why) => why !== null) ?? null
@@ -139,6 +145,17 @@ function inTest(catalog: Catalog, agents: readonly string[], test: PlannedTest):
 
 const withoutSignature = (config: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(config).filter(([field]) => !field.startsWith('signature_')))
+
+/** Every firing, page by page. */
+async function allFirings(engine: Engine): Promise<Firing[]> {
+  const found: Firing[] = []
+  for (let before: string | undefined; ; ) {
+    const { firings, next_before } = await engine.listFirings({ limit: PAGE, ...(before ? { before } : {}) })
+    found.push(...firings)
+    if (next_before === null) return found
+    before = next_before
+  }
+}
 
 /** Ids of all events from the first to the last. */
 function idsBetween([first, last = first]: readonly string[]): string[] {
@@ -211,7 +228,10 @@ function settle(engine: Engine, now: () => number, models: Models, ids: readonly
 interface Found {
   test: PlannedTest
   firings: readonly Firing[]
+  /** All that came of what was sent, or the first of them. */
   events: readonly Event[]
+  /** How many came of what was sent. */
+  sent: number
   runs: readonly RunDetail[]
 }
 
@@ -246,7 +266,11 @@ function judgeTrigger(said: CatalogTestExpectation, trigger: string, found: Foun
   return [`expected: ${trigger} ${times}${words}`, ...instead(trigger, fired, found)].join('\n')
 }
 
-function instead(trigger: string, fired: readonly Firing[], { test, firings, events }: Found): string[] {
+function instead(
+  trigger: string,
+  fired: readonly Firing[],
+  { test, firings, events, sent }: Found,
+): string[] {
   const lines = fired
     .slice(0, SHOWN)
     .map((one) => `  ${trigger} at ${clockOf(Date.parse(one.fired_at!), test)} for ${one.key}: ${one.reason}`)
@@ -257,14 +281,14 @@ function instead(trigger: string, fired: readonly Firing[], { test, firings, eve
     ...lines,
     ...held.slice(0, SHOWN).map((one) => `  ${one.state} for ${one.key}: ${one.reason}`),
     ...(others.size ? [`what else fired: ${[...others].sort().join(', ')}`] : []),
-    ...eventLines(events, test),
+    ...eventLines(events, sent, test),
   ]
 }
 
-function eventLines(events: readonly Event[], test: PlannedTest): string[] {
+function eventLines(events: readonly Event[], sent: number, test: PlannedTest): string[] {
   const shown = events.slice(0, SHOWN).map((event, i) => `  ${eventLine(event, i, test)}`)
-  const more = events.length > SHOWN ? [`  and ${events.length - SHOWN} more`] : []
-  return [`events (${events.length}):`, ...shown, ...more]
+  const more = sent > SHOWN ? [`  and ${sent - SHOWN} more`] : []
+  return [`events (${sent}):`, ...shown, ...more]
 }
 
 const eventLine = (event: Event, i: number, test: PlannedTest): string =>

@@ -97,6 +97,21 @@ describe('a test of a catalog', () => {
     expect(told(outcomes)).toEqual([])
   })
 
+  it('counts every firing, however many there are', async () => {
+    const each = shop
+      .replace('predicate: "> 2", window: 5m', 'predicate: "> 0", window: 5m')
+      .replace('10m\n', '1s\n')
+    const outcomes = await run(
+      `  - name: many
+    events: [{ source: gateway, every: 10m, times: 620, body: { service: a, status: 500 } }]
+    expect: [{ trigger: errors, fires: 620 }]
+`,
+      noModel,
+      each,
+    )
+    expect(told(outcomes)).toEqual([])
+  })
+
   it('fails where an event is refused, or a source is not there', async () => {
     expect(
       told(
