@@ -10,7 +10,6 @@ import {
   isPair,
   isScalar,
   isSeq,
-  type Pair,
   parseDocument,
   visit,
   type YAMLMap,
@@ -95,22 +94,7 @@ function order(map: YAMLMap, section: Section): void {
   const wanted = Object.keys(orderedEntry(section, Object.fromEntries(keys.map((key) => [key, 0]))))
   const ordered = wanted.map((key) => map.items[keys.indexOf(key)]!)
   if (ordered.length !== map.items.length || ordered.every((pair, i) => pair === map.items[i])) return
-  // What stands above the first field stands above the part: it stays there.
-  moveComment(map.items[0]!, ordered[0]!)
   map.items = ordered
-}
-
-function moveComment(from: Pair, to: Pair): void {
-  if (from === to || !isScalar(from.key) || !isScalar(to.key)) return
-  const { commentBefore, spaceBefore } = from.key
-  if (commentBefore) {
-    to.key.commentBefore = [commentBefore, to.key.commentBefore].filter(Boolean).join('\n')
-    from.key.commentBefore = null
-  }
-  if (spaceBefore) {
-    to.key.spaceBefore = true
-    from.key.spaceBefore = false
-  }
 }
 
 /** The comments of a text, sorted: none is lost, whatever moves. */

@@ -267,7 +267,12 @@ triggers:
       const run = (line: string) => svc([...line.split(' '), '--svcd', daemon.url])
       expect((await run(`catalog apply ${root}/a.yaml --yes`)).code).toBe(0)
       expect((await run('catalog drift --exit-code')).code).toBe(0)
-      expect((await run('catalog export')).out).toBe(readFileSync(join(root, 'a.yaml'), 'utf8'))
+      const kept = readFileSync(join(root, 'a.yaml'), 'utf8')
+      expect((await run('catalog export')).out).toBe(kept)
+      await run('triggers pause any')
+      expect((await run('catalog export')).out).toBe(
+        kept.replace('condition: { event: any } }', 'condition: { event: any }, paused: true }'),
+      )
     } finally {
       await daemon.stop()
     }

@@ -43,6 +43,21 @@ triggers:
 `)
   })
 
+  it('leaves a comment above a part there, and one beside a field beside it', () => {
+    expect(
+      format(`triggers:
+  -
+    # about it
+    condition: { event: any } # why
+    name: t
+`),
+    ).toBe(`triggers:
+  # about it
+  - name: t
+    condition: { event: any } # why
+`)
+  })
+
   it('leaves tests, values and texts in blocks as they say', () => {
     const text = `values: { a: 1 }
 
