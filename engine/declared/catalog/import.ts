@@ -480,7 +480,10 @@ function keepNamed({ edit, catalog, doomed }: ImportRun): void {
 /** The project that a part belongs to and goes on belonging to. */
 function ownerIn({ edit, doomed }: ImportRun, kind: PartKind, name: string): string | null {
   const owner = ownerOf(edit, kind, name)
-  return owner !== null && doomed.has(owner) ? null : owner
+  if (owner === null || !doomed.has(owner)) return owner
+  // It has two while the file is staged: the one that goes, and whom the file gave it.
+  const others = usersOf(edit, kind, name).filter((id) => !doomed.has(id))
+  return others.find((id) => projectOf(edit, id).uses[kind]?.[name]?.owned) ?? null
 }
 
 function stagePrune(run: ImportRun): void {
