@@ -123,6 +123,14 @@ export function parseToken(value: string, from: string): string {
   return value
 }
 
+/** The name of an environment of the catalog. @throws ConfigError */
+export function parseEnvironment(value: string, from: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value)) return value
+  throw new ConfigError(
+    `${from} must be the name of an environment: letters, digits, dots, dashes, underscores`,
+  )
+}
+
 /** 1, true, yes, on and their opposites, in any case. @throws ConfigError */
 export function parseSwitch(value: string, from: string): boolean {
   const word = value.trim().toLowerCase()

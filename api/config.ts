@@ -15,6 +15,7 @@ import {
   parseBindHost,
   parseChoice,
   parseDuration,
+  parseEnvironment,
   parseHeaderName,
   parseHosts,
   parseHttpUrl,
@@ -54,7 +55,7 @@ export interface Config {
   /** Milliseconds and bytes; null keeps everything. */
   retention: { maxAgeMs: number | null; maxBytes: number | null }
   /** Catalog file, absolute; whether it was named, and whether every boot imports it. */
-  catalog: { file: string; isNamed: boolean; sync: boolean }
+  catalog: { file: string; isNamed: boolean; sync: boolean; environment: string | null }
   /** Template key of a project to make once. */
   seedProject: string | null
   /** Keys without scope admin may subscribe private addresses too. */
@@ -140,6 +141,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
       file: read('SVC_CATALOG', (value) => absolute(value, around)) ?? join(home, 'catalog.yaml'),
       isNamed: readVariable(env, 'SVC_CATALOG') !== undefined,
       sync: read('SVC_CATALOG_SYNC', parseSwitch) ?? false,
+      environment: read('SVC_CATALOG_ENV', parseEnvironment),
     }),
     seedProject: readVariable(env, 'SVC_SEED_PROJECT') ?? null,
     webhookAllowPrivate: read('SVC_WEBHOOK_ALLOW_PRIVATE', parseSwitch) ?? false,

@@ -290,6 +290,22 @@ export function faults(id: string, value: unknown): Fault[] {
   return [...found.values()].slice(0, FAULTS_MAX)
 }
 
+/**
+ * A schema of a team's own, as a check of values. @throws Error that says what is wrong with the schema
+ */
+export function ruleFaults(schema: object): (value: unknown) => Fault[] {
+  const own = new Ajv({ strict: false, allErrors: true, verbose: true, logger: false })
+  addFormats(own)
+  const validate = own.compile(schema)
+  return (value) =>
+    validate(value)
+      ? []
+      : (validate.errors ?? []).map((error) => ({
+          path: segments(error.instancePath),
+          message: sentence(shortened(error)),
+        }))
+}
+
 function outermost(choices: ErrorObject[]): ErrorObject[] {
   return choices.filter(
     (c) => !choices.some((o) => o !== c && c.instancePath.startsWith(`${o.instancePath}/`)),

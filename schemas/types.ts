@@ -3170,6 +3170,10 @@ export interface CatalogProblem {
    * Kind of a warning.
    */
   code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
+  /**
+   * Of several catalogs, the name of the one that it is in; of a command over files, the path of the file.
+   */
+  file?: string
 }
 /**
  * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
@@ -3830,6 +3834,137 @@ export interface CatalogSource {
   prevent_destroy?: boolean
 }
 /**
+ * A body that a test sends to a source.
+ */
+export interface CatalogTestEvent {
+  /**
+   * Source it is sent to.
+   */
+  source: string
+  /**
+   * When it comes: a time, or so long after the start of the test, such as +90s; at the time of the one before when absent.
+   */
+  at?: string
+  /**
+   * The body: text as it is, all else as JSON.
+   */
+  body: unknown
+  /**
+   * Headers it is sent with.
+   */
+  headers?: {
+    [k: string]: string
+  }
+  /**
+   * So many times; once when absent.
+   */
+  times?: number
+  /**
+   * Time between two of them.
+   */
+  every?: string
+}
+/**
+ * What a test expects: of a trigger, of an event, or of an agent.
+ */
+export interface CatalogTestExpectation {
+  /**
+   * Trigger that is looked at.
+   */
+  trigger?: string
+  /**
+   * true: at least once; a number: exactly so often.
+   */
+  fires?: true | number
+  /**
+   * It does not fire.
+   */
+  not_fires?: true
+  /**
+   * Of firings, and of the event, those of this entity alone.
+   */
+  entity?: string
+  /**
+   * When it fires: a time, or so long after the start of the test.
+   */
+  at?: string
+  /**
+   * Event that is looked at, from 1 in the order in which they were sent; of a body of several, each counts.
+   */
+  event?: number
+  /**
+   * Of events, those of this source alone.
+   */
+  source?: string
+  /**
+   * Type of the event.
+   */
+  type?: string
+  /**
+   * Labels of the event with their values; null: it has none of that name.
+   */
+  labels?: {
+    [k: string]: string | number | boolean | null
+  }
+  /**
+   * Agent whose run is looked at.
+   */
+  agent?: string
+  /**
+   * Verdict that it concludes with.
+   */
+  verdict?: string
+  /**
+   * Events that its finding cites, by number.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  cites?: number[]
+  /**
+   * Agent that takes over; null: none does.
+   */
+  hands_over_to?: string | null
+}
+/**
+ * A test of what a catalog declares, over events of its own.
+ */
+export interface CatalogTest {
+  /**
+   * What it shows, in words.
+   */
+  name: string
+  /**
+   * When it begins: an ISO 8601 time; 2026-01-01T00:00:00Z when absent.
+   */
+  start?: string
+  /**
+   * What is sent, in this order.
+   *
+   * @maxItems 10000
+   */
+  events?: CatalogTestEvent[]
+  /**
+   * File with more of them, one JSON object a line, by its path from this file: events of a test, or those of a recorded incident.
+   */
+  events_file?: string
+  /**
+   * How far the clock goes after them: a time, or so long after the start.
+   */
+  until?: string
+  /**
+   * File with the answers of the models of its agents, by its path from this file.
+   */
+  tape?: string
+  /**
+   * What is expected.
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  expect: CatalogTestExpectation[]
+}
+/**
  * A trigger in the catalog.
  */
 export interface CatalogTrigger {
@@ -3922,6 +4057,18 @@ export interface Catalog {
    */
   catalog?: string
   /**
+   * Files or folders that are read with this one, by their path from it. Read by svc catalog and at boot.
+   */
+  include?: string | string[]
+  /**
+   * Name of an environment: what the file says holds there alone. Read by svc catalog and at boot.
+   */
+  environment?: string
+  /**
+   * Values by name, referred to as ((values.NAME)): a default, or its type and rules; of an environment, what is set there. Read by svc catalog and at boot.
+   */
+  values?: {[name: string]: unknown}
+  /**
    * Sources.
    */
   sources?: CatalogSource[]
@@ -3953,6 +4100,16 @@ export interface Catalog {
    * Wiring of the projects.
    */
   wiring?: (CatalogWake | CatalogHandoff)[]
+  /**
+   * Tests of the parts, run by svc catalog test; an import leaves them alone.
+   */
+  tests?: CatalogTest[]
+  /**
+   * Lint rules by id, and how severe each is here; an import leaves them alone.
+   */
+  lint?: {
+    [k: string]: 'off' | 'note' | 'warning' | 'error'
+  }
 }
 /**
  * Answer of an applied change-set.
@@ -12541,6 +12698,19 @@ export interface ModelUsageResult {
   window_days: number
 }
 /**
+ * A catalog with the name it is remembered by.
+ */
+export interface NamedCatalog {
+  /**
+   * Name it is remembered by; the one that it carries under catalog, where it does.
+   */
+  name: string
+  /**
+   * The catalog file.
+   */
+  yaml: string
+}
+/**
  * A part by kind and name.
  */
 export interface ObjectRef {
@@ -15482,6 +15652,12 @@ export interface CatalogCheck {
    * Objects that may be deleted at most; 10 when absent.
    */
   max_deletions?: number
+  /**
+   * Further catalogs of other names, applied with this one as one: each is remembered by its own name.
+   *
+   * @maxItems 1000
+   */
+  others?: NamedCatalog[]
 }
 /**
  * Body of POST /api/catalog/import.
@@ -15531,6 +15707,12 @@ export interface CatalogImport {
    * Fingerprint of the plan that was approved: another plan is refused (409) with that plan.
    */
   fingerprint?: string
+  /**
+   * Further catalogs of other names, applied with this one as one: each is remembered by its own name.
+   *
+   * @maxItems 1000
+   */
+  others?: NamedCatalog[]
 }
 /**
  * Body of POST /api/catalog/export: a file whose comments and order are kept.
@@ -19385,6 +19567,9 @@ export interface SchemaTypes {
   'catalog-project.json': CatalogProject
   'catalog-skill.json': CatalogSkill
   'catalog-source.json': CatalogSource
+  'catalog-test-event.json': CatalogTestEvent
+  'catalog-test-expectation.json': CatalogTestExpectation
+  'catalog-test.json': CatalogTest
   'catalog-trigger.json': CatalogTrigger
   'catalog-unmanaged.json': CatalogUnmanaged
   'catalog-wake.json': CatalogWake
@@ -19623,6 +19808,7 @@ export interface SchemaTypes {
   'model-spend-day.json': ModelSpendDay
   'model-spend.json': ModelSpend
   'model-usage-result.json': ModelUsageResult
+  'named-catalog.json': NamedCatalog
   'object-ref.json': ObjectRef
   'offered-tool.json': OfferedTool
   'omission.json': Omission

@@ -6,10 +6,10 @@ import { planText } from './plan-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
 /** FILE:LINE:COLUMN: message, as editors and CI read it. */
-const problemLine = (file: string, { line, column, path, message }: CatalogProblem): string =>
-  `${file}:${line}:${column}: ${escapeLine(path ? `${path}: ${message}` : message)}`
+const problemLine = (given: string, { file = given, line, column, path, message }: CatalogProblem): string =>
+  `${escapeLine(file)}:${line}:${column}: ${escapeLine(path ? `${path}: ${message}` : message)}`
 
-/** @throws nothing: the error to throw, with every problem. */
+/** @throws nothing: the error to throw, with every problem; each names its own file, or is in `file`. */
 export function problemsError(file: string, problems: readonly CatalogProblem[]): CliError {
   const lines = problems.map((problem) => problemLine(file, problem))
   return new CliError(

@@ -1,8 +1,9 @@
 /** Tapes of `svc evals run`: folders of JSON files, one for each scenario, level of noise and agent. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TapeFile, TapeOf, Variant } from '../../engine/local.ts'
+import type { TapeOf, Variant } from '../../engine/local.ts'
 import { CliError, EXIT } from './exit.ts'
+import { readTape, writeTape } from './tape-file.ts'
 
 type Local = typeof import('../../engine/local.ts')
 type Models = Extract<Variant['by'], { models: unknown }>['models']
@@ -24,24 +25,11 @@ export function answersOf(
     }
   }
   if (provider === null || record === undefined) return provider && { models: provider.models }
-  mkdirSync(record, { recursive: true })
   return {
     open: (of: TapeOf) => {
       const { models, tape } = recorded(provider.models, of)
       const file = join(record, tapeName(of))
-      return { models, done: () => writeFileSync(file, `${JSON.stringify(tape(), null, 1)}\n`) }
+      return { models, done: () => writeTape(file, tape()) }
     },
   }
-}
-
-/** @returns null where there is none. @throws CliError 65 where it is no tape */
-function readTape(file: string): TapeFile | null {
-  if (!existsSync(file)) return null
-  try {
-    const tape = JSON.parse(readFileSync(file, 'utf8')) as TapeFile
-    if (tape.version === 1 && Array.isArray(tape.calls)) return tape
-  } catch {
-    // Said below.
-  }
-  throw new CliError(`${file} is no tape of svc evals run --record`, EXIT.data)
 }

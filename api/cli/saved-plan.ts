@@ -13,7 +13,7 @@ const FORM = 1
 /** How a plan is made and applied. */
 export type PlanOptions = Pick<
   CatalogImport,
-  'prune' | 'strict' | 'allow_empty' | 'max_deletions' | 'name' | 'file'
+  'prune' | 'strict' | 'allow_empty' | 'max_deletions' | 'name' | 'file' | 'others'
 >
 
 export interface SavedPlan {
@@ -37,7 +37,7 @@ export function savedPlanText(
   if (secrets.length)
     throw new CliError(
       `a saved plan holds its catalog, and this one has a secret in plain text: ${secrets
-        .map(({ line, path }) => `${file}:${line} ${path}`)
+        .map(({ file: own = file, line, path }) => `${own}:${line} ${path}`)
         .join(', ')}; refer to a variable instead`,
       EXIT.data,
       { problems: secrets },

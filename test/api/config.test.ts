@@ -22,7 +22,7 @@ describe('the configuration', () => {
       allowedHosts: [],
       maxDbSize: null,
       retention: { maxAgeMs: null, maxBytes: null },
-      catalog: { file: '/users/ann/.svc/catalog.yaml', isNamed: false, sync: false },
+      catalog: { file: '/users/ann/.svc/catalog.yaml', isNamed: false, sync: false, environment: null },
       seedProject: null,
       webhookAllowPrivate: false,
       models: {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --events 10000000 --only store,brief,declared,triggers,agents,mcp,graph,console]`: durable ingest over HTTP and reads, as ratios to bare
+ * `npm run bench [-- --events 10000000 --only store,brief,declared,files,triggers,agents,mcp,graph,console]`: durable ingest over HTTP and reads, as ratios to bare
  * better-sqlite3 and to the same server without a store, measured in one run. Absolute numbers
  * are this machine's; the ratios and the limits beside them are what to compare.
  */
@@ -17,6 +17,7 @@ import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { measureRunCost } from './agents.ts'
 import { bareInsertRate } from './bare.ts'
 import { measureBrief } from './brief.ts'
+import { measureCatalogFiles } from './catalog-files.ts'
 import { measureConsole } from './console.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
@@ -222,6 +223,18 @@ async function measureDeclaredParts(): Promise<void> {
   await daemon.stop()
 }
 
+async function measureFiles(): Promise<void> {
+  const daemon = await startDaemon(join(folder, 'catalog-files'))
+  for (const { what, ms, goalMs } of measureCatalogFiles(daemon, folder))
+    report(
+      what,
+      `${thousands(ms)} ms`,
+      goalMs ? `< ${thousands(goalMs)} ms` : '',
+      goalMs ? ms < goalMs : null,
+    )
+  await daemon.stop()
+}
+
 async function measureTriggers(): Promise<void> {
   const cost = await measureTriggerCost((name) => startDaemon(join(folder, name)))
   report(
@@ -285,6 +298,7 @@ const parts = {
   store: measureStore,
   brief: measureBriefs,
   declared: measureDeclaredParts,
+  files: measureFiles,
   triggers: measureTriggers,
   agents: measureAgents,
   graph: measureGraph,

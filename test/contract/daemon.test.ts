@@ -1,5 +1,5 @@
 /** What only a process shows: a start with a catalog file, a seed, one more template. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -66,6 +66,34 @@ const changed = (history: History) =>
     name,
     fields.map(({ path, from, to }) => [path, from, to]),
   ])
+
+describe('a folder of catalog files', () => {
+  it('is imported as one with its environment, in step on each boot, and says where a problem is', async () => {
+    const root = join(folder, 'shop')
+    mkdirSync(join(root, 'parts'), { recursive: true })
+    const write = (name: string, text: string) => writeFileSync(join(root, name), text)
+    write('catalog.yaml', 'catalog: shop\nvalues: { type: order }\n')
+    write(
+      'parts/orders.yaml',
+      'kind: source\nname: orders\nconnector: webhook\nconfig: { event_type: ((values.type)) }\n',
+    )
+    write('prod.yaml', 'environment: prod\nvalues: { type: sale }\n')
+    const env = { SVC_CATALOG: root, SVC_CATALOG_ENV: 'prod', ...SYNC }
+    const type = async (svc: Awaited<ReturnType<typeof boot>>) =>
+      (await svc.get<{ config: Fields }>('/api/sources/orders')).config.event_type
+    const svc = await boot(env)
+    expect(await type(svc)).toBe('sale')
+    expect(await svc.get('/api/catalog/drift')).toMatchObject({ drifted: false, files: [{ name: 'shop' }] })
+    write('prod.yaml', 'environment: prod\nvalues: { type: 5 }\n')
+    const again = await boot(env)
+    expect(await type(again)).toBe('sale')
+    expect(JSON.stringify(await again.get('/health'))).toContain(
+      'prod.yaml:2:17: the value type must be text',
+    )
+    write('prod.yaml', 'environment: prod\nvalues: { type: return }\n')
+    expect(await type(await boot(env))).toBe('return')
+  })
+})
 
 describe('a catalog file with every section', () => {
   it('imports on the first boot, exports as it is, and imports again as no change', async () => {

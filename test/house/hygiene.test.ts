@@ -21,7 +21,9 @@ describe('what is committed', () => {
   })
 
   it('pins every package to an exact version', () => {
-    const loose = namedPackages().filter(({ version }) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(version))
+    const loose = namedPackages().filter(
+      ({ version }) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/.test(version),
+    )
     expect(loose).toEqual([])
   })
 

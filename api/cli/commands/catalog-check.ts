@@ -1,43 +1,90 @@
-/** `svc catalog check`: what is wrong with a file, by the daemon or, without one, by itself. */
-import type { CatalogChecked } from '../../../schemas/types.ts'
+/** `svc catalog check`: what is wrong with files, by the daemon or, without one, by itself. */
+import { compose } from '../../../engine/files.ts'
+import type { CatalogChecked, CatalogProblem } from '../../../schemas/types.ts'
+import { type CatalogInput, readBeside, readInput } from '../catalog-input.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { readText, shownFile } from '../files.ts'
+import { type FindingFormat, findingOf, findingsText } from '../findings-text.ts'
 import { type Io, printJson } from '../terminal.ts'
-import { ask, nameOf, type PlanFlags } from './catalog-plan.ts'
+import { ask, type PlanFlags, withPlaces } from './catalog-plan.ts'
 
-export type CheckFlags = PlanFlags & { offline?: boolean }
+export type CheckFlags = PlanFlags & { offline?: boolean; format?: FindingFormat }
 
 /** Exits with 65 when there is a problem. */
-export async function checkCatalog(io: Io, file: string, flags: CheckFlags): Promise<void> {
-  const checked = await checkedBy(io, file, await readText(io, file), flags)
-  if (flags.json) printJson(io, JSON.stringify(checked))
-  else tellWarnings(io, file, checked.warnings)
-  if (checked.problems.length) throw problemsError(file, checked.problems)
-  if (!flags.json) io.out(`${shownFile(file)} has no problem\n`)
+export async function checkCatalog(io: Io, paths: readonly string[], flags: CheckFlags): Promise<void> {
+  const [file = '.'] = paths
+  const format = flags.json ? 'json' : (flags.format ?? 'text')
+  const { shown, checked } = await checkedOf(io, paths, flags)
+  const { problems, warnings } = checked
+  if (format === 'json') printJson(io, JSON.stringify(checked))
+  else if (format === 'text') tellWarnings(io, file, warnings)
+  else {
+    const findings = [
+      ...problems.map((problem) => findingOf(file, problem, 'error')),
+      ...warnings.map((problem) => findingOf(file, problem, 'warning')),
+    ]
+    io.out(findingsText(format, findings))
+  }
+  if (problems.length) throw problemsError(file, problems)
+  if (format === 'text') io.out(`${shown} has no problem\n`)
+}
+
+/** What is wrong, also where that keeps files from being put together. */
+async function checkedOf(
+  io: Io,
+  paths: readonly string[],
+  flags: CheckFlags,
+): Promise<{ shown: string; checked: CatalogChecked }> {
+  try {
+    const input = await readInput(io, paths, flags)
+    const checked = await checkedBy(io, input, flags)
+    const problems = [...checked.problems, ...(await faultsOfTests(paths[0] ?? '.', input))]
+    return { shown: input.shown, checked: { ...checked, problems } }
+  } catch (error) {
+    const problems = error instanceof CliError ? error.fields.problems : undefined
+    if (!Array.isArray(problems)) throw error
+    const nothing = { warnings: [], plan: null, fingerprint: null, name: '' }
+    return { shown: '', checked: { ...nothing, problems: problems as CatalogProblem[] } }
+  }
+}
+
+/** What is wrong with the tests of the files, which no daemon reads. */
+async function faultsOfTests(file: string, { composed, texts }: CatalogInput): Promise<CatalogProblem[]> {
+  const one = { name: file, files: [{ path: file, text: texts.yaml }] }
+  const { tests } = composed ?? (texts.yaml.includes('tests') ? compose({ roots: [one] }) : { tests: [] })
+  if (tests.length === 0) return []
+  const { planTests } = await import('../../../engine/local.ts')
+  return planTests(tests, readBeside).problems
 }
 
 /** By the daemon; where none was named and none answers, by an engine with nothing in it. */
-async function checkedBy(io: Io, file: string, yaml: string, flags: CheckFlags): Promise<CatalogChecked> {
-  const options = { ...nameOf(file), ...(flags.strict ? { strict: true } : {}) }
-  if (flags.offline) return checkedAlone(io, { yaml, ...options })
+async function checkedBy(io: Io, input: CatalogInput, flags: CheckFlags): Promise<CatalogChecked> {
+  const { yaml, ...texts } = input.texts
+  const options = { ...texts, ...(flags.strict ? { strict: true } : {}) }
+  const alone = () => checkedAlone(io, input, { yaml, ...options }, flags.strict === true)
+  if (flags.offline) return alone()
   try {
-    return await ask(io, yaml, options, flags)
+    return await ask(io, input, options, flags)
   } catch (error) {
     const isNamed = flags.svcd !== undefined || Boolean(io.env.SVCD_URL)
     const isAway = error instanceof CliError && error.exitCode === EXIT.unavailable
     if (!isAway || isNamed) throw error
-    io.err('no daemon answers here: the file is checked as an instance with nothing in it would read it\n')
-    return checkedAlone(io, { yaml, ...options })
+    io.err('no daemon answers here: this is checked as an instance with nothing in it would read it\n')
+    return alone()
   }
 }
 
 /** The same check in this process; the variables are those of the command. */
-async function checkedAlone(io: Io, body: { yaml: string; file?: string }): Promise<CatalogChecked> {
+async function checkedAlone(
+  io: Io,
+  { composed, placed }: CatalogInput,
+  body: CatalogInput['texts'],
+  isStrict: boolean,
+): Promise<CatalogChecked> {
   const { createEngine } = await import('../../../engine/local.ts')
   const engine = createEngine({ dataFile: null, clock: { now: () => Date.now() }, env: io.env })
   try {
-    return await engine.checkCatalog(body)
+    return withPlaces(await engine.checkCatalog(body), composed, placed, isStrict)
   } finally {
     await engine.close()
   }

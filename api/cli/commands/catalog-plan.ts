@@ -1,7 +1,8 @@
 /** `svc catalog plan` and `svc catalog apply`: what was shown, or reviewed in a saved plan, is what is done. */
-import { basename } from 'node:path'
+import { type Composed, isFolder } from '../../../engine/files.ts'
 import type { CatalogChecked, CatalogProblem, ChangePlan } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
+import { type CatalogInput, type InputFlags, readInput } from '../catalog-input.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
 import { clientOf, type JsonFlag } from '../context.ts'
@@ -12,37 +13,38 @@ import { planText } from '../plan-text.ts'
 import { type PlanOptions, readSavedPlan, type SavedPlan, savedPlanText } from '../saved-plan.ts'
 import { type Io, printJson } from '../terminal.ts'
 
-export interface PlanFlags extends ClientFlags, JsonFlag {
+export interface PlanFlags extends ClientFlags, JsonFlag, InputFlags {
   prune?: boolean
   strict?: boolean
   allowEmpty?: boolean
   maxDeletions?: string
-  name?: string
 }
 
-/** What the daemon remembers a file by; standard input has no name. */
-export const nameOf = (file: string): { file?: string } => (file === STANDARD ? {} : { file: basename(file) })
-
 /** What the flags say of a plan. @throws CliError 64 */
-function optionsOf(file: string, flags: PlanFlags): PlanOptions {
+function optionsOf({ yaml: _yaml, ...texts }: CatalogInput['texts'], flags: PlanFlags): PlanOptions {
   const { maxDeletions } = flags
   if (maxDeletions !== undefined && !/^\d{1,6}$/.test(maxDeletions))
     throw usageError('--max-deletions must be a number from 0 to 999999')
   return {
-    ...nameOf(file),
+    ...texts,
     ...(flags.prune ? { prune: true } : {}),
     ...(flags.strict ? { strict: true } : {}),
     ...(flags.allowEmpty ? { allow_empty: true } : {}),
     ...(maxDeletions === undefined ? {} : { max_deletions: Number(maxDeletions) }),
-    ...(flags.name === undefined ? {} : { name: flags.name }),
   }
 }
 
 /** Exits with 2 when there are changes; `out` saves the plan. */
-export async function planCatalog(io: Io, file: string, flags: PlanFlags & { out?: string }): Promise<void> {
-  const yaml = await readText(io, file)
-  const options = optionsOf(file, flags)
-  const checked = await ask(io, yaml, options, flags)
+export async function planCatalog(
+  io: Io,
+  paths: readonly string[],
+  flags: PlanFlags & { out?: string },
+): Promise<void> {
+  const input = await readInput(io, paths, flags)
+  const { yaml } = input.texts
+  const options = optionsOf(input.texts, flags)
+  const checked = await ask(io, input, options, flags)
+  const [file = '.'] = paths
   // A plan that is saved to standard output is all there is on it.
   const isSavedOut = flags.out === STANDARD
   if (flags.json && isSavedOut) throw usageError('--out - and --json both write to standard output')
@@ -64,13 +66,20 @@ function show(io: Io, file: string, { plan, warnings }: CatalogChecked): void {
 
 export type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
 
-/** Applies a catalog file after a yes, or a saved plan as it is. */
-export async function applyCatalog(io: Io, file: string, flags: ApplyFlags): Promise<void> {
-  const text = await readText(io, file)
-  const saved = readSavedPlan(file, text)
-  if (saved) return applySaved(io, file, saved, flags)
-  const options = optionsOf(file, flags)
-  const checked = await ask(io, text, options, flags)
+/** Applies catalog files after a yes, or a saved plan as it is. */
+export async function applyCatalog(io: Io, paths: readonly string[], flags: ApplyFlags): Promise<void> {
+  const [file = '.', ...more] = paths
+  // Standard input is read once.
+  let given = io
+  if (more.length === 0 && (file === STANDARD || !isFolder(file))) {
+    const text = await readText(io, file)
+    const saved = readSavedPlan(file, text)
+    if (saved) return applySaved(io, file, saved, flags)
+    if (file === STANDARD) given = { ...io, stdin: again(text) }
+  }
+  const input = await readInput(given, paths, flags)
+  const options = optionsOf(input.texts, flags)
+  const checked = await ask(io, input, options, flags)
   const { plan, problems, fingerprint } = checked
   const asks = plan !== null && problems.length === 0 && changesOf(plan) > 0 && !flags.yes
   if (!flags.json) show(io, file, checked)
@@ -79,12 +88,17 @@ export async function applyCatalog(io: Io, file: string, flags: ApplyFlags): Pro
   if (!plan || problems.length) throw problemsError(file, problems)
   if (asks && !(await io.confirm('Apply this?')))
     throw new CliError('not applied; --yes applies without asking')
-  await importPlan(io, file, { yaml: text, ...options, fingerprint: fingerprint! }, flags)
+  const body = { yaml: input.texts.yaml, ...options, fingerprint: fingerprint! }
+  await importPlan(io, file, body, flags, input.placed)
+}
+
+async function* again(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text)
 }
 
 /** What was reviewed needs no second yes. */
 async function applySaved(io: Io, file: string, saved: SavedPlan, flags: ApplyFlags): Promise<void> {
-  const given = [flags.prune, flags.strict, flags.allowEmpty, flags.maxDeletions, flags.name]
+  const given = [flags.prune, flags.strict, flags.allowEmpty, flags.maxDeletions, flags.name, flags.env]
   if (given.some((flag) => flag !== undefined))
     throw usageError(
       `${file} is a saved plan, and is applied as it was made: give its options to "svc catalog plan"`,
@@ -99,6 +113,7 @@ async function importPlan(
   file: string,
   body: PlanOptions & { yaml: string; fingerprint: string },
   flags: ApplyFlags,
+  placed: CatalogInput['placed'] = (problem) => problem,
 ) {
   const client = clientOf(io, flags)
   const answer = await client.attempt(calls.importCatalog, {
@@ -107,7 +122,7 @@ async function importPlan(
   if (answer.status < 200 || answer.status >= 300) {
     const { problems, plan } = problemOf(answer.text)
     if (answer.status === 409 && plan) throw otherPlan(plan as ChangePlan, answer.text)
-    if (Array.isArray(problems)) throw problemsError(file, problems as CatalogProblem[])
+    if (Array.isArray(problems)) throw problemsError(file, (problems as CatalogProblem[]).map(placed))
     throw client.refusal(answer)
   }
   if (flags.json) return printJson(io, answer.text)
@@ -131,12 +146,29 @@ function otherPlan(plan: ChangePlan, text: string): CliError {
 
 const changesOf = ({ creates, updates, deletes }: ChangePlan): number => creates + updates + deletes
 
-/** The daemon's word on a file. */
+/** The daemon's word on what is given, with the files and lines of that. */
 export async function ask(
   io: Io,
-  yaml: string,
+  { texts: { yaml }, composed, placed }: CatalogInput,
   options: PlanOptions,
-  flags: ClientFlags,
+  flags: ClientFlags & { strict?: boolean },
 ): Promise<CatalogChecked> {
-  return clientOf(io, flags).ask(calls.checkCatalog, { body: { yaml, ...options } })
+  const checked = await clientOf(io, flags).ask(calls.checkCatalog, { body: { yaml, ...options } })
+  return withPlaces(checked, composed, placed, flags.strict === true)
+}
+
+/** An answer with the places of the files, and what was seen as they were put together. */
+export function withPlaces(
+  checked: CatalogChecked,
+  composed: Composed | null,
+  placed: CatalogInput['placed'],
+  isStrict: boolean,
+): CatalogChecked {
+  const seen = composed?.warnings ?? []
+  const strict = isStrict ? seen : []
+  return {
+    ...checked,
+    problems: [...strict, ...checked.problems.map(placed)],
+    warnings: [...(isStrict ? [] : seen), ...checked.warnings.map(placed)],
+  }
 }

@@ -1,14 +1,18 @@
 /** `svc catalog`: check, plan, apply, compare and export catalog files (SPEC.md, Catalog YAML). */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { CatalogDrift } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { driftText } from '../catalog-text.ts'
+import { composeInput } from '../catalog-input.ts'
+import { driftText, problemsError } from '../catalog-text.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
 import { readText, STANDARD, writeText } from '../files.ts'
+import { FORMATS } from '../findings-text.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
 import { type CheckFlags, checkCatalog } from './catalog-check.ts'
+import { type FormatFlags, formatFiles, type LintFlags, lintFiles } from './catalog-lint.ts'
 import { type ApplyFlags, applyCatalog, type PlanFlags, planCatalog } from './catalog-plan.ts'
+import { type TestFlags, testCatalog } from './catalog-test.ts'
 
 type ExportFlags = PlanFlags & { update?: string }
 type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
@@ -16,7 +20,18 @@ type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
 /** The command and its subcommands. */
 export function catalogCommand(io: Io): Command {
   const group = new Command('catalog').description('Check, plan, apply and export the catalog file')
-  for (const make of [exporting, checking, planning, applying, drifting, forgetting, describing])
+  for (const make of [
+    exporting,
+    checking,
+    formatting,
+    linting,
+    testing,
+    planning,
+    applying,
+    drifting,
+    forgetting,
+    describing,
+  ])
     group.addCommand(make(io))
   return group
 }
@@ -28,41 +43,76 @@ const exporting = (io: Io): Command =>
     .action((file: string | undefined, flags: ExportFlags) => exportFile(io, file, flags))
 
 const checking = (io: Io): Command =>
-  clientCommand('check', 'Tell every problem of a file with its line; without a daemon, too')
-    .argument('<file>', 'catalog file; - is standard input')
+  clientCommand('check', 'Tell every problem of files with its line; without a daemon, too')
+    .argument('[paths...]', PATHS)
+    .addOption(environmentOption())
     .option('--strict', 'warnings are problems, too')
     .option('--offline', 'ask no daemon: as an instance with nothing in it would read the file')
-    .action((file: string, flags: CheckFlags) => checkCatalog(io, file, flags))
+    .addOption(formatOption())
+    .action((paths: string[], flags: CheckFlags) => checkCatalog(io, paths, flags))
+
+const formatting = (io: Io): Command =>
+  new Command('fmt')
+    .description('Lay files out in one way; comments stay, and so does what they say')
+    .argument('[paths...]', PATHS)
+    .option('--check', 'only name the files that are laid out otherwise, and exit with 1')
+    .option('--diff', 'only show what would change, and exit with 1')
+    .action((paths: string[], flags: FormatFlags) => formatFiles(io, paths, flags))
+
+const linting = (io: Io): Command =>
+  new Command('lint')
+    .description('Look through files for what they may say, but should not; asks no daemon')
+    .argument('[paths...]', PATHS)
+    .addOption(environmentOption())
+    .option('--rules <file...>', "rules of a team's own, files or folders")
+    .option('--strict', 'exit with 1 for warnings and notes, too')
+    .addOption(formatOption())
+    .option('--json', 'as --format json')
+    .action((paths: string[], flags: LintFlags) => lintFiles(io, paths, flags))
+
+const testing = (io: Io): Command =>
+  new Command('test')
+    .description('Run the tests of catalog files on an engine of their own; asks no daemon')
+    .argument('[paths...]', PATHS)
+    .addOption(environmentOption())
+    .option('--only <text>', 'only tests with this in their name')
+    .option('--record', 'ask the models of the environment, and keep their answers as the tapes')
+    .option('--watch', 'again with each change of a file')
+    .option('--junit <file>', 'write the outcomes as JUnit, too')
+    .option('--json', 'print the outcomes as JSON')
+    .action((paths: string[], flags: TestFlags) => testCatalog(io, paths, flags))
 
 const planning = (io: Io): Command =>
   planOptions(
     clientCommand(
       'plan',
-      'Show what applying a file would do; exits with 2 when it would do something, 65 for problems',
-    ).argument('<file>', 'catalog file; - is standard input'),
+      'Show what applying files would do; exits with 2 when it would do something, 65 for problems',
+    ).argument('[paths...]', PATHS),
   )
     .option(
       '--out <file>',
       'save the plan: "svc catalog apply" of that file does this or nothing; - is standard output',
     )
-    .action((file: string, flags: PlanFlags & { out?: string }) => planCatalog(io, file, flags))
+    .action((paths: string[], flags: PlanFlags & { out?: string }) => planCatalog(io, paths, flags))
 
 const applying = (io: Io): Command =>
   planOptions(
-    clientCommand('apply', 'Apply a file, all or nothing; shows the plan and asks first').argument(
-      '<file>',
-      'catalog file, or a plan that was saved; - is standard input',
+    clientCommand('apply', 'Apply files, all or nothing; shows the plan and asks first').argument(
+      '[paths...]',
+      `${PATHS}; or a plan that was saved`,
     ),
   )
     .option('--yes', 'do not ask')
     .option('--why <text>', 'why, for the change history')
-    .action((file: string, flags: ApplyFlags) => applyCatalog(io, file, flags))
+    .action((paths: string[], flags: ApplyFlags) => applyCatalog(io, paths, flags))
 
 const drifting = (io: Io): Command =>
   clientCommand('drift', 'Show how the instance differs from the files that were imported')
+    .argument('[paths...]', 'only what these files and folders were applied as')
+    .addOption(environmentOption())
     .option('--file <name>', 'only this file, by the name it is remembered by')
     .option('--exit-code', 'exit with 2 when something differs, or is in no file')
-    .action((flags: DriftFlags) => drift(io, flags))
+    .action((paths: string[], flags: DriftFlags) => drift(io, paths, flags))
 
 const forgetting = (io: Io): Command =>
   clientCommand('forget', 'Compare a file no more; what it declared stays')
@@ -81,9 +131,18 @@ const describing = (io: Io): Command =>
     },
   )
 
+const PATHS = 'catalog files and folders (.); - is standard input'
+
+const environmentOption = (): Option =>
+  new Option('--env <name>', 'with the files of this environment; or a file of one')
+
+const formatOption = (): Option =>
+  new Option('--format <form>', 'how findings are told').choices(FORMATS).default('text')
+
 /** The options that a plan and what is applied share. */
 function planOptions(command: Command): Command {
   return command
+    .addOption(environmentOption())
     .option('--prune', 'delete what the file lacks')
     .option('--max-deletions <n>', 'refuse to delete more objects than this (10)')
     .option('--allow-empty', 'let an empty file with --prune delete everything')
@@ -108,23 +167,34 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
   }
 }
 
-async function drift(io: Io, flags: DriftFlags): Promise<void> {
+async function drift(io: Io, paths: readonly string[], flags: DriftFlags): Promise<void> {
+  if (flags.file !== undefined && paths.length) throw usageError('give paths or --file, not both')
+  const names = flags.file === undefined ? await namesOf(io, paths, flags) : [flags.file]
   const answer = await clientOf(io, flags).call(calls.getDrift)
   const whole = answer.read()
-  const shown = flags.file === undefined ? whole : onlyFile(whole, flags.file)
-  if (flags.json) printJson(io, flags.file === undefined ? answer.text : JSON.stringify(shown))
+  const shown = names.length ? onlyFiles(whole, names) : whole
+  if (flags.json) printJson(io, names.length ? JSON.stringify(shown) : answer.text)
   else io.out(driftText(io, shown))
   if (flags.exitCode && shown.drifted) throw new CliError('', EXIT.changes)
 }
 
-/** One file by itself: what is in no file is no matter of its own. */
-function onlyFile({ files }: CatalogDrift, name: string): CatalogDrift {
-  const found = files.find((file) => file.name === name)
-  if (!found) {
-    const names = files.map((file) => file.name).join(', ') || 'none'
-    throw new CliError(`no catalog file is remembered by the name ${name}; there are ${names}`)
-  }
-  const { plan, imported_at } = found
-  const drifted = plan === null || plan.changes.length > 0
-  return { imported_at, plan, drifted, files: [found], unmanaged: [] }
+/** The names by which what these paths declare is remembered. */
+async function namesOf(io: Io, paths: readonly string[], flags: DriftFlags): Promise<string[]> {
+  if (paths.length === 0) return []
+  const composed = await composeInput(io, paths, flags)
+  if (composed.problems.length) throw problemsError(paths[0]!, composed.problems)
+  return composed.owned.map(({ name }) => name)
+}
+
+/** Some files by themselves: what is in no file is no matter of theirs. */
+function onlyFiles({ files }: CatalogDrift, names: readonly string[]): CatalogDrift {
+  const found = names.map((name) => {
+    const file = files.find((one) => one.name === name)
+    if (file) return file
+    const known = files.map((one) => one.name).join(', ') || 'none'
+    throw new CliError(`no catalog file is remembered by the name ${name}; there are ${known}`)
+  })
+  const drifted = found.some(({ plan }) => plan === null || plan.changes.length > 0)
+  const [{ plan, imported_at }] = found as [(typeof found)[number]]
+  return { imported_at, plan, drifted, files: found, unmanaged: [] }
 }

@@ -6,7 +6,8 @@ import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { type Engine, readCatalogFile, startEngine } from '../../../engine/index.ts'
+import { compose, isFolder, needsComposing, readIncluded, rootOf } from '../../../engine/files.ts'
+import { type Engine, readCatalogFile, type StartOptions, startEngine } from '../../../engine/index.ts'
 import type { Demo } from '../../../schemas/types.ts'
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
 import { describeUnread } from '../../environment.ts'
@@ -95,7 +96,7 @@ function openEngine(
   log: Logger,
   failures: string[],
 ): Promise<Engine> {
-  const yaml = catalogText(config, failures)
+  const catalog = bootCatalogOf(config, failures)
   return startEngine({
     dataFile: config.dataFile,
     maxDbSize: config.maxDbSize,
@@ -107,7 +108,7 @@ function openEngine(
     tracing: config.tracing,
     slack: config.slack,
     boot: {
-      ...(yaml === null ? {} : { catalog: { path: config.catalog.file, yaml } }),
+      ...(catalog === null ? {} : { catalog }),
       file: config.catalog.file,
       sync: config.catalog.sync,
       ...(config.seedProject === null ? {} : { seedProject: config.seedProject }),
@@ -127,17 +128,44 @@ function openEngine(
   })
 }
 
-/** The catalog file's text; null when there is none. One that is named and cannot be read is told. */
-function catalogText({ catalog: { file, isNamed, sync } }: Config, failures: string[]): string | null {
+type BootTexts = NonNullable<NonNullable<StartOptions['boot']>['catalog']>
+
+/** What the catalog file or folder says; null when there is none. One that is named and cannot be read is told. */
+function bootCatalogOf({ catalog }: Config, failures: string[]): BootTexts | null {
+  const { file, isNamed, sync, environment } = catalog
   try {
-    const text = readCatalogFile(file)
-    if (text === null && (isNamed || sync))
-      failures.push(`${file} does not exist, so no catalog was imported`)
-    return text
+    if (!isFolder(file)) {
+      const yaml = readCatalogFile(file)
+      if (yaml === null && (isNamed || sync))
+        failures.push(`${file} does not exist, so no catalog was imported`)
+      if (yaml === null) return null
+      if (environment === null && !needsComposing(yaml)) return { path: file, yaml }
+    }
+    return composedAtBoot(file, environment, failures)
   } catch (error) {
     failures.push(`${file} cannot be read, so no catalog was imported: ${(error as Error).message}`)
     return null
   }
+}
+
+function composedAtBoot(file: string, environment: string | null, failures: string[]): BootTexts | null {
+  const { owned, problems, isPlain, files } = compose({
+    roots: [rootOf(file)],
+    read: readIncluded,
+    environment,
+  })
+  const [problem] = problems
+  if (problem) {
+    const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+    const at = `${problem.file}:${problem.line}:${problem.column}`
+    failures.push(
+      `${file} was not imported, and what was declared before stays: ${at}: ${problem.message}${more}`,
+    )
+    return null
+  }
+  if (isPlain) return { path: file, yaml: files[0]!.text }
+  const [first, ...others] = owned.map(({ name, text }) => ({ name, yaml: text }))
+  return { path: file, ...first!, ...(others.length ? { others } : {}) }
 }
 
 async function openServer(

@@ -24,7 +24,7 @@ export interface CommandFacts {
   takesFile: boolean
 }
 
-const FILE = /\b(file|dir)\b/
+const FILE = /\b(file|dir|paths)\b/
 
 /** Every command, a group before what is in it. */
 export function commandFacts(command: Command, parent = ''): CommandFacts[] {

@@ -1,6 +1,6 @@
 /** A catalog file as text to a catalog, with every problem and its place. */
 import type { Catalog, CatalogProblem } from '../../../schemas/types.ts'
-import { parseTree } from './parse.ts'
+import { MAX_BYTES, MAX_DEPTH, parseTree } from './parse.ts'
 import { shapeOf } from './shape.ts'
 import { childAt, type Path, pathText, type TreeNode } from './tree.ts'
 import { type Values, valuesOf } from './values.ts'
@@ -32,9 +32,41 @@ export interface Reading extends ReadCatalog {
  * fields are would be a guess.
  */
 export function readCatalog(text: string): ReadCatalog {
+  const compact = isCompact(text) ? shapeOf(JSON.parse(text), () => 1) : null
+  if (compact && compact.breaches.length === 0) {
+    const { catalog, name } = compact
+    // Where something is in such a text matters only where something else is wrong.
+    let tree: Reading | null = null
+    const locate = (path: Path) => {
+      tree ??= readTree(text)
+      return tree.locate(path)
+    }
+    return { catalog, name, problems: [], locate }
+  }
   const { catalog, name, problems, locate } = readTree(text)
   return { catalog, name, problems, locate }
 }
+
+/**
+ * Whether a text is JSON exactly as it is written by JSON.stringify, as several files that were put together are:
+ * what it says is then known without looking for keys given twice and numbers that are cut, a hundred times faster.
+ */
+export function isCompact(text: string): boolean {
+  if (!text.startsWith('{"') || text.includes('"__proto__"') || Buffer.byteLength(text) > MAX_BYTES)
+    return false
+  try {
+    const value: unknown = JSON.parse(text)
+    return JSON.stringify(value) === text && isShallow(value, MAX_DEPTH)
+  } catch {
+    // No JSON, or nested too deep: what reads YAML says so.
+    return false
+  }
+}
+
+const isShallow = (value: unknown, levels: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
 
 /** As readCatalog, with the tree. */
 export function readTree(text: string): Reading {
@@ -81,7 +113,7 @@ function told(problems: CatalogProblem[]): CatalogProblem[] {
 type Place = Required<Pick<CatalogProblem, 'line' | 'column' | 'end_line' | 'end_column'>>
 
 /** Offsets to places in one text. Columns count UTF-16 units, as editors do. */
-interface Places {
+export interface Places {
   at(start: number, end: number): Place
   /**
    * The place of the value at `path`, or of what is nearest above it when there is none. Of a
@@ -92,7 +124,8 @@ interface Places {
   ofKey(path: Path): Place
 }
 
-function placesOf(text: string, root: TreeNode | null): Places {
+/** Places in a text, of offsets and of paths through its tree. */
+export function placesOf(text: string, root: TreeNode | null): Places {
   const starts = [0]
   for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1)
   const lineOf = (offset: number): number => {

@@ -207,6 +207,9 @@ export const SECTIONS = [
 /** The key beside the sections that names the file. */
 export const NAME_KEY = 'catalog'
 
+/** Keys beside the sections that no instance declares: an edit of the file leaves them as they are. */
+export const KEPT_KEYS: readonly unknown[] = [NAME_KEY, 'tests', 'lint']
+
 export type Section = (typeof SECTIONS)[number]
 
 export type Entry = Record<string, unknown>

@@ -47,7 +47,7 @@ export function shapeOf(
       name: null,
       breaches: [{ path: [], message: `the file must be a map of sections: ${SECTIONS.join(', ')}` }],
     }
-  const breaches: Breach[] = rootBreaches(file)
+  const breaches: Breach[] = [...rootBreaches(file), ...manyFileBreaches(file)]
   if (file.usecases != null && file.projects != null)
     breaches.push({
       path: ['usecases'],
@@ -72,16 +72,36 @@ export function shapeOf(
   return { catalog: Object.fromEntries(found) as Catalog, name, breaches }
 }
 
-/** The schema knows the sections, and which of them a misspelt one is close to; and what names a file. */
-function rootBreaches(file: Entry): Breach[] {
+/** What the root has beside lists, as the schema takes it: what is in them is looked at elsewhere. */
+const MAPS: readonly string[] = ['values', 'lint']
+
+/**
+ * The schema knows the sections, and which of them a misspelt one is close to; and what names a file.
+ * @param file the value of the root; of its sections nothing is looked at
+ */
+export function rootBreaches(file: Entry): Breach[] {
   const bare = Object.fromEntries(
-    Object.entries(file).map(([key, value]) => [key, key === NAME_KEY ? value : []]),
+    Object.entries(file).map(([key, value]) => [
+      key,
+      key === NAME_KEY || key === 'environment' ? value : MAPS.includes(key) ? {} : [],
+    ]),
   )
   return faults('catalog.json', bare).map(({ path, message }) => ({
     path,
     message: path[0] === 'views' ? VIEWS_GONE : message,
     isKey: path[0] !== NAME_KEY,
   }))
+}
+
+/** What one text cannot say: other files are put together where the files are. */
+function manyFileBreaches(file: Entry): Breach[] {
+  return ['include', 'environment', 'values']
+    .filter((key) => file[key] !== undefined)
+    .map((key) => ({
+      path: [key],
+      isKey: true,
+      message: `${key} is put together with the other files by "svc catalog plan" and "svc catalog apply", and at boot: this is one text alone`,
+    }))
 }
 
 /** SPEC.md, Versioning 2: 1.38.0 removed views. Files from before it have the section, and triggers that name one. */

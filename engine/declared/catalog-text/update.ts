@@ -13,6 +13,7 @@ import {
   identityOf,
   inTodaysWords,
   isEntry,
+  KEPT_KEYS,
   NAME_KEY,
   orderedEntry,
   renderCatalog,
@@ -115,9 +116,9 @@ class RootEdit {
   /** A section of which nothing is written stays as it is when nothing is wanted. */
   private isKept(item: MapItem): boolean {
     const section = this.sectionOf(item)
-    const isName = keyOf(item) === NAME_KEY
+    const isBeside = KEPT_KEYS.includes(keyOf(item))
     return (
-      isName || this.valueOf(item) === null || (section !== undefined && this.target[section] !== undefined)
+      isBeside || this.valueOf(item) === null || (section !== undefined && this.target[section] !== undefined)
     )
   }
 
@@ -282,7 +283,7 @@ function withField(map: Record<string, unknown>, key: string, value: unknown): R
   return rest
 }
 
-export { readCatalog, readTree } from './read.ts'
+export { isCompact, readCatalog, readTree } from './read.ts'
 export { renderCatalog } from './render.ts'
 /** The catalog file as a document: text in, text out, no database. */
 export { catalogFileSchema } from './shape.ts'

@@ -3,7 +3,15 @@
  * no text or given twice, tags, merge keys, numbers JSON cannot hold, aliases without bound.
  */
 import { MAX_BYTES, MAX_DEPTH } from './parse.ts'
-import { type AliasNode, keyOf, type MapNode, type Path, type ScalarNode, type TreeNode } from './tree.ts'
+import {
+  type AliasNode,
+  keyOf,
+  type MapItem,
+  type MapNode,
+  type Path,
+  type ScalarNode,
+  type TreeNode,
+} from './tree.ts'
 
 /** A fault at a node of the tree. */
 interface Flaw {
@@ -30,10 +38,17 @@ interface Weight {
 
 const CORE_TAGS = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((t) => `tag:yaml.org,2002:${t}`)
 
-/** @param lineOf the line of an offset, for a key that is given twice */
-export function valuesOf(root: TreeNode, lineOf: (offset: number) => number): Values {
-  return new Valuation(lineOf).run(root)
+/**
+ * @param lineOf the line of an offset, for a key that is given twice
+ * @param merges whether merge keys (`<<`) are taken: the caller merges what they name, and `of` leaves it out
+ */
+export function valuesOf(root: TreeNode, lineOf: (offset: number) => number, merges = false): Values {
+  return new Valuation(lineOf, merges).run(root)
 }
+
+/** Whether an item merges the fields of other maps into its own (YAML 1.1, merge key). */
+export const isMerge = (item: MapItem): boolean =>
+  keyOf(item) === '<<' && (item.key as ScalarNode).style === 'plain'
 
 class Valuation {
   private readonly flaws: Flaw[] = []
@@ -43,7 +58,10 @@ class Valuation {
   private readonly weights = new Map<TreeNode, Weight>()
   private isBeyond = false
 
-  constructor(private readonly lineOf: (offset: number) => number) {}
+  constructor(
+    private readonly lineOf: (offset: number) => number,
+    private readonly merges: boolean,
+  ) {}
 
   run(root: TreeNode): Values {
     this.visit(root, [])
@@ -132,9 +150,9 @@ class Valuation {
       weights.push(this.visit(item.key, inner), this.visit(item.value, inner))
       const known = name === null ? undefined : lines.get(name)
       if (name === null) this.flaw(inner, item.key, 'a key must be text; put it in quotes')
-      else if (name === '<<' && (item.key as ScalarNode).style === 'plain')
-        this.flaw(inner, item.key, 'merge keys are not accepted; write the fields out')
-      else if (name === '__proto__') this.flaw(inner, item.key, 'is not accepted as a key')
+      else if (isMerge(item)) {
+        if (!this.merges) this.flaw(inner, item.key, 'merge keys are not accepted; write the fields out')
+      } else if (name === '__proto__') this.flaw(inner, item.key, 'is not accepted as a key')
       else if (known !== undefined)
         this.flaw(inner, item.key, `${name.slice(0, 64)} is already given at line ${known}`)
       else {

@@ -15,7 +15,8 @@ import type { Database } from '../../log/store/handle.ts'
 import { type Edit, kindWord } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
-import { readCatalog, updateCatalog } from '../catalog-text/update.ts'
+import { identityOf, NAME_KEY } from '../catalog-text/render.ts'
+import { isCompact, readCatalog, updateCatalog } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
 import { mintForNew } from '../source-writes.ts'
 import type { WriteBy } from '../write.ts'
@@ -35,9 +36,14 @@ const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 's
 const CHECK: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
 
 /** Every problem of a file, and the plan when it has one. @param compares as of CatalogFiles.check. */
-export function checkFile(declared: Declared, body: CatalogCheck, compares: boolean): CatalogChecked {
-  const { catalog, name: carried, problems, locate } = readCatalog(body.yaml)
-  const name = nameOfFile(carried, body)
+export function checkFile(
+  declared: Declared,
+  body: CatalogCheck,
+  compares: boolean,
+  remembered: readonly RememberedFile[] = [],
+): CatalogChecked {
+  const { catalog, problems, locate, files } = readTexts(body)
+  const [{ name }] = files
   const nothing = { warnings: [], plan: null, fingerprint: null, name }
   if (!catalog || problems.length) return { ...nothing, problems }
   const places = secretPlaces(catalog, declared.templates)
@@ -52,10 +58,14 @@ export function checkFile(declared: Declared, body: CatalogCheck, compares: bool
         plainOnes(catalog, declared.templates, () => randomUUID()),
       )
   const prune = body.prune ?? false
+  const owned = ownedByOthers(remembered, files)
+  const contested = contestedIn(catalog, files, owned, locate)
+  if (contested.length) return { ...nothing, warnings, problems: contested }
   try {
-    const stage = (edit: Edit) => stageCatalog(declared, edit, staged, { prune, locate })
+    const spared = sparedBy(files, owned)
+    const stage = (edit: Edit) => stageCatalog(declared, edit, staged, { prune, locate, spared })
     const { plan, basis } = declared.changes.commit(CHECK, stage, true)
-    const fingerprint = fingerprintOf(body.yaml, prune, plan, basis)
+    const fingerprint = fingerprintOf(body, prune, plan, basis)
     return { problems: guardProblems(plan, catalog, body, locate), warnings, plan, fingerprint, name }
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
@@ -67,11 +77,16 @@ export function checkFile(declared: Declared, body: CatalogCheck, compares: bool
 /** All that an import takes from the text of a file, read where no events are stored. */
 export interface CatalogRead {
   catalog: Catalog
-  /** The name it is remembered by. */
-  name: string
   warnings: CatalogProblem[]
-  /** The text to remember: its secrets are masked, which an import takes for the stored ones. */
-  kept: string
+  /** What to remember by which name: its secrets are masked, which an import takes for the stored ones. */
+  files: readonly [KeptText, ...KeptText[]]
+}
+
+interface KeptText {
+  name: string
+  text: string
+  /** Whether the text itself carries the name. */
+  carries: boolean
 }
 
 /** Nothing of the store is looked at. @throws SvcError invalid with every problem of the file itself */
@@ -79,18 +94,134 @@ export function readFile(
   { templates, env }: Pick<Declared, 'templates' | 'env'>,
   body: CatalogImport,
 ): CatalogRead {
-  const { catalog, name: carried, problems, locate } = readCatalog(body.yaml)
+  const { catalog, problems, locate, files } = readTexts(body)
   refuse(problems)
-  const name = nameOfFile(carried, body)
   const places = secretPlaces(catalog!, templates)
   const warnings = warningsOf(places, env, locate)
   if (body.strict) refuse(warnings)
-  return {
-    catalog: catalog!,
+  const kept = ({ name, carries, catalog: own, text }: ReadText): KeptText => ({
     name,
-    warnings,
-    kept: body.dry_run ? '' : withoutSecrets(body.yaml, catalog!, templates),
+    carries,
+    text: body.dry_run ? '' : withoutSecrets(text, own!, templates),
+  })
+  const [first, ...others] = files
+  return { catalog: catalog!, warnings, files: [kept(first), ...others.map(kept)] }
+}
+
+/** One text of an import, read by itself. */
+interface ReadText extends KeptText {
+  catalog: Catalog | null
+  problems: CatalogProblem[]
+  locate: Locate
+}
+
+/** The texts of an import as one catalog: each section has the entries of the first, then those of the others. */
+function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>): {
+  catalog: Catalog | null
+  problems: CatalogProblem[]
+  locate: Locate
+  files: [ReadText, ...ReadText[]]
+} {
+  const { yaml, others = [] } = body
+  const read = (text: string, as: Pick<CatalogCheck, 'name' | 'file'>): ReadText => {
+    const { catalog, name: carried, problems, locate } = readCatalog(text)
+    return { name: nameOfFile(carried, as), carries: carried !== null, text, catalog, problems, locate }
   }
+  const first = read(yaml, body)
+  const files: [ReadText, ...ReadText[]] = [first, ...others.map((other) => read(other.yaml, other))]
+  if (files.length === 1) return { ...first, files }
+  const repeated = files.find(({ name }, i) => files.findIndex((file) => file.name === name) !== i)
+  if (repeated) fail('invalid', `others: ${repeated.name} is given twice`, { field: 'others' })
+  const problems = files.flatMap(({ name, problems: own }) => own.map((one) => ({ ...one, file: name })))
+  const catalogs = files.flatMap(({ catalog }) => catalog ?? [])
+  const entriesIn = (catalog: Catalog | null, section: string): unknown[] =>
+    (catalog?.[section as (typeof SECTIONS)[number]] as unknown[] | undefined) ?? []
+  const sections = [...new Set(catalogs.flatMap((catalog) => Object.keys(catalog)))]
+  const locate: Locate = ([section, index, ...rest]) => {
+    let at = Number(index)
+    for (const { catalog, locate: inner, name } of files) {
+      const { length } = entriesIn(catalog, String(section))
+      if (section !== undefined && at < length) return { ...inner([section, at, ...rest]), file: name }
+      at -= length
+    }
+    return { ...first.locate([]), file: first.name }
+  }
+  const whole = Object.fromEntries(
+    sections.map((section) => [section, files.flatMap(({ catalog }) => entriesIn(catalog, section))]),
+  ) as Catalog
+  return {
+    catalog: problems.length ? null : whole,
+    problems: problems.length ? problems : twiceIn(whole, locate),
+    locate,
+    files,
+  }
+}
+
+/** Parts that two of several texts name. */
+function twiceIn(catalog: Catalog, locate: Locate): CatalogProblem[] {
+  return Object.entries(catalog).flatMap(([section, entries]) => {
+    const first = new Map<string, number>()
+    return (entries as unknown[]).flatMap((entry, i) => {
+      const identity = identityOf(section as (typeof SECTIONS)[number], entry)
+      const other = identity === null ? undefined : first.get(identity)
+      if (identity === null) return []
+      if (other === undefined) {
+        first.set(identity, i)
+        return []
+      }
+      const { file, line, column } = locate([section, other])
+      const message = `is already defined at ${file}:${line}:${column}: one catalog can own it`
+      return [{ ...locate([section, i]), path: textOf([section, i]), message }]
+    })
+  })
+}
+
+/* Who owns which part: a catalog that carries its name owns what it declares. */
+
+/** @returns the parts and projects of the other catalogs that carry their name, with the place of each */
+function ownedByOthers(
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): Map<string, string> {
+  const owned = new Map<string, string>()
+  for (const { name, text } of remembered) {
+    if (files.some((file) => file.name === name) || !/^["{\s]*catalog"?\s*:/m.test(text)) continue
+    const { catalog, name: carried, locate } = readCatalog(text)
+    if (!catalog || carried === null) continue
+    const hasLines = !isCompact(text)
+    for (const section of SECTIONS)
+      for (const [i, entry] of ((catalog[section] ?? []) as { name?: string }[]).entries()) {
+        if (entry.name === undefined) continue
+        // Of several files that were put together the lines are not known here.
+        const { line, column } = hasLines ? locate([section, i]) : { line: 0, column: 0 }
+        owned.set(`${section}:${entry.name}`, hasLines ? `${name}:${line}:${column}` : name)
+      }
+  }
+  return owned
+}
+
+/** What pruning leaves: a catalog without a name speaks for the whole instance. */
+const sparedBy = (files: readonly KeptText[], owned: ReadonlyMap<string, string>): ReadonlySet<string> =>
+  new Set(files.some(({ carries }) => carries) ? owned.keys() : [])
+
+/** Parts of a catalog that carries its name which another owns. */
+function contestedIn(
+  catalog: Catalog,
+  files: readonly KeptText[],
+  owned: ReadonlyMap<string, string>,
+  locate: Locate,
+): CatalogProblem[] {
+  if (owned.size === 0 || !files.some(({ carries }) => carries)) return []
+  return SECTIONS.flatMap((section) =>
+    ((catalog[section] ?? []) as { name?: string }[]).flatMap(({ name }, i) => {
+      const owner = name === undefined ? undefined : owned.get(`${section}:${name}`)
+      if (owner === undefined) return []
+      const [other, ...place] = owner.split(':')
+      const at = place.length ? ` (${owner})` : ''
+      const message = `${name} belongs to the catalog ${other}${at}: take it out of one of the two, or give the other up by "svc catalog forget ${other}"`
+      return [{ ...locate([section, i]), path: textOf([section, i, 'name']), message }]
+    }),
+  )
 }
 
 /**
@@ -103,30 +234,33 @@ export function importFile(
   files: RememberedFiles,
   body: CatalogImport,
   by: WriteBy,
-  { catalog, name, warnings, kept }: CatalogRead,
+  { catalog, warnings, files: kept }: CatalogRead,
 ): CatalogImported {
   // Only what is refused is looked up in the text again.
-  let places: ReturnType<typeof readCatalog> | null = null
-  const locate: ReturnType<typeof readCatalog>['locate'] = (path) => {
-    places ??= readCatalog(body.yaml)
+  let places: ReturnType<typeof readTexts> | null = null
+  const locate: Locate = (path) => {
+    places ??= readTexts(body)
     return places.locate(path)
   }
+  const owned = ownedByOthers(files.all(), kept)
+  refuse(contestedIn(catalog, kept, owned, locate))
+  const spared = sparedBy(kept, owned)
   const prune = body.prune === true || body.mode === 'replace'
   const dryRun = body.dry_run ?? false
   let fingerprint = ''
   const review: Review = ({ plan, basis }) => {
-    fingerprint = fingerprintOf(body.yaml, prune, plan, basis)
+    fingerprint = fingerprintOf(body, prune, plan, basis)
     requireApproved(body, fingerprint, plan)
     refuseGuards(guardProblems(plan, catalog, body, locate), plan)
   }
-  const stage = (edit: Edit) => stageCatalog(declared, edit, catalog, { prune, locate })
+  const stage = (edit: Edit) => stageCatalog(declared, edit, catalog, { prune, locate, spared })
   const { plan, changeSet } = declared.changes.commit(
     { ...by, why: body.why ?? by.why },
     stage,
     dryRun,
     review,
   )
-  if (!dryRun) files.keep(name, kept, declared.clock.now())
+  if (!dryRun) for (const { name, text } of kept.toReversed()) files.keep(name, text, declared.clock.now())
   const keys = dryRun ? {} : mintForNew(declared, plan, by)
   const counts = countsOf(catalog)
   return {
@@ -135,7 +269,7 @@ export function importFile(
     change_set: changeSet,
     plan,
     fingerprint,
-    name,
+    name: kept[0].name,
     warnings,
     ...keys,
     ...counts,
@@ -158,7 +292,11 @@ function refuseGuards(problems: readonly CatalogProblem[], plan: CatalogImported
 
 function withoutSecrets(yaml: string, catalog: Catalog, templates: Declared['templates']): string {
   const plain = plainOnes(catalog, templates, () => MASK)
-  return plain.length ? updateCatalog(yaml, withValues(catalog, plain)) : yaml
+  if (plain.length === 0) return yaml
+  const masked = withValues(catalog, plain)
+  if (!isCompact(yaml)) return updateCatalog(yaml, masked)
+  const { [NAME_KEY]: name } = JSON.parse(yaml) as { [NAME_KEY]?: string }
+  return JSON.stringify({ ...(name === undefined ? {} : { [NAME_KEY]: name }), ...masked })
 }
 
 function plainOnes(catalog: Catalog, templates: Declared['templates'], value: () => string) {
@@ -188,12 +326,17 @@ function countsOf(catalog: Catalog) {
  *   plan makes are drawn anew each time and are no part of it; secrets are masked in the plan.
  * @returns 64 hex digits
  */
-function fingerprintOf(yaml: string, prune: boolean, plan: ChangePlan, basis: readonly string[]): string {
+function fingerprintOf(
+  { yaml, others }: Pick<CatalogCheck, 'yaml' | 'others'>,
+  prune: boolean,
+  plan: ChangePlan,
+  basis: readonly string[],
+): string {
   const changes = plan.changes
     .filter(({ action }) => action !== 'none')
     .map(({ action, kind, name, fields }) => [action, kind, name, fields])
   return createHash('sha256')
-    .update(JSON.stringify([yaml, prune, changes, basis]))
+    .update(JSON.stringify([yaml, prune, changes, basis, ...(others?.length ? [others] : [])]))
     .digest('hex')
 }
 

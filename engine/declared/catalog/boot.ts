@@ -4,7 +4,7 @@
  * (SPEC.md, Deployment: SVC_CATALOG, SVC_CATALOG_SYNC, SVC_SEED_PROJECT). A file with problems does
  * not stop the start: what was declared stays, and the report says why.
  */
-
+import type { CatalogImport } from '../../../schemas/types.ts'
 import { SvcError } from '../../errors.ts'
 import type { Declared } from '../declared.ts'
 import { createProject } from '../project-writes.ts'
@@ -12,8 +12,8 @@ import type { WriteBy } from '../write.ts'
 import type { CatalogFiles } from './catalog.ts'
 
 export interface BootCatalog {
-  /** The catalog file, as text, with its path for messages. */
-  catalog?: { path: string; yaml: string } | undefined
+  /** The catalog file, as text, with its path for messages; of a folder, what its owners declare. */
+  catalog?: ({ path: string } & Pick<CatalogImport, 'yaml' | 'name' | 'others'>) | undefined
   /** Path of the catalog file, there or not: drafts are offered as patches of it; catalog.yaml when absent. */
   file?: string | undefined
   /** Import on every boot, not only into an empty store. */
@@ -45,13 +45,13 @@ export function bootCatalog(declared: Declared, catalog: CatalogFiles, boot: Boo
 
 function importFile(
   catalog: CatalogFiles,
-  { path, yaml }: { path: string; yaml: string },
+  { path, ...texts }: NonNullable<BootCatalog['catalog']>,
   sync: boolean,
   report: BootReport,
 ): void {
   try {
     const { plan, change_set } = catalog.import(
-      { yaml, file: path, why: sync ? `synced from ${path}` : `imported from ${path} on the first boot` },
+      { ...texts, file: path, why: sync ? `synced from ${path}` : `imported from ${path} on the first boot` },
       { ...BOOT, origin: 'catalog' },
     )
     const { creates, updates, unchanged } = plan

@@ -21,6 +21,7 @@ import { DEFAULT_TEMPLATE } from '../../model/project.ts'
 import { connectorOf, describeConnectorSchemas } from '../../sources/connectors/index.ts'
 import {
   catalogFileSchema,
+  isCompact,
   readCatalog,
   readTree,
   renderCatalog,
@@ -78,7 +79,8 @@ export function openCatalog(declared: Declared): CatalogFiles {
     render: (sources, format = 'yaml') => {
       if (format === 'json') return JSON.stringify(exportCatalog(declared, { sources }))
       const kept = sources ? null : files.newest()
-      if (!kept) return renderCatalog(exportCatalog(declared, { sources }))
+      // What several files said is remembered as one line of JSON, which nobody wrote.
+      if (!kept || isCompact(kept.text)) return renderCatalog(exportCatalog(declared, { sources }))
       const reading = readTree(kept.text)
       return updateCatalog(kept.text, exportCatalog(declared, reading), sameEntry, reading)
     },
@@ -92,7 +94,7 @@ export function openCatalog(declared: Declared): CatalogFiles {
         reading,
       )
     },
-    check: (body, compares) => checkFile(declared, body, compares),
+    check: (body, compares) => checkFile(declared, body, compares, files.all()),
     import: (body, by, read = readFile(declared, body)) =>
       declared.store.tx(() => importFile(declared, files, body, by, read)),
     read: (body) => readFile(declared, body),

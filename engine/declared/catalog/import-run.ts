@@ -33,13 +33,19 @@ import type { Declared } from '../declared.ts'
 import type { Templates } from '../projects/present.ts'
 
 export type Path = (string | number)[]
-export type Locate = (path: Path) => Pick<CatalogProblem, 'line' | 'column' | 'end_line' | 'end_column'>
+export type Locate = (
+  path: Path,
+) => Pick<CatalogProblem, 'line' | 'column' | 'end_line' | 'end_column' | 'file'>
 
 export interface ImportRun {
   declared: Declared
   edit: Edit
   catalog: Catalog
   prune: boolean
+  /** Parts and projects that pruning leaves, such as triggers:slow, since another catalog owns them. */
+  spared: ReadonlySet<string>
+  /** Ids of projects that pruning deletes: what they own is free for those that the file puts it in. */
+  doomed: ReadonlySet<string>
   /** Runs `fn`; what it throws becomes a problem at `path`. @returns undefined then. */
   at<T>(path: Path, fn: () => T): T | undefined
 }
@@ -128,7 +134,7 @@ export const hiddenAt = ({ value, isAddress }: SecretPlace, by: () => string): s
   isAddress ? withAddressSecrets(value, by) : by()
 
 /** Every secret field of a catalog that holds text, and every address with a secret, in the order of the file. */
-export function secretPlaces(catalog: Catalog, templates: Templates): SecretPlace[] {
+export function secretPlaces(catalog: Catalog, templates: Pick<Templates, 'secretParams'>): SecretPlace[] {
   const found: SecretPlace[] = []
   const look = (section: Section, fieldsOf: (entry: Fields) => [string[], SecretNames]) =>
     (catalog[section] as Fields[] | undefined)?.forEach((entry, index) => {

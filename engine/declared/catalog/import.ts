@@ -33,7 +33,6 @@ import {
   withHandoffsOf,
   withUses,
   withWake,
-  withWakesOf,
 } from '../../model/project.ts'
 import { parseDuration } from '../../model/units.ts'
 import { secretFields } from '../../sources/connectors/config.ts'
@@ -55,12 +54,14 @@ import {
   projectNamed,
 } from './import-run.ts'
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** Stages a whole file. @throws SvcError invalid with every problem, when there is one. */
 export function stageCatalog(
   declared: Declared,
   edit: Edit,
   catalog: Catalog,
-  { prune, locate }: { prune: boolean; locate: Locate },
+  { prune, locate, spared = NONE }: { prune: boolean; locate: Locate; spared?: ReadonlySet<string> },
 ): void {
   const problems: CatalogProblem[] = []
   const at = <T>(path: Path, fn: () => T): T | undefined => {
@@ -72,7 +73,8 @@ export function stageCatalog(
       return undefined
     }
   }
-  const run: ImportRun = { declared, edit, catalog, prune, at }
+  const doomed = prune ? doomedBy(edit, catalog, spared) : NONE
+  const run: ImportRun = { declared, edit, catalog, prune, spared, doomed, at }
   const paused = resumePaused(edit)
   stageParts(run, (entry) => !ofTemplate(run, entry))
   stageProjects(run, (entry) => isTemplate(entry.template))
@@ -260,7 +262,7 @@ function placeParts(run: ImportRun): void {
       at([section, i, 'project'], () => {
         if (entry.project === undefined) return
         const id = projectNamed(edit, entry.project)
-        const owner = ownerOf(edit, kind, entry.name)
+        const owner = ownerIn(run, kind, entry.name)
         join(edit, kind, entry.name, id, owner === null || owner === id)
         if (owner === null || owner === id) leaveDefault(edit, kind, entry.name, id)
       })
@@ -271,7 +273,7 @@ function placeParts(run: ImportRun): void {
         if (!edit.has('source', entry.name)) return
         const id = projectNamed(edit, word)
         if (!usersOf(edit, 'source', entry.name).includes(id))
-          join(edit, 'source', entry.name, id, ownerOf(edit, 'source', entry.name) === null)
+          join(edit, 'source', entry.name, id, ownerIn(run, 'source', entry.name) === null)
         leaveDefault(edit, 'source', entry.name, id)
       })
     })
@@ -291,41 +293,58 @@ function placeParts(run: ImportRun): void {
   })
 }
 
+/** The wiring of a project while agents are staged: of thousands in one project each would copy all of it. */
+interface HomeWiring {
+  wakes: Record<string, Record<string, { enabled: boolean }>>
+  handoffs: NonNullable<ProjectDoc['handoffs']>
+}
+
 /** An agent's own entry wires it in its home: the project that made it, else the Default one. */
-function stageAgentWiring({ edit, catalog, at }: ImportRun): void {
+function stageAgentWiring(run: ImportRun): void {
+  const { edit, catalog, at } = run
+  const homes = new Map<string, HomeWiring>()
+  const wiringIn = (home: string): HomeWiring => {
+    const known = homes.get(home)
+    if (known) return known
+    const { wakes = {}, handoffs = {} } = projectOf(edit, home)
+    const copy = {
+      wakes: Object.fromEntries(Object.entries(wakes).map(([trigger, agents]) => [trigger, { ...agents }])),
+      handoffs: { ...handoffs },
+    }
+    homes.set(home, copy)
+    return copy
+  }
   catalog.agents?.forEach((entry, i) => {
     const { name, trigger, enabled, handoffs } = entry
     if (!edit.has('agent', name)) return
-    const home = homeOf(edit, entry)
+    const home = homeOf(run, entry)
     if (trigger !== undefined) {
       at(['agents', i, 'trigger'], () => {
         if (trigger && !edit.has('trigger', trigger)) fail('invalid', `no trigger is named ${trigger}`)
-        let doc = withWakesOf(projectOf(edit, home), name, trigger ? [trigger] : [])
-        if (trigger) doc = withWake(doc, trigger, name, enabled ?? false)
-        putProject(edit, home, doc)
+        const { wakes } = wiringIn(home)
+        for (const [other, agents] of Object.entries(wakes)) if (other !== trigger) delete agents[name]
+        if (trigger) wakes[trigger] = { ...wakes[trigger], [name]: { enabled: enabled ?? false } }
       })
-    } else if (enabled !== undefined) at(['agents', i, 'enabled'], () => switchAll(edit, home, name, enabled))
+    } else if (enabled !== undefined)
+      for (const agents of Object.values(wiringIn(home).wakes)) if (agents[name]) agents[name] = { enabled }
     if (handoffs !== undefined)
       at(['agents', i, 'handoffs'], () => {
         const rows = normaliseHandoffs(name, handoffs)
         const missing = rows.find((row) => !edit.has('agent', row.agent))
         if (missing) fail('invalid', `no agent is named ${missing.agent}`)
-        putProject(edit, home, withHandoffsOf(projectOf(edit, home), name, rows))
+        const wiring = wiringIn(home)
+        wiring.handoffs[name] = withHandoffsOf({ ...projectOf(edit, home), handoffs: {} }, name, rows)
+          .handoffs![name]!
       })
   })
+  for (const [home, wiring] of homes) putProject(edit, home, { ...projectOf(edit, home), ...wiring })
 }
 
-function switchAll(edit: Edit, id: string, agent: string, enabled: boolean): void {
-  let doc: ProjectDoc = projectOf(edit, id)
-  for (const [trigger, agents] of Object.entries(doc.wakes ?? {}))
-    if (agents[agent]) doc = withWake(doc, trigger, agent, enabled)
-  putProject(edit, id, doc)
-}
-
-function homeOf(edit: Edit, { name, project }: CatalogAgent): string {
+function homeOf(run: ImportRun, { name, project }: CatalogAgent): string {
+  const { edit } = run
   const named =
     project === undefined ? undefined : [...projectsOf(edit)].find(([, doc]) => doc.name === project)?.[0]
-  return named ?? ownerOf(edit, 'agent', name) ?? defaultProject(edit)
+  return named ?? ownerIn(run, 'agent', name) ?? defaultProject(edit)
 }
 
 /* The projects of a catalog file: made by name, or brought in step. */
@@ -396,7 +415,7 @@ function stageCustom(
       })
     if (!edit.has(kind, object))
       fail('invalid', `no ${word} is named ${object}`, { field: `objects[${i}].name` })
-    const owner = ownerOf(edit, kind, object)
+    const owner = ownerIn(run, kind, object)
     return { kind, name: object, owned: shared !== true && (owner === null || owner === id) }
   })
   let doc = projectOf(edit, id)
@@ -438,18 +457,46 @@ const SECTIONS = [
   ['skills', 'skill'],
 ] as const satisfies readonly (readonly [keyof Catalog, PartKind])[]
 
-function stagePrune(run: ImportRun): void {
-  const { edit, catalog, declared, at } = run
+/** Projects that a pruning import deletes. */
+function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Set<string> {
   const named = new Set((catalog.projects ?? []).map((entry) => entry.name))
-  for (const [id, doc] of projectsOf(edit))
-    if (doc.template !== DEFAULT_TEMPLATE && !doc.draft && !named.has(doc.name) && edit.stored('project', id))
-      edit.remove('project', id)
+  const isKept = ({ name, template, draft }: ProjectDoc) =>
+    template === DEFAULT_TEMPLATE || draft || named.has(name) || spared.has(`projects:${name}`)
+  const found = [...projectsOf(edit)].filter(([id, doc]) => !isKept(doc) && edit.stored('project', id))
+  return new Set(found.map(([id]) => id))
+}
+
+/** What the file names stays, also where nobody else uses it than a project that goes. */
+function keepNamed({ edit, catalog, doomed }: ImportRun): void {
+  if (doomed.size === 0) return
+  for (const [section, kind] of SECTIONS)
+    for (const { name } of (catalog[section] ?? []) as { name: string }[]) {
+      const users = edit.has(kind, name) ? usersOf(edit, kind, name) : []
+      if (users.length && users.every((id) => doomed.has(id)))
+        join(edit, kind, name, defaultProject(edit), false)
+    }
+}
+
+/** The project that a part belongs to and goes on belonging to. */
+function ownerIn({ edit, doomed }: ImportRun, kind: PartKind, name: string): string | null {
+  const owner = ownerOf(edit, kind, name)
+  if (owner === null || !doomed.has(owner)) return owner
+  // It has two while the file is staged: the one that goes, and whom the file gave it.
+  const others = usersOf(edit, kind, name).filter((id) => !doomed.has(id))
+  return others.find((id) => projectOf(edit, id).uses[kind]?.[name]?.owned) ?? null
+}
+
+function stagePrune(run: ImportRun): void {
+  const { edit, catalog, declared, spared, doomed, at } = run
+  keepNamed(run)
+  for (const id of doomed) edit.remove('project', id)
   const planned = plannedBy(run)
   for (const [section, kind] of SECTIONS) {
     const kept = new Set((catalog[section] as { name: string }[] | undefined)?.map(({ name }) => name))
     for (const { name, doc } of declared.kinds[kind].list() as Stored[]) {
       const isInternal = kind === 'source' && connectorOf(String(doc.connector)).internal === true
       if (kept.has(name) || isInternal || planned.has(`${kind}:${name}`)) continue
+      if (spared.has(`${section}:${name}`)) continue
       if (doc.prevent_destroy === true) at([], () => fail('invalid', guardSentence(kind, name)))
       else edit.remove(kind, name)
     }
@@ -467,7 +514,7 @@ function plannedBy({ edit }: ImportRun): Set<string> {
 }
 
 /** Wakes and handoffs of hand-made projects that neither an agent's entry nor a row says. */
-function pruneWiring({ edit, catalog }: ImportRun): void {
+function pruneWiring({ edit, catalog, spared }: ImportRun): void {
   const said = new Set<string>()
   for (const row of catalog.wiring ?? [])
     said.add(
@@ -477,14 +524,16 @@ function pruneWiring({ edit, catalog }: ImportRun): void {
     )
   const ofAgent = new Map((catalog.agents ?? []).map((entry) => [entry.name, entry]))
   for (const [id, doc] of projectsOf(edit)) {
-    if (doc.plan) continue
+    if (doc.plan || spared.has(`projects:${doc.name}`)) continue
     const wakes = Object.fromEntries(
       Object.entries(doc.wakes ?? {}).map(([trigger, agents]) => [
         trigger,
         Object.fromEntries(
           Object.entries(agents).filter(
             ([agent]) =>
-              said.has(`${doc.name}|${trigger}>${agent}`) || ofAgent.get(agent)?.trigger === trigger,
+              said.has(`${doc.name}|${trigger}>${agent}`) ||
+              spared.has(`agents:${agent}`) ||
+              ofAgent.get(agent)?.trigger === trigger,
           ),
         ),
       ]),
@@ -499,6 +548,7 @@ function pruneWiring({ edit, catalog }: ImportRun): void {
               Object.entries(targets).filter(
                 ([to]) =>
                   said.has(`${doc.name}|${agent}/${verdict}/${to}`) ||
+                  spared.has(`agents:${agent}`) ||
                   ofAgent
                     .get(agent)
                     ?.handoffs?.some((row) => row.agent === to && row.verdict.toLowerCase() === verdict),

@@ -74,6 +74,8 @@ export interface Setting {
   /** What opening the browser does. */
   browse?: Io['browse']
   interrupted?: AbortSignal
+  /** Told what the command says on standard output, as it does. */
+  told?(text: string): void
 }
 
 /** Runs one command line with an empty data home; waiting takes no time. */
@@ -84,6 +86,7 @@ export async function svc(argv: string[], setting: Setting = {}): Promise<Ran> {
   const io: Io = {
     out: (text) => {
       result.out += text
+      setting.told?.(text)
     },
     err: (text) => {
       result.err += text

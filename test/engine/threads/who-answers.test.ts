@@ -147,7 +147,7 @@ describe('a call that only reads', () => {
       'in-plain-text',
     )
     const read = (await reader.readCatalogFile!({ yaml, name: 'read' })) as CatalogRead
-    expect(JSON.stringify(read.kept)).not.toContain('in-plain-text')
+    expect(JSON.stringify(read.files)).not.toContain('in-plain-text')
     const done = await writer.importCatalog({ yaml: 'no: [catalog' }, BY, read)
     expect(done).toMatchObject({ name: 'read', plan: { creates: 0 } })
     expect(await engine.getProject('Storefront')).toMatchObject({ goal: 'Catch them' })

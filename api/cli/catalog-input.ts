@@ -1,0 +1,132 @@
+/** What `svc catalog` is given: a file, a folder, several of them or standard input, as the API takes them. */
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, normalize } from 'node:path'
+import {
+  type CatalogText,
+  type Composed,
+  compose,
+  isFolder,
+  needsComposing,
+  pathAtOffset,
+  type Root,
+  readIncluded,
+  readPath,
+  rootOf,
+  UnreadablePath,
+} from '../../engine/files.ts'
+import type { CatalogCheck, CatalogProblem } from '../../schemas/types.ts'
+import { problemsError } from './catalog-text.ts'
+import { CliError, EXIT } from './exit.ts'
+import { readText, STANDARD, shownFile } from './files.ts'
+import type { Io } from './terminal.ts'
+
+export interface InputFlags {
+  /** Name of an environment, or a file of one. */
+  env?: string
+  /** What it is remembered by. */
+  name?: string
+}
+
+export interface CatalogInput {
+  /** What it is called in sentences. */
+  shown: string
+  /** As the API takes it. */
+  texts: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>
+  /** What was put together; null: one file that is sent as it is. */
+  composed: Composed | null
+  /** A problem of the daemon with the file and line that it is about. */
+  placed(problem: CatalogProblem): CatalogProblem
+}
+
+/**
+ * Reads what is given. One file that says all by itself is taken as it is, to the byte.
+ * @throws CliError 65 with every problem of what was put together, 66 for a path that cannot be read
+ */
+export async function readInput(io: Io, paths: readonly string[], flags: InputFlags): Promise<CatalogInput> {
+  const [path = '.', ...more] = paths
+  if (more.length === 0 && flags.env === undefined && (path === STANDARD || !isFolder(path))) {
+    const yaml = await readText(io, path)
+    if (!needsComposing(yaml)) return oneFile(path, yaml, flags)
+  }
+  const composed = await composeInput(io, paths, flags)
+  if (composed.problems.length) throw problemsError(path, composed.problems)
+  const [first, ...others] = composed.owned.map(({ name, text }) => ({ name, yaml: text }))
+  // A file that says all by itself is sent as it is: its comments and places are then remembered, too.
+  if (composed.isPlain) {
+    const { path: file, text } = composed.files[0]!
+    const one = oneFile(file, text, flags)
+    const isOne = more.length === 0 && !isFolder(path)
+    return { ...one, composed, texts: isOne ? one.texts : { yaml: text, name: first!.name } }
+  }
+  return {
+    shown: shownPaths(paths),
+    texts: { ...first!, ...(others.length ? { others } : {}) },
+    composed,
+    placed: (problem) => ({ ...problem, ...composed.locate(pathOf(composed, problem)) }),
+  }
+}
+
+function oneFile(path: string, yaml: string, { name }: InputFlags): CatalogInput {
+  const file = path === STANDARD ? {} : { file: basename(path) }
+  return {
+    shown: shownFile(path),
+    texts: { yaml, ...file, ...(name === undefined ? {} : { name }) },
+    composed: null,
+    placed: (problem) => ({ ...problem, file: path }),
+  }
+}
+
+/** Everything that is given, put together, with its problems. @throws CliError 65, 66 */
+export async function composeInput(
+  io: Io,
+  paths: readonly string[],
+  { env, name }: InputFlags,
+): Promise<Composed> {
+  const given = paths.length ? paths : ['.']
+  const roots: Root[] = []
+  for (const path of given) {
+    const root =
+      path === STANDARD
+        ? { name: 'catalog', files: [{ path: STANDARD, text: await readText(io, STANDARD) }] }
+        : unreadable(() => rootOf(path))
+    roots.push(name === undefined ? root : { ...root, name })
+  }
+  const isFile = env !== undefined && /[/\\]|\.ya?ml$/i.test(env)
+  const overlays: CatalogText[] = isFile ? unreadable(() => readPath(env)) : []
+  return compose({ roots, read: readIncluded, environment: isFile ? null : (env ?? null), overlays })
+}
+
+function unreadable<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof UnreadablePath)) throw error
+    throw new CliError(error.message, error.isText ? EXIT.data : EXIT.input)
+  }
+}
+
+const shownPaths = (paths: readonly string[]): string =>
+  (paths.length ? paths : ['.']).map(shownFile).join(', ')
+
+/** The path of a problem in what was put together: as its words say, and as precisely as its column does. */
+function pathOf({ owned }: Composed, { path, file, line, column }: CatalogProblem): (string | number)[] {
+  const steps = stepsOf(path)
+  const text = (owned.find(({ name }) => name === file) ?? owned[0])?.text
+  if (steps.length < 2 || text === undefined || line !== 1) return steps
+  const inner = pathAtOffset(text, column - 1).slice(2)
+  return inner.length > steps.length - 2 ? [...steps.slice(0, 2), ...inner] : steps
+}
+
+/** triggers[2].sources as steps. */
+function stepsOf(path: string): (string | number)[] {
+  const steps = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g
+  return [...path.matchAll(steps)].map(([, index, quoted, word]) =>
+    index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : word!,
+  )
+}
+
+/** A file that a test names, by its path from the file of the test. @throws Error */
+export function readBeside(from: string, path: string): { path: string; bytes: Uint8Array } {
+  const file = path.startsWith('/') ? path : normalize(join(dirname(from), path))
+  return { path: file, bytes: readFileSync(file) }
+}

@@ -1,0 +1,23 @@
+/** Tapes as files: the answers of models to what one test or one scenario asks. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { TapeFile } from '../../engine/local.ts'
+import { CliError, EXIT } from './exit.ts'
+
+/** @returns null where there is none. @throws CliError 65 where it is no tape */
+export function readTape(file: string): TapeFile | null {
+  if (!existsSync(file)) return null
+  try {
+    const tape = JSON.parse(readFileSync(file, 'utf8')) as TapeFile
+    if (tape.version === 1 && Array.isArray(tape.calls)) return tape
+  } catch {
+    // Said below.
+  }
+  throw new CliError(`${file} is no tape that --record wrote`, EXIT.data)
+}
+
+/** Writes a tape, and its folder where there is none. */
+export function writeTape(file: string, tape: TapeFile): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify(tape, null, 1)}\n`)
+}

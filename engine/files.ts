@@ -1,0 +1,13 @@
+/**
+ * What the doors may import for catalog files alone: read, put together, laid out and looked through without an
+ * engine, and without loading one.
+ */
+export {
+  type Composed,
+  compose,
+  needsComposing,
+  type Root,
+} from './gitops/compose.ts'
+export { isFolder, readIncluded, readPath, rootOf, UnreadablePath } from './gitops/folder.ts'
+export { pathAtOffset } from './gitops/json-path.ts'
+export type { CatalogText } from './gitops/nodes.ts'

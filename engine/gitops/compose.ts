@@ -1,0 +1,492 @@
+/**
+ * Many texts as one catalog: what a folder, several files and what they include declare, with the changes and values
+ * of one environment. Pure: texts come in, and a reader for what they include; a document comes out that knows where
+ * each value was written.
+ */
+import type { Catalog } from '../../schemas/types.ts'
+import { identityOf, SECTIONS, type Section, titleOf } from '../declared/catalog-text/render.ts'
+import { rootBreaches, shapeOf } from '../declared/catalog-text/shape.ts'
+import { type Path, pathText } from '../declared/catalog-text/tree.ts'
+import {
+  type CatalogText,
+  type FilePlace,
+  type FileProblem,
+  fieldOf,
+  type MapValue,
+  mapAt,
+  placeOf,
+  placeText,
+  plain,
+  problemAt,
+  readValue,
+  type Spot,
+  spotAt,
+  textIn,
+  type Value,
+} from './nodes.ts'
+import { isRemoval, patched } from './overlay.ts'
+import { EnvironmentValues, type Told } from './values.ts'
+
+/** Files that are put together at most, and their characters. */
+const FILES_MAX = 10_000
+const CHARACTERS_MAX = 64 * 1024 * 1024
+/** Problems told at most. */
+const PROBLEMS_TOLD = 200
+
+/** Texts that were given together, such as a folder. */
+export interface Root {
+  /** What the instance remembers their parts by, where no file says `catalog`. */
+  name: string
+  files: readonly CatalogText[]
+}
+
+export interface ComposeInput {
+  roots: readonly Root[]
+  /** The files that `include` names in the file `from`. @throws Error that says why there are none */
+  read?(from: string, path: string): CatalogText[]
+  /** The environment that is chosen; null: none, the catalog as it is. */
+  environment?: string | null
+  /** Files of the environment that lie elsewhere. */
+  overlays?: readonly CatalogText[]
+}
+
+/** The parts of one owner, as the API takes them. */
+export interface OwnedCatalog {
+  name: string
+  /** Whether a file carries the name under `catalog`. */
+  isNamed: boolean
+  /** Compact JSON. */
+  text: string
+}
+
+/** A list entry of a file that the daemon does not read, such as a test. */
+export interface Beside {
+  value: Value
+  file: string
+}
+
+export interface Composed {
+  /** All that is declared; null with a problem. */
+  catalog: Catalog | null
+  /** The same by owner, in the order in which the sections of `catalog` have their entries; empty with a problem. */
+  owned: OwnedCatalog[]
+  problems: FileProblem[]
+  warnings: FileProblem[]
+  /** Tests of the files, and what they say under `lint`. */
+  tests: Beside[]
+  lint: Beside[]
+  /** Files of rules of a team's own. */
+  rules: Beside[]
+  files: readonly CatalogText[]
+  /** Whether it is one text that says all by itself, as an instance reads it. */
+  isPlain: boolean
+  /** Environments that the files have. */
+  environments: string[]
+  /** Where what is at a path of `catalog` was written. */
+  locate(path: Path, isKey?: boolean): FilePlace
+}
+
+/** Of the names of kinds in files of one part. */
+const KINDS: Readonly<Record<string, Section>> = {
+  source: 'sources',
+  trigger: 'triggers',
+  agent: 'agents',
+  mcp_server: 'mcp_servers',
+  'mcp server': 'mcp_servers',
+  project: 'projects',
+  skill: 'skills',
+}
+
+/** Keys of a file of one part that are no field of it. */
+const BESIDE = ['kind', 'catalog', 'environment', 'tests', 'lint', 'include', 'values']
+
+/** Keys of a file that an instance does not read. */
+const MANY = ['kind', 'include', 'environment', 'values']
+
+interface Owner {
+  name: string
+  isNamed: boolean
+}
+
+interface Part {
+  section: Section
+  entry: MapValue
+  owner: Owner
+  /** The name that it is told apart by; null: it has none. */
+  identity: string | null
+}
+
+/** A text that was read. */
+interface File {
+  of: CatalogText
+  root: Root
+  value: MapValue
+  environment: string | null
+}
+
+/** Puts texts together. Every problem is told with its file, line and column. */
+export function compose(input: ComposeInput): Composed {
+  return new Composition(input).run()
+}
+
+class Composition {
+  private readonly told: Told = { problems: [], warnings: [] }
+  private readonly values = new EnvironmentValues(this.told)
+  private readonly files: File[] = []
+  private readonly texts: CatalogText[] = []
+  private readonly owners = new Map<string, Owner>()
+  private readonly folders = new Map<string, Owner>()
+  private readonly parts: Part[] = []
+  private readonly known = new Map<string, Part>()
+  private isPlain = true
+  private readonly beside = { tests: [] as Beside[], lint: [] as Beside[], rules: [] as Beside[] }
+
+  constructor(private readonly input: ComposeInput) {}
+
+  run(): Composed {
+    const { environment = null } = this.input
+    this.load()
+    for (const file of this.files) this.nameFolder(file)
+    const base = this.files.filter((file) => file.environment === null)
+    const environments = [...new Set(this.files.flatMap((file) => file.environment ?? []))].sort()
+    const overlays = this.files.filter(
+      (file) => file.environment !== null && (file.environment === environment || this.isOverlay(file)),
+    )
+    if (environment !== null && overlays.length === 0) this.unknownEnvironment(environment, environments)
+    for (const file of base) this.declare(file)
+    for (const file of overlays) this.applyOverlay(file)
+    this.resolve(environment)
+    return this.composed(environments)
+  }
+
+  private isOverlay(file: File): boolean {
+    return this.input.overlays?.some(({ path }) => path === file.of.path) ?? false
+  }
+
+  private unknownEnvironment(name: string, known: readonly string[]): void {
+    const of = this.texts[0] ?? { path: this.input.roots[0]?.name ?? '', text: '' }
+    const there = known.length ? `there are ${known.join(', ')}` : 'no file has one'
+    this.told.problems.push(
+      problemAt({ of, start: 0, end: 0 }, `no file says environment: ${name}; ${there}`),
+    )
+  }
+
+  /* Reading */
+
+  private load(): void {
+    const seen = new Set<string>()
+    let characters = 0
+    const take = (of: CatalogText, root: Root): void => {
+      if (seen.has(of.path)) return
+      seen.add(of.path)
+      characters += of.text.length
+      if (seen.size > FILES_MAX || characters > CHARACTERS_MAX) {
+        if (this.told.problems.some(({ path }) => path === 'files')) return
+        const bound = `at most ${FILES_MAX} files of ${CHARACTERS_MAX / 1024 / 1024} MiB together are read`
+        this.told.problems.push({ ...problemAt({ of, start: 0, end: 0 }, bound), path: 'files' })
+        return
+      }
+      this.texts.push(of)
+      const { value, problems, merges } = readValue(of)
+      if (merges || this.texts.length > 1) this.isPlain = false
+      this.told.problems.push(...problems)
+      if (value === null || (value.kind === 'scalar' && value.value === null)) return
+      if (value.kind !== 'map') {
+        this.told.problems.push(
+          problemAt(value.spot, `the file must be a map of sections: ${SECTIONS.join(', ')}`),
+        )
+        return
+      }
+      if (value.fields.has('rules')) {
+        this.beside.rules.push({ value, file: of.path })
+        return
+      }
+      if (MANY.some((key) => value.fields.has(key))) this.isPlain = false
+      this.files.push({ of, root, value, environment: this.environmentOf(value) })
+      for (const included of this.included(of, value)) take(included, root)
+    }
+    for (const root of this.input.roots) for (const of of root.files) take(of, root)
+    const [first = { name: 'catalog', files: [] }] = this.input.roots
+    for (const of of this.input.overlays ?? []) {
+      take(of, first)
+      const file = this.files.find((one) => one.of.path === of.path)
+      if (file) file.environment ??= this.input.environment ?? of.path
+    }
+  }
+
+  private environmentOf(value: MapValue): string | null {
+    const field = value.fields.get('environment')
+    if (!field) return null
+    const name = plain(field.value)
+    if (typeof name === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) return name
+    this.told.problems.push(
+      problemAt(field.value.spot, 'environment must be a name: letters, digits, dots, dashes, underscores'),
+    )
+    return ''
+  }
+
+  private included(of: CatalogText, value: MapValue): CatalogText[] {
+    const include = fieldOf(value, 'include')
+    if (!include) return []
+    const entries = include.kind === 'list' ? include.items : [include]
+    return entries.flatMap((entry) => {
+      const path = entry.kind === 'scalar' ? entry.value : undefined
+      if (typeof path !== 'string' || path === '') {
+        this.told.problems.push(problemAt(entry.spot, 'include is a path, or a list of paths'))
+        return []
+      }
+      if (!this.input.read) {
+        this.told.problems.push(problemAt(entry.spot, `${path} cannot be included here`))
+        return []
+      }
+      try {
+        return this.input.read(of.path, path)
+      } catch (error) {
+        this.told.problems.push(problemAt(entry.spot, (error as Error).message))
+        return []
+      }
+    })
+  }
+
+  /* Owners */
+
+  /** `catalog` in the file catalog.yaml of a folder names what is in the folder; in any other file that file. */
+  private nameFolder({ of, value }: File): void {
+    const name = textIn(value, 'catalog')
+    if (name !== undefined && /(^|\/)catalog\.ya?ml$/.test(of.path))
+      this.folders.set(folderOf(of.path), this.owner(name, true))
+  }
+
+  private ownerOf({ of, root, value }: File): Owner {
+    const own = textIn(value, 'catalog')
+    if (own !== undefined) return this.owner(own, true)
+    for (let folder = folderOf(of.path); ; folder = folderOf(folder)) {
+      const named = this.folders.get(folder)
+      if (named) return named
+      if (folder === '') return this.owner(root.name, false)
+    }
+  }
+
+  private owner(name: string, isNamed: boolean): Owner {
+    const known = this.owners.get(name)
+    if (known) {
+      known.isNamed ||= isNamed
+      return known
+    }
+    const owner = { name, isNamed }
+    this.owners.set(name, owner)
+    return owner
+  }
+
+  /* Parts */
+
+  private declare(file: File): void {
+    const owner = this.ownerOf(file)
+    const values = fieldOf(file.value, 'values')
+    if (values) this.values.declare(values)
+    for (const [section, entry] of this.entriesOf(file)) {
+      const identity = entry.kind === 'map' ? identityIn(section, entry) : null
+      if (entry.kind !== 'map') this.told.problems.push(problemAt(entry.spot, 'must be a map of fields'))
+      else this.add({ section, entry, owner, identity })
+    }
+  }
+
+  private add(part: Part): void {
+    const key = `${part.section} ${part.identity}`
+    const other = part.identity === null ? undefined : this.known.get(key)
+    if (other) {
+      const at = nameSpot(part.entry)
+      const title = titleOf(part.section, plain(part.entry) as Record<string, unknown>)
+      const owners =
+        other.owner === part.owner
+          ? ''
+          : `: of the catalogs ${other.owner.name} and ${part.owner.name} one can own it`
+      this.told.problems.push(
+        problemAt(at, `${title} is already defined at ${placeText(nameSpot(other.entry))}${owners}`),
+      )
+      return
+    }
+    this.known.set(key, part)
+    this.parts.push(part)
+  }
+
+  private applyOverlay(file: File): void {
+    const owner = this.ownerOf(file)
+    const values = fieldOf(file.value, 'values')
+    if (values) this.values.setAll(values)
+    for (const [section, patch] of this.entriesOf(file)) {
+      if (patch.kind !== 'map') {
+        this.told.problems.push(problemAt(patch.spot, 'must be a map of fields'))
+        continue
+      }
+      const identity = identityIn(section, patch)
+      const base = identity === null ? undefined : this.known.get(`${section} ${identity}`)
+      if (isRemoval(patch)) this.remove(section, identity, base, patch)
+      else if (base) base.entry = patched(base.entry, patch)
+      else this.add({ section, entry: patch, owner, identity })
+    }
+  }
+
+  private remove(section: Section, identity: string | null, base: Part | undefined, patch: MapValue): void {
+    if (!base) {
+      const title = titleOf(section, plain(patch) as Record<string, unknown>)
+      this.told.problems.push(
+        problemAt(nameSpot(patch), `${title} is not in the catalog, and cannot be removed`),
+      )
+      return
+    }
+    this.known.delete(`${section} ${identity}`)
+    this.parts.splice(this.parts.indexOf(base), 1)
+  }
+
+  /** The entries of a file by section, in today's words. */
+  private entriesOf(file: File): [Section, Value][] {
+    const { value, of } = file
+    for (const field of ['tests', 'lint'] as const) {
+      const found = fieldOf(value, field)
+      if (found) this.beside[field].push({ value: found, file: of.path })
+    }
+    if (value.fields.has('kind')) return this.onePart(value)
+    const said = Object.fromEntries([...value.fields].map(([key, field]) => [key, headOf(field.value)]))
+    for (const { path, message, isKey } of rootBreaches(said))
+      this.told.problems.push(problemAt(spotAt(value, path, isKey), message, path))
+    const has = (section: string) => {
+      const at = fieldOf(value, section)
+      return at !== undefined && plain(at) !== null
+    }
+    if (has('usecases') && has('projects'))
+      this.told.problems.push(
+        problemAt(
+          spotAt(value, ['usecases'], true),
+          'usecases is the old word for projects; give one of the two',
+        ),
+      )
+    return SECTIONS.flatMap((section) => {
+      const isOld = section === 'projects' && !has('projects') && has('usecases')
+      const list = fieldOf(value, isOld ? 'usecases' : section)
+      if (!list || (list.kind === 'scalar' && list.value === null)) return []
+      if (list.kind !== 'list') {
+        this.told.problems.push(problemAt(list.spot, 'must be a list of entries', [section]))
+        return []
+      }
+      return list.items.map((entry): [Section, Value] => [section, isOld ? inTodaysWords(entry) : entry])
+    })
+  }
+
+  private onePart(value: MapValue): [Section, Value][] {
+    const { value: kind, key } = value.fields.get('kind')!
+    const section = KINDS[String(plain(kind))]
+    if (!section) {
+      this.told.problems.push(
+        problemAt(
+          kind.spot,
+          `kind must be one of ${Object.keys(KINDS)
+            .filter((one) => !one.includes(' '))
+            .join(', ')}`,
+        ),
+      )
+      return []
+    }
+    const fields = [...value.fields].filter(([name]) => !BESIDE.includes(name))
+    return [[section, mapAt(fields.length ? value.spot : key, fields)]]
+  }
+
+  /* The document */
+
+  private resolve(environment: string | null): void {
+    for (const part of this.parts) {
+      const entry = this.values.resolve(part.entry) as MapValue
+      if (entry !== part.entry) this.isPlain = false
+      part.entry = entry
+    }
+    this.beside.tests = this.beside.tests.map(({ value, file }) => ({
+      value: this.values.resolve(value),
+      file,
+    }))
+    this.values.finish(environment)
+  }
+
+  private composed(environments: string[]): Composed {
+    const owners = [...this.owners.values()]
+    const used = owners.filter((owner) => owner.isNamed || this.parts.some((part) => part.owner === owner))
+    const ordered = used.flatMap((owner) => this.parts.filter((part) => part.owner === owner))
+    const spot: Spot = { of: this.texts[0] ?? { path: '', text: '' }, start: 0, end: 0 }
+    const document = mapAt(spot, sectionsOf(spot, ordered))
+    const locate = (path: Path, isKey = false) => placeOf(spotAt(document, path, isKey))
+    const said = plain(document) as Record<string, unknown>
+    const shape = shapeOf(said, () => 1)
+    for (const { path, message, isKey } of shape.breaches)
+      this.told.problems.push({ ...locate(path, isKey), path: pathText(path), message })
+    const problems = inOrder(this.told.problems).slice(0, PROBLEMS_TOLD)
+    const isWhole = problems.length === 0
+    const owned = !isWhole
+      ? []
+      : used.map((owner): OwnedCatalog => {
+          const own = ordered.filter((part) => part.owner === owner)
+          const body = plain(mapAt(spot, sectionsOf(spot, own))) as object
+          const name = owner.isNamed ? { catalog: owner.name } : {}
+          return { ...owner, text: JSON.stringify({ ...name, ...body }) }
+        })
+    const [first] = this.input.roots
+    if (isWhole && owned.length === 0)
+      owned.push({ name: first?.name ?? 'catalog', isNamed: false, text: '{}' })
+    return {
+      catalog: isWhole ? shape.catalog : null,
+      owned,
+      problems,
+      warnings: inOrder(this.told.warnings),
+      ...this.beside,
+      files: this.texts,
+      isPlain: this.isPlain && this.files.length === 1,
+      environments,
+      locate,
+    }
+  }
+}
+
+function folderOf(path: string): string {
+  const end = path.lastIndexOf('/')
+  return end <= 0 ? '' : path.slice(0, end)
+}
+
+const identityIn = (section: Section, entry: MapValue): string | null => {
+  const scalars = [...entry.fields].flatMap(([name, { value }]) =>
+    value.kind === 'scalar' ? [[name, value.value] as const] : [],
+  )
+  return identityOf(section, Object.fromEntries(scalars))
+}
+
+const nameSpot = (entry: MapValue): Spot => fieldOf(entry, 'name')?.spot ?? entry.spot
+
+/** What the rules of the root look at: sections are looked at later, with their entries. */
+const headOf = (value: Value): unknown =>
+  value.kind === 'scalar' ? value.value : value.kind === 'list' ? [] : {}
+
+function inTodaysWords(entry: Value): Value {
+  if (entry.kind !== 'map' || !entry.fields.has('recipe') || entry.fields.has('template')) return entry
+  return mapAt(
+    entry.spot,
+    [...entry.fields].map(([name, field]) => [name === 'recipe' ? 'template' : name, field]),
+  )
+}
+
+const listAt = (spot: Spot, items: Value[]): Value => ({ kind: 'list', spot, items })
+
+/** The sections of these parts, in the order of a catalog. */
+function sectionsOf(spot: Spot, parts: readonly Part[]): [string, { key: Spot; value: Value }][] {
+  return SECTIONS.flatMap((section) => {
+    const entries = parts.filter((part) => part.section === section).map(({ entry }) => entry)
+    const at = entries[0]?.spot ?? spot
+    return entries.length ? [[section, { key: at, value: listAt(at, entries) }]] : []
+  })
+}
+
+function inOrder(problems: FileProblem[]): FileProblem[] {
+  return problems.toSorted(
+    (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0) || a.line - b.line || a.column - b.column,
+  )
+}
+
+/** Whether a text says what only `compose` reads; without it one file is taken as it is. */
+export const needsComposing = (text: string): boolean =>
+  /\b(include|values|environment|kind|rules)["']?\s*:|<<|\(\(/.test(text)

@@ -1,0 +1,196 @@
+/** The rules that svc brings: each says why in its message, and what to do. */
+import type { Catalog } from '../../schemas/types.ts'
+import { isPlainAt, pathOfPlace, secretPlaces } from '../declared/catalog/import-run.ts'
+import { secretParts } from '../net/address-secrets.ts'
+import { connectorOf, hasConnector } from '../sources/connectors/index.ts'
+
+/** A rule over a whole catalog. */
+export interface LintRule {
+  id: string
+  severity: 'note' | 'warning' | 'error'
+  /** What it is about, in a sentence. */
+  about: string
+  find(catalog: Catalog): { path: (string | number)[]; message: string }[]
+}
+
+type Path = (string | number)[]
+interface Said {
+  path: Path
+  message: string
+}
+interface LabelSaid {
+  name: string
+  type?: string
+  primary?: boolean
+}
+
+const labelsOf = (config: unknown): LabelSaid[] => {
+  const labels = (config as { labels?: unknown } | undefined)?.labels
+  return Array.isArray(labels) ? (labels as LabelSaid[]) : []
+}
+
+export const RULES: readonly LintRule[] = [
+  {
+    id: 'agent-without-budget',
+    severity: 'warning',
+    about: 'An agent has a budget, of one run or of its lifetime',
+    find: ({ agents = [] }) =>
+      agents.flatMap(({ name, budget_usd, run_budget_usd }, i) =>
+        budget_usd || run_budget_usd
+          ? []
+          : [
+              {
+                path: ['agents', i, 'name'],
+                message: `agent ${name} has no budget: give it run_budget_usd or budget_usd`,
+              },
+            ],
+      ),
+  },
+  {
+    id: 'agent-unreachable',
+    severity: 'warning',
+    about: 'Something wakes an agent, or hands over to it',
+    find: (catalog) => {
+      const reached = new Set([
+        ...(catalog.agents ?? []).flatMap(({ handoffs = [] }) => handoffs.map(({ agent }) => agent)),
+        ...(catalog.wiring ?? []).map((row) => ('wake' in row ? row.agent : row.to)),
+      ])
+      return (catalog.agents ?? []).flatMap(({ name, trigger }, i) =>
+        trigger || reached.has(name)
+          ? []
+          : [
+              {
+                path: ['agents', i, 'name'],
+                message: `nothing wakes agent ${name}, and nobody hands over to it`,
+              },
+            ],
+      )
+    },
+  },
+  {
+    id: 'trigger-unused',
+    severity: 'warning',
+    about: 'A trigger wakes an agent',
+    find: (catalog) => {
+      const used = new Set([
+        ...(catalog.agents ?? []).flatMap(({ trigger }) => trigger ?? []),
+        ...(catalog.wiring ?? []).flatMap((row) => ('wake' in row ? row.wake : [])),
+      ])
+      return (catalog.triggers ?? []).flatMap(({ name }, i) =>
+        used.has(name)
+          ? []
+          : [{ path: ['triggers', i, 'name'], message: `trigger ${name} wakes no agent of the catalog` }],
+      )
+    },
+  },
+  {
+    id: 'source-without-primary-label',
+    severity: 'warning',
+    about: 'A source has a primary label: without one its events are of no entity',
+    find: ({ sources = [] }) =>
+      sources.flatMap(({ name, connector, config }, i) =>
+        hasEntity(connector, labelsOf(config))
+          ? []
+          : [
+              {
+                path: ['sources', i, 'name'],
+                message: `source ${name} has no primary label: mark one of its labels with primary: true`,
+              },
+            ],
+      ),
+  },
+  {
+    id: 'source-unused',
+    severity: 'note',
+    about: 'A trigger reads a source',
+    find: ({ sources = [], triggers = [] }) => {
+      const read = new Set(triggers.flatMap((trigger) => trigger.sources))
+      return sources.flatMap(({ name }, i) =>
+        read.has(name) ? [] : [{ path: ['sources', i, 'name'], message: `no trigger reads source ${name}` }],
+      )
+    },
+  },
+  {
+    id: 'label-drift',
+    severity: 'warning',
+    about: 'One label has one name and one type in all sources',
+    find: labelDrift,
+  },
+  {
+    id: 'handoff-cycle',
+    severity: 'warning',
+    about: 'Agents do not hand over in a circle',
+    find: handoffCycles,
+  },
+  { id: 'plain-secret', severity: 'error', about: 'A secret is a reference, not text', find: plainSecrets },
+]
+
+function hasEntity(connector: string, labels: readonly LabelSaid[]): boolean {
+  if (labels.some(({ primary }) => primary === true) || !hasConnector(connector)) return true
+  const kind = connectorOf(connector)
+  const proposed = kind.mode === 'push' && labels.length === 0 ? (kind.labels ?? []) : []
+  return proposed.some(({ primary }) => primary) || kind.provides.some(({ primary }) => primary)
+}
+
+/** Labels whose names differ only in how they are written, or that are a number in one source and text in another. */
+function labelDrift({ sources = [] }: Catalog): Said[] {
+  const first = new Map<string, { name: string; type: string; source: string }>()
+  return sources.flatMap(({ name: source, config }, i) =>
+    labelsOf(config).flatMap(({ name, type = 'string' }, n): Said[] => {
+      if (typeof name !== 'string') return []
+      const bare = name.toLowerCase().replaceAll(/[_.-]/g, '')
+      const known = first.get(bare)
+      if (!known) {
+        first.set(bare, { name, type, source })
+        return []
+      }
+      const path: Path = ['sources', i, 'config', 'labels', n]
+      if (known.name !== name)
+        return [{ path, message: `label ${name} of ${source} is called ${known.name} in ${known.source}` }]
+      if (known.type === type) return []
+      return [
+        { path, message: `label ${name} of ${source} is ${type}, and ${known.type} in ${known.source}` },
+      ]
+    }),
+  )
+}
+
+function handoffCycles({ agents = [], wiring = [] }: Catalog): Said[] {
+  const edges = new Map<string, { to: string; path: Path }[]>()
+  const add = (from: string, to: string, path: Path) =>
+    edges.set(from, [...(edges.get(from) ?? []), { to, path }])
+  for (const [i, { name, handoffs = [] }] of agents.entries())
+    for (const [n, { agent }] of handoffs.entries()) add(name, agent, ['agents', i, 'handoffs', n])
+  for (const [i, row] of wiring.entries()) if ('to' in row) add(row.agent, row.to, ['wiring', i])
+  const found: Said[] = []
+  const done = new Set<string>()
+  const visit = (agent: string, way: readonly string[]): void => {
+    if (done.has(agent)) return
+    for (const { to, path } of edges.get(agent) ?? []) {
+      const at = [...way, agent].indexOf(to)
+      if (at >= 0)
+        found.push({
+          path,
+          message: `handoffs go in a circle: ${[...[...way, agent].slice(at), to].join(' → ')}`,
+        })
+      else visit(to, [...way, agent])
+    }
+    done.add(agent)
+  }
+  for (const agent of edges.keys()) visit(agent, [])
+  return found
+}
+
+/** What templates take as secrets is not known without the templates of an instance: their addresses alone are looked at. */
+const NO_TEMPLATES = { secretParams: () => [] }
+
+function plainSecrets(catalog: Catalog): Said[] {
+  return secretPlaces(catalog, NO_TEMPLATES)
+    .filter(isPlainAt)
+    .map((place) => ({
+      path: pathOfPlace(place),
+      message: place.isAddress
+        ? `${place.inner.at(-1)} has a secret in plain text in it: ${secretParts(place.value).join(', ')}`
+        : `${place.inner.at(-1)} is a secret in plain text: refer to a variable or to a stored credential`,
+    }))
+}

@@ -1,0 +1,109 @@
+/** Several catalogs of one import: one plan, each remembered by its own name, and who owns what. */
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../../../engine/local.ts'
+
+const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
+const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
+const json = (name: string, ...sources: string[]) =>
+  JSON.stringify({ catalog: name, sources: sources.map((one) => ({ name: one, connector: 'webhook' })) })
+const two = { yaml: json('shop', 'orders'), others: [{ name: 'ops', yaml: json('ops', 'logs') }] }
+
+describe('several catalogs', () => {
+  it('are one plan and one change, and each is remembered and compared by itself', async () => {
+    const engine = open()
+    const { plan, fingerprint } = await engine.checkCatalog(two)
+    expect(plan).toMatchObject({ creates: 3 })
+    const done = await engine.importCatalog({ ...two, fingerprint: fingerprint! }, BY)
+    expect(done).toMatchObject({ name: 'shop', change_set: 1 })
+    await engine.moveSource('logs', 'pause', BY)
+    const { files } = await engine.catalogDrift()
+    expect(files.map(({ name, plan: own }) => [name, own!.changes.length])).toEqual([
+      ['ops', 1],
+      ['shop', 0],
+    ])
+  })
+
+  it('are another plan when one of the others is another', async () => {
+    const engine = open()
+    const { fingerprint } = await engine.checkCatalog(two)
+    const other = { ...two, others: [{ name: 'ops', yaml: json('ops', 'traces') }] }
+    await expect(engine.importCatalog({ ...other, fingerprint: fingerprint! }, BY)).rejects.toMatchObject({
+      code: 'conflict',
+    })
+    expect(await engine.listSources()).toEqual([])
+  })
+
+  it('may not name one part twice, nor one catalog, and tell which has a problem', async () => {
+    const engine = open()
+    const twice = await engine.checkCatalog({
+      ...two,
+      others: [{ name: 'ops', yaml: json('ops', 'orders') }],
+    })
+    expect(twice.problems).toMatchObject([
+      {
+        file: 'ops',
+        message: expect.stringMatching(/is already defined at shop:1:\d+: one catalog can own it/),
+      },
+    ])
+    await expect(
+      engine.checkCatalog({ ...two, others: [{ name: 'shop', yaml: json('shop', 'x') }] }),
+    ).rejects.toThrow('others: shop is given twice')
+    const broken = await engine.checkCatalog({ ...two, others: [{ name: 'ops', yaml: 'sources: [{}]' }] })
+    expect(broken.problems[0]).toMatchObject({ file: 'ops', line: 1 })
+  })
+
+  it('own what they declare where they carry their name: another may not, and prunes none of it', async () => {
+    const engine = open()
+    await engine.importCatalog(two, BY)
+    const taken = await engine.checkCatalog({ yaml: json('web', 'orders') })
+    expect(taken.problems).toMatchObject([
+      { message: expect.stringContaining('belongs to the catalog shop') },
+    ])
+    await expect(engine.importCatalog({ yaml: json('web', 'orders') }, BY)).rejects.toMatchObject({
+      code: 'invalid',
+    })
+    await engine.importCatalog({ yaml: json('web', 'pages'), prune: true }, BY)
+    expect((await engine.listSources()).map(({ name }) => name)).toEqual(['logs', 'orders', 'pages'])
+    await engine.forgetCatalogFile('shop')
+    const { plan } = await engine.checkCatalog({ yaml: json('web', 'pages'), prune: true })
+    expect(plan!.changes.filter(({ action }) => action === 'delete').map(({ name }) => name)).toEqual([
+      'orders',
+    ])
+  })
+
+  it('hold no secret in what is remembered of them', async () => {
+    const engine = open()
+    const source = {
+      ...{ name: 'orders', connector: 'webhook' },
+      config: { signature_scheme: 'github', signature_secret: 'CANARY-7' },
+    }
+    const yaml = JSON.stringify({ catalog: 'shop', sources: [source] })
+    await engine.importCatalog({ ...two, yaml }, BY)
+    expect(await engine.exportCatalog()).not.toContain('CANARY')
+    expect((await engine.catalogDrift()).drifted).toBe(false)
+  })
+})
+
+describe('one text', () => {
+  it('does not take what only files that are put together say', async () => {
+    const { problems } = await open().checkCatalog({
+      yaml: 'include: [a.yaml]\nenvironment: prod\nvalues: { a: 1 }\n',
+    })
+    expect(problems.map(({ line, message }) => [line, message.split(' ')[0]])).toEqual([
+      [1, 'include'],
+      [2, 'environment'],
+      [3, 'values'],
+    ])
+  })
+
+  it('of compact JSON is read as the same text of YAML is, and its problems have places', async () => {
+    const engine = open()
+    const nested = `{"sources":[{"name":"a","connector":"webhook","config":${'['.repeat(150)}${']'.repeat(150)}}]}`
+    expect((await engine.checkCatalog({ yaml: nested })).problems[0]!.message).toContain('deep')
+    const twice = '{"sources":[{"name":"a","name":"b","connector":"webhook"}]}'
+    expect((await engine.checkCatalog({ yaml: twice })).problems[0]).toMatchObject({
+      message: 'name is already given at line 1',
+      column: 25,
+    })
+  })
+})

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { compose } from '../../../engine/gitops/compose.ts'
+import { lintCatalog } from '../../../engine/gitops/lint.ts'
+
+const lint = (text: string, rules = '') => {
+  const files = [{ path: 'shop.yaml', text }, ...(rules ? [{ path: 'rules.yaml', text: rules }] : [])]
+  const composed = compose({ roots: [{ name: 'shop', files }] })
+  expect(composed.problems).toEqual([])
+  const { findings, problems } = lintCatalog(composed)
+  return {
+    found: findings.map(({ rule, severity, line }) => `${line} ${rule} ${severity}`),
+    messages: findings.map(({ message }) => message),
+    problems: problems.map(({ file, line, message }) => `${file}:${line}: ${message}`),
+  }
+}
+const source = (name: string, labels: string, more = '') =>
+  `  - name: ${name}\n    connector: webhook\n    config: { labels: [${labels}]${more} }\n`
+const primary = '{ name: service, field: service, primary: true }'
+const trigger = '  - { name: t, sources: [a], condition: { event: any } }\n'
+const agent = (name: string, more: string) => `  - { name: ${name}, prompt: Look, ${more} }\n`
+
+describe('the rules of svc', () => {
+  it('find nothing in a catalog that is as it should be', () => {
+    expect(
+      lint(
+        `sources:\n${source('a', primary)}triggers:\n${trigger}agents:\n${agent('x', 'trigger: t, run_budget_usd: 1')}`,
+      ).found,
+    ).toEqual([])
+  })
+
+  it('find an agent without a budget, or that nothing reaches, and a trigger and a source that nothing uses', () => {
+    expect(
+      lint(
+        `sources:\n${source('a', primary)}${source('b', primary)}triggers:\n${trigger}agents:\n${agent('x', 'daily_cap: 5')}`,
+      ).found,
+    ).toEqual([
+      '5 source-unused note',
+      '9 trigger-unused warning',
+      '11 agent-without-budget warning',
+      '11 agent-unreachable warning',
+    ])
+  })
+
+  it('find a source without a primary label, but where its connector knows the entity', () => {
+    const found = (labels: string, connector: string) =>
+      lint(`sources:\n${source('a', labels).replace('webhook', connector)}triggers:\n${trigger}`).found
+    expect(found('{ name: status, field: status }', 'webhook')).toContain(
+      '2 source-without-primary-label warning',
+    )
+    expect(found('', 'otlp').join()).not.toContain('primary')
+  })
+
+  it('find labels that drift in name or type', () => {
+    const { messages } = lint(
+      `sources:\n${source('a', `${primary}, { name: status, field: s, type: number }`)}${source('b', `{ name: Service, field: s, primary: true }, { name: status, field: s }`)}triggers:\n${trigger.replace('[a]', '[a, b]')}`,
+    )
+    expect(messages).toContain('label Service of b is called service in a')
+    expect(messages).toContain('label status of b is string, and number in a')
+  })
+
+  it('find handoffs that go in a circle, once', () => {
+    const { messages } = lint(
+      `sources:\n${source('a', primary)}triggers:\n${trigger}agents:\n${agent('x', 'trigger: t, budget_usd: 1, verdicts: [go], handoffs: [{ verdict: go, agent: y }]')}${agent('y', 'budget_usd: 1, verdicts: [go], handoffs: [{ verdict: go, agent: x }]')}`,
+    )
+    expect(messages).toEqual(['handoffs go in a circle: x → y → x'])
+  })
+
+  it('find a secret in plain text, without saying it', () => {
+    const { found, messages } = lint(
+      `sources:\n${source('a', primary, ', signature_scheme: github, signature_secret: CANARY-9')}${source('b', primary, ', signature_scheme: github, signature_secret: "$' + '{SVC_SECRET_B}"')}triggers:\n${trigger.replace('[a]', '[a, b]')}`,
+    )
+    expect(found).toEqual(['4 plain-secret error', '9 trigger-unused warning'])
+    expect(messages.join()).not.toContain('CANARY')
+  })
+})
+
+describe('a rule', () => {
+  const unused = `sources:\n${source('a', primary)}triggers:\n${trigger}`
+
+  it('is switched off or made more severe in the files, and one that is not there is told', () => {
+    expect(lint(`${unused}lint: { trigger-unused: error }\n`).found).toEqual(['6 trigger-unused error'])
+    expect(lint(`${unused}lint: { trigger-unused: off }\n`).found).toEqual([])
+    expect(lint(`${unused}lint: { trigger-unusd: off }\n`).problems).toEqual([
+      'shop.yaml:7: no lint rule is called trigger-unusd',
+    ])
+  })
+
+  it('is switched off by a comment on the part, above it, or for the file', () => {
+    const above = unused.replace(
+      '  - { name: t',
+      '  # lint-off trigger-unused: read by people\n  - { name: t',
+    )
+    expect(lint(above).found).toEqual([])
+    expect(lint(unused.replace('any } }', 'any } } # lint-off trigger-unused')).found).toEqual([])
+    expect(lint(`# lint-off-file trigger-unused\n${unused}`).found).toEqual([])
+    expect(lint(above.replace('lint-off trigger', 'lint-off agent')).found).toHaveLength(1)
+  })
+
+  it('of a team is a JSON Schema that each part of a kind fits', () => {
+    const rules = `rules:
+  - id: team/cooldown
+    for: trigger
+    severity: error
+    message: a trigger says its cooldown
+    schema: { required: [cooldown] }
+`
+    const { found, messages } = lint(`${unused}lint: { trigger-unused: off }\n`, rules)
+    expect(found).toEqual(['6 team/cooldown error'])
+    expect(messages).toEqual(['t: a trigger says its cooldown (cooldown is required)'])
+    expect(lint(unused, rules.replace('[cooldown]', '5')).problems[0]).toContain('rules.yaml:6: schema:')
+    expect(lint(unused, rules.replace('for: trigger', 'for: view')).problems).toEqual([
+      'rules.yaml:2: for must be one of source, trigger, agent, mcp_server, project, skill',
+    ])
+  })
+})
