@@ -36,6 +36,7 @@ const rooms = [
   ['agents', 'agents know no project', ['^engine/agents/(evals/run|runs/making|runs/types)\\.ts$']],
   ['incidents', 'incidents know no project', []],
   ['declared', 'what is declared knows no graph', []],
+  ['forecast', 'what a change would have done knows no graph', []],
   ['graph', 'the graph is a projection', []],
   ['operations', 'an operation knows no thread', []],
   ['roles', 'a role does not know where it runs', []],

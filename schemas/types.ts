@@ -3137,6 +3137,7 @@ export interface CatalogChecked {
    * Name an import would remember the file by.
    */
   name: string
+  backtest?: PlanBacktest
 }
 /**
  * A problem in a catalog file.
@@ -3170,6 +3171,331 @@ export interface CatalogProblem {
    * Kind of a warning.
    */
   code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
+}
+/**
+ * What a change would have done over stored events.
+ */
+export interface PlanBacktest {
+  /**
+   * Start.
+   */
+  from: string
+  /**
+   * End.
+   */
+  to: string
+  /**
+   * Days between them.
+   */
+  days: number
+  /**
+   * Length of a bucket.
+   */
+  bucket: string
+  /**
+   * Events looked at.
+   */
+  scanned: number
+  /**
+   * True when there were more events than are looked at: from is later than asked.
+   */
+  is_cut: boolean
+  /**
+   * Triggers that the change reaches, by name.
+   */
+  triggers: PlanBacktestTrigger[]
+  /**
+   * Triggers that it does not reach: they fire as they do.
+   */
+  unreached: number
+  /**
+   * Sources whose events would be labelled otherwise.
+   */
+  labels: PlanBacktestLabels[]
+  /**
+   * Agents that these triggers wake.
+   */
+  agents: PlanBacktestAgent[]
+  /**
+   * What could not be worked out, in sentences.
+   */
+  notes: string[]
+}
+/**
+ * What a change would have done to one trigger.
+ */
+export interface PlanBacktestTrigger {
+  /**
+   * Name.
+   */
+  trigger: string
+  /**
+   * What of it changes: itself, the events of its sources, or only which agents it wakes.
+   */
+  change: 'created' | 'changed' | 'deleted' | 'source' | 'wiring'
+  /**
+   * What it says, after the change where it is still there.
+   */
+  sentence: string
+  /**
+   * As it is; null: there is none.
+   */
+  before: null | PlanBacktestSide
+  /**
+   * As it would be; null: it is deleted.
+   */
+  after: null | PlanBacktestSide
+  /**
+   * Firings there would be and are not now.
+   */
+  added: number
+  /**
+   * Firings there are and would not be.
+   */
+  gone: number
+  /**
+   * Firings of the same time and key, before and after.
+   */
+  same: number
+  /**
+   * Firings by key, those that differ most first, up to 50.
+   */
+  keys: {
+    /**
+     * Key.
+     */
+    key: string
+    /**
+     * Firings before.
+     */
+    before: number
+    /**
+     * Firings after.
+     */
+    after: number
+  }[]
+  /**
+   * Keys in all.
+   */
+  key_count: number
+  /**
+   * The newest firings, newest first: those that differ, then those that do not.
+   */
+  list: {
+    /**
+     * Fired.
+     */
+    at: string
+    /**
+     * Key.
+     */
+    key: string
+    /**
+     * Value.
+     */
+    value: number | null
+    /**
+     * It says that something is over.
+     */
+    resolved: boolean
+    /**
+     * Whether it is there before, after or both.
+     */
+    is: 'added' | 'gone' | 'same'
+  }[]
+  /**
+   * True when there are more firings than are listed.
+   */
+  is_cut: boolean
+  /**
+   * Firings over time.
+   */
+  buckets: {
+    /**
+     * Start.
+     */
+    at: string
+    /**
+     * Firings before.
+     */
+    before: number
+    /**
+     * Firings after.
+     */
+    after: number
+  }[]
+  /**
+   * What of it could not be worked out, in sentences.
+   */
+  notes: string[]
+}
+/**
+ * What one definition of a trigger would have done.
+ */
+export interface PlanBacktestSide {
+  /**
+   * Firings, without those that say that something is over.
+   */
+  firings: number
+  /**
+   * Firings that say that something is over.
+   */
+  resolved: number
+  /**
+   * Times that it was met within the cooldown of its key, and did not fire.
+   */
+  cooldown: number
+  /**
+   * Times that it was met while its key had fired and was not over.
+   */
+  active: number
+  /**
+   * Times that it was met and gathered into a burst.
+   */
+  folded: number
+  /**
+   * Times that it was met and held back by a limit of its storm.
+   */
+  held: number
+  /**
+   * Bursts of too few events.
+   */
+  dropped: number
+  /**
+   * Events that passed the filters and lack the label that is the key.
+   */
+  no_key: number
+  /**
+   * Events that passed the filters and lack the field that is looked at.
+   */
+  no_value: number
+  /**
+   * Events that passed the filters and came too late to be judged.
+   */
+  late: number
+  /**
+   * Times that it could not be evaluated.
+   */
+  errors: number
+}
+/**
+ * What a change would have done to the labels of the events of one source.
+ */
+export interface PlanBacktestLabels {
+  /**
+   * Name.
+   */
+  source: string
+  /**
+   * Its stored events that were labelled anew.
+   */
+  events: number
+  /**
+   * Labels that differ on any event, most first.
+   */
+  labels: {
+    /**
+     * Name; @type is the event type, @entity which label is the entity, @time the event time.
+     */
+    label: string
+    /**
+     * Events that would no longer have it.
+     */
+    lost: number
+    /**
+     * Events that would newly have it.
+     */
+    gained: number
+    /**
+     * Events with another value.
+     */
+    changed: number
+    /**
+     * Up to three.
+     */
+    examples: {
+      /**
+       * Event id.
+       */
+      event: string
+      /**
+       * Value now.
+       */
+      from: string | null
+      /**
+       * Value after the change.
+       */
+      to: string | null
+    }[]
+  }[]
+  /**
+   * Events that the changed source would not make of what it received.
+   */
+  not_stored: number
+  /**
+   * Events whose stored payload alone does not give them; their labels are taken as they are.
+   */
+  unreadable: number
+}
+/**
+ * How often an agent would be woken by the triggers of a change, and what that costs.
+ */
+export interface PlanBacktestAgent {
+  /**
+   * Name.
+   */
+  agent: string
+  /**
+   * Triggers of the change that wake it, before or after.
+   */
+  triggers: string[]
+  /**
+   * Firings in the span that wake it.
+   */
+  firings_before: number
+  /**
+   * Firings in the span that would wake it.
+   */
+  firings_after: number
+  runs_before: WeeklyRange
+  runs_after: WeeklyRange
+  /**
+   * Dollars; null where no run says what one costs.
+   */
+  usd_before: null | WeeklyRange
+  /**
+   * Dollars; null where no run says what one costs.
+   */
+  usd_after: null | WeeklyRange
+  /**
+   * Its newest runs that ended, which this is made of; 100 at most.
+   */
+  past_runs: number
+  /**
+   * What these cost on average; null: there are none, or what they cost is not known.
+   */
+  usd_per_run: number | null
+  /**
+   * How the ranges are made.
+   */
+  basis: string
+}
+/**
+ * What a week is expected to bring, and between what.
+ */
+export interface WeeklyRange {
+  /**
+   * On average.
+   */
+  expected: number
+  /**
+   * Lower end of the range.
+   */
+  low: number
+  /**
+   * Upper end of the range.
+   */
+  high: number
 }
 /**
  * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
@@ -15404,6 +15730,10 @@ export interface CatalogCheck {
    * Objects that may be deleted at most; 10 when absent.
    */
   max_deletions?: number
+  /**
+   * Beside the plan, what the change would have done over stored events so far back.
+   */
+  backtest?: string
 }
 /**
  * Body of POST /api/catalog/import.
@@ -16171,6 +16501,52 @@ export interface OtlpTraces {
     [k: string]: unknown
   }[]
   [k: string]: unknown
+}
+/**
+ * Body of POST /api/change-sets/backtest: exactly one of yaml, operations, proposal and plan.
+ */
+export interface PlanBacktestRequest {
+  /**
+   * How far back; 7d when absent.
+   */
+  window?: string
+  /**
+   * End; now when absent.
+   */
+  to?: string
+  /**
+   * A catalog file, as its import would change the instance.
+   */
+  yaml?: string
+  /**
+   * Of a catalog file: what it lacks is deleted.
+   */
+  prune?: boolean
+  /**
+   * Operations, as POST /api/change-sets takes them.
+   *
+   * @minItems 1
+   * @maxItems 5000
+   */
+  operations?: Operation[]
+  /**
+   * Version the writer of the operations saw.
+   */
+  base?: number
+  /**
+   * Id of a proposal.
+   */
+  proposal?: string
+  /**
+   * A plan of guided setup, as plan.json; what is left out is filled in.
+   */
+  plan?: {
+    [k: string]: unknown
+  }
+  /**
+   * Of a plan of guided setup: the draft it is of.
+   */
+  project?: string
 }
 /**
  * Body of PUT /api/settings/prices: the own prices, whole.
@@ -19555,6 +19931,11 @@ export interface SchemaTypes {
   'part-moved.json': PartMoved
   'part-written.json': PartWritten
   'plan-agent.json': PlanAgent
+  'plan-backtest-agent.json': PlanBacktestAgent
+  'plan-backtest-labels.json': PlanBacktestLabels
+  'plan-backtest-side.json': PlanBacktestSide
+  'plan-backtest-trigger.json': PlanBacktestTrigger
+  'plan-backtest.json': PlanBacktest
   'plan-knob.json': PlanKnob
   'plan-own-agent.json': PlanOwnAgent
   'plan-problem.json': PlanProblem
@@ -19653,6 +20034,7 @@ export interface SchemaTypes {
   'request-otlp-logs.json': OtlpLogs
   'request-otlp-metrics.json': OtlpMetrics
   'request-otlp-traces.json': OtlpTraces
+  'request-plan-backtest.json': PlanBacktestRequest
   'request-prices-write.json': PricesWrite
   'request-project-create.json': ProjectCreate
   'request-project-key-create.json': ProjectKeyCreate
@@ -19775,6 +20157,7 @@ export interface SchemaTypes {
   'verdict.json': Verdict
   'verified.json': Verified
   'wake.json': Wake
+  'weekly-range.json': WeeklyRange
   'why-record.json': WhyRecord
   'why-result.json': WhyResult
   'wiring.json': Wiring

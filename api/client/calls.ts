@@ -292,6 +292,8 @@ export const listChangeSets = 'GET /api/change-sets' as Call<T.ChangeSetsResult,
 export const applyChangeSet = 'POST /api/change-sets' as Call<T.ChangeApplied, { body: T.ChangeSetCreate }>
 /** One change-set. */
 export const getChangeSet = 'GET /api/change-sets/{id}' as Call<T.ChangeSet, { id: number }>
+/** What a change would have done over stored events; nothing is written. */
+export const backtestChange = 'POST /api/change-sets/backtest' as Call<T.PlanBacktest, { body: T.PlanBacktestRequest }>
 /** Undo a change-set by a new one; later changes to other fields stay. */
 export const undoChangeSet = 'POST /api/change-sets/{id}/undo' as Call<T.ChangeApplied, { id: number; body: T.Undo }>
 /** Take the instance, or one project, back to how it was right after a change-set. */

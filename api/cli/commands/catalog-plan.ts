@@ -8,9 +8,11 @@ import { clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
 import { readText, STANDARD, writeText } from '../files.ts'
+import { planBacktestText } from '../plan-backtest-text.ts'
+import { planMarkdown } from '../plan-markdown.ts'
 import { planText } from '../plan-text.ts'
 import { type PlanOptions, readSavedPlan, type SavedPlan, savedPlanText } from '../saved-plan.ts'
-import { type Io, printJson } from '../terminal.ts'
+import { type Io, printJson, printText } from '../terminal.ts'
 
 export interface PlanFlags extends ClientFlags, JsonFlag {
   prune?: boolean
@@ -38,15 +40,20 @@ function optionsOf(file: string, flags: PlanFlags): PlanOptions {
   }
 }
 
+export type PlanningFlags = PlanFlags & { out?: string; backtest?: string; markdown?: boolean }
+
 /** Exits with 2 when there are changes; `out` saves the plan. */
-export async function planCatalog(io: Io, file: string, flags: PlanFlags & { out?: string }): Promise<void> {
+export async function planCatalog(io: Io, file: string, flags: PlanningFlags): Promise<void> {
   const yaml = await readText(io, file)
   const options = optionsOf(file, flags)
+  if (flags.json && flags.markdown) throw usageError('--json and --markdown are two forms: give one')
   const checked = await ask(io, yaml, options, flags)
   // A plan that is saved to standard output is all there is on it.
   const isSavedOut = flags.out === STANDARD
-  if (flags.json && isSavedOut) throw usageError('--out - and --json both write to standard output')
+  if ((flags.json || flags.markdown) && isSavedOut)
+    throw usageError(`--out - and --${flags.json ? 'json' : 'markdown'} both write to standard output`)
   if (flags.json) printJson(io, JSON.stringify(checked))
+  else if (flags.markdown) showMarkdown(io, file, checked)
   else show(isSavedOut ? { ...io, out: io.err } : io, file, checked)
   if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
   if (flags.out !== undefined) {
@@ -57,9 +64,15 @@ export async function planCatalog(io: Io, file: string, flags: PlanFlags & { out
   if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
 }
 
-function show(io: Io, file: string, { plan, warnings }: CatalogChecked): void {
+function show(io: Io, file: string, { plan, warnings, backtest }: CatalogChecked): void {
   tellWarnings(io, file, warnings)
   if (plan) io.out(planText(io, plan))
+  if (backtest) io.out(`\n${planBacktestText(io, backtest)}`)
+}
+
+function showMarkdown(io: Io, file: string, { plan, warnings, backtest }: CatalogChecked): void {
+  tellWarnings(io, file, warnings)
+  if (plan) printText(io, planMarkdown(file, plan, backtest))
 }
 
 export type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
@@ -89,7 +102,7 @@ async function applySaved(io: Io, file: string, saved: SavedPlan, flags: ApplyFl
     throw usageError(
       `${file} is a saved plan, and is applied as it was made: give its options to "svc catalog plan"`,
     )
-  if (!flags.json) io.out(planText(io, saved.plan))
+  if (!flags.json) show(io, file, { ...saved, problems: [], warnings: [], name: '' })
   const { catalog: yaml, options, fingerprint } = saved
   await importPlan(io, file, { yaml, ...options, fingerprint }, flags)
 }
@@ -131,12 +144,25 @@ function otherPlan(plan: ChangePlan, text: string): CliError {
 
 const changesOf = ({ creates, updates, deletes }: ChangePlan): number => creates + updates + deletes
 
-/** The daemon's word on a file. */
+/** The daemon's word on a file; with a backtest it says how far it is, to a person. */
 export async function ask(
   io: Io,
   yaml: string,
   options: PlanOptions,
-  flags: ClientFlags,
+  { backtest, ...flags }: ClientFlags & { backtest?: string },
 ): Promise<CatalogChecked> {
-  return clientOf(io, flags).ask(calls.checkCatalog, { body: { yaml, ...options } })
+  const client = clientOf(io, flags)
+  if (backtest === undefined) return client.ask(calls.checkCatalog, { body: { yaml, ...options } })
+  if (!/^\d+(\.\d+)?[smhd]$/.test(backtest))
+    throw usageError('--backtest must be a duration, such as 7d or 12h')
+  const answer = await client.attemptTold(
+    calls.checkCatalog,
+    { body: { yaml, ...options, backtest } },
+    ({ done, of }) => {
+      if (io.isTerminal) io.err(`\rbacktest: ${Math.floor((100 * done) / Math.max(1, of))} %`)
+    },
+  )
+  if (io.isTerminal) io.err('\r\u001b[K')
+  if (answer.status < 200 || answer.status >= 300) throw client.refusal(answer)
+  return answer.read()
 }

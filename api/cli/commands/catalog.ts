@@ -8,7 +8,13 @@ import { CliError, EXIT, usageError } from '../exit.ts'
 import { readText, STANDARD, writeText } from '../files.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
 import { type CheckFlags, checkCatalog } from './catalog-check.ts'
-import { type ApplyFlags, applyCatalog, type PlanFlags, planCatalog } from './catalog-plan.ts'
+import {
+  type ApplyFlags,
+  applyCatalog,
+  type PlanFlags,
+  type PlanningFlags,
+  planCatalog,
+} from './catalog-plan.ts'
 
 type ExportFlags = PlanFlags & { update?: string }
 type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
@@ -45,7 +51,9 @@ const planning = (io: Io): Command =>
       '--out <file>',
       'save the plan: "svc catalog apply" of that file does this or nothing; - is standard output',
     )
-    .action((file: string, flags: PlanFlags & { out?: string }) => planCatalog(io, file, flags))
+    .option('--backtest <window>', 'also show what the change would have done over stored events, such as 7d')
+    .option('--markdown', 'as Markdown, for a pull request')
+    .action((file: string, flags: PlanningFlags) => planCatalog(io, file, flags))
 
 const applying = (io: Io): Command =>
   planOptions(

@@ -44,16 +44,9 @@ export function checkFile(declared: Declared, body: CatalogCheck, compares: bool
   const warnings = warningsOf(places, declared.env, locate)
   if (body.strict && warnings.length) return { ...nothing, problems: warnings }
   if (!compares) warnings.push(...notCompared(places, locate))
-  // A value of its own for each, so that the plan says nothing about the one that is stored.
-  const staged = compares
-    ? catalog
-    : withValues(
-        catalog,
-        plainOnes(catalog, declared.templates, () => randomUUID()),
-      )
   const prune = body.prune ?? false
   try {
-    const stage = (edit: Edit) => stageCatalog(declared, edit, staged, { prune, locate })
+    const stage = stagingOf(declared, catalog, { prune, locate, compares })
     const { plan, basis } = declared.changes.commit(CHECK, stage, true)
     const fingerprint = fingerprintOf(body.yaml, prune, plan, basis)
     return { problems: guardProblems(plan, catalog, body, locate), warnings, plan, fingerprint, name }
@@ -62,6 +55,33 @@ export function checkFile(declared: Declared, body: CatalogCheck, compares: bool
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
     return { ...nothing, warnings, problems: found }
   }
+}
+
+/** How the file is staged. @param compares as of CatalogFiles.check. */
+function stagingOf(
+  declared: Declared,
+  catalog: Catalog,
+  { compares, ...how }: { prune: boolean; locate: Locate; compares: boolean },
+): (edit: Edit) => void {
+  // A value of its own for each, so that the plan says nothing about the one that is stored.
+  const staged = compares
+    ? catalog
+    : withValues(
+        catalog,
+        plainOnes(catalog, declared.templates, () => randomUUID()),
+      )
+  return (edit) => stageCatalog(declared, edit, staged, how)
+}
+
+/** The same of a text, for who plans more than its fields. @throws SvcError invalid with every problem of the file itself */
+export function stagingOfFile(
+  declared: Declared,
+  { yaml, prune = false }: Pick<CatalogCheck, 'yaml' | 'prune'>,
+  compares: boolean,
+): (edit: Edit) => void {
+  const { catalog, problems, locate } = readCatalog(yaml)
+  refuse(problems)
+  return stagingOf(declared, catalog!, { prune, locate, compares })
 }
 
 /** All that an import takes from the text of a file, read where no events are stored. */

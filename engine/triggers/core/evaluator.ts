@@ -112,9 +112,11 @@ class LiveEvaluator implements Evaluator {
     const decisions: Decision[] = []
     this.settle(event.ingestedAt, notes, decisions)
     if (!this.index.watches(event.sourceId)) return decisions
+    const { labels } = event
+    const numbers = event.numbersText === undefined ? textOf(event.numbers()) : event.numbersText
+    if (!this.index.finds(labels, 0, labels.length, numbers)) return decisions
     this.cursor.setSeen(event)
-    const numbers = event.numbers()
-    this.judgeCursor(Object.keys(numbers).length ? JSON.stringify(numbers) : null, notes, decisions)
+    this.judgeCursor(numbers, notes, decisions)
     return decisions
   }
 
@@ -256,6 +258,10 @@ class LiveEvaluator implements Evaluator {
     }
   }
 }
+
+/** Number labels as JSON; null: there are none. */
+const textOf = (numbers: Readonly<Record<string, number>>): string | null =>
+  Object.keys(numbers).length ? JSON.stringify(numbers) : null
 
 const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
