@@ -2,17 +2,17 @@
  * A plan as Markdown for a pull request: short, its details folded. Charts are rows of block characters in a code
  * block, which look the same wherever Markdown is shown, in mails and on phones too; GitHub draws no other chart there.
  */
-import type { ChangePlan, PlanBacktest, PlanBacktestTrigger } from '../../schemas/types.ts'
-import { sparkline } from './backtest-text.ts'
 import {
   changeWords,
-  count,
+  countWords,
   dollarWords,
   labelName,
   REASON_WORDS,
   rangeWords,
   suppressedWords,
-} from './plan-backtest-text.ts'
+} from '../../schemas/backtest-words.ts'
+import type { ChangePlan, PlanBacktest, PlanBacktestTrigger } from '../../schemas/types.ts'
+import { sparkline } from './backtest-text.ts'
 import { planText } from './plan-text.ts'
 import { escapeLine } from './terminal.ts'
 
@@ -41,8 +41,8 @@ export function planMarkdown(file: string, plan: ChangePlan, backtest?: PlanBack
 
 function backtestMarkdown(backtest: PlanBacktest): string {
   const { days, scanned, triggers, labels, agents, notes, unreached } = backtest
-  const span = `the last ${count(days, 'day')}, ${count(scanned, 'event')}`
-  const rest = unreached ? `; ${count(unreached, 'other trigger')} as before` : ''
+  const span = `the last ${countWords(days, 'day')}, ${countWords(scanned, 'event')}`
+  const rest = unreached ? `; ${countWords(unreached, 'other trigger')} as before` : ''
   const parts = [
     `**What this would have done** (${span}${rest})\n`,
     triggers.length === 0 ? 'No trigger fires otherwise.\n' : triggerTable(triggers),
@@ -106,7 +106,7 @@ function labelTable(labels: PlanBacktest['labels']): string {
     ...(not_stored
       ? [[code(source), 'events that would not be stored', String(not_stored), '', '', '']]
       : []),
-    ...(unreadable ? [[code(source), `not known: ${count(unreadable, 'event')}`, '', '', '', '']] : []),
+    ...(unreadable ? [[code(source), `not known: ${countWords(unreadable, 'event')}`, '', '', '', '']] : []),
   ])
   return rows.length
     ? table(['Source', 'Label', 'Events that lose it', 'gain it', 'change', 'Such as'], rows)
@@ -138,7 +138,7 @@ function detailsOf(trigger: PlanBacktestTrigger): string {
       ['Key', 'Before', 'After'],
       keys.slice(0, ROWS).map(({ key, before: was, after: is }) => [code(key), String(was), String(is)]),
     ),
-    key_count > ROWS ? `and ${count(key_count - ROWS, 'more key')}\n` : '',
+    key_count > ROWS ? `and ${countWords(key_count - ROWS, 'more key')}\n` : '',
     differing.length === 0
       ? ''
       : table(

@@ -41,7 +41,7 @@ export function inLines(
     run(tell).then(
       (answer) => {
         if (told === null) resolve(answer)
-        else end(200, String(reply.serializeInput(answer, '200')))
+        else end(200, String(reply.serializeInput(answer as Record<string, unknown>, '200')))
       },
       (error: Error) => {
         if (told === null) return reject(error)

@@ -150,9 +150,12 @@ function reasonOf(name: string, { before, after }: Worlds, moved: ReadonlySet<st
   if (!is) return 'deleted'
   const isChanged = differences(was.spec, is.spec).some(({ path }) => !SAID_ONLY.has(path.split('/')[1]!))
   if (isChanged || was.paused !== is.paused) return 'changed'
-  const definitions = [before, after].map((world) => definitionIn(world, name, 0))
-  if (is.spec.sources.some((source) => moved.has(source)) || !equal(definitions[0], definitions[1]))
-    return 'source'
+  // Which sources it watches, and the label that is its key.
+  const fed = [before, after].map((world) => {
+    const { sourceIds, entityLabel } = definitionIn(world, name, 0)!
+    return { sourceIds, entityLabel }
+  })
+  if (is.spec.sources.some((source) => moved.has(source)) || !equal(fed[0], fed[1])) return 'source'
   const agents = [before, after].map(({ wakes }) => [...(wakes.get(name) ?? [])].sort())
   return equal(agents[0], agents[1]) ? null : 'wiring'
 }

@@ -58,11 +58,13 @@ class LiveEvaluator implements Evaluator {
   private isDueKnown = true
   private sweepAt: number | null = null
   private readonly entriesMax: number
+  private readonly sweepMs: number
 
   constructor(private readonly ports: EvaluatorPorts) {
     this.reader = new HistoryReader(ports)
     this.cursor = new EventCursor(ports.labels, ports.sourceName)
     this.index = new MatchIndex([], ports.labels)
+    this.sweepMs = ports.sweepMs ?? SWEEP_MS
     this.entriesMax = ports.history ? (ports.entriesMax ?? ENTRIES_MAX) : Number.POSITIVE_INFINITY
   }
 
@@ -183,7 +185,7 @@ class LiveEvaluator implements Evaluator {
     this.index.candidates(cursor, numbers, (watching) => {
       if (watching.seen === cursor.id) return
       watching.seen = cursor.id
-      this.sweepAt ??= cursor.ingestedAt + SWEEP_MS
+      this.sweepAt ??= cursor.ingestedAt + this.sweepMs
       this.attempt(watching, cursor.ingestedAt, cursor.id, decisions, (runtime) =>
         runtime.judge(cursor, notes, (decision) => decisions.push(decision)),
       )
@@ -241,7 +243,7 @@ class LiveEvaluator implements Evaluator {
     let entries = 0
     for (const { runtime } of this.watching.values()) entries += runtime?.sweep(now) ?? 0
     if (entries > this.entriesMax) this.evict(entries)
-    this.sweepAt = entries > 0 ? now + SWEEP_MS : null
+    this.sweepAt = entries > 0 ? now + this.sweepMs : null
   }
 
   private evict(entries: number): void {
