@@ -52,7 +52,7 @@ const COUNTED: ReadonlySet<string> = new Set<Counted>([
  * Times that memory is given back in a span. As often as live, once a minute, looking through all keys took nine
  * tenths of a backtest of seven days (2026-11-24).
  */
-const SWEEPS = 200
+const SWEEPS = 50
 const SWEEP_LEAST_MS = 60_000
 
 /** Of what did not fire, what is counted; the rest is most of it, and is not even put into words. */

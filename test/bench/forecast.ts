@@ -21,14 +21,14 @@ const BY = { caller: { id: 'open', name: 'bench' }, origin: 'api' as const }
 const kindsOf = (source: string, more: number): Record<string, object> => ({
   [`${source}-errors`]: {
     filters: [{ field: 'status', op: 'gte', value: 500 }],
-    condition: { aggregate: 'count', predicate: `> ${3 + more}`, window: '10m', group_by: ['service'] },
+    condition: { aggregate: 'count', predicate: `> ${3 + more}`, window: '10m', group_by: ['env'] },
   },
   [`${source}-slow`]: {
     key_field: 'service',
     condition: {
       aggregate: 'avg',
       field: 'ms',
-      predicate: `> ${250 + more}`,
+      predicate: `> ${380 + more}`,
       window: '30m',
       resolve: '< 200',
     },
@@ -42,7 +42,7 @@ const kindsOf = (source: string, more: number): Record<string, object> => ({
     cooldown: `${10 + more}m`,
     storm: { quiet: '1m', limits: [{ max: 5, per: '1h' }] },
   },
-  [`${source}-silent`]: { condition: { absent_for: `${30 + more}m`, group_by: ['service'] } },
+  [`${source}-silent`]: { condition: { absent_for: `${300 + more}m`, group_by: ['service'] } },
   [`${source}-failed`]: {
     key_field: 'host',
     condition: {
