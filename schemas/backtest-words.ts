@@ -68,6 +68,13 @@ const cents = (usd: number): string =>
 
 const numberWords = (value: number): string => value.toLocaleString('en')
 
+/** "7 days", "12 hours", "30 minutes". */
+export function daysWords(days: number): string {
+  if (days >= 2) return countWords(Math.round(days * 10) / 10, 'day')
+  const hours = days * 24
+  return hours >= 2 ? countWords(Math.round(hours), 'hour') : countWords(Math.round(hours * 60), 'minute')
+}
+
 /** "1 event", "1,200 events". */
 export const countWords = (n: number, noun: string): string =>
   `${numberWords(n)} ${noun}${n === 1 ? '' : 's'}`

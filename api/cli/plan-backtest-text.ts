@@ -2,6 +2,7 @@
 import {
   changeWords,
   countWords,
+  daysWords,
   dollarWords,
   labelName,
   REASON_WORDS,
@@ -32,7 +33,7 @@ export function planBacktestText(io: Painter, backtest: PlanBacktest): string {
 }
 
 function headingOf(io: Painter, { from, to, days, scanned, triggers, unreached }: PlanBacktest): string {
-  const span = `${from} to ${to} (${countWords(days, 'day')}), ${countWords(scanned, 'event')} looked at`
+  const span = `${from} to ${to} (${daysWords(days)}), ${countWords(scanned, 'event')} looked at`
   const rest = unreached === 0 ? '' : `; ${countWords(unreached, 'other trigger')} as before`
   const none = triggers.length === 0 ? 'no trigger fires otherwise\n' : ''
   return `${paint(io, 'bold', 'Backtest')}: what this would have done\n${span}${rest}\n${none}`

@@ -5,6 +5,7 @@
 import {
   changeWords,
   countWords,
+  daysWords,
   dollarWords,
   labelName,
   REASON_WORDS,
@@ -41,7 +42,7 @@ export function planMarkdown(file: string, plan: ChangePlan, backtest?: PlanBack
 
 function backtestMarkdown(backtest: PlanBacktest): string {
   const { days, scanned, triggers, labels, agents, notes, unreached } = backtest
-  const span = `the last ${countWords(days, 'day')}, ${countWords(scanned, 'event')}`
+  const span = `the last ${daysWords(days)}, ${countWords(scanned, 'event')}`
   const rest = unreached ? `; ${countWords(unreached, 'other trigger')} as before` : ''
   const parts = [
     `**What this would have done** (${span}${rest})\n`,

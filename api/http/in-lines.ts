@@ -38,19 +38,23 @@ export function inLines(
     const end = (status: number, answer: string): void => {
       lines.end(`{"status":${status},"answer":${answer}}\n`)
     }
-    run(tell).then(
-      (answer) => {
+    const fail = (error: Error): void => {
+      if (told === null) {
+        reject(error)
+        return
+      }
+      const { status, message, extra } = asSvcError(error, log)
+      end(
+        status,
+        JSON.stringify({ detail: message, ...(extra.problems ? { problems: extra.problems } : {}) }),
+      )
+    }
+    run(tell)
+      .then((answer) => {
         if (told === null) resolve(answer)
-        else end(200, String(reply.serializeInput(answer as Record<string, unknown>, '200')))
-      },
-      (error: Error) => {
-        if (told === null) return reject(error)
-        const { status, message, extra } = asSvcError(error, log)
-        end(
-          status,
-          JSON.stringify({ detail: message, ...(extra.problems ? { problems: extra.problems } : {}) }),
-        )
-      },
-    )
+        else
+          end(200, String(reply.serializeInput(answer as Record<string, unknown>, '200', 'application/json')))
+      })
+      .catch(fail)
   })
 }

@@ -15,6 +15,7 @@ import { useEffect, useRef, useState } from 'react'
 import {
   changeWords,
   countWords,
+  daysWords,
   dollarWords,
   labelName,
   REASON_WORDS,
@@ -118,7 +119,7 @@ function Answer({ answer }: { answer: PlanBacktest }) {
     <Stack gap="md">
       <Text size="sm" role="status">
         {triggers.length === 0 ? 'No trigger fires differently. ' : ''}
-        {countWords(scanned, 'event')} of {countWords(days, 'day')} looked at
+        {countWords(scanned, 'event')} of {daysWords(days)} looked at
         {unreached > 0 && `; ${countWords(unreached, 'other trigger')} as before`}.
       </Text>
       {triggers.map((trigger) => (

@@ -64,7 +64,7 @@ export async function forecast(
   return snapshot(() => ({
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    days: Math.round(days * 100) / 100,
+    days: Math.round(days * 1_000) / 1_000,
     bucket: buckets.length,
     scanned: ids.length,
     is_cut: isCut,

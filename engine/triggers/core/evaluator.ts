@@ -182,13 +182,15 @@ class LiveEvaluator implements Evaluator {
 
   private judgeCursor(numbers: string | null, notes: NoteFilter, decisions: Decision[]): void {
     const { cursor } = this
+    const out = (decision: Decision): void => {
+      decisions.push(decision)
+    }
+    const judge = (runtime: Runtime): boolean => runtime.judge(cursor, notes, out)
     this.index.candidates(cursor, numbers, (watching) => {
       if (watching.seen === cursor.id) return
       watching.seen = cursor.id
       this.sweepAt ??= cursor.ingestedAt + this.sweepMs
-      this.attempt(watching, cursor.ingestedAt, cursor.id, decisions, (runtime) =>
-        runtime.judge(cursor, notes, (decision) => decisions.push(decision)),
-      )
+      this.attempt(watching, cursor.ingestedAt, cursor.id, decisions, judge)
     })
   }
 
@@ -196,9 +198,10 @@ class LiveEvaluator implements Evaluator {
     while (this.firstDue() <= now) {
       for (const watching of [...this.timed]) {
         if (watching.due! > now) continue
-        this.attempt(watching, now, null, decisions, (runtime) =>
-          runtime.settle(now, notes, (decision) => decisions.push(decision)),
-        )
+        this.attempt(watching, now, null, decisions, (runtime) => {
+          runtime.settle(now, notes, (decision) => decisions.push(decision))
+          return true
+        })
       }
     }
   }
@@ -209,12 +212,12 @@ class LiveEvaluator implements Evaluator {
     at: number,
     eventId: number | null,
     decisions: Decision[],
-    act: (runtime: Runtime) => void,
+    /** @returns whether what is due may be another */
+    act: (runtime: Runtime) => boolean,
   ): void {
     if (watching.runtime) {
       try {
-        act(watching.runtime)
-        this.time(watching)
+        if (act(watching.runtime)) this.time(watching)
         return
       } catch (error) {
         if (isStoreFault(error)) throw error
