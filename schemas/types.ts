@@ -6766,6 +6766,74 @@ export interface EventDetail {
   event: Event
 }
 /**
+ * A stored event as a file of recorded events has it; secrets that are known by their form are redacted.
+ */
+export interface ExportedEvent {
+  /**
+   * Event id.
+   */
+  id: string
+  /**
+   * Name of its source.
+   */
+  source: string
+  /**
+   * When it was stored.
+   */
+  stored_at: string
+  /**
+   * Its own time.
+   */
+  event_time: string
+  /**
+   * Event type.
+   */
+  event_type: string
+  /**
+   * Label that is its entity; null: it has none.
+   */
+  entity: string | null
+  /**
+   * Its labels.
+   */
+  labels: {
+    [k: string]: string | number
+  }
+  /**
+   * Summary text.
+   */
+  text: string
+  /**
+   * Payload, as it was received.
+   */
+  raw: string
+}
+/**
+ * A page of stored events, in the order they were stored.
+ */
+export interface ExportedEvents {
+  /**
+   * Start.
+   */
+  from: string
+  /**
+   * End; give it with the next page.
+   */
+  to: string
+  /**
+   * Events of the sources in the span, from this page on, before entities are left out.
+   */
+  total: number
+  /**
+   * Events.
+   */
+  events: ExportedEvent[]
+  /**
+   * Give it as after for the next page; null: this is the last.
+   */
+  next_after: string | null
+}
+/**
  * Agents outside that are told of the firings of a project.
  */
 export interface ExternalAgentsResult {
@@ -19758,6 +19826,8 @@ export interface SchemaTypes {
   'event-condition.json': EventCondition
   'event-detail.json': EventDetail
   'event.json': Event
+  'exported-event.json': ExportedEvent
+  'exported-events.json': ExportedEvents
   'external-agents-result.json': ExternalAgentsResult
   'field-change.json': FieldChange
   'field-coverage.json': FieldCoverage

@@ -354,6 +354,8 @@ export const forgetCatalogFile = 'DELETE /api/catalog/files/{name}' as Call<T.Ca
 export const getCatalogSchema = 'GET /api/catalog/schema' as Call<T.CatalogFileSchema>
 /** One entity’s events across all sources in time order. */
 export const read = 'POST /read' as Call<T.ReadResult, { body: T.ReadRequest }>
+/** Stored events with their payloads, redacted, in the order they were stored. */
+export const exportEvents = 'GET /api/events/export' as Call<T.ExportedEvents, { window?: string; to?: string; sources?: string; after?: string; limit?: number; sample?: number }>
 /** A label’s values, this window against the one before. */
 export const stats = 'POST /api/stats' as Call<T.StatsResult, { body: T.StatsRequest }>
 /** The tools of agents that look: what changed, a number over time, a trace, a record in pages. */

@@ -1,5 +1,5 @@
 /** What a change would have done, as doors ask for it: of a catalog file, operations, a proposal or a plan of guided setup. */
-import type { PlanBacktest, PlanBacktestRequest } from '../../schemas/types.ts'
+import type { ExportedEvents, PlanBacktest, PlanBacktestRequest } from '../../schemas/types.ts'
 import type { Tell } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { stagingOfFile } from '../declared/catalog/apply.ts'
@@ -16,6 +16,7 @@ import { parseInstant } from '../log/timeline/plan.ts'
 import type { Edit } from '../model/documents.ts'
 import { parseDuration } from '../model/units.ts'
 import { forecast } from './forecast.ts'
+import { type ExportAsked, exportEvents, type Recorded } from './recorded.ts'
 import { worldsOf } from './worlds.ts'
 
 const WINDOW_DEFAULT = '7d'
@@ -25,9 +26,17 @@ export interface ForecastCalls {
   /**
    * What a change would have done over stored events; nothing is written.
    * @param compares whether the caller may learn if a secret is the stored one. @param told hears how far it is
+   * @param recorded events in place of those that are stored; not for doors
    * @throws SvcError invalid; not_found; conflict; faulty_plan
    */
-  backtestChange(body: PlanBacktestRequest, compares?: boolean, told?: Tell): Promise<PlanBacktest>
+  backtestChange(
+    body: PlanBacktestRequest,
+    compares?: boolean,
+    told?: Tell,
+    recorded?: Recorded,
+  ): Promise<PlanBacktest>
+  /** A page of stored events, redacted, for a file. @throws SvcError invalid; not_found */
+  exportEvents(asked: ExportAsked): Promise<ExportedEvents>
 }
 
 interface CallsParts {
@@ -39,7 +48,8 @@ interface CallsParts {
 
 export function forecastCalls({ declared, ctx, clock, snapshot }: CallsParts): ForecastCalls {
   return {
-    backtestChange: async (body, compares = true, told = () => {}) => {
+    exportEvents: (asked) => exportEvents({ ctx, clock, snapshot }, asked),
+    backtestChange: async (body, compares = true, told = () => {}, recorded = undefined) => {
       const stage = stagingOf(declared, body, compares)
       const composed = (edit: Edit) => {
         stage(edit)
@@ -50,7 +60,7 @@ export function forecastCalls({ declared, ctx, clock, snapshot }: CallsParts): F
       const now = clock.now()
       const to = body.to === undefined ? now : Math.min(now, parseInstant(body.to, 'to'))
       const from = to - parseDuration(body.window ?? WINDOW_DEFAULT, 'window')
-      return forecast({ ctx, snapshot, told }, worlds, { from, to })
+      return forecast({ ctx, snapshot, told, recorded }, worlds, { from, to })
     },
   }
 }

@@ -14,7 +14,8 @@ import { nextSlot } from '../model/slots.ts'
 import { reachOf } from '../triggers/core/index.ts'
 import type { TriggerDefinition } from '../triggers/types.ts'
 import { Buckets, Comparison } from './compare.ts'
-import { EventPages, SeenRow } from './pages.ts'
+import { EventPages, type EventSource, SeenRow } from './pages.ts'
+import { type Recorded, RecordedPages } from './recorded.ts'
 import { type Labelled, MoreLabels, Relabelling } from './relabel.ts'
 import { expectedRuns } from './runs.ts'
 import { Stream, Tally } from './stream.ts'
@@ -35,6 +36,8 @@ export interface ForecastParts {
   /** Each page is read in one. */
   snapshot: Snapshot
   told: (progress: Progress) => void
+  /** Events of a file in place of those that are stored. */
+  recorded?: Recorded | undefined
 }
 
 /** One trigger: its two definitions, and what came of each. */
@@ -55,7 +58,10 @@ export async function forecast(
 ): Promise<PlanBacktest> {
   const { ctx, snapshot } = parts
   const reached = reachedBy(worlds)
-  const begun = await snapshot(() => spanOf(ctx, worlds, reached, asked, to))
+  const { recorded } = parts
+  const begun = await snapshot(() =>
+    recorded ? spanOfFile(recorded, worlds, reached, asked) : spanOf(ctx, worlds, reached, asked, to),
+  )
   const { ids, from, isCut } = begun
   const buckets = new Buckets(from, to)
   const pairs = pairsOf(worlds, reached, buckets, { from, to })
@@ -66,7 +72,7 @@ export async function forecast(
     to: new Date(to).toISOString(),
     days: Math.round(days * 1_000) / 1_000,
     bucket: buckets.length,
-    scanned: ids.length,
+    scanned: recorded ? recorded.events.length : ids.length,
     is_cut: isCut,
     triggers: pairs.map((pair) => present(pair, worlds)),
     unreached: [...worlds.after.triggers.keys()].filter((name) => !reached.triggers.has(name)).length,
@@ -120,6 +126,21 @@ function spanOf(ctx: ReadContext, worlds: Worlds, reached: Reached, asked: numbe
     isCut,
     notes: [...pastNotes(ctx, worlds, reached, { from, first, isCut }), ...agentNotes(worlds, reached)],
   }
+}
+
+function spanOfFile({ events }: Recorded, worlds: Worlds, reached: Reached, from: number): Span {
+  const notes = agentNotes(worlds, reached)
+  const first = events[0] && Date.parse(events[0].stored_at)
+  if (first === undefined) notes.push('the file has no events: nothing can be said of what would have fired')
+  else if (first > from)
+    notes.push(
+      `the oldest event of the file is of ${new Date(first).toISOString()}: what came before is not known`,
+    )
+  const known = new Set(worlds.before.sources.keys())
+  const others = [...new Set(events.map(({ source }) => source))].filter((name) => !known.has(name))
+  if (others.length)
+    notes.push(`events of ${others.join(', ')} are left out: the file before has no such source`)
+  return { ids: new Float64Array(), from, isCut: false, notes }
 }
 
 /** When the first event from an id on was stored; null: there is none. */
@@ -199,7 +220,11 @@ async function judge(parts: ForecastParts, judged: Judged): Promise<Relabelling[
     reached.relabelled.map((source) => [source.before.id, new Relabelling(source, labels)]),
   )
   const { stored, changed } = streamsOf(judged, labels, relabelling)
-  const pages = new EventPages(ctx, ids, new Set(relabelling.keys()), practiceOf(ctx, judged))
+  const withRaw = new Set(relabelling.keys())
+  const sources = new Map([...judged.worlds.before.sources.values()].map(({ name, id }) => [name, id]))
+  const pages: EventSource = parts.recorded
+    ? new RecordedPages(parts.recorded, sources, labels, withRaw)
+    : new EventPages(ctx, ids, withRaw, practiceOf(ctx, judged))
   const row = new SeenRow(pages)
   for (const pair of pairs) addSlots(pair, judged)
   for (;;) {
@@ -216,7 +241,7 @@ async function judge(parts: ForecastParts, judged: Judged): Promise<Relabelling[
     const last = page.at(-1)?.event.ingestedAt ?? 0
     changed?.advance(last)
     for (const { comparison } of pairs) comparison.settle(last)
-    told({ done: pages.done, of: ids.length })
+    told({ done: pages.done, of: pages.of })
     await new Promise((resolve) => setImmediate(resolve))
   }
   for (const stream of [stored, changed]) stream?.advance(to)

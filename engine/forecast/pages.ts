@@ -27,9 +27,51 @@ type Columns = [
   numbers: string | null,
 ]
 
-export class EventPages {
+/** The same of many rows, each column as JSON: a value of a row costs more to hand over than to read. */
+type InLists = [
+  id: string,
+  sourceId: string,
+  ts: string,
+  ingestedAt: string,
+  labelBytes: string,
+  entity: string,
+  numbers: string,
+  labels: string | null,
+]
+
+function inRows([id, sourceId, ts, ingestedAt, labelBytes, entity, numbers, labels]: InLists): Columns[] {
+  const [ids, sources, times, stored, lengths] = [id, sourceId, ts, ingestedAt, labelBytes].map(
+    (column) => JSON.parse(column) as number[],
+  )
+  const entities = JSON.parse(entity) as (number | null)[]
+  const numbered = JSON.parse(numbers) as (string | null)[]
+  // A buffer of its own, whose parts lie at multiples of four.
+  const bytes = new Uint8Array(Buffer.from(labels ?? '', 'hex'))
+  let at = 0
+  return ids!.map((one, i): Columns => {
+    const blob = bytes.subarray(at, at + lengths![i]!)
+    at += lengths![i]!
+    return [one, sources![i]!, times![i]!, stored![i]!, blob, entities[i]!, numbered[i]!]
+  })
+}
+
+export type Page = { event: StoredEvent; raw: Uint8Array | null }[]
+
+/** Where events come from, page by page. */
+export interface EventSource {
+  /** Events read so far. */
+  readonly done: number
+  /** Events in all. */
+  readonly of: number
+  /** The next page; null: all were read. */
+  next(): Page | null
+  /** Summary text and payload of one event; undefined: it is gone. */
+  contentOf(id: number): { text: string; raw: Uint8Array } | undefined
+}
+
+export class EventPages implements EventSource {
   private readonly among: Statement<[string], Columns>
-  private readonly between: Statement<[number, number], Columns>
+  private readonly between: Statement<[number, number], InLists>
   private readonly raws: Statement<[string], [number, Uint8Array]>
   private readonly one: Statement<[number], [string, Uint8Array]>
   private readonly size: number
@@ -50,9 +92,14 @@ export class EventPages {
     this.among = db
       .prepare(`SELECT ${columns} FROM json_each(?) j JOIN events e ON e.id = j.value ORDER BY e.id`)
       .raw() as Statement<[string], Columns>
+    const lists = ['id', 'source_id', 'ts', 'ingested_at', 'length(labels)', 'entity', 'numbers'].map(
+      (column) => `json_group_array(${column})`,
+    )
     this.between = db
-      .prepare(`SELECT ${columns} FROM events e WHERE e.id BETWEEN ? AND ? ORDER BY e.id`)
-      .raw() as Statement<[number, number], Columns>
+      .prepare(
+        `SELECT ${lists.join(', ')}, group_concat(hex(labels), '') FROM (SELECT id, source_id, ts, ingested_at, labels, entity, numbers FROM events WHERE id BETWEEN ? AND ? ORDER BY id)`,
+      )
+      .raw() as Statement<[number, number], InLists>
     this.raws = db
       .prepare('SELECT e.id, e.raw FROM json_each(?) j JOIN events e ON e.id = j.value')
       .raw() as Statement<[string], [number, Uint8Array]>
@@ -63,12 +110,16 @@ export class EventPages {
     this.size = withRaw.size ? PAGE_WITH_PAYLOAD : PAGE
   }
 
+  get of(): number {
+    return this.ids.length
+  }
+
   /** The next page; null: all were read. What was purged since is left out. */
-  next(): { event: StoredEvent; raw: Uint8Array | null }[] | null {
+  next(): Page | null {
     if (this.done >= this.ids.length) return null
     const ids = this.ids.subarray(this.done, this.done + this.size)
     this.done += ids.length
-    const page: { event: StoredEvent; raw: Uint8Array | null }[] = []
+    const page: Page = []
     let at = 0
     for (const [id, sourceId, ts, ingestedAt, blob, entity, numbers] of this.rows(ids)) {
       while (ids[at]! < id) at++
@@ -90,11 +141,11 @@ export class EventPages {
 
   private rows(ids: Float64Array): Columns[] {
     const [first, last] = [ids[0]!, ids.at(-1)!]
-    if (last - first + 1 <= ids.length * DENSE) return this.between.all(first, last)
+    if (last - first + 1 <= ids.length * DENSE) return inRows(this.between.get(first, last)!)
     return this.among.all(JSON.stringify([...ids]))
   }
 
-  private addRaws(page: { event: StoredEvent; raw: Uint8Array | null }[]): void {
+  private addRaws(page: Page): void {
     const wanted = page.filter(({ event }) => this.withRaw.has(event.sourceId)).map(({ event }) => event.id)
     if (wanted.length === 0) return
     const raws = new Map(this.raws.all(JSON.stringify(wanted)))
@@ -115,7 +166,7 @@ export class SeenRow implements Seen {
   private given: string | undefined
   private content: { text: string; raw: Uint8Array } | null | undefined = null
 
-  constructor(private readonly pages: Pick<EventPages, 'contentOf'>) {}
+  constructor(private readonly pages: Pick<EventSource, 'contentOf'>) {}
 
   /** @param event as it is judged. @param stored as it is stored */
   set(event: Labelled, stored: StoredEvent = event as StoredEvent): this {

@@ -52,7 +52,7 @@ const COUNTED: ReadonlySet<string> = new Set<Counted>([
  * Times that memory is given back in a span. As often as live, once a minute, looking through all keys took nine
  * tenths of a backtest of seven days (2026-11-24).
  */
-const SWEEPS = 50
+const SWEEPS = 20
 const SWEEP_LEAST_MS = 60_000
 
 /** Of what did not fire, what is counted; the rest is most of it, and is not even put into words. */
@@ -106,6 +106,8 @@ export class Stream {
   private apply(decisions: readonly Decision[]): void {
     const { from, to, tallies } = this.parts
     for (const decision of decisions) {
+      // The evaluator asks its ledger for keys that are watched at its start alone.
+      if (decision.do === 'watch') continue
       const id = 'verdict' in decision ? decision.verdict.triggerId : decision.triggerId
       const found = this.ledgers.get(id)!.apply(decision)
       const at = instantOf(decision)
@@ -117,7 +119,6 @@ export class Stream {
   }
 }
 
-function instantOf(decision: Decision): number {
-  if ('verdict' in decision) return decision.verdict.at
-  return decision.do === 'watch' ? decision.watched.lastAt : decision.at
+function instantOf(decision: Exclude<Decision, { do: 'watch' }>): number {
+  return 'verdict' in decision ? decision.verdict.at : decision.at
 }

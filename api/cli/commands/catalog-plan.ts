@@ -13,6 +13,7 @@ import { planMarkdown } from '../plan-markdown.ts'
 import { planText } from '../plan-text.ts'
 import { type PlanOptions, readSavedPlan, type SavedPlan, savedPlanText } from '../saved-plan.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
+import { planBetween } from './catalog-plan-offline.ts'
 
 export interface PlanFlags extends ClientFlags, JsonFlag {
   prune?: boolean
@@ -40,13 +41,26 @@ function optionsOf(file: string, flags: PlanFlags): PlanOptions {
   }
 }
 
-export type PlanningFlags = PlanFlags & { out?: string; backtest?: string; markdown?: boolean }
+export type PlanningFlags = PlanFlags & {
+  out?: string
+  backtest?: string
+  markdown?: boolean
+  events?: string
+}
 
 /** Exits with 2 when there are changes; `out` saves the plan. */
-export async function planCatalog(io: Io, file: string, flags: PlanningFlags): Promise<void> {
+export async function planCatalog(
+  io: Io,
+  file: string,
+  changed: string | undefined,
+  flags: PlanningFlags,
+): Promise<void> {
+  if (flags.json && flags.markdown) throw usageError('--json and --markdown are two forms: give one')
+  if (changed !== undefined) return planOffline(io, [file, changed], flags)
+  if (flags.events !== undefined)
+    throw usageError('--events is for two files, the one before and the changed one: no instance is asked')
   const yaml = await readText(io, file)
   const options = optionsOf(file, flags)
-  if (flags.json && flags.markdown) throw usageError('--json and --markdown are two forms: give one')
   const checked = await ask(io, yaml, options, flags)
   // A plan that is saved to standard output is all there is on it.
   const isSavedOut = flags.out === STANDARD
@@ -61,6 +75,22 @@ export async function planCatalog(io: Io, file: string, flags: PlanningFlags): P
     if (!flags.json && !isSavedOut)
       io.err(`wrote ${flags.out}; "svc catalog apply ${flags.out}" does this or nothing\n`)
   }
+  if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
+}
+
+/** The same of two files, without a daemon. */
+async function planOffline(
+  io: Io,
+  files: readonly [base: string, changed: string],
+  flags: PlanningFlags,
+): Promise<void> {
+  if (flags.out !== undefined)
+    throw usageError('a plan of two files is of no instance, and cannot be saved to be applied')
+  const { checked } = await planBetween(io, files, flags)
+  if (flags.json) printJson(io, JSON.stringify(checked))
+  else if (flags.markdown) showMarkdown(io, files[1], checked)
+  else show(io, files[1], checked)
+  if (!checked.plan || checked.problems.length) throw problemsError(files[1], checked.problems)
   if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
 }
 

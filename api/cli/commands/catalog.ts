@@ -45,15 +45,20 @@ const planning = (io: Io): Command =>
     clientCommand(
       'plan',
       'Show what applying a file would do; exits with 2 when it would do something, 65 for problems',
-    ).argument('<file>', 'catalog file; - is standard input'),
+    )
+      .argument('<file>', 'catalog file; - is standard input')
+      .argument('[changed]', 'plan this file against the first, without a daemon'),
   )
+    .option('--events <file>', 'of two files: recorded events to run the change over, of "svc events export"')
     .option(
       '--out <file>',
       'save the plan: "svc catalog apply" of that file does this or nothing; - is standard output',
     )
     .option('--backtest <window>', 'also show what the change would have done over stored events, such as 7d')
     .option('--markdown', 'as Markdown, for a pull request')
-    .action((file: string, flags: PlanningFlags) => planCatalog(io, file, flags))
+    .action((file: string, changed: string | undefined, flags: PlanningFlags) =>
+      planCatalog(io, file, changed, flags),
+    )
 
 const applying = (io: Io): Command =>
   planOptions(

@@ -112,6 +112,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   listProjectSubscriptions: () => ofProject(),
   listExternalAgents: () => ofProject(),
   // events
+  exportEvents: () => ({ query: { window: '7d', limit: 10, sample: 100 } }),
   stats: () => ({ body: { by: 'service' } }),
   histogram: () => ({ body: { selector: {} } }),
   inspect: () => ({ body: { tool: 'sources' } }),
