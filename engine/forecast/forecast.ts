@@ -134,7 +134,7 @@ function spanOfFile({ events }: Recorded, worlds: Worlds, reached: Reached, from
   if (first === undefined) notes.push('the file has no events: nothing can be said of what would have fired')
   else if (first > from)
     notes.push(
-      `the oldest event of the file is of ${new Date(first).toISOString()}: what came before is not known`,
+      `the oldest stored event is of ${new Date(first).toISOString()}: what came before is not known`,
     )
   const known = new Set(worlds.before.sources.keys())
   const others = [...new Set(events.map(({ source }) => source))].filter((name) => !known.has(name))

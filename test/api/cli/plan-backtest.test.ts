@@ -77,9 +77,11 @@ describe('svc catalog plan --backtest', () => {
   it('as Markdown is short, with its chart, folds the rest, and reads no name as Markdown', async () => {
     await sent()
     const { out } = await run('catalog', 'plan', fileOf('2h'), '--backtest', '1h', '--markdown')
-    expect(out).toContain('### Plan of `shop.yaml`\n\n0 to create, 1 to change, 0 to delete.\n')
+    expect(out).toContain(
+      `### Plan of \`${join(folder, 'shop.yaml')}\`\n\n0 to create, 1 to change, 0 to delete.\n`,
+    )
     expect(out).toContain('| `any` | changed | 2 | 2 | 0 | 0 |')
-    expect(out).toMatch(/```text\nany \(at most 2 in 1m\)\nbefore ·*█·*\nafter {2}·*█·*\n/)
+    expect(out).toMatch(/```text\nany \(at most 2 in 1m\)\nbefore ·*█\nafter {2}·*█\n/)
     expect(out).toContain('<details><summary>any: 2 firings before, 2 firings after: all the same</summary>')
     expect(out).toContain('| `` @team\\|`x` `` | 1 | 1 |')
     // All but code is free of what GitHub would mention or link.
