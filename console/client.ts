@@ -4,6 +4,7 @@
  */
 import { type Call, type Given, requestOf } from '../api/client/call.ts'
 import * as calls from '../api/client/calls.ts'
+import { IN_LINES, type Progress, readLines } from '../api/client/lines.ts'
 import type {
   Event as ApiEvent,
   CatalogProblem,
@@ -91,6 +92,24 @@ export async function send<T, Input>(
     problem.problems,
     problem.incident,
   )
+}
+
+/** What a call answers, hearing how far it is while it is worked out. @throws ApiError */
+export async function askTold<T, Input>(
+  call: Call<T, Input>,
+  input: NoInfer<Input>,
+  signal: AbortSignal,
+  told: (progress: Progress) => void,
+): Promise<T> {
+  const answer = await (send as (call: Call<T, Input>, input: Input, more: More) => Promise<Response>)(
+    call,
+    input,
+    { signal, headers: IN_LINES },
+  )
+  const { status, text } = await readLines(answer, told)
+  const said = JSON.parse(text) as T & Partial<Problem>
+  if (status < 300) return said
+  throw new ApiError(said.detail ?? `The daemon answered ${status}.`, status, [], said.problems)
 }
 
 /** What a call answers. @throws ApiError */

@@ -1,6 +1,7 @@
 /** Calls about what is declared: projects, parts, skills, change-sets, the catalog. */
 import { type InputOf, requestOf } from '../api/client/call.ts'
 import * as calls from '../api/client/calls.ts'
+import type { Progress } from '../api/client/lines.ts'
 import type {
   AgentUpdate,
   AgentWrite,
@@ -9,6 +10,7 @@ import type {
   MarkWrite,
   McpServerTest,
   McpServerWrite,
+  PlanBacktestRequest,
   Project,
   ProjectCreate,
   ProjectDeletion,
@@ -17,7 +19,7 @@ import type {
   SkillWrite,
   TriggerWrite,
 } from '../schemas/types.ts'
-import { ask, send } from './client.ts'
+import { ask, askTold, send } from './client.ts'
 import { filtered } from './lib/filtered.ts'
 
 type Dependent = NonNullable<InputOf<typeof calls.listDependents>['kind']>
@@ -107,6 +109,9 @@ export const declared = {
     ask(calls.listChangeSets, filtered<ChangesQuery>({ limit: 30, ...query })),
   changeSet: (id: number) => ask(calls.getChangeSet, { id }),
   undo: (id: number, dryRun: boolean) => ask(calls.undoChangeSet, { id, body: { dry_run: dryRun } }),
+
+  backtestChange: (body: PlanBacktestRequest, signal: AbortSignal, told: (progress: Progress) => void) =>
+    askTold(calls.backtestChange, { body }, signal, told),
 
   proposals: (state: string, before?: string) =>
     ask(calls.listProposals, { state: state as ProposalState, limit: 20, before: before || undefined }),

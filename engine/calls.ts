@@ -51,7 +51,16 @@ export interface Asked {
   by: string
   /** Aborted once nobody waits any more. */
   gone?: AbortSignal
+  /** Hears how far a read is that says so. */
+  told?: Tell
 }
+
+/** How far something is that takes long. */
+export interface Progress {
+  done: number
+  of: number
+}
+export type Tell = (progress: Progress) => void
 
 /** One POST to an ingest URL, its body already inflated. */
 export interface IngestCall {

@@ -193,6 +193,6 @@ export function performOver({ writer, short, wide }: Answering, network: () => N
 /** Without who waits, which is looked at on this side alone. */
 const sent = ({ params, query, body, by, caller, user, project, secured }: OperationInput): OperationInput =>
   ({ params, query, body, by, caller, user, project, secured }) satisfies Record<
-    keyof OperationInput,
+    Exclude<keyof OperationInput, 'told'>,
     unknown
   >

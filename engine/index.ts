@@ -22,6 +22,7 @@ export type {
   SessionRecord,
   TailFilter,
   TailMessage,
+  Tell,
 } from './calls.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { LoginGrants } from './declared/access/logins.ts'

@@ -3137,6 +3137,7 @@ export interface CatalogChecked {
    * Name an import would remember the file by.
    */
   name: string
+  backtest?: PlanBacktest
 }
 /**
  * A problem in a catalog file.
@@ -3174,6 +3175,331 @@ export interface CatalogProblem {
    * Of several catalogs, the name of the one that it is in; of a command over files, the path of the file.
    */
   file?: string
+}
+/**
+ * What a change would have done over stored events.
+ */
+export interface PlanBacktest {
+  /**
+   * Start.
+   */
+  from: string
+  /**
+   * End.
+   */
+  to: string
+  /**
+   * Days between them.
+   */
+  days: number
+  /**
+   * Length of a bucket.
+   */
+  bucket: string
+  /**
+   * Events looked at.
+   */
+  scanned: number
+  /**
+   * True when there were more events than are looked at: from is later than asked.
+   */
+  is_cut: boolean
+  /**
+   * Triggers that the change reaches, by name.
+   */
+  triggers: PlanBacktestTrigger[]
+  /**
+   * Triggers that it does not reach: they fire as they do.
+   */
+  unreached: number
+  /**
+   * Sources whose events would be labelled otherwise.
+   */
+  labels: PlanBacktestLabels[]
+  /**
+   * Agents that these triggers wake.
+   */
+  agents: PlanBacktestAgent[]
+  /**
+   * What could not be worked out, in sentences.
+   */
+  notes: string[]
+}
+/**
+ * What a change would have done to one trigger.
+ */
+export interface PlanBacktestTrigger {
+  /**
+   * Name.
+   */
+  trigger: string
+  /**
+   * What of it changes: itself, the events of its sources, or only which agents it wakes.
+   */
+  change: 'created' | 'changed' | 'deleted' | 'source' | 'wiring'
+  /**
+   * What it says, after the change where it is still there.
+   */
+  sentence: string
+  /**
+   * As it is; null: there is none.
+   */
+  before: null | PlanBacktestSide
+  /**
+   * As it would be; null: it is deleted.
+   */
+  after: null | PlanBacktestSide
+  /**
+   * Firings there would be and are not now.
+   */
+  added: number
+  /**
+   * Firings there are and would not be.
+   */
+  gone: number
+  /**
+   * Firings of the same time and key, before and after.
+   */
+  same: number
+  /**
+   * Firings by key, those that differ most first, up to 50.
+   */
+  keys: {
+    /**
+     * Key.
+     */
+    key: string
+    /**
+     * Firings before.
+     */
+    before: number
+    /**
+     * Firings after.
+     */
+    after: number
+  }[]
+  /**
+   * Keys in all.
+   */
+  key_count: number
+  /**
+   * The newest firings, newest first: those that differ, then those that do not.
+   */
+  list: {
+    /**
+     * Fired.
+     */
+    at: string
+    /**
+     * Key.
+     */
+    key: string
+    /**
+     * Value.
+     */
+    value: number | null
+    /**
+     * It says that something is over.
+     */
+    resolved: boolean
+    /**
+     * Whether it is there before, after or both.
+     */
+    is: 'added' | 'gone' | 'same'
+  }[]
+  /**
+   * True when there are more firings than are listed.
+   */
+  is_cut: boolean
+  /**
+   * Firings over time.
+   */
+  buckets: {
+    /**
+     * Start.
+     */
+    at: string
+    /**
+     * Firings before.
+     */
+    before: number
+    /**
+     * Firings after.
+     */
+    after: number
+  }[]
+  /**
+   * What of it could not be worked out, in sentences.
+   */
+  notes: string[]
+}
+/**
+ * What one definition of a trigger would have done.
+ */
+export interface PlanBacktestSide {
+  /**
+   * Firings, without those that say that something is over.
+   */
+  firings: number
+  /**
+   * Firings that say that something is over.
+   */
+  resolved: number
+  /**
+   * Times that it was met within the cooldown of its key, and did not fire.
+   */
+  cooldown: number
+  /**
+   * Times that it was met while its key had fired and was not over.
+   */
+  active: number
+  /**
+   * Times that it was met and gathered into a burst.
+   */
+  folded: number
+  /**
+   * Times that it was met and held back by a limit of its storm.
+   */
+  held: number
+  /**
+   * Bursts of too few events.
+   */
+  dropped: number
+  /**
+   * Events that passed the filters and lack the label that is the key.
+   */
+  no_key: number
+  /**
+   * Events that passed the filters and lack the field that is looked at.
+   */
+  no_value: number
+  /**
+   * Events that passed the filters and came too late to be judged.
+   */
+  late: number
+  /**
+   * Times that it could not be evaluated.
+   */
+  errors: number
+}
+/**
+ * What a change would have done to the labels of the events of one source.
+ */
+export interface PlanBacktestLabels {
+  /**
+   * Name.
+   */
+  source: string
+  /**
+   * Its stored events that were labelled anew.
+   */
+  events: number
+  /**
+   * Labels that differ on any event, most first.
+   */
+  labels: {
+    /**
+     * Name; @type is the event type, @entity which label is the entity, @time the event time.
+     */
+    label: string
+    /**
+     * Events that would no longer have it.
+     */
+    lost: number
+    /**
+     * Events that would newly have it.
+     */
+    gained: number
+    /**
+     * Events with another value.
+     */
+    changed: number
+    /**
+     * Up to three.
+     */
+    examples: {
+      /**
+       * Event id.
+       */
+      event: string
+      /**
+       * Value now.
+       */
+      from: string | null
+      /**
+       * Value after the change.
+       */
+      to: string | null
+    }[]
+  }[]
+  /**
+   * Events that the changed source would not make of what it received.
+   */
+  not_stored: number
+  /**
+   * Events whose stored payload alone does not give them; their labels are taken as they are.
+   */
+  unreadable: number
+}
+/**
+ * How often an agent would be woken by the triggers of a change, and what that costs.
+ */
+export interface PlanBacktestAgent {
+  /**
+   * Name.
+   */
+  agent: string
+  /**
+   * Triggers of the change that wake it, before or after.
+   */
+  triggers: string[]
+  /**
+   * Firings in the span that wake it.
+   */
+  firings_before: number
+  /**
+   * Firings in the span that would wake it.
+   */
+  firings_after: number
+  runs_before: WeeklyRange
+  runs_after: WeeklyRange
+  /**
+   * Dollars; null where no run says what one costs.
+   */
+  usd_before: null | WeeklyRange
+  /**
+   * Dollars; null where no run says what one costs.
+   */
+  usd_after: null | WeeklyRange
+  /**
+   * Its newest runs that ended, which this is made of; 100 at most.
+   */
+  past_runs: number
+  /**
+   * What these cost on average; null: there are none, or what they cost is not known.
+   */
+  usd_per_run: number | null
+  /**
+   * How the ranges are made.
+   */
+  basis: string
+}
+/**
+ * What a week is expected to bring, and between what.
+ */
+export interface WeeklyRange {
+  /**
+   * On average.
+   */
+  expected: number
+  /**
+   * Lower end of the range.
+   */
+  low: number
+  /**
+   * Upper end of the range.
+   */
+  high: number
 }
 /**
  * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
@@ -6595,6 +6921,74 @@ export interface EvaluationsResult {
  */
 export interface EventDetail {
   event: Event
+}
+/**
+ * A stored event as a file of recorded events has it; secrets that are known by their form are redacted.
+ */
+export interface ExportedEvent {
+  /**
+   * Event id.
+   */
+  id: string
+  /**
+   * Name of its source.
+   */
+  source: string
+  /**
+   * When it was stored.
+   */
+  stored_at: string
+  /**
+   * Its own time.
+   */
+  event_time: string
+  /**
+   * Event type.
+   */
+  event_type: string
+  /**
+   * Label that is its entity; null: it has none.
+   */
+  entity: string | null
+  /**
+   * Its labels.
+   */
+  labels: {
+    [k: string]: string | number
+  }
+  /**
+   * Summary text.
+   */
+  text: string
+  /**
+   * Payload, as it was received.
+   */
+  raw: string
+}
+/**
+ * A page of stored events, in the order they were stored.
+ */
+export interface ExportedEvents {
+  /**
+   * Start.
+   */
+  from: string
+  /**
+   * End; give it with the next page.
+   */
+  to: string
+  /**
+   * Events of the sources in the span, from this page on, before entities are left out.
+   */
+  total: number
+  /**
+   * Events.
+   */
+  events: ExportedEvent[]
+  /**
+   * Give it as after for the next page; null: this is the last.
+   */
+  next_after: string | null
 }
 /**
  * Agents outside that are told of the firings of a project.
@@ -15658,6 +16052,10 @@ export interface CatalogCheck {
    * @maxItems 1000
    */
   others?: NamedCatalog[]
+  /**
+   * Beside the plan, what the change would have done over stored events so far back.
+   */
+  backtest?: string
 }
 /**
  * Body of POST /api/catalog/import.
@@ -16431,6 +16829,66 @@ export interface OtlpTraces {
     [k: string]: unknown
   }[]
   [k: string]: unknown
+}
+/**
+ * Body of POST /api/change-sets/backtest: exactly one of yaml, operations, proposal and plan.
+ */
+export interface PlanBacktestRequest {
+  /**
+   * How far back; 7d when absent.
+   */
+  window?: string
+  /**
+   * End; now when absent.
+   */
+  to?: string
+  /**
+   * A catalog file, as its import would change the instance.
+   */
+  yaml?: string
+  /**
+   * Of a catalog file: what it lacks is deleted.
+   */
+  prune?: boolean
+  /**
+   * Of a catalog file: what it is remembered by, when it carries no name.
+   */
+  name?: string
+  /**
+   * Of a catalog file: its file name, which it is remembered by when it has no other.
+   */
+  file?: string
+  /**
+   * Of a catalog file: further catalogs of other names, taken with it as one.
+   *
+   * @maxItems 1000
+   */
+  others?: NamedCatalog[]
+  /**
+   * Operations, as POST /api/change-sets takes them.
+   *
+   * @minItems 1
+   * @maxItems 5000
+   */
+  operations?: Operation[]
+  /**
+   * Version the writer of the operations saw.
+   */
+  base?: number
+  /**
+   * Id of a proposal.
+   */
+  proposal?: string
+  /**
+   * A plan of guided setup, as plan.json; what is left out is filled in.
+   */
+  plan?: {
+    [k: string]: unknown
+  }
+  /**
+   * Of a plan of guided setup: the draft it is of.
+   */
+  project?: string
 }
 /**
  * Body of PUT /api/settings/prices: the own prices, whole.
@@ -19645,6 +20103,8 @@ export interface SchemaTypes {
   'event-condition.json': EventCondition
   'event-detail.json': EventDetail
   'event.json': Event
+  'exported-event.json': ExportedEvent
+  'exported-events.json': ExportedEvents
   'external-agents-result.json': ExternalAgentsResult
   'field-change.json': FieldChange
   'field-coverage.json': FieldCoverage
@@ -19819,6 +20279,11 @@ export interface SchemaTypes {
   'part-moved.json': PartMoved
   'part-written.json': PartWritten
   'plan-agent.json': PlanAgent
+  'plan-backtest-agent.json': PlanBacktestAgent
+  'plan-backtest-labels.json': PlanBacktestLabels
+  'plan-backtest-side.json': PlanBacktestSide
+  'plan-backtest-trigger.json': PlanBacktestTrigger
+  'plan-backtest.json': PlanBacktest
   'plan-knob.json': PlanKnob
   'plan-own-agent.json': PlanOwnAgent
   'plan-problem.json': PlanProblem
@@ -19917,6 +20382,7 @@ export interface SchemaTypes {
   'request-otlp-logs.json': OtlpLogs
   'request-otlp-metrics.json': OtlpMetrics
   'request-otlp-traces.json': OtlpTraces
+  'request-plan-backtest.json': PlanBacktestRequest
   'request-prices-write.json': PricesWrite
   'request-project-create.json': ProjectCreate
   'request-project-key-create.json': ProjectKeyCreate
@@ -20039,6 +20505,7 @@ export interface SchemaTypes {
   'verdict.json': Verdict
   'verified.json': Verified
   'wake.json': Wake
+  'weekly-range.json': WeeklyRange
   'why-record.json': WhyRecord
   'why-result.json': WhyResult
   'wiring.json': Wiring

@@ -14,7 +14,7 @@ import {
   rootOf,
   UnreadablePath,
 } from '../../engine/files.ts'
-import type { CatalogCheck, CatalogProblem } from '../../schemas/types.ts'
+import type { CatalogCheck, CatalogChecked, CatalogProblem } from '../../schemas/types.ts'
 import { problemsError } from './catalog-text.ts'
 import { CliError, EXIT } from './exit.ts'
 import { readText, STANDARD, shownFile } from './files.ts'
@@ -123,6 +123,22 @@ function stepsOf(path: string): (string | number)[] {
   return [...path.matchAll(steps)].map(([, index, quoted, word]) =>
     index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : word!,
   )
+}
+
+/** An answer with the places of the files, and what was seen as they were put together. */
+export function withPlaces(
+  checked: CatalogChecked,
+  composed: Composed | null,
+  placed: CatalogInput['placed'],
+  isStrict: boolean,
+): CatalogChecked {
+  const seen = composed?.warnings ?? []
+  const strict = isStrict ? seen : []
+  return {
+    ...checked,
+    problems: [...strict, ...checked.problems.map(placed)],
+    warnings: [...(isStrict ? [] : seen), ...checked.warnings.map(placed)],
+  }
 }
 
 /** A file that a test names, by its path from the file of the test. @throws Error */

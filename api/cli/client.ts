@@ -4,6 +4,7 @@
  */
 import type { MergeConflict } from '../../schemas/types.ts'
 import { type Call, type Given, requestOf } from '../client/call.ts'
+import { IN_LINES, type Progress, readLines } from '../client/lines.ts'
 import { version } from '../version.ts'
 import type { Target } from './credentials.ts'
 import { CliError, EXIT } from './exit.ts'
@@ -58,6 +59,21 @@ export class Client {
         text: await response.text(),
       }))
       return { status, headers, text, read: () => JSON.parse(text) as T }
+    } catch (error) {
+      throw this.unreachable(error)
+    }
+  }
+
+  /** The same, hearing how far it is while it is worked out. No time is set: it is ended by the daemon or the person. */
+  async attemptTold<T, Input>(
+    call: Call<T, Input>,
+    input: Input,
+    told: (progress: Progress) => void,
+  ): Promise<Answer<T>> {
+    try {
+      const response = await this.send(call, [input, { headers: IN_LINES }], this.io.interrupted)
+      const { status, text } = await readLines(response, told)
+      return { status, headers: response.headers, text, read: () => JSON.parse(text) as T }
     } catch (error) {
       throw this.unreachable(error)
     }

@@ -14,6 +14,7 @@ import { credentialsCommand } from './commands/credentials.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
 import { demoCommand } from './commands/demo.ts'
 import { evalsCommand } from './commands/evals.ts'
+import { eventsCommand } from './commands/events.ts'
 import { firingsCommand } from './commands/firings.ts'
 import { incidentsCommand } from './commands/incidents.ts'
 import { keysCommand } from './commands/keys.ts'
@@ -63,6 +64,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.addCommand(readCommand(io))
   program.addCommand(tailCommand(io))
   program.addCommand(sendCommand(io))
+  program.addCommand(eventsCommand(io))
   program.addCommand(askCommand(io))
   program.commandsGroup('Firings:')
   program.addCommand(incidentsCommand(io))

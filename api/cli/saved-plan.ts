@@ -3,7 +3,7 @@
  * from, how it is applied, and the fingerprint that the daemon knows the plan by; never a secret, since
  * only a catalog without one in plain text is saved.
  */
-import type { CatalogChecked, CatalogImport, ChangePlan } from '../../schemas/types.ts'
+import type { CatalogChecked, CatalogImport, ChangePlan, PlanBacktest } from '../../schemas/types.ts'
 import { version } from '../version.ts'
 import { CliError, EXIT } from './exit.ts'
 
@@ -22,6 +22,8 @@ export interface SavedPlan {
   options: PlanOptions
   fingerprint: string
   plan: ChangePlan
+  /** What it would have done, where that was asked for. */
+  backtest?: PlanBacktest
   /** The catalog file. */
   catalog: string
 }
@@ -31,7 +33,7 @@ export function savedPlanText(
   file: string,
   catalog: string,
   options: PlanOptions,
-  { warnings, plan, fingerprint }: CatalogChecked,
+  { warnings, plan, fingerprint, backtest }: CatalogChecked,
 ): string {
   const secrets = warnings.filter(({ code }) => code === 'plain_secret')
   if (secrets.length)
@@ -48,6 +50,7 @@ export function savedPlanText(
     options,
     fingerprint: fingerprint!,
     plan: plan!,
+    ...(backtest ? { backtest } : {}),
     catalog,
   }
   return `${JSON.stringify(saved, null, 2)}\n`

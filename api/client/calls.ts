@@ -292,6 +292,8 @@ export const listChangeSets = 'GET /api/change-sets' as Call<T.ChangeSetsResult,
 export const applyChangeSet = 'POST /api/change-sets' as Call<T.ChangeApplied, { body: T.ChangeSetCreate }>
 /** One change-set. */
 export const getChangeSet = 'GET /api/change-sets/{id}' as Call<T.ChangeSet, { id: number }>
+/** What a change would have done over stored events; nothing is written. */
+export const backtestChange = 'POST /api/change-sets/backtest' as Call<T.PlanBacktest, { body: T.PlanBacktestRequest }>
 /** Undo a change-set by a new one; later changes to other fields stay. */
 export const undoChangeSet = 'POST /api/change-sets/{id}/undo' as Call<T.ChangeApplied, { id: number; body: T.Undo }>
 /** Take the instance, or one project, back to how it was right after a change-set. */
@@ -352,6 +354,8 @@ export const forgetCatalogFile = 'DELETE /api/catalog/files/{name}' as Call<T.Ca
 export const getCatalogSchema = 'GET /api/catalog/schema' as Call<T.CatalogFileSchema>
 /** One entity’s events across all sources in time order. */
 export const read = 'POST /read' as Call<T.ReadResult, { body: T.ReadRequest }>
+/** Stored events with their payloads, redacted, in the order they were stored. */
+export const exportEvents = 'GET /api/events/export' as Call<T.ExportedEvents, { window?: string; to?: string; sources?: string; after?: string; limit?: number; sample?: number }>
 /** A label’s values, this window against the one before. */
 export const stats = 'POST /api/stats' as Call<T.StatsResult, { body: T.StatsRequest }>
 /** The tools of agents that look: what changed, a number over time, a trace, a record in pages. */

@@ -1,6 +1,6 @@
 /** Who waits for a wide read. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Asked } from '../../engine/index.ts'
+import type { NetworkInput } from '../../engine/index.ts'
 import type { Doors } from './doors.ts'
 
 /** The caller, and that nobody waits any more: its connection closed before it was answered, or the daemon stops. */
@@ -8,7 +8,7 @@ export function askedBy(
   { identity }: FastifyRequest,
   { raw }: FastifyReply,
   { onStop }: Pick<Doors, 'onStop'>,
-): Required<Asked> {
+): NetworkInput['asked'] {
   const gone = new AbortController()
   const offStop = onStop(() => gone.abort())
   raw.once('close', () => {

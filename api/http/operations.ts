@@ -1,8 +1,9 @@
 /** Routes made of operations: what each takes and answers is checked, its engine part runs where its role says. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { type Fields, type NetworkInput, type Operation, routeOf } from '../../engine/index.ts'
+import { type Fields, type NetworkInput, type Operation, routeOf, type Tell } from '../../engine/index.ts'
 import { askedBy } from './asked.ts'
 import type { Doors } from './doors.ts'
+import { inLines, wantsLines } from './in-lines.ts'
 import { patternOf } from './scopes.ts'
 import { answers, body, fields, optionalBody, takes } from './validate.ts'
 import { callerOf, isKnown, userOf, withEtag, writeBy } from './write-by.ts'
@@ -32,6 +33,10 @@ function routeFor(operation: Operation, doors: Doors): RouteOptions {
     schema: schemaOf(operation) as never,
     ...(bodyLimit === undefined ? {} : { bodyLimit }),
     handler: async (request, reply) => {
+      if (operation.tells && wantsLines(request.headers.accept))
+        return inLines(reply, doors, (told) =>
+          doors.engine.perform(operation.id, inputOf(operation, request, reply, doors, told)),
+        )
       const input = inputOf(operation, request, reply, doors)
       if (operation.access === 'shows') await doors.auth.flushUsed()
       const answer = await doors.engine.perform(operation.id, input)
@@ -69,6 +74,7 @@ function inputOf(
   request: FastifyRequest,
   reply: FastifyReply,
   doors: Doors,
+  told?: Tell,
 ): NetworkInput<unknown, unknown, unknown> {
   const { params, query, identity } = request
   const taken = request.body instanceof Uint8Array ? request.body : new Uint8Array()
@@ -82,7 +88,8 @@ function inputOf(
     secured: doors.auth.secured,
     by: writeBy(request),
     get asked() {
-      return askedBy(request, reply, doors)
+      const asked = askedBy(request, reply, doors)
+      return told ? { ...asked, told } : asked
     },
   }
 }

@@ -27,14 +27,22 @@ import { checkName, join, joiningProject, stagePaused, type WriteBy } from './wr
 export function applyOperations(declared: Declared, body: ChangeSetCreate, by: WriteBy): ChangeApplied {
   const { plan, changeSet } = declared.changes.commit(
     by,
-    (edit) => {
-      body.operations.forEach((operation, i) => {
-        stageOperation(declared, edit, operation, body.base, `operations[${i}]`)
-      })
-    },
+    (edit) => stageOperations(declared, edit, body.operations, body.base),
     body.dry_run ?? false,
   )
   return { change_set: changeSet, plan, version: declared.changes.version() }
+}
+
+/** Stages operations in order. @param base version their writer saw. @throws SvcError */
+export function stageOperations(
+  declared: Declared,
+  edit: Edit,
+  operations: readonly Operation[],
+  base: number | undefined,
+): void {
+  operations.forEach((operation, i) => {
+    stageOperation(declared, edit, operation, base, `operations[${i}]`)
+  })
 }
 
 /** Stages one operation of a list. @param at what its errors call it. @throws SvcError */

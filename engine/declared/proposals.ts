@@ -29,7 +29,7 @@ import { maskAddresses, secretParts } from '../net/address-secrets.ts'
 import type { Secrets } from '../net/secrets.ts'
 import { addressFields, secretFields } from '../sources/connectors/config.ts'
 import type { Declared } from './declared.ts'
-import { stageOperation } from './operations.ts'
+import { stageOperation, stageOperations } from './operations.ts'
 import { stageNewAgent } from './part-writes.ts'
 import { stageProject } from './project-writes.ts'
 import { secretParams } from './projects/template-params.ts'
@@ -66,9 +66,7 @@ export function proposalCalls(declared: Declared): ProposalCalls {
     queries.byId(id) ?? fail('not_found', `no proposal has the id ${id}`)
 
   const stage = (operations: readonly Operation[], base: number) => (edit: Edit) => {
-    operations.forEach((operation, i) => {
-      stageOperation(declared, edit, operation, base, `operations[${i}]`)
-    })
+    stageOperations(declared, edit, operations, base)
     return edit
   }
 
@@ -156,6 +154,13 @@ export function proposalCalls(declared: Declared): ProposalCalls {
         return present(require(id))
       }),
   }
+}
+
+/** Stages what a proposal would change, for who asks what comes of it. @throws SvcError not_found; conflict */
+export function stagingOfProposal(declared: Declared, id: string): (edit: Edit) => void {
+  const row = proposalQueries(declared.store.db).byId(id) ?? fail('not_found', `no proposal has the id ${id}`)
+  const operations = operationsOf(row, declared.secrets)
+  return (edit) => stageOperations(declared, edit, operations, row.base)
 }
 
 function refuseTooMany(ofCredential: number, inAll: number): void {

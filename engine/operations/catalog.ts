@@ -99,11 +99,17 @@ export const catalog = [
     scope: 'read',
     role: 'wide',
     advice: PLAN_ADVICE,
+    tells: true,
     body: 'request-catalog-check.json',
     bodyLimit: FILE_BODY,
     answer: 'catalog-checked.json',
     summary: 'Check a file: all of its problems, or its plan when it has none',
-    run: (engine, { body, caller }) => engine.checkCatalog(body, isAdmin({ caller })),
+    run: async (engine, { body: { backtest: window, ...file }, caller, told }) => {
+      const compares = isAdmin({ caller })
+      const checked = await engine.checkCatalog(file, compares)
+      if (window === undefined || !checked.plan) return checked
+      return { ...checked, backtest: await engine.backtestChange({ ...file, window }, compares, told) }
+    },
   }),
   operation({
     id: 'importCatalog',

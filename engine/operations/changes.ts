@@ -1,6 +1,6 @@
 /** Change-sets: what was changed, by whom and why; composed, planned and undone. */
 import type { WriteBy } from '../declared/write.ts'
-import { isAdmin, PLAN_ADVICE } from './input.ts'
+import { BACKTEST_ADVICE, isAdmin, PLAN_ADVICE } from './input.ts'
 import { tagged } from './operation.ts'
 
 const operation = tagged('changes')
@@ -51,6 +51,19 @@ export const changes = [
     access: 'changes',
     summary: 'Apply operations all or nothing, or only plan them',
     run: (engine, { body, by }) => engine.applyChangeSet(body, told(by, body.why)),
+  }),
+  operation({
+    id: 'backtestChange',
+    route: 'POST /api/change-sets/backtest',
+    scope: 'read',
+    role: 'wide',
+    advice: BACKTEST_ADVICE,
+    tells: true,
+    body: 'request-plan-backtest.json',
+    bodyLimit: BIG_BODY,
+    answer: 'plan-backtest.json',
+    summary: 'What a change would have done over stored events; nothing is written',
+    run: (engine, { body, caller, told }) => engine.backtestChange(body, isAdmin({ caller }), told),
   }),
   operation({
     id: 'undoChangeSet',

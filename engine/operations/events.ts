@@ -56,6 +56,30 @@ export const events = [
     run: async (engine, { asked, ...input }) => engine.read(await narrowed(engine, input), asked),
   }),
   operation({
+    id: 'exportEvents',
+    route: 'GET /api/events/export',
+    scope: 'read',
+    role: 'wide',
+    query: {
+      window: { type: 'string', default: '7d', description: 'How far back.' },
+      to: { type: 'string', description: 'End; now when absent.' },
+      sources: { type: 'string', description: 'Names, parted by commas; all when absent.' },
+      after: { type: 'string', description: 'Event id of the page before.', maxLength: 40 },
+      limit: { type: 'integer', default: 5_000, minimum: 1, maximum: 5_000 },
+      sample: {
+        type: 'integer',
+        default: 100,
+        minimum: 1,
+        maximum: 100,
+        description: 'Of a hundred entities so many, with all of their events.',
+      },
+    },
+    answer: 'exported-events.json',
+    summary: 'Stored events with their payloads, redacted, in the order they were stored',
+    run: (engine, { query: { sources, ...asked } }) =>
+      engine.exportEvents({ ...asked, sources: sources?.split(',').filter(Boolean) }),
+  }),
+  operation({
     id: 'stats',
     route: 'POST /api/stats',
     scope: 'read',

@@ -2,6 +2,7 @@
  * The table of operations: every call of the service but those that are streams, bytes or a door's own. Their
  * order is that of the API document.
  */
+import type { Tell } from '../calls.ts'
 import type { StoreCalls } from '../roles/calls.ts'
 import { agents, agentTests, evals } from './agents.ts'
 
@@ -81,5 +82,5 @@ export const roleOf = ({ role }: Operation, input: OperationInput): Role =>
 /** Runs an operation where one is, whatever its role. */
 export const performOn =
   (engine: StoreCalls) =>
-  async (id: string, input: OperationInput): Promise<unknown> =>
-    operationOf(id).run(engine, input)
+  async (id: string, input: OperationInput, told?: Tell): Promise<unknown> =>
+    operationOf(id).run(engine, told ? { ...input, told } : input)

@@ -1,5 +1,5 @@
 /** What a call of an operation says, as it crosses to the thread that answers. */
-import type { Asked, Caller } from '../calls.ts'
+import type { Asked, Caller, Tell } from '../calls.ts'
 import type { WriteBy } from '../declared/write.ts'
 
 /** What a call says. */
@@ -16,11 +16,13 @@ export interface OperationInput<P = unknown, Q = unknown, B = unknown> {
   user?: string | null
   /** Whether callers need a credential. */
   secured: boolean
+  /** Hears how far it is; absent: nobody asked. */
+  told?: Tell
 }
 
 /** On the network thread: also who waits, and whether it still does. */
 export interface NetworkInput<P = unknown, Q = unknown, B = unknown> extends OperationInput<P, Q, B> {
-  asked: Required<Asked>
+  asked: Asked & Required<Pick<Asked, 'by' | 'gone'>>
 }
 
 /** Whether the credential has scope admin. */
@@ -30,4 +32,5 @@ export const isAdmin = ({ caller }: Pick<OperationInput, 'caller'>): boolean =>
 /* How a wide operation that takes too long is made smaller. */
 
 export const PLAN_ADVICE = 'compare fewer objects at once'
+export const BACKTEST_ADVICE = 'ask for fewer days'
 export const SCENARIO_ADVICE = 'make it with svc evals new, which reads in pages'

@@ -84,6 +84,8 @@ export interface Operation {
   readonly merges?: true
   /** `X-SVC-Why` is kept with what is written. */
   readonly recorded?: true
+  /** It says how far it is, line by line, to who accepts application/x-ndjson. */
+  readonly tells?: true
   /** Answers an ETag made of its text, and 304 where the reader has that text already (RFC 9110, 13.1.2). */
   readonly hashed?: true
   /** Answers an ETag, from the field `version` of what it returns. */

@@ -12,7 +12,7 @@ import type { ModelCalls, ModelNetworkCalls, ModelPort } from '../agents/models/
 import type { ModelEnvironment } from '../agents/models/providers.ts'
 import type { RunCalls } from '../agents/runs/calls.ts'
 import type { TracingCalls, TracingEnvironment, TracingPort } from '../agents/tracing-settings.ts'
-import type { EngineCore, TailFilter, TailMessage } from '../calls.ts'
+import type { EngineCore, TailFilter, TailMessage, Tell } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import type {
   CredentialCalls,
@@ -27,6 +27,7 @@ import type { SetupCalls } from '../declared/setup/calls.ts'
 import type { DemoCalls } from '../declared/setup/demo.ts'
 import type { PlanningPort } from '../declared/setup/port.ts'
 import type { SvcError } from '../errors.ts'
+import type { ForecastCalls } from '../forecast/calls.ts'
 import type { GraphCalls } from '../graph/graph.ts'
 import type { ReplayReads } from '../graph/replay-calls.ts'
 import type { IncidentCalls } from '../incidents/types.ts'
@@ -65,6 +66,7 @@ export interface EngineCalls
     ScenarioReads,
     EvalReportCalls,
     GraphCalls,
+    ForecastCalls,
     ModelCalls,
     EnvironmentCalls,
     CredentialCalls,
@@ -128,7 +130,7 @@ export interface WriterOwn {
   /** What the boot did with the catalog. */
   bootReport(): Promise<BootReport>
   /** An operation of the roles of the store, by its id. @throws SvcError as it does */
-  perform(id: string, input: OperationInput): Promise<unknown>
+  perform(id: string, input: OperationInput, told?: Tell): Promise<unknown>
 }
 
 /** The role that holds the one writing connection. */

@@ -29,7 +29,8 @@ export function rolesHere(options: EngineOptions): { roles: StoreRoles; writer: 
   return {
     writer,
     roles: {
-      ...{ writer: answer, short: answer, wide: answer },
+      ...{ writer: answer, short: answer },
+      wide: (method, args, { asked }) => answer(method, asked?.told ? [...args, asked.told] : args),
       ingest: (post) => writer.ingest(post),
       listen: async (filter, send) => writer.listen(filter, send),
       closeInstant: async (instant) => writer.closeInstant(instant),

@@ -5,6 +5,7 @@
  */
 
 import { createScenarioReads } from '../agents/evals/scenario-of-run.ts'
+import type { Tell } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { Figures } from '../log/figures.ts'
 import { snapshotsOf } from '../log/steps.ts'
@@ -28,7 +29,7 @@ export function openReader(db: Database, options: ReadingOptions, clock: Clock):
     // Engines in memory, in which scenarios are checked.
     ...createScenarioReads(ctx, ofEvents, async () => (await import('./here.ts')).openEngineHere),
     close: async () => void db.close(),
-    perform: (id: string, input: OperationInput) => perform(id, input),
+    perform: (id: string, input: OperationInput, told?: Tell) => perform(id, input, told),
   }
   const calls = opening(atHand, async () => {
     const { openDeclaredReads } = await import('./reader-declared.ts')

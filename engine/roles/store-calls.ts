@@ -20,6 +20,7 @@ import { statusOf, type UsageParts, usageOf } from '../declared/health.ts'
 import { proposalCalls } from '../declared/proposals.ts'
 import { setupReads } from '../declared/setup/calls.ts'
 import { demoReads } from '../declared/setup/demo.ts'
+import { forecastCalls } from '../forecast/calls.ts'
 import { graphCalls } from '../graph/calls.ts'
 import type { Figures } from '../log/figures.ts'
 import type { Snapshot } from '../log/steps.ts'
@@ -79,6 +80,7 @@ export function storeCalls(parts: StoreCallsParts) {
     ...tracingPort(held.tracing),
     ...slackWrites(held.slack),
     ...graphCalls({ declared, positions, ctx, catalog, snapshot: view, boot: parts.boot }),
+    ...forecastCalls({ declared, ctx, clock, snapshot: view }),
     ...tried,
     ...instanceCalls(parts),
     previewLabel: async (body: Parameters<typeof sources.previewLabel>[0]) => sources.previewLabel(body),

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { ModelEnvironment } from '../agents/models/providers.ts'
 import type { TracingEnvironment } from '../agents/tracing-settings.ts'
-import type { IngestCall, IngestPost, TailFilter, TailMessage } from '../calls.ts'
+import type { IngestCall, IngestPost, Progress, TailFilter, TailMessage } from '../calls.ts'
 import type { BootCatalog } from '../declared/catalog/boot.ts'
 import { type ErrorCode, type ErrorExtra, SvcError } from '../errors.ts'
 import { joined, sizeOf } from '../log/ingest/otlp-form.ts'
@@ -70,7 +70,8 @@ export type ToReader = { t: 'open' }
 
 export type ToThread =
   | { t: 'ingest'; calls: CallMeta[]; buffers: ArrayBuffer[] }
-  | { t: 'call'; id: number; method: string; args: unknown[] }
+  /** `tells`: how far it is, as messages. */
+  | { t: 'call'; id: number; method: string; args: unknown[]; tells?: true }
   | { t: 'listen'; id: number; filter: TailFilter }
   | { t: 'unlisten'; id: number }
 
@@ -81,6 +82,7 @@ export type FromThread =
   | { t: 'not_started'; message: string; exitCode: number }
   /** `buffers` are those of bodies, to be used again. */
   | { t: 'settled'; results: Settled[]; buffers?: ArrayBuffer[] }
+  | { t: 'progress'; id: number; progress: Progress }
   | { t: 'tail'; id: number; message: TailMessage }
   /** What was counted since the last of these, before the answer that tells of it. */
   | { t: 'tallies'; tallies: Tally[] }

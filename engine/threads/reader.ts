@@ -1,6 +1,7 @@
 /** A reader's thread: answers reads on a connection of its own, so that none holds up ingest. */
 import { once } from 'node:events'
 import { type MessagePort, parentPort } from 'node:worker_threads'
+import type { Tell } from '../calls.ts'
 import { clockIn } from '../clock.ts'
 import { SvcError } from '../errors.ts'
 import { openReading } from '../log/store/open.ts'
@@ -23,11 +24,13 @@ export async function runReader(options: SharedOptions): Promise<void> {
 /** Calls a method and sends its result; a thread answers in order of arrival. */
 export function answer(
   target: Record<string, unknown>,
-  { id, method, args }: Extract<ToThread, { t: 'call' }>,
+  { id, method, args, tells }: Extract<ToThread, { t: 'call' }>,
   port: MessagePort,
 ): void {
   const send = (message: FromThread): void => port.postMessage(message)
-  const run = async (): Promise<unknown> => (target[method] as (...args: unknown[]) => unknown)(...args)
+  const told: Tell[] = tells ? [(progress) => send({ t: 'progress', id, progress })] : []
+  const run = async (): Promise<unknown> =>
+    (target[method] as (...args: unknown[]) => unknown)(...args, ...told)
   // What cannot be sent is a fault as any other: whoever waits is told.
   run()
     .then((value) => send({ t: 'settled', results: [{ id, value }] }))

@@ -3,7 +3,7 @@ import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
-import type { TailMessage } from '../calls.ts'
+import type { TailMessage, Tell } from '../calls.ts'
 import { StartError, SvcError } from '../errors.ts'
 import type { Tally } from '../log/tallies.ts'
 import type { FromThread, ThreadOptions, ToReader, ToThread } from './protocol.ts'
@@ -28,7 +28,7 @@ export class EngineThread {
   private nextId = 1
   private readonly waiting = new Map<
     number,
-    { resolve: (value: never) => void; reject: (error: Error) => void }
+    { resolve: (value: never) => void; reject: (error: Error) => void; told?: Tell | undefined }
   >()
   private readonly tails = new Map<number, (message: TailMessage) => void>()
   private stopping = false
@@ -79,16 +79,17 @@ export class EngineThread {
     })
   }
 
-  call<T>(method: string, args: unknown[]): Promise<T> {
-    const { id, promise } = this.expect<T>()
-    this.send({ t: 'call', id, method, args })
+  /** @param told hears how far it is, after the other arguments */
+  call<T>(method: string, args: unknown[], told?: Tell): Promise<T> {
+    const { id, promise } = this.expect<T>(told)
+    this.send({ t: 'call', id, method, args, ...(told ? { tells: true } : {}) })
     return promise
   }
 
   /** Registers an answer to come. */
-  expect<T>(): { id: number; promise: Promise<T> } {
+  expect<T>(told?: Tell): { id: number; promise: Promise<T> } {
     const id = this.nextId++
-    const promise = new Promise<T>((resolve, reject) => this.waiting.set(id, { resolve, reject }))
+    const promise = new Promise<T>((resolve, reject) => this.waiting.set(id, { resolve, reject, told }))
     return { id, promise }
   }
 
@@ -131,7 +132,8 @@ export class EngineThread {
         if ('error' in result) waiting?.reject(SvcError.from(result.error))
         else waiting?.resolve(result.value as never)
       }
-    } else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
+    } else if (message.t === 'progress') this.waiting.get(message.id)?.told?.(message.progress)
+    else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
     else if (message.t === 'pending') this.events.onPending()
     else if (message.t === 'sources') this.events.onSourcesChanged()
     else if (message.t === 'tallies') this.events.onTallies(message.tallies)

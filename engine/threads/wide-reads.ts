@@ -34,6 +34,7 @@ interface Job {
   by: string
   /** How it is made smaller. */
   advice: string
+  told: Asked['told']
   resolve(value: never): void
   reject(error: Error): void
   /** Calls off the end of its time; while it runs. */
@@ -80,7 +81,7 @@ export class WideReads {
     return new Promise<T>((resolve, reject) => {
       const leave = () => this.cancel(job)
       const job: Job = {
-        ...{ method, args, by, advice, resolve, reject, inTime: null },
+        ...{ method, args, by, advice, told: asked.told, resolve, reject, inTime: null },
         settle: () => gone?.removeEventListener('abort', leave),
       }
       gone?.addEventListener('abort', leave)
@@ -133,7 +134,7 @@ export class WideReads {
     const settle = (answer: () => void) => {
       if (this.thread === thread) this.finish(job, answer)
     }
-    thread.call(job.method, job.args).then(
+    thread.call(job.method, job.args, job.told).then(
       (value) => settle(() => job.resolve(value as never)),
       (error: Error) => settle(() => job.reject(error)),
     )
@@ -207,9 +208,9 @@ export function startReading(parts: {
     const begun = open({ ...events, onFatal }, WIDE_HEAP)
     begun.send({ t: 'open' })
     return {
-      call: async (method, args) => {
+      call: async (method, args, told) => {
         await begun.ready
-        return begun.call(method, args)
+        return begun.call(method, args, told)
       },
       end: () => begun.end(),
     }

@@ -43,6 +43,8 @@ export interface Seen {
   bypass: boolean
   /** Number labels. */
   numbers(): Readonly<Record<string, number>>
+  /** The same as JSON, where it is at hand so; null: there are none. */
+  numbersText?: string | null
   text(): string
   /** Parsed payload; undefined where it is no JSON. */
   payload(): unknown

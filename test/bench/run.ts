@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --events 10000000 --only store,brief,declared,files,triggers,agents,mcp,graph,console]`: durable ingest over HTTP and reads, as ratios to bare
+ * `npm run bench [-- --events 10000000 --only store,brief,declared,files,triggers,forecast,agents,mcp,graph,console]`: durable ingest over HTTP and reads, as ratios to bare
  * better-sqlite3 and to the same server without a store, measured in one run. Absolute numbers
  * are this machine's; the ratios and the limits beside them are what to compare.
  */
@@ -21,6 +21,7 @@ import { measureCatalogFiles } from './catalog-files.ts'
 import { measureConsole } from './console.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
+import { measureForecast } from './forecast.ts'
 import { measureGraphFrames } from './graph.ts'
 import { sendAll } from './http.ts'
 import { measureMcpCost } from './mcp.ts'
@@ -255,6 +256,17 @@ async function measureTriggers(): Promise<void> {
   await daemon.stop()
 }
 
+async function measureForecasts(): Promise<void> {
+  const { bareMs, measures } = await measureForecast(join(folder, 'forecast.db'), total)
+  for (const { what, events, triggers, firings, ms, longestMs, goalMs } of measures)
+    report(
+      `what ${what} would have done in 7 days: ${thousands(events)} events, ${triggers} triggers, ${thousands(firings)} firings`,
+      `${(ms / 1_000).toFixed(1)} s, ${(ms / bareMs).toFixed(1)} of the bare read, longest turn ${Math.round(longestMs)} ms`,
+      goalMs === null ? '' : `<= ${goalMs / 1_000} s`,
+      goalMs === null ? null : ms <= goalMs,
+    )
+}
+
 async function measureAgents(): Promise<void> {
   const { ratio, atWork } = await measureRunCost(join(folder, 'agents'))
   report(
@@ -300,6 +312,7 @@ const parts = {
   declared: measureDeclaredParts,
   files: measureFiles,
   triggers: measureTriggers,
+  forecast: measureForecasts,
   agents: measureAgents,
   graph: measureGraph,
   console: measurePages,

@@ -1,12 +1,12 @@
 /** `svc catalog check`: what is wrong with files, by the daemon or, without one, by itself. */
 import { compose } from '../../../engine/files.ts'
 import type { CatalogChecked, CatalogProblem } from '../../../schemas/types.ts'
-import { type CatalogInput, readBeside, readInput } from '../catalog-input.ts'
+import { type CatalogInput, readBeside, readInput, withPlaces } from '../catalog-input.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { type FindingFormat, findingOf, findingsText } from '../findings-text.ts'
 import { type Io, printJson } from '../terminal.ts'
-import { ask, type PlanFlags, withPlaces } from './catalog-plan.ts'
+import { ask, type PlanFlags } from './catalog-plan.ts'
 
 export type CheckFlags = PlanFlags & { offline?: boolean; format?: FindingFormat }
 

@@ -1,17 +1,20 @@
 /** `svc catalog plan` and `svc catalog apply`: what was shown, or reviewed in a saved plan, is what is done. */
-import { type Composed, isFolder } from '../../../engine/files.ts'
+import { isFolder } from '../../../engine/files.ts'
 import type { CatalogChecked, CatalogProblem, ChangePlan } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { type CatalogInput, type InputFlags, readInput } from '../catalog-input.ts'
+import { type CatalogInput, type InputFlags, readInput, withPlaces } from '../catalog-input.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
 import { clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
 import { readText, STANDARD, writeText } from '../files.ts'
+import { planBacktestText } from '../plan-backtest-text.ts'
+import { planMarkdown } from '../plan-markdown.ts'
 import { planText } from '../plan-text.ts'
 import { type PlanOptions, readSavedPlan, type SavedPlan, savedPlanText } from '../saved-plan.ts'
-import { type Io, printJson } from '../terminal.ts'
+import { type Io, printJson, printText } from '../terminal.ts'
+import { planBetween, requireWindow } from './catalog-plan-offline.ts'
 
 export interface PlanFlags extends ClientFlags, JsonFlag, InputFlags {
   prune?: boolean
@@ -34,12 +37,20 @@ function optionsOf({ yaml: _yaml, ...texts }: CatalogInput['texts'], flags: Plan
   }
 }
 
+export type PlanningFlags = PlanFlags & {
+  out?: string
+  backtest?: string
+  markdown?: boolean
+  base?: string[]
+  events?: string
+}
+
 /** Exits with 2 when there are changes; `out` saves the plan. */
-export async function planCatalog(
-  io: Io,
-  paths: readonly string[],
-  flags: PlanFlags & { out?: string },
-): Promise<void> {
+export async function planCatalog(io: Io, paths: readonly string[], flags: PlanningFlags): Promise<void> {
+  if (flags.json && flags.markdown) throw usageError('--json and --markdown are two forms: give one')
+  if (flags.base !== undefined) return planOffline(io, paths, flags, flags.base)
+  if (flags.events !== undefined)
+    throw usageError('--events needs --base, the files as they are now: no instance is asked')
   const input = await readInput(io, paths, flags)
   const { yaml } = input.texts
   const options = optionsOf(input.texts, flags)
@@ -47,8 +58,10 @@ export async function planCatalog(
   const [file = '.'] = paths
   // A plan that is saved to standard output is all there is on it.
   const isSavedOut = flags.out === STANDARD
-  if (flags.json && isSavedOut) throw usageError('--out - and --json both write to standard output')
+  if ((flags.json || flags.markdown) && isSavedOut)
+    throw usageError(`--out - and --${flags.json ? 'json' : 'markdown'} both write to standard output`)
   if (flags.json) printJson(io, JSON.stringify(checked))
+  else if (flags.markdown) showMarkdown(io, file, checked)
   else show(isSavedOut ? { ...io, out: io.err } : io, file, checked)
   if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
   if (flags.out !== undefined) {
@@ -59,9 +72,33 @@ export async function planCatalog(
   if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
 }
 
-function show(io: Io, file: string, { plan, warnings }: CatalogChecked): void {
+/** The same against other files, without a daemon. */
+async function planOffline(
+  io: Io,
+  paths: readonly string[],
+  flags: PlanningFlags,
+  base: readonly string[],
+): Promise<void> {
+  if (flags.out !== undefined)
+    throw usageError('a plan against files is of no instance, and cannot be saved to be applied')
+  const [file = '.'] = paths
+  const checked = await planBetween(io, base, paths, flags)
+  if (flags.json) printJson(io, JSON.stringify(checked))
+  else if (flags.markdown) showMarkdown(io, file, checked)
+  else show(io, file, checked)
+  if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
+  if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
+}
+
+function show(io: Io, file: string, { plan, warnings, backtest }: CatalogChecked): void {
   tellWarnings(io, file, warnings)
   if (plan) io.out(planText(io, plan))
+  if (backtest) io.out(`\n${planBacktestText(io, backtest)}`)
+}
+
+function showMarkdown(io: Io, file: string, { plan, warnings, backtest }: CatalogChecked): void {
+  tellWarnings(io, file, warnings)
+  if (plan) printText(io, planMarkdown(file, plan, backtest))
 }
 
 export type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
@@ -103,7 +140,7 @@ async function applySaved(io: Io, file: string, saved: SavedPlan, flags: ApplyFl
     throw usageError(
       `${file} is a saved plan, and is applied as it was made: give its options to "svc catalog plan"`,
     )
-  if (!flags.json) io.out(planText(io, saved.plan))
+  if (!flags.json) show(io, file, { ...saved, problems: [], warnings: [], name: '' })
   const { catalog: yaml, options, fingerprint } = saved
   await importPlan(io, file, { yaml, ...options, fingerprint }, flags)
 }
@@ -146,29 +183,28 @@ function otherPlan(plan: ChangePlan, text: string): CliError {
 
 const changesOf = ({ creates, updates, deletes }: ChangePlan): number => creates + updates + deletes
 
-/** The daemon's word on what is given, with the files and lines of that. */
+/** The daemon's word on what is given, with the files and lines of that; with a backtest it says how far it is, to a person. */
 export async function ask(
   io: Io,
   { texts: { yaml }, composed, placed }: CatalogInput,
   options: PlanOptions,
-  flags: ClientFlags & { strict?: boolean },
+  { backtest, ...flags }: ClientFlags & { backtest?: string; strict?: boolean },
 ): Promise<CatalogChecked> {
-  const checked = await clientOf(io, flags).ask(calls.checkCatalog, { body: { yaml, ...options } })
-  return withPlaces(checked, composed, placed, flags.strict === true)
-}
-
-/** An answer with the places of the files, and what was seen as they were put together. */
-export function withPlaces(
-  checked: CatalogChecked,
-  composed: Composed | null,
-  placed: CatalogInput['placed'],
-  isStrict: boolean,
-): CatalogChecked {
-  const seen = composed?.warnings ?? []
-  const strict = isStrict ? seen : []
-  return {
-    ...checked,
-    problems: [...strict, ...checked.problems.map(placed)],
-    warnings: [...(isStrict ? [] : seen), ...checked.warnings.map(placed)],
+  const isStrict = flags.strict === true
+  const client = clientOf(io, flags)
+  if (backtest === undefined) {
+    const checked = await client.ask(calls.checkCatalog, { body: { yaml, ...options } })
+    return withPlaces(checked, composed, placed, isStrict)
   }
+  requireWindow(backtest)
+  const answer = await client.attemptTold(
+    calls.checkCatalog,
+    { body: { yaml, ...options, backtest } },
+    ({ done, of }) => {
+      if (io.isTerminal) io.err(`\rbacktest: ${Math.floor((100 * done) / Math.max(1, of))} %`)
+    },
+  )
+  if (io.isTerminal) io.err('\r\u001b[K')
+  if (answer.status < 200 || answer.status >= 300) throw client.refusal(answer)
+  return withPlaces(answer.read(), composed, placed, isStrict)
 }

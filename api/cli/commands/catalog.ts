@@ -11,7 +11,13 @@ import { FORMATS } from '../findings-text.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
 import { type CheckFlags, checkCatalog } from './catalog-check.ts'
 import { type FormatFlags, formatFiles, type LintFlags, lintFiles } from './catalog-lint.ts'
-import { type ApplyFlags, applyCatalog, type PlanFlags, planCatalog } from './catalog-plan.ts'
+import {
+  type ApplyFlags,
+  applyCatalog,
+  type PlanFlags,
+  type PlanningFlags,
+  planCatalog,
+} from './catalog-plan.ts'
 import { type TestFlags, testCatalog } from './catalog-test.ts'
 
 type ExportFlags = PlanFlags & { update?: string }
@@ -89,11 +95,15 @@ const planning = (io: Io): Command =>
       'Show what applying files would do; exits with 2 when it would do something, 65 for problems',
     ).argument('[paths...]', PATHS),
   )
+    .option('--base <path...>', 'plan against these files and folders instead of an instance; asks no daemon')
+    .option('--events <file>', 'with --base: recorded events to run the change over, of "svc events export"')
     .option(
       '--out <file>',
       'save the plan: "svc catalog apply" of that file does this or nothing; - is standard output',
     )
-    .action((paths: string[], flags: PlanFlags & { out?: string }) => planCatalog(io, paths, flags))
+    .option('--backtest <window>', 'also show what the change would have done over stored events, such as 7d')
+    .option('--markdown', 'as Markdown, for a pull request')
+    .action((paths: string[], flags: PlanningFlags) => planCatalog(io, paths, flags))
 
 const applying = (io: Io): Command =>
   planOptions(

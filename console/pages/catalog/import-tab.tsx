@@ -15,12 +15,13 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Upload } from 'lucide-react'
 import { Suspense, useRef, useState } from 'react'
-import type { CatalogProblem } from '../../../schemas/types.ts'
+import type { CatalogProblem, ChangePlan } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
 import type { EditorPlace } from '../../parts/code-editor.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
+import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -136,7 +137,7 @@ export function ImportTab() {
           <Problems problems={warnings} goTo={goTo} />
         </Alert>
       )}
-      {plan && <PlanView plan={plan} />}
+      {plan && <Planned plan={plan} changes={changes} of={{ yaml: settled, prune }} />}
       <Refusal error={apply.error} title="Couldn’t import the file" />
       {fingerprint && changes > 0 && (
         <Group align="flex-end">
@@ -164,6 +165,21 @@ export function ImportTab() {
         </Group>
       )}
     </Stack>
+  )
+}
+
+interface PlannedProps {
+  plan: ChangePlan
+  changes: number
+  of: { yaml: string; prune: boolean }
+}
+
+function Planned({ plan, changes, of }: PlannedProps) {
+  return (
+    <>
+      <PlanView plan={plan} />
+      {changes > 0 && <PlanBacktestSection key={`${of.prune} ${of.yaml}`} change={of} />}
+    </>
   )
 }
 

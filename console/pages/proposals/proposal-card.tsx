@@ -6,10 +6,10 @@ import type { Proposal } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark, type Tone } from '../../parts/mark.tsx'
+import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { When } from '../../parts/when.tsx'
-import { ProposalTrial } from './proposal-trial.tsx'
 
 const TONES: Record<Proposal['state'], Tone> = {
   open: 'busy',
@@ -41,17 +41,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
           <Mark tone={TONES[proposal.state]}>{proposal.state}</Mark>
         </Group>
         <PlanView plan={proposal.plan} />
-        {proposal.state === 'open' &&
-          proposal.triggers.map(({ name, definition }) => (
-            <ProposalTrial
-              key={name}
-              name={name}
-              definition={definition}
-              isNew={proposal.plan.changes.some(
-                (change) => change.kind === 'trigger' && change.key === name && change.action === 'create',
-              )}
-            />
-          ))}
+        {proposal.state === 'open' && <PlanBacktestSection change={{ proposal: proposal.id }} />}
         <Refusal error={approve.error} title="Couldn’t approve the proposal" />
         {proposal.state === 'open' ? (
           <Group>

@@ -16,6 +16,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Plan, PlannedChange, PlanProblem, Setup } from '../../../schemas/types.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { ChangedObjects } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Warnings } from '../../parts/warnings.tsx'
@@ -103,6 +104,10 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
             <>
               <ChangedObjects changes={changes.changes.flatMap(madeOf)} />
               <Warnings of={changes.warnings} />
+              <PlanBacktestSection
+                key={JSON.stringify(plan)}
+                change={{ plan: { ...plan }, project: setup.project }}
+              />
             </>
           )
         )}

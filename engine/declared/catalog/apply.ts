@@ -50,20 +50,12 @@ export function checkFile(
   const warnings = warningsOf(places, declared.env, locate)
   if (body.strict && warnings.length) return { ...nothing, problems: warnings }
   if (!compares) warnings.push(...notCompared(places, locate))
-  // A value of its own for each, so that the plan says nothing about the one that is stored.
-  const staged = compares
-    ? catalog
-    : withValues(
-        catalog,
-        plainOnes(catalog, declared.templates, () => randomUUID()),
-      )
   const prune = body.prune ?? false
   const owned = ownedByOthers(remembered, files)
   const contested = contestedIn(catalog, files, owned, locate)
   if (contested.length) return { ...nothing, warnings, problems: contested }
   try {
-    const spared = sparedBy(files, owned)
-    const stage = (edit: Edit) => stageCatalog(declared, edit, staged, { prune, locate, spared })
+    const stage = stagingOf(declared, catalog, { prune, locate, compares, spared: sparedBy(files, owned) })
     const { plan, basis } = declared.changes.commit(CHECK, stage, true)
     const fingerprint = fingerprintOf(body, prune, plan, basis)
     return { problems: guardProblems(plan, catalog, body, locate), warnings, plan, fingerprint, name }
@@ -72,6 +64,35 @@ export function checkFile(
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
     return { ...nothing, warnings, problems: found }
   }
+}
+
+/** How texts are staged. @param compares as of CatalogFiles.check. */
+function stagingOf(
+  declared: Declared,
+  catalog: Catalog,
+  { compares, ...how }: Parameters<typeof stageCatalog>[3] & { compares: boolean },
+): (edit: Edit) => void {
+  // A value of its own for each, so that the plan says nothing about the one that is stored.
+  const staged = compares
+    ? catalog
+    : withValues(
+        catalog,
+        plainOnes(catalog, declared.templates, () => randomUUID()),
+      )
+  return (edit) => stageCatalog(declared, edit, staged, how)
+}
+
+/** The same of texts, for who plans more than their fields. @throws SvcError invalid with every problem of the texts themselves */
+export function stagingOfFile(
+  declared: Declared,
+  { prune = false, ...body }: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others' | 'prune'>,
+  compares: boolean,
+): (edit: Edit) => void {
+  const { catalog, problems, locate, files } = readTexts(body)
+  refuse(problems)
+  const owned = ownedByOthers(rememberedFiles(declared.store.db).all(), files)
+  refuse(contestedIn(catalog!, files, owned, locate))
+  return stagingOf(declared, catalog!, { prune, locate, compares, spared: sparedBy(files, owned) })
 }
 
 /** All that an import takes from the text of a file, read where no events are stored. */

@@ -4,7 +4,7 @@ import { normaliseAgent, normaliseHandoffs } from '../../documents/agent.ts'
 import { normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
-import { SvcError } from '../../errors.ts'
+import { fail, SvcError } from '../../errors.ts'
 import { type Doc, Edit, kindWord, type PartKind } from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
@@ -22,6 +22,7 @@ import {
   agentSpecOf,
   checkPlan,
   STAND_IN_NAME,
+  sentenceOfProblems,
   specOf,
   withoutSecrets,
   withStandIns,
@@ -74,6 +75,17 @@ function planned(declared: Declared, plan: Plan, project: string | null): Change
     if (error instanceof SvcError) return error
     throw error
   }
+}
+
+/** Stages what a plan makes, for who asks what comes of it. @throws SvcError faulty_plan */
+export function stagingOfPlan(
+  declared: Declared,
+  given: unknown,
+  project: string | null,
+): (edit: Edit) => void {
+  const { plan, problems } = checkNow(declared, given, { project, withSecrets: false })
+  if (problems.length) fail('faulty_plan', sentenceOfProblems(problems))
+  return (edit) => void stagePlan(edit, project, withStandIns(plan))
 }
 
 /** A plan as it is kept: secrets that were typed into it are not. */

@@ -113,6 +113,8 @@ export interface EvaluatorPorts {
   listensSince?: number
   /** Entries of all windows in memory; beyond, those used last stay. Only with a history. */
   entriesMax?: number
+  /** How often what no window reaches is given back, in milliseconds of the clock of ingest; 60,000 when absent. */
+  sweepMs?: number
 }
 
 /* Definitions made ready to judge by: durations in milliseconds, filters and key as functions. */

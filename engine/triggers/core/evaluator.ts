@@ -58,11 +58,13 @@ class LiveEvaluator implements Evaluator {
   private isDueKnown = true
   private sweepAt: number | null = null
   private readonly entriesMax: number
+  private readonly sweepMs: number
 
   constructor(private readonly ports: EvaluatorPorts) {
     this.reader = new HistoryReader(ports)
     this.cursor = new EventCursor(ports.labels, ports.sourceName)
     this.index = new MatchIndex([], ports.labels)
+    this.sweepMs = ports.sweepMs ?? SWEEP_MS
     this.entriesMax = ports.history ? (ports.entriesMax ?? ENTRIES_MAX) : Number.POSITIVE_INFINITY
   }
 
@@ -112,9 +114,11 @@ class LiveEvaluator implements Evaluator {
     const decisions: Decision[] = []
     this.settle(event.ingestedAt, notes, decisions)
     if (!this.index.watches(event.sourceId)) return decisions
+    const { labels } = event
+    const numbers = event.numbersText === undefined ? textOf(event.numbers()) : event.numbersText
+    if (!this.index.finds(labels, 0, labels.length, numbers)) return decisions
     this.cursor.setSeen(event)
-    const numbers = event.numbers()
-    this.judgeCursor(Object.keys(numbers).length ? JSON.stringify(numbers) : null, notes, decisions)
+    this.judgeCursor(numbers, notes, decisions)
     return decisions
   }
 
@@ -178,13 +182,15 @@ class LiveEvaluator implements Evaluator {
 
   private judgeCursor(numbers: string | null, notes: NoteFilter, decisions: Decision[]): void {
     const { cursor } = this
+    const out = (decision: Decision): void => {
+      decisions.push(decision)
+    }
+    const judge = (runtime: Runtime): boolean => runtime.judge(cursor, notes, out)
     this.index.candidates(cursor, numbers, (watching) => {
       if (watching.seen === cursor.id) return
       watching.seen = cursor.id
-      this.sweepAt ??= cursor.ingestedAt + SWEEP_MS
-      this.attempt(watching, cursor.ingestedAt, cursor.id, decisions, (runtime) =>
-        runtime.judge(cursor, notes, (decision) => decisions.push(decision)),
-      )
+      this.sweepAt ??= cursor.ingestedAt + this.sweepMs
+      this.attempt(watching, cursor.ingestedAt, cursor.id, decisions, judge)
     })
   }
 
@@ -192,9 +198,10 @@ class LiveEvaluator implements Evaluator {
     while (this.firstDue() <= now) {
       for (const watching of [...this.timed]) {
         if (watching.due! > now) continue
-        this.attempt(watching, now, null, decisions, (runtime) =>
-          runtime.settle(now, notes, (decision) => decisions.push(decision)),
-        )
+        this.attempt(watching, now, null, decisions, (runtime) => {
+          runtime.settle(now, notes, (decision) => decisions.push(decision))
+          return true
+        })
       }
     }
   }
@@ -205,12 +212,12 @@ class LiveEvaluator implements Evaluator {
     at: number,
     eventId: number | null,
     decisions: Decision[],
-    act: (runtime: Runtime) => void,
+    /** @returns whether what is due may be another */
+    act: (runtime: Runtime) => boolean,
   ): void {
     if (watching.runtime) {
       try {
-        act(watching.runtime)
-        this.time(watching)
+        if (act(watching.runtime)) this.time(watching)
         return
       } catch (error) {
         if (isStoreFault(error)) throw error
@@ -239,7 +246,7 @@ class LiveEvaluator implements Evaluator {
     let entries = 0
     for (const { runtime } of this.watching.values()) entries += runtime?.sweep(now) ?? 0
     if (entries > this.entriesMax) this.evict(entries)
-    this.sweepAt = entries > 0 ? now + SWEEP_MS : null
+    this.sweepAt = entries > 0 ? now + this.sweepMs : null
   }
 
   private evict(entries: number): void {
@@ -256,6 +263,10 @@ class LiveEvaluator implements Evaluator {
     }
   }
 }
+
+/** Number labels as JSON; null: there are none. */
+const textOf = (numbers: Readonly<Record<string, number>>): string | null =>
+  Object.keys(numbers).length ? JSON.stringify(numbers) : null
 
 const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

@@ -115,9 +115,20 @@ function remembering(field: Field, testText: (text: string) => boolean): (event:
   }
   if (field.labelName === null) return plain
   const memo = new Map<number, boolean>()
+  const numbers = new Map<number, boolean>()
   return (event) => {
     const label = field.label(event)
-    if (label === undefined) return plain(event)
+    if (label === undefined) {
+      const number = field.number?.(event)
+      if (number === undefined) return plain(event)
+      let answer = numbers.get(number)
+      if (answer === undefined) {
+        if (numbers.size >= MEMO_MAX) numbers.clear()
+        answer = plain(event)
+        numbers.set(number, answer)
+      }
+      return answer
+    }
     let answer = memo.get(label)
     if (answer === undefined) {
       if (memo.size >= MEMO_MAX) memo.clear()
@@ -139,6 +150,8 @@ export interface Field {
   labelName: string | null
   /** That label of an event. */
   label(event: EventCursor): number | undefined
+  /** The number it is, where it is a number label: tests of its text can be remembered by it. */
+  number?(event: EventCursor): number | undefined
   /** Text form; undefined: it is missing. */
   text(event: EventCursor): string | undefined
   /** What it costs to read, as an order. */
@@ -161,6 +174,7 @@ export function fieldOf(name: string): Field {
     name,
     labelName: name,
     label: (event) => event.label(name),
+    number: (event) => event.number(name),
     text(event) {
       const label = event.label(name)
       return label === undefined ? textForm(event.number(name)) : event.value(label)

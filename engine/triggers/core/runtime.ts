@@ -54,8 +54,8 @@ export class Runtime {
     return this.trigger.definition.id
   }
 
-  /** @throws what the history and the ledger throw. */
-  judge(event: EventCursor, notes: NoteFilter, out: Out): void {
+  /** @returns whether it was looked at: else nothing that is due is another. @throws what the history and the ledger throw. */
+  judge(event: EventCursor, notes: NoteFilter, out: Out): boolean {
     const { filters, maxLateMs, key: keys, definition } = this.trigger
     const failed = failing(filters, event)
     if (failed) {
@@ -64,28 +64,29 @@ export class Runtime {
         const text = `filter ${failed.field.name} ${failed.expected} does not hold: it ${actual === null ? 'is missing' : `is ${actual}`}`
         return [text, { field: failed.field.name, expected: failed.expected, actual }]
       })
-      return
+      return false
     }
     const late = event.ingestedAt - event.ts
     if (late > maxLateMs) {
       const text = () => `stored ${spanWords(late)} after its time, later than ${spanWords(maxLateMs)}`
       this.note(event, null, notes, out, 'late', () => [text()])
-      return
+      return false
     }
     const key = keys.read(event)
     if (!key) {
       this.note(event, null, notes, out, 'no_key', () => [`it lacks ${keys.names}, which is the key`])
-      return
+      return false
     }
     if (this.silence) {
       this.hear(this.silence, event, key, notes, out)
-      return
+      return true
     }
     if (definition.paused) {
       this.note(event, key, notes, out, 'paused', () => ['the trigger is paused'])
-      return
+      return false
     }
     this.judgeCondition(event, key, notes, out)
+    return true
   }
 
   private judgeCondition(event: EventCursor, key: Key, notes: NoteFilter, out: Out): void {
@@ -139,12 +140,10 @@ export class Runtime {
 
   /** When `settle` has something to do, epoch ms. */
   dueAt(): number | null {
-    const dues = [this.gate.dueAt()]
-    if (!this.trigger.definition.paused)
-      dues.push(this.silence?.dueAt() ?? null, this.lasting?.dueAt() ?? null)
-    let next: number | null = null
-    for (const due of dues) if (due !== null && (next === null || due < next)) next = due
-    return next
+    const next = this.gate.dueAt()
+    const { silence, lasting } = this
+    if ((!silence && !lasting) || this.trigger.definition.paused) return next
+    return earlier(earlier(next, silence?.dueAt() ?? null), lasting?.dueAt() ?? null)
   }
 
   /** @returns entries that stay in memory */
@@ -210,6 +209,12 @@ export class Runtime {
     const about = { eventId: event.id, key: key?.text ?? null, at: event.ingestedAt, reason, text }
     out({ do: 'note', verdict: verdictOf(this.trigger.definition, { ...about, ...detail }) })
   }
+}
+
+/** The earlier of two instants; null: never. */
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
 }
 
 function stateOf(trigger: Compiled, reader: HistoryReader): ConditionState {

@@ -54,6 +54,7 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'POST /api/histogram': 'read',
   'POST /api/labels/preview': 'read',
   'POST /api/triggers/backtest': 'read',
+  'POST /api/change-sets/backtest': 'read',
   // Scopes, read: an agent's own subscriptions, and Endpoints: subscribing is no admin's write.
   'POST /subscribe': 'read',
   'POST /unsubscribe': 'read',

@@ -73,6 +73,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   // change-sets and the catalog
   listChangeSets: () => ({ query: { limit: 10 } }),
   getChangeSet: () => ({ params: { id: 1 } }),
+  backtestChange: () => ({ body: { yaml: CATALOG.replace('"> 5"', '"> 9"'), window: '1d' } }),
   getDrift: () => ({}),
   exportCatalog: () => ({ query: { format: 'yaml' } }),
   updateCatalogFile: () => ({ body: { yaml: CATALOG } }),
@@ -111,6 +112,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   listProjectSubscriptions: () => ofProject(),
   listExternalAgents: () => ofProject(),
   // events
+  exportEvents: () => ({ query: { window: '7d', limit: 10, sample: 100 } }),
   stats: () => ({ body: { by: 'service' } }),
   histogram: () => ({ body: { selector: {} } }),
   inspect: () => ({ body: { tool: 'sources' } }),

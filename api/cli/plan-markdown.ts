@@ -1,0 +1,189 @@
+/**
+ * A plan as Markdown for a pull request: short, its details folded. Charts are rows of block characters in a code
+ * block, which look the same wherever Markdown is shown, in mails and on phones too; GitHub draws no other chart there.
+ */
+import {
+  changeWords,
+  countWords,
+  daysWords,
+  dollarWords,
+  labelName,
+  REASON_WORDS,
+  rangeWords,
+  suppressedWords,
+} from '../../schemas/backtest-words.ts'
+import type { ChangePlan, PlanBacktest, PlanBacktestTrigger } from '../../schemas/types.ts'
+import { sparkline } from './backtest-text.ts'
+import { planText } from './plan-text.ts'
+import { escapeLine } from './terminal.ts'
+
+/** Triggers whose charts are shown; more are in the table alone. */
+const CHARTS = 8
+const ROWS = 20
+/** GitHub takes 65,536 characters in a comment. */
+const FIELDS_MAX = 20_000
+
+/** The whole comment. */
+export function planMarkdown(file: string, plan: ChangePlan, backtest?: PlanBacktest): string {
+  const { creates, updates, deletes } = plan
+  const changed = creates + updates + deletes
+  const head = `### Plan of ${code(file)}\n\n${changed === 0 ? 'No change.' : `${creates} to create, ${updates} to change, ${deletes} to delete.`}\n`
+  const warnings = (plan.warnings ?? []).map((warning) => `- ⚠ ${plain(warning)}\n`).join('')
+  const whole = planText({ colour: false }, plan)
+  const cut = whole.length > FIELDS_MAX ? `${whole.slice(0, FIELDS_MAX)}\n… and more\n` : whole
+  const parts = [
+    head,
+    warnings,
+    backtest ? backtestMarkdown(backtest) : '',
+    changed === 0 ? '' : folded('Every field', fenced(cut, 'diff')),
+  ]
+  return parts.filter((part) => part !== '').join('\n')
+}
+
+function backtestMarkdown(backtest: PlanBacktest): string {
+  const { days, scanned, triggers, labels, agents, notes, unreached } = backtest
+  const span = `the last ${daysWords(days)}, ${countWords(scanned, 'event')}`
+  const rest = unreached ? `; ${countWords(unreached, 'other trigger')} as before` : ''
+  const parts = [
+    `**What this would have done** (${span}${rest})\n`,
+    triggers.length === 0 ? 'No trigger fires otherwise.\n' : triggerTable(triggers),
+    chartsOf(backtest),
+    labels.length ? labelTable(labels) : '',
+    agents.length ? agentTable(agents) : '',
+    notes.map((note) => `- Not known: ${plain(note)}\n`).join(''),
+    ...triggers.filter(({ keys }) => keys.length).map(detailsOf),
+  ]
+  return parts.filter((part) => part !== '').join('\n')
+}
+
+function triggerTable(triggers: readonly PlanBacktestTrigger[]): string {
+  return table(
+    ['Trigger', '', 'Firings before', 'after', 'added', 'gone'],
+    triggers.map(({ trigger, change, before, after, added, gone }) => [
+      code(trigger),
+      REASON_WORDS[change],
+      before === null ? 'none' : String(before.firings),
+      after === null ? 'none' : String(after.firings),
+      String(added),
+      String(gone),
+    ]),
+  )
+}
+
+function chartsOf({ triggers, bucket, from, to }: PlanBacktest): string {
+  const shown = triggers
+    .filter(({ buckets }) => buckets.some(({ before, after }) => before + after > 0))
+    .slice(0, CHARTS)
+  if (shown.length === 0) return ''
+  const lines = shown.flatMap(({ trigger, buckets, before, after }) => {
+    const max = Math.max(1, ...buckets.flatMap((one) => [one.before, one.after]))
+    const row = (side: 'before' | 'after') =>
+      `${side.padEnd(6)} ${sparkline(
+        buckets.map((one) => one[side]),
+        max,
+      )}`
+    return [
+      `${escapeLine(trigger)} (at most ${max} in ${bucket})`,
+      ...(before ? [row('before')] : []),
+      ...(after ? [row('after')] : []),
+      '',
+    ]
+  })
+  return fenced(`${lines.join('\n')}${from.slice(0, 16)} to ${to.slice(0, 16)} UTC\n`, 'text')
+}
+
+function labelTable(labels: PlanBacktest['labels']): string {
+  const rows = labels.flatMap(({ source, labels: of, not_stored, unreadable }) => [
+    ...of
+      .slice(0, ROWS)
+      .map(({ label, lost, gained, changed, examples: [first] }) => [
+        code(source),
+        code(labelName(label)),
+        String(lost),
+        String(gained),
+        String(changed),
+        first ? `${code(first.from ?? 'none')} → ${code(first.to ?? 'none')}` : '',
+      ]),
+    ...(not_stored
+      ? [[code(source), 'events that would not be stored', String(not_stored), '', '', '']]
+      : []),
+    ...(unreadable ? [[code(source), `not known: ${countWords(unreadable, 'event')}`, '', '', '', '']] : []),
+  ])
+  return rows.length
+    ? table(['Source', 'Label', 'Events that lose it', 'gain it', 'change', 'Such as'], rows)
+    : ''
+}
+
+function agentTable(agents: PlanBacktest['agents']): string {
+  const rows = agents.map(({ agent, runs_before, runs_after, usd_before, usd_after }) => [
+    code(agent),
+    rangeWords(runs_before),
+    rangeWords(runs_after),
+    dollarWords(usd_before),
+    dollarWords(usd_after),
+  ])
+  const bases = agents.map(({ agent, basis }) => `- ${code(agent)}: ${plain(basis)}\n`).join('')
+  return `${table(['Agent', 'Runs a week before', 'after', 'Dollars a week before', 'after'], rows)}\n${folded('How the ranges are made', bases)}`
+}
+
+function detailsOf(trigger: PlanBacktestTrigger): string {
+  const { keys, key_count, list, notes, before, after } = trigger
+  const differing = list.filter(({ is }) => is !== 'same').slice(0, ROWS)
+  const parts = [
+    `${plain(trigger.sentence)}\n`,
+    [
+      ...suppressedWords(before, after).map((words) => `- ${words}\n`),
+      ...notes.map((note) => `- Not known: ${plain(note)}\n`),
+    ].join(''),
+    table(
+      ['Key', 'Before', 'After'],
+      keys.slice(0, ROWS).map(({ key, before: was, after: is }) => [code(key), String(was), String(is)]),
+    ),
+    key_count > ROWS ? `and ${countWords(key_count - ROWS, 'more key')}\n` : '',
+    differing.length === 0
+      ? ''
+      : table(
+          ['', 'Fired', 'Key', 'Value'],
+          differing.map(({ is, at, key, value, resolved }) => [
+            is,
+            at,
+            code(key),
+            resolved ? 'over' : String(value ?? ''),
+          ]),
+        ),
+  ]
+  return folded(
+    `${escapeHtml(trigger.trigger)}: ${changeWords(trigger)}`,
+    parts.filter((part) => part !== '').join('\n'),
+  )
+}
+
+const folded = (title: string, body: string): string =>
+  `<details><summary>${title}</summary>\n\n${body}\n</details>\n`
+
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`
+  return `${line(titles)}${line(titles.map(() => '---'))}${rows.map(line).join('')}`
+}
+
+/** A fence longer than any run of backticks in the text. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text.endsWith('\n') ? text : `${text}\n`}${fence}\n`
+}
+
+/** A value as code: nobody is mentioned by it, and no table or tag is broken. */
+function code(value: string): string {
+  const text = escapeLine(value).replaceAll('|', '\\|') || ' '
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : ''
+  return `${fence}${pad}${text}${pad}${fence}`
+}
+
+const escapeHtml = (text: string): string =>
+  escapeLine(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** A sentence, of which nothing is read as Markdown. */
+const plain = (text: string): string => escapeHtml(text).replace(/[\\`*_[\]|~#@]/g, '\\$&')

@@ -1,0 +1,372 @@
+/**
+ * What a change would have done over stored events: they are read in the order they were stored, page by page, and
+ * judged by the triggers that the change reaches, as they are and as they would be. Between two pages others have
+ * their turn; nothing is written.
+ */
+import type { PlanBacktest, PlanBacktestTrigger } from '../../schemas/types.ts'
+import { isSchedule, sentenceOf } from '../../schemas/words.ts'
+import type { Progress } from '../calls.ts'
+import type { Snapshot } from '../log/steps.ts'
+import { SOURCE_LABEL } from '../log/store/labels.ts'
+import { eachPosition } from '../log/store/scan.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
+import { nextSlot } from '../model/slots.ts'
+import { reachOf } from '../triggers/core/index.ts'
+import type { TriggerDefinition } from '../triggers/types.ts'
+import { Buckets, Comparison } from './compare.ts'
+import { EventPages, type EventSource, SeenRow } from './pages.ts'
+import { type Recorded, RecordedPages } from './recorded.ts'
+import { type Labelled, MoreLabels, Relabelling } from './relabel.ts'
+import { expectedRuns } from './runs.ts'
+import { Stream, Tally } from './stream.ts'
+import { definitionIn, type Reached, type Reason, reachedBy, type Worlds } from './worlds.ts'
+
+/** Events looked at; more are cut off at the old end. */
+const SCAN_MAX = 2_000_000
+/** Firings listed of all triggers, and of one. */
+const LISTED_IN_ALL = 5_000
+const LISTED_MAX = 500
+const LISTED_MIN = 50
+/** Slots of one schedule. */
+const SLOTS_MAX = 20_000
+const DAY_MS = 86_400_000
+
+export interface ForecastParts {
+  ctx: ReadContext
+  /** Each page is read in one. */
+  snapshot: Snapshot
+  told: (progress: Progress) => void
+  /** Events of a file in place of those that are stored. */
+  recorded?: Recorded | undefined
+}
+
+/** One trigger: its two definitions, and what came of each. */
+interface Pair {
+  name: string
+  reason: Reason
+  before: TriggerDefinition | null
+  after: TriggerDefinition | null
+  tallies: { before: Tally; after: Tally }
+  comparison: Comparison
+}
+
+/** @param from where firings count from, epoch ms. @param to the end */
+export async function forecast(
+  parts: ForecastParts,
+  worlds: Worlds,
+  { from: asked, to }: { from: number; to: number },
+): Promise<PlanBacktest> {
+  const { ctx, snapshot } = parts
+  const reached = reachedBy(worlds)
+  const { recorded } = parts
+  const begun = await snapshot(() =>
+    recorded ? spanOfFile(recorded, worlds, reached, asked) : spanOf(ctx, worlds, reached, asked, to),
+  )
+  const { ids, from, isCut } = begun
+  const buckets = new Buckets(from, to)
+  const pairs = pairsOf(worlds, reached, buckets, { from, to })
+  const relabelling = await judge(parts, { worlds, reached, pairs, ids, from, to })
+  const days = (to - from) / DAY_MS
+  return snapshot(() => ({
+    from: new Date(from).toISOString(),
+    to: new Date(to).toISOString(),
+    days: Math.round(days * 1_000) / 1_000,
+    bucket: buckets.length,
+    scanned: recorded ? recorded.events.length : ids.length,
+    is_cut: isCut,
+    triggers: pairs.map((pair) => present(pair, worlds)),
+    unreached: [...worlds.after.triggers.keys()].filter((name) => !reached.triggers.has(name)).length,
+    labels: relabelling.map((one) => one.result()),
+    agents: agentsOf(ctx, worlds, pairs, days),
+    notes: [...reached.notes, ...begun.notes],
+  }))
+}
+
+interface Span {
+  /** Ids of the events in the order they were stored. */
+  ids: Float64Array
+  from: number
+  isCut: boolean
+  notes: string[]
+}
+
+/** Events of the sources that are watched, from as far before the span as conditions reach. */
+function spanOf(ctx: ReadContext, worlds: Worlds, reached: Reached, asked: number, to: number): Span {
+  const definitions = [...reached.triggers.keys()].flatMap((name) =>
+    [worlds.before, worlds.after].flatMap((world) => definitionIn(world, name, 0) ?? []),
+  )
+  const reach = Math.max(0, ...definitions.map(reachOf))
+  const sources = new Set(
+    definitions.flatMap(({ spec, sourceIds }) => (isSchedule(spec.condition) ? [] : sourceIds)),
+  )
+  for (const { before } of reached.relabelled) sources.add(before.id)
+  const masked = new Set(ctx.names.masked())
+  const labels = [...sources]
+    .filter((id) => !masked.has(id))
+    .flatMap((id) => ctx.dictionary.find(SOURCE_LABEL, String(id)) ?? [])
+  const found: number[] = []
+  const query = {
+    ...{ groups: [labels], masked: [] },
+    ...{ from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER },
+    afterId: ctx.ceilingAt(asked - reach),
+    ceiling: ctx.ceilingAt(to),
+  }
+  if (labels.length)
+    eachPosition(ctx.index.all(), query, (id) => {
+      found.push(id)
+    })
+  const all = Float64Array.from(found).sort()
+  const isCut = all.length > SCAN_MAX
+  const ids = isCut ? all.slice(-SCAN_MAX) : all
+  const first = ingestedAt(ctx, isCut ? ids[0]! : 0)
+  const from = isCut && first !== null ? Math.min(to, first + reach) : asked
+  return {
+    ids,
+    from,
+    isCut,
+    notes: [...pastNotes(ctx, worlds, reached, { from, first, isCut }), ...agentNotes(worlds, reached)],
+  }
+}
+
+function spanOfFile({ events }: Recorded, worlds: Worlds, reached: Reached, from: number): Span {
+  const notes = agentNotes(worlds, reached)
+  const first = events[0] && Date.parse(events[0].stored_at)
+  if (first === undefined) notes.push('the file has no events: nothing can be said of what would have fired')
+  else if (first > from)
+    notes.push(
+      `the oldest stored event is of ${new Date(first).toISOString()}: what came before is not known`,
+    )
+  const known = new Set(worlds.before.sources.keys())
+  const others = [...new Set(events.map(({ source }) => source))].filter((name) => !known.has(name))
+  if (others.length)
+    notes.push(`events of ${others.join(', ')} are left out: the file before has no such source`)
+  return { ids: new Float64Array(), from, isCut: false, notes }
+}
+
+/** When the first event from an id on was stored; null: there is none. */
+const ingestedAt = ({ db }: ReadContext, id: number): number | null =>
+  (db.prepare('SELECT ingested_at FROM events WHERE id >= ? ORDER BY id LIMIT 1').pluck().get(id) as
+    | number
+    | undefined) ?? null
+
+function pastNotes(
+  ctx: ReadContext,
+  { after }: Worlds,
+  { triggers }: Reached,
+  { from, first, isCut }: { from: number; first: number | null; isCut: boolean },
+): string[] {
+  const notes: string[] = []
+  if (isCut)
+    notes.push(
+      `there are more than ${SCAN_MAX.toLocaleString('en')} events: only the newest of them are looked at`,
+    )
+  else if (first === null) notes.push('no event is stored yet: nothing can be said of what would have fired')
+  else if (first > from)
+    notes.push(
+      `the oldest stored event is of ${new Date(first).toISOString()}: what came before is not known`,
+    )
+  const internal = [...ctx.names.all()].filter(({ sourceType }) => sourceType === 'finding')
+  const watching = [...triggers.keys()].filter((name) =>
+    after.triggers.get(name)?.spec.sources.some((source) => internal.some((one) => one.name === source)),
+  )
+  if (watching.length)
+    notes.push(
+      `${watching.join(', ')}: findings are taken as they were recorded; what other runs would have found is not known`,
+    )
+  return notes
+}
+
+/** What wakes agents beside these firings. */
+function agentNotes({ before, after }: Worlds, { triggers }: Reached): string[] {
+  const isWaking = [...triggers.keys()].some((name) => before.wakes.has(name) || after.wakes.has(name))
+  return isWaking ? ['runs that agents hand over to, and limits of agents, are not counted'] : []
+}
+
+function pairsOf(
+  worlds: Worlds,
+  { triggers, silent }: Reached,
+  buckets: Buckets,
+  span: { from: number; to: number },
+): Pair[] {
+  const listed = Math.min(
+    LISTED_MAX,
+    Math.max(LISTED_MIN, Math.floor(LISTED_IN_ALL / Math.max(1, triggers.size))),
+  )
+  return [...triggers].map(([name, reason], n) => ({
+    name,
+    reason,
+    before: definitionIn(worlds.before, name, 2 * n),
+    after: definitionIn(worlds.after, name, 2 * n + 1, silent),
+    tallies: { before: new Tally(), after: new Tally() },
+    comparison: new Comparison(buckets, span, listed),
+  }))
+}
+
+interface Judged {
+  worlds: Worlds
+  reached: Reached
+  pairs: readonly Pair[]
+  ids: Float64Array
+  from: number
+  to: number
+}
+
+/** Feeds all events. @returns what became of labels */
+async function judge(parts: ForecastParts, judged: Judged): Promise<Relabelling[]> {
+  const { ctx, snapshot, told } = parts
+  const { reached, pairs, ids, to } = judged
+  const labels = new MoreLabels(ctx.dictionary)
+  const relabelling = new Map(
+    reached.relabelled.map((source) => [source.before.id, new Relabelling(source, labels)]),
+  )
+  const { stored, changed } = streamsOf(judged, labels, relabelling)
+  const withRaw = new Set(relabelling.keys())
+  const sources = new Map([...judged.worlds.before.sources.values()].map(({ name, id }) => [name, id]))
+  const pages: EventSource = parts.recorded
+    ? new RecordedPages(parts.recorded, sources, labels, withRaw)
+    : new EventPages(ctx, ids, withRaw, practiceOf(ctx, judged))
+  const row = new SeenRow(pages)
+  for (const pair of pairs) addSlots(pair, judged)
+  for (;;) {
+    const page = await snapshot(() => pages.next())
+    if (page === null) break
+    for (const { event, raw } of page) {
+      stored.feed(row.set(event))
+      if (!changed) continue
+      const relabel = relabelling.get(event.sourceId)
+      const after: Labelled | null =
+        relabel && raw ? relabel.apply(event, raw, event.ingestedAt >= judged.from) : event
+      if (after) changed.feed(row.set(after, event))
+    }
+    const last = page.at(-1)?.event.ingestedAt ?? 0
+    changed?.advance(last)
+    for (const { comparison } of pairs) comparison.settle(last)
+    told({ done: pages.done, of: pages.of })
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  for (const stream of [stored, changed]) stream?.advance(to)
+  for (const { comparison } of pairs) comparison.settle(Number.POSITIVE_INFINITY)
+  return [...relabelling.values()]
+}
+
+/** One of events as they are stored, and, where labels change, one of events as they would be. */
+function streamsOf(
+  { pairs, from, to, worlds }: Judged,
+  labels: MoreLabels,
+  relabelled: ReadonlyMap<number, unknown>,
+) {
+  const tallies = new Map<number, Tally>()
+  const owners = new Map<number, { pair: Pair; side: 'before' | 'after' }>()
+  const ofStored: TriggerDefinition[] = []
+  const ofChanged: TriggerDefinition[] = []
+  for (const pair of pairs)
+    for (const side of ['before', 'after'] as const) {
+      const definition = pair[side]
+      if (!definition || isSchedule(definition.spec.condition)) continue
+      tallies.set(definition.id, pair.tallies[side])
+      owners.set(definition.id, { pair, side })
+      const isChanged = side === 'after' && definition.sourceIds.some((id) => relabelled.has(id))
+      ;(isChanged ? ofChanged : ofStored).push(definition)
+    }
+  const names = new Map(
+    [...worlds.before.sources.values(), ...worlds.after.sources.values()].map(({ id, name }) => [id, name]),
+  )
+  const streamOf = (definitions: TriggerDefinition[]) =>
+    new Stream({
+      ...{ definitions, labels, from, to, tallies },
+      sourceName: (id) => names.get(id) ?? '',
+      fired: (id, firing) => {
+        const { pair, side } = owners.get(id)!
+        pair.comparison.add(side, firing)
+      },
+    })
+  return { stored: streamOf(ofStored), changed: relabelled.size ? streamOf(ofChanged) : null }
+}
+
+/** The label of events of practice, which no trigger judges; null: there are none, or a source has a label of that name. */
+function practiceOf({ dictionary }: ReadContext, { worlds }: Judged): number | null {
+  const isOwn = [...worlds.before.sources.values()].some(({ config }) =>
+    ((config.labels ?? []) as { name: string }[]).some(({ name }) => name === 'practice'),
+  )
+  return isOwn ? null : (dictionary.find('practice', 'true') ?? null)
+}
+
+/** Slots of schedules: those of an interval count from the start of the span, where the first is. */
+function addSlots({ before, after, tallies, comparison }: Pair, { from, to }: Judged): void {
+  for (const [side, definition] of [
+    ['before', before],
+    ['after', after],
+  ] as const) {
+    if (!definition || definition.paused || !isSchedule(definition.spec.condition)) continue
+    const { condition } = definition.spec
+    let last = 'every' in condition ? from - 1 : from
+    for (let n = 0; n < SLOTS_MAX; n++) {
+      const at = nextSlot(condition, from, last)
+      if (at === null || at > to) break
+      last = at
+      tallies[side].counts.firings++
+      comparison.add(side, { at, key: definition.name, value: null, resolved: false })
+    }
+  }
+}
+
+function present(
+  { name, reason, before, after, tallies, comparison }: Pair,
+  worlds: Worlds,
+): PlanBacktestTrigger {
+  const spec = (after ?? before)!.spec
+  return {
+    trigger: name,
+    change: reason,
+    sentence: sentenceOf(spec),
+    before: before && tallies.before.counts,
+    after: after && tallies.after.counts,
+    ...comparison.result(),
+    notes: notesOf({ before, after, tallies }, worlds),
+  }
+}
+
+function notesOf(
+  { before, after, tallies }: Pick<Pair, 'before' | 'after' | 'tallies'>,
+  { before: was }: Worlds,
+): string[] {
+  const notes: string[] = []
+  const has = (field: string) => [before, after].some((one) => one && field in one.spec.condition)
+  if (has('every')) notes.push('the slots of an interval count from the start of the span')
+  if (has('change_of'))
+    notes.push('what a key had before the span is not known: its first value in it is no change')
+  if (has('absent_for')) notes.push('keys that were last heard long before the span are not listened for')
+  if (before?.paused) notes.push('it is paused: it fires nothing as it is')
+  if (after?.paused) notes.push('it is paused after the change: it would fire nothing')
+  const unfed = after?.spec.sources.filter((source) => !was.sources.has(source)) ?? []
+  if (unfed.length) notes.push(`${unfed.join(', ')}: new, without stored events`)
+  for (const tally of new Set([tallies.before, tallies.after])) if (tally.fault) notes.push(tally.fault)
+  return notes
+}
+
+function agentsOf(
+  ctx: ReadContext,
+  { before, after }: Worlds,
+  pairs: readonly Pair[],
+  days: number,
+): PlanBacktest['agents'] {
+  const woken = new Map<string, { agent: string; triggers: string[]; before: number[]; after: number[] }>()
+  const add = (agent: string, trigger: string, side: 'before' | 'after', perDay: readonly number[]) => {
+    const known = woken.get(agent) ?? {
+      ...{ agent, triggers: [] },
+      ...{ before: perDay.map(() => 0), after: perDay.map(() => 0) },
+    }
+    woken.set(agent, known)
+    if (!known.triggers.includes(trigger)) known.triggers.push(trigger)
+    perDay.forEach((n, day) => {
+      known[side][day]! += n
+    })
+  }
+  for (const { name, comparison } of pairs) {
+    for (const agent of before.wakes.get(name) ?? []) add(agent, name, 'before', comparison.days.before)
+    for (const agent of after.wakes.get(name) ?? []) add(agent, name, 'after', comparison.days.after)
+  }
+  return [...woken.values()]
+    .sort((a, b) => (a.agent < b.agent ? -1 : 1))
+    .map((one) => expectedRuns(ctx.db, one, days))
+}

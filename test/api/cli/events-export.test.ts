@@ -1,0 +1,105 @@
+/** `svc events export`, and plans of two files over what it wrote, without a daemon. */
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CatalogChecked } from '../../../schemas/types.ts'
+import { svc } from './cli-harness.ts'
+import { type Daemon, startDaemon } from './real-daemon.ts'
+
+let daemon: Daemon
+beforeEach(async () => {
+  daemon = await startDaemon()
+})
+afterEach(() => daemon.stop())
+
+const run = (...argv: string[]) => svc([...argv, '--svcd', daemon.url])
+const folder = mkdtempSync(join(tmpdir(), 'svc-events-'))
+const fileOf = (name: string, cooldown: string): string => {
+  const file = join(folder, name)
+  writeFileSync(
+    file,
+    `sources:
+  - name: app
+    connector: webhook
+    config: { labels: [{ name: service, field: service, primary: true }] }
+triggers:
+  - { name: any, sources: [app], condition: { event: any }, cooldown: ${cooldown} }
+`,
+  )
+  return file
+}
+
+async function sent(): Promise<void> {
+  await run('catalog', 'apply', fileOf('base.yaml', '1h'), '--yes')
+  const { ingest_key } = JSON.parse((await run('sources', 'show', 'app', '--json')).out) as {
+    ingest_key: string
+  }
+  const body = JSON.stringify(['pay', 'cart', 'pay'].map((service) => ({ service, api_key: 'abcd1234efgh' })))
+  await fetch(`${daemon.url}/ingest/${ingest_key}`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
+describe('svc events export', () => {
+  it.each(['events.ndjson', 'events.ndjson.gz', 'events.ndjson.zst'])(
+    'writes %s, over which a plan of two files says what the daemon does',
+    async (name) => {
+      await sent()
+      const file = join(folder, name)
+      const ran = await run('events', 'export', file, '--window', '1h')
+      expect([ran.code, ran.err]).toEqual([0, expect.stringContaining('wrote 3 events')])
+      expect(existsSync(`${file}.part`)).toBe(false)
+      const changed = fileOf('changed.yaml', '1s')
+      const alone = await svc([
+        'catalog',
+        'plan',
+        changed,
+        '--base',
+        join(folder, 'base.yaml'),
+        '--events',
+        file,
+        '--json',
+      ])
+      const asked = await run('catalog', 'plan', changed, '--prune', '--backtest', '1h', '--json')
+      expect([alone.code, alone.err]).toEqual([2, ''])
+      const of = (text: string) => (JSON.parse(text) as CatalogChecked).backtest
+      expect(of(alone.out)).toEqual(of(asked.out))
+      expect(of(alone.out)!.triggers[0]).toMatchObject({ added: 0, same: 2, before: { cooldown: 1 } })
+    },
+  )
+
+  it('redacts secrets, and refuses more than is asked for and files that are no events', async () => {
+    await sent()
+    const file = join(folder, 'plain.ndjson')
+    await run('events', 'export', file)
+    const text = readFileSync(file, 'utf8')
+    expect([text.includes('abcd1234efgh'), text.includes('[redacted]')]).toEqual([false, true])
+    const many = await run('events', 'export', join(folder, 'none'), '--max-events', '2')
+    expect([many.code, many.err]).toEqual([
+      1,
+      expect.stringContaining('there are 3 events, and 2 are exported at most'),
+    ])
+    expect(existsSync(join(folder, 'none'))).toBe(false)
+    const two = ['catalog', 'plan', fileOf('changed.yaml', '2h'), '--base', fileOf('base.yaml', '1h')]
+    const notEvents = await svc([...two, '--events', fileOf('base.yaml', '1h')])
+    expect([notEvents.code, notEvents.err]).toEqual([65, expect.stringContaining('is not JSON')])
+    writeFileSync(file, text.replace('"stored_at"', '"at"'))
+    const cut = await svc([...two, '--events', file])
+    expect([cut.code, cut.err]).toEqual([
+      65,
+      expect.stringContaining('plain.ndjson:2: the line is no recorded event'),
+    ])
+    expect((await svc([...two, '--backtest', '7d'])).code).toBe(64)
+    expect((await svc([...two, '--events', file, '--out', 'x'])).code).toBe(64)
+  })
+
+  it('plans one file against another without events, too', async () => {
+    const base = fileOf('base.yaml', '1h')
+    const { code, out } = await svc(['catalog', 'plan', fileOf('changed.yaml', '2h'), '--base', base])
+    expect([code, out]).toEqual([2, expect.stringContaining('cooldown: "1h" → "2h"')])
+    expect((await svc(['catalog', 'plan', base, '--base', base])).code).toBe(0)
+  })
+})
