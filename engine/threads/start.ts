@@ -19,7 +19,7 @@ import type { ServedEngine } from '../operations/network.ts'
 import type { SlackEnvironment } from '../outbox/slack-api.ts'
 import { BufferPool, packCalls } from './protocol.ts'
 
-import { EngineThread, limitHeaps, SMALL_HEAP, type ThreadEvents } from './thread.ts'
+import { EngineThread, limitHeaps, SMALL_HEAP, type ThreadEvents, WRITER_HEAP } from './thread.ts'
 import { startReading } from './wide-reads.ts'
 
 export interface StartOptions {
@@ -176,6 +176,7 @@ function startStore(options: StartOptions, { entry, time: clock }: ThreadsOf, ev
     },
     events,
     [port1, log.port1],
+    WRITER_HEAP,
   )
   const preparer = new EngineThread(entry, { role: 'preparer', port: port2, clock }, events, [port2])
   return { state, shared, writer, preparer, log: log.port2 }

@@ -165,6 +165,12 @@ export const THREAD_HEAP = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeM
  */
 export const WIDE_HEAP = { ...THREAD_HEAP, maxYoungGenerationSizeMb: 48 }
 
+/**
+ * Of the writer: what a batch brings lives until its transaction is written, and is copied once less where the young
+ * heap holds two batches. A larger one falls out of the processor's cache.
+ */
+export const WRITER_HEAP = { ...THREAD_HEAP, maxYoungGenerationSizeMb: 24 }
+
 /** Of the thread that copies pages and makes next to nothing. */
 export const SMALL_HEAP = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb: 256 }
 
