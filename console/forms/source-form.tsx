@@ -111,7 +111,7 @@ function usePreview(labels: LabelDraft[], sample: unknown[]): Record<string, str
         asked.labels.map(async (label) => {
           const text = await api.previewLabel({ label, sample: asked.sample }).then(
             (result) =>
-              `${count(result.matched)} of ${count(result.sampled)} events: ${
+              `${count(result.matched)} of ${countEvents(result.sampled)}: ${
                 result.results
                   .filter((row) => row.to !== null)
                   .slice(0, 4)

@@ -51,7 +51,7 @@ export function Unfold({ folds, request, entity }: Props) {
 
 function Unfolded({ fold, request, entity }: Pick<Props, 'request' | 'entity'> & { fold: FoldInText }) {
   return (
-    <Fold title={`${count(fold.count)} events`} hint={fold.cursor}>
+    <Fold title={countEvents(fold.count)} hint={fold.cursor}>
       <Events cursor={fold.cursor} request={request} {...(entity ? { entity } : {})} />
     </Fold>
   )

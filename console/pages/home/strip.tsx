@@ -123,24 +123,16 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
           </g>
         )
       })}
-      {changes.map(({ at, event_id, text }, i) => (
+      {changes.map(({ at, event_id, text }) => (
         <g key={event_id}>
           <line className="mark-line" x1={xOf(at)} x2={xOf(at)} y1={2} y2={HEIGHT} />
           <title>{text}</title>
-          {i < NAMED && changes.length > NAMED && (
-            <text
-              x={xOf(at) + (xOf(at) < width / 2 ? 4 : -4)}
-              y={10}
-              fontSize={11}
-              textAnchor={xOf(at) < width / 2 ? 'start' : 'end'}
-              fill="var(--text-2)"
-            >
-              {/* Toward the wider side, and no longer than it: some 6 px a letter. */}
-              {middle(text, Math.min(30, Math.floor(Math.max(xOf(at), width - xOf(at)) / 6) - 2))}
-            </text>
-          )}
         </g>
       ))}
+      {changes.length > NAMED &&
+        changes
+          .slice(0, NAMED)
+          .map((one) => <ChangeName key={one.event_id} text={one.text} x={xOf(one.at)} width={width} />)}
       {seen(firings, ({ at }) => xOf(at)).map(({ at, dispatch_id, severity, trigger, key }) => (
         <g
           key={dispatch_id}
@@ -159,6 +151,22 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
         </g>
       ))}
     </svg>
+  )
+}
+
+/** Toward the wider side and no longer than it, some 6 px a letter; over the lines of other changes, which it would share a place with. */
+function ChangeName({ text, x, width }: { text: string; x: number; width: number }) {
+  const isLeft = x >= width / 2
+  return (
+    <text
+      className="change-name"
+      x={x + (isLeft ? -8 : 8)}
+      y={12}
+      fontSize={11}
+      textAnchor={isLeft ? 'end' : 'start'}
+    >
+      {middle(text, Math.min(30, Math.floor(Math.max(x, width - x) / 6) - 3))}
+    </text>
   )
 }
 

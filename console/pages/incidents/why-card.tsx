@@ -59,9 +59,9 @@ export function WhyCard({
 
 /** Null: it counts no events of an entity, so that nothing read here is its value. */
 function useLine(firing: FiringDetail): ValueLine | null {
-  const { entity, window, sentence, predicate, sources } = firing
+  const { entity, window, aggregate, predicate, sources } = firing
   const windowMs = durationMs(window ?? '')
-  const isCount = entity !== null && windowMs > 0 && /the number of events/.test(sentence)
+  const isCount = entity !== null && windowMs > 0 && aggregate === 'count'
   const at = Date.parse(momentOf(firing))
   const from = at - BEFORE_MS - windowMs
   // What is to come is not asked for.

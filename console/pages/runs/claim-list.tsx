@@ -53,7 +53,7 @@ export function ClaimList({ claims, entity }: Props) {
             {claim.text}
             {claim.quote !== null && <> “{claim.quote}”</>}
             {claim.number !== null && <> ({claim.number})</>}
-            {claim.count !== null && <> ({claim.count} events)</>}
+            {claim.count !== null && <> ({countEvents(claim.count)})</>}
             {claim.was !== null && claim.now !== null && (
               <>
                 {' '}
