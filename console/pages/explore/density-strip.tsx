@@ -6,7 +6,7 @@ import type { HistogramResult } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
 import { stackBars } from '../../lib/density.ts'
 import { type ExploreState, histogramRequest } from '../../lib/explore-state.ts'
-import { moment } from '../../lib/time.ts'
+import { countEvents, moment } from '../../lib/time.ts'
 import { Brush } from '../../parts/brush.tsx'
 
 const HEIGHT = 64

@@ -121,6 +121,8 @@ function OfSpan({
     ({ kind }) => kind !== 'fired' || isIn,
   )
   const now = Date.parse(to)
+  const box = useRef<HTMLDivElement>(null)
+  const room = useRoomBelow(box, LEAST)
   return (
     <section className="card" aria-labelledby="incident-evidence">
       <div className="card-head">
@@ -138,7 +140,7 @@ function OfSpan({
           </Link>
         </span>
       </div>
-      <div className="evidence-rows">
+      <div ref={box} className="evidence-rows" style={{ '--room': room } as CSSProperties}>
         {data ? (
           <>
             {items.map((item) => (

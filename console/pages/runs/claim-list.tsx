@@ -2,6 +2,7 @@
 import { Badge, List, Text, ThemeIcon } from '@mantine/core'
 import { Check, CircleHelp, X } from 'lucide-react'
 import type { CheckedClaim } from '../../../schemas/types.ts'
+import { countEvents } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 
 interface Props {

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { countEvents } from '../../lib/time.ts'
 
 export function DeleteSource({
   source,

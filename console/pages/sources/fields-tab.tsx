@@ -5,7 +5,7 @@ import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { FieldCoverage, Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import { count } from '../../lib/time.ts'
+import { count, countEvents } from '../../lib/time.ts'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 

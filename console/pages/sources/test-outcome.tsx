@@ -1,6 +1,7 @@
 /** What a test of a source came to. */
 import { Alert, List, Text } from '@mantine/core'
 import type { SourceTestResult } from '../../../schemas/types.ts'
+import { countEvents } from '../../lib/time.ts'
 
 interface Props {
   result: SourceTestResult | undefined
