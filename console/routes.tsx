@@ -43,7 +43,7 @@ const AskPage = asking('AskPage')
 const ExplorePage = work('ExplorePage')
 const EvalsPage = keeping('EvalsPage')
 const UsagePage = work('UsagePage')
-const SettingsPage = keeping('SettingsPage')
+const SettingsPage = lazyFrom(() => import('./areas/settings.ts'))('SettingsPage')
 const HelpPage = keeping('HelpPage')
 const ApproveLoginPage = keeping('ApproveLoginPage')
 

@@ -23,7 +23,7 @@ const HANDS_ON = /node_modules\/(@mantine\/[a-z]+\/esm\/index\.mjs|lucide-react\
 const NAMES = /\{([^}]*)\}\s*from\s*["']([^"']+)["']/g
 
 /** Where things are written: what only these need is left out of the pages that show lists. */
-const FORMS = new Set(['forms', 'setup', 'editing', 'config-fields'])
+const FORMS = new Set(['forms', 'setup', 'settings', 'editing', 'config-fields'])
 /** Where a project is drawn: its canvas is theirs alone. */
 const DRAWN = new Set(['drawn', 'replayed', 'editing'])
 
@@ -41,14 +41,17 @@ function groupsOf(main: string) {
     reached ??= reachedBy(main, graph)
     // Packages change more seldom than our modules, and stay in browsers over an upgrade.
     const isOurs = !id.includes('node_modules')
+    if (id.includes('rolldown/runtime')) return 'base'
     if (reached.get(main)!.has(id)) return isOurs ? 'shell' : 'base'
     const parts = [...reached].flatMap(([root, modules]) => (modules.has(id) ? [areaOf(root)] : []))
     if (parts.length < 2) return null
-    if (parts.every((area) => DRAWN.has(area))) return 'canvas'
-    if (!isOurs) return 'kit'
-    return parts.every((area) => FORMS.has(area)) ? 'written' : 'shared'
+    if (parts.every((area) => FORMS.has(area))) return 'written'
+    if (parts.every((area) => DRAWN.has(area))) return parts.includes('drawn') ? 'canvas' : null
+    // Long lists are in few pages, and what draws them is a fourth of the kit.
+    if (id.includes('-virtual/') || id.includes('/virtual-core/')) return 'rows'
+    return isOurs ? 'shared' : 'kit'
   }
-  return ['base', 'shell', 'kit', 'shared', 'written', 'canvas'].map((file, at) => ({
+  return ['base', 'shell', 'kit', 'rows', 'shared', 'written', 'canvas'].map((file, at) => ({
     name: (id: string, graph: Graph) => (fileOf(id, graph) === file ? file : null),
     debugName: file,
     priority: 10 - at,
