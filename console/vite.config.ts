@@ -41,12 +41,11 @@ function groupsOf(main: string) {
     reached ??= reachedBy(main, graph)
     // Packages change more seldom than our modules, and stay in browsers over an upgrade.
     const isOurs = !id.includes('node_modules')
-    if (id.includes('rolldown/runtime')) return 'base'
     if (reached.get(main)!.has(id)) return isOurs ? 'shell' : 'base'
     const parts = [...reached].flatMap(([root, modules]) => (modules.has(id) ? [areaOf(root)] : []))
     if (parts.length < 2) return null
     if (parts.every((area) => FORMS.has(area))) return 'written'
-    if (parts.every((area) => DRAWN.has(area))) return parts.includes('drawn') ? 'canvas' : null
+    if (parts.every((area) => DRAWN.has(area))) return 'canvas'
     // Long lists are in few pages, and what draws them is a fourth of the kit.
     if (id.includes('-virtual/') || id.includes('/virtual-core/')) return 'rows'
     return isOurs ? 'shared' : 'kit'

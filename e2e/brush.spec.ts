@@ -86,7 +86,7 @@ test('on Home it opens Explore with all that came in it', async ({ page, daemon 
   await burst(daemon)
   await daemon.source('unused', {})
   await page.goto(`${daemon.url}/`)
-  await page.getByRole('radio', { name: '1 h', exact: true }).check({ force: true })
+  await page.getByText('1 h', { exact: true }).click()
   await expect(brush(page)).toHaveAttribute('aria-label', /Opens Explore/)
   await brush(page).focus()
   await press(page, 'End')

@@ -44,9 +44,17 @@ export function WideTable({ minWidth, maxHeight, children }: Props) {
   )
 }
 
+/** What a head says first: what stands in it beside its name, such as a badge, is not said again in each card. */
+function nameOf(node: Element): string {
+  const nodes = [...node.childNodes]
+  const end = nodes.findIndex((one) => one instanceof Element)
+  const text = (end === -1 ? nodes : nodes.slice(0, end)).map((one) => one.textContent).join('')
+  return text.trim() || end === -1 ? text.trim() : nameOf(nodes[end] as Element)
+}
+
 /** Roles are said too: a phone's cards are drawn as blocks, which browsers take for no table. */
 function nameCells(table: HTMLTableElement): void {
-  const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map((cell) => cell.textContent?.trim() ?? '')
+  const heads = [...(table.tHead?.rows[0]?.cells ?? [])].map(nameOf)
   table.setAttribute('role', 'table')
   for (const body of table.tBodies) {
     body.setAttribute('role', 'rowgroup')

@@ -168,7 +168,15 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
       {changes.length > NAMED &&
         changes
           .slice(0, NAMED)
-          .map((one) => <ChangeName key={one.event_id} text={one.text} x={xOf(one.at)} width={width} />)}
+          .map((one) => (
+            <ChangeName
+              key={one.event_id}
+              text={one.text}
+              x={xOf(one.at)}
+              width={width}
+              taken={firings.map(({ at }) => xOf(at))}
+            />
+          ))}
       {seen(firings, ({ at }) => xOf(at)).map(({ at, dispatch_id, severity, trigger, key }) => (
         <g
           key={dispatch_id}
@@ -191,8 +199,23 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
 }
 
 /** Toward the wider side and no longer than it, some 6 px a letter; over the lines of other changes, which it would share a place with. */
-function ChangeName({ text, x, width }: { text: string; x: number; width: number }) {
+function ChangeName({
+  text,
+  x,
+  width,
+  taken,
+}: {
+  text: string
+  x: number
+  width: number
+  /** Where marks of firings stand, px. */
+  taken: readonly number[]
+}) {
   const isLeft = x >= width / 2
+  const shown = middle(text, Math.min(30, Math.floor(Math.max(x, width - x) / 6) - 3))
+  const end = x + (isLeft ? -1 : 1) * (12 + 6.2 * shown.length)
+  // The lines say it, too, to whoever points at them; a mark over the name would be read as neither.
+  if (taken.some((at) => at > Math.min(x, end) - 6 && at < Math.max(x, end) + 6)) return null
   return (
     <text
       className="change-name"
@@ -201,7 +224,7 @@ function ChangeName({ text, x, width }: { text: string; x: number; width: number
       fontSize={11}
       textAnchor={isLeft ? 'end' : 'start'}
     >
-      {middle(text, Math.min(30, Math.floor(Math.max(x, width - x) / 6) - 3))}
+      {shown}
     </text>
   )
 }

@@ -140,7 +140,7 @@ function OfSpan({
           </Link>
         </span>
       </div>
-      <div ref={box} className="evidence-rows" style={{ '--room': room } as CSSProperties}>
+      <div ref={box} className="evidence-rows of-span" style={{ '--room': room } as CSSProperties}>
         {data ? (
           <>
             {items.map((item) => (
