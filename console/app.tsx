@@ -4,11 +4,14 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
 import { api, LOGIN_NEEDED } from './client.ts'
 import { demo, demoKey } from './demo-client.ts'
-import { LoginPage } from './pages/login/login-page.tsx'
+import { lazyFrom } from './lib/chunks.ts'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { PageReady } from './parts/page-ready.tsx'
 import { Shell } from './parts/shell.tsx'
 import { Pages } from './routes.tsx'
+
+/** Most never see it. */
+const LoginPage = lazyFrom(() => import('./areas/seldom.ts'))('LoginPage')
 
 const waiting = (
   <Center h="60vh">
@@ -29,13 +32,17 @@ export function App() {
   if (login === 'unknown') return waiting
   if (login === 'needed')
     return (
-      <LoginPage
-        note={note}
-        onDone={() => {
-          void queries.resetQueries()
-          setLogin('fine')
-        }}
-      />
+      <PageBoundary>
+        <Suspense fallback={waiting}>
+          <LoginPage
+            note={note}
+            onDone={() => {
+              void queries.resetQueries()
+              setLogin('fine')
+            }}
+          />
+        </Suspense>
+      </PageBoundary>
     )
   return (
     <Shell>

@@ -128,7 +128,8 @@ export const api = {
   sources: () => ask(calls.listSources),
   source: (name: string) => ask(calls.getSource, { name }),
   createSource: (body: SourceWrite) => ask(calls.createSource, { body }),
-  updateSource: (name: string, body: SourceWrite) => ask(calls.updateSource, { name, body }),
+  updateSource: (name: string, body: SourceWrite, version?: number) =>
+    ask(calls.updateSource, { name, body }, { version }),
   deleteSource: (name: string, purge: boolean) =>
     ask(calls.deleteSource, { name, cascade: true, purge_events: purge }),
   moveSource: (name: string, event: 'pause' | 'resume') =>

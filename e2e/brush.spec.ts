@@ -1,4 +1,4 @@
-/** A span of events over time is taken by mouse and by keys, on Explore and on the page of an incident, and given back. */
+/** A span of events over time is taken by mouse and by keys, on Home, Explore and the page of an incident, and given back. */
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, test } from './daemon.ts'
@@ -80,4 +80,19 @@ test('on an incident it narrows the evidence, and the line of why it fired shows
   await page.reload()
   await evidence.getByRole('button', { name: 'Reset span' }).click()
   await expect(evidence.getByText(/POST .orders 503/).first()).toBeVisible()
+})
+
+test('on Home it opens Explore with all that came in it', async ({ page, daemon }) => {
+  await burst(daemon)
+  await daemon.source('unused', {})
+  await page.goto(`${daemon.url}/`)
+  await page.getByText('1 h', { exact: true }).click()
+  await expect(brush(page)).toHaveAttribute('aria-label', /Opens Explore/)
+  await brush(page).focus()
+  await press(page, 'End')
+  await expect(brush(page)).toHaveAttribute('aria-valuetext', /error, \d+ warn, \d+ other/)
+  await press(page, 'Shift+Home', 'Enter')
+  await expect(page).toHaveURL(/\/explore\?from=.*&to=.*&source=app$/)
+  await expect(page.getByText('POST /orders 503 0.5')).toBeVisible()
+  await expect(page.getByText('deploy v2.4.1 of checkout')).toBeVisible()
 })

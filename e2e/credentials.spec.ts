@@ -29,7 +29,7 @@ test('a person stores a token once, reads a repository with it, rotates it, and 
     await page.getByRole('combobox', { name: 'Credential' }).click()
     await page.getByRole('option', { name: 'main (octocat)' }).click()
     await page.getByRole('button', { name: 'Test' }).click()
-    await expect(page.getByText('One event would be stored.')).toBeVisible()
+    await expect(page.getByText('1 event would be stored.')).toBeVisible()
     expect(await accessibilityFaults(page, 'source with a credential')).toEqual([])
     await page.getByRole('button', { name: 'Create source' }).click()
     await expect(page.getByText('Events arrive: 1 so far.')).toBeVisible()

@@ -13,7 +13,7 @@ test('a new user makes a source, sees its first event arrive, and reads it on it
   await page.getByRole('link', { name: /Logs as NDJSON/ }).click()
   await expect(page.getByLabel('Name', { exact: false }).first()).toHaveValue('logs')
   await page.getByLabel('Paste a sample event').fill('{"service":"checkout","level":"error","msg":"boom"}')
-  await expect(page.getByText('1 of 1 events: checkout')).toBeVisible()
+  await expect(page.getByText('1 of 1 event: checkout')).toBeVisible()
   await page.getByRole('button', { name: 'Test' }).click()
   await expect(page.getByText('Test passed')).toBeVisible()
   await page.getByRole('button', { name: 'Create source' }).click()
@@ -172,9 +172,39 @@ test('pausing, changing and deleting a source does what it says', async ({ page,
     ],
   })
   await page.getByRole('button', { name: 'Delete…' }).click()
-  await page.getByLabel(/Also purge its 1 events/).check()
+  await page.getByLabel(/Also purge its 1 event /).check()
   await page.getByRole('button', { name: 'Delete and purge' }).click()
   await expect(page.getByRole('heading', { name: 'Bring in the first events' })).toBeVisible()
+})
+
+test('settings of a source that were filled in before a label was added keep the label; a change of both is chosen', async ({
+  page,
+  daemon,
+}) => {
+  const service = { name: 'service', field: 'service', primary: true }
+  const labels = [service, { name: 'region', field: 'region' }]
+  await daemon.source('app', { labels: [service] })
+  const put = (config: Record<string, unknown>): Promise<Response> =>
+    daemon.call('PUT', '/api/sources/app', { name: 'app', connector: 'webhook', config })
+  const stored = async (): Promise<unknown> =>
+    (await daemon.ask<{ config: unknown }>('GET', '/api/sources/app')).config
+  await goTo(page, `${daemon.url}/sources/app?tab=settings`)
+  await page.getByLabel('Text template').fill('in {region}')
+  expect((await put({ labels })).status).toBe(200)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('app is saved')).toBeVisible()
+  expect(await stored()).toEqual({ text_template: 'in {region}', labels })
+  // The form has what is stored now, so the next save takes nothing back.
+  await expect(page.getByRole('group', { name: 'Label 2' }).getByLabel('Name')).toHaveValue('region')
+
+  await page.getByLabel('Text template').fill('mine')
+  expect((await put({ labels, text_template: 'theirs' })).status).toBe(200)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('Somebody else changed the same field')).toBeVisible()
+  await expect(page.getByRole('cell', { name: 'theirs' })).toBeVisible()
+  await page.getByRole('button', { name: 'Take theirs' }).click()
+  await expect(page.getByLabel('Text template')).toHaveValue('theirs')
+  await expect(page.getByText('Somebody else changed the same field')).toHaveCount(0)
 })
 
 test('text from events stays text', async ({ page, daemon }) => {

@@ -62,7 +62,7 @@ test('a result is replayed from its firing to its finding, and a permalink opens
   await page.getByRole('button', { name: 'Play' }).click()
   await expect(page.getByRole('button', { name: 'Play' })).toBeVisible()
   await expect(page.locator('[data-id="agent:digger"]')).toContainText(
-    'The deploy broke pay (2 of 2 claims hold)',
+    'The deploy broke pay (1 of 2 claims holds)',
   )
   await expect(page.getByRole('heading', { name: 'The deploy broke pay' })).toBeVisible()
   await expect(player(page)).toContainText('spent up to here')

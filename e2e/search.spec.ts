@@ -33,5 +33,5 @@ test('a search that stopped says so, and goes on back until it has found the res
   await page.getByRole('button', { name: 'Search further back' }).click()
   await expect(page.getByText('card declined, the first')).toBeVisible()
   await expect(page.getByText('The search stopped before the start of the window')).toBeHidden()
-  await expect(page.getByText('1 events, all of this window')).toBeVisible()
+  await expect(page.getByText('1 event, all of this window')).toBeVisible()
 })

@@ -7474,6 +7474,10 @@ export interface FiringDetail {
    */
   sentence: string
   /**
+   * Of a threshold: what its value is of, such as count; null: the trigger has none.
+   */
+  aggregate: 'count' | 'rate' | 'distinct' | 'sum' | 'avg' | 'max' | 'min' | 'any' | null
+  /**
    * Sources the trigger watched.
    */
   sources: string[]

@@ -1,3 +1,2 @@
-/** What draws a project: the graph with its editor, and the replay. One chunk: both draw with the same canvas. */
+/** A project drawn as a graph. One chunk; its forms and lists are loaded when somebody edits, and the replay by itself. */
 export { default as GraphTab } from '../pages/projects/graph-tab.tsx'
-export { default as ReplayPage } from '../replay/replay-page.tsx'

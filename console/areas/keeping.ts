@@ -1,6 +1,5 @@
-/** How the instance is kept: changes, settings, help, logins, evals. One chunk: whoever opens one of these pages opens the next without waiting. */
+/** How the instance is kept: changes, help, logins, evals. One chunk: whoever opens one of these pages opens the next without waiting. */
 export { default as ChangesPage } from '../pages/changes/changes-page.tsx'
 export { default as ApproveLoginPage } from '../pages/connect/approve-login-page.tsx'
 export { default as EvalsPage } from '../pages/evals/evals-page.tsx'
 export { default as HelpPage } from '../pages/help/help-page.tsx'
-export { default as SettingsPage } from '../pages/settings/settings-page.tsx'

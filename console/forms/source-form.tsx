@@ -7,7 +7,7 @@ import type { Connector, Label } from '../../schemas/types.ts'
 import { api } from '../client.ts'
 import { marksOf } from '../lib/field-errors.ts'
 import { fieldNames, parseSample } from '../lib/sample.ts'
-import { count } from '../lib/time.ts'
+import { count, countEvents } from '../lib/time.ts'
 import { ConfigForm } from './config-form.tsx'
 import { Discover } from './discovery/discover.tsx'
 import { type LabelDraft, toLabels } from './label-drafts.ts'
@@ -111,7 +111,7 @@ function usePreview(labels: LabelDraft[], sample: unknown[]): Record<string, str
         asked.labels.map(async (label) => {
           const text = await api.previewLabel({ label, sample: asked.sample }).then(
             (result) =>
-              `${count(result.matched)} of ${count(result.sampled)} events: ${
+              `${count(result.matched)} of ${countEvents(result.sampled)}: ${
                 result.results
                   .filter((row) => row.to !== null)
                   .slice(0, 4)

@@ -58,7 +58,7 @@ export function promptsOf(run: RunDetail): Prompts {
 export function stepLine(step: Chapter): string {
   switch (step.kind) {
     case 'prompt':
-      return `told what happened, ${count(step.message.length)} characters`
+      return `received the timeline, ${count(step.message.length)} characters`
     case 'model': {
       if (step.error) return `model: no answer, ${opening(step.error)}`
       const calls = step.calls.map(({ name }) => name).join(', ')

@@ -96,6 +96,9 @@ export const count = (n: number): string =>
     ? n.toLocaleString('en-US')
     : n.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).replace('K', 'k')
 
+/** "1 event", "28,410 events". */
+export const countEvents = (n: number): string => `${count(n)} ${n === 1 ? 'event' : 'events'}`
+
 /** A measured value: three digits that count, and no fewer than it has before the point. */
 export const value = (n: number): string =>
   Number.isInteger(n) || Math.abs(n) >= 100

@@ -29,7 +29,9 @@ export function Brush({ label, from, stepMs, steps, sayStep, onPick, style }: Pr
   /** Where it began and where it is, as steps. */
   const [marked, setMarked] = useState<readonly [number, number] | null>(null)
   const [pressed, setPressed] = useState<number | null>(null)
-  const within = (step: number): number => Math.min(steps - 1, Math.max(0, step))
+  /** The step under the mouse: the brush lies over what the chart would say of it. */
+  const [hovered, setHovered] = useState<number | null>(null)
+  const within = (step: number): number => Math.max(0, Math.min(steps - 1, step))
   const pick = (a: number, b: number): void => {
     const [first, last] = [Math.min(a, b), Math.max(a, b)]
     setMarked(null)
@@ -74,6 +76,7 @@ export function Brush({ label, from, stepMs, steps, sayStep, onPick, style }: Pr
       aria-valuetext={
         marked ? (low === high ? sayStep(low) : `${sayStep(low)} to ${sayStep(high)}`) : `${steps} steps`
       }
+      title={hovered === null || hovered >= steps ? undefined : sayStep(hovered)}
       onKeyDown={onKeyDown}
       onBlur={() => setMarked(null)}
       onPointerDown={(event) => {
@@ -84,6 +87,7 @@ export function Brush({ label, from, stepMs, steps, sayStep, onPick, style }: Pr
       }}
       onPointerMove={(event) => {
         if (pressed !== null && marked) setMarked([marked[0], stepAt(event)])
+        setHovered(stepAt(event))
       }}
       onPointerUp={(event) => {
         if (pressed !== null && marked && Math.abs(event.clientX - pressed) >= LEAST)

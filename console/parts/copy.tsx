@@ -25,7 +25,10 @@ export function CopyBlock({ value, label }: { value: string; label: string }) {
   return (
     <Paper withBorder radius="md" p="xs" bg="var(--mantine-color-default-hover)">
       <Group wrap="nowrap" align="flex-start" justify="space-between" gap="xs">
-        <pre className="mono" style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+        <pre
+          className="mono"
+          style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', textAlign: 'left' }}
+        >
           {value}
         </pre>
         <CopyIcon value={value} label={label} />

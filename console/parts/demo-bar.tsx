@@ -5,7 +5,7 @@ import { demo, demoKey } from '../demo-client.ts'
 import { lazyFrom } from '../lib/chunks.ts'
 
 const EVERY_MS = 30_000
-const DemoSwitch = lazyFrom(() => import('./demo-switch.tsx'))('DemoSwitch')
+const DemoSwitch = lazyFrom(() => import('../areas/seldom.ts'))('DemoSwitch')
 
 export function DemoBar() {
   const { data } = useQuery({

@@ -12,7 +12,7 @@ export function DemoSwitch({ data }: { data: Demo }) {
   if (!me.data) return <div className="demo-bar-room" />
   return (
     <Group component="section" aria-label="Demo" gap="sm" mb="md" className="demo-bar">
-      <Text size="sm" fw={600}>
+      <Text size="sm" fw={600} style={{ whiteSpace: 'nowrap' }}>
         Demo data
       </Text>
       {me.data.scopes.includes('admin') && <Acts data={data} />}

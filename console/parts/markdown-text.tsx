@@ -61,7 +61,7 @@ function SafeLink({ href, children }: ComponentProps<'a'>) {
 function WideTable({ children }: ComponentProps<'table'>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has no pointer scrolls it by keys.
-    <div className="wide-table" tabIndex={0}>
+    <div className="text-table" tabIndex={0}>
       <table>{children}</table>
     </div>
   )

@@ -1,5 +1,4 @@
 /** The command palette: any id, name or words, and what is done to them (Ctrl or Cmd K). */
-import '@mantine/spotlight/styles.css'
 import { createSpotlight, Spotlight, type SpotlightActionData, useSpotlight } from '@mantine/spotlight'
 import { Search } from 'lucide-react'
 import { useEffect } from 'react'

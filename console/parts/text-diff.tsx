@@ -1,6 +1,9 @@
 /** What differs between two texts, under a title. */
 import { Text } from '@mantine/core'
-import { type DiffPart, wordDiff } from '../lib/word-diff.ts'
+import { Suspense } from 'react'
+import { lazyFrom } from '../lib/chunks.ts'
+
+const WordDiff = lazyFrom(() => import('../areas/seldom.ts'))('WordDiff')
 
 export function TextDiff({
   title,
@@ -30,18 +33,11 @@ export function TextDiff({
           className="word-diff"
           style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}
         >
-          {wordDiff(from, to).map((part, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity but their place.
-            <Part key={i} part={part} />
-          ))}
+          <Suspense fallback={to}>
+            <WordDiff from={from} to={to} />
+          </Suspense>
         </Text>
       )}
     </div>
   )
-}
-
-function Part({ part: { mark, text } }: { part: DiffPart }) {
-  if (mark === 'removed') return <del>{text}</del>
-  if (mark === 'added') return <ins>{text}</ins>
-  return text
 }

@@ -7,7 +7,7 @@ import type { FoldInText } from '../../schemas/event-line.ts'
 import type { ReadRequest } from '../../schemas/types.ts'
 import { api } from '../client.ts'
 import { eventPath } from '../lib/explore-state.ts'
-import { count } from '../lib/time.ts'
+import { count, countEvents } from '../lib/time.ts'
 import { Fold } from './fold.tsx'
 import { Failed } from './states.tsx'
 import { When } from './when.tsx'
@@ -51,7 +51,7 @@ export function Unfold({ folds, request, entity }: Props) {
 
 function Unfolded({ fold, request, entity }: Pick<Props, 'request' | 'entity'> & { fold: FoldInText }) {
   return (
-    <Fold title={`${count(fold.count)} events`} hint={fold.cursor}>
+    <Fold title={countEvents(fold.count)} hint={fold.cursor}>
       <Events cursor={fold.cursor} request={request} {...(entity ? { entity } : {})} />
     </Fold>
   )

@@ -25,7 +25,7 @@ import { declared, dkeys } from '../declared-client.ts'
 import { ikeys, incidents } from '../incident-client.ts'
 import { partPath } from '../lib/fields.ts'
 import { isFound, type Verb, verbIn } from '../lib/palette.ts'
-import { count } from '../lib/time.ts'
+import { countEvents } from '../lib/time.ts'
 import { useIncidentActs } from '../lib/use-incident-acts.tsx'
 import { type Moved, useMoves } from '../lib/use-moves.ts'
 import { PAGES } from './pages.ts'
@@ -156,7 +156,7 @@ export function usePaletteRows(enabled: boolean, secured: boolean, onLogOut: () 
         values.map(({ value, events }) => ({
           id: `entity:${label}=${value}`,
           label: `${label}=${value}`,
-          description: `${count(events)} events`,
+          description: countEvents(events),
           icon: 'entity' as const,
           to: `/explore?l=${encodeURIComponent(`${label}=${value}`)}`,
         })),

@@ -2,9 +2,10 @@
 import { Button, Group, Loader, Tabs, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { FlaskConical, Link2 } from 'lucide-react'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { Replay } from '../../schemas/types.ts'
+import { lazyFrom } from '../lib/chunks.ts'
 import { runPath } from '../lib/runs.ts'
 import { useStillHere } from '../lib/use-still-here.ts'
 import { PageHead } from '../parts/page.tsx'
@@ -19,7 +20,6 @@ import {
   readAddress,
   writeAddress,
 } from './address.ts'
-import { WhatIf } from './fork/what-if.tsx'
 import type { Stretch } from './loading.ts'
 import { ConfigurationPanel } from './panels/configuration-panel.tsx'
 import { MomentsPanel } from './panels/moments-panel.tsx'
@@ -32,7 +32,9 @@ import { RangePicker } from './range-picker.tsx'
 import { Stage } from './stage.tsx'
 import { type ReplayPages, useReplay } from './use-replay.ts'
 import type { LoadState } from './words.ts'
-import '../styles/replay.css'
+
+/** A dialog with forms, which the replay itself has none of. */
+const WhatIf = lazyFrom(() => import('../areas/editing.ts'))('WhatIf')
 
 export default function ReplayPage() {
   const { id = '' } = useParams()
@@ -142,13 +144,15 @@ function Replayed({ opened, replay, stretch, pages, isForking, onForked }: Props
         />
       </div>
       {isForking && (
-        <WhatIf
-          replay={whole}
-          frame={playing.frame}
-          selected={selected}
-          onInstant={playing.goToInstant}
-          onClose={onForked}
-        />
+        <Suspense>
+          <WhatIf
+            replay={whole}
+            frame={playing.frame}
+            selected={selected}
+            onInstant={playing.goToInstant}
+            onClose={onForked}
+          />
+        </Suspense>
       )}
     </>
   )

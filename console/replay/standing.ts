@@ -2,6 +2,7 @@
  * How a project stood after some moments of its replay: what each part had carried, who was at work,
  * what was held back, how full the windows were. `apply` takes one moment; nothing else writes here.
  */
+import { type ClaimsHeld, claimWords } from '../../schemas/claim-words.ts'
 import type { Replay, ReplayMoment } from '../../schemas/types.ts'
 
 /** A run that waits or is at work. */
@@ -50,7 +51,7 @@ export interface Standing {
   /** How the last run of an agent, or delivery to a destination, came out; by node. */
   outcomes: Map<string, Outcome>
   /** Claims of the conclusion of a run. */
-  claims: Map<string, string>
+  claims: Map<string, ClaimsHeld>
   /** Parts that were paused or resumed since the configuration was made. */
   paused: Map<string, boolean>
   /** US dollars by run, as far as they are priced. */
@@ -191,8 +192,8 @@ function takeRun(to: Standing, { run_id, nodes, phase, cost_usd, practice }: Rep
 function takeStep(to: Standing, { run_id, nodes, phase, cost_usd, practice, title }: ReplayMoment): void {
   if (run_id === null) return
   to.run = run_id
-  const claims = phase === 'conclude' ? /, (\d+ of \d+ claims? holds?)$/.exec(title)?.[1] : undefined
-  if (claims !== undefined) to.claims.set(run_id, claims)
+  const claims = phase === 'conclude' ? /, (\d+) of (\d+) claims? holds?$/.exec(title) : null
+  if (claims) to.claims.set(run_id, { held: Number(claims[1]), total: Number(claims[2]) })
   if (cost_usd !== null && !practice) to.costs.set(run_id, (to.costs.get(run_id) ?? 0) + cost_usd)
   const before = to.running.get(run_id)
   const node = agentOf(nodes) ?? before?.node
@@ -222,7 +223,11 @@ function takeFinding(to: Standing, { nodes, run_id, title }: ReplayMoment): void
   if (agent === undefined) return
   const text = title.includes(': ') ? title.slice(title.indexOf(': ') + 2) : title
   const claims = to.claims.get(run_id ?? '')
-  to.outcomes.set(agent, { text: claims ? `${text} (${claims})` : text, isGood: true })
+  // A claim that does not hold is shown as loudly as one that does.
+  to.outcomes.set(agent, {
+    text: claims ? `${text} (${claimWords(claims)})` : text,
+    isGood: !claims || claims.held === claims.total,
+  })
 }
 
 const DONE: Readonly<Record<string, string>> = {

@@ -359,7 +359,7 @@ function resumedDraft(run: RunFacts, step: StepFacts, nth: number): Draft {
 function titleOf(step: StepFacts, run: RunFacts): string {
   const { kind, ms, tool, fault, error } = step
   if (kind === 'prompt')
-    return `told what happened: ${counted(step.shown ?? 0, 'event')}, ${counted(step.tools ?? 0, 'tool')} offered`
+    return `received the timeline: ${counted(step.shown ?? 0, 'event')}, ${counted(step.tools ?? 0, 'tool')} offered`
   if (kind === 'model') return modelTitle(step, run)
   if (kind === 'tool') {
     const call = `${tool}(${argumentsOf(step)})`

@@ -128,6 +128,7 @@ export function createTriggerReads(
           ...presentFiring(db, row),
           payload: row.state === 'fired' ? renderPayload(ctx, row, null) : null,
           sentence: sentenceOf(spec),
+          aggregate: 'aggregate' in spec.condition ? spec.condition.aggregate : null,
           sources: spec.sources,
           context_window: spec.emit?.context_window ?? TRIGGER_DEFAULTS.context_window,
           deliveries: deliveriesOf(db, row.id).map((one) => presentDelivery(db, one)),

@@ -267,7 +267,7 @@ describe('the story of a run', () => {
 
   it('is said in a line each', () => {
     expect(chaptersOf(steps).map(stepLine)).toEqual([
-      'told what happened, 9 characters',
+      'received the timeline, 9 characters',
       'model calls read: I look.',
       'read window: 2h',
       'concluded, 0 of 1 claim holds',

@@ -2,31 +2,34 @@
  * A project, drawn or listed, as it is now and as a draft would leave it. It is read until somebody
  * begins to edit; whoever may only read sees no editing.
  */
-import { Button, Drawer, Group, Paper, Stack, VisuallyHidden } from '@mantine/core'
+import { Button, Drawer, Group, Paper, Skeleton, Stack, VisuallyHidden } from '@mantine/core'
 import { Pencil } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import type { ProjectGraph } from '../../../schemas/types.ts'
 import { graphApi } from '../../graph-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { isOutermost } from '../../lib/escape.ts'
-import '../../styles/editor.css'
+import { LoadingRows } from '../../parts/states.tsx'
 import { findEdge, findNode } from '../draft/ids.ts'
 import type { GraphMarks } from '../types.ts'
 import { AppliedNote } from './changes/applied-note.tsx'
 import type { Applied } from './changes/apply-draft.tsx'
-import { DraftPanel } from './changes/draft-panel.tsx'
 import { UndoButtons } from './changes/steps.tsx'
 import { changesWords, EditBar, ViewSwitch } from './edit-bar.tsx'
 import { EditorCanvas } from './editor-canvas.tsx'
-import { ListEditor } from './list/list-editor.tsx'
-import { EdgePanel } from './panel/edge-panel.tsx'
-import { NewPartPanel } from './panel/new-part-panel.tsx'
-import { NodePanel } from './panel/node-panel.tsx'
-import { PartPalette } from './panel/part-palette.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
 import { PasteDialog } from './paste-dialog.tsx'
 import { SelectionButtons } from './pasting.tsx'
 import { useEditRoom } from './state/use-edit-room.ts'
 import { type Opened, type Session, useSession } from './state/use-session.ts'
+
+const editing = lazyFrom(() => import('../../areas/editing.ts'))
+const DraftPanel = editing('DraftPanel')
+const EdgePanel = editing('EdgePanel')
+const ListEditor = editing('ListEditor')
+const NewPartPanel = editing('NewPartPanel')
+const NodePanel = editing('NodePanel')
+const PartPalette = editing('PartPalette')
 
 interface Props {
   live: ProjectGraph
@@ -51,7 +54,11 @@ export function ProjectEditor({ live, marks, onVisit, empty }: Props) {
           <TopBar session={session} />
           <Applying session={session} />
           <Frame session={session} marks={marks} empty={empty} />
-          {isEditing && <Draft session={session} />}
+          {isEditing && (
+            <Loaded>
+              <Draft session={session} />
+            </Loaded>
+          )}
         </Stack>
       )}
       <PasteDialog found={pasting.found} onClose={pasting.cancel} onPaste={pasting.paste} />
@@ -110,7 +117,9 @@ function Room({ session, marks }: { session: Session; marks: GraphMarks }) {
             <EditorCanvas {...session} isRoom marks={marks} onNew={(made, at) => setOpened({ made, at })} />
           ) : (
             <div className="editor-lists">
-              <ListEditor {...session} />
+              <Loaded>
+                <ListEditor {...session} />
+              </Loaded>
             </div>
           )}
           <div className="editor-applied">
@@ -118,15 +127,18 @@ function Room({ session, marks }: { session: Session; marks: GraphMarks }) {
           </div>
         </div>
         {panel && (
-          <SidePanel
-            key={keyOf(opened)}
-            label={opened ? 'Edit what is selected' : 'Add parts'}
-            isWide={opened !== null && 'review' in opened}
-            takesFocus={opened !== null}
-            onClose={closeInner}
-          >
-            {panel}
-          </SidePanel>
+          // Around it all: a panel takes the focus when what is in it is there.
+          <Suspense fallback={<Skeleton w={360} role="status" aria-label="Loading" />}>
+            <SidePanel
+              key={keyOf(opened)}
+              label={opened ? 'Edit what is selected' : 'Add parts'}
+              isWide={opened !== null && 'review' in opened}
+              takesFocus={opened !== null}
+              onClose={closeInner}
+            >
+              {panel}
+            </SidePanel>
+          </Suspense>
         )}
       </div>
     </div>
@@ -143,7 +155,9 @@ function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks;
     <Stack gap="md">
       {isEditing && (
         <Paper withBorder radius="md" p="sm" className="editor-palette">
-          <Palette session={session} />
+          <Loaded>
+            <Palette session={session} />
+          </Loaded>
         </Paper>
       )}
       <div className="editor-main">
@@ -160,15 +174,21 @@ function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks;
             }}
           />
         ) : (
-          <ListEditor {...session} />
+          <Loaded>
+            <ListEditor {...session} />
+          </Loaded>
         )}
       </div>
       <Drawer opened={panel !== null && isNarrow} onClose={close} position="right" size="100%" title="Edit">
-        {panel}
+        <Loaded>{panel}</Loaded>
       </Drawer>
     </Stack>
   )
 }
+
+const Loaded = ({ children }: { children: ReactNode }) => (
+  <Suspense fallback={<LoadingRows rows={3} />}>{children}</Suspense>
+)
 
 const Palette = ({ session: { actions, setOpened, onSelect } }: { session: Session }) => (
   <PartPalette

@@ -14,7 +14,6 @@ import { Conversation } from './conversation.tsx'
 import { SessionList } from './session-list.tsx'
 import { Starters } from './starters.tsx'
 import { useAsk } from './use-ask.ts'
-import '../../styles/ask.css'
 
 export default function AskPage() {
   const { id } = useParams()

@@ -131,7 +131,7 @@ function ReportList() {
       columns={[
         { name: 'Report', isHead: true },
         'Pack',
-        { name: 'Scenarios', isNumber: true },
+        'Scenarios',
         'Runs',
         'Handed in by',
         'Size',

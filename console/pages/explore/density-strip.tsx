@@ -6,7 +6,7 @@ import type { HistogramResult } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
 import { stackBars } from '../../lib/density.ts'
 import { type ExploreState, histogramRequest } from '../../lib/explore-state.ts'
-import { count, moment } from '../../lib/time.ts'
+import { countEvents, moment } from '../../lib/time.ts'
 import { Brush } from '../../parts/brush.tsx'
 
 const HEIGHT = 64
@@ -50,7 +50,7 @@ export function DensityStrip({
           {data ? moment(Date.parse(data.from), Date.now(), true) : ' '}
         </Text>
         <Text size="xs" c="dimmed">
-          {data ? `${count(data.total)} events` : ' '}
+          {data ? countEvents(data.total) : ' '}
           {onReset && (
             <Button size="compact-xs" variant="subtle" ml={6} onClick={onReset}>
               Reset span
@@ -104,7 +104,7 @@ function Strip({
         stepMs={data.bucket_ms}
         steps={n}
         sayStep={(i) =>
-          `${moment(Date.parse(data.buckets[i]!.at), Date.now(), true)}: ${data.buckets[i]!.count} events`
+          `${moment(Date.parse(data.buckets[i]!.at), Date.now(), true)}: ${countEvents(data.buckets[i]!.count)}`
         }
         onPick={({ from, to }) => onZoom(from, to)}
       />

@@ -69,6 +69,8 @@ export default function ExplorePage() {
   const [help, setHelp] = useState(false)
   /** The span that was shown before one was brushed. */
   const before = useRef<Pick<ExploreState, 'from' | 'to' | 'window'> | null>(null)
+  // A window that was chosen since is not given up for an older one.
+  if (state.from === null) before.current = null
   const chosen = isChosen(state)
   useHotkeys([
     ['/', () => document.querySelector<HTMLElement>('[data-entity-search]')?.focus()],

@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import type { ApiEvent } from '../../client.ts'
 import type { Group } from '../../lib/explore-state.ts'
 import { groupRows, type Line } from '../../lib/group-rows.ts'
-import { count } from '../../lib/time.ts'
+import { count, countEvents } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 import { EventRow } from './event-row.tsx'
 import type { Timeline } from './use-timeline.ts'
@@ -123,10 +123,10 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
           {timeline.isFetchingMore
             ? 'Loading older events…'
             : timeline.searchedTo !== null
-              ? `${count(timeline.rows.length)} events found so far`
+              ? `${countEvents(timeline.rows.length)} found so far`
               : timeline.hasMore
-                ? `${count(timeline.rows.length)} events loaded; scroll for more`
-                : `${count(timeline.rows.length)} events, all of this window`}
+                ? `${countEvents(timeline.rows.length)} loaded; scroll for more`
+                : `${countEvents(timeline.rows.length)}, all of this window`}
         </Text>
       </section>
     </div>

@@ -1,14 +1,17 @@
 /** Home: what is wrong, why, what now; in one of three states: nothing was ever sent, quiet, or on fire. */
 import { Group } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { notifications } from '@mantine/notifications'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
-import { Link } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 import type { Home } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { incidentPath, openTotal, stateWords } from '../../lib/incidents.ts'
 import { lasting, moment, count as thousands } from '../../lib/time.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
+import type { Span } from '../../parts/brush.tsx'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -20,7 +23,7 @@ import { AgentsAtWork, NewestFindings, OftenFired, SourcesCard, Today, Unwell } 
 import { Strip } from './strip.tsx'
 
 /** Most never see them. */
-const Doors = lazyFrom(() => import('./doors.tsx'))('Doors')
+const Doors = lazyFrom(() => import('../../areas/seldom.ts'))('Doors')
 const FRESH_MS = 5_000
 
 export function HomePage() {
@@ -31,6 +34,7 @@ export function HomePage() {
     refetchInterval: FRESH_MS,
     placeholderData: keepPreviousData,
   })
+  const onSpan = useExplore()
   if (!data)
     return (
       <>
@@ -57,7 +61,7 @@ export function HomePage() {
       <HeadLine home={data} />
       <div className="with-rail">
         <div className="main-column">
-          <Strip strip={data.strip} onHours={setHours} />
+          <Strip strip={data.strip} onHours={setHours} onSpan={(span) => void onSpan(span)} />
           {data.incidents.length > 0 && <Incidents home={data} />}
           <NewestFindings findings={data.findings} />
           {data.state === 'quiet' && <OftenFired triggers={data.triggers} />}
@@ -72,6 +76,36 @@ export function HomePage() {
       <KeysHelp keys={LIST_KEYS} />
     </>
   )
+}
+
+/** So many a read takes. */
+const SOURCES_MAX = 100
+
+/** @returns opens Explore with all that came in a span: of each source that may have brought something since it began */
+function useExplore(): (span: Span) => Promise<void> {
+  const queries = useQueryClient()
+  const go = useNavigate()
+  return async ({ from, to }) => {
+    try {
+      const all = await queries.fetchQuery({
+        queryKey: keys.sources,
+        queryFn: api.sources,
+        staleTime: FRESH_MS,
+      })
+      const names = all
+        .filter(({ health }) => Date.parse(health.last_ingest ?? '') >= Date.parse(from))
+        .sort((a, b) => Date.parse(b.health.last_ingest!) - Date.parse(a.health.last_ingest!))
+        .slice(0, SOURCES_MAX)
+        .map(({ name }) => ['source', name] as [string, string])
+      await go(`/explore?${new URLSearchParams([['from', from], ['to', to], ...names])}`)
+    } catch (error) {
+      notifications.show({
+        color: 'red',
+        title: 'Couldn’t open the span',
+        message: error instanceof Error ? error.message : String(error),
+      })
+    }
+  }
 }
 
 const count = (n: number, word: string): string => `${thousands(n)} ${word}${n === 1 ? '' : 's'}`

@@ -4,6 +4,7 @@ import { useElementSize } from '@mantine/hooks'
 import type { Home } from '../../../schemas/types.ts'
 import { middle } from '../../lib/middle.ts'
 import { count, moment } from '../../lib/time.ts'
+import { Brush, type Span } from '../../parts/brush.tsx'
 
 type StripOf = Home['strip']
 
@@ -13,8 +14,17 @@ const ABOVE = 18
 const HOURS = [1, 6, 24]
 /** Texts of changes that stand beside their line; more would lie over each other. */
 const NAMED = 1
+/** Firings of one bar that are named one by one. */
+const SAID = 3
 
-export function Strip({ strip, onHours }: { strip: StripOf; onHours: (hours: number) => void }) {
+interface Props {
+  strip: StripOf
+  onHours: (hours: number) => void
+  /** A span of it was brushed. */
+  onSpan: (span: Span) => void
+}
+
+export function Strip({ strip, onHours, onSpan }: Props) {
   const { ref, width } = useElementSize()
   const { buckets, changes } = strip
   const [from, to] = [Date.parse(strip.from), Date.parse(strip.to)]
@@ -40,6 +50,17 @@ export function Strip({ strip, onHours }: { strip: StripOf; onHours: (hours: num
       </div>
       <div ref={ref} style={{ margin: '0 14px' }}>
         {width > 0 && <Bars strip={strip} width={width} span={[from, to]} />}
+        {buckets.length > 0 && (
+          <Brush
+            label="Events and firings over time. Opens Explore"
+            style={width > 0 ? { marginTop: -HEIGHT, height: HEIGHT } : { height: HEIGHT }}
+            from={from}
+            stepMs={(to - from) / buckets.length}
+            steps={buckets.length}
+            sayStep={(i) => stepWords(strip, i)}
+            onPick={onSpan}
+          />
+        )}
         <div
           style={{ display: 'flex', justifyContent: 'space-between', fontSize: 12, color: 'var(--text-2)' }}
         >
@@ -80,6 +101,21 @@ export function Strip({ strip, onHours }: { strip: StripOf; onHours: (hours: num
   )
 }
 
+/** What a bar counts, with what fired and was changed while it lasted. */
+function stepWords({ buckets, firings, changes, to }: StripOf, i: number): string {
+  const { at, error, warn, info } = buckets[i]!
+  const [start, end] = [Date.parse(at), Date.parse(buckets[i + 1]?.at ?? to)]
+  const isIn = (one: { at: string }): boolean => Date.parse(one.at) >= start && Date.parse(one.at) < end
+  const fired = firings.filter(isIn)
+  return [
+    `${moment(start, Date.parse(to))}: ${error} error, ${warn} warn, ${info} other`,
+    ...(fired.length > SAID
+      ? [`${count(fired.length)} firings`]
+      : fired.map(({ trigger, key }) => `${trigger} fired${key ? ` for ${key}` : ''}`)),
+    ...changes.filter(isIn).map(({ text }) => text),
+  ].join('; ')
+}
+
 function Legend() {
   return (
     <span style={{ display: 'flex', flexWrap: 'wrap', gap: 10, fontSize: 12.5, color: 'var(--text-2)' }}>
@@ -108,7 +144,7 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
   const xOf = (at: string): number => ((Date.parse(at) - from) / (to - from)) * width
   const tall = (n: number): number => (n / top) * (HEIGHT - ABOVE)
   return (
-    // The same is said by the table and by the list of incidents, which are reached by keys.
+    // The same is said by the brush over it, by the table and by the list of incidents, which are reached by keys.
     <svg className="strip" width={width} height={HEIGHT} aria-hidden>
       {buckets.map(({ at, error, warn, info }, i) => {
         const x = i * step + 0.5
@@ -123,24 +159,24 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
           </g>
         )
       })}
-      {changes.map(({ at, event_id, text }, i) => (
+      {changes.map(({ at, event_id, text }) => (
         <g key={event_id}>
           <line className="mark-line" x1={xOf(at)} x2={xOf(at)} y1={2} y2={HEIGHT} />
           <title>{text}</title>
-          {i < NAMED && changes.length > NAMED && (
-            <text
-              x={xOf(at) + (xOf(at) < width / 2 ? 4 : -4)}
-              y={10}
-              fontSize={11}
-              textAnchor={xOf(at) < width / 2 ? 'start' : 'end'}
-              fill="var(--text-2)"
-            >
-              {/* Toward the wider side, and no longer than it: some 6 px a letter. */}
-              {middle(text, Math.min(30, Math.floor(Math.max(xOf(at), width - xOf(at)) / 6) - 2))}
-            </text>
-          )}
         </g>
       ))}
+      {changes.length > NAMED &&
+        changes
+          .slice(0, NAMED)
+          .map((one) => (
+            <ChangeName
+              key={one.event_id}
+              text={one.text}
+              x={xOf(one.at)}
+              width={width}
+              taken={firings.map(({ at }) => xOf(at))}
+            />
+          ))}
       {seen(firings, ({ at }) => xOf(at)).map(({ at, dispatch_id, severity, trigger, key }) => (
         <g
           key={dispatch_id}
@@ -159,6 +195,37 @@ function Bars({ strip, width, span: [from, to] }: { strip: StripOf; width: numbe
         </g>
       ))}
     </svg>
+  )
+}
+
+/** Toward the wider side and no longer than it, some 6 px a letter; over the lines of other changes, which it would share a place with. */
+function ChangeName({
+  text,
+  x,
+  width,
+  taken,
+}: {
+  text: string
+  x: number
+  width: number
+  /** Where marks of firings stand, px. */
+  taken: readonly number[]
+}) {
+  const isLeft = x >= width / 2
+  const shown = middle(text, Math.min(30, Math.floor(Math.max(x, width - x) / 6) - 3))
+  const end = x + (isLeft ? -1 : 1) * (12 + 6.2 * shown.length)
+  // The lines say it, too, to whoever points at them; a mark over the name would be read as neither.
+  if (taken.some((at) => at > Math.min(x, end) - 6 && at < Math.max(x, end) + 6)) return null
+  return (
+    <text
+      className="change-name"
+      x={x + (isLeft ? -8 : 8)}
+      y={12}
+      fontSize={11}
+      textAnchor={isLeft ? 'end' : 'start'}
+    >
+      {shown}
+    </text>
   )
 }
 

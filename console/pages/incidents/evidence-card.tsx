@@ -8,7 +8,7 @@ import { type ApiEvent, api } from '../../client.ts'
 import { eventPath } from '../../lib/explore-state.ts'
 import { explorePath, valueWords } from '../../lib/firings.ts'
 import { type EvidenceItem, evidenceItems, momentOf, type Side } from '../../lib/incident-evidence.ts'
-import { clock, count, moment } from '../../lib/time.ts'
+import { clock, count, countEvents, moment } from '../../lib/time.ts'
 import { useRoomBelow } from '../../lib/use-room-below.ts'
 import type { Span } from '../../parts/brush.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -37,7 +37,16 @@ interface Brushed {
   onReset: () => void
 }
 
-export function EvidenceCard({ firing, firings, onFiring, span, onReset }: Props & Brushed) {
+export function EvidenceCard({ span, onReset, ...around }: Props & Brushed) {
+  // Each is drawn anew: what is pinned when one comes back to it is pinned again.
+  return span && around.firing.entity ? (
+    <OfSpan firing={around.firing} entity={around.firing.entity} span={span} onReset={onReset} />
+  ) : (
+    <AroundMoment {...around} />
+  )
+}
+
+function AroundMoment({ firing, firings, onFiring }: Props) {
   const [side, setSide] = useState<Side>('evidence')
   const { entity } = firing
   const { tripped, events, newer, error, isPending, reload } = useEvidence(firing, side)
@@ -47,13 +56,12 @@ export function EvidenceCard({ firing, firings, onFiring, span, onReset }: Props
   const box = useRef<HTMLDivElement>(null)
   const room = useRoomBelow(box, LEAST)
   usePinned(box, `${firing.dispatch_id} ${side} ${isPending}`)
-  if (span && entity) return <OfSpan entity={entity} span={span} onReset={onReset} />
   return (
     <section className="card" aria-labelledby="incident-evidence">
       <div className="card-head">
         <h2 id="incident-evidence">Evidence</h2>
         <span style={{ fontSize: 13, color: 'var(--text-2)' }}>
-          {count(firing.events)} {firing.events === 1 ? 'event' : 'events'} tripped it
+          {countEvents(firing.events)} tripped it
           {changes > 0 && `, ${changes} ${changes === 1 ? 'change' : 'changes'} shortly before`}
         </span>
         <span className="push" style={{ display: 'flex', flexWrap: 'wrap', gap: 10, alignItems: 'center' }}>
@@ -83,12 +91,14 @@ export function EvidenceCard({ firing, firings, onFiring, span, onReset }: Props
   )
 }
 
-/** Events of a span that was brushed, oldest first. */
+/** Events of a span that was brushed, oldest first, with the moment where that is in it. */
 function OfSpan({
+  firing,
   entity,
   span: { from, to },
   onReset,
 }: {
+  firing: FiringDetail
   entity: NonNullable<FiringDetail['entity']>
   span: Span
   onReset: () => void
@@ -104,14 +114,22 @@ function OfSpan({
     queryKey: ['timeline', 'span', request],
     queryFn: ({ signal }) => api.read(request, signal),
   })
+  const { tripped } = useEvidence(firing, 'evidence')
+  const at = momentOf(firing)
+  const isIn = Date.parse(from) <= Date.parse(at) && Date.parse(at) < Date.parse(to)
+  const items = evidenceItems(data?.rows ?? [], { moment: at, tripped, isFolded: false }).filter(
+    ({ kind }) => kind !== 'fired' || isIn,
+  )
   const now = Date.parse(to)
+  const box = useRef<HTMLDivElement>(null)
+  const room = useRoomBelow(box, LEAST)
   return (
     <section className="card" aria-labelledby="incident-evidence">
       <div className="card-head">
         <h2 id="incident-evidence">Evidence</h2>
         <span style={{ fontSize: 13, color: 'var(--text-2)' }} role="status">
           {moment(Date.parse(from), now, true)} to {moment(now, now, true)}
-          {data && `, ${count(data.rows.length)}${data.next_cursor ? ' or more' : ''} events`}
+          {data && `, ${data.next_cursor ? 'the first ' : ''}${countEvents(data.rows.length)}`}
         </span>
         <span className="push" style={{ display: 'flex', flexWrap: 'wrap', gap: 10, alignItems: 'center' }}>
           <Button size="compact-sm" variant="default" onClick={onReset}>
@@ -122,13 +140,14 @@ function OfSpan({
           </Link>
         </span>
       </div>
-      <div className="evidence-rows">
+      <div ref={box} className="evidence-rows of-span" style={{ '--room': room } as CSSProperties}>
         {data ? (
-          data.rows.length > 0 ? (
-            data.rows.map((event) => <Row key={event.id} event={event} as="other" entity={entity} />)
-          ) : (
-            <div className="evidence-fold">No events in this span</div>
-          )
+          <>
+            {items.map((item) => (
+              <Item key={keyOf(item)} item={item} firing={firing} />
+            ))}
+            {data.rows.length === 0 && <div className="evidence-fold">No events in this span</div>}
+          </>
         ) : error ? (
           <Failed what="events" error={error} onRetry={() => void refetch()} />
         ) : (
@@ -186,18 +205,9 @@ function Items({
   const rest = (newer ?? 0) - later
   return (
     <>
-      {items.map((item) =>
-        item.kind === 'event' ? (
-          <Row key={item.event.id} event={item.event} as={item.role} entity={entity} />
-        ) : item.kind === 'fold' ? (
-          <Fold key={item.events[0]!.id} events={item.events} entity={entity} />
-        ) : (
-          <div key="fired" className="evidence-fired">
-            <span>◆ Fired {clock(at, Date.parse(at))}</span>
-            <span>{valueWords(firing) ?? firing.reason}</span>
-          </div>
-        ),
-      )}
+      {items.map((item) => (
+        <Item key={keyOf(item)} item={item} firing={firing} />
+      ))}
       {entity && rest > 0 && (
         <Link
           className="evidence-fold"
@@ -210,6 +220,22 @@ function Items({
       {items.length === 1 && firing.events > 0 && <div className="evidence-fold">Events expired</div>}
       {firing.events === 0 && <div className="evidence-fold">No events: fired on schedule</div>}
     </>
+  )
+}
+
+const keyOf = (item: EvidenceItem): string =>
+  item.kind === 'event' ? item.event.id : item.kind === 'fold' ? item.events[0]!.id : 'fired'
+
+function Item({ item, firing }: { item: EvidenceItem; firing: FiringDetail }) {
+  const { entity } = firing
+  const at = momentOf(firing)
+  if (item.kind === 'event') return <Row event={item.event} as={item.role} entity={entity} />
+  if (item.kind === 'fold') return <Fold events={item.events} entity={entity} />
+  return (
+    <div className="evidence-fired">
+      <span>◆ Fired {clock(at, Date.parse(at))}</span>
+      <span>{valueWords(firing) ?? firing.reason}</span>
+    </div>
   )
 }
 

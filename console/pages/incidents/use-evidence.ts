@@ -23,6 +23,38 @@ export function useChanges(firing: FiringDetail): ApiEvent[] {
   return [...new Map(changes.map((event) => [event.id, event])).values()]
 }
 
+/** Events that are asked for their type, where none of those that tripped it was read with its timeline. */
+const TYPED = 3
+
+/**
+ * Types of the events that tripped it: a filter by type is what most triggers have. What the evidence reads says
+ * them; undefined: not known yet.
+ */
+export function useTypes(firing: FiringDetail, isAsked: boolean): string[] | undefined {
+  const { event_ids, dispatch_id } = firing
+  const request = evidenceReads(firing, 'evidence')?.before ?? null
+  const read = useQuery({
+    queryKey: ['timeline', 'moment', request],
+    queryFn: ({ signal }) => api.read(request!, signal),
+    enabled: isAsked && request !== null,
+    staleTime: 30_000,
+  })
+  const ids = new Set(event_ids)
+  const known = read.data && [
+    ...new Set(read.data.rows.filter(({ id }) => ids.has(id)).map(({ event_type }) => event_type)),
+  ]
+  const { data } = useQuery({
+    queryKey: ['timeline', 'types', dispatch_id],
+    queryFn: async () => {
+      const first = await Promise.all(event_ids.slice(0, TYPED).map((id) => work.event(id)))
+      return [...new Set(first.map(({ event_type }) => event_type))]
+    },
+    enabled: isAsked && (read.isError || known?.length === 0),
+    staleTime: FOREVER,
+  })
+  return known?.length ? known.toSorted() : data
+}
+
 export function useEvidence(firing: FiringDetail, side: Side) {
   const { dispatch_id, event_ids, events, entity } = firing
   const reads = evidenceReads(firing, side)

@@ -11,15 +11,12 @@ import { momentOf, thresholdOf, type ValueLine, valueLine } from '../../lib/inci
 import { middle } from '../../lib/middle.ts'
 import { clock, durationMs, moment } from '../../lib/time.ts'
 import { Brush, type Span } from '../../parts/brush.tsx'
-import { work } from '../../trigger-client.ts'
-import { useChanges } from './use-evidence.ts'
+import { useChanges, useTypes } from './use-evidence.ts'
 
 const HEIGHT = 84
 const LEFT = 30
 const BELOW = 14
 const BUCKETS = 120
-/** Of its events, so many are looked at for their types. */
-const TYPED = 3
 /** Of the time around the moment, how much is shown before it. */
 const BEFORE_MS = 10 * 60_000
 const AFTER_MS = 25 * 60_000
@@ -59,9 +56,9 @@ export function WhyCard({
 
 /** Null: it counts no events of an entity, so that nothing read here is its value. */
 function useLine(firing: FiringDetail): ValueLine | null {
-  const { entity, window, sentence, predicate, sources } = firing
+  const { entity, window, aggregate, predicate, sources } = firing
   const windowMs = durationMs(window ?? '')
-  const isCount = entity !== null && windowMs > 0 && /the number of events/.test(sentence)
+  const isCount = entity !== null && windowMs > 0 && aggregate === 'count'
   const at = Date.parse(momentOf(firing))
   const from = at - BEFORE_MS - windowMs
   // What is to come is not asked for.
@@ -87,20 +84,6 @@ function useLine(firing: FiringDetail): ValueLine | null {
   if (!data) return null
   const counts = data.buckets.map((bucket) => ({ at: Date.parse(bucket.at), count: bucket.count }))
   return valueLine(counts, { windowMs, bucketMs: data.bucket_ms, threshold: thresholdOf(predicate) })
-}
-
-/** Types of the events that it carries: a filter by type is what most triggers have. */
-function useTypes({ event_ids, dispatch_id, entity }: FiringDetail, isAsked: boolean): string[] | undefined {
-  const { data } = useQuery({
-    queryKey: ['timeline', 'types', dispatch_id],
-    queryFn: async () => {
-      const first = await Promise.all(event_ids.slice(0, TYPED).map((id) => work.event(id)))
-      return [...new Set(first.map(({ event_type }) => event_type))]
-    },
-    enabled: isAsked && entity !== null,
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  return data
 }
 
 function Chart({

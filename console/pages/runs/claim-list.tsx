@@ -2,6 +2,7 @@
 import { Badge, List, Text, ThemeIcon } from '@mantine/core'
 import { Check, CircleHelp, X } from 'lucide-react'
 import type { CheckedClaim } from '../../../schemas/types.ts'
+import { countEvents } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 
 interface Props {
@@ -53,7 +54,7 @@ export function ClaimList({ claims, entity }: Props) {
             {claim.text}
             {claim.quote !== null && <> “{claim.quote}”</>}
             {claim.number !== null && <> ({claim.number})</>}
-            {claim.count !== null && <> ({claim.count} events)</>}
+            {claim.count !== null && <> ({countEvents(claim.count)})</>}
             {claim.was !== null && claim.now !== null && (
               <>
                 {' '}

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import { count } from '../../lib/time.ts'
+import { countEvents } from '../../lib/time.ts'
 
 export function DeleteSource({
   source,
@@ -30,7 +30,7 @@ export function DeleteSource({
     onSuccess: async (result) => {
       notifications.show({
         message: result.purged_events
-          ? `${source.name} is deleted; ${count(result.purged_events)} events go in the background`
+          ? `${source.name} is deleted; ${countEvents(result.purged_events)} ${result.purged_events === 1 ? 'goes' : 'go'} in the background`
           : `${source.name} is deleted; its events stay readable`,
       })
       await go('/sources')
@@ -61,7 +61,7 @@ export function DeleteSource({
         <Checkbox
           checked={purge}
           onChange={(event) => setPurge(event.currentTarget.checked)}
-          label={`Also purge its ${count(source.health.events_total)} events for good`}
+          label={`Also purge its ${countEvents(source.health.events_total)} for good`}
         />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

@@ -5,7 +5,7 @@ import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { FieldCoverage, Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import { count } from '../../lib/time.ts'
+import { count, countEvents } from '../../lib/time.ts'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
 
@@ -25,7 +25,7 @@ export function FieldsTab({ source }: { source: Source }) {
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        From the newest {count(data.sampled)} events. New labels apply to events that come from now on.
+        From the newest {countEvents(data.sampled)}. New labels apply to events that come from now on.
       </Text>
       <Paper withBorder radius="md">
         <WideTable minWidth={720}>
@@ -92,18 +92,22 @@ function AddLabel({ field, source }: { field: string; source: Source }) {
   const name = field.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, 64)
   const add = useMutation({
     mutationFn: () =>
-      api.updateSource(source.name, {
-        name: source.name,
-        connector: source.connector,
-        poll: source.poll,
-        config: {
-          ...source.config,
-          labels: [
-            ...labels,
-            { name, field, ...(labels.some((label) => label.primary) ? {} : { primary: true }) },
-          ],
+      api.updateSource(
+        source.name,
+        {
+          name: source.name,
+          connector: source.connector,
+          poll: source.poll,
+          config: {
+            ...source.config,
+            labels: [
+              ...labels,
+              { name, field, ...(labels.some((label) => label.primary) ? {} : { primary: true }) },
+            ],
+          },
         },
-      }),
+        source.version,
+      ),
     onSuccess: () => notifications.show({ message: `New events get the label ${name}` }),
     onError: (error) =>
       notifications.show({ color: 'red', title: 'Couldn’t save the fields', message: error.message }),

@@ -2,7 +2,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useMemo } from 'react'
 import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { toDrafts } from '../../forms/label-drafts.ts'
@@ -11,14 +11,22 @@ import { type FilledIn, plainSource, toConfig } from '../../forms/source-draft.t
 import { SourceForm } from '../../forms/source-form.tsx'
 import { fieldErrors } from '../../lib/field-errors.ts'
 import { warningsIn } from '../../lib/use-change.ts'
-import { useDraft } from '../../lib/use-draft.ts'
+import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
+import { useShown } from '../../lib/use-shown.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { LoadingRows } from '../../parts/states.tsx'
 import { Warnings } from '../../parts/warnings.tsx'
 import { TestOutcome } from './test-outcome.tsx'
 
-export function SettingsTab({ source }: { source: Source }) {
+interface Props {
+  /** As it is now. */
+  source: Source
+  refetch: () => Promise<{ data: Source | undefined }>
+}
+
+export function SettingsTab({ source, refetch }: Props) {
+  const { shown = source, round, reload } = useShown<Source>(source, refetch)
   const queries = useQueryClient()
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
   const fields = useQuery({
@@ -26,11 +34,19 @@ export function SettingsTab({ source }: { source: Source }) {
     queryFn: () => api.sourceFields(source.name),
   })
   const schema = connectors.data?.[source.connector]?.config_schema
-  const [start] = useState<FilledIn>(() => {
-    const { labels, ...config } = source.config
-    return { draft: { config, labels: toDrafts((labels ?? []) as Label[]) }, poll: source.poll }
+  const start = useMemo(() => filledFrom(shown), [shown])
+  const kept = useDraft({
+    form: 'source',
+    start,
+    // What others saved since it was filled in, such as a label added under Fields, is merged or told.
+    version: shown.version,
+    plain: (now) => plainSource(now, schema),
   })
-  const kept = useDraft({ form: 'source', start, plain: (now) => plainSource(now, schema) })
+  const { fill } = kept
+  // Read anew, after a save or to take theirs.
+  useEffect(() => {
+    if (round > 0) fill(start)
+  }, [round, start, fill])
   const { draft, poll } = kept.value
   const body = () => ({
     name: source.name,
@@ -39,9 +55,10 @@ export function SettingsTab({ source }: { source: Source }) {
     config: toConfig(draft),
   })
   const save = useMutation({
-    mutationFn: () => api.updateSource(source.name, body()),
+    mutationFn: (version: number | undefined) => api.updateSource(source.name, body(), version),
     onSuccess: () => {
       kept.done()
+      void reload()
       notifications.show({ message: `${source.name} is saved; new events follow it` })
     },
     onSettled: () => queries.invalidateQueries({ queryKey: keys.sources }),
@@ -54,7 +71,7 @@ export function SettingsTab({ source }: { source: Source }) {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        save.mutate()
+        save.mutate(kept.version)
       }}
     >
       <Stack gap="lg" maw={1100}>
@@ -78,7 +95,15 @@ export function SettingsTab({ source }: { source: Source }) {
           knownFields={fields.data?.fields.map((field) => field.name) ?? []}
         />
         <Warnings of={warningsIn(save.data)} />
-        <Refusal title="Couldn’t save the source" error={save.error} />
+        <Refusal
+          title="Couldn’t save the source"
+          error={save.error}
+          onTakeTheirs={takeTheirs(kept, () => {
+            save.reset()
+            void reload()
+          })}
+          onKeepMine={() => save.mutate(undefined)}
+        />
         <TestOutcome result={test.data} error={test.error} />
         <Group>
           <Button type="submit" loading={save.isPending}>
@@ -91,4 +116,9 @@ export function SettingsTab({ source }: { source: Source }) {
       </Stack>
     </form>
   )
+}
+
+/** The form as a source fills it in. */
+function filledFrom({ config: { labels, ...config }, poll }: Source): FilledIn {
+  return { draft: { config, labels: toDrafts((labels ?? []) as Label[]) }, poll }
 }

@@ -73,7 +73,7 @@ export default function SourcePage() {
         </Tabs.Panel>
         <Tabs.Panel value="settings">
           <Suspense fallback={<LoadingRows />}>
-            <SettingsTab source={data} />
+            <SettingsTab source={data} refetch={refetch} />
           </Suspense>
         </Tabs.Panel>
       </Tabs>

@@ -1,7 +1,7 @@
 /** What a test of a source came to. */
 import { Alert, List, Text } from '@mantine/core'
 import type { SourceTestResult } from '../../../schemas/types.ts'
-import { count } from '../../lib/time.ts'
+import { countEvents } from '../../lib/time.ts'
 
 interface Props {
   result: SourceTestResult | undefined
@@ -25,9 +25,7 @@ export function TestOutcome({ result, error }: Props) {
     )
   return (
     <Alert color="teal" title="Test passed" role="status">
-      {(events > 0 || note === undefined) && (
-        <Text size="sm">{events === 1 ? 'One event' : `${count(events)} events`} would be stored.</Text>
-      )}
+      {(events > 0 || note === undefined) && <Text size="sm">{countEvents(events)} would be stored.</Text>}
       {note !== undefined && <Text size="sm">{note}</Text>}
       {sample.length > 0 && (
         <List size="sm" spacing={2} mt={4}>

@@ -27,7 +27,7 @@ export function ForkTable({
   if (rows.length === 0) return null
   return (
     <Paper withBorder radius="md">
-      <WideTable minWidth={620}>
+      <WideTable minWidth={620} maxHeight={420}>
         <Table verticalSpacing={4} aria-label="Firings beside each other" stickyHeader>
           <Table.Thead>
             <Table.Tr>

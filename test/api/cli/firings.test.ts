@@ -81,6 +81,7 @@ const detail: FiringDetail = {
   payload: '=== firing · errs ===\nwhy: \u001b[31m6 events\n',
   sentence: 'When the number of events is above 5 within 5m on gw',
   sources: ['gw'],
+  aggregate: 'count',
   context_window: '15m',
   deliveries: [delivery],
 }

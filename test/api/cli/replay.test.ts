@@ -34,7 +34,7 @@ it('reads as a log, by a result or by a range', async () => {
     ['delivery running', 't tells agent first-look'],
     ['run queued', 'first-look is woken by t for checkout'],
     ['run running', 'first-look begins'],
-    ['step prompt', 'first-look: told what happened: 1 event, 11 tools offered'],
+    ['step prompt', 'first-look: received the timeline: 1 event, 11 tools offered'],
     ['step model', 'first-look: model call 1 of m1: 10 tokens in, 5 tokens out, $0.0006, asks for conclude'],
     ['step conclude', 'first-look: concluded'],
     ['run succeeded', String.raw`first-look ended: succeeded, Gateway\u001b[2J down ($0.0006)`],

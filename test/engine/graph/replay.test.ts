@@ -148,7 +148,7 @@ describe('a run that a stop of the service came between', () => {
       ).toEqual([
         ['run queued', null, 'first-look is woken by t for checkout'],
         ['run running', null, 'first-look begins'],
-        ['step prompt', 0, 'first-look: told what happened: 3 events, 11 tools offered'],
+        ['step prompt', 0, 'first-look: received the timeline: 3 events, 11 tools offered'],
         ['step model', 1_000, 'first-look: model call 1 of m1: 10 tokens in, 5 tokens out'],
         ['step tool', 0, 'first-look: asked read({"selector":{"service":"checkout"}})'],
         ['step model', null, 'first-look: model call 2 began; it was cut off before it was answered'],

@@ -71,14 +71,16 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
           </Text>
         )}
         <Group align="flex-end">
-          <TextInput
-            label="Why"
-            description="Optional; it stands in the history."
-            value={why}
-            onChange={(event) => setWhy(event.currentTarget.value)}
-            maxLength={500}
-            style={{ flex: '1 1 220px' }}
-          />
+          {!isOnlyPlaces && (
+            <TextInput
+              label="Why"
+              description="Optional; it stands in the history."
+              value={why}
+              onChange={(event) => setWhy(event.currentTarget.value)}
+              maxLength={500}
+              style={{ flex: '1 1 220px' }}
+            />
+          )}
           <Button
             type="submit"
             variant={isFile ? 'default' : 'filled'}

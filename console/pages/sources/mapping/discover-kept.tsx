@@ -60,12 +60,16 @@ function Proposal({ source, onClose }: { source: Source; onClose: () => void }) 
   }
   const apply = useChange(
     () =>
-      api.updateSource(source.name, {
-        name: source.name,
-        connector: source.connector,
-        poll: source.poll,
-        config: withMapping(source.config, config ?? {}),
-      }),
+      api.updateSource(
+        source.name,
+        {
+          name: source.name,
+          connector: source.connector,
+          poll: source.poll,
+          config: withMapping(source.config, config ?? {}),
+        },
+        source.version,
+      ),
     {
       said: () => `${source.name} saved. New events follow the mapping`,
       onDone: () => {
