@@ -70,7 +70,11 @@ it('says over the file what it says over the store, of triggers and of labels', 
   expect(changed).not.toBe(yaml)
   const asked = { yaml: changed, prune: true, window: '1h' }
   const expected = await world.engine.backtestChange(asked)
-  expect(expected.triggers.map(({ added }) => added)).toEqual([6, 0])
+  // slow: s1 and s2 pass the higher bound later, s0 at the same event.
+  expect(expected.triggers.map(({ added, gone }) => [added, gone])).toEqual([
+    [6, 0],
+    [2, 2],
+  ])
   expect(expected.labels[0]!.labels[0]).toMatchObject({ label: 'region', changed: 9 })
 
   const events = await exported(world, 5_000)
