@@ -1,19 +1,19 @@
 /**
  * `npm run package [-- --scope @acme --out FOLDER]`: the command as a package of its own, for a CI that has Node and
- * no image: `npm install -g ./acme-svc-1.45.0.tgz`. It has all of `svc` but the daemon, in one bundle; better-sqlite3
- * alone is installed beside it. It is never published by this: the scope is the one of whoever does.
+ * no image: `npm install -g ./acme-svc-1.45.0.tgz`. It has all of `svc` but the daemon, and needs no
+ * registry: better-sqlite3 is in it, with its binaries. Nothing is published by this: the scope is that of whoever does.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { daemonOptions, finishDaemon } from './build.mjs'
+import { ensureInstalled } from './install.mjs'
 import { main, root, runNpm, ScriptError, say } from './run.mjs'
-import { setUp } from './setup.mjs'
 
 /** Names nobody: whoever publishes it gives their own. */
 const SCOPE = '@example'
-/** What has a binary; all else is bundled. */
-const INSTALLED = ['better-sqlite3']
+/** What has binaries lies in the package as it is, without its sources; all else is one bundle. */
+const WHOLE = 'better-sqlite3'
 /** Where it is put together, under dist. */
 const STAGE = 'dist/package'
 
@@ -51,7 +51,7 @@ export async function packCommand({ scope = SCOPE, out = process.cwd() } = {}) {
   const { metafile } = await build({
     ...options,
     entryPoints: { svc: 'api/cli/svc.ts' },
-    external: INSTALLED,
+    external: [WHOLE],
     plugins: [...(options.plugins ?? []), withoutDaemon],
     sourcemap: false,
     minifySyntax: true,
@@ -72,13 +72,15 @@ export async function packCommand({ scope = SCOPE, out = process.cwd() } = {}) {
       {
         ...{ name: `${scope}/svc`, version, description: `${description} The command, without the daemon.` },
         ...{ license, type: 'module', engines, bin: { svc: 'bin/svc.mjs' }, files: ['bin', 'dist'] },
-        dependencies: Object.fromEntries(INSTALLED.map((name) => [name, dependencies[name]])),
+        dependencies: { [WHOLE]: dependencies[WHOLE] },
+        bundleDependencies: [WHOLE],
       },
       null,
       2,
     )}\n`,
   )
   writeFileSync(join(stage, 'README.md'), README)
+  addWhole(stage)
   const folder = resolve(out)
   mkdirSync(folder, { recursive: true })
   const { code, output } = await runNpm(
@@ -90,6 +92,21 @@ export async function packCommand({ scope = SCOPE, out = process.cwd() } = {}) {
   return { file, bytes: statSync(file).size }
 }
 
+/** @param {string} stage */
+function addWhole(stage) {
+  const [from, to] = [root, stage].map((folder) => join(folder, 'node_modules', WHOLE))
+  for (const part of ['lib', 'prebuilds', 'LICENSE'])
+    cpSync(join(from, part), join(to, part), { recursive: true })
+  // What it depends on is for compiling it.
+  const {
+    dependencies: _,
+    devDependencies: _tests,
+    scripts: _steps,
+    ...manifest
+  } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'))
+  writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
 const README = `# svc, the command
 
 \`svc catalog check\`, \`fmt\`, \`lint\`, \`test\` and \`plan --base\` need no daemon; all else asks one: SVC_URL and
@@ -99,7 +116,7 @@ SVC_API_KEY name it. Node 22.15 or newer; under an older one it fetches Node 24 
 if (process.argv[1] && resolve(process.argv[1]) === join(root, 'scripts', 'package.mjs'))
   await main(async () => {
     const { values } = parseArgs({ options: { scope: { type: 'string' }, out: { type: 'string' } } })
-    await setUp({ tests: true })
+    await ensureInstalled({ tests: true })
     const { file, bytes } = await packCommand(values)
     say(`wrote ${file} (${(bytes / 1e6).toFixed(1)} MB)`)
   })
