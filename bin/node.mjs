@@ -10,6 +10,7 @@ const NEED_PACKAGES = new Map([
   ['test.mjs', { tests: true }],
   ['check.mjs', { tests: true }],
   ['tsx.mjs', { tests: true }],
+  ['package.mjs', { tests: true }],
 ])
 
 /**

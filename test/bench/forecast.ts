@@ -1,15 +1,17 @@
 /**
  * What a change of all triggers, and one of a source's labels, would have done over seven days of many events: how
- * long the answer takes as a reader gives it, beside the bare read of the same rows, and what asking it again and
- * again costs ingest.
+ * long the answer of a daemon takes, beside the bare read of the same rows, how often it says how far it is, and how
+ * long single posts of events take meanwhile.
  */
+import { Agent } from 'node:http'
+import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
+import { IN_LINES, readLines } from '../../api/client/lines.ts'
 import { createEngine, type LocalEngine } from '../../engine/local.ts'
-import { figuresMemory } from '../../engine/log/figures.ts'
-import { openReading } from '../../engine/log/store/open.ts'
-import { openReader } from '../../engine/roles/reader.ts'
 import type { Operation, PlanBacktest } from '../../schemas/types.ts'
+import type { Daemon } from '../chaos/daemon.ts'
 import { createGenerator, SOURCE } from './data.ts'
+import { post } from './http.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = 7
@@ -90,50 +92,109 @@ const relabelling: Operation[] = [
   },
 ]
 
+/** Between two posts, in milliseconds. */
+const POST_EVERY = 20
+
 export interface ForecastMeasure {
   what: string
   events: number
   triggers: number
   firings: number
   ms: number
-  /** Longest that the thread gave nobody a turn. */
-  longestMs: number
   goalMs: number | null
+  /** Lines that said how far it is, and the longest time between two. */
+  told: number
+  quietMs: number
+  /** Of the posts meanwhile, in milliseconds, ascending. */
+  posts: number[]
 }
 
-/** @param file of its own, made here. */
+/**
+ * @param folder of its own, made here: the data home of the daemon
+ * @param start starts one there. @returns `idle`: posts while nothing else was asked
+ */
 export async function measureForecast(
-  file: string,
+  folder: string,
+  start: (folder: string) => Promise<Daemon>,
   events: number,
-): Promise<{ bareMs: number; measures: ForecastMeasure[] }> {
+): Promise<{ bareMs: number; idle: number[]; measures: ForecastMeasure[] }> {
   const end = Date.now()
   const clock = { at: end - DAYS * DAY_MS, now: () => clock.at }
-  const engine = createEngine({ dataFile: file, clock })
-  await fill(engine, clock, events, end)
+  const dataFile = join(folder, 'svc.db')
+  const engine = createEngine({ dataFile, clock })
+  const keys = await fill(engine, clock, events, end)
   // After the events: what is made before them fires while they are sent, which is not what is measured.
   await engine.applyChangeSet({ operations: triggersOf(0) }, BY)
   await engine.close()
-  const bareMs = bareRead(file)
-  const reader = openReader(openReading(file), { dataFile: file, figures: figuresMemory() }, clock)
+  const bareMs = bareRead(dataFile)
+  const daemon = await start(folder)
+  const url = `${daemon.url}/ingest/${keys[0]}`
+  await posting(url, 2_000)
+  const idle = await posting(url, 3_000)
   const measures: ForecastMeasure[] = []
   for (const [what, operations, goalMs] of [
     ['a change of all triggers', triggersOf(1), 10_000],
     ['a change of the labels of one source', relabelling, null],
   ] as const) {
-    const { answer, ms, longestMs } = await timed(() =>
-      reader.backtestChange!(...([{ operations: [...operations], window: '7d' }] as never[])),
-    )
+    const ended = new AbortController()
+    const posts = posting(url, null, ended.signal)
+    const { answer, ...times } = await asked(daemon, [...operations])
+    ended.abort()
     const { scanned, triggers } = answer
     measures.push({
-      ...{ what, goalMs, ms, longestMs, events: scanned, triggers: triggers.length },
+      ...{ what, goalMs, ...times, events: scanned, triggers: triggers.length },
       firings: triggers.reduce((sum, { same, added, gone }) => sum + same + added + gone, 0),
+      posts: await posts,
     })
   }
-  await reader.close!()
-  return { bareMs, measures }
+  await daemon.stop()
+  return { bareMs, idle, measures }
 }
 
-async function fill(engine: LocalEngine, clock: { at: number }, events: number, end: number): Promise<void> {
+/** Posts one event after the other. @returns what each took, in milliseconds, ascending */
+async function posting(url: string, forMs: number | null, signal?: AbortSignal): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const took: number[] = []
+  const until = performance.now() + (forMs ?? Number.POSITIVE_INFINITY)
+  while (performance.now() < until && !signal?.aborted) {
+    const body = Buffer.from(
+      JSON.stringify({ at: new Date().toISOString(), level: 'info', entity: 'beside' }),
+    )
+    const begun = performance.now()
+    await post(agent, url, body)
+    took.push(performance.now() - begun)
+    await new Promise((resolve) => setTimeout(resolve, POST_EVERY))
+  }
+  agent.destroy()
+  return took.sort((a, b) => a - b)
+}
+
+/** Asks the daemon as a command does that shows how far it is. @throws Error unless it answers. */
+async function asked(daemon: Daemon, operations: Operation[]) {
+  const begun = performance.now()
+  const response = await fetch(`${daemon.url}/api/change-sets/backtest`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...IN_LINES },
+    body: JSON.stringify({ operations, window: `${DAYS}d` }),
+  })
+  let [times, quietMs, last] = [0, 0, begun]
+  const { status, text } = await readLines(response, () => {
+    const now = performance.now()
+    quietMs = Math.max(quietMs, now - last)
+    last = now
+    times++
+  })
+  const ms = performance.now() - begun
+  if (status !== 200) throw new Error(`the backtest answered ${status}: ${text}`)
+  return { answer: JSON.parse(text) as PlanBacktest, ms, told: times, quietMs }
+}
+
+async function fill(
+  engine: LocalEngine,
+  clock: { at: number },
+  events: number,
+  end: number,
+): Promise<string[]> {
   const keys: string[] = []
   for (const name of names)
     keys.push((await engine.createSource({ ...SOURCE, name, config } as never, BY, false)).ingest_key!)
@@ -155,6 +216,7 @@ async function fill(engine: LocalEngine, clock: { at: number }, events: number, 
     engine.maintain()
   }
   clock.at = end
+  return keys
 }
 
 function bareRead(file: string): number {
@@ -169,20 +231,4 @@ function bareRead(file: string): number {
   db.close()
   if (n === 0) throw new Error('there are no events')
   return ms
-}
-
-async function timed(
-  run: () => Promise<unknown>,
-): Promise<{ answer: PlanBacktest; ms: number; longestMs: number }> {
-  let longestMs = 0
-  let last = performance.now()
-  const beat = setInterval(() => {
-    const now = performance.now()
-    longestMs = Math.max(longestMs, now - last)
-    last = now
-  }, 1)
-  const begun = performance.now()
-  const answer = (await run()) as PlanBacktest
-  clearInterval(beat)
-  return { answer, ms: performance.now() - begun, longestMs }
 }

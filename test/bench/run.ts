@@ -257,14 +257,23 @@ async function measureTriggers(): Promise<void> {
 }
 
 async function measureForecasts(): Promise<void> {
-  const { bareMs, measures } = await measureForecast(join(folder, 'forecast.db'), total)
-  for (const { what, events, triggers, firings, ms, longestMs, goalMs } of measures)
+  const { bareMs, idle, measures } = await measureForecast(join(folder, 'forecast'), startDaemon, total)
+  report('the longest of single posts with nothing beside them', `${idle.at(-1)!.toFixed(1)} ms`)
+  for (const { what, events, triggers, firings, ms, goalMs, told, quietMs, posts } of measures) {
     report(
       `what ${what} would have done in 7 days: ${thousands(events)} events, ${triggers} triggers, ${thousands(firings)} firings`,
-      `${(ms / 1_000).toFixed(1)} s, ${(ms / bareMs).toFixed(1)} of the bare read, longest turn ${Math.round(longestMs)} ms`,
+      `${(ms / 1_000).toFixed(1)} s, ${(ms / bareMs).toFixed(1)} of the bare read; ${told} times told how far, ${Math.round(quietMs)} ms apart at most`,
       goalMs === null ? '' : `<= ${goalMs / 1_000} s`,
       goalMs === null ? null : ms <= goalMs,
     )
+    const longest = posts.at(-1)!
+    report(
+      `the longest of ${posts.length} single posts meanwhile`,
+      `${longest.toFixed(1)} ms, p50 ${median(posts).toFixed(1)} ms`,
+      '< 50 ms',
+      longest < 50,
+    )
+  }
 }
 
 async function measureAgents(): Promise<void> {

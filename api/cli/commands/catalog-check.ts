@@ -1,8 +1,12 @@
 /** `svc catalog check`: what is wrong with files, by the daemon or, without one, by itself. */
 import { compose } from '../../../engine/files.ts'
+import type { LocalEngine } from '../../../engine/local.ts'
 import type { CatalogChecked, CatalogProblem } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
 import { type CatalogInput, readBeside, readInput, withPlaces } from '../catalog-input.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
+import { clientOf } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { type FindingFormat, findingOf, findingsText } from '../findings-text.ts'
 import { type Io, printJson } from '../terminal.ts'
@@ -66,11 +70,30 @@ async function checkedBy(io: Io, input: CatalogInput, flags: CheckFlags): Promis
   try {
     return await ask(io, input, options, flags)
   } catch (error) {
-    const isNamed = flags.svcd !== undefined || Boolean(io.env.SVCD_URL)
-    const isAway = error instanceof CliError && error.exitCode === EXIT.unavailable
-    if (!isAway || isNamed) throw error
+    if (!isNobodyHere(io, flags, error)) throw error
     io.err('no daemon answers here: this is checked as an instance with nothing in it would read it\n')
     return alone()
+  }
+}
+
+/** Whether no daemon answered, and none was named. */
+function isNobodyHere(io: Io, { svcd }: ClientFlags, error: unknown): boolean {
+  const isNamed = svcd !== undefined || Boolean(io.env.SVCD_URL)
+  return !isNamed && error instanceof CliError && error.exitCode === EXIT.unavailable
+}
+
+export type SchemaFlags = ClientFlags & { offline?: boolean }
+
+/** The daemon's schema of the file; where none was named and none answers, that of this command. */
+export async function printSchema(io: Io, flags: SchemaFlags): Promise<void> {
+  const alone = () => inEngine(io, async (engine) => JSON.stringify(await engine.catalogSchema()))
+  if (flags.offline) return printJson(io, await alone())
+  try {
+    printJson(io, (await clientOf(io, flags).call(calls.getCatalogSchema)).text)
+  } catch (error) {
+    if (!isNobodyHere(io, flags, error)) throw error
+    io.err('no daemon answers here: this is the schema of this command\n')
+    printJson(io, await alone())
   }
 }
 
@@ -81,10 +104,17 @@ async function checkedAlone(
   body: CatalogInput['texts'],
   isStrict: boolean,
 ): Promise<CatalogChecked> {
+  return inEngine(io, async (engine) =>
+    withPlaces(await engine.checkCatalog(body), composed, placed, isStrict),
+  )
+}
+
+/** Asks an engine in memory with nothing in it. */
+async function inEngine<T>(io: Io, asked: (engine: LocalEngine) => Promise<T>): Promise<T> {
   const { createEngine } = await import('../../../engine/local.ts')
   const engine = createEngine({ dataFile: null, clock: { now: () => Date.now() }, env: io.env })
   try {
-    return withPlaces(await engine.checkCatalog(body), composed, placed, isStrict)
+    return await asked(engine)
   } finally {
     await engine.close()
   }

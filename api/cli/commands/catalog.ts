@@ -9,7 +9,7 @@ import { CliError, EXIT, usageError } from '../exit.ts'
 import { readText, STANDARD, writeText } from '../files.ts'
 import { FORMATS } from '../findings-text.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
-import { type CheckFlags, checkCatalog } from './catalog-check.ts'
+import { type CheckFlags, checkCatalog, printSchema, type SchemaFlags } from './catalog-check.ts'
 import { type FormatFlags, formatFiles, type LintFlags, lintFiles } from './catalog-lint.ts'
 import {
   type ApplyFlags,
@@ -134,12 +134,9 @@ const forgetting = (io: Io): Command =>
     })
 
 const describing = (io: Io): Command =>
-  clientCommand('schema', 'Print the JSON Schema of the file, for editors').action(
-    async (flags: PlanFlags) => {
-      const { text } = await clientOf(io, flags).call(calls.getCatalogSchema)
-      printJson(io, text)
-    },
-  )
+  clientCommand('schema', 'Print the JSON Schema of the file, for editors')
+    .option('--offline', 'print that of this command, and ask no daemon')
+    .action((flags: SchemaFlags) => printSchema(io, flags))
 
 const PATHS = 'catalog files and folders (.); - is standard input'
 

@@ -1,55 +1,54 @@
-/** Events of one key that a condition counts, in typed arrays, in order of (event time, id). */
+/** Events of one key that a condition counts, in order of (event time, id). */
 
 import { parseDigits } from '../../log/ingest/json.ts'
 import { labelStart, type PackedEvents, rawOf, textOf } from '../../log/ingest/packed.ts'
 import type { LabelLookup, Seen, TriggerDefinition } from '../types.ts'
+import { LabelNames } from './names.ts'
 
-const FIRST_CAPACITY = 8
+/** Event time, id and number of an entry, side by side: of the very many keys that few ask for, one look is one wait. */
+const WIDTH = 3
+/** Entries that are forgotten at once, at the least. */
+const DROPPED_MIN = 32
 
 export class Entries {
-  private ts = new Float64Array(FIRST_CAPACITY)
-  private ids = new Float64Array(FIRST_CAPACITY)
-  private numbers = new Float64Array(FIRST_CAPACITY)
+  private rows: number[] = []
   /** Only where texts are counted. */
   private texts: string[] | null = null
+  /** Entries before it are forgotten, and not yet out of the rows. */
   private start = 0
-  private end = 0
+  /** Event time of the newest; -Infinity: there is none. */
+  lastTs = Number.NEGATIVE_INFINITY
 
   get length(): number {
-    return this.end - this.start
+    return this.rows.length / WIDTH - this.start
   }
 
   tsAt(i: number): number {
-    return this.ts[this.start + i]!
+    return this.rows[(this.start + i) * WIDTH]!
   }
 
   idAt(i: number): number {
-    return this.ids[this.start + i]!
+    return this.rows[(this.start + i) * WIDTH + 1]!
   }
 
   numberAt(i: number): number {
-    return this.numbers[this.start + i]!
+    return this.rows[(this.start + i) * WIDTH + 2]!
   }
 
   textAt(i: number): string {
     return this.texts![this.start + i]!
   }
 
-  /** Event time of the newest; -Infinity: there is none. */
-  get lastTs(): number {
-    return this.end === this.start ? Number.NEGATIVE_INFINITY : this.ts[this.end - 1]!
-  }
-
   /** Place of the first entry with a later event time. */
   after(ts: number): number {
-    let low = this.start
-    let high = this.end
+    let low = 0
+    let high = this.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.ts[middle]! > ts) high = middle
+      if (this.tsAt(middle) > ts) high = middle
       else low = middle + 1
     }
-    return low - this.start
+    return low
   }
 
   /**
@@ -57,69 +56,42 @@ export class Entries {
    * @returns its place
    */
   insert(ts: number, id: number, value: number | string): number {
-    if (this.end === this.ts.length) this.makeRoom()
-    const place = ts >= this.lastTs ? this.length : this.after(ts)
+    const { rows, length } = this
+    const isNewest = ts >= this.lastTs
+    const place = isNewest ? length : this.after(ts)
     const at = this.start + place
-    if (at < this.end) {
-      this.ts.copyWithin(at + 1, at, this.end)
-      this.ids.copyWithin(at + 1, at, this.end)
-      this.numbers.copyWithin(at + 1, at, this.end)
-      this.texts?.splice(at, 0, '')
-    }
-    this.end++
-    this.ts[at] = ts
-    this.ids[at] = id
-    if (typeof value === 'number') this.numbers[at] = value
-    else {
+    const number = typeof value === 'number' ? value : 0
+    if (place === length) rows.push(ts, id, number)
+    else rows.splice(at * WIDTH, 0, ts, id, number)
+    if (typeof value === 'string') {
       this.texts ??= []
-      this.texts[at] = value
+      this.texts.splice(at, 0, value)
     }
+    if (isNewest) this.lastTs = ts
     return place
   }
 
   /** Forgets the first entries. */
   drop(count: number): void {
     this.start += count
+    const { start, rows, length } = this
+    if (length === 0) this.lastTs = Number.NEGATIVE_INFINITY
     // What is forgotten must not stay in memory.
-    if (this.start * 2 > this.ts.length)
-      this.moveTo(Math.max(FIRST_CAPACITY, this.length + (this.length >> 1)))
+    if (start < DROPPED_MIN && length > 0) return
+    if (start < length) return
+    this.rows = rows.slice(start * WIDTH)
+    if (this.texts) this.texts = this.texts.slice(start)
+    this.start = 0
   }
 
   /** The entries of another, all of an earlier event time, come before these. */
   prepend(older: Entries): void {
-    const { length } = older
-    const [ts, ids, numbers, texts] = [this.ts, this.ids, this.numbers, this.texts]
-    const { start, end } = this
-    older.moveTo(length + end - start + FIRST_CAPACITY)
-    older.ts.set(ts.subarray(start, end), length)
-    older.ids.set(ids.subarray(start, end), length)
-    older.numbers.set(numbers.subarray(start, end), length)
-    this.ts = older.ts
-    this.ids = older.ids
-    this.numbers = older.numbers
-    if (texts || older.texts) this.texts = [...(older.texts ?? []), ...(texts?.slice(start, end) ?? [])]
-    this.start = 0
-    this.end = length + end - start
-  }
-
-  private makeRoom(): void {
-    this.moveTo(this.start * 2 > this.end ? this.ts.length : this.ts.length * 2)
-  }
-
-  private moveTo(capacity: number): void {
-    this.ts = moved(this.ts, this.start, this.end, capacity)
-    this.ids = moved(this.ids, this.start, this.end, capacity)
-    this.numbers = moved(this.numbers, this.start, this.end, capacity)
-    if (this.texts) this.texts = this.texts.slice(this.start, this.end)
-    this.end -= this.start
+    if (this.length === 0) this.lastTs = older.lastTs
+    this.rows = [...older.rows.slice(older.start * WIDTH), ...this.rows.slice(this.start * WIDTH)]
+    if (this.texts || older.texts)
+      this.texts = [...(older.texts ?? []).slice(older.start), ...(this.texts ?? []).slice(this.start)]
     this.start = 0
   }
-}
-
-function moved(from: Float64Array<ArrayBuffer>, start: number, end: number, capacity: number) {
-  const to = new Float64Array(capacity)
-  to.set(from.subarray(start, end))
-  return to
 }
 
 /* Keys: what a trigger counts by, fires by and cools down by. */
@@ -210,7 +182,7 @@ export class EventCursor {
   private seen: Seen | null = null
   private events: PackedEvents | null = null
   private place = 0
-  private readonly names: string[] = []
+  private readonly names: LabelNames
   private named = false
   private numbersRead: Readonly<Record<string, number>> | undefined
   private payloadRead: { value: unknown } | undefined
@@ -219,7 +191,9 @@ export class EventCursor {
     private readonly lookup: LabelLookup,
     /** Name of a source as it is now. */
     readonly sourceName: (id: number) => string,
-  ) {}
+  ) {
+    this.names = new LabelNames(lookup)
+  }
 
   /** @param place of the event in `events` */
   setPacked(events: PackedEvents, place: number, id: number): void {
@@ -272,14 +246,9 @@ export class EventCursor {
 
   /** Label id of a string label. */
   label(name: string): number | undefined {
-    const { names, labels, from } = this
-    const n = this.to - from
-    if (!this.named) {
-      for (let k = OWN_PLACE; k < n; k++) names[k] = this.lookup.label(labels[from + k]!).name
-      this.named = true
-    }
-    for (let k = OWN_PLACE; k < n; k++) if (names[k] === name) return labels[from + k]
-    return undefined
+    if (!this.named) this.names.set(this.labels, this.from + OWN_PLACE, this.to)
+    this.named = true
+    return this.names.find(name)
   }
 
   value(label: number): string {

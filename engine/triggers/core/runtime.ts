@@ -59,6 +59,8 @@ export class Runtime {
     const { filters, maxLateMs, key: keys, definition } = this.trigger
     const failed = failing(filters, event)
     if (failed) {
+      // Of nearly all that is judged: what nobody wants to know is not even made ready to be said.
+      if (!notes(this.id, 'filter', event.ingestedAt)) return false
       this.note(event, null, notes, out, 'filter', () => {
         const actual = actualOf(failed, event)
         const text = `filter ${failed.field.name} ${failed.expected} does not hold: it ${actual === null ? 'is missing' : `is ${actual}`}`
@@ -98,6 +100,7 @@ export class Runtime {
       if (over) out({ do: 'resolve', triggerId: this.id, ...over, eventIds: [event.id] })
     }
     if (!isMet(outcome)) {
+      if (!notes(this.id, outcome.why, event.ingestedAt)) return
       this.note(event, key, notes, out, outcome.why, () => [outcome.text(), { value }])
     } else if (lasts) {
       const text = `${outcome.reason}; it fired for this before and is not resolved yet`
@@ -159,6 +162,7 @@ export class Runtime {
       this.note(event, key, notes, out, 'paused', () => ['the trigger is paused'])
       return
     }
+    if (!notes(this.id, 'waiting', event.ingestedAt)) return
     this.note(event, key, notes, out, 'waiting', () => {
       const until = silence.dueOf(watched)
       return [`watched for silence: fires at ${instantWords(until)} when nothing comes`, { until }]
