@@ -476,6 +476,27 @@ export const tables: Record<Kind, Situation[]> = {
     { state: 'open', takes: { approve: 'approved', decline: 'declined', withdraw: 'withdrawn' } },
     ...finals(['approved', 'declined', 'withdrawn']),
   ],
+  catalog_sync: [
+    ...['following', 'synced', 'out_of_sync', 'failed'].map((state) => ({
+      state,
+      takes: { look: 'fetching', follow: 'following' },
+    })),
+    { state: 'fetching', takes: { fetched: 'planning', fail: 'failed', interrupt: 'following' } },
+    {
+      state: 'planning',
+      takes: {
+        matches: 'synced',
+        differs: 'out_of_sync',
+        apply: 'applying',
+        fail: 'failed',
+        interrupt: 'following',
+      },
+    },
+    {
+      state: 'applying',
+      takes: { applied: 'synced', differs: 'out_of_sync', fail: 'failed', interrupt: 'following' },
+    },
+  ],
   ask_turn: [
     ...[2, 3].map((resumes) => ({
       state: 'running',

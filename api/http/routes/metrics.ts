@@ -5,6 +5,8 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import type { Doors } from '../doors.ts'
 import { answers } from '../validate.ts'
 
+const SYNC_STATES = ['following', 'fetching', 'planning', 'applying', 'synced', 'out_of_sync', 'failed']
+
 export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
   const registers = [new Registry()]
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
@@ -20,6 +22,11 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
   const tallies = {
     firings: counter('trigger_firings_total', 'Firings since the daemon started.', ['trigger']),
     runs: counter('agent_runs_total', 'Runs that ended since the daemon started.', ['agent', 'status']),
+    catalog_looks: counter(
+      'catalog_sync_looks_total',
+      'Looks at the repository of the catalog, by what they came to.',
+      ['outcome'],
+    ),
     polls: counter('polls_total', 'Polls since the daemon started.', ['source', 'outcome']),
     model_calls: counter('model_calls_total', 'Calls of models, by runs and turns that ended.', [
       'provider',
@@ -55,6 +62,11 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
   const parkedTurnsSince = gauge(
     'ask_turns_parked_since_seconds',
     'Since when the first of them waits, seconds since 1970; 0: none does.',
+  )
+  const syncState = gauge('catalog_sync_state', 'One for the state the sync of the catalog is in.', ['state'])
+  const syncFetched = gauge(
+    'catalog_sync_fetched_seconds',
+    'When the repository of the catalog was read last, seconds since 1970; 0: never.',
   )
   const incidents = gauge('incidents', 'Incidents that are not handled.', ['state', 'severity'])
   const requests = counter('http_requests_total', 'Requests answered.', ['route', 'method', 'status'])
@@ -97,6 +109,10 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
       parkedSince.set((status.parked?.since ?? 0) / 1_000)
       parkedTurns.set(status.parkedTurns?.turns ?? 0)
       parkedTurnsSince.set((status.parkedTurns?.since ?? 0) / 1_000)
+      syncState.reset()
+      for (const one of status.catalogSync ? SYNC_STATES : [])
+        syncState.set({ state: one }, Number(status.catalogSync!.state === one))
+      syncFetched.set(Date.parse(status.catalogSync?.fetched_at ?? '1970-01-01T00:00:00Z') / 1_000)
       for (const state of ['open', 'acknowledged', 'snoozed'])
         for (const severity of ['critical', 'warning', 'info']) incidents.set({ state, severity }, 0)
       for (const { state, severity, n } of status.incidents) incidents.set({ state, severity }, n)
