@@ -139,6 +139,8 @@ class Looks {
   /** The first look of a process plans whatever was planned before: templates and variables may be others. */
   private hasPlanned = false
   private readonly report: () => Promise<void>
+  /** The commit of the look that goes on. */
+  private looked: CatalogCommit | null = null
 
   constructor(
     private readonly parts: ReconcilerParts,
@@ -157,6 +159,7 @@ class Looks {
     // What is no commit of the branch is refused before anything begins.
     const named = id !== undefined && asked?.apply ? await this.named(id, secrets) : null
     const place = await port.beginSync()
+    this.looked = null
     try {
       await this.decide(await this.fetch(place, named, asked, secrets), asked, by)
     } catch (error) {
@@ -184,6 +187,7 @@ class Looks {
     const held = place.target && place.head?.id === head.id ? place.target : null
     await this.parts.port.fetchedCommit({ head, target: held })
     const commit = named ?? (asked?.apply ? head : (held ?? head))
+    this.looked = commit
     return { place, head, commit, isRewritten, isRollback: commit.id !== head.id }
   }
 
@@ -271,9 +275,17 @@ class Looks {
     by: WriteBy,
   ): Promise<void> {
     const isDrifted = !asked?.apply && place.applied?.id === commit.id
-    const why = asked?.why ?? null
-    const of = { commit, isRollback, isDrifted, planned, how, by, why, nextAt: this.nextAt() }
-    await this.parts.port.applyCommit(of)
+    // Who asks for a look applies nothing: that is the policy's.
+    const who = asked?.apply ? { by, why: asked.why ?? null } : { by: POLICY_BY, why: null }
+    await this.parts.port.applyCommit({
+      commit,
+      isRollback,
+      isDrifted,
+      planned,
+      how,
+      ...who,
+      nextAt: this.nextAt(),
+    })
   }
 
   private differing(commit: CatalogCommit, planned: PlannedCommit | null): Settled {
@@ -362,9 +374,10 @@ class Looks {
     const code: SyncCode =
       error instanceof RepositoryFault ? codeOf(error.code) : error instanceof SvcError ? 'refused' : 'git'
     const reason = this.toldOf(error, secrets).message
+    const isOfCommit = code === 'problems' || code === 'refused'
     const settled: Settled = {
       outcome: 'failed',
-      commit: null,
+      commit: isOfCommit ? this.looked : null,
       planned: null,
       code,
       reason,

@@ -110,13 +110,15 @@ class SyncWriter {
     const { outcome, commit, planned, nextAt } = settled
     const code = outcome === 'matches' ? null : settled.code
     const reason = outcome === 'matches' ? null : settled.reason
-    // What holds on is told once; after it passed, again.
-    const isNew = outcome !== 'matches' && (code !== row.code || commit?.id !== row.outcome?.commit.id)
     const told = {
       failed: 'failed',
       matches: 'applied',
       differs: code === 'drifted' ? 'drifted' : 'held',
     } as const
+    // What holds on is told once; after it passed, again.
+    const [newest] = this.rows.history(1)
+    const isSame = newest?.outcome === told[outcome] && newest.commit?.id === commit?.id && row.code === code
+    const isNew = outcome !== 'matches' && !isSame
     const entry = this.entry(row, told[outcome], { commit, by: NOBODY, code, reason })
     this.tell(isNew ? [entry] : [], row, () => {
       this.move(outcome === 'failed' ? 'fail' : outcome)
