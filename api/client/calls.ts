@@ -494,6 +494,8 @@ export const ingest = 'POST /ingest/{key}' as Call<T.IngestResult, { key: string
 export const remember = 'POST /remember' as Call<T.RememberResult, { body: T.RememberRequest }>
 /** Events, commands and buttons of Slack, signed by it. */
 export const slackEvents = 'POST /api/slack/events' as Call<T.SlackReply, { body: T.SlackEvent }>
+/** A push to the repository of the catalog, signed by its host: the repository is looked at now. */
+export const takeCatalogPush = 'POST /hooks/catalog' as Call<T.CatalogPushTaken, { body: string }>
 /** Store logs of OpenTelemetry, OTLP/HTTP in JSON or protobuf; gzip, deflate and zstd are taken. */
 export const exportLogs = 'POST /v1/logs' as Call<T.OtlpAnswer, { body: T.OtlpLogs }>
 /** Store traces of OpenTelemetry, OTLP/HTTP in JSON or protobuf; gzip, deflate and zstd are taken. */

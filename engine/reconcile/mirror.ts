@@ -48,17 +48,17 @@ export class Mirror {
   }
 
   /** Brings the newest commit of the branch. @throws RepositoryFault */
-  async fetch(access: Access): Promise<CatalogCommit> {
+  async bring(access: Access): Promise<CatalogCommit> {
     try {
-      return await this.fetchOnce(access)
+      return await this.bringOnce(access)
     } catch (error) {
       if (!(error instanceof RepositoryFault) || error.code !== 'mirror') throw error
       rmSync(this.dir, { recursive: true, force: true })
-      return this.fetchOnce(access)
+      return this.bringOnce(access)
     }
   }
 
-  private async fetchOnce(access: Access): Promise<CatalogCommit> {
+  private async bringOnce(access: Access): Promise<CatalogCommit> {
     if (!existsSync(join(this.dir, 'HEAD'))) {
       mkdirSync(dirname(this.dir), { recursive: true, mode: 0o700 })
       // No template, so no hook either.
@@ -107,7 +107,7 @@ export class Mirror {
   }
 
   /**
-   * The YAML files of a commit at a path, by path, as a folder of the machine is read (folder.ts of gitops): without
+   * The YAML files of a commit at a path, by path, as a folder of the machine is read (gitops/folder.ts): without
    * hidden ones and node_modules. Links and submodules are no files. @throws RepositoryFault
    */
   async texts(commit: string, path: string): Promise<CatalogText[]> {

@@ -161,7 +161,7 @@ class Looks {
     const place = await port.beginSync()
     this.looked = null
     try {
-      await this.decide(await this.fetch(place, named, asked, secrets), asked, by)
+      await this.decide(await this.read(place, named, asked, secrets), asked, by)
     } catch (error) {
       // At a stop: the next start goes on.
       if (this.signal.aborted) throw error
@@ -173,7 +173,7 @@ class Looks {
     return id === undefined || asked?.apply ? shown : { ...shown, ...(await this.planOf(id, asked!, place)) }
   }
 
-  private async fetch(
+  private async read(
     place: SyncPlace,
     named: CatalogCommit | null,
     asked: CatalogSyncAsk | null,
@@ -195,7 +195,7 @@ class Looks {
   private async newest(secrets: Secret[]): Promise<CatalogCommit> {
     if (!this.isTidy) this.mirror.tidy()
     this.isTidy = true
-    return this.mirror.fetch(await this.access(secrets))
+    return this.mirror.bring(await this.access(secrets))
   }
 
   /** An earlier commit of the branch, by its hash or the beginning of it. @throws SvcError invalid; upstream */

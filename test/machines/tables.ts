@@ -4,6 +4,7 @@
  */
 import type { Kind } from '../../machines/index.ts'
 import type { Snapshot } from '../../machines/step.ts'
+import { catalogSync } from './catalog-sync-table.ts'
 import { incident } from './incident-table.ts'
 import type { Situation, Taken } from './situation.ts'
 
@@ -476,27 +477,7 @@ export const tables: Record<Kind, Situation[]> = {
     { state: 'open', takes: { approve: 'approved', decline: 'declined', withdraw: 'withdrawn' } },
     ...finals(['approved', 'declined', 'withdrawn']),
   ],
-  catalog_sync: [
-    ...['following', 'synced', 'out_of_sync', 'failed'].map((state) => ({
-      state,
-      takes: { look: 'fetching', follow: 'following' },
-    })),
-    { state: 'fetching', takes: { fetched: 'planning', fail: 'failed', interrupt: 'following' } },
-    {
-      state: 'planning',
-      takes: {
-        matches: 'synced',
-        differs: 'out_of_sync',
-        apply: 'applying',
-        fail: 'failed',
-        interrupt: 'following',
-      },
-    },
-    {
-      state: 'applying',
-      takes: { applied: 'synced', differs: 'out_of_sync', fail: 'failed', interrupt: 'following' },
-    },
-  ],
+  catalog_sync: catalogSync,
   ask_turn: [
     ...[2, 3].map((resumes) => ({
       state: 'running',

@@ -120,7 +120,7 @@ describe('git', () => {
     folders.push(git.folder)
     git.commit({ 'a.yaml': '{}\n' }, 'one')
     const mirror = new Mirror(git.repository(), world({ HOME: home }), new AbortController().signal)
-    await mirror.fetch(null)
+    await mirror.bring(null)
     expect(() => readFileSync(touched)).toThrow()
     // The same hook bites where nothing keeps it out.
     execFileSync('git', ['-c', `core.hooksPath=${hooks}`, 'update-ref', 'refs/x', 'HEAD'], { cwd: git.bare })
@@ -140,7 +140,7 @@ describe('git', () => {
     const env = world({ PATH: `${bin}:${process.env.PATH}` })
     const http = { ...git.repository(), address: 'https://127.0.0.1:1/acme/catalog.git' }
     const mirror = new Mirror(http, env, new AbortController().signal)
-    const failed = await mirror.fetch({ token: 'ghp_secretsecretsecret' }).catch((error: Error) => error)
+    const failed = await mirror.bring({ token: 'ghp_secretsecretsecret' }).catch((error: Error) => error)
     const [args, variables] = cut(readFileSync(seen, 'utf8'))
     const basic = Buffer.from('x-access-token:ghp_secretsecretsecret').toString('base64')
     expect(args).not.toContain('ghp_')
@@ -155,7 +155,7 @@ describe('git', () => {
       env,
       new AbortController().signal,
     )
-    await ssh.fetch({ sshKey: "/keys/it's; touch x" }).catch(() => {})
+    await ssh.bring({ sshKey: "/keys/it's; touch x" }).catch(() => {})
     expect(cut(readFileSync(seen, 'utf8'))[1]).toContain("-i '/keys/it'\\''s; touch x' -o IdentitiesOnly=yes")
   })
 
@@ -184,7 +184,7 @@ describe('git', () => {
       'odd names',
     )
     const mirror = new Mirror(git.repository(), world(), new AbortController().signal)
-    await mirror.fetch(null)
+    await mirror.bring(null)
     const texts = await mirror.texts(id, '')
     expect(texts).toEqual([
       { path: 'a b.yaml', text: 'x: 1\n' },

@@ -198,7 +198,7 @@ describe('a repository that asks who reads it', () => {
       [
         'POST',
         `${path}/statuses/${first}`,
-        { state: 'success', context: 'svc/test', description: 'Applied: 2 created, 0 changed, 0 deleted' },
+        { state: 'success', context: 'svc/test', description: 'Applied: 2 created, 1 changed, 0 deleted' },
       ],
       ['GET', `${path}/commits/${first}/pulls`, null],
       ['GET', `${path}/issues/7/comments?per_page=100`, null],
