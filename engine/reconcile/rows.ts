@@ -151,8 +151,6 @@ export function syncRows(db: Database) {
   }
 }
 
-export type SyncRows = ReturnType<typeof syncRows>
-
 const parsed = <T>(text: string | null): T | null => (text === null ? null : (JSON.parse(text) as T))
 
 const rowOf = (row: Stored): SyncRow => ({
