@@ -38,6 +38,7 @@ const rooms = [
   ['declared', 'what is declared knows no graph', []],
   ['gitops', 'catalog files are looked at without an instance', []],
   ['forecast', 'what a change would have done knows no graph', []],
+  ['reconcile', 'what a repository says is applied without a graph', []],
   ['graph', 'the graph is a projection', []],
   ['operations', 'an operation knows no thread', []],
   ['roles', 'a role does not know where it runs', []],

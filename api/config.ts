@@ -5,8 +5,9 @@
  */
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { ModelEnvironment, SlackEnvironment, TracingEnvironment } from '../engine/index.ts'
+import type { ModelEnvironment, Repository, SlackEnvironment, TracingEnvironment } from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
+import { loadRepository } from './config-repository.ts'
 import { parseSecretNames } from './config-secrets.ts'
 import { loadSlack } from './config-slack.ts'
 import { loadTracing } from './config-tracing.ts'
@@ -56,6 +57,8 @@ export interface Config {
   retention: { maxAgeMs: number | null; maxBytes: number | null }
   /** Catalog file, absolute; whether it was named, and whether every boot imports it. */
   catalog: { file: string; isNamed: boolean; sync: boolean; environment: string | null }
+  /** The repository that the catalog is synced with; null: none. */
+  repository: Repository | null
   /** Template key of a project to make once. */
   seedProject: string | null
   /** Keys without scope admin may subscribe private addresses too. */
@@ -118,10 +121,12 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
   const publicUrl = read('SVC_PUBLIC_URL', parseHttpUrl)
   // Read where a template asks for its parameters; a start says at once what cannot be used.
   for (const name of DEMO_URLS) read(name, parseHttpUrl)
+  const dataFile = read('SVC_DB', (value) => parseDataFile(value, around)) ?? join(home, 'svc.db')
+  const environment = read('SVC_CATALOG_ENV', parseEnvironment)
   return Object.freeze<Config>({
     home,
     isDefaultHome,
-    dataFile: read('SVC_DB', (value) => parseDataFile(value, around)) ?? join(home, 'svc.db'),
+    dataFile,
     host:
       flags.host === undefined
         ? (read('SVC_HOST', parseBindHost) ?? '127.0.0.1')
@@ -141,7 +146,12 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
       file: read('SVC_CATALOG', (value) => absolute(value, around)) ?? join(home, 'catalog.yaml'),
       isNamed: readVariable(env, 'SVC_CATALOG') !== undefined,
       sync: read('SVC_CATALOG_SYNC', parseSwitch) ?? false,
-      environment: read('SVC_CATALOG_ENV', parseEnvironment),
+      environment,
+    }),
+    repository: loadRepository(env, {
+      folder: join(dirname(dataFile), 'catalog-mirror'),
+      environment,
+      absolute: (path) => absolute(path, around),
     }),
     seedProject: readVariable(env, 'SVC_SEED_PROJECT') ?? null,
     webhookAllowPrivate: read('SVC_WEBHOOK_ALLOW_PRIVATE', parseSwitch) ?? false,

@@ -7,6 +7,7 @@ import type {
   AgentWrite,
   CatalogCheck,
   CatalogImport,
+  CatalogSyncAsk,
   MarkWrite,
   McpServerTest,
   McpServerWrite,
@@ -127,6 +128,9 @@ export const declared = {
   importCatalog: (body: CatalogImport) => ask(calls.importCatalog, { body }),
   forgetCatalogFile: (name: string) => ask(calls.forgetCatalogFile, { name }),
   drift: () => ask(calls.getDrift),
+  catalogSync: () => ask(calls.getCatalogSync, {}),
+  catalogSyncHistory: () => ask(calls.listCatalogSyncs),
+  syncCatalog: (body: CatalogSyncAsk) => ask(calls.syncCatalog, { body }),
 }
 
 /** Query keys, in one place; what is declared is read again together. */

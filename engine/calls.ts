@@ -9,6 +9,7 @@ import type {
   EntitiesResult,
   Event,
   FieldsResult,
+  Health,
   HistogramRequest,
   HistogramResult,
   Incident,
@@ -157,6 +158,8 @@ export interface EngineStatus {
   parkedTurns: { turns: number; since: number; until: number; reason: string } | null
   /** Stored secrets that the key file cannot open, in words. */
   unreadableSecrets: string[]
+  /** The sync of the catalog with its repository; null: none is followed. */
+  catalogSync: NonNullable<Health['catalog_sync']> | null
   eventsStored: number
   /** Those that are not handled. */
   incidents: { state: string; severity: string; n: number }[]

@@ -48,7 +48,9 @@ export interface StoreRoles extends Answering {
   close(): Promise<void>
 }
 
-interface EngineParts extends Pick<World, 'env' | 'publicUrl' | 'onFault'> {
+interface EngineParts
+  extends Pick<World, 'env' | 'publicUrl' | 'onFault'>,
+    Partial<Pick<World, 'repository'>> {
   roles: StoreRoles
   clock: Clock
   /** Addresses subscribed by a key without scope admin may be private too. */
@@ -67,11 +69,13 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
   const egress = createEgress({ allowPrivate: webhookAllowPrivate, timers })
   const waiting = createWaiting(timers, (error) => onFault('deliveries', error))
   const { calls, ports } = callsOver(roles)
-  const base = { ...options, calls, ports, egress, timers, waiting, random: Math.random }
+  const { repository = null } = options
+  const base = { ...options, repository, calls, ports, egress, timers, waiting, random: Math.random }
   const { models, close: closeModels, calls: modelCalls } = openRole(networkRoles.models, base)
   const tracing = openRole(networkRoles.tracing, base)
   const ask = openRole(networkRoles.ask, { ...base, models, tracing })
   const slack = openRole(networkRoles.slack, { ...base, ask: ask.calls })
+  const reconcile = openRole(networkRoles.reconcile, base)
   const work = works ? startWork({ ...base, models, tracing, accounts: slack.accounts }) : null
   roles.signal({
     pending: () => {
@@ -91,6 +95,7 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
     ...openRole(networkRoles.environment, base).calls,
     ...openRole(networkRoles.fetching, base).calls,
     ...openRole(networkRoles.trials, base).calls,
+    ...reconcile.calls,
     ...readsOver(roles, clock, calls),
     perform: performOver(roles, () => engine),
     status: async () => ({ ...(await calls.status()), tallies: roles.tallies() }),
@@ -103,7 +108,7 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
     ingest: (post) => roles.ingest(post),
     close: async () => {
       waiting.stop()
-      await Promise.all([work?.stop(), ask.stop()])
+      await Promise.all([work?.stop(), ask.stop(), reconcile.stop()])
       // Runs and turns that have just ended are read for it yet.
       await tracing.stop()
       egress.close()
@@ -114,6 +119,7 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
   work?.pending()
   work?.polling.nudge()
   if (works) ask.takeUp()
+  if (works) reconcile.start()
   return engine
 }
 

@@ -9,5 +9,5 @@ export {
   type Root,
 } from './gitops/compose.ts'
 export { isFolder, readIncluded, readPath, rootOf, UnreadablePath } from './gitops/folder.ts'
-export { pathAtOffset } from './gitops/json-path.ts'
+export { pathOfProblem } from './gitops/json-path.ts'
 export type { CatalogText } from './gitops/nodes.ts'

@@ -37,6 +37,14 @@ export type { ServedEngine as Engine } from './operations/network.ts'
 export type { Fields, Operation, OperationScope } from './operations/operation.ts'
 export { rowJson } from './operations/operation.ts'
 export type { SlackEnvironment } from './outbox/slack-api.ts'
+export {
+  addressFaultOf,
+  type Policy,
+  pathFaultOf,
+  pathIn,
+  type Repository,
+  refFaultOf,
+} from './reconcile/repository.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'
 
 /* The catalog file on the machine, as text. */

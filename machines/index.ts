@@ -1,5 +1,6 @@
 /** Every lifecycle by the kind of object it belongs to. */
 import { askTurn } from './ask-turn.ts'
+import { catalogSync } from './catalog-sync.ts'
 import { delivery } from './delivery.ts'
 import { draft } from './draft.ts'
 import { firing } from './firing.ts'
@@ -33,6 +34,7 @@ export const lifecycles = {
   proposal,
   ask_turn: askTurn,
   draft,
+  catalog_sync: catalogSync,
 } satisfies Record<string, Lifecycle>
 
 /** A kind of object with a lifecycle. */

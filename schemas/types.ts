@@ -3502,6 +3502,27 @@ export interface WeeklyRange {
   high: number
 }
 /**
+ * A commit of the repository that the catalog is synced with.
+ */
+export interface CatalogCommit {
+  /**
+   * Its hash.
+   */
+  id: string
+  /**
+   * Who wrote it.
+   */
+  author: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * First line of its message.
+   */
+  message: string
+}
+/**
  * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
  */
 export interface CatalogDescription {
@@ -4084,6 +4105,53 @@ export interface CatalogProject {
   paused?: boolean
 }
 /**
+ * Answer to a push.
+ */
+export interface CatalogPushTaken {
+  ok: true
+  /**
+   * Whether the repository is looked at now; false: it is no push, or of another branch.
+   */
+  looks: boolean
+}
+/**
+ * The git repository that the catalog is synced with, as SVC_CATALOG_REPO and its kin say.
+ */
+export interface CatalogRepository {
+  /**
+   * Where it is.
+   */
+  address: string
+  /**
+   * Folder or file of the catalog in it; empty: all of it.
+   */
+  path: string
+  /**
+   * Branch or tag.
+   */
+  ref: string
+  /**
+   * Environment of the catalog whose files hold, too.
+   */
+  environment: string | null
+  /**
+   * manual: a person applies; auto: each commit is applied, and drift healed; auto-prune: and what no file names is deleted.
+   */
+  policy: 'manual' | 'auto' | 'auto-prune'
+  /**
+   * From one look to the next.
+   */
+  interval_seconds: number
+  /**
+   * Stored credential it is read with.
+   */
+  credential: string | null
+  /**
+   * POST /hooks/catalog takes signed pushes.
+   */
+  takes_pushes: boolean
+}
+/**
  * A skill in the catalog.
  */
 export interface CatalogSkill {
@@ -4158,6 +4226,220 @@ export interface CatalogSource {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+}
+/**
+ * Something that happened to the sync of the catalog.
+ */
+export interface CatalogSyncEntry {
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * applied; rolled_back; drifted: the instance was changed otherwise; held: it was not applied, and code says why; failed.
+   */
+  outcome: 'applied' | 'rolled_back' | 'drifted' | 'held' | 'failed'
+  /**
+   * Its commit; null: none was read.
+   */
+  commit: null | CatalogCommit
+  /**
+   * Who: the policy, or a person.
+   */
+  by: string
+  /**
+   * Policy then.
+   */
+  policy: 'manual' | 'auto' | 'auto-prune'
+  /**
+   * Objects made.
+   */
+  creates: number
+  /**
+   * Objects changed.
+   */
+  updates: number
+  /**
+   * Objects deleted.
+   */
+  deletes: number
+  /**
+   * Change-set.
+   */
+  change_set: number | null
+  /**
+   * Why.
+   */
+  reason: string | null
+}
+/**
+ * A file of the commit.
+ */
+export interface CatalogSyncFile {
+  /**
+   * Path in the repository.
+   */
+  file: string
+  /**
+   * The worst of its parts; unknown: another file has a problem, so that nothing was compared.
+   */
+  state: 'synced' | 'out_of_sync' | 'failed' | 'unknown'
+  /**
+   * Parts and projects in it.
+   */
+  parts: number
+  /**
+   * Those of them that are out of sync.
+   */
+  out_of_sync: number
+  /**
+   * Problems in it.
+   */
+  problems: number
+}
+/**
+ * What happened to the sync of the catalog, newest first, the last 100.
+ */
+export interface CatalogSyncHistory {
+  /**
+   * Newest first.
+   */
+  entries: CatalogSyncEntry[]
+}
+/**
+ * A part or project of the commit, and whether the instance is like it.
+ */
+export interface CatalogSyncPart {
+  /**
+   * Kind.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * File it is in.
+   */
+  file: string
+  /**
+   * Line, from 1.
+   */
+  line: number
+  /**
+   * synced; out_of_sync: applying would make or change it; failed: it has a problem.
+   */
+  state: 'synced' | 'out_of_sync' | 'failed'
+  /**
+   * What applying would do.
+   */
+  action?: 'create' | 'update'
+}
+/**
+ * The sync of the catalog with a git repository: what git says, what runs, and how they differ.
+ */
+export interface CatalogSync {
+  /**
+   * off: no repository is followed.
+   */
+  state:
+    'off' | 'following' | 'fetching' | 'planning' | 'applying' | 'synced' | 'out_of_sync' | 'failed'
+  /**
+   * The repository; null: none.
+   */
+  repository: null | CatalogRepository
+  /**
+   * Kind of what keeps the instance from being synced; null: nothing does.
+   */
+  code:
+    | 'unreachable'
+    | 'credential'
+    | 'gone'
+    | 'ref'
+    | 'git'
+    | 'too_large'
+    | 'problems'
+    | 'rewritten'
+    | 'deletions'
+    | 'refused'
+    | null
+  /**
+   * The same as a sentence.
+   */
+  reason: string | null
+  /**
+   * Newest commit that was read.
+   */
+  head: null | CatalogCommit
+  /**
+   * Commit the instance was rolled back to, which holds until there is a newer one; null: the newest holds.
+   */
+  target: null | CatalogCommit
+  /**
+   * Commit that the instance was last made like.
+   */
+  applied: null | CatalogCommit
+  /**
+   * When.
+   */
+  applied_at: string | null
+  /**
+   * Change-set of that; null: there was nothing to change.
+   */
+  change_set: number | null
+  /**
+   * When the last look began.
+   */
+  looked_at: string | null
+  /**
+   * When the repository was last read.
+   */
+  fetched_at: string | null
+  /**
+   * When the next look is due.
+   */
+  next_at: string | null
+  /**
+   * Commit the plan is of.
+   */
+  planned: null | CatalogCommit
+  /**
+   * What applying that commit would do, without what stays; null: it was not planned, or has problems.
+   */
+  plan: null | ChangePlan
+  /**
+   * Fingerprint of the plan: an apply that names it does this or nothing.
+   */
+  fingerprint: string | null
+  /**
+   * Problems of its files, each with file, line and column.
+   */
+  problems: CatalogProblem[]
+  /**
+   * What its files may say, but should not.
+   */
+  warnings: CatalogProblem[]
+  /**
+   * Files of the commit.
+   */
+  files: CatalogSyncFile[]
+  /**
+   * Parts that are not synced, 1,000 at most; all of them with parts=all, 20,000 at most.
+   */
+  parts: CatalogSyncPart[]
+  /**
+   * Parts and projects that no file of the commit names, 1,000 at most.
+   */
+  unmanaged: CatalogUnmanaged[]
+  /**
+   * Parts and projects by state.
+   */
+  counts: {
+    synced: number
+    out_of_sync: number
+    failed: number
+    unmanaged: number
+  }
 }
 /**
  * A body that a test sends to a source.
@@ -4789,6 +5071,10 @@ export interface AlertmanagerConfig {
    */
   labels?: Label[]
 }
+/**
+ * What happens to the sync of the catalog with its repository.
+ */
+export interface CatalogConfig {}
 /**
  * Sessions of a coding agent, posted by its plugin. SPEC.md, Sources and labels 4.
  */
@@ -7964,6 +8250,31 @@ export interface Health {
    * @maxItems 200
    */
   unreadable_secrets?: string[]
+  /**
+   * The sync of the catalog with its repository; absent: none is followed.
+   */
+  catalog_sync?: {
+    /**
+     * State.
+     */
+    state: 'following' | 'fetching' | 'planning' | 'applying' | 'synced' | 'out_of_sync' | 'failed'
+    /**
+     * Commit that the instance was last made like.
+     */
+    commit: string | null
+    /**
+     * Newest commit that was read.
+     */
+    head: string | null
+    /**
+     * When the repository was last read.
+     */
+    fetched_at: string | null
+    /**
+     * What keeps it from being synced.
+     */
+    reason: string | null
+  }
   slack_connect_url?: string
   workspaces_url?: string
   workspace_api_url?: string
@@ -16126,6 +16437,39 @@ export interface CatalogPatch {
   yaml: string
 }
 /**
+ * Body of POST /api/catalog/sync.
+ */
+export interface CatalogSyncAsk {
+  /**
+   * Apply the plan, whatever the policy.
+   */
+  apply?: boolean
+  /**
+   * An earlier commit of the branch in place of the newest: its plan, or with apply a roll back to it.
+   */
+  commit?: string
+  /**
+   * Fingerprint of the plan that was approved: another plan is refused (409) with that plan.
+   */
+  fingerprint?: string
+  /**
+   * Delete what no file names.
+   */
+  prune?: boolean
+  /**
+   * Objects that may be deleted at most; 10 when absent.
+   */
+  max_deletions?: number
+  /**
+   * Lets files that declare nothing delete everything.
+   */
+  allow_empty?: boolean
+  /**
+   * Why, for the history.
+   */
+  why?: string
+}
+/**
  * Body of POST /api/change-sets.
  */
 export interface ChangeSetCreate {
@@ -20016,6 +20360,7 @@ export interface SchemaTypes {
   'capabilities.json': Capabilities
   'catalog-agent.json': CatalogAgent
   'catalog-checked.json': CatalogChecked
+  'catalog-commit.json': CatalogCommit
   'catalog-description.json': CatalogDescription
   'catalog-drift.json': CatalogDrift
   'catalog-file-drift.json': CatalogFileDrift
@@ -20027,8 +20372,15 @@ export interface SchemaTypes {
   'catalog-mcp-server.json': CatalogMcpServer
   'catalog-problem.json': CatalogProblem
   'catalog-project.json': CatalogProject
+  'catalog-push-taken.json': CatalogPushTaken
+  'catalog-repository.json': CatalogRepository
   'catalog-skill.json': CatalogSkill
   'catalog-source.json': CatalogSource
+  'catalog-sync-entry.json': CatalogSyncEntry
+  'catalog-sync-file.json': CatalogSyncFile
+  'catalog-sync-history.json': CatalogSyncHistory
+  'catalog-sync-part.json': CatalogSyncPart
+  'catalog-sync.json': CatalogSync
   'catalog-test-event.json': CatalogTestEvent
   'catalog-test-expectation.json': CatalogTestExpectation
   'catalog-test.json': CatalogTest
@@ -20049,6 +20401,7 @@ export interface SchemaTypes {
   'connector.json': Connector
   'connectors-result.json': ConnectorsResult
   'connector-alertmanager.json': AlertmanagerConfig
+  'connector-catalog.json': CatalogConfig
   'connector-claude-code.json': ClaudeCodeConfig
   'connector-demo.json': DemoConfig
   'connector-docker-logs.json': DockerLogsConfig
@@ -20350,6 +20703,7 @@ export interface SchemaTypes {
   'request-catalog-check.json': CatalogCheck
   'request-catalog-import.json': CatalogImport
   'request-catalog-patch.json': CatalogPatch
+  'request-catalog-sync.json': CatalogSyncAsk
   'request-change-set-create.json': ChangeSetCreate
   'request-credential-update.json': CredentialUpdate
   'request-credential-write.json': CredentialWrite

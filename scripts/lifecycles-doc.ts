@@ -51,6 +51,10 @@ const ABOUT: Record<Kind, { title: string; text: string }> = {
     title: 'Proposal',
     text: 'A change that a credential may plan and not make. A person decides.',
   },
+  catalog_sync: {
+    title: 'Catalog sync',
+    text: 'The sync of the catalog with a git repository. A look goes from fetching to what it came to.',
+  },
   ask_turn: {
     title: 'Ask turn',
     text: 'One question to Ask. A start ends those that a stop came between as failed.',

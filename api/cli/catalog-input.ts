@@ -7,7 +7,7 @@ import {
   compose,
   isFolder,
   needsComposing,
-  pathAtOffset,
+  pathOfProblem,
   type Root,
   readIncluded,
   readPath,
@@ -62,7 +62,7 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
     shown: shownPaths(paths),
     texts: { ...first!, ...(others.length ? { others } : {}) },
     composed,
-    placed: (problem) => ({ ...problem, ...composed.locate(pathOf(composed, problem)) }),
+    placed: (problem) => ({ ...problem, ...composed.locate(pathOfProblem(composed, problem)) }),
   }
 }
 
@@ -107,23 +107,6 @@ function unreadable<T>(read: () => T): T {
 
 const shownPaths = (paths: readonly string[]): string =>
   (paths.length ? paths : ['.']).map(shownFile).join(', ')
-
-/** The path of a problem in what was put together: as its words say, and as precisely as its column does. */
-function pathOf({ owned }: Composed, { path, file, line, column }: CatalogProblem): (string | number)[] {
-  const steps = stepsOf(path)
-  const text = (owned.find(({ name }) => name === file) ?? owned[0])?.text
-  if (steps.length < 2 || text === undefined || line !== 1) return steps
-  const inner = pathAtOffset(text, column - 1).slice(2)
-  return inner.length > steps.length - 2 ? [...steps.slice(0, 2), ...inner] : steps
-}
-
-/** triggers[2].sources as steps. */
-function stepsOf(path: string): (string | number)[] {
-  const steps = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g
-  return [...path.matchAll(steps)].map(([, index, quoted, word]) =>
-    index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : word!,
-  )
-}
 
 /** An answer with the places of the files, and what was seen as they were put together. */
 export function withPlaces(

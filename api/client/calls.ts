@@ -350,6 +350,12 @@ export const importCatalog = 'POST /api/catalog/import' as Call<T.CatalogImporte
 export const getDrift = 'GET /api/catalog/drift' as Call<T.CatalogDrift>
 /** Forget a catalog file; what it declared stays. */
 export const forgetCatalogFile = 'DELETE /api/catalog/files/{name}' as Call<T.CatalogForgotten, { name: string }>
+/** The sync of the catalog with its repository: what git says, what runs, how they differ. */
+export const getCatalogSync = 'GET /api/catalog/sync' as Call<T.CatalogSync, { parts?: 'differing' | 'all' }>
+/** Look at the repository now; with apply the plan of its commit is applied. */
+export const syncCatalog = 'POST /api/catalog/sync' as Call<T.CatalogSync, { body?: T.CatalogSyncAsk }>
+/** What happened to the sync of the catalog, newest first. */
+export const listCatalogSyncs = 'GET /api/catalog/sync/history' as Call<T.CatalogSyncHistory>
 /** The JSON Schema of the file, for editors. */
 export const getCatalogSchema = 'GET /api/catalog/schema' as Call<T.CatalogFileSchema>
 /** One entity’s events across all sources in time order. */
@@ -488,6 +494,8 @@ export const ingest = 'POST /ingest/{key}' as Call<T.IngestResult, { key: string
 export const remember = 'POST /remember' as Call<T.RememberResult, { body: T.RememberRequest }>
 /** Events, commands and buttons of Slack, signed by it. */
 export const slackEvents = 'POST /api/slack/events' as Call<T.SlackReply, { body: T.SlackEvent }>
+/** A push to the repository of the catalog, signed by its host: the repository is looked at now. */
+export const takeCatalogPush = 'POST /hooks/catalog' as Call<T.CatalogPushTaken, { body: string }>
 /** Store logs of OpenTelemetry, OTLP/HTTP in JSON or protobuf; gzip, deflate and zstd are taken. */
 export const exportLogs = 'POST /v1/logs' as Call<T.OtlpAnswer, { body: T.OtlpLogs }>
 /** Store traces of OpenTelemetry, OTLP/HTTP in JSON or protobuf; gzip, deflate and zstd are taken. */

@@ -33,6 +33,7 @@ export const routesByHand: Readonly<Record<string, Scope>> = {
   'GET /api/mcp/tools': 'read',
   'GET /api/tail': 'read',
   'POST /api/slack/events': 'public',
+  'POST /hooks/catalog': 'public',
   // Mode build needs admin, which the route looks at itself: the mode is in the body.
   'POST /api/agent/chat': 'read',
   'GET /api/agent/chat/:turn': 'read',

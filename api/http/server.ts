@@ -29,6 +29,7 @@ import { ingestRoutes } from './routes/ingest.ts'
 import { loginRoutes } from './routes/logins.ts'
 import { mcpToolRoutes } from './routes/mcp-tools.ts'
 import { metricsRoutes } from './routes/metrics.ts'
+import { pushRoutes } from './routes/pushes.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { slackRoutes } from './routes/slack.ts'
 import { tailRoutes } from './routes/tail.ts'
@@ -48,7 +49,7 @@ const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doo
   ...[nouns.setup, nouns.catalog, nouns.events, tailRoutes, askRoutes, nouns.ask, nouns.keys],
   ...[loginRoutes, nouns.logins, connectRoutes, nouns.settings, nouns.providerA, nouns.credentials],
   nouns.demo,
-  ...[nouns.slack, slackRoutes, ingestRoutes, otlpRoutes],
+  ...[nouns.slack, slackRoutes, pushRoutes, ingestRoutes, otlpRoutes],
 ]
 
 const JSON_BODY_MAX = 1024 * 1024

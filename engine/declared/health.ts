@@ -500,7 +500,7 @@ interface StatusParts extends UsageParts {
 }
 
 /** All but what was tallied, which is where it is counted. */
-export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies'> {
+export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies' | 'catalogSync'> {
   const { declared, storage, ctx, figures, sealed } = parts
   const { sources, clock } = declared
   const now = clock.now()

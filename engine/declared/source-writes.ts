@@ -290,7 +290,7 @@ function holdsEvent(
 
 /* The source that findings are written to. */
 
-const FINDINGS_SOURCE = 'findings'
+const OWN_SOURCES = { finding: 'findings', catalog: 'catalog' } as const
 const SERVICE: Caller = { id: 'svc', name: 'svc' }
 
 /**
@@ -298,10 +298,20 @@ const SERVICE: Caller = { id: 'svc', name: 'svc' }
  * @param project id of the project it is made in; absent: Default. @returns its name; null: there was one
  */
 export function makeFindingsSource(declared: Declared, project?: string): string | null {
-  if (declared.kinds.source.list().some(({ doc }) => doc.connector === 'finding')) return null
-  let name = FINDINGS_SOURCE
-  for (let n = 2; declared.sources.has(name); n++) name = `${FINDINGS_SOURCE}_${n}`
-  const write = { name, connector: 'finding', ...(project === undefined ? {} : { project }) }
+  return makeOwnSource(declared, 'finding', project)
+}
+
+/** The same of any connector of the service's own. */
+export function makeOwnSource(
+  declared: Declared,
+  connector: keyof typeof OWN_SOURCES,
+  project?: string,
+): string | null {
+  if (declared.kinds.source.list().some(({ doc }) => doc.connector === connector)) return null
+  const first = OWN_SOURCES[connector]
+  let name: string = first
+  for (let n = 2; declared.sources.has(name); n++) name = `${first}_${n}`
+  const write = { name, connector, ...(project === undefined ? {} : { project }) }
   createSource(declared, write, { caller: SERVICE, origin: 'boot' }, false)
   return name
 }

@@ -1,7 +1,9 @@
 /** Where an offset of a JSON text is: problems of catalogs that were put together come back with columns of their JSON. */
+import type { CatalogProblem } from '../../schemas/types.ts'
+import type { Composed } from './compose.ts'
 
 /** @param json well-formed. @returns the path of the value that begins at an offset, or that the offset is in */
-export function pathAtOffset(json: string, offset: number): (string | number)[] {
+function pathAtOffset(json: string, offset: number): (string | number)[] {
   const stack: { step: string | number | null; isList: boolean; isKey: boolean }[] = []
   for (let at = 0; at < offset; at++) {
     const top = stack.at(-1)
@@ -18,4 +20,24 @@ export function pathAtOffset(json: string, offset: number): (string | number)[] 
     else if (character === ',' && top) top.isKey = true
   }
   return stack.flatMap(({ step }) => step ?? [])
+}
+
+/** The path of a problem in what was put together: as its words say, and as precisely as its column does. */
+export function pathOfProblem(
+  { owned }: Pick<Composed, 'owned'>,
+  { path, file, line, column }: CatalogProblem,
+): (string | number)[] {
+  const steps = stepsOf(path)
+  const text = (owned.find(({ name }) => name === file) ?? owned[0])?.text
+  if (steps.length < 2 || text === undefined || line !== 1) return steps
+  const inner = pathAtOffset(text, column - 1).slice(2)
+  return inner.length > steps.length - 2 ? [...steps.slice(0, 2), ...inner] : steps
+}
+
+/** triggers[2].sources as steps. */
+function stepsOf(path: string): (string | number)[] {
+  const steps = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g
+  return [...path.matchAll(steps)].map(([, index, quoted, word]) =>
+    index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : word!,
+  )
 }

@@ -133,6 +133,7 @@ const lifecycleTables = {
   proposal: 'proposals',
   draft: 'setups',
   ask_turn: 'ask_turns',
+  catalog_sync: 'catalog_syncs',
 } as const satisfies Record<Kind, string>
 
 interface StoredState {

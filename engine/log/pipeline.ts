@@ -77,6 +77,8 @@ export interface InnerCall extends PreparedCall {
   practice?: true
   /** Called in the same transaction, once, after the first event of the call is written. */
   alongside?(eventId: string): void
+  /** Called in the same transaction before the first row, with rows of its own as one. @throws SvcError, which refuses the call */
+  before?(): void
   /** What a poll brought: for this source, which has no ingest key. Even nothing is stored. */
   polled?: {
     source: LiveSource
@@ -225,6 +227,7 @@ export class Pipeline {
     const { appender, idempotency, triggers } = this.parts
     const { source, key, rejected } = ready
     ready.call.polled?.begin()
+    ready.call.before?.()
     const replayed = key && idempotency.replay<IngestResult>(key.storage, key.body)
     if (replayed) return replayed
     const batch = appender.append(source.id, ready.events, at, (item, id) =>

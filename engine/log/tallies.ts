@@ -9,6 +9,7 @@ export type TallyName =
   | 'firings'
   | 'runs'
   | 'polls'
+  | 'catalog_looks'
   | 'model_calls'
   | 'model_tokens'
   | 'model_spend_usd'

@@ -177,7 +177,7 @@ export const REDACT_RULES: readonly RedactRule[] = [
  * they are taken out there, before the text is stored, cut or told.
  */
 
-type Secret = string | null | undefined
+export type Secret = string | null | undefined
 
 const HIDDEN = '***'
 /** Shorter parts of a secret are too common in text to be taken out of it. */

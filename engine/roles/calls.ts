@@ -42,6 +42,10 @@ import type { OperationInput } from '../operations/input.ts'
 import type { FetchCalls } from '../outbox/fetching.ts'
 import type { FindingPort, OutboxWrites } from '../outbox/queue.ts'
 import type { SlackCalls, SlackEnvironment, SlackPort, SlackWrites } from '../outbox/slack-api.ts'
+import type { SyncPort } from '../reconcile/port.ts'
+import type { SyncReads } from '../reconcile/present.ts'
+import type { Repository } from '../reconcile/repository.ts'
+import type { SyncCalls } from '../reconcile/worker.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import type { PollPort, TrialPort, Trials } from '../sources/poller.ts'
 import type { EnvironmentCalls } from '../sources/upstreams/docker-environment.ts'
@@ -73,6 +77,8 @@ export interface EngineCalls
     TracingCalls,
     AskCalls,
     SlackCalls,
+    SyncReads,
+    SyncCalls,
     DemoCalls {}
 
 /** Calls that the network role alone answers: they ask another system, wait for somebody, or start there. */
@@ -80,6 +86,7 @@ export type NetworkOnly =
   | keyof (ModelNetworkCalls & McpToolTests & EnvironmentCalls & Trials & TracingCalls & AskTurnCalls)
   | Exclude<keyof SlackCalls, keyof SlackWrites>
   | Exclude<keyof CredentialCalls, keyof CredentialWrites>
+  | keyof SyncCalls
   | 'tail'
   | 'fetchFiring'
   | 'writerSilence'
@@ -98,6 +105,7 @@ export interface EnginePorts
     AskPort,
     SlackPort,
     SlackWrites,
+    SyncPort,
     FindingPort {}
 
 /** What the writer has beyond calls, for the thread or the process it runs in. */
@@ -160,6 +168,8 @@ export interface EngineOptions {
   slack?: SlackEnvironment
   /** The catalog file and the project to begin with. */
   boot?: BootCatalog
+  /** The repository that the catalog is synced with; none when absent. */
+  repository?: Repository | null
   /** Addresses subscribed by a key without scope admin may be private too. */
   webhookAllowPrivate?: boolean
   /** The disk failed while writing: the process must stop and reopen the file. */

@@ -57,6 +57,7 @@ export function openEngineHere(options: EngineOptions): LocalEngine {
     webhookAllowPrivate: options.webhookAllowPrivate ?? false,
     env: options.env ?? {},
     publicUrl: options.slack?.publicUrl ?? null,
+    repository: options.repository ?? null,
     onFault: (_role, error) => void writer.onFault(error),
   })
   // An operation of the network role calls what the caller holds.

@@ -17,6 +17,7 @@
  * | agents      | a run cut off                                      | runs what firings woke     |
  * | polling     |                                                    | asks upstreams when due    |
  * | planning    |                                                    | plans drafts               |
+ * | reconcile   | a look at the repository of the catalog            | looks when it is due       |
  */
 import { createAsk } from '../agents/ask/ask.ts'
 import type { AskTurnCalls } from '../agents/ask/calls.ts'
@@ -34,6 +35,8 @@ import { outboxPort } from '../outbox/queue.ts'
 import type { SlackAccounts } from '../outbox/send-slack.ts'
 import { createSlackApi, slackCalls } from '../outbox/slack-api.ts'
 import { startOutboxWorker } from '../outbox/worker.ts'
+import type { Repository } from '../reconcile/repository.ts'
+import { createReconciler } from '../reconcile/worker.ts'
 import { createTrials, startPoller } from '../sources/poller.ts'
 import { upstreamFetch } from '../sources/polls.ts'
 import { environmentCalls } from '../sources/upstreams/docker-environment.ts'
@@ -58,6 +61,8 @@ export interface World extends ReturnType<typeof callsOver> {
   tracing: Pick<Tracing, 'finished' | 'asked'>
   accounts: SlackAccounts
   ask: AskTurnCalls
+  /** The repository that the catalog is synced with; null: none. */
+  repository: Repository | null
 }
 
 /** A role: what it needs of the world, and how it is opened with that alone. */
@@ -178,5 +183,15 @@ export const networkRoles = {
         onError: (error) => onFault('setup', error),
       })
     },
+  ),
+
+  reconcile: role(
+    ['calls', 'ports', 'repository', 'publicUrl', 'egress', 'env', 'clock', 'timers', 'onFault'],
+    ({ calls, ports, onFault, repository, ...world }) =>
+      createReconciler({
+        ...{ repository, ...world },
+        port: { ...ports, catalogSync: calls.catalogSync, planCommit: calls.planCommit },
+        onError: (error) => onFault('catalog', error),
+      }),
   ),
 }

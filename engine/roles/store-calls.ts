@@ -26,6 +26,7 @@ import type { Figures } from '../log/figures.ts'
 import type { Snapshot } from '../log/steps.ts'
 import { tokenFor } from '../model/credentials.ts'
 import { slackWrites } from '../outbox/slack-api.ts'
+import { syncHealth, syncReads } from '../reconcile/present.ts'
 import { describeConnectors } from '../sources/connectors/index.ts'
 import type { TrialPort } from '../sources/poller.ts'
 import { newestOf } from '../sources/sample.ts'
@@ -80,6 +81,7 @@ export function storeCalls(parts: StoreCallsParts) {
     ...tracingPort(held.tracing),
     ...slackWrites(held.slack),
     ...graphCalls({ declared, positions, ctx, catalog, snapshot: view, boot: parts.boot }),
+    ...syncReads({ declared, catalog }),
     ...forecastCalls({ declared, ctx, clock, snapshot: view }),
     ...tried,
     ...instanceCalls(parts),
@@ -101,6 +103,7 @@ function instanceCalls({ held, storage, figures, sealed }: StoreCallsParts) {
     // What was tallied is added where it is counted.
     status: async () => ({
       ...statusOf({ declared, storage, ctx, figures, sealed, hasProvider }),
+      catalogSync: syncHealth(declared),
       tallies: [],
     }),
   }

@@ -17,6 +17,7 @@ import { PLAN_ADVICE } from '../operations/input.ts'
 import type { FetchPort } from '../outbox/fetching.ts'
 import type { FindingPort, OutboxCalls } from '../outbox/queue.ts'
 import type { SlackPort, SlackWrites } from '../outbox/slack-api.ts'
+import { syncPortAccess } from '../reconcile/port.ts'
 import { pollPortNames, trialPortNames } from '../sources/poller.ts'
 import type { EngineCalls, EnginePorts } from './calls.ts'
 
@@ -111,12 +112,13 @@ const ofOthers = {
   recordModelUsage: 'writes',
   event: 'reads',
   firingEvents: 'reads',
+  catalogSync: 'reads',
 } as const satisfies Partial<Record<keyof EngineCalls, Access>>
 
 const calls = { ...ofDoors, ...ofOperations, ...ofAsk, ...ofRuns, ...ofOutbox, ...ofOthers }
 
 /** Names of the calls that are passed on. */
-export type PassedOn = keyof typeof calls | 'inspect' | 'importCatalog'
+export type PassedOn = keyof typeof calls | 'inspect' | 'importCatalog' | 'planCommit'
 
 /** Of findings to be sent: read where credentials are open, and the rows that say what is there are written. */
 const ofFindings: Record<keyof FindingPort, Access> = { findingToSend: 'writes', noteDelivery: 'writes' }
@@ -138,6 +140,7 @@ const ports = {
   ...tracingPortAccess,
   ...ofFindings,
   ...ofSlack,
+  ...syncPortAccess,
 } satisfies Partial<Record<keyof EnginePorts, Access>>
 
 /** Where calls are answered: by a function here, or by a message to a thread. */
@@ -165,6 +168,10 @@ export function callsOver({ writer, short, wide }: Answering): {
       ...passing<Pick<EngineCalls, keyof typeof calls>>(callsThat(calls, 'reads'), short),
       // Of one argument, after which comes who asks.
       inspect: async (request, asked) => (await wide('inspect', [request], { asked })) as InspectResult,
+      planCommit: async (asked) =>
+        (await wide('planCommit', [asked], { advice: PLAN_ADVICE })) as Awaited<
+          ReturnType<EngineCalls['planCommit']>
+        >,
       importCatalog: async (body, by) => {
         const how = { asked: { by: by.caller.id }, advice: PLAN_ADVICE }
         if (body.dry_run) return (await wide('importCatalog', [body, by], how)) as CatalogImported

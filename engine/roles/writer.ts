@@ -45,6 +45,7 @@ import { openOutbox, outboxWrites } from '../outbox/queue.ts'
 import { slackPosts } from '../outbox/send-slack.ts'
 import { emptySlackEnvironment } from '../outbox/slack-api.ts'
 import { removeSubscriptions } from '../outbox/subscriptions.ts'
+import { syncWrites } from '../reconcile/writes.ts'
 import { specOf } from '../sources/live.ts'
 import { openPolls } from '../sources/polls.ts'
 import { newestOf } from '../sources/sample.ts'
@@ -294,6 +295,7 @@ function writes(parts: Writing) {
     }),
     ...agentTestWrites({ ...runs, making }),
     ...polls,
+    ...syncWrites({ ...{ declared, accept, tallies }, catalog: held.catalog, credentials: held.credentials }),
     ...demoCalls({ declared, catalog: held.catalog, ctx, settlePoll: polls.settlePoll }),
     ...openAskStore({
       ...{ store, clock, secret, usage: stored.record },

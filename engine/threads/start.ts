@@ -17,6 +17,7 @@ import { WriterState } from '../log/store/writer-state.ts'
 import { Tallies } from '../log/tallies.ts'
 import type { ServedEngine } from '../operations/network.ts'
 import type { SlackEnvironment } from '../outbox/slack-api.ts'
+import type { Repository } from '../reconcile/repository.ts'
 import { BufferPool, packCalls } from './protocol.ts'
 
 import { EngineThread, limitHeaps, SMALL_HEAP, type ThreadEvents, WRITER_HEAP } from './thread.ts'
@@ -38,6 +39,8 @@ export interface StartOptions {
   slack: SlackEnvironment
   /** The catalog file and the project to begin with. */
   boot: BootCatalog
+  /** The repository that the catalog is synced with; null: none. */
+  repository: Repository | null
   /** Told what the boot did with the catalog. */
   onBooted(report: BootReport): void
   /** Addresses subscribed by a key without scope admin may be private too. */
@@ -76,12 +79,13 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
     webhookAllowPrivate: options.webhookAllowPrivate,
     env: options.env,
     publicUrl: options.slack.publicUrl,
+    repository: options.repository,
     onFault: (role, error) => options.onFault(role, error.stack ?? error.message),
   })
 }
 
 /** What is told of threads, from the first commit on. */
-function eventsOf({ onFatal, onFault }: StartOptions) {
+function eventsOf({ onFatal, onFault }: Pick<StartOptions, 'onFatal' | 'onFault'>) {
   const tallies = new Tallies()
   let signals: Signals | null = null
   const events: ThreadEvents = {
@@ -103,7 +107,10 @@ function eventsOf({ onFatal, onFault }: StartOptions) {
  * Starts the threads, all at once: most of a start is loading code. The reader opens the file once the
  * writer has, for the writer takes the lock and migrates. @throws StartError
  */
-export async function rolesInThreads(options: StartOptions, how = OF_DAEMON): Promise<StoreRoles> {
+export async function rolesInThreads(
+  options: Omit<StartOptions, 'repository'>,
+  how = OF_DAEMON,
+): Promise<StoreRoles> {
   const { entry } = how
   const { events, tallies, signal } = eventsOf(options)
   const { state, shared, writer, preparer, log } = startStore(options, how, events)
@@ -157,7 +164,11 @@ export async function rolesInThreads(options: StartOptions, how = OF_DAEMON): Pr
 }
 
 /** Starts the writer and the preparer, and says what those that read the file are told. */
-function startStore(options: StartOptions, { entry, time: clock }: ThreadsOf, events: ThreadEvents) {
+function startStore(
+  options: Omit<StartOptions, 'repository'>,
+  { entry, time: clock }: ThreadsOf,
+  events: ThreadEvents,
+) {
   const { dataFile, maxDbSize, models, tracing, slack, boot } = options
   const shared = {
     ...{ dataFile, maxDbSize, models, tracing, slack, boot, clock },
@@ -185,7 +196,7 @@ function startStore(options: StartOptions, { entry, time: clock }: ThreadsOf, ev
 /** Starts the checkpointer once a start has had its time. @returns what stops it, started or not */
 function laterCheckpointer(
   entry: URL,
-  { dataFile, onFatal }: StartOptions,
+  { dataFile, onFatal }: Pick<StartOptions, 'dataFile' | 'onFatal'>,
   events: ThreadEvents,
   log: MessagePort,
 ): () => Promise<void> {

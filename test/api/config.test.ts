@@ -23,6 +23,7 @@ describe('the configuration', () => {
       maxDbSize: null,
       retention: { maxAgeMs: null, maxBytes: null },
       catalog: { file: '/users/ann/.svc/catalog.yaml', isNamed: false, sync: false, environment: null },
+      repository: null,
       seedProject: null,
       webhookAllowPrivate: false,
       models: {

@@ -11,7 +11,7 @@ export interface FilesMeasure {
   goalMs: number | null
 }
 
-const FILES = 500
+export const FILES = 500
 const OF_EACH = 2
 const CHECK_MS = 1_500
 const PLAN_MS = 3_000
@@ -38,7 +38,7 @@ export function measureCatalogFiles(daemon: Daemon, folder: string): FilesMeasur
 }
 
 /** Ten parts, each with what such a part usually says. */
-function fileOf(n: number): string {
+export function fileOf(n: number): string {
   const each = (make: (name: string) => string) =>
     Array.from({ length: OF_EACH }, (_, i) => make(`${n}-${i}`)).join('')
   return `sources:

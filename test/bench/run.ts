@@ -17,7 +17,8 @@ import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { measureRunCost } from './agents.ts'
 import { bareInsertRate } from './bare.ts'
 import { measureBrief } from './brief.ts'
-import { measureCatalogFiles } from './catalog-files.ts'
+import { type FilesMeasure, measureCatalogFiles } from './catalog-files.ts'
+import { measureCatalogSync, syncedRepository } from './catalog-sync.ts'
 import { measureConsole } from './console.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
 import { measureDeclared } from './declared.ts'
@@ -226,14 +227,25 @@ async function measureDeclaredParts(): Promise<void> {
 
 async function measureFiles(): Promise<void> {
   const daemon = await startDaemon(join(folder, 'catalog-files'))
-  for (const { what, ms, goalMs } of measureCatalogFiles(daemon, folder))
+  tellFiles(measureCatalogFiles(daemon, folder))
+  await daemon.stop()
+}
+
+async function measureSync(): Promise<void> {
+  const { env, commit } = syncedRepository(folder)
+  const daemon = await startDaemon(join(folder, 'catalog-sync'), [], env)
+  tellFiles(await measureCatalogSync(daemon, commit))
+  await daemon.stop()
+}
+
+function tellFiles(measures: readonly FilesMeasure[]): void {
+  for (const { what, ms, goalMs } of measures)
     report(
       what,
       `${thousands(ms)} ms`,
       goalMs ? `< ${thousands(goalMs)} ms` : '',
       goalMs ? ms < goalMs : null,
     )
-  await daemon.stop()
 }
 
 async function measureTriggers(): Promise<void> {
@@ -320,6 +332,7 @@ const parts = {
   brief: measureBriefs,
   declared: measureDeclaredParts,
   files: measureFiles,
+  sync: measureSync,
   triggers: measureTriggers,
   forecast: measureForecasts,
   agents: measureAgents,

@@ -34,7 +34,10 @@ const clockAt = (at: number): TestClock => {
   return clock
 }
 
-type Options = Pick<EngineOptions, 'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing' | 'slack'> & {
+type Options = Pick<
+  EngineOptions,
+  'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing' | 'slack' | 'repository'
+> & {
   secured?: boolean
   env?: Record<string, string>
   /** To listen on; a free one when 0. */

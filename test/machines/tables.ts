@@ -4,6 +4,7 @@
  */
 import type { Kind } from '../../machines/index.ts'
 import type { Snapshot } from '../../machines/step.ts'
+import { catalogSync } from './catalog-sync-table.ts'
 import { draft } from './draft-table.ts'
 import { incident } from './incident-table.ts'
 import type { Situation, Taken } from './situation.ts'
@@ -371,6 +372,7 @@ export const tables: Record<Kind, Situation[]> = {
     { state: 'open', takes: { approve: 'approved', decline: 'declined', withdraw: 'withdrawn' } },
     ...finals(['approved', 'declined', 'withdrawn']),
   ],
+  catalog_sync: catalogSync,
   ask_turn: [
     ...[2, 3].map((resumes) => ({
       state: 'running',

@@ -18,6 +18,7 @@ import {
   type PlanningFlags,
   planCatalog,
 } from './catalog-plan.ts'
+import { syncing } from './catalog-sync.ts'
 import { type TestFlags, testCatalog } from './catalog-test.ts'
 
 type ExportFlags = PlanFlags & { update?: string }
@@ -34,6 +35,7 @@ export function catalogCommand(io: Io): Command {
     testing,
     planning,
     applying,
+    syncing,
     drifting,
     forgetting,
     describing,

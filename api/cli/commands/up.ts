@@ -113,6 +113,7 @@ function openEngine(
       sync: config.catalog.sync,
       ...(config.seedProject === null ? {} : { seedProject: config.seedProject }),
     },
+    repository: config.repository,
     onBooted: (report) => {
       for (const sentence of report.done) log.info(sentence)
       failures.push(...report.failed)

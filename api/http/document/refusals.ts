@@ -142,7 +142,7 @@ const TAKES_EVENTS = /^\/(ingest\/|v1\/|remember$)/
 export function refusalsOf({ method, path, scope, hasBody, queries }: Asked): RefusalName[] {
   const isOpen = scope === 'public'
   const writes = method !== 'GET' && !QUESTIONS.has(path)
-  const isChecked = !isOpen || ['/api/session', '/api/slack/events'].includes(path)
+  const isChecked = !isOpen || ['/api/session', '/api/slack/events', '/hooks/catalog'].includes(path)
   const met: Record<RefusalName, boolean> = {
     Invalid: true,
     Unauthenticated: isChecked && !(method === 'DELETE' && isOpen),

@@ -38,7 +38,11 @@ export function healthRoutes(
       if (!request.identity || request.identity.project !== null) return base
       const status = await engine.status()
       const unreadable = status.unreadableSecrets
-      const detail = [stuck, status.detail, ...(config.bootFailures ?? [])].filter(Boolean).join('; ')
+      const sync = status.catalogSync
+      const failing = sync?.state === 'failed' ? `the catalog is not synced: ${sync.reason}` : null
+      const detail = [stuck, status.detail, failing, ...(config.bootFailures ?? [])]
+        .filter(Boolean)
+        .join('; ')
       return {
         ...base,
         status: detail ? 'degraded' : 'ok',
@@ -52,6 +56,7 @@ export function healthRoutes(
         ...(status.parkedTurns
           ? { parked_turns: { turns: status.parkedTurns.turns, ...waitOf(status.parkedTurns) } }
           : {}),
+        ...(sync ? { catalog_sync: sync } : {}),
         ...(unreadable.length ? { unreadable_secrets: unreadable.slice(0, SECRETS_NAMED) } : {}),
       } satisfies Health
     },

@@ -2,8 +2,27 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { EngineStatus } from '../../../engine/index.ts'
 import type { Doors } from '../doors.ts'
 import { answers } from '../validate.ts'
+
+const SYNC_STATES = ['following', 'fetching', 'planning', 'applying', 'synced', 'out_of_sync', 'failed']
+
+type MakeGauge = (name: string, help: string, labelNames?: string[]) => Gauge
+
+/** Of the sync of the catalog. @returns what sets them at a scrape */
+function syncGauges(gauge: MakeGauge): (status: Pick<EngineStatus, 'catalogSync'>) => void {
+  const syncState = gauge('catalog_sync_state', 'One for the state the sync of the catalog is in.', ['state'])
+  const syncFetched = gauge(
+    'catalog_sync_fetched_seconds',
+    'When the repository of the catalog was read last, seconds since 1970; 0: never.',
+  )
+  return ({ catalogSync: sync }) => {
+    syncState.reset()
+    for (const state of sync ? SYNC_STATES : []) syncState.set({ state }, Number(sync!.state === state))
+    syncFetched.set(Date.parse(sync?.fetched_at ?? '1970-01-01T00:00:00Z') / 1_000)
+  }
+}
 
 export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
   const registers = [new Registry()]
@@ -20,6 +39,11 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
   const tallies = {
     firings: counter('trigger_firings_total', 'Firings since the daemon started.', ['trigger']),
     runs: counter('agent_runs_total', 'Runs that ended since the daemon started.', ['agent', 'status']),
+    catalog_looks: counter(
+      'catalog_sync_looks_total',
+      'Looks at the repository of the catalog, by what they came to.',
+      ['outcome'],
+    ),
     polls: counter('polls_total', 'Polls since the daemon started.', ['source', 'outcome']),
     model_calls: counter('model_calls_total', 'Calls of models, by runs and turns that ended.', [
       'provider',
@@ -56,6 +80,7 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
     'ask_turns_parked_since_seconds',
     'Since when the first of them waits, seconds since 1970; 0: none does.',
   )
+  const tellSync = syncGauges(gauge)
   const incidents = gauge('incidents', 'Incidents that are not handled.', ['state', 'severity'])
   const requests = counter('http_requests_total', 'Requests answered.', ['route', 'method', 'status'])
   gauge('info', 'Version.', ['version']).set({ version: config.version }, 1)
@@ -97,6 +122,7 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
       parkedSince.set((status.parked?.since ?? 0) / 1_000)
       parkedTurns.set(status.parkedTurns?.turns ?? 0)
       parkedTurnsSince.set((status.parkedTurns?.since ?? 0) / 1_000)
+      tellSync(status)
       for (const state of ['open', 'acknowledged', 'snoozed'])
         for (const severity of ['critical', 'warning', 'info']) incidents.set({ state, severity }, 0)
       for (const { state, severity, n } of status.incidents) incidents.set({ state, severity }, n)

@@ -7,11 +7,13 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { DriftTab } from './drift-tab.tsx'
 import { ImportTab } from './import-tab.tsx'
+import { RepositoryTab } from './repository-tab.tsx'
 
 const VIEWS = [
   { value: 'export', label: 'Export' },
   { value: 'import', label: 'Import' },
   { value: 'drift', label: 'Drift' },
+  { value: 'repository', label: 'Repository' },
 ]
 
 /** What of it is shown is `view` in the address: a tab of Changes holds it. */
@@ -35,7 +37,10 @@ export function CatalogFile() {
           }
         />
       </Group>
-      {view === 'export' ? <ExportTab /> : view === 'import' ? <ImportTab /> : <DriftTab />}
+      {view === 'export' && <ExportTab />}
+      {view === 'import' && <ImportTab />}
+      {view === 'drift' && <DriftTab />}
+      {view === 'repository' && <RepositoryTab />}
     </Stack>
   )
 }

@@ -182,7 +182,7 @@ function onlyChanges(plan: ChangePlan): ChangePlan {
 }
 
 /** Parts and projects that no file names and no template of a project plans. */
-function unmanagedIn({ kinds }: Declared, kept: readonly RememberedFile[]): CatalogUnmanaged[] {
+function unmanagedIn(declared: Declared, kept: readonly RememberedFile[]): CatalogUnmanaged[] {
   const named = new Set<string>()
   for (const { text } of kept) {
     const { catalog } = readCatalog(text)
@@ -191,6 +191,11 @@ function unmanagedIn({ kinds }: Declared, kept: readonly RememberedFile[]): Cata
         named.add(`${kind}:${name}`)
     for (const { name } of catalog?.projects ?? []) named.add(`project:${name}`)
   }
+  return unmanagedBy(declared, named)
+}
+
+/** The same of what is named, as kind:name; what templates plan is added to it. */
+export function unmanagedBy({ kinds }: Pick<Declared, 'kinds'>, named: Set<string>): CatalogUnmanaged[] {
   const found: CatalogUnmanaged[] = []
   for (const { name, doc } of kinds.project.list()) {
     const { template, draft, plan } = doc

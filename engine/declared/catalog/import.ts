@@ -201,8 +201,8 @@ function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
   const kept = Object.fromEntries(
     Object.entries(config ?? {}).filter(([field, value]) => !(secrets.includes(field) && value === '')),
   )
-  const isInternal = edit.get('source', entry.name)?.connector === 'finding'
-  if (isInternal || connector === 'finding')
+  const own = ['finding', 'catalog']
+  if (own.includes(String(edit.get('source', entry.name)?.connector)) || own.includes(connector))
     fail('invalid', `connector: ${connector} sources are made by the service itself`, { field: 'connector' })
   return {
     connector,

@@ -7,6 +7,7 @@ import { github } from '../upstreams/github.ts'
 import { postgres } from '../upstreams/postgres.ts'
 import { prometheus } from '../upstreams/prometheus.ts'
 import { alertmanager, prometheusAlerts } from '../upstreams/prometheus-alerts.ts'
+import { catalog } from './catalog.ts'
 import { claudeCode } from './claude-code.ts'
 import { type ConnectorDefinition, finding } from './connector.ts'
 import { demo } from './demo.ts'
@@ -34,6 +35,7 @@ const connectors: readonly ConnectorDefinition[] = [
   vercel,
   claudeCode,
   finding,
+  catalog,
   demo,
 ]
 /** Those a person can add; the others are of the service itself. */

@@ -1,0 +1,80 @@
+/** Files of the commit with their state, the parts that differ, and what no file names. */
+import { Badge, Button, List, Stack } from '@mantine/core'
+import { useState } from 'react'
+import type { CatalogSync, CatalogSyncFile } from '../../../schemas/types.ts'
+import { KIND_WORDS } from '../../lib/fields.ts'
+import { Fold } from '../../parts/fold.tsx'
+import { Cell, Row, Rows } from '../../parts/rows.tsx'
+import { Section } from '../../parts/section.tsx'
+
+const SHOWN = 50
+
+const FILES = {
+  synced: { word: 'synced', color: 'teal' },
+  out_of_sync: { word: 'out of sync', color: 'yellow' },
+  failed: { word: 'failed', color: 'red' },
+  unknown: { word: 'not compared', color: 'gray' },
+} as const
+
+/** Those that need a look first. */
+const ORDER: readonly CatalogSyncFile['state'][] = ['failed', 'out_of_sync', 'unknown', 'synced']
+
+export function SyncFiles({ sync: { files, parts, unmanaged } }: { sync: CatalogSync }) {
+  const [all, setAll] = useState(false)
+  const ordered = files.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
+  const shown = all ? ordered : ordered.slice(0, SHOWN)
+  return (
+    <>
+      {files.length > 0 && (
+        <Section title="Files">
+          <Rows
+            label="Files of the commit"
+            columns={[{ name: 'File', isHead: true }, 'State', { name: 'Parts', isNumber: true }, 'Differs']}
+          >
+            {shown.map((file) => (
+              <Row key={file.file}>
+                <Cell isMono>{file.file}</Cell>
+                <Cell>
+                  <Badge
+                    color={FILES[file.state].color}
+                    c="var(--mantine-color-text)"
+                    variant="light"
+                    tt="none"
+                  >
+                    {FILES[file.state].word}
+                  </Badge>
+                </Cell>
+                <Cell>{file.parts}</Cell>
+                <Cell>
+                  {parts
+                    .filter((part) => part.file === file.file)
+                    .slice(0, 10)
+                    .map(({ kind, name, line }) => `${KIND_WORDS[kind]?.one} ${name} (line ${line})`)
+                    .join(', ')}
+                </Cell>
+              </Row>
+            ))}
+          </Rows>
+          {ordered.length > shown.length && (
+            <Button size="compact-sm" variant="default" mt="xs" onClick={() => setAll(true)}>
+              Show all {ordered.length} files
+            </Button>
+          )}
+        </Section>
+      )}
+      {unmanaged.length > 0 && (
+        <Fold title="In no file" hint={String(unmanaged.length)}>
+          <Stack gap={4}>
+            <List size="sm">
+              {unmanaged.map(({ kind, name }) => (
+                <List.Item key={`${kind}:${name}`} style={{ overflowWrap: 'anywhere' }}>
+                  {KIND_WORDS[kind]?.one} {name}
+                </List.Item>
+              ))}
+            </List>
+          </Stack>
+        </Fold>
+      )}
+    </>
+  )
+}

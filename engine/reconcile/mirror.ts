@@ -1,0 +1,244 @@
+/**
+ * A bare mirror of one branch in the data folder. Nothing is checked out: trees and files are read from its objects. It
+ * is a cache: one that is damaged, such as by a kill in the middle of a fetch, is made anew.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { CatalogCommit } from '../../schemas/types.ts'
+import type { CatalogText } from '../gitops/nodes.ts'
+import { oneLine } from '../log/ingest/label.ts'
+import { type GitAsk, type GitWorld, RepositoryFault, runGit } from './git.ts'
+import { hostOfRepository, mirrorOf, type Repository } from './repository.ts'
+
+/** A first fetch may be of a large repository. */
+const FETCH_MS = 300_000
+const READ_MS = 30_000
+const MIRROR_MAX = 1024 * 1024 * 1024
+const LISTING_MAX = 16 * 1024 * 1024
+const TEXTS_MAX = 64 * 1024 * 1024
+const FILES_MAX = 10_000
+const MESSAGE_MAX = 200
+/** Where the branch is kept, whatever its name. */
+const HERE = 'refs/svc/followed'
+
+/** What a fetch is made with: a token goes to the host of the repository alone, in a header. */
+export type Access = { token: string } | { sshKey: string } | null
+
+export class Mirror {
+  private readonly dir: string
+
+  constructor(
+    private readonly of: Repository,
+    private readonly world: GitWorld,
+    private readonly signal: AbortSignal,
+  ) {
+    this.dir = mirrorOf(of)
+  }
+
+  /** Removes mirrors of other addresses, and locks that a kill left: whoever has the data folder has it alone. */
+  tidy(): void {
+    const folder = dirname(this.dir)
+    if (!existsSync(folder)) return
+    for (const name of readdirSync(folder))
+      if (name.endsWith('.git') && name !== basename(this.dir))
+        rmSync(join(folder, name), { recursive: true, force: true })
+    if (existsSync(this.dir))
+      for (const name of readdirSync(this.dir, { recursive: true }) as string[])
+        if (name.endsWith('.lock')) rmSync(join(this.dir, name), { force: true })
+  }
+
+  /** Brings the newest commit of the branch. @throws RepositoryFault */
+  async bring(access: Access): Promise<CatalogCommit> {
+    try {
+      return await this.bringOnce(access)
+    } catch (error) {
+      if (!(error instanceof RepositoryFault) || error.code !== 'mirror') throw error
+      rmSync(this.dir, { recursive: true, force: true })
+      return this.bringOnce(access)
+    }
+  }
+
+  private async bringOnce(access: Access): Promise<CatalogCommit> {
+    if (!existsSync(join(this.dir, 'HEAD'))) {
+      mkdirSync(dirname(this.dir), { recursive: true, mode: 0o700 })
+      // No template, so no hook either.
+      await this.run(
+        { args: ['init', '--bare', '--quiet', '--template=', '--', this.dir], timeoutMs: READ_MS },
+        false,
+      )
+    }
+    const { ref, address } = this.of
+    const how = ['--quiet', '--no-tags', '--force', '--no-recurse-submodules', '--no-write-fetch-head']
+    await this.run({
+      args: ['fetch', ...how, '--', address, `+${ref}:${HERE}`],
+      timeoutMs: FETCH_MS,
+      ...accessOf(this.of, access, dirname(this.dir)),
+      isTooLarge: () => sizeOf(this.dir) > MIRROR_MAX,
+    })
+    const commit = await this.commit(HERE)
+    return commit ?? this.damaged()
+  }
+
+  private damaged(): never {
+    throw new RepositoryFault('mirror', 'the mirror lacks the commit that was fetched')
+  }
+
+  /** A commit by its hash, or the beginning of it; null: it is not here. @throws RepositoryFault */
+  async commit(id: string): Promise<CatalogCommit | null> {
+    const found = await this.try(['rev-parse', '--verify', '--quiet', '--end-of-options', `${id}^{commit}`])
+    if (found === null) return null
+    const told = await this.run({
+      args: ['log', '-1', '--format=%H%x00%an%x00%cI%x00%s', found.trim(), '--'],
+    })
+    const [hash = '', author = '', at = '', message = ''] = told.toString('utf8').trimEnd().split('\0')
+    return {
+      id: hash,
+      author: oneLine(author, 100),
+      at: new Date(at).toISOString(),
+      message: oneLine(message, MESSAGE_MAX),
+    }
+  }
+
+  /** Whether a commit is in the history of another. @throws RepositoryFault */
+  async isIn(commit: string, history: string): Promise<boolean> {
+    // One that was rewritten may be gone altogether.
+    if ((await this.commit(commit)) === null) return false
+    return (await this.try(['merge-base', '--is-ancestor', commit, history])) !== null
+  }
+
+  /**
+   * The YAML files of a commit at a path, by path, as a folder of the machine is read (gitops/folder.ts): without
+   * hidden ones and node_modules. Links and submodules are no files. @throws RepositoryFault
+   */
+  async texts(commit: string, path: string): Promise<CatalogText[]> {
+    const files = await this.list(commit, path)
+    if (files.length > FILES_MAX)
+      throw new RepositoryFault(
+        'too_large',
+        `${path || 'the repository'} has more than ${FILES_MAX} catalog files`,
+      )
+    const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    if (bytes > TEXTS_MAX)
+      throw new RepositoryFault('too_large', 'the catalog files have more than 64 MiB together')
+    if (files.length === 0) return []
+    const input = files.map(({ blob }) => `${blob}\n`).join('')
+    const told = await this.run({
+      args: ['cat-file', '--batch'],
+      input,
+      maxBytes: bytes + files.length * 128,
+    })
+    return textsIn(told, files)
+  }
+
+  private async list(commit: string, path: string): Promise<TreeFile[]> {
+    const where = path === '' ? [] : ['--', `:(literal)${path}`]
+    const told = await this.run({ args: ['ls-tree', '-r', '-l', '-z', '--full-tree', commit, ...where] })
+    return told
+      .toString('utf8')
+      .split('\0')
+      .flatMap((line) => {
+        const [, mode, blob, size, file] = /^(\d+) blob (\w+) +(\d+)\t(.*)$/s.exec(line) ?? []
+        if (file === undefined || mode === '120000') return []
+        const below = file === path ? '' : file.slice(path === '' ? 0 : path.length + 1)
+        const isHidden = below.split('/').some((step) => step.startsWith('.') || step === 'node_modules')
+        return isHidden || !(/\.ya?ml$/.test(file) || file === path)
+          ? []
+          : [{ path: file, blob: blob!, size: Number(size) }]
+      })
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  /** @returns null where git says no. @throws RepositoryFault for what stands in its way */
+  private async try(args: readonly string[]): Promise<string | null> {
+    try {
+      return (await this.run({ args })).toString('utf8')
+    } catch (error) {
+      if (error instanceof RepositoryFault && error.code === 'git' && error.message === 'git failed')
+        return null
+      throw error
+    }
+  }
+
+  private run(ask: Partial<GitAsk> & Pick<GitAsk, 'args'>, isInside = true): Promise<Buffer> {
+    const args = isInside ? ['--git-dir', this.dir, ...ask.args] : ask.args
+    return runGit(this.world, {
+      timeoutMs: READ_MS,
+      maxBytes: LISTING_MAX,
+      signal: this.signal,
+      ...ask,
+      args,
+    })
+  }
+}
+
+interface TreeFile {
+  path: string
+  blob: string
+  size: number
+}
+
+/** What cat-file --batch answers: for each a line with its size, its bytes, a line break. */
+function textsIn(told: Buffer, files: readonly TreeFile[]): CatalogText[] {
+  let at = 0
+  return files.map(({ path, blob }) => {
+    const end = told.indexOf(10, at)
+    const [id, type, size] = told.toString('latin1', at, end).split(' ')
+    if (id !== blob || type !== 'blob') throw new RepositoryFault('mirror', `the mirror lacks ${path}`)
+    const bytes = told.subarray(end + 1, end + 1 + Number(size))
+    at = end + 2 + Number(size)
+    try {
+      return { path, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+    } catch {
+      throw new RepositoryFault('problems', `${path} is not UTF-8; save it as UTF-8 first`)
+    }
+  })
+}
+
+/** How git proves who asks: the header and the key are in its environment, on no command line. */
+function accessOf(
+  { address }: Repository,
+  access: Access,
+  folder: string,
+): Pick<GitAsk, 'settings' | 'variables'> {
+  if (access === null) return { variables: { GIT_SSH_COMMAND: sshOf(null, folder) } }
+  if ('sshKey' in access) return { variables: { GIT_SSH_COMMAND: sshOf(access.sshKey, folder) } }
+  const { protocol, host } = new URL(address)
+  const basic = Buffer.from(`x-access-token:${access.token}`).toString('base64')
+  return { settings: { [`http.${protocol}//${host}/.extraHeader`]: `Authorization: Basic ${basic}` } }
+}
+
+/** The command that git runs by a shell: a path in it is quoted. A host is known from the first time on. */
+function sshOf(key: string | null, folder: string): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+  const known = [
+    '-o',
+    quoted(`UserKnownHostsFile=${folder}/known_hosts`),
+    '-o',
+    'StrictHostKeyChecking=accept-new',
+  ]
+  const own = key === null ? [] : ['-i', quoted(key), '-o', 'IdentitiesOnly=yes']
+  return ['ssh', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=20', ...known, ...own].join(' ')
+}
+
+/** Whether a credential may be sent to a repository: it is for the host that it was entered for. */
+export function credentialFaultOf(address: string, apiUrl: string): string | null {
+  const host = hostOfRepository(address)
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return 'a stored credential is for an https address; give an SSH key for this one'
+  const isLocal = /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)
+  if (url.protocol === 'http:' && !isLocal) return 'a credential is not sent over http; use an https address'
+  const of = new URL(apiUrl).hostname
+  return of === host || of === `api.${host}`
+    ? null
+    : `the credential is for ${of}, and the repository is at ${host}`
+}
+
+/** Bytes of its packs, those that are being received among them. */
+function sizeOf(dir: string): number {
+  const folder = join(dir, 'objects', 'pack')
+  const sizes = readdirSync(folder).map(
+    (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0,
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}

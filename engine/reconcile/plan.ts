@@ -1,0 +1,224 @@
+/**
+ * What a commit would do, on the thread of wide reads: its files put together as a folder's are, checked against the
+ * instance, and told by file and part.
+ */
+import { posix } from 'node:path'
+import type {
+  CatalogProblem,
+  CatalogSync,
+  CatalogSyncFile,
+  CatalogSyncPart,
+  ChangePlan,
+} from '../../schemas/types.ts'
+import type { CatalogRead } from '../declared/catalog/apply.ts'
+import type { CatalogFiles } from '../declared/catalog/catalog.ts'
+import { unmanagedBy } from '../declared/catalog/catalog.ts'
+import { NAME_KEY, SECTIONS, type Section } from '../declared/catalog-text/render.ts'
+import type { Declared } from '../declared/declared.ts'
+import { type Composed, compose } from '../gitops/compose.ts'
+import { pathOfProblem } from '../gitops/json-path.ts'
+import type { CatalogText } from '../gitops/nodes.ts'
+
+/** The files of a commit. */
+export interface CommitTexts {
+  /** What its parts are remembered by where no file says `catalog`. */
+  name: string
+  /** Those at the path that is followed. */
+  texts: readonly CatalogText[]
+  /** Those that were asked for because a file includes them, by the path that was asked for. */
+  included: Readonly<Record<string, readonly CatalogText[]>>
+  environment: string | null
+}
+
+/** How a commit is applied. */
+export interface HowApplied {
+  prune: boolean
+  maxDeletions?: number | undefined
+  allowEmpty?: boolean | undefined
+}
+
+export interface PlanAsked extends CommitTexts, HowApplied {
+  /** Names under which files of earlier commits are remembered. */
+  remembered: readonly string[]
+  /** Whether the texts are read for an apply, too. */
+  reads: boolean
+}
+
+/** What an import takes of it. */
+export interface ApplyTexts {
+  yaml: string
+  name: string
+  others?: { name: string; yaml: string }[]
+}
+
+/** What a commit comes to; what is stored of it is `Outcome`. */
+export interface PlannedCommit {
+  outcome: Outcome
+  /** Newest change-set when it was planned. */
+  version: number
+  /** Null with a problem. */
+  apply: { texts: ApplyTexts; read: CatalogRead | null; names: string[]; gone: string[] } | null
+}
+
+export type Outcome = Pick<
+  CatalogSync,
+  'plan' | 'fingerprint' | 'problems' | 'warnings' | 'files' | 'parts' | 'unmanaged'
+> & {
+  /** Whether the plan deletes what no file names. */
+  prune: boolean
+  /** Problems that keep the plan from being applied as it is: bounds of deletions. */
+  refused: boolean
+}
+
+const KINDS: Partial<Record<Section, CatalogSyncPart['kind']>> = {
+  sources: 'source',
+  triggers: 'trigger',
+  agents: 'agent',
+  mcp_servers: 'mcp_server',
+  skills: 'skill',
+  projects: 'project',
+}
+
+/** @returns paths that its files include and that were not given, or what it comes to */
+export function planCommit(
+  { declared, catalog }: { declared: Declared; catalog: CatalogFiles },
+  asked: PlanAsked,
+): { wanted: string[] } | { planned: PlannedCommit } {
+  const wanted = new Set<string>()
+  const composed = compose({
+    roots: [{ name: asked.name, files: asked.texts }],
+    read: (from, path) => includedBy(asked, from, path, wanted),
+    environment: asked.environment,
+  })
+  if (wanted.size) return { wanted: [...wanted] }
+  const version = declared.changes.version()
+  if (composed.problems.length)
+    return { planned: { outcome: brokenBy(composed, composed.problems), version, apply: null } }
+  const gone = asked.prune ? goneOf(asked, composed) : []
+  const texts = textsOf(composed, gone)
+  const checked = catalog.check(
+    { ...texts, prune: asked.prune, allow_empty: asked.allowEmpty, max_deletions: asked.maxDeletions },
+    true,
+  )
+  const placed = (problem: CatalogProblem): CatalogProblem => ({
+    ...problem,
+    ...(composed.isPlain
+      ? { file: composed.files[0]!.path }
+      : composed.locate(pathOfProblem(composed, problem))),
+  })
+  const warnings = [...composed.warnings, ...checked.warnings.map(placed)]
+  const { plan, fingerprint } = checked
+  if (!plan) {
+    const outcome = { ...brokenBy(composed, checked.problems.map(placed)), warnings }
+    return { planned: { outcome, version, apply: null } }
+  }
+  const outcome: Outcome = {
+    plan: { ...plan, changes: plan.changes.filter(({ action }) => action !== 'none') },
+    fingerprint,
+    // Beside a plan they are its bounds, which are of no file.
+    problems: checked.problems,
+    warnings,
+    ...statesOf(composed, plan),
+    unmanaged: unmanagedBy(declared, namesIn(composed)),
+    prune: asked.prune,
+    refused: checked.problems.length > 0,
+  }
+  const names = composed.owned.map(({ name }) => name)
+  const read = asked.reads && plan.creates + plan.updates + plan.deletes > 0 ? catalog.read(texts) : null
+  return { planned: { outcome, version, apply: { texts, read, names, gone } } }
+}
+
+/** @throws Error that says why a file cannot be included */
+function includedBy(
+  { texts, included }: CommitTexts,
+  from: string,
+  path: string,
+  wanted: Set<string>,
+): CatalogText[] {
+  const at = posix.normalize(posix.join(posix.dirname(from), path)).replace(/\/$/, '')
+  if (path.startsWith('/') || at.startsWith('..')) throw new Error(`${path} leads out of the repository`)
+  const known = included[at] ?? texts.filter((one) => one.path === at || one.path.startsWith(`${at}/`))
+  if (known.length) return [...known]
+  if (included[at]) throw new Error(`${at} is not in the commit, or holds no catalog file`)
+  wanted.add(at)
+  return []
+}
+
+/** Catalogs of earlier commits that this one has no more: what they own is free to be deleted. */
+const goneOf = ({ remembered }: PlanAsked, { owned }: Composed): string[] =>
+  remembered.filter((name) => !owned.some((one) => one.name === name))
+
+/** As an import takes them: one file that says all by itself as it is, so that its comments are remembered. */
+function textsOf({ owned, isPlain, files }: Composed, gone: readonly string[]): ApplyTexts {
+  const all = [
+    ...owned.map(({ name, text }) => ({ name, yaml: isPlain ? files[0]!.text : text })),
+    ...gone.map((name) => ({ name, yaml: JSON.stringify({ [NAME_KEY]: name }) })),
+  ]
+  const [first, ...others] = all
+  return { ...first!, ...(others.length ? { others } : {}) }
+}
+
+/** Of files that have problems: what is not in doubt is not known, so that no part is said to be synced. */
+function brokenBy({ files, warnings }: Composed, problems: readonly CatalogProblem[]): Outcome {
+  const inFile = (path: string) => problems.filter(({ file }) => file === path).length
+  return {
+    ...{ plan: null, fingerprint: null, problems: [...problems], warnings, parts: [], unmanaged: [] },
+    files: files.map(({ path }): CatalogSyncFile => {
+      const count = inFile(path)
+      return { file: path, state: count ? 'failed' : 'unknown', parts: 0, out_of_sync: 0, problems: count }
+    }),
+    ...{ prune: false, refused: false },
+  }
+}
+
+/** Every part of the commit with its state, and the same by file. */
+function statesOf(composed: Composed, plan: ChangePlan): Pick<Outcome, 'files' | 'parts'> {
+  const actions = new Map(plan.changes.map(({ kind, name, action }) => [`${kind}:${name}`, action]))
+  const parts = entriesOf(composed).map((entry): CatalogSyncPart => {
+    const action = actions.get(`${entry.kind}:${entry.name}`)
+    return action === 'create' || action === 'update'
+      ? { ...entry, state: 'out_of_sync', action }
+      : { ...entry, state: 'synced' }
+  })
+  const files = new Map<string, CatalogSyncFile>(
+    composed.files.map(({ path }) => [
+      path,
+      { file: path, state: 'synced', parts: 0, out_of_sync: 0, problems: 0 },
+    ]),
+  )
+  for (const { file, state } of parts) {
+    const one = files.get(file)!
+    one.parts++
+    if (state === 'synced') continue
+    one.out_of_sync++
+    one.state = 'out_of_sync'
+  }
+  return { files: [...files.values()], parts }
+}
+
+type Entry = Pick<CatalogSyncPart, 'kind' | 'name' | 'file' | 'line'>
+
+function entriesOf({ catalog, locate }: Composed): Entry[] {
+  return SECTIONS.flatMap((section) => {
+    const kind = KINDS[section]
+    const entries = (catalog?.[section] ?? []) as { name?: string }[]
+    return kind === undefined
+      ? []
+      : entries.flatMap(({ name }, i): Entry[] => {
+          if (name === undefined) return []
+          const { file, line } = locate([section, i])
+          return [{ kind, name, file, line }]
+        })
+  })
+}
+
+const namesIn = ({ catalog }: Composed): Set<string> =>
+  new Set(
+    SECTIONS.flatMap((section) =>
+      ((catalog?.[section] ?? []) as { name?: string }[]).map(({ name }) => `${KINDS[section]}:${name}`),
+    ),
+  )
+
+/** Whether applying would change anything. */
+export const changesIn = ({ plan }: Pick<Outcome, 'plan'>): number =>
+  plan ? plan.creates + plan.updates + plan.deletes : 0

@@ -1,0 +1,105 @@
+/** The sync as its readers see it. */
+import type { CatalogSync, CatalogSyncHistory, Health } from '../../schemas/types.ts'
+import type { CatalogFiles } from '../declared/catalog/catalog.ts'
+import type { Declared } from '../declared/declared.ts'
+import { iso } from '../log/timeline/present.ts'
+import { planCommit } from './plan.ts'
+import type { SyncPlanPort } from './port.ts'
+import { HISTORY_MAX, type SyncRow, syncRows } from './rows.ts'
+
+/** Parts that an answer holds where not all are asked for, and those in no file. */
+const PARTS_SHOWN = 1_000
+
+export interface SyncReads extends SyncPlanPort {
+  /** @param parts all of them, or those that are not synced */
+  catalogSync(parts: 'all' | 'differing'): Promise<CatalogSync>
+  catalogSyncHistory(): Promise<CatalogSyncHistory>
+}
+
+export type SyncHealth = NonNullable<Health['catalog_sync']>
+
+export function syncReads(parts: { declared: Declared; catalog: CatalogFiles }): SyncReads {
+  const rows = syncRows(parts.declared.store.db)
+  return {
+    planCommit: async (asked) => planCommit(parts, asked),
+    catalogSync: async (shown) => presentSync(rows.find(), shown),
+    catalogSyncHistory: async () => ({
+      entries: rows.history(HISTORY_MAX).map(({ id: _id, at, changeSet, code: _code, ...entry }) => ({
+        ...entry,
+        at: new Date(at).toISOString(),
+        change_set: changeSet,
+      })),
+    }),
+  }
+}
+
+/** What GET /health and the metrics say; null: no repository is followed. */
+export function syncHealth({ store }: Pick<Declared, 'store'>): SyncHealth | null {
+  const row = syncRows(store.db).find(false)
+  if (!row?.isFollowed) return null
+  const { state, applied, head, fetchedAt, reason } = row
+  return {
+    state: state as SyncHealth['state'],
+    commit: applied?.id ?? null,
+    head: head?.id ?? null,
+    fetched_at: isoOrNull(fetchedAt),
+    reason,
+  }
+}
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
+
+const OFF: CatalogSync = {
+  ...{ state: 'off', repository: null, code: null, reason: null, head: null, target: null, applied: null },
+  ...{ applied_at: null, change_set: null, looked_at: null, fetched_at: null, next_at: null, planned: null },
+  ...{ plan: null, fingerprint: null, problems: [], warnings: [], files: [], parts: [], unmanaged: [] },
+  counts: { synced: 0, out_of_sync: 0, failed: 0, unmanaged: 0 },
+}
+
+function presentSync(row: SyncRow | null, shown: 'all' | 'differing'): CatalogSync {
+  if (!row?.isFollowed) return OFF
+  const { outcome } = row
+  return {
+    ...{ state: row.state as CatalogSync['state'], repository: row.settings },
+    ...{ code: row.code as CatalogSync['code'], reason: row.reason },
+    ...{ head: row.head, target: row.target, applied: row.applied },
+    ...{ applied_at: isoOrNull(row.appliedAt), change_set: row.changeSet },
+    looked_at: isoOrNull(row.lookedAt),
+    fetched_at: isoOrNull(row.fetchedAt),
+    next_at: isoOrNull(row.nextAt),
+    planned: outcome?.commit ?? null,
+    ...outcomeShown(outcome, shown),
+  }
+}
+
+/** Of what a commit comes to. */
+export function outcomeShown(
+  outcome: Omit<NonNullable<SyncRow['outcome']>, 'commit'> | null,
+  shown: 'all' | 'differing',
+): Pick<
+  CatalogSync,
+  'plan' | 'fingerprint' | 'problems' | 'warnings' | 'files' | 'parts' | 'unmanaged' | 'counts'
+> {
+  const {
+    plan = null,
+    fingerprint = null,
+    problems = [],
+    warnings = [],
+    files = [],
+    parts = [],
+    unmanaged = [],
+  } = outcome ?? {}
+  const counted = (state: string) => parts.filter((part) => part.state === state).length
+  const differing = () => parts.filter(({ state }) => state !== 'synced').slice(0, PARTS_SHOWN)
+  return {
+    ...{ plan, fingerprint, problems, warnings, files },
+    parts: shown === 'all' ? parts : differing(),
+    unmanaged: unmanaged.slice(0, PARTS_SHOWN),
+    counts: {
+      synced: counted('synced'),
+      out_of_sync: counted('out_of_sync'),
+      failed: files.filter(({ state }) => state === 'failed').length,
+      unmanaged: unmanaged.length,
+    },
+  }
+}

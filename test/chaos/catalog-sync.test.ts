@@ -1,0 +1,182 @@
+/**
+ * The daemon that follows a repository, killed at each step of a look: in the fetch, before the plan, at any time of plan
+ * and apply, and before GitHub is told. After a start the instance is as before or as the commit says, and goes on.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { CatalogSync, CatalogSyncHistory, ChangeSetsResult, Trigger } from '../../schemas/types.ts'
+import { gitServer } from '../engine/reconcile/git-server.ts'
+import { type GitWorld, gitWorld, SHOP } from '../engine/reconcile/git-world.ts'
+import { type Daemon, startDaemon } from './daemon.ts'
+
+const TOKEN = 'ghp_canary0token0of0the0repository'
+const opened: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close()
+})
+
+interface World {
+  git: GitWorld
+  home: string
+  /** Holds git where it is at these words, until the file is gone; `reached` is there once it is. */
+  holdAt: string
+  reached: string
+  env: Record<string, string>
+}
+
+/** A git that can be held, in front of the one of the system. */
+function world(): World {
+  const git = gitWorld()
+  opened.push(() => git.remove())
+  const home = mkdtempSync(join(tmpdir(), 'svc-sync-kill-'))
+  opened.push(() => rmSync(home, { recursive: true, force: true }))
+  const bin = join(home, 'bin')
+  mkdirSync(bin)
+  const [holdAt, reached] = [join(home, 'hold-at'), join(home, 'reached')]
+  const script = `#!/bin/sh
+if [ -f ${holdAt} ] && [ "$3" = "$(cat ${holdAt})" ]; then
+  touch ${reached}
+  while [ -f ${holdAt} ]; do sleep 0.02; done
+fi
+exec "$REAL_GIT" "$@"
+`
+  // The daemon passes little on: the real one is written out.
+  const real = process.env
+    .PATH!.split(':')
+    .map((dir) => join(dir, 'git'))
+    .find((file) => existsSync(file))!
+  writeFileSync(join(bin, 'git'), script.replace('"$REAL_GIT"', real), { mode: 0o755 })
+  const env = {
+    ...{ SVC_CATALOG_REPO: git.bare, SVC_CATALOG_REPO_POLICY: 'auto', SVC_CATALOG_REPO_INTERVAL: '5s' },
+    ...{ PATH: `${bin}:${process.env.PATH}`, SVC_INSTANCE_NAME: 'killed' },
+  }
+  return { git, home, holdAt, reached, env }
+}
+
+async function start({ home, env }: World, more: Record<string, string> = {}): Promise<Daemon> {
+  const daemon = await startDaemon(join(home, 'data'), [], { ...env, ...more })
+  opened.push(() => daemon.kill())
+  return daemon
+}
+
+const get = async <T>(daemon: Daemon, path: string): Promise<T> =>
+  (await fetch(daemon.url + path)).json() as Promise<T>
+const threshold = async (daemon: Daemon): Promise<string> => {
+  const found = (await get<Trigger[]>(daemon, '/api/triggers')).find(({ name }) => name === 'gateway-errors')
+  return /"predicate":"([^"]*)"/.exec(JSON.stringify(found))?.[1] ?? 'none'
+}
+const synced = (daemon: Daemon, head: string) =>
+  vi.waitFor(
+    async () => {
+      const sync = await get<CatalogSync>(daemon, '/api/catalog/sync')
+      expect(sync).toMatchObject({ state: 'synced', applied: { id: head } })
+    },
+    { timeout: 30_000, interval: 50 },
+  )
+
+/** What a start finds must fit together, whatever it was killed in. */
+async function whole(daemon: Daemon, before: string, after: string): Promise<void> {
+  expect([before, after]).toContain(await threshold(daemon))
+  const { entries } = await get<CatalogSyncHistory>(daemon, '/api/catalog/sync/history')
+  const sets = await get<ChangeSetsResult>(daemon, '/api/change-sets')
+  const applied = entries.filter(({ outcome }) => outcome === 'applied')
+  const ofSync = sets.change_sets.filter(({ origin }) => origin === 'catalog')
+  // Each change-set of the catalog has its entry, and each entry its change-set.
+  expect(applied.map(({ change_set: set }) => set)).toEqual(ofSync.map(({ id }) => id))
+}
+
+describe('a daemon that is killed while it syncs', () => {
+  it.each(['fetch', 'ls-tree', 'cat-file'])(
+    'in git %s is as before, and goes on after a start',
+    async (step) => {
+      const made = world()
+      const { git, holdAt, reached } = made
+      const first = git.commit({ 'shop.yaml': SHOP() }, 'five')
+      const daemon = await start(made)
+      await synced(daemon, first)
+      writeFileSync(holdAt, step)
+      const second = git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
+      void fetch(`${daemon.url}/api/catalog/sync`, { method: 'POST' }).catch(() => null)
+      await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000, interval: 10 })
+      await daemon.kill()
+      // As a kill in the middle of writing a reference leaves it.
+      const [mirror] = readdirSync(join(made.home, 'data', 'catalog-mirror'))
+      writeFileSync(join(made.home, 'data', 'catalog-mirror', mirror!, 'refs', 'svc', 'followed.lock'), '')
+      rmSync(holdAt)
+      const again = await start(made)
+      await whole(again, '> 5', '> 9')
+      await synced(again, second)
+      expect(await threshold(again)).toBe('> 9')
+    },
+  )
+
+  it('at any time of plan and apply is as before or after, and goes on after a start', async () => {
+    const made = world()
+    const { git, holdAt, reached } = made
+    let head = git.commit({ 'shop.yaml': SHOP() }, 'five')
+    let daemon = await start(made)
+    await synced(daemon, head)
+    let now = 5
+    for (const delay of [0, 5, 10, 15, 20, 30, 45, 60]) {
+      writeFileSync(holdAt, 'cat-file')
+      rmSync(reached, { force: true })
+      head = git.commit({ 'shop.yaml': SHOP(now + 1) }, `to ${now + 1}`)
+      void fetch(`${daemon.url}/api/catalog/sync`, { method: 'POST' }).catch(() => null)
+      await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000, interval: 5 })
+      rmSync(holdAt)
+      await new Promise((resolve) => setTimeout(resolve, 20 + delay))
+      await daemon.kill()
+      daemon = await start(made)
+      await whole(daemon, `> ${now}`, `> ${now + 1}`)
+      await synced(daemon, head)
+      now++
+      expect(await threshold(daemon)).toBe(`> ${now}`)
+    }
+  })
+
+  it('before GitHub is told has told it after a start, once', async () => {
+    const made = world()
+    const { git, home } = made
+    const host = await gitServer(git.folder)
+    opened.push(() => host.close())
+    host.tokens = new Set([TOKEN])
+    mkdirSync(join(git.folder, 'acme'))
+    symlinkSync(git.bare, join(git.folder, 'acme', 'catalog.git'))
+    const more = { SVC_CATALOG_REPO: `${host.url}/acme/catalog.git`, SVC_CATALOG_REPO_CREDENTIAL: 'main' }
+    const head = git.commit({ 'shop.yaml': SHOP() }, 'five')
+    const daemon = await start(made, more)
+    const body = JSON.stringify({ name: 'main', token: TOKEN, api_url: `${host.url}/api/v3` })
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${daemon.url}/api/integrations/github`, { method: 'POST', headers, body })
+    let release = () => {}
+    host.hold = new Promise((resolve) => {
+      release = resolve
+    })
+    const isStatus = ([method, path]: [string, string, unknown]) =>
+      method === 'POST' && path.includes('/statuses/')
+    void fetch(`${daemon.url}/api/catalog/sync`, { method: 'POST' }).catch(() => null)
+    await vi.waitFor(() => expect(host.asked.some(isStatus)).toBe(true), { timeout: 20_000, interval: 10 })
+    await daemon.kill()
+    host.hold = null
+    release()
+    host.asked.splice(0)
+    const again = await start(made, more)
+    await synced(again, head)
+    await vi.waitFor(() => expect(host.comments.size).toBe(1), { timeout: 20_000, interval: 10 })
+    await fetch(`${again.url}/api/catalog/sync`, { method: 'POST' })
+    expect(host.asked.filter(isStatus)).toHaveLength(1)
+    expect(host.comments.size).toBe(1)
+    expect(readFileSync(join(home, 'data', 'svc.db')).includes(TOKEN)).toBe(false)
+  })
+})
