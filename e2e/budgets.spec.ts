@@ -11,7 +11,7 @@ import { settled } from './go.ts'
  * graph load more of their own.
  */
 const REQUESTS_MAX = 24
-const MORE_REQUESTS: Record<string, number> = { edit: 28, new: 25, graph: 29, ask: 26 }
+const MORE_REQUESTS: Record<string, number> = { edit: 29, new: 25, graph: 29, ask: 26 }
 /** An incident asks for its finding, evidence, the line of its value and history at once; a project for its parts. */
 const REQUESTS_OF_ONE = 28
 const SHIFT_MAX = 0.015

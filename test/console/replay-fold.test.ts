@@ -141,10 +141,30 @@ describe('the graph at an instant', () => {
     const at = (index: number) => frameAt(replay, { index })
     expect(note(at(3), NODES.triage)).toEqual({
       text: 'investigate, orders fail (1 of 2 claims holds)',
-      tone: 'good',
+      tone: 'bad',
     })
     expect(note(at(4), hook)).toBeUndefined()
     expect(note(at(5), hook)).toEqual({ text: 'failed', tone: 'bad' })
+  })
+
+  it('tells of a finding that it is good where all its claims hold, or where it makes none', () => {
+    const run = { nodes: [NODES.triage], run_id: 'r1' }
+    const found = moment(2, {
+      ...run,
+      kind: 'finding',
+      phase: 'recorded',
+      title: 'triage found of pay: orders fail',
+    })
+    const ended = moment(2, { ...run, kind: 'run', phase: 'succeeded' })
+    const concluded = (title: string) =>
+      moment(1, { ...run, kind: 'step', phase: 'conclude', step: 1, title })
+    const last = (...moments: Parameters<typeof replayOf>[0]) =>
+      note(frameAt(replayOf(moments), { index: moments.length - 1 }), NODES.triage)
+    expect(last(concluded('triage: concluded, 2 of 2 claims hold'), ended, found)).toEqual({
+      text: 'orders fail (2 of 2 claims hold)',
+      tone: 'good',
+    })
+    expect(last(concluded('triage: concluded'), ended, found)).toEqual({ text: 'orders fail', tone: 'good' })
   })
 
   it('takes up what stood at the start: runs, held firings, cooldowns and counts', () => {

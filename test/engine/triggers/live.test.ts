@@ -96,13 +96,26 @@ describe('a firing', () => {
     const before = (await engine.getFiring(firing!.dispatch_id)).payload
     clock.at += 1_000
     await post({ ...error, msg: 'cannot pay again' })
-    const { payload, sentence } = await engine.getFiring(firing!.dispatch_id)
+    const { payload, sentence, aggregate } = await engine.getFiring(firing!.dispatch_id)
     expect(payload).toBe(before)
     expect(payload).toContain('=== firing · t · checkout')
     expect(payload).toContain('v2 is out')
     expect(payload).toContain('cannot pay')
     expect(payload).not.toContain('again')
     expect(sentence).toBe('When an event arrives on app')
+    expect(aggregate).toBeNull()
+  })
+
+  it('says of a firing what its value counts, whatever words the trigger has for itself', async () => {
+    const { engine, trigger, post, firings } = await openWorld()
+    await trigger({ description: 'checkout is on fire', condition: { ...errors, predicate: '> 0' } })
+    await post(error)
+    const [firing] = await firings()
+    expect(await engine.getFiring(firing!.dispatch_id)).toMatchObject({
+      sentence: expect.stringContaining('checkout is on fire'),
+      aggregate: 'count',
+      value: 1,
+    })
   })
 
   it('waits its cooldown per key, unless the post asks to wake now', async () => {
