@@ -94,7 +94,8 @@ export async function packCommand({ scope = SCOPE, out = process.cwd() } = {}) {
 
 /** @param {string} stage */
 function addWhole(stage) {
-  const [from, to] = [root, stage].map((folder) => join(folder, 'node_modules', WHOLE))
+  const from = join(root, 'node_modules', WHOLE)
+  const to = join(stage, 'node_modules', WHOLE)
   for (const part of ['lib', 'prebuilds', 'LICENSE'])
     cpSync(join(from, part), join(to, part), { recursive: true })
   // What it depends on is for compiling it.

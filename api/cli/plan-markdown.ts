@@ -1,6 +1,6 @@
 /**
  * A plan as Markdown for a pull request: short, its details folded. Charts are rows of block characters in a code
- * block, which look the same wherever Markdown is shown, in mails and on phones too; GitHub draws no other chart there.
+ * block: GitHub draws Mermaid in comments, but not in mails or on phones, where these look the same as everywhere.
  */
 import {
   changeWords,
@@ -20,54 +20,89 @@ import { escapeLine } from './terminal.ts'
 /** Triggers whose charts are shown; more are in the table alone. */
 const CHARTS = 8
 const ROWS = 20
-/** GitHub takes 65,536 characters in a comment. */
+/** Triggers, labels and agents of the tables; warnings and notes. */
+const TABLE_ROWS = 30
+/** A field's value, a key, a label. */
+const VALUE_MAX = 80
+/** All fields, where there is room. */
 const FIELDS_MAX = 20_000
+/** GitHub takes 65,536 characters in a comment; the rest is for what a workflow writes beside it. */
+const COMMENT_MAX = 60_000
 
-/** The whole comment. */
+/** The whole comment. What does not fit is left out, from the end, and that is said. */
 export function planMarkdown(file: string, plan: ChangePlan, backtest?: PlanBacktest): string {
-  const { creates, updates, deletes } = plan
+  const { creates, updates, deletes, warnings = [] } = plan
   const changed = creates + updates + deletes
   const head = `### Plan of ${code(file)}\n\n${changed === 0 ? 'No change.' : `${creates} to create, ${updates} to change, ${deletes} to delete.`}\n`
-  const warnings = (plan.warnings ?? []).map((warning) => `- ⚠ ${plain(warning)}\n`).join('')
-  const whole = planText({ colour: false }, plan)
-  const cut = whole.length > FIELDS_MAX ? `${whole.slice(0, FIELDS_MAX)}\n… and more\n` : whole
-  const parts = [
-    head,
-    warnings,
-    backtest ? backtestMarkdown(backtest) : '',
-    changed === 0 ? '' : folded('Every field', fenced(cut, 'diff')),
+  const details = [
+    ...(backtest?.triggers ?? []).filter(({ keys }) => keys.length).map(detailsOf),
+    ...(changed === 0 ? [] : [folded('Every field', fenced(fieldsOf(plan), 'diff'))]),
   ]
-  return parts.filter((part) => part !== '').join('\n')
+  let text = joined([head, listed(warnings, '⚠ '), backtest ? backtestMarkdown(backtest) : ''])
+  for (const [n, each] of details.entries()) {
+    const whole = joined([text, each])
+    if (whole.length > COMMENT_MAX)
+      return joined([
+        text,
+        `_${countWords(details.length - n, 'more section')} would not fit in a comment: svc catalog plan shows them._\n`,
+      ])
+    text = whole
+  }
+  return text
 }
+
+function fieldsOf(plan: ChangePlan): string {
+  const whole = planText({ colour: false }, plan)
+  if (whole.length <= FIELDS_MAX) return whole
+  const shown = whole.slice(0, whole.lastIndexOf('\n', FIELDS_MAX) + 1)
+  const left = whole.slice(shown.length).split('\n').length - 1
+  return `${shown}… and ${countWords(left, 'more line')}\n`
+}
+
+const joined = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n')
+
+/** Sentences as a list, of very many the first. */
+function listed(sentences: readonly string[], before: string): string {
+  const shown = sentences
+    .slice(0, ROWS)
+    .map((sentence) => `- ${before}${plain(cut(sentence, VALUE_MAX * 4))}\n`)
+  return `${shown.join('')}${more(sentences.length - shown.length, 'line', '- ')}`
+}
+
+const more = (n: number, noun: string, before = '\n'): string =>
+  n > 0 ? `${before}and ${countWords(n, `more ${noun}`)}\n` : ''
+
+const cut = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max)}…` : text)
 
 function backtestMarkdown(backtest: PlanBacktest): string {
   const { days, scanned, triggers, labels, agents, notes, unreached } = backtest
   const span = `the last ${daysWords(days)}, ${countWords(scanned, 'event')}`
   const rest = unreached ? `; ${countWords(unreached, 'other trigger')} as before` : ''
-  const parts = [
+  return joined([
     `**What this would have done** (${span}${rest})\n`,
     triggers.length === 0 ? 'No trigger fires otherwise.\n' : triggerTable(triggers),
     chartsOf(backtest),
     labels.length ? labelTable(labels) : '',
     agents.length ? agentTable(agents) : '',
-    notes.map((note) => `- Not known: ${plain(note)}\n`).join(''),
-    ...triggers.filter(({ keys }) => keys.length).map(detailsOf),
-  ]
-  return parts.filter((part) => part !== '').join('\n')
+    listed(notes, 'Not known: '),
+  ])
 }
 
 function triggerTable(triggers: readonly PlanBacktestTrigger[]): string {
-  return table(
+  const rows = table(
     ['Trigger', '', 'Firings before', 'after', 'added', 'gone'],
-    triggers.map(({ trigger, change, before, after, added, gone }) => [
-      code(trigger),
-      REASON_WORDS[change],
-      before === null ? 'none' : String(before.firings),
-      after === null ? 'none' : String(after.firings),
-      String(added),
-      String(gone),
-    ]),
+    triggers
+      .slice(0, TABLE_ROWS)
+      .map(({ trigger, change, before, after, added, gone }) => [
+        code(trigger),
+        REASON_WORDS[change],
+        before === null ? 'none' : String(before.firings),
+        after === null ? 'none' : String(after.firings),
+        String(added),
+        String(gone),
+      ]),
   )
+  return `${rows}${more(triggers.length - TABLE_ROWS, 'trigger')}`
 }
 
 function chartsOf({ triggers, bucket, from, to }: PlanBacktest): string {
@@ -109,12 +144,14 @@ function labelTable(labels: PlanBacktest['labels']): string {
       : []),
     ...(unreadable ? [[code(source), `not known: ${countWords(unreadable, 'event')}`, '', '', '', '']] : []),
   ])
+  const titles = ['Source', 'Label', 'Events that lose it', 'gain it', 'change', 'Such as']
   return rows.length
-    ? table(['Source', 'Label', 'Events that lose it', 'gain it', 'change', 'Such as'], rows)
+    ? `${table(titles, rows.slice(0, TABLE_ROWS))}${more(rows.length - TABLE_ROWS, 'row')}`
     : ''
 }
 
-function agentTable(agents: PlanBacktest['agents']): string {
+function agentTable(all: PlanBacktest['agents']): string {
+  const agents = all.slice(0, TABLE_ROWS)
   const rows = agents.map(({ agent, runs_before, runs_after, usd_before, usd_after }) => [
     code(agent),
     rangeWords(runs_before),
@@ -123,7 +160,7 @@ function agentTable(agents: PlanBacktest['agents']): string {
     dollarWords(usd_after),
   ])
   const bases = agents.map(({ agent, basis }) => `- ${code(agent)}: ${plain(basis)}\n`).join('')
-  return `${table(['Agent', 'Runs a week before', 'after', 'Dollars a week before', 'after'], rows)}\n${folded('How the ranges are made', bases)}`
+  return `${table(['Agent', 'Runs a week before', 'after', 'Dollars a week before', 'after'], rows)}${more(all.length - TABLE_ROWS, 'agent')}\n${folded('How the ranges are made', bases)}`
 }
 
 function detailsOf(trigger: PlanBacktestTrigger): string {
@@ -131,10 +168,7 @@ function detailsOf(trigger: PlanBacktestTrigger): string {
   const differing = list.filter(({ is }) => is !== 'same').slice(0, ROWS)
   const parts = [
     `${plain(trigger.sentence)}\n`,
-    [
-      ...suppressedWords(before, after).map((words) => `- ${words}\n`),
-      ...notes.map((note) => `- Not known: ${plain(note)}\n`),
-    ].join(''),
+    [...suppressedWords(before, after).map((words) => `- ${words}\n`), listed(notes, 'Not known: ')].join(''),
     table(
       ['Key', 'Before', 'After'],
       keys.slice(0, ROWS).map(({ key, before: was, after: is }) => [code(key), String(was), String(is)]),
@@ -175,7 +209,7 @@ function fenced(text: string, language: string): string {
 
 /** A value as code: nobody is mentioned by it, and no table or tag is broken. */
 function code(value: string): string {
-  const text = escapeLine(value).replaceAll('|', '\\|') || ' '
+  const text = cut(escapeLine(value), VALUE_MAX).replaceAll('|', '\\|') || ' '
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : ''

@@ -1,5 +1,5 @@
 /** `svc events export`, and plans of two files over what it wrote, without a daemon. */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -101,5 +101,56 @@ describe('svc events export', () => {
     const { code, out } = await svc(['catalog', 'plan', fileOf('changed.yaml', '2h'), '--base', base])
     expect([code, out]).toEqual([2, expect.stringContaining('cooldown: "1h" → "2h"')])
     expect((await svc(['catalog', 'plan', base, '--base', base])).code).toBe(0)
+  })
+
+  it('plans folders against folders with an environment on both sides, and says what the instance says', async () => {
+    /** Two catalogs, one of which reads the source of the other. */
+    const catalogs = (name: string, cooldown: string) => {
+      const root = join(folder, name)
+      const files = {
+        'app/catalog.yaml':
+          'catalog: app\nsources:\n  - name: app\n    connector: webhook\n    config: { labels: [{ name: service, field: service, primary: true }] }\n',
+        'ops/catalog.yaml': 'catalog: ops\nvalues: { wait: 1h }\n',
+        'ops/triggers/any.yaml':
+          'kind: trigger\nname: any\nsources: [app]\ncondition: { event: any }\ncooldown: ((values.wait))\n',
+        'ops/environments/prod.yaml': `environment: prod\nvalues: { wait: ${cooldown} }\n`,
+      }
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(join(root, path, '..'), { recursive: true })
+        writeFileSync(join(root, path), text)
+      }
+      return ['app', 'ops'].map((catalog) => join(root, catalog))
+    }
+    const base = catalogs('base', '2h')
+    const changed = catalogs('changed', '1s')
+    const env = ['--env', 'prod']
+    expect((await run('catalog', 'apply', ...base, ...env, '--yes')).code).toBe(0)
+    const { ingest_key } = JSON.parse((await run('sources', 'show', 'app', '--json')).out) as {
+      ingest_key: string
+    }
+    const services = ['pay', 'cart', 'pay']
+    await fetch(`${daemon.url}/ingest/${ingest_key}`, {
+      method: 'POST',
+      body: JSON.stringify(services.map((service) => ({ service }))),
+      headers: { 'content-type': 'application/json' },
+    })
+    const file = join(folder, 'several.ndjson')
+    await run('events', 'export', file, '--window', '1h')
+    const offline = ['--base', ...base, ...env, '--events', file, '--json']
+    const alone = await svc(['catalog', 'plan', ...changed, ...offline])
+    const asked = await run('catalog', 'plan', ...changed, ...env, '--backtest', '1h', '--json')
+    expect([alone.code, alone.err, asked.code]).toEqual([2, '', 2])
+    const [told, expected] = [alone, asked].map(({ out }) => JSON.parse(out) as CatalogChecked)
+    const changesOf = ({ plan }: CatalogChecked) => plan!.changes.filter(({ action }) => action !== 'none')
+    expect(changesOf(told!)).toEqual(changesOf(expected!))
+    expect(changesOf(told!)).toMatchObject([{ name: 'any', fields: [{ from: '2h', to: '1s' }] }])
+    expect(told!.backtest).toEqual(expected!.backtest)
+    expect(told!.backtest!.triggers).toMatchObject([{ trigger: 'any', same: 2, before: { cooldown: 1 } }])
+    // Without the environment its values are left out on both sides, and nothing differs.
+    expect((await svc(['catalog', 'plan', ...changed, '--base', ...base])).code).toBe(0)
+    // A part one catalog has no more, while the other still reads it, is a problem as it is for an instance.
+    writeFileSync(join(changed[0]!, 'catalog.yaml'), 'catalog: app\n')
+    const gone = await svc(['catalog', 'plan', ...changed, '--base', ...base, ...env])
+    expect([gone.code, gone.err]).toEqual([65, expect.stringContaining('app')])
   })
 })

@@ -99,3 +99,95 @@ it('writes a plan without a backtest as Markdown too', () => {
   const plan: ChangePlan = { changes: [], creates: 0, updates: 0, deletes: 0, unchanged: 3 }
   expect(planMarkdown('a`b.yaml', plan)).toBe('### Plan of ``a`b.yaml``\n\nNo change.\n')
 })
+
+describe('the Markdown of a plan', () => {
+  const long = (what: string, n: number) => `${what}-${n}-${'x'.repeat(900)}`
+  const range = { expected: 1_000, low: 900, high: 1_100 }
+  const side = {
+    ...{ firings: 9, resolved: 0, cooldown: 1, active: 0, folded: 0, held: 0, dropped: 0 },
+    ...{ no_key: 0, no_value: 0, late: 0, errors: 0 },
+  }
+  const at = '2026-11-20T12:00:00.000Z'
+  const of = <T>(n: number, one: (n: number) => T): T[] => Array.from({ length: n }, (_, i) => one(i))
+
+  /** So many of everything, each of it as long as it can be. */
+  const backtestOf = (n: number): PlanBacktest => ({
+    ...{ from: at, to: at, days: 7, bucket: '6h', scanned: 1_000_000, is_cut: false, unreached: 3 },
+    triggers: of(n, (i) => ({
+      ...{
+        trigger: `trigger-${i}`,
+        change: 'changed' as const,
+        sentence: long('When', i),
+        notes: of(n, (k) => long('note', k)),
+      },
+      ...{ before: side, after: side, added: 9, gone: 9, same: 0, key_count: n, is_cut: true },
+      keys: of(Math.min(n, 50), (k) => ({ key: long('key', k), before: 1, after: 2 })),
+      list: of(Math.min(n, 50), (k) => ({
+        at,
+        key: long('key', k),
+        value: 1,
+        resolved: false,
+        is: 'added' as const,
+      })),
+      buckets: of(29, () => ({ at, before: 1, after: 2 })),
+    })),
+    labels: of(n, (i) => ({
+      ...{ source: `source-${i}`, events: 9, not_stored: 0, unreadable: 0 },
+      labels: [
+        {
+          label: long('label', i),
+          lost: 1,
+          gained: 1,
+          changed: 1,
+          examples: [{ event: 'evt_1', from: long('was', i), to: long('is', i) }],
+        },
+      ],
+    })),
+    agents: of(n, (i) => ({
+      ...{
+        agent: `agent-${i}`,
+        triggers: [],
+        firings_before: 1,
+        firings_after: 1,
+        past_runs: 0,
+        usd_per_run: null,
+      },
+      ...{
+        runs_before: range,
+        runs_after: range,
+        usd_before: range,
+        usd_after: range,
+        basis: long('basis', i),
+      },
+    })),
+    notes: of(n, (i) => long('note', i)),
+  })
+  const planOf = (n: number): ChangePlan => ({
+    changes: of(n, (i) => ({
+      kind: 'trigger',
+      name: `trigger-${i}`,
+      op: 'update',
+      fields: [{ path: '/description', from: long('was', i), to: long('is', i) }],
+    })) as ChangePlan['changes'],
+    ...{ creates: 0, updates: n, deletes: 0, unchanged: 0, warnings: of(n, (i) => long('warning', i)) },
+  })
+
+  it('fits in a comment of GitHub, 65,536 characters, whatever there is, and says what it leaves out', () => {
+    for (const n of [40, 400]) {
+      const text = planMarkdown('shop', planOf(n), backtestOf(n))
+      expect(text.length).toBeLessThan(65_536)
+      expect(text).toMatch(/_\d+ more sections would not fit in a comment/)
+      expect(text).toContain(`and ${n - 30} more triggers`)
+      // What stands open is closed again.
+      expect(text.match(/<details>/g)!.length).toBe(text.match(/<\/details>/g)!.length)
+      expect(text.match(/^`{3,}/gm)!.length % 2).toBe(0)
+    }
+  })
+
+  it('leaves nothing out of a change that fits', () => {
+    const text = planMarkdown('shop', planOf(2), backtestOf(2))
+    expect(text).not.toContain('would not fit')
+    expect(text.match(/<details>/g)).toHaveLength(4)
+    expect(text).toContain('```diff\n')
+  })
+})

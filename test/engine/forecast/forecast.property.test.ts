@@ -16,6 +16,9 @@ const filters = fc.option(
         { field: 'event_type', op: 'eq', value: 'error' },
         { field: 'payload.host', op: 'neq', value: 'h2' },
         { field: 'text', op: 'contains', value: 'b' },
+        { field: 'region', op: 'regex', value: '^[eu]+$' },
+        { field: 'service', op: 'exists', value: true },
+        { field: 'source', op: 'neq', value: 'db' },
       ),
       fc.integer({ min: 0, max: 90 }).map((value) => ({ field: 'ms', op: 'gte', value })),
     ),
@@ -26,23 +29,41 @@ const filters = fc.option(
 
 const minutes = (min: number, max: number) => fc.integer({ min, max }).map((n) => `${n}m`)
 
+const groups = fc.constantFrom(['region'], ['service', 'state'], ['key_value'], ['source', 'event_type'])
+
+/** Every kind there is, by the field that makes it. */
+const KINDS = ['event', 'aggregate', 'absent_for', 'change_of', 'sequence', 'every', 'cron'] as const
+
+const up = { filters: [{ field: 'state', op: 'eq', value: 'up' }] }
+const down = { filters: [{ field: 'state', op: 'eq', value: 'down' }] }
+const errors = { filters: [{ field: 'event_type', op: 'eq', value: 'error' }] }
+
 const condition = fc.oneof(
-  fc.constant({ event: 'any' }),
+  fc.record({ event: fc.constant('any'), group_by: groups }, { requiredKeys: ['event'] }),
   fc.record(
     {
       aggregate: fc.constant('count'),
       predicate: fc.integer({ min: 0, max: 4 }).map((n) => `> ${n}`),
       window: minutes(1, 20),
-      group_by: fc.constantFrom(['region'], ['service', 'state'], ['key_value']),
+      group_by: groups,
       resolve: fc.constantFrom(true as const, '< 1'),
     },
     { requiredKeys: ['aggregate', 'predicate', 'window'] },
   ),
+  fc.record(
+    {
+      aggregate: fc.constantFrom('avg', 'max', 'sum', 'min', 'any'),
+      field: fc.constantFrom('ms', 'payload.ms'),
+      predicate: fc.integer({ min: 10, max: 120 }).map((n) => `> ${n}`),
+      window: minutes(1, 20),
+      resolve: fc.constantFrom(true as const, '< 20'),
+    },
+    { requiredKeys: ['aggregate', 'field', 'predicate', 'window'] },
+  ),
   fc.record({
-    aggregate: fc.constantFrom('avg', 'max', 'sum'),
-    field: fc.constantFrom('ms', 'payload.ms'),
-    predicate: fc.integer({ min: 10, max: 120 }).map((n) => `> ${n}`),
-    window: minutes(1, 20),
+    aggregate: fc.constant('rate'),
+    predicate: fc.constantFrom('> 0.2/m', '>= 10/h'),
+    window: minutes(2, 10),
   }),
   fc.record({
     aggregate: fc.constant('distinct'),
@@ -52,28 +73,39 @@ const condition = fc.oneof(
   }),
   fc.record({ absent_for: minutes(2, 15), group_by: fc.constantFrom(['service'], ['region']) }),
   fc.record(
-    { change_of: fc.constantFrom('state', 'region', 'payload.host'), to: fc.constantFrom('up', 'eu') },
+    {
+      change_of: fc.constantFrom('state', 'region', 'payload.host'),
+      from: fc.constantFrom('down', 'us'),
+      to: fc.constantFrom('up', 'eu'),
+      group_by: groups,
+    },
     { requiredKeys: ['change_of'] },
   ),
-  fc.record({
-    sequence: fc.constant([
-      { filters: [{ field: 'state', op: 'eq', value: 'up' }] },
-      { filters: [{ field: 'state', op: 'eq', value: 'down' }] },
-    ]),
-    within: minutes(1, 15),
-  }),
+  fc.record(
+    {
+      sequence: fc.constantFrom([up, down], [down, up, down], [errors, up]),
+      within: minutes(1, 15),
+      group_by: groups,
+    },
+    { requiredKeys: ['sequence', 'within'] },
+  ),
   fc.constant({ every: '7m' }),
   fc.constant({ cron: '*/9 * * * *' }),
+  fc.constant({ cron: '20 8 * * *', time_zone: 'America/New_York' }),
 )
 
-const storm = fc.record(
-  {
-    quiet: fc.constantFrom('30s', '2m'),
-    max_wait: fc.constantFrom('3m', '8m'),
-    min_count: fc.integer({ min: 1, max: 3 }),
-    limits: fc.constantFrom([{ max: 2, per: '30m' }], [{ max: 1, per: '5m' }]),
-  },
-  { requiredKeys: ['quiet'] },
+const limits = fc.constantFrom([{ max: 2, per: '30m' }], [{ max: 1, per: '5m' }], [{ max: 1, per: '2m' }])
+const storm = fc.oneof(
+  fc.record(
+    {
+      quiet: fc.constantFrom('30s', '2m'),
+      max_wait: fc.constantFrom('3m', '8m'),
+      min_count: fc.integer({ min: 1, max: 3 }),
+      limits,
+    },
+    { requiredKeys: ['quiet'] },
+  ),
+  fc.record({ limits }),
 )
 
 /** A storm only where the condition takes one. */
@@ -215,6 +247,8 @@ const toldOf = ({ list }: PlanBacktestTrigger, not: 'added' | 'gone'): Told[] =>
 
 it('says of 200 random changes what fires before them, and what fires in a fresh instance with them', async () => {
   let [reached, differing, relabelled, firings] = [0, 0, 0, 0]
+  /** Firings by kind of condition, and by what became of what did not fire at once. */
+  const seen: Record<string, number> = {}
   await fc.assert(
     fc.asyncProperty(scene, async (one) => {
       const world = await openWorld()
@@ -249,6 +283,7 @@ it('says of 200 random changes what fires before them, and what fires in a fresh
         reached++
         differing += trigger.added + trigger.gone > 0 ? 1 : 0
         firings += trigger.same + trigger.added + trigger.gone
+        note(seen, trigger, one)
       }
       // What it does not name fires as before.
       for (const name of others) expect(await firedIn(fresh, name)).toEqual(fired.get(name))
@@ -262,4 +297,22 @@ it('says of 200 random changes what fires before them, and what fires in a fresh
   expect(differing).toBeGreaterThan(100)
   expect(relabelled).toBeGreaterThan(30)
   expect(firings).toBeGreaterThan(500)
+  for (const what of [...KINDS, 'resolved', 'cooldown', 'folded', 'held', 'dropped', 'late', 'both sources'])
+    expect(seen[what] ?? 0, what).toBeGreaterThan(4)
 }, 180_000)
+
+function note(seen: Record<string, number>, told: PlanBacktestTrigger, { triggers, change }: Scene): void {
+  const add = (what: string, n: number) => {
+    seen[what] = (seen[what] ?? 0) + n
+  }
+  for (const side of [told.before, told.after])
+    for (const what of ['resolved', 'cooldown', 'folded', 'held', 'dropped', 'late'] as const)
+      add(what, side?.[what] ?? 0)
+  const place = Number(told.trigger.slice(1))
+  const spec = (change.triggers[place] ?? triggers[place] ?? change.made) as {
+    condition: object
+    sources: string[]
+  }
+  for (const kind of KINDS) if (kind in spec.condition) add(kind, told.same + told.added + told.gone)
+  if (spec.sources.length > 1) add('both sources', told.same + told.added + told.gone)
+}
