@@ -63,13 +63,26 @@ export const problemAt = (spot: Spot, message: string, path: Path = []): FilePro
   message,
 })
 
-/** The value of a text, with merge keys merged; null for one that says nothing, or is no YAML. */
-export function readValue(of: CatalogText): {
+interface ReadValue {
   value: Value | null
   problems: FileProblem[]
   /** Whether it has merge keys. */
   merges: boolean
-} {
+}
+
+const read = new WeakMap<CatalogText, ReadValue>()
+
+/**
+ * The value of a text, with merge keys merged; null for one that says nothing, or is no YAML. Who gives the same object
+ * again gets what was read of it, such as of the files that a commit left alone.
+ */
+export function readValue(of: CatalogText): ReadValue {
+  const known = read.get(of) ?? readAnew(of)
+  read.set(of, known)
+  return known
+}
+
+function readAnew(of: CatalogText): ReadValue {
   const { root, faults } = parseTree(of.text)
   const spotted = (start: number, end: number): Spot => ({ of, start, end })
   if (faults.length)

@@ -86,7 +86,7 @@ export function planCommit(
 ): { wanted: string[] } | { planned: PlannedCommit } {
   const wanted = new Set<string>()
   const composed = compose({
-    roots: [{ name: asked.name, files: asked.texts }],
+    roots: [{ name: asked.name, files: asBefore(asked.texts) }],
     read: (from, path) => includedBy(asked, from, path, wanted),
     environment: asked.environment,
   })
@@ -126,6 +126,18 @@ export function planCommit(
   const names = composed.owned.map(({ name }) => name)
   const read = asked.reads && plan.creates + plan.updates + plan.deletes > 0 ? catalog.read(texts) : null
   return { planned: { outcome, version, apply: { texts, read, names, gone } } }
+}
+
+/** The files of the commit before, by path: of those that are the same what was parsed is used again. */
+let before = new Map<string, CatalogText>()
+
+function asBefore(texts: readonly CatalogText[]): CatalogText[] {
+  const same = texts.map((one) => {
+    const known = before.get(one.path)
+    return known?.text === one.text ? known : one
+  })
+  before = new Map(same.map((one) => [one.path, one]))
+  return same
 }
 
 /** @throws Error that says why a file cannot be included */

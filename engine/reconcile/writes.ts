@@ -119,7 +119,7 @@ class SyncWriter {
     const [newest] = this.rows.history(1)
     const isSame = newest?.outcome === told[outcome] && newest.commit?.id === commit?.id && row.code === code
     const isNew = outcome !== 'matches' && !isSame
-    const entry = this.entry(row, told[outcome], { commit, by: NOBODY, code, reason })
+    const entry = this.entry(row, told[outcome], { commit, by: NOBODY, code, reason: reason ?? WAITS })
     this.tell(isNew ? [entry] : [], row, () => {
       this.move(outcome === 'failed' ? 'fail' : outcome)
       this.rows.save({
@@ -272,6 +272,7 @@ class SyncWriter {
 }
 
 export const NOT_FOLLOWED = 'no repository is followed: set SVC_CATALOG_REPO where svc is started'
+const WAITS = 'a person has to apply it'
 const DRIFTED = 'the instance was changed otherwise since the commit was applied'
 
 const FORGOTTEN = {

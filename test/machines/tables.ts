@@ -4,6 +4,7 @@
  */
 import type { Kind } from '../../machines/index.ts'
 import type { Snapshot } from '../../machines/step.ts'
+import { runningTurns } from './ask-turn-table.ts'
 import { catalogSync } from './catalog-sync-table.ts'
 import { draft } from './draft-table.ts'
 import { incident } from './incident-table.ts'
@@ -233,12 +234,6 @@ const run: Situation[] = [
   ...finals(['succeeded', 'exhausted', 'failed', 'cancelled', 'capped', 'empty'], at(1)),
 ]
 
-const turnEnds = (to: string, left: { answer: string; error?: string }): Taken => ({
-  to,
-  brings: left,
-  effects: [{ type: 'end_turn', params: { error: null, ...left } }],
-})
-
 const tried = (tries: number, due_at: number | null = null) => ({ tries, max_tries: 3, due_at })
 const noted = (reason: string, is_final: boolean) => ({ type: 'note_failure', params: { reason, is_final } })
 const claimed = (n: number): Taken => ({
@@ -373,34 +368,7 @@ export const tables: Record<Kind, Situation[]> = {
     ...finals(['approved', 'declined', 'withdrawn']),
   ],
   catalog_sync: catalogSync,
-  ask_turn: [
-    ...[2, 3].map((resumes) => ({
-      state: 'running',
-      context: { resumes },
-      takes: {
-        answer: turnEnds('answered', { answer: 'The database.' }),
-        exhaust: turnEnds('exhausted', { answer: 'The' }),
-        cancel: turnEnds('cancelled', { answer: '' }),
-        fail: turnEnds('failed', { answer: '', error: 'no model provider' }),
-        interrupted:
-          resumes < 3
-            ? { to: 'running', context: { resumes: 3 }, effects: [{ type: 'resume_turn' }] }
-            : {
-                ...turnEnds('failed', { answer: 'The' }),
-                effects: [
-                  {
-                    type: 'end_turn',
-                    params: {
-                      answer: 'The',
-                      error: 'the service stopped again and again while this was answered; ask again',
-                    },
-                  },
-                ],
-              },
-      },
-    })),
-    ...finals(['answered', 'exhausted', 'cancelled', 'failed'], { resumes: 1 }),
-  ],
+  ask_turn: [...runningTurns, ...finals(['answered', 'exhausted', 'cancelled', 'failed'], { resumes: 1 })],
 }
 
 /** The stored form of a situation. */

@@ -16,6 +16,10 @@ const VIEWS = [
   { value: 'repository', label: 'Repository' },
 ]
 
+const OF_FILE =
+  'Everything that is declared here as one YAML file: for a repository, for a review, for another instance. Secrets are never in it.'
+const OF_REPOSITORY = 'This instance kept like the catalog files of a git repository.'
+
 /** What of it is shown is `view` in the address: a tab of Changes holds it. */
 export function CatalogFile() {
   const [address, setAddress] = useSearchParams()
@@ -24,8 +28,7 @@ export function CatalogFile() {
     <Stack>
       <Group justify="space-between" gap="sm">
         <Text size="sm" maw={760}>
-          Everything that is declared here as one YAML file: for a repository, for a review, for another
-          instance. Secrets are never in it.
+          {view === 'repository' ? OF_REPOSITORY : OF_FILE}
         </Text>
         <SegmentedControl
           size="xs"

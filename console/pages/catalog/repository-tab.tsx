@@ -152,9 +152,7 @@ function Facts({ sync }: { sync: CatalogSync }) {
         )}
       </Fact>
       <Fact title="Differs">
-        {counts.out_of_sync === 0
-          ? 'No part'
-          : `${counts.out_of_sync} of ${counts.out_of_sync + counts.synced} parts`}
+        {differsText(sync)}
         <Text size="xs" c="dimmed" component="div" fw={400}>
           {counts.unmanaged > 0 && `${counts.unmanaged} in no file. `}
           Read <When at={sync.fetched_at} />
@@ -162,6 +160,11 @@ function Facts({ sync }: { sync: CatalogSync }) {
       </Fact>
     </SimpleGrid>
   )
+}
+
+function differsText({ plan, counts: { out_of_sync: differing, synced } }: CatalogSync): string {
+  if (!plan) return 'Not compared'
+  return differing === 0 ? 'No part' : `${differing} of ${differing + synced} parts`
 }
 
 export function CommitText({ commit, none }: { commit: CatalogCommit | null; none: string }) {

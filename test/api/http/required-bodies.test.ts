@@ -12,8 +12,8 @@ const document = JSON.parse(
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods)
     .filter(([, { requestBody }]) => requestBody?.required)
-    // What Slack signs is refused before it is looked at, with or without a body.
-    .filter(() => path !== '/api/slack/events')
+    // What Slack or the host of a repository signs is refused before it is looked at, with or without a body.
+    .filter(() => path !== '/api/slack/events' && path !== '/hooks/catalog')
     .map(([method, { requestBody }]) => ({
       method: method.toUpperCase(),
       path,

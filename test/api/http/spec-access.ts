@@ -16,6 +16,8 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'POST /api/logins/exchange': 'public',
   // Authentication 11, Slack: the signing secret stands behind inbound events.
   'POST /api/slack/events': 'public',
+  // Issue 20, reconcile: "a signed push webhook"; the secret it is signed with stands behind it.
+  'POST /hooks/catalog': 'public',
   // Nothing of the instance is in them; every credential may see what it is and how the API looks.
   'GET /openapi.json': 'any',
   'GET /docs/json': 'any',

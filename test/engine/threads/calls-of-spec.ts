@@ -79,6 +79,8 @@ export const READS: Record<string, (made: Made) => Said> = {
   updateCatalogFile: () => ({ body: { yaml: CATALOG } }),
   checkCatalog: () => ({ body: { yaml: CATALOG.replace('"> 5"', '"> 9"') } }),
   getCatalogSchema: () => ({}),
+  getCatalogSync: () => ({ query: { parts: 'all' } }),
+  listCatalogSyncs: () => ({}),
   // proposals and guided setup
   listProposals: () => ({ query: { limit: 10 } }),
   getProposal: ({ proposal }) => ({ params: { id: proposal } }),
