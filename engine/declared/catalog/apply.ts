@@ -11,12 +11,11 @@ import type {
 } from '../../../schemas/types.ts'
 import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
-import type { Database } from '../../log/store/handle.ts'
 import { type Edit, kindWord } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
-import { identityOf, NAME_KEY } from '../catalog-text/render.ts'
-import { isCompact, readCatalog, updateCatalog } from '../catalog-text/update.ts'
+import { NAME_KEY } from '../catalog-text/render.ts'
+import { isCompact, updateCatalog } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
 import { mintForNew } from '../source-writes.ts'
 import type { WriteBy } from '../write.ts'
@@ -31,8 +30,17 @@ import {
   textOf,
   withValues,
 } from './import-run.ts'
+import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
+import {
+  contestedIn,
+  type KeptText,
+  ownedByOthers,
+  type ReadText,
+  readTexts,
+  SECTIONS,
+  sparedBy,
+} from './texts.ts'
 
-const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 'skills'] as const
 const CHECK: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
 
 /** Every problem of a file, and the plan when it has one. @param compares as of CatalogFiles.check. */
@@ -103,13 +111,6 @@ export interface CatalogRead {
   files: readonly [KeptText, ...KeptText[]]
 }
 
-interface KeptText {
-  name: string
-  text: string
-  /** Whether the text itself carries the name. */
-  carries: boolean
-}
-
 /** Nothing of the store is looked at. @throws SvcError invalid with every problem of the file itself */
 export function readFile(
   { templates, env }: Pick<Declared, 'templates' | 'env'>,
@@ -127,122 +128,6 @@ export function readFile(
   })
   const [first, ...others] = files
   return { catalog: catalog!, warnings, files: [kept(first), ...others.map(kept)] }
-}
-
-/** One text of an import, read by itself. */
-interface ReadText extends KeptText {
-  catalog: Catalog | null
-  problems: CatalogProblem[]
-  locate: Locate
-}
-
-/** The texts of an import as one catalog: each section has the entries of the first, then those of the others. */
-function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>): {
-  catalog: Catalog | null
-  problems: CatalogProblem[]
-  locate: Locate
-  files: [ReadText, ...ReadText[]]
-} {
-  const { yaml, others = [] } = body
-  const read = (text: string, as: Pick<CatalogCheck, 'name' | 'file'>): ReadText => {
-    const { catalog, name: carried, problems, locate } = readCatalog(text)
-    return { name: nameOfFile(carried, as), carries: carried !== null, text, catalog, problems, locate }
-  }
-  const first = read(yaml, body)
-  const files: [ReadText, ...ReadText[]] = [first, ...others.map((other) => read(other.yaml, other))]
-  if (files.length === 1) return { ...first, files }
-  const repeated = files.find(({ name }, i) => files.findIndex((file) => file.name === name) !== i)
-  if (repeated) fail('invalid', `others: ${repeated.name} is given twice`, { field: 'others' })
-  const problems = files.flatMap(({ name, problems: own }) => own.map((one) => ({ ...one, file: name })))
-  const catalogs = files.flatMap(({ catalog }) => catalog ?? [])
-  const entriesIn = (catalog: Catalog | null, section: string): unknown[] =>
-    (catalog?.[section as (typeof SECTIONS)[number]] as unknown[] | undefined) ?? []
-  const sections = [...new Set(catalogs.flatMap((catalog) => Object.keys(catalog)))]
-  const locate: Locate = ([section, index, ...rest]) => {
-    let at = Number(index)
-    for (const { catalog, locate: inner, name } of files) {
-      const { length } = entriesIn(catalog, String(section))
-      if (section !== undefined && at < length) return { ...inner([section, at, ...rest]), file: name }
-      at -= length
-    }
-    return { ...first.locate([]), file: first.name }
-  }
-  const whole = Object.fromEntries(
-    sections.map((section) => [section, files.flatMap(({ catalog }) => entriesIn(catalog, section))]),
-  ) as Catalog
-  return {
-    catalog: problems.length ? null : whole,
-    problems: problems.length ? problems : twiceIn(whole, locate),
-    locate,
-    files,
-  }
-}
-
-/** Parts that two of several texts name. */
-function twiceIn(catalog: Catalog, locate: Locate): CatalogProblem[] {
-  return Object.entries(catalog).flatMap(([section, entries]) => {
-    const first = new Map<string, number>()
-    return (entries as unknown[]).flatMap((entry, i) => {
-      const identity = identityOf(section as (typeof SECTIONS)[number], entry)
-      const other = identity === null ? undefined : first.get(identity)
-      if (identity === null) return []
-      if (other === undefined) {
-        first.set(identity, i)
-        return []
-      }
-      const { file, line, column } = locate([section, other])
-      const message = `is already defined at ${file}:${line}:${column}: one catalog can own it`
-      return [{ ...locate([section, i]), path: textOf([section, i]), message }]
-    })
-  })
-}
-
-/* Who owns which part: a catalog that carries its name owns what it declares. */
-
-/** @returns the parts and projects of the other catalogs that carry their name, with the place of each */
-function ownedByOthers(
-  remembered: readonly RememberedFile[],
-  files: readonly KeptText[],
-): Map<string, string> {
-  const owned = new Map<string, string>()
-  for (const { name, text } of remembered) {
-    if (files.some((file) => file.name === name) || !/^["{\s]*catalog"?\s*:/m.test(text)) continue
-    const { catalog, name: carried, locate } = readCatalog(text)
-    if (!catalog || carried === null) continue
-    const hasLines = !isCompact(text)
-    for (const section of SECTIONS)
-      for (const [i, entry] of ((catalog[section] ?? []) as { name?: string }[]).entries()) {
-        if (entry.name === undefined) continue
-        // Of several files that were put together the lines are not known here.
-        const { line, column } = hasLines ? locate([section, i]) : { line: 0, column: 0 }
-        owned.set(`${section}:${entry.name}`, hasLines ? `${name}:${line}:${column}` : name)
-      }
-  }
-  return owned
-}
-
-/** What pruning leaves: a catalog without a name speaks for the whole instance. */
-const sparedBy = (files: readonly KeptText[], owned: ReadonlyMap<string, string>): ReadonlySet<string> =>
-  new Set(files.some(({ carries }) => carries) ? owned.keys() : [])
-
-/** Parts of a catalog that carries its name which another owns. */
-function contestedIn(
-  catalog: Catalog,
-  files: readonly KeptText[],
-  owned: ReadonlyMap<string, string>,
-  locate: Locate,
-): CatalogProblem[] {
-  if (owned.size === 0 || !files.some(({ carries }) => carries)) return []
-  return SECTIONS.flatMap((section) =>
-    ((catalog[section] ?? []) as { name?: string }[]).flatMap(({ name }, i) => {
-      const owner = name === undefined ? undefined : owned.get(`${section}:${name}`)
-      if (owner === undefined) return []
-      const [other, ...place] = owner.split(':')
-      const at = place.length ? ` (${owner})` : ''
-      const message = `${name} belongs to the catalog ${other}${at}: take it out of one of the two, or give the other up by "svc catalog forget ${other}"`
-      return [{ ...locate([section, i]), path: textOf([section, i, 'name']), message }]
-    }),
-  )
 }
 
 /**
@@ -453,68 +338,3 @@ function notCompared(places: readonly SecretPlace[], locate: Locate): CatalogPro
 /** Whether a file declares nothing at all. */
 const isEmptyCatalog = (catalog: Catalog): boolean =>
   Object.values(catalog).every((entries) => !Array.isArray(entries) || entries.length === 0)
-
-/* The catalog files that were imported, each by its own name, as text without secrets. */
-
-/** A file that is named by nothing else. */
-const UNNAMED = 'catalog'
-const NAME_MAX = 64
-
-export interface RememberedFile {
-  name: string
-  /** Without the secrets it may have held. */
-  text: string
-  /** Epoch ms. */
-  imported_at: number
-}
-
-export interface RememberedFiles {
-  keep(name: string, text: string, at: number): void
-  /** By name. */
-  all(): RememberedFile[]
-  /** The one imported last. */
-  newest(): RememberedFile | undefined
-  /** @throws SvcError not_found */
-  forget(name: string): void
-}
-
-export function rememberedFiles(db: Database): RememberedFiles {
-  // A replaced row gets a new rowid, so that the newest is the last whatever the clock says.
-  const keep = db.prepare('INSERT OR REPLACE INTO catalog_files (name, text, imported_at) VALUES (?, ?, ?)')
-  const all = db.prepare<[], RememberedFile>(
-    'SELECT name, text, imported_at FROM catalog_files ORDER BY name',
-  )
-  const newest = db.prepare<[], RememberedFile>(
-    'SELECT name, text, imported_at FROM catalog_files ORDER BY rowid DESC LIMIT 1',
-  )
-  const forget = db.prepare('DELETE FROM catalog_files WHERE name = ?')
-  return {
-    keep: (name, text, at) => void keep.run(name, text, at),
-    all: () => all.all(),
-    newest: () => newest.get(),
-    forget: (name) => {
-      if (forget.run(name).changes === 0)
-        fail('not_found', `no catalog file is remembered by the name ${name}`, { field: 'name' })
-    },
-  }
-}
-
-/**
- * The name a file is remembered by: the one it carries under `catalog`, the one it is given, or that
- * of the file without its folder and ending.
- * @throws SvcError invalid when it carries one and is given another
- */
-function nameOfFile(
-  carried: string | null,
-  { name, file }: { name?: string | undefined; file?: string | undefined },
-): string {
-  if (carried !== null && name !== undefined && carried !== name)
-    fail('invalid', `name must be ${carried}, which the file carries under catalog`, { field: 'name' })
-  return carried ?? name ?? baseName(file ?? '')
-}
-
-function baseName(file: string): string {
-  const last = file.split(/[/\\]/).at(-1) ?? ''
-  const stem = last.replace(/\.(ya?ml|json)$/i, '').replace(/[^A-Za-z0-9_.-]/g, '-')
-  return stem.replace(/^[^A-Za-z0-9]+/, '').slice(0, NAME_MAX) || UNNAMED
-}

@@ -29,18 +29,11 @@ import {
 } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
 import type { WriteBy } from '../write.ts'
-import {
-  type CatalogRead,
-  checkFile,
-  importFile,
-  type RememberedFile,
-  type RememberedFiles,
-  readFile,
-  rememberedFiles,
-} from './apply.ts'
+import { type CatalogRead, checkFile, importFile, readFile } from './apply.ts'
 import { exportCatalog } from './export.ts'
 import { refuse } from './import.ts'
 import { isPlain, sameEntry, secretPlaces, withValues } from './import-run.ts'
+import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
 
 export interface CatalogFiles {
   /** The instance as a catalog file; of these sources only, when given. JSON is read as YAML is. */
