@@ -3138,6 +3138,14 @@ export interface CatalogChecked {
    */
   name: string
   backtest?: PlanBacktest
+  /**
+   * With merge: fields that file (mine) and instance (theirs) both changed; with one nothing is planned.
+   */
+  conflicts?: MergeConflict[]
+  /**
+   * With merge: fields that were changed by hand and stay as the instance has them, 200 at most.
+   */
+  kept?: MergeConflict[]
 }
 /**
  * A problem in a catalog file.
@@ -3500,6 +3508,55 @@ export interface WeeklyRange {
    * Upper end of the range.
    */
   high: number
+}
+/**
+ * A field two writers changed.
+ */
+export interface MergeConflict {
+  /**
+   * Kind of object.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Object.
+   */
+  name: string
+  /**
+   * Field (RFC 6901 pointer).
+   */
+  path: string
+  /**
+   * As both saw it; null: not set.
+   */
+  base: unknown
+  /**
+   * As this writer wants it; null: not set.
+   */
+  mine: unknown
+  /**
+   * As it is now; null: not set.
+   */
+  theirs: unknown
+  /**
+   * Line of the catalog file that says it, from 1.
+   */
+  line?: number
+  /**
+   * Column, from 1.
+   */
+  column?: number
+  /**
+   * Line of the end.
+   */
+  end_line?: number
+  /**
+   * Column of the end.
+   */
+  end_column?: number
+  /**
+   * Of several catalogs, the name of the one that says it; of a command over files, the path of the file.
+   */
+  file?: string
 }
 /**
  * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
@@ -3903,6 +3960,10 @@ export interface CatalogImported {
    * Fingerprint of the plan.
    */
   fingerprint: string
+  /**
+   * With merge: fields that were changed by hand and stay as the instance has them, 200 at most.
+   */
+  kept?: MergeConflict[]
 }
 /**
  * A key just made, with its secret: the only time it is shown.
@@ -5588,35 +5649,6 @@ export interface DraftProblem {
    * What is wrong, and the rule.
    */
   message: string
-}
-/**
- * A field two writers changed.
- */
-export interface MergeConflict {
-  /**
-   * Kind of object.
-   */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
-  /**
-   * Object.
-   */
-  name: string
-  /**
-   * Field (RFC 6901 pointer).
-   */
-  path: string
-  /**
-   * As both saw it; null: not set.
-   */
-  base: unknown
-  /**
-   * As this writer wants it; null: not set.
-   */
-  mine: unknown
-  /**
-   * As it is now; null: not set.
-   */
-  theirs: unknown
 }
 /**
  * A project as a graph: a projection of its parts and wiring.
@@ -16056,6 +16088,14 @@ export interface CatalogCheck {
    * Beside the plan, what the change would have done over stored events so far back.
    */
   backtest?: string
+  /**
+   * Keep what was changed by hand since the file was last applied: file, instance and what was applied are merged by field.
+   */
+  merge?: boolean
+  /**
+   * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
+   */
+  ours?: 'file' | 'instance'
 }
 /**
  * Body of POST /api/catalog/import.
@@ -16111,6 +16151,14 @@ export interface CatalogImport {
    * @maxItems 1000
    */
   others?: NamedCatalog[]
+  /**
+   * Keep what was changed by hand since the file was last applied: file, instance and what was applied are merged by field.
+   */
+  merge?: boolean
+  /**
+   * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
+   */
+  ours?: 'file' | 'instance'
 }
 /**
  * Body of POST /api/catalog/export: a file whose comments and order are kept.

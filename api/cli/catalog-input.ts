@@ -27,6 +27,11 @@ export interface InputFlags {
   name?: string
 }
 
+/** What a place of the given texts is told with. */
+type Placed = Partial<Pick<CatalogProblem, 'file' | 'line' | 'column' | 'end_line' | 'end_column'>> & {
+  path: string
+}
+
 export interface CatalogInput {
   /** What it is called in sentences. */
   shown: string
@@ -34,8 +39,8 @@ export interface CatalogInput {
   texts: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>
   /** What was put together; null: one file that is sent as it is. */
   composed: Composed | null
-  /** A problem of the daemon with the file and line that it is about. */
-  placed(problem: CatalogProblem): CatalogProblem
+  /** A problem or a conflict of the daemon with the file and line that it is about. */
+  placed<T extends Placed>(told: T): T
 }
 
 /**
@@ -109,10 +114,13 @@ const shownPaths = (paths: readonly string[]): string =>
   (paths.length ? paths : ['.']).map(shownFile).join(', ')
 
 /** The path of a problem in what was put together: as its words say, and as precisely as its column does. */
-function pathOf({ owned }: Composed, { path, file, line, column }: CatalogProblem): (string | number)[] {
-  const steps = stepsOf(path)
+function pathOf({ owned }: Composed, { path, file, line, column = 1 }: Placed): (string | number)[] {
+  // A conflict names its field within the part: only its column says where that is.
+  const steps = path === '' || path.startsWith('/') ? [] : stepsOf(path)
   const text = (owned.find(({ name }) => name === file) ?? owned[0])?.text
-  if (steps.length < 2 || text === undefined || line !== 1) return steps
+  const isField = path.startsWith('/')
+  if ((steps.length < 2 && !isField) || text === undefined || line !== 1) return steps
+  if (isField) return pathAtOffset(text, column - 1)
   const inner = pathAtOffset(text, column - 1).slice(2)
   return inner.length > steps.length - 2 ? [...steps.slice(0, 2), ...inner] : steps
 }
@@ -137,6 +145,8 @@ export function withPlaces(
   return {
     ...checked,
     problems: [...strict, ...checked.problems.map(placed)],
+    ...(checked.conflicts ? { conflicts: checked.conflicts.map(placed) } : {}),
+    ...(checked.kept ? { kept: checked.kept.map(placed) } : {}),
     warnings: [...(isStrict ? [] : seen), ...checked.warnings.map(placed)],
   }
 }

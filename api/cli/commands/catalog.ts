@@ -157,6 +157,13 @@ function planOptions(command: Command): Command {
     .option('--max-deletions <n>', 'refuse to delete more objects than this (10)')
     .option('--allow-empty', 'let an empty file with --prune delete everything')
     .option('--strict', 'warnings are problems, too')
+    .option('--merge', 'keep what was changed by hand since the files were last applied')
+    .addOption(
+      new Option('--ours <side>', 'with --merge: whose value a field gets that both changed').choices([
+        'file',
+        'instance',
+      ]),
+    )
     .option('--name <name>', 'remember the file by this name, when it carries none (its file name)')
 }
 

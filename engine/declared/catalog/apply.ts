@@ -8,6 +8,7 @@ import type {
   CatalogImported,
   CatalogProblem,
   ChangePlan,
+  MergeConflict,
 } from '../../../schemas/types.ts'
 import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
@@ -19,7 +20,7 @@ import { isCompact, updateCatalog } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
 import { mintForNew } from '../source-writes.ts'
 import type { WriteBy } from '../write.ts'
-import { refuse, stageCatalog } from './import.ts'
+import { refuse, type StageOf, stageCatalog } from './import.ts'
 import {
   hiddenAt,
   isPlainAt,
@@ -30,8 +31,10 @@ import {
   textOf,
   withValues,
 } from './import-run.ts'
+import { type Merged, type MergeOf, stageMerged } from './merge.ts'
 import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
 import {
+  appliedLast,
   contestedIn,
   type KeptText,
   ownedByOthers,
@@ -62,11 +65,14 @@ export function checkFile(
   const owned = ownedByOthers(remembered, files)
   const contested = contestedIn(catalog, files, owned, locate)
   if (contested.length) return { ...nothing, warnings, problems: contested }
+  const merging = mergingOf(body, remembered, files)
   try {
-    const stage = stagingOf(declared, catalog, { prune, locate, compares, spared: sparedBy(files, owned) })
-    const { plan, basis } = declared.changes.commit(CHECK, stage, true)
+    const how = { prune, locate, compares, spared: sparedBy(files, owned), merging }
+    const { plan, basis, result } = declared.changes.commit(CHECK, stagingOf(declared, catalog, how), true)
+    if (result?.conflicts.length) return { ...nothing, problems: [], warnings, ...result }
     const fingerprint = fingerprintOf(body, prune, plan, basis)
-    return { problems: guardProblems(plan, catalog, body, locate), warnings, plan, fingerprint, name }
+    const found = guardProblems(plan, catalog, body, locate)
+    return { problems: found, warnings, plan, fingerprint, name, ...(result ?? {}) }
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
@@ -74,12 +80,32 @@ export function checkFile(
   }
 }
 
-/** How texts are staged. @param compares as of CatalogFiles.check. */
+/** With what a file is merged; null: it is applied as it is. */
+type MergingOf = Pick<MergeOf, 'base' | 'ours'> | null
+
+const mergingOf = (
+  { merge: isMerge, ours }: Pick<CatalogCheck, 'merge' | 'ours'>,
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): MergingOf => {
+  if (!isMerge && ours !== undefined)
+    fail('invalid', 'ours needs merge: without it the file is applied as it is', { field: 'ours' })
+  return isMerge ? { base: appliedLast(remembered, files), ours } : null
+}
+
+interface StagingOf extends StageOf {
+  spared: ReadonlySet<string>
+  /** As of CatalogFiles.check. */
+  compares: boolean
+  merging: MergingOf
+}
+
+/** How texts are staged; of a merge it says what the two sides differ in. */
 function stagingOf(
   declared: Declared,
   catalog: Catalog,
-  { compares, ...how }: Parameters<typeof stageCatalog>[3] & { compares: boolean },
-): (edit: Edit) => void {
+  { compares, merging, ...how }: StagingOf,
+): (edit: Edit) => Merged | null {
   // A value of its own for each, so that the plan says nothing about the one that is stored.
   const staged = compares
     ? catalog
@@ -87,20 +113,29 @@ function stagingOf(
         catalog,
         plainOnes(catalog, declared.templates, () => randomUUID()),
       )
-  return (edit) => stageCatalog(declared, edit, staged, how)
+  return (edit) => {
+    if (merging) return stageMerged(declared, edit, { ...merging, ...how, wanted: staged })
+    stageCatalog(declared, edit, staged, how)
+    return null
+  }
 }
 
 /** The same of texts, for who plans more than their fields. @throws SvcError invalid with every problem of the texts themselves */
 export function stagingOfFile(
   declared: Declared,
-  { prune = false, ...body }: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others' | 'prune'>,
+  {
+    prune = false,
+    ...body
+  }: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others' | 'prune' | 'merge' | 'ours'>,
   compares: boolean,
 ): (edit: Edit) => void {
   const { catalog, problems, locate, files } = readTexts(body)
   refuse(problems)
-  const owned = ownedByOthers(rememberedFiles(declared.store.db).all(), files)
+  const remembered = rememberedFiles(declared.store.db).all()
+  const owned = ownedByOthers(remembered, files)
   refuse(contestedIn(catalog!, files, owned, locate))
-  return stagingOf(declared, catalog!, { prune, locate, compares, spared: sparedBy(files, owned) })
+  const merging = mergingOf(body, remembered, files)
+  return stagingOf(declared, catalog!, { prune, locate, compares, spared: sparedBy(files, owned), merging })
 }
 
 /** All that an import takes from the text of a file, read where no events are stored. */
@@ -159,8 +194,14 @@ export function importFile(
     requireApproved(body, fingerprint, plan)
     refuseGuards(guardProblems(plan, catalog, body, locate), plan)
   }
-  const stage = (edit: Edit) => stageCatalog(declared, edit, catalog, { prune, locate, spared })
-  const { plan, changeSet } = declared.changes.commit(
+  const merging = mergingOf(body, files.all(), kept)
+  const staging = stagingOf(declared, catalog, { prune, locate, spared, merging, compares: true })
+  const stage = (edit: Edit): Merged | null => {
+    const merged = staging(edit)
+    if (merged) refuseConflicting(merged.conflicts)
+    return merged
+  }
+  const { plan, changeSet, result } = declared.changes.commit(
     { ...by, why: body.why ?? by.why },
     stage,
     dryRun,
@@ -177,6 +218,7 @@ export function importFile(
     fingerprint,
     name: kept[0].name,
     warnings,
+    ...(result ? { kept: result.kept } : {}),
     ...keys,
     ...counts,
   }
@@ -188,6 +230,18 @@ function requireApproved(body: CatalogImport, fingerprint: string, plan: Catalog
     'conflict',
     'nothing was applied: since that plan was made the instance, the file or what is done with it changed, and this is another plan',
     { plan, fingerprint },
+  )
+}
+
+/** @throws SvcError conflict with every field that file and instance both changed */
+function refuseConflicting(conflicts: readonly MergeConflict[]): void {
+  const [first] = conflicts
+  if (!first) return
+  const more = conflicts.length > 1 ? ` and ${conflicts.length - 1} more were` : ' was'
+  fail(
+    'conflict',
+    `nothing was applied: ${kindWord(first.kind)} ${first.name}, ${first.path || 'it'}${more} changed in the file and by hand; ours (--ours file or instance) says whose value is taken`,
+    { conflicts: [...conflicts] },
   )
 }
 
@@ -233,7 +287,7 @@ function countsOf(catalog: Catalog) {
  * @returns 64 hex digits
  */
 function fingerprintOf(
-  { yaml, others }: Pick<CatalogCheck, 'yaml' | 'others'>,
+  { yaml, others, merge: isMerge, ours }: Pick<CatalogCheck, 'yaml' | 'others' | 'merge' | 'ours'>,
   prune: boolean,
   plan: ChangePlan,
   basis: readonly string[],
@@ -242,7 +296,13 @@ function fingerprintOf(
     .filter(({ action }) => action !== 'none')
     .map(({ action, kind, name, fields }) => [action, kind, name, fields])
   return createHash('sha256')
-    .update(JSON.stringify([yaml, prune, changes, basis, ...(others?.length ? [others] : [])]))
+    .update(
+      JSON.stringify([
+        ...[yaml, prune, changes, basis],
+        ...(others?.length ? [others] : []),
+        ...(isMerge ? [{ merge: ours ?? null }] : []),
+      ]),
+    )
     .digest('hex')
 }
 

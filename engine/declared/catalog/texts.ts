@@ -133,3 +133,21 @@ export function contestedIn(
     }),
   )
 }
+
+/**
+ * What was applied last by the names of these texts, as one catalog: the base of a merge.
+ * @returns null where nothing was, or what was is no longer read
+ */
+export function appliedLast(
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): Catalog | null {
+  const texts = remembered.filter(({ name }) => files.some((file) => file.name === name))
+  const catalogs = texts.map(({ text }) => readCatalog(text).catalog)
+  if (catalogs.length === 0 || catalogs.includes(null)) return null
+  const whole: Record<string, unknown[]> = {}
+  for (const catalog of catalogs)
+    for (const [section, entries] of Object.entries(catalog ?? {}))
+      whole[section] = [...(whole[section] ?? []), ...(entries as unknown[])]
+  return whole as Catalog
+}

@@ -9,7 +9,7 @@ import { type RandomCatalog, randomCatalog } from '../declared/catalog/random-ca
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
 const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
 type Engine = ReturnType<typeof open>
-const RUNS = 300
+const RUNS = 25
 const KINDS: Record<string, string> = {
   sources: 'source',
   triggers: 'trigger',
