@@ -16168,6 +16168,28 @@ export interface CatalogPatch {
    * The catalog file to bring up to date.
    */
   yaml: string
+  /**
+   * Only what was changed by hand since the file was last applied; what the file changed since stays. Fields that both changed are a conflict (409).
+   */
+  merge?: boolean
+  /**
+   * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
+   */
+  ours?: 'file' | 'instance'
+  /**
+   * Name the file is remembered by; not needed when the file carries one under catalog.
+   */
+  name?: string
+  /**
+   * Name of the file, which it is remembered by when nothing else names it.
+   */
+  file?: string
+  /**
+   * With merge: further catalogs of other names. The answer then is all of them as one, in one line of JSON.
+   *
+   * @maxItems 1000
+   */
+  others?: NamedCatalog[]
 }
 /**
  * Body of POST /api/change-sets.

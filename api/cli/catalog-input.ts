@@ -4,6 +4,7 @@ import { basename, dirname, join, normalize } from 'node:path'
 import {
   type CatalogText,
   type Composed,
+  type ComposeInput,
   compose,
   isFolder,
   needsComposing,
@@ -67,9 +68,14 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
     shown: shownPaths(paths),
     texts: { ...first!, ...(others.length ? { others } : {}) },
     composed,
-    placed: (problem) => ({ ...problem, ...composed.locate(pathOf(composed, problem)) }),
+    placed: placedIn(composed),
   }
 }
+
+/** What is told of texts that were put together, with the places of their files. */
+export const placedIn =
+  (composed: Composed): CatalogInput['placed'] =>
+  (told) => ({ ...told, ...composed.locate(pathOf(composed, told)) })
 
 function oneFile(path: string, yaml: string, { name }: InputFlags): CatalogInput {
   const file = path === STANDARD ? {} : { file: basename(path) }
@@ -82,11 +88,16 @@ function oneFile(path: string, yaml: string, { name }: InputFlags): CatalogInput
 }
 
 /** Everything that is given, put together, with its problems. @throws CliError 65, 66 */
-export async function composeInput(
+export async function composeInput(io: Io, paths: readonly string[], flags: InputFlags): Promise<Composed> {
+  return compose(await givenTexts(io, paths, flags))
+}
+
+/** The texts that are given, before they are put together. @throws CliError 65, 66 */
+export async function givenTexts(
   io: Io,
   paths: readonly string[],
   { env, name }: InputFlags,
-): Promise<Composed> {
+): Promise<ComposeInput> {
   const given = paths.length ? paths : ['.']
   const roots: Root[] = []
   for (const path of given) {
@@ -98,7 +109,7 @@ export async function composeInput(
   }
   const isFile = env !== undefined && /[/\\]|\.ya?ml$/i.test(env)
   const overlays: CatalogText[] = isFile ? unreadable(() => readPath(env)) : []
-  return compose({ roots, read: readIncluded, environment: isFile ? null : (env ?? null), overlays })
+  return { roots, read: readIncluded, environment: isFile ? null : (env ?? null), overlays }
 }
 
 function unreadable<T>(read: () => T): T {
@@ -115,14 +126,24 @@ const shownPaths = (paths: readonly string[]): string =>
 
 /** The path of a problem in what was put together: as its words say, and as precisely as its column does. */
 function pathOf({ owned }: Composed, { path, file, line, column = 1 }: Placed): (string | number)[] {
+  const at = Math.max(
+    0,
+    owned.findIndex(({ name }) => name === file),
+  )
+  const text = owned[at]?.text
+  const within = text === undefined || line !== 1 ? [] : pathAtOffset(text, column - 1)
   // A conflict names its field within the part: only its column says where that is.
-  const steps = path === '' || path.startsWith('/') ? [] : stepsOf(path)
-  const text = (owned.find(({ name }) => name === file) ?? owned[0])?.text
-  const isField = path.startsWith('/')
-  if ((steps.length < 2 && !isField) || text === undefined || line !== 1) return steps
-  if (isField) return pathAtOffset(text, column - 1)
-  const inner = pathAtOffset(text, column - 1).slice(2)
-  return inner.length > steps.length - 2 ? [...steps.slice(0, 2), ...inner] : steps
+  if (path === '' || path.startsWith('/')) {
+    const [section, index = 0, ...inner] = within
+    if (section === undefined) return []
+    const before = owned.slice(0, at).map((one) => JSON.parse(one.text) as Record<string, unknown[]>)
+    const skipped = before.reduce((sum, one) => sum + (one[section]?.length ?? 0), 0)
+    return [section, Number(index) + skipped, ...inner]
+  }
+  const steps = stepsOf(path)
+  return steps.length >= 2 && within.length > steps.length
+    ? [...steps.slice(0, 2), ...within.slice(2)]
+    : steps
 }
 
 /** triggers[2].sources as steps. */

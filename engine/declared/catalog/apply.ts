@@ -44,7 +44,7 @@ import {
   sparedBy,
 } from './texts.ts'
 
-const CHECK: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
+export const CHECK: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
 
 /** Every problem of a file, and the plan when it has one. @param compares as of CatalogFiles.check. */
 export function checkFile(
@@ -83,7 +83,7 @@ export function checkFile(
 /** With what a file is merged; null: it is applied as it is. */
 type MergingOf = Pick<MergeOf, 'base' | 'ours'> | null
 
-const mergingOf = (
+export const mergingOf = (
   { merge: isMerge, ours }: Pick<CatalogCheck, 'merge' | 'ours'>,
   remembered: readonly RememberedFile[],
   files: readonly KeptText[],
@@ -101,7 +101,7 @@ interface StagingOf extends StageOf {
 }
 
 /** How texts are staged; of a merge it says what the two sides differ in. */
-function stagingOf(
+export function stagingOf(
   declared: Declared,
   catalog: Catalog,
   { compares, merging, ...how }: StagingOf,
@@ -234,7 +234,7 @@ function requireApproved(body: CatalogImport, fingerprint: string, plan: Catalog
 }
 
 /** @throws SvcError conflict with every field that file and instance both changed */
-function refuseConflicting(conflicts: readonly MergeConflict[]): void {
+export function refuseConflicting(conflicts: readonly MergeConflict[]): void {
   const [first] = conflicts
   if (!first) return
   const more = conflicts.length > 1 ? ` and ${conflicts.length - 1} more were` : ' was'
