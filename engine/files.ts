@@ -4,6 +4,7 @@
  */
 export {
   type Composed,
+  type ComposeInput,
   compose,
   needsComposing,
   type Root,
@@ -11,3 +12,4 @@ export {
 export { isFolder, readIncluded, readPath, rootOf, UnreadablePath } from './gitops/folder.ts'
 export { pathOfProblem } from './gitops/json-path.ts'
 export type { CatalogText } from './gitops/nodes.ts'
+export { type PulledFile, pullInto } from './gitops/pull.ts'

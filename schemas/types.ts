@@ -3138,6 +3138,14 @@ export interface CatalogChecked {
    */
   name: string
   backtest?: PlanBacktest
+  /**
+   * With merge: fields that file (mine) and instance (theirs) both changed; with one nothing is planned.
+   */
+  conflicts?: MergeConflict[]
+  /**
+   * With merge: fields that were changed by hand and stay as the instance has them, 200 at most.
+   */
+  kept?: MergeConflict[]
 }
 /**
  * A problem in a catalog file.
@@ -3500,6 +3508,55 @@ export interface WeeklyRange {
    * Upper end of the range.
    */
   high: number
+}
+/**
+ * A field two writers changed.
+ */
+export interface MergeConflict {
+  /**
+   * Kind of object.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Object.
+   */
+  name: string
+  /**
+   * Field (RFC 6901 pointer).
+   */
+  path: string
+  /**
+   * As both saw it; null: not set.
+   */
+  base: unknown
+  /**
+   * As this writer wants it; null: not set.
+   */
+  mine: unknown
+  /**
+   * As it is now; null: not set.
+   */
+  theirs: unknown
+  /**
+   * Line of the catalog file that says it, from 1.
+   */
+  line?: number
+  /**
+   * Column, from 1.
+   */
+  column?: number
+  /**
+   * Line of the end.
+   */
+  end_line?: number
+  /**
+   * Column of the end.
+   */
+  end_column?: number
+  /**
+   * Of several catalogs, the name of the one that says it; of a command over files, the path of the file.
+   */
+  file?: string
 }
 /**
  * A commit of the repository that the catalog is synced with.
@@ -3924,6 +3981,10 @@ export interface CatalogImported {
    * Fingerprint of the plan.
    */
   fingerprint: string
+  /**
+   * With merge: fields that were changed by hand and stay as the instance has them, 200 at most.
+   */
+  kept?: MergeConflict[]
 }
 /**
  * A key just made, with its secret: the only time it is shown.
@@ -5874,35 +5935,6 @@ export interface DraftProblem {
    * What is wrong, and the rule.
    */
   message: string
-}
-/**
- * A field two writers changed.
- */
-export interface MergeConflict {
-  /**
-   * Kind of object.
-   */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
-  /**
-   * Object.
-   */
-  name: string
-  /**
-   * Field (RFC 6901 pointer).
-   */
-  path: string
-  /**
-   * As both saw it; null: not set.
-   */
-  base: unknown
-  /**
-   * As this writer wants it; null: not set.
-   */
-  mine: unknown
-  /**
-   * As it is now; null: not set.
-   */
-  theirs: unknown
 }
 /**
  * A project as a graph: a projection of its parts and wiring.
@@ -16371,6 +16403,14 @@ export interface CatalogCheck {
    * Beside the plan, what the change would have done over stored events so far back.
    */
   backtest?: string
+  /**
+   * Keep what was changed by hand since the file was last applied: file, instance and what was applied are merged by field.
+   */
+  merge?: boolean
+  /**
+   * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
+   */
+  ours?: 'file' | 'instance'
 }
 /**
  * Body of POST /api/catalog/import.
@@ -16426,6 +16466,14 @@ export interface CatalogImport {
    * @maxItems 1000
    */
   others?: NamedCatalog[]
+  /**
+   * Keep what was changed by hand since the file was last applied: file, instance and what was applied are merged by field.
+   */
+  merge?: boolean
+  /**
+   * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
+   */
+  ours?: 'file' | 'instance'
 }
 /**
  * Body of POST /api/catalog/export: a file whose comments and order are kept.
@@ -16435,6 +16483,28 @@ export interface CatalogPatch {
    * The catalog file to bring up to date.
    */
   yaml: string
+  /**
+   * Only what was changed by hand since the file was last applied; what the file changed since stays. Fields that both changed are a conflict (409).
+   */
+  merge?: boolean
+  /**
+   * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
+   */
+  ours?: 'file' | 'instance'
+  /**
+   * Name the file is remembered by; not needed when the file carries one under catalog.
+   */
+  name?: string
+  /**
+   * Name of the file, which it is remembered by when nothing else names it.
+   */
+  file?: string
+  /**
+   * With merge: further catalogs of other names. The answer then is all of them as one, in one line of JSON.
+   *
+   * @maxItems 1000
+   */
+  others?: NamedCatalog[]
 }
 /**
  * Body of POST /api/catalog/sync.

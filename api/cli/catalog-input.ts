@@ -4,6 +4,7 @@ import { basename, dirname, join, normalize } from 'node:path'
 import {
   type CatalogText,
   type Composed,
+  type ComposeInput,
   compose,
   isFolder,
   needsComposing,
@@ -27,6 +28,11 @@ export interface InputFlags {
   name?: string
 }
 
+/** What a place of the given texts is told with. */
+type Placed = Partial<Pick<CatalogProblem, 'file' | 'line' | 'column' | 'end_line' | 'end_column'>> & {
+  path: string
+}
+
 export interface CatalogInput {
   /** What it is called in sentences. */
   shown: string
@@ -34,8 +40,8 @@ export interface CatalogInput {
   texts: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>
   /** What was put together; null: one file that is sent as it is. */
   composed: Composed | null
-  /** A problem of the daemon with the file and line that it is about. */
-  placed(problem: CatalogProblem): CatalogProblem
+  /** A problem or a conflict of the daemon with the file and line that it is about. */
+  placed<T extends Placed>(told: T): T
 }
 
 /**
@@ -62,9 +68,14 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
     shown: shownPaths(paths),
     texts: { ...first!, ...(others.length ? { others } : {}) },
     composed,
-    placed: (problem) => ({ ...problem, ...composed.locate(pathOfProblem(composed, problem)) }),
+    placed: placedIn(composed),
   }
 }
+
+/** What is told of texts that were put together, with the places of their files. */
+export const placedIn =
+  (composed: Composed): CatalogInput['placed'] =>
+  (told) => ({ ...told, ...composed.locate(pathOfProblem(composed, told)) })
 
 function oneFile(path: string, yaml: string, { name }: InputFlags): CatalogInput {
   const file = path === STANDARD ? {} : { file: basename(path) }
@@ -77,11 +88,16 @@ function oneFile(path: string, yaml: string, { name }: InputFlags): CatalogInput
 }
 
 /** Everything that is given, put together, with its problems. @throws CliError 65, 66 */
-export async function composeInput(
+export async function composeInput(io: Io, paths: readonly string[], flags: InputFlags): Promise<Composed> {
+  return compose(await givenTexts(io, paths, flags))
+}
+
+/** The texts that are given, before they are put together. @throws CliError 65, 66 */
+export async function givenTexts(
   io: Io,
   paths: readonly string[],
   { env, name }: InputFlags,
-): Promise<Composed> {
+): Promise<ComposeInput> {
   const given = paths.length ? paths : ['.']
   const roots: Root[] = []
   for (const path of given) {
@@ -93,7 +109,7 @@ export async function composeInput(
   }
   const isFile = env !== undefined && /[/\\]|\.ya?ml$/i.test(env)
   const overlays: CatalogText[] = isFile ? unreadable(() => readPath(env)) : []
-  return compose({ roots, read: readIncluded, environment: isFile ? null : (env ?? null), overlays })
+  return { roots, read: readIncluded, environment: isFile ? null : (env ?? null), overlays }
 }
 
 function unreadable<T>(read: () => T): T {
@@ -120,6 +136,8 @@ export function withPlaces(
   return {
     ...checked,
     problems: [...strict, ...checked.problems.map(placed)],
+    ...(checked.conflicts ? { conflicts: checked.conflicts.map(placed) } : {}),
+    ...(checked.kept ? { kept: checked.kept.map(placed) } : {}),
     warnings: [...(isStrict ? [] : seen), ...checked.warnings.map(placed)],
   }
 }

@@ -1,7 +1,7 @@
 /** Problems, warnings and drift of catalog files on a terminal. */
-import type { CatalogDrift, CatalogProblem } from '../../schemas/types.ts'
+import type { CatalogDrift, CatalogProblem, MergeConflict } from '../../schemas/types.ts'
 import { CliError, EXIT } from './exit.ts'
-import { kindName } from './field-text.ts'
+import { keptLines, kindName, mergeLines } from './field-text.ts'
 import { planText } from './plan-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
@@ -17,6 +17,27 @@ export function problemsError(file: string, problems: readonly CatalogProblem[])
     EXIT.data,
     { problems },
   )
+}
+
+/** Fields that the files and the instance both changed: each with its place and all three values. */
+export function conflictsError(given: string, conflicts: readonly MergeConflict[]): CliError {
+  const many = conflicts.length === 1 ? '1 field was' : `${conflicts.length} fields were`
+  const lines = conflicts.flatMap(({ file = given, line = 1, column = 1, ...conflict }) => {
+    const [head, ...values] = mergeLines(conflict)
+    return [`${escapeLine(file)}:${line}:${column}: ${head}`, ...values]
+  })
+  return new CliError(
+    `${many} changed in the files and by hand; nothing is applied. --ours file or --ours instance says whose value is taken\n${lines.join('\n')}`,
+    EXIT.data,
+    { conflicts },
+  )
+}
+
+/** Fields that were changed by hand and stay; nothing without any. */
+export function keptText(kept: readonly MergeConflict[]): string {
+  if (kept.length === 0) return ''
+  const lines = kept.flatMap((one) => keptLines(one)).map((line) => `  ${line}\n`)
+  return `changed by hand, and kept:\n${lines.join('')}`
 }
 
 /** Warnings go to standard error, each on its line. */

@@ -50,19 +50,53 @@ function diffLine(io: Painter, { mark, text }: DiffLine): string {
  * What two writers did to one field, for the person whose write was refused.
  * @returns lines: the field, then what it was, what was wanted and what it is now.
  */
-export function conflictLines({ kind, name, path, base, mine, theirs }: MergeConflict): string[] {
+export function conflictLines(conflict: MergeConflict): string[] {
+  return threeLines(conflict, {
+    base: 'was',
+    theirs: 'is now',
+    mine: 'this change wants',
+    others: ['changed by the other', 'changed by this'],
+  })
+}
+
+/** The same of a catalog file and the instance. */
+export const mergeLines = (conflict: MergeConflict): string[] =>
+  threeLines(conflict, {
+    base: 'was applied as',
+    theirs: 'the instance has',
+    mine: 'the file says',
+    others: ['changed by hand', 'changed in the file'],
+  })
+
+/** A field that was changed by hand and stays so. */
+export function keptLines({ kind, name, path, mine, theirs }: MergeConflict): string[] {
+  const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path)}:`
+  if (path === '') return [`${head} ${isUnset(theirs) ? 'deleted' : 'changed'}`]
+  const isBrief = [mine, theirs].every((value) => isUnset(value) || isShort(value))
+  return [isBrief ? `${head} ${valueText(theirs)}, the file says ${valueText(mine)}` : `${head} changed`]
+}
+
+interface ThreeWords {
+  base: string
+  theirs: string
+  mine: string
+  /** Heads of what each side changed, where values are long. */
+  others: readonly [string, string]
+}
+
+function threeLines({ kind, name, path, base, mine, theirs }: MergeConflict, words: ThreeWords): string[] {
   const plain = { colour: false }
   const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path)}:`
   const values = [base, mine, theirs]
   if (values.every((value) => isUnset(value) || isShort(value)))
     return [
       head,
-      `  was ${valueText(base)}, is now ${valueText(theirs)}, this change wants ${valueText(mine)}`,
+      `  ${words.base} ${valueText(base)}, ${words.theirs} ${valueText(theirs)}, ${words.mine} ${valueText(mine)}`,
     ]
   return [
     head,
-    ...valueLines(plain, 'changed by the other', base, theirs).map((line) => `  ${line}`),
-    ...valueLines(plain, 'changed by this', base, mine).map((line) => `  ${line}`),
+    ...valueLines(plain, words.others[0], base, theirs).map((line) => `  ${line}`),
+    ...valueLines(plain, words.others[1], base, mine).map((line) => `  ${line}`),
   ]
 }
 

@@ -13,7 +13,7 @@ const FORM = 1
 /** How a plan is made and applied. */
 export type PlanOptions = Pick<
   CatalogImport,
-  'prune' | 'strict' | 'allow_empty' | 'max_deletions' | 'name' | 'file' | 'others'
+  'prune' | 'strict' | 'allow_empty' | 'max_deletions' | 'name' | 'file' | 'others' | 'merge' | 'ours'
 >
 
 export interface SavedPlan {

@@ -8,6 +8,7 @@ import type {
   AgentWrite,
   CatalogCheck,
   CatalogImport,
+  CatalogPatch,
   ChangeApplied,
   ChangeSetCreate,
   FindingCreate,
@@ -288,7 +289,8 @@ function changeCalls({ declared, catalog }: CallsParts) {
     catalogDrift: async (_asked?: Asked) => catalog.drift(),
     exportCatalog: async (sources?: string[], format: 'yaml' | 'json' = 'yaml', _asked?: Asked) =>
       catalog.render(sources, format),
-    updateCatalogFile: async (yaml: string, _asked?: Asked) => catalog.update(yaml),
+    updateCatalogFile: async (file: string | CatalogPatch, _asked?: Asked) =>
+      catalog.update(typeof file === 'string' ? { yaml: file } : file),
     forgetCatalogFile: async (name: string) => catalog.forget(name),
     checkCatalog: async (body: CatalogCheck, compares = true, _asked?: Asked) =>
       catalog.check(body, compares),

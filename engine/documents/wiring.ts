@@ -218,6 +218,7 @@ function housePartsOfNobody(edit: Edit): void {
  * that still uses the part has the note, so that resuming that one starts it again.
  */
 function handNotesOn(edit: Edit): void {
+  if (edit.saysNotes) return
   for (const { kind, key, stored, doc } of edit.touched()) {
     if (kind !== 'project' || !stored) continue
     const was = documentOf('project', stored.doc).stopped

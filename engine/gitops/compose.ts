@@ -65,6 +65,15 @@ export interface Beside {
   file: string
 }
 
+/** An entry of the catalog with the files that say it. */
+export interface ComposedPart {
+  section: Section
+  identity: string | null
+  owner: string
+  /** Paths: where it is declared, then the files of the environment that change it, each before what wins over it. */
+  files: readonly string[]
+}
+
 export interface Composed {
   /** All that is declared; null with a problem. */
   catalog: Catalog | null
@@ -78,6 +87,8 @@ export interface Composed {
   /** Files of rules of a team's own. */
   rules: Beside[]
   files: readonly CatalogText[]
+  /** In the order in which the sections of `catalog` have their entries. */
+  parts: readonly ComposedPart[]
   /** Whether it is one text that says all by itself, as an instance reads it. */
   isPlain: boolean
   /** Environments that the files have. */
@@ -114,6 +125,7 @@ interface Part {
   owner: Owner
   /** The name that it is told apart by; null: it has none. */
   identity: string | null
+  files: string[]
 }
 
 /** A text that was read. */
@@ -287,7 +299,7 @@ class Composition {
     for (const [section, entry] of this.entriesOf(file)) {
       const identity = entry.kind === 'map' ? identityIn(section, entry) : null
       if (entry.kind !== 'map') this.told.problems.push(problemAt(entry.spot, 'must be a map of fields'))
-      else this.add({ section, entry, owner, identity })
+      else this.add({ section, entry, owner, identity, files: [file.of.path] })
     }
   }
 
@@ -322,8 +334,10 @@ class Composition {
       const identity = identityIn(section, patch)
       const base = identity === null ? undefined : this.known.get(`${section} ${identity}`)
       if (isRemoval(patch)) this.remove(section, identity, base, patch)
-      else if (base) base.entry = patched(base.entry, patch)
-      else this.add({ section, entry: patch, owner, identity })
+      else if (base) {
+        base.entry = patched(base.entry, patch)
+        base.files.push(file.of.path)
+      } else this.add({ section, entry: patch, owner, identity, files: [file.of.path] })
     }
   }
 
@@ -437,6 +451,9 @@ class Composition {
       warnings: inOrder(this.told.warnings),
       ...this.beside,
       files: this.texts,
+      parts: ordered.map(({ section, identity, owner, files }) => ({
+        ...{ section, identity, owner: owner.name, files },
+      })),
       isPlain: this.isPlain && this.files.length === 1,
       environments,
       locate,

@@ -22,16 +22,32 @@ function pathAtOffset(json: string, offset: number): (string | number)[] {
   return stack.flatMap(({ step }) => step ?? [])
 }
 
+/** What was told of a text that was put together: by its words, and where in the text. */
+type ToldOf = Pick<CatalogProblem, 'path'> & Partial<Pick<CatalogProblem, 'file' | 'line' | 'column'>>
+
 /** The path of a problem in what was put together: as its words say, and as precisely as its column does. */
 export function pathOfProblem(
   { owned }: Pick<Composed, 'owned'>,
-  { path, file, line, column }: CatalogProblem,
+  { path, file, line, column = 1 }: ToldOf,
 ): (string | number)[] {
+  const at = Math.max(
+    0,
+    owned.findIndex(({ name }) => name === file),
+  )
+  const text = owned[at]?.text
+  const within = text === undefined || line !== 1 ? [] : pathAtOffset(text, column - 1)
+  // A conflict names its field within the part: only its column says where that is.
+  if (path === '' || path.startsWith('/')) {
+    const [section, index = 0, ...inner] = within
+    if (section === undefined) return []
+    const before = owned.slice(0, at).map((one) => JSON.parse(one.text) as Record<string, unknown[]>)
+    const skipped = before.reduce((sum, one) => sum + (one[section]?.length ?? 0), 0)
+    return [section, Number(index) + skipped, ...inner]
+  }
   const steps = stepsOf(path)
-  const text = (owned.find(({ name }) => name === file) ?? owned[0])?.text
-  if (steps.length < 2 || text === undefined || line !== 1) return steps
-  const inner = pathAtOffset(text, column - 1).slice(2)
-  return inner.length > steps.length - 2 ? [...steps.slice(0, 2), ...inner] : steps
+  return steps.length >= 2 && within.length > steps.length
+    ? [...steps.slice(0, 2), ...within.slice(2)]
+    : steps
 }
 
 /** triggers[2].sources as steps. */

@@ -18,6 +18,9 @@ import type {
 import type { Caller } from '../calls.ts'
 import { fail } from '../errors.ts'
 import type { VariableUse } from '../net/secrets.ts'
+import { equal, escapeKey, isObject, keysOf, merge, valueAt } from './merge.ts'
+
+export { equal } from './merge.ts'
 
 /** A declared object as it is stored now. */
 export interface Stored<D extends Doc = Doc> {
@@ -164,35 +167,9 @@ export type DocumentOf<K extends ChangeKind> = FieldsOf<Documents[K]>
 export const documentOf = <K extends ChangeKind>(_kind: K, doc: Doc): DocumentOf<K> => doc as DocumentOf<K>
 
 /*
- * Differences and three-way merges of JSON documents, field by field. Objects are compared key by
+ * Differences of JSON documents, field by field. Objects are compared key by
  * key; lists and scalars are one field. Fields are named by RFC 6901 pointers.
  */
-
-/** A field that two writers changed from the same base. */
-interface FieldConflict {
-  path: string
-  base: unknown
-  mine: unknown
-  theirs: unknown
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Deep equality of JSON values; the order of keys does not count, the order of a list does. */
-export function equal(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, i) => equal(item, b[i]))
-  if (!isObject(a) || !isObject(b)) return false
-  const keys = Object.keys(a).filter((key) => a[key] !== undefined)
-  return (
-    keys.length === Object.keys(b).filter((key) => b[key] !== undefined).length &&
-    keys.every((key) => equal(a[key], b[key]))
-  )
-}
 
 /** The fields that differ, in the order of `before`, then of `after`. */
 export function differences(before: unknown, after: unknown, path = ''): FieldChange[] {
@@ -208,48 +185,6 @@ export function differences(before: unknown, after: unknown, path = ''): FieldCh
   )
 }
 
-/** Whether a field is a set of entries by name, which is left out when it is empty. */
-type IsSet = (path: string) => boolean
-
-/**
- * What both writers wanted, where they did not change the same field.
- * @returns the merged value, and the fields both changed differently.
- */
-function merge<T>(
-  base: T,
-  mine: T,
-  theirs: T,
-  isSet: IsSet = () => false,
-): { merged: T; conflicts: FieldConflict[] } {
-  const conflicts: FieldConflict[] = []
-  const merged = mergeAt({ base, mine, theirs }, '', isSet, conflicts) as T
-  return { merged, conflicts }
-}
-
-function mergeAt(
-  sides: { base: unknown; mine: unknown; theirs: unknown },
-  path: string,
-  isSet: IsSet,
-  conflicts: FieldConflict[],
-): unknown {
-  if (equal(sides.mine, sides.theirs) || equal(sides.base, sides.mine)) return sides.theirs
-  if (equal(sides.base, sides.theirs)) return sides.mine
-  const none = isSet(path) ? {} : undefined
-  const { base = none, mine = none, theirs = none } = sides
-  if (!isObject(mine) || !isObject(theirs) || !(isObject(base) || base === undefined)) {
-    conflicts.push({ path, ...sides })
-    return theirs
-  }
-  const out: Record<string, unknown> = {}
-  for (const key of keysOf(theirs, mine)) {
-    const inner = { base: base?.[key], mine: mine[key], theirs: theirs[key] }
-    const value = mergeAt(inner, `${path}/${escapeKey(key)}`, isSet, conflicts)
-    if (value !== undefined) out[key] = value
-  }
-  const isLeftOut = sides.mine === undefined || sides.theirs === undefined
-  return isLeftOut && Object.keys(out).length === 0 ? undefined : out
-}
-
 /** A document with a merge patch applied (RFC 7396): null removes a field. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
@@ -260,11 +195,6 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   }
   return out
 }
-
-const keysOf = (a: Fields, b: Fields): string[] => [...new Set([...Object.keys(a), ...Object.keys(b)])]
-
-/** A key as a part of an RFC 6901 pointer. */
-const escapeKey = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /*
  * An edit under way: the declared documents as they would be, on top of those stored. Whoever
@@ -289,6 +219,8 @@ export class Edit {
   private readonly staged = new Map<ChangeKind, Map<string, Staged>>()
   private readonly loaded = new Map<ChangeKind, Map<string, Stored>>()
   readonly conflicts: MergeConflict[] = []
+  /** Whether the edit itself says what each paused project stopped: then no note is handed on. */
+  saysNotes = false
 
   constructor(
     private readonly kinds: Kinds,
@@ -385,26 +317,17 @@ export class Edit {
     // Without a record of then, everything of theirs that differs would be lost: let mine conflict.
     const kindOf = this.kinds[kind]
     const isSet = (path: string) => kindOf.isSet?.(path) ?? false
-    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, stored.doc, isSet)
+    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, stored.doc, { isSet })
     const shown = { base: kindOf.mask(then ?? {}), mine: kindOf.mask(mine), theirs: kindOf.mask(stored.doc) }
     for (const { path } of conflicts)
       this.conflicts.push({
         kind,
         name: stored.name,
         path,
-        base: at(shown.base, path) ?? null,
-        mine: at(shown.mine, path) ?? null,
-        theirs: at(shown.theirs, path) ?? null,
+        base: valueAt(shown.base, path) ?? null,
+        mine: valueAt(shown.mine, path) ?? null,
+        theirs: valueAt(shown.theirs, path) ?? null,
       })
     return merged
   }
-}
-
-/** The value at an RFC 6901 pointer. */
-function at(doc: unknown, pointer: string): unknown {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], doc)
 }

@@ -91,7 +91,7 @@ export const catalog = [
     bodyLimit: FILE_BODY,
     answer: { media: { 'application/yaml': null } },
     summary: 'A given file brought up to date, its comments and order kept',
-    run: (engine, { body }) => engine.updateCatalogFile(body.yaml),
+    run: (engine, { body }) => engine.updateCatalogFile(body),
   }),
   operation({
     id: 'checkCatalog',

@@ -1,9 +1,9 @@
 /** `svc catalog plan` and `svc catalog apply`: what was shown, or reviewed in a saved plan, is what is done. */
 import { isFolder } from '../../../engine/files.ts'
-import type { CatalogChecked, CatalogProblem, ChangePlan } from '../../../schemas/types.ts'
+import type { CatalogChecked, CatalogProblem, ChangePlan, MergeConflict } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { type CatalogInput, type InputFlags, readInput, withPlaces } from '../catalog-input.ts'
-import { problemsError, tellWarnings } from '../catalog-text.ts'
+import { conflictsError, keptText, problemsError, tellWarnings } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
 import { clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -21,6 +21,8 @@ export interface PlanFlags extends ClientFlags, JsonFlag, InputFlags {
   strict?: boolean
   allowEmpty?: boolean
   maxDeletions?: string
+  merge?: boolean
+  ours?: 'file' | 'instance'
 }
 
 /** What the flags say of a plan. @throws CliError 64 */
@@ -28,12 +30,16 @@ function optionsOf({ yaml: _yaml, ...texts }: CatalogInput['texts'], flags: Plan
   const { maxDeletions } = flags
   if (maxDeletions !== undefined && !/^\d{1,6}$/.test(maxDeletions))
     throw usageError('--max-deletions must be a number from 0 to 999999')
+  if (flags.ours !== undefined && !flags.merge)
+    throw usageError('--ours needs --merge: without it the files are applied as they are')
   return {
     ...texts,
     ...(flags.prune ? { prune: true } : {}),
     ...(flags.strict ? { strict: true } : {}),
     ...(flags.allowEmpty ? { allow_empty: true } : {}),
     ...(maxDeletions === undefined ? {} : { max_deletions: Number(maxDeletions) }),
+    ...(flags.merge ? { merge: true } : {}),
+    ...(flags.ours === undefined ? {} : { ours: flags.ours }),
   }
 }
 
@@ -63,6 +69,7 @@ export async function planCatalog(io: Io, paths: readonly string[], flags: Plann
   if (flags.json) printJson(io, JSON.stringify(checked))
   else if (flags.markdown) showMarkdown(io, file, checked)
   else show(isSavedOut ? { ...io, out: io.err } : io, file, checked)
+  if (checked.conflicts?.length) throw conflictsError(file, checked.conflicts)
   if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
   if (flags.out !== undefined) {
     writeText(io, flags.out, savedPlanText(file, yaml, options, checked))
@@ -79,6 +86,7 @@ async function planOffline(
   flags: PlanningFlags,
   base: readonly string[],
 ): Promise<void> {
+  if (flags.merge) throw usageError('--merge needs an instance: between files nothing was changed by hand')
   if (flags.out !== undefined)
     throw usageError('a plan against files is of no instance, and cannot be saved to be applied')
   const [file = '.'] = paths
@@ -90,8 +98,9 @@ async function planOffline(
   if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
 }
 
-function show(io: Io, file: string, { plan, warnings, backtest }: CatalogChecked): void {
+function show(io: Io, file: string, { plan, warnings, backtest, kept = [] }: CatalogChecked): void {
   tellWarnings(io, file, warnings)
+  if (plan) io.out(keptText(kept))
   if (plan) io.out(planText(io, plan))
   if (backtest) io.out(`\n${planBacktestText(io, backtest)}`)
 }
@@ -122,6 +131,7 @@ export async function applyCatalog(io: Io, paths: readonly string[], flags: Appl
   if (!flags.json) show(io, file, checked)
   // Standard output is for the JSON of what was done, but nobody is asked about what they cannot see.
   else if (asks) io.err(planText({ colour: false }, plan))
+  if (checked.conflicts?.length) throw conflictsError(file, checked.conflicts)
   if (!plan || problems.length) throw problemsError(file, problems)
   if (asks && !(await io.confirm('Apply this?')))
     throw new CliError('not applied; --yes applies without asking')
@@ -135,7 +145,8 @@ async function* again(text: string): AsyncGenerator<Uint8Array> {
 
 /** What was reviewed needs no second yes. */
 async function applySaved(io: Io, file: string, saved: SavedPlan, flags: ApplyFlags): Promise<void> {
-  const given = [flags.prune, flags.strict, flags.allowEmpty, flags.maxDeletions, flags.name, flags.env]
+  const { prune, strict, allowEmpty, maxDeletions, name, env, merge, ours } = flags
+  const given = [prune, strict, allowEmpty, maxDeletions, name, env, merge, ours]
   if (given.some((flag) => flag !== undefined))
     throw usageError(
       `${file} is a saved plan, and is applied as it was made: give its options to "svc catalog plan"`,
@@ -157,7 +168,8 @@ async function importPlan(
     body: { ...body, ...(flags.why ? { why: flags.why } : {}) },
   })
   if (answer.status < 200 || answer.status >= 300) {
-    const { problems, plan } = problemOf(answer.text)
+    const { problems, plan, conflicts } = problemOf(answer.text)
+    if (Array.isArray(conflicts)) throw conflictsError(file, (conflicts as MergeConflict[]).map(placed))
     if (answer.status === 409 && plan) throw otherPlan(plan as ChangePlan, answer.text)
     if (Array.isArray(problems)) throw problemsError(file, (problems as CatalogProblem[]).map(placed))
     throw client.refusal(answer)

@@ -18,6 +18,7 @@ import {
   type PlanningFlags,
   planCatalog,
 } from './catalog-plan.ts'
+import { type PullFlags, pullCatalog } from './catalog-pull.ts'
 import { syncing } from './catalog-sync.ts'
 import { type TestFlags, testCatalog } from './catalog-test.ts'
 
@@ -36,6 +37,7 @@ export function catalogCommand(io: Io): Command {
     planning,
     applying,
     syncing,
+    pulling,
     drifting,
     forgetting,
     describing,
@@ -118,6 +120,16 @@ const applying = (io: Io): Command =>
     .option('--why <text>', 'why, for the change history')
     .action((paths: string[], flags: ApplyFlags) => applyCatalog(io, paths, flags))
 
+const pulling = (io: Io): Command =>
+  clientCommand('pull', 'Write what was changed by hand in the instance into the files that say it')
+    .argument('[paths...]', 'catalog files and folders (.)')
+    .addOption(environmentOption())
+    .addOption(oursOption('whose value a field gets that both changed'))
+    .option('--dry-run', 'only show what would be written, as a diff; exits with 2 when there is something')
+    .option('--force', 'also over edits that are not committed')
+    .option('--name <name>', 'the name the files are remembered by, when they carry none')
+    .action((paths: string[], flags: PullFlags) => pullCatalog(io, paths, flags))
+
 const drifting = (io: Io): Command =>
   clientCommand('drift', 'Show how the instance differs from the files that were imported')
     .argument('[paths...]', 'only what these files and folders were applied as')
@@ -145,6 +157,8 @@ const PATHS = 'catalog files and folders (.); - is standard input'
 const environmentOption = (): Option =>
   new Option('--env <name>', 'with the files of this environment; or a file of one')
 
+const oursOption = (does: string): Option => new Option('--ours <side>', does).choices(['file', 'instance'])
+
 const formatOption = (): Option =>
   new Option('--format <form>', 'how findings are told').choices(FORMATS).default('text')
 
@@ -156,6 +170,8 @@ function planOptions(command: Command): Command {
     .option('--max-deletions <n>', 'refuse to delete more objects than this (10)')
     .option('--allow-empty', 'let an empty file with --prune delete everything')
     .option('--strict', 'warnings are problems, too')
+    .option('--merge', 'keep what was changed by hand since the files were last applied')
+    .addOption(oursOption('with --merge: whose value a field gets that both changed'))
     .option('--name <name>', 'remember the file by this name, when it carries none (its file name)')
 }
 

@@ -5,7 +5,7 @@
 import type { Catalog } from '../../../schemas/types.ts'
 import { equal } from '../../model/documents.ts'
 import { Edit, inFlow, type Place } from './edit.ts'
-import { type Reading, readTree } from './read.ts'
+import { isCompact, type Reading, readTree } from './read.ts'
 import {
   type Entry,
   entryLines,
@@ -41,12 +41,38 @@ export function updateCatalog(
   if (!reading.said) return renderCatalog(catalog)
   const target = targetOf(reading.said, catalog, same)
   if (reading.catalog && equal(reading.catalog, target)) return text
+  // A text that nobody wrote has no form to keep.
+  if (isCompact(text)) return JSON.stringify({ ...besideIn(text), ...target })
   for (const isCoarse of [false, true]) {
     const updated = edited(text, reading, target, isCoarse)
     if (equal(readTree(updated).said, target)) return updated
   }
   // What the file says matters more than its form, should YAML know a form that is not met above.
   return `${reading.name === null ? '' : `${NAME_KEY}: ${reading.name}\n\n`}${renderCatalog(target)}`
+}
+
+/** What a compact text has beside its sections. */
+function besideIn(text: string): Record<string, unknown> {
+  const all = Object.entries(JSON.parse(text) as Record<string, unknown>)
+  return Object.fromEntries(all.filter(([key]) => KEPT_KEYS.includes(key)))
+}
+
+/**
+ * Brings a text that is one map of fields, such as a file of one part, to say other fields: what stays stays to the byte.
+ * @param fields in the order that new ones are written in
+ * @returns null where its form cannot be kept
+ */
+export function updateFields(text: string, fields: Record<string, unknown>): string | null {
+  const { root, values } = readTree(text)
+  if (root?.kind !== 'map' || !values || values.flaws.length) return null
+  for (const isCoarse of [false, true]) {
+    const splices = new Splices(text)
+    const edit = new Edit(splices, root, values, layoutOf(root, splices), isCoarse)
+    if (!edit.maps.edit(root, fields)) return null
+    const updated = splices.apply()
+    if (equal(readTree(updated).values?.value, fields)) return updated
+  }
+  return null
 }
 
 function edited(text: string, { root, values }: Reading, target: Catalog, isCoarse: boolean): string {
@@ -283,7 +309,7 @@ function withField(map: Record<string, unknown>, key: string, value: unknown): R
   return rest
 }
 
-export { isCompact, readCatalog, readTree } from './read.ts'
+export { isCompact, type Reading, readCatalog, readTree } from './read.ts'
 export { renderCatalog } from './render.ts'
 /** The catalog file as a document: text in, text out, no database. */
 export { catalogFileSchema } from './shape.ts'

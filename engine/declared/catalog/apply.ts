@@ -8,19 +8,19 @@ import type {
   CatalogImported,
   CatalogProblem,
   ChangePlan,
+  MergeConflict,
 } from '../../../schemas/types.ts'
 import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
-import type { Database } from '../../log/store/handle.ts'
 import { type Edit, kindWord } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
-import { identityOf, NAME_KEY } from '../catalog-text/render.ts'
-import { isCompact, readCatalog, updateCatalog } from '../catalog-text/update.ts'
+import { NAME_KEY } from '../catalog-text/render.ts'
+import { isCompact, updateCatalog } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
 import { mintForNew } from '../source-writes.ts'
 import type { WriteBy } from '../write.ts'
-import { refuse, stageCatalog } from './import.ts'
+import { refuse, type StageOf, stageCatalog } from './import.ts'
 import {
   hiddenAt,
   isPlainAt,
@@ -31,9 +31,20 @@ import {
   textOf,
   withValues,
 } from './import-run.ts'
+import { type Merged, type MergeOf, stageMerged } from './merge.ts'
+import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
+import {
+  appliedLast,
+  contestedIn,
+  type KeptText,
+  ownedByOthers,
+  type ReadText,
+  readTexts,
+  SECTIONS,
+  sparedBy,
+} from './texts.ts'
 
-const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 'skills'] as const
-const CHECK: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
+export const CHECK: WriteBy = { caller: { id: 'check', name: 'check' }, origin: 'catalog' }
 
 /** Every problem of a file, and the plan when it has one. @param compares as of CatalogFiles.check. */
 export function checkFile(
@@ -54,11 +65,14 @@ export function checkFile(
   const owned = ownedByOthers(remembered, files)
   const contested = contestedIn(catalog, files, owned, locate)
   if (contested.length) return { ...nothing, warnings, problems: contested }
+  const merging = mergingOf(body, remembered, files)
   try {
-    const stage = stagingOf(declared, catalog, { prune, locate, compares, spared: sparedBy(files, owned) })
-    const { plan, basis } = declared.changes.commit(CHECK, stage, true)
+    const how = { prune, locate, compares, spared: sparedBy(files, owned), merging }
+    const { plan, basis, result } = declared.changes.commit(CHECK, stagingOf(declared, catalog, how), true)
+    if (result?.conflicts.length) return { ...nothing, problems: [], warnings, ...result }
     const fingerprint = fingerprintOf(body, prune, plan, basis)
-    return { problems: guardProblems(plan, catalog, body, locate), warnings, plan, fingerprint, name }
+    const found = guardProblems(plan, catalog, body, locate)
+    return { problems: found, warnings, plan, fingerprint, name, ...(result ?? {}) }
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
@@ -66,12 +80,32 @@ export function checkFile(
   }
 }
 
-/** How texts are staged. @param compares as of CatalogFiles.check. */
-function stagingOf(
+/** With what a file is merged; null: it is applied as it is. */
+type MergingOf = Pick<MergeOf, 'base' | 'ours'> | null
+
+export const mergingOf = (
+  { merge: isMerge, ours }: Pick<CatalogCheck, 'merge' | 'ours'>,
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): MergingOf => {
+  if (!isMerge && ours !== undefined)
+    fail('invalid', 'ours needs merge: without it the file is applied as it is', { field: 'ours' })
+  return isMerge ? { base: appliedLast(remembered, files), ours } : null
+}
+
+interface StagingOf extends StageOf {
+  spared: ReadonlySet<string>
+  /** As of CatalogFiles.check. */
+  compares: boolean
+  merging: MergingOf
+}
+
+/** How texts are staged; of a merge it says what the two sides differ in. */
+export function stagingOf(
   declared: Declared,
   catalog: Catalog,
-  { compares, ...how }: Parameters<typeof stageCatalog>[3] & { compares: boolean },
-): (edit: Edit) => void {
+  { compares, merging, ...how }: StagingOf,
+): (edit: Edit) => Merged | null {
   // A value of its own for each, so that the plan says nothing about the one that is stored.
   const staged = compares
     ? catalog
@@ -79,20 +113,29 @@ function stagingOf(
         catalog,
         plainOnes(catalog, declared.templates, () => randomUUID()),
       )
-  return (edit) => stageCatalog(declared, edit, staged, how)
+  return (edit) => {
+    if (merging) return stageMerged(declared, edit, { ...merging, ...how, wanted: staged })
+    stageCatalog(declared, edit, staged, how)
+    return null
+  }
 }
 
 /** The same of texts, for who plans more than their fields. @throws SvcError invalid with every problem of the texts themselves */
 export function stagingOfFile(
   declared: Declared,
-  { prune = false, ...body }: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others' | 'prune'>,
+  {
+    prune = false,
+    ...body
+  }: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others' | 'prune' | 'merge' | 'ours'>,
   compares: boolean,
 ): (edit: Edit) => void {
   const { catalog, problems, locate, files } = readTexts(body)
   refuse(problems)
-  const owned = ownedByOthers(rememberedFiles(declared.store.db).all(), files)
+  const remembered = rememberedFiles(declared.store.db).all()
+  const owned = ownedByOthers(remembered, files)
   refuse(contestedIn(catalog!, files, owned, locate))
-  return stagingOf(declared, catalog!, { prune, locate, compares, spared: sparedBy(files, owned) })
+  const merging = mergingOf(body, remembered, files)
+  return stagingOf(declared, catalog!, { prune, locate, compares, spared: sparedBy(files, owned), merging })
 }
 
 /** All that an import takes from the text of a file, read where no events are stored. */
@@ -101,13 +144,6 @@ export interface CatalogRead {
   warnings: CatalogProblem[]
   /** What to remember by which name: its secrets are masked, which an import takes for the stored ones. */
   files: readonly [KeptText, ...KeptText[]]
-}
-
-interface KeptText {
-  name: string
-  text: string
-  /** Whether the text itself carries the name. */
-  carries: boolean
 }
 
 /** Nothing of the store is looked at. @throws SvcError invalid with every problem of the file itself */
@@ -127,122 +163,6 @@ export function readFile(
   })
   const [first, ...others] = files
   return { catalog: catalog!, warnings, files: [kept(first), ...others.map(kept)] }
-}
-
-/** One text of an import, read by itself. */
-interface ReadText extends KeptText {
-  catalog: Catalog | null
-  problems: CatalogProblem[]
-  locate: Locate
-}
-
-/** The texts of an import as one catalog: each section has the entries of the first, then those of the others. */
-function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>): {
-  catalog: Catalog | null
-  problems: CatalogProblem[]
-  locate: Locate
-  files: [ReadText, ...ReadText[]]
-} {
-  const { yaml, others = [] } = body
-  const read = (text: string, as: Pick<CatalogCheck, 'name' | 'file'>): ReadText => {
-    const { catalog, name: carried, problems, locate } = readCatalog(text)
-    return { name: nameOfFile(carried, as), carries: carried !== null, text, catalog, problems, locate }
-  }
-  const first = read(yaml, body)
-  const files: [ReadText, ...ReadText[]] = [first, ...others.map((other) => read(other.yaml, other))]
-  if (files.length === 1) return { ...first, files }
-  const repeated = files.find(({ name }, i) => files.findIndex((file) => file.name === name) !== i)
-  if (repeated) fail('invalid', `others: ${repeated.name} is given twice`, { field: 'others' })
-  const problems = files.flatMap(({ name, problems: own }) => own.map((one) => ({ ...one, file: name })))
-  const catalogs = files.flatMap(({ catalog }) => catalog ?? [])
-  const entriesIn = (catalog: Catalog | null, section: string): unknown[] =>
-    (catalog?.[section as (typeof SECTIONS)[number]] as unknown[] | undefined) ?? []
-  const sections = [...new Set(catalogs.flatMap((catalog) => Object.keys(catalog)))]
-  const locate: Locate = ([section, index, ...rest]) => {
-    let at = Number(index)
-    for (const { catalog, locate: inner, name } of files) {
-      const { length } = entriesIn(catalog, String(section))
-      if (section !== undefined && at < length) return { ...inner([section, at, ...rest]), file: name }
-      at -= length
-    }
-    return { ...first.locate([]), file: first.name }
-  }
-  const whole = Object.fromEntries(
-    sections.map((section) => [section, files.flatMap(({ catalog }) => entriesIn(catalog, section))]),
-  ) as Catalog
-  return {
-    catalog: problems.length ? null : whole,
-    problems: problems.length ? problems : twiceIn(whole, locate),
-    locate,
-    files,
-  }
-}
-
-/** Parts that two of several texts name. */
-function twiceIn(catalog: Catalog, locate: Locate): CatalogProblem[] {
-  return Object.entries(catalog).flatMap(([section, entries]) => {
-    const first = new Map<string, number>()
-    return (entries as unknown[]).flatMap((entry, i) => {
-      const identity = identityOf(section as (typeof SECTIONS)[number], entry)
-      const other = identity === null ? undefined : first.get(identity)
-      if (identity === null) return []
-      if (other === undefined) {
-        first.set(identity, i)
-        return []
-      }
-      const { file, line, column } = locate([section, other])
-      const message = `is already defined at ${file}:${line}:${column}: one catalog can own it`
-      return [{ ...locate([section, i]), path: textOf([section, i]), message }]
-    })
-  })
-}
-
-/* Who owns which part: a catalog that carries its name owns what it declares. */
-
-/** @returns the parts and projects of the other catalogs that carry their name, with the place of each */
-function ownedByOthers(
-  remembered: readonly RememberedFile[],
-  files: readonly KeptText[],
-): Map<string, string> {
-  const owned = new Map<string, string>()
-  for (const { name, text } of remembered) {
-    if (files.some((file) => file.name === name) || !/^["{\s]*catalog"?\s*:/m.test(text)) continue
-    const { catalog, name: carried, locate } = readCatalog(text)
-    if (!catalog || carried === null) continue
-    const hasLines = !isCompact(text)
-    for (const section of SECTIONS)
-      for (const [i, entry] of ((catalog[section] ?? []) as { name?: string }[]).entries()) {
-        if (entry.name === undefined) continue
-        // Of several files that were put together the lines are not known here.
-        const { line, column } = hasLines ? locate([section, i]) : { line: 0, column: 0 }
-        owned.set(`${section}:${entry.name}`, hasLines ? `${name}:${line}:${column}` : name)
-      }
-  }
-  return owned
-}
-
-/** What pruning leaves: a catalog without a name speaks for the whole instance. */
-const sparedBy = (files: readonly KeptText[], owned: ReadonlyMap<string, string>): ReadonlySet<string> =>
-  new Set(files.some(({ carries }) => carries) ? owned.keys() : [])
-
-/** Parts of a catalog that carries its name which another owns. */
-function contestedIn(
-  catalog: Catalog,
-  files: readonly KeptText[],
-  owned: ReadonlyMap<string, string>,
-  locate: Locate,
-): CatalogProblem[] {
-  if (owned.size === 0 || !files.some(({ carries }) => carries)) return []
-  return SECTIONS.flatMap((section) =>
-    ((catalog[section] ?? []) as { name?: string }[]).flatMap(({ name }, i) => {
-      const owner = name === undefined ? undefined : owned.get(`${section}:${name}`)
-      if (owner === undefined) return []
-      const [other, ...place] = owner.split(':')
-      const at = place.length ? ` (${owner})` : ''
-      const message = `${name} belongs to the catalog ${other}${at}: take it out of one of the two, or give the other up by "svc catalog forget ${other}"`
-      return [{ ...locate([section, i]), path: textOf([section, i, 'name']), message }]
-    }),
-  )
 }
 
 /**
@@ -274,8 +194,14 @@ export function importFile(
     requireApproved(body, fingerprint, plan)
     refuseGuards(guardProblems(plan, catalog, body, locate), plan)
   }
-  const stage = (edit: Edit) => stageCatalog(declared, edit, catalog, { prune, locate, spared })
-  const { plan, changeSet } = declared.changes.commit(
+  const merging = mergingOf(body, files.all(), kept)
+  const staging = stagingOf(declared, catalog, { prune, locate, spared, merging, compares: true })
+  const stage = (edit: Edit): Merged | null => {
+    const merged = staging(edit)
+    if (merged) refuseConflicting(merged.conflicts)
+    return merged
+  }
+  const { plan, changeSet, result } = declared.changes.commit(
     { ...by, why: body.why ?? by.why },
     stage,
     dryRun,
@@ -292,6 +218,7 @@ export function importFile(
     fingerprint,
     name: kept[0].name,
     warnings,
+    ...(result ? { kept: result.kept } : {}),
     ...keys,
     ...counts,
   }
@@ -303,6 +230,18 @@ function requireApproved(body: CatalogImport, fingerprint: string, plan: Catalog
     'conflict',
     'nothing was applied: since that plan was made the instance, the file or what is done with it changed, and this is another plan',
     { plan, fingerprint },
+  )
+}
+
+/** @throws SvcError conflict with every field that file and instance both changed */
+export function refuseConflicting(conflicts: readonly MergeConflict[]): void {
+  const [first] = conflicts
+  if (!first) return
+  const more = conflicts.length > 1 ? ` and ${conflicts.length - 1} more were` : ' was'
+  fail(
+    'conflict',
+    `nothing was applied: ${kindWord(first.kind)} ${first.name}, ${first.path || 'it'}${more} changed in the file and by hand; ours (--ours file or instance) says whose value is taken`,
+    { conflicts: [...conflicts] },
   )
 }
 
@@ -348,7 +287,7 @@ function countsOf(catalog: Catalog) {
  * @returns 64 hex digits
  */
 function fingerprintOf(
-  { yaml, others }: Pick<CatalogCheck, 'yaml' | 'others'>,
+  { yaml, others, merge: isMerge, ours }: Pick<CatalogCheck, 'yaml' | 'others' | 'merge' | 'ours'>,
   prune: boolean,
   plan: ChangePlan,
   basis: readonly string[],
@@ -357,7 +296,13 @@ function fingerprintOf(
     .filter(({ action }) => action !== 'none')
     .map(({ action, kind, name, fields }) => [action, kind, name, fields])
   return createHash('sha256')
-    .update(JSON.stringify([yaml, prune, changes, basis, ...(others?.length ? [others] : [])]))
+    .update(
+      JSON.stringify([
+        ...[yaml, prune, changes, basis],
+        ...(others?.length ? [others] : []),
+        ...(isMerge ? [{ merge: ours ?? null }] : []),
+      ]),
+    )
     .digest('hex')
 }
 
@@ -453,68 +398,3 @@ function notCompared(places: readonly SecretPlace[], locate: Locate): CatalogPro
 /** Whether a file declares nothing at all. */
 const isEmptyCatalog = (catalog: Catalog): boolean =>
   Object.values(catalog).every((entries) => !Array.isArray(entries) || entries.length === 0)
-
-/* The catalog files that were imported, each by its own name, as text without secrets. */
-
-/** A file that is named by nothing else. */
-const UNNAMED = 'catalog'
-const NAME_MAX = 64
-
-export interface RememberedFile {
-  name: string
-  /** Without the secrets it may have held. */
-  text: string
-  /** Epoch ms. */
-  imported_at: number
-}
-
-export interface RememberedFiles {
-  keep(name: string, text: string, at: number): void
-  /** By name. */
-  all(): RememberedFile[]
-  /** The one imported last. */
-  newest(): RememberedFile | undefined
-  /** @throws SvcError not_found */
-  forget(name: string): void
-}
-
-export function rememberedFiles(db: Database): RememberedFiles {
-  // A replaced row gets a new rowid, so that the newest is the last whatever the clock says.
-  const keep = db.prepare('INSERT OR REPLACE INTO catalog_files (name, text, imported_at) VALUES (?, ?, ?)')
-  const all = db.prepare<[], RememberedFile>(
-    'SELECT name, text, imported_at FROM catalog_files ORDER BY name',
-  )
-  const newest = db.prepare<[], RememberedFile>(
-    'SELECT name, text, imported_at FROM catalog_files ORDER BY rowid DESC LIMIT 1',
-  )
-  const forget = db.prepare('DELETE FROM catalog_files WHERE name = ?')
-  return {
-    keep: (name, text, at) => void keep.run(name, text, at),
-    all: () => all.all(),
-    newest: () => newest.get(),
-    forget: (name) => {
-      if (forget.run(name).changes === 0)
-        fail('not_found', `no catalog file is remembered by the name ${name}`, { field: 'name' })
-    },
-  }
-}
-
-/**
- * The name a file is remembered by: the one it carries under `catalog`, the one it is given, or that
- * of the file without its folder and ending.
- * @throws SvcError invalid when it carries one and is given another
- */
-function nameOfFile(
-  carried: string | null,
-  { name, file }: { name?: string | undefined; file?: string | undefined },
-): string {
-  if (carried !== null && name !== undefined && carried !== name)
-    fail('invalid', `name must be ${carried}, which the file carries under catalog`, { field: 'name' })
-  return carried ?? name ?? baseName(file ?? '')
-}
-
-function baseName(file: string): string {
-  const last = file.split(/[/\\]/).at(-1) ?? ''
-  const stem = last.replace(/\.(ya?ml|json)$/i, '').replace(/[^A-Za-z0-9_.-]/g, '-')
-  return stem.replace(/^[^A-Za-z0-9]+/, '').slice(0, NAME_MAX) || UNNAMED
-}

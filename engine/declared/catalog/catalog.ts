@@ -12,9 +12,11 @@ import type {
   CatalogForgotten,
   CatalogImport,
   CatalogImported,
+  CatalogPatch,
   CatalogUnmanaged,
   ChangePlan,
 } from '../../../schemas/types.ts'
+import { fail } from '../../errors.ts'
 import { type PartKind, partKinds, type Stored } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { DEFAULT_TEMPLATE } from '../../model/project.ts'
@@ -29,27 +31,22 @@ import {
 } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
 import type { WriteBy } from '../write.ts'
-import {
-  type CatalogRead,
-  checkFile,
-  importFile,
-  type RememberedFile,
-  type RememberedFiles,
-  readFile,
-  rememberedFiles,
-} from './apply.ts'
-import { exportCatalog } from './export.ts'
+import { type CatalogRead, checkFile, importFile, readFile } from './apply.ts'
+import { type ExportParts, exportCatalog } from './export.ts'
+import { handChanged } from './hand-changed.ts'
 import { refuse } from './import.ts'
 import { isPlain, sameEntry, secretPlaces, withValues } from './import-run.ts'
+import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
 
 export interface CatalogFiles {
   /** The instance as a catalog file; of these sources only, when given. JSON is read as YAML is. */
   render(sources?: readonly string[], format?: 'yaml' | 'json'): string
   /**
    * A given file brought up to date: comments, order and formatting of what stays are kept, a secret in
-   * plain text becomes its mask. @throws SvcError invalid
+   * plain text becomes its mask. With `merge` only what was changed by hand is written.
+   * @throws SvcError invalid; conflict with what both changed
    */
-  update(yaml: string): string
+  update(body: CatalogPatch): string
   /**
    * All problems of a file, or its plan when it has none.
    * @param compares whether the caller may learn if a secret is the stored one.
@@ -84,7 +81,15 @@ export function openCatalog(declared: Declared): CatalogFiles {
       const reading = readTree(kept.text)
       return updateCatalog(kept.text, exportCatalog(declared, reading), sameEntry, reading)
     },
-    update: (yaml) => {
+    update: (body) => {
+      const { yaml, others = [] } = body
+      if (body.merge) {
+        const { said, current } = handChanged(declared, files.all(), body, (view, wanted) =>
+          masked({ ...declared, ...view }, wanted, exportCatalog(view, { said: wanted })),
+        )
+        return updateCatalog(others.length ? JSON.stringify(said) : yaml, current, sameEntry)
+      }
+      if (others.length) fail('invalid', 'others needs merge', { field: 'others' })
       const reading = readTree(yaml)
       refuse(reading.problems)
       return updateCatalog(
@@ -108,8 +113,10 @@ export function openCatalog(declared: Declared): CatalogFiles {
   }
 }
 
+type Viewed = Pick<Declared, 'templates'> & Pick<ExportParts, 'kinds'>
+
 /** The instance, with a mask where the file has a secret in plain text and the instance has one, too. */
-function masked(declared: Declared, said: Catalog, current: Catalog): Catalog {
+function masked(declared: Viewed, said: Catalog, current: Catalog): Catalog {
   // An address is masked in the instance's own export already.
   const plain = secretPlaces(said, declared.templates).filter(
     ({ value, isAddress }) => !isAddress && (isPlain(value) || value === MASK),
@@ -126,7 +133,7 @@ function masked(declared: Declared, said: Catalog, current: Catalog): Catalog {
 const KINDS = { sources: 'source', agents: 'agent', mcp_servers: 'mcp_server' } as const
 
 /** Whether the instance has text of its own, not a reference, where the file has a secret. */
-function hasSecret({ kinds }: Declared, { section, name, inner }: ReturnType<typeof secretPlaces>[number]) {
+function hasSecret({ kinds }: Viewed, { section, name, inner }: ReturnType<typeof secretPlaces>[number]) {
   const stored =
     section === 'projects'
       ? kinds.project.list().find((project) => project.name === name)

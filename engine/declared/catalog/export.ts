@@ -17,6 +17,7 @@ import type {
 import { AGENT_SECRETS } from '../../documents/agent.ts'
 import { MCP_SERVER_SECRETS } from '../../documents/mcp-server.ts'
 import {
+  type ChangeKind,
   type Doc,
   equal,
   type Kinds,
@@ -37,7 +38,7 @@ import { maskAddresses } from '../../net/address-secrets.ts'
 import { isReference, maskNamed, type SecretNames } from '../../net/secret-fields.ts'
 import { addressFields, secretFields } from '../../sources/connectors/config.ts'
 import { connectorOf } from '../../sources/connectors/index.ts'
-import type { ProjectQueries, Templates } from '../projects/present.ts'
+import type { Templates } from '../projects/present.ts'
 import { saidOf } from '../projects/project-spec.ts'
 
 /** Which part of an instance is exported, and in whose words. */
@@ -335,9 +336,9 @@ const cooldownOf = (cooldown: string | undefined): { cooldown?: string } =>
 
 /* What an export looks up: projects, whose parts are, what templates planned, what a pause stopped. */
 
-interface ExportParts {
-  kinds: Kinds
-  projects: ProjectQueries
+export interface ExportParts {
+  kinds: { [K in ChangeKind]: Pick<Kinds[K], 'list' | 'find'> }
+  projects: { planned(): readonly { kind: string; name: string; state: string }[] }
   templates: Templates
 }
 
@@ -386,9 +387,7 @@ function worldOf(declared: ExportParts, said: Catalog | null): ExportWorld {
     templated: [...docs.values()].filter(isTemplated),
     defaults: [...docs.values()].filter(({ template }) => template === DEFAULT_TEMPLATE),
     owners,
-    planned: new Map(
-      declared.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state as string]),
-    ),
+    planned: new Map(declared.projects.planned().map((row) => [`${row.kind}:${row.name}`, row.state])),
     stopped,
     joined: joinedIn(said, docs, owners),
     wiring: indexWiring(),

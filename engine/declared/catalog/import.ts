@@ -22,12 +22,15 @@ import {
   DEFAULT_TEMPLATE,
   defaultProject,
   HANDOFF_COOLDOWN,
+  NOTED,
   newProjectId,
   ownerOf,
+  type Pausable,
   type ProjectDoc,
   projectOf,
   projectsOf,
   putProject,
+  type Stopped,
   usersOf,
   withHandoff,
   withHandoffsOf,
@@ -49,22 +52,62 @@ import {
   isTemplate,
   type Locate,
   leaveDefault,
-  type Path,
   problemOf,
   projectNamed,
 } from './import-run.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
+/** What of a file is staged, and how. */
+export interface StageOf {
+  prune: boolean
+  locate: Locate
+  /** What pruning leaves, as of ImportRun. */
+  spared?: ReadonlySet<string>
+}
+
 /** Stages a whole file. @throws SvcError invalid with every problem, when there is one. */
-export function stageCatalog(
+export function stageCatalog(declared: Declared, edit: Edit, catalog: Catalog, of: StageOf): void {
+  const { paused, problems } = stageRunning(declared, edit, catalog, of)
+  refuse(problems)
+  const said = pausedIn(catalog)
+  const isAnyPaused = paused.size > 0 || [...said.values()].includes(true)
+  // What a project wires comes along first: a pause stops that, too.
+  if (isAnyPaused) completeEdit(edit)
+  pauseAgain(edit, paused, (id, doc) => said.get(doc.name) ?? paused.has(id), catalog, of.locate)
+}
+
+/**
+ * Stages a file as it is when every project runs, also entries beside those with problems.
+ * @returns the projects that were paused, and every problem with its place
+ */
+export function stageRunning(
   declared: Declared,
   edit: Edit,
   catalog: Catalog,
-  { prune, locate, spared = NONE }: { prune: boolean; locate: Locate; spared?: ReadonlySet<string> },
-): void {
+  { prune, locate, spared = NONE }: StageOf,
+): { paused: Map<string, Paused>; problems: CatalogProblem[] } {
   const problems: CatalogProblem[] = []
-  const at = <T>(path: Path, fn: () => T): T | undefined => {
+  const at = collecting(problems, locate)
+  const doomed = prune ? doomedBy(edit, catalog, spared) : NONE
+  const run: ImportRun = { declared, edit, catalog, prune, spared, doomed, at }
+  const paused = resumePaused(edit)
+  stageParts(run, (entry) => !ofTemplate(run, entry))
+  stageProjects(run, (entry) => isTemplate(entry.template))
+  stageParts(run, (entry) => ofTemplate(run, entry))
+  emptyCustom(run)
+  stageProjects(run, (entry) => !isTemplate(entry.template))
+  placeParts(run)
+  stageAgentWiring(run)
+  stageWiringRows(run)
+  if (prune) stagePrune(run)
+  return { paused, problems }
+}
+
+/** Runs a step; what it throws becomes a problem at its path. */
+const collecting =
+  (problems: CatalogProblem[], locate: Locate): ImportRun['at'] =>
+  (path, fn) => {
     try {
       return fn()
     } catch (error) {
@@ -73,24 +116,14 @@ export function stageCatalog(
       return undefined
     }
   }
-  const doomed = prune ? doomedBy(edit, catalog, spared) : NONE
-  const run: ImportRun = { declared, edit, catalog, prune, spared, doomed, at }
-  const paused = resumePaused(edit)
-  stageParts(run, (entry) => !ofTemplate(run, entry))
-  stageProjects(run, (entry) => isTemplate(entry.template))
-  stageParts(run, (entry) => ofTemplate(run, entry))
-  stageProjects(run, (entry) => !isTemplate(entry.template))
-  placeParts(run)
-  stageAgentWiring(run)
-  stageWiringRows(run)
-  if (prune) stagePrune(run)
-  refuse(problems)
-  const isAnyPaused = paused.size > 0 || (catalog.projects ?? []).some((entry) => entry.paused)
-  // What a project wires comes along first: a pause stops that, too.
-  if (isAnyPaused) completeEdit(edit)
-  pauseAgain(run, paused)
-  refuse(problems)
-}
+
+/** Of the projects that a file lists, whether it pauses them; the Default one is never paused. */
+export const pausedIn = (catalog: Catalog): Map<string, boolean> =>
+  new Map(
+    (catalog.projects ?? [])
+      .filter(({ template }) => template !== DEFAULT_TEMPLATE)
+      .map(({ name, paused }) => [name ?? '', paused === true]),
+  )
 
 /** @throws SvcError invalid, with the first problem as its message and all of them beside it. */
 export function refuse(problems: readonly CatalogProblem[]): void {
@@ -115,41 +148,68 @@ function ofTemplate(
 }
 
 /** What a project had stopped while it was paused. */
-interface Paused {
+export interface Paused {
   sources: boolean
-  /** Whether it stopped any part itself: of a shared part, the project that is paused last does. */
-  isNoted: boolean
+  notes: Stopped
 }
 
 /**
  * Projects that are paused run while the file is staged, so that it speaks of what runs when they
  * do; they are paused again at the end, which changes nothing by itself.
  */
-function resumePaused(edit: Edit): Map<string, Paused> {
+export function resumePaused(edit: Edit): Map<string, Paused> {
   const paused = new Map<string, Paused>()
   for (const [id, { paused: isPaused, stopped }] of projectsOf(edit)) {
     const sources = Object.keys(stopped?.sources ?? {}).length > 0
-    const isNoted = sources || Object.keys(stopped?.triggers ?? {}).length > 0
-    if (isPaused) paused.set(id, { sources, isNoted })
+    if (isPaused) paused.set(id, { sources, notes: stopped ?? {} })
   }
   for (const id of paused.keys()) resumeProject(edit, id)
+  // A note of a project that goes would be handed to one that is paused below, of a part that the file itself pauses.
+  edit.saysNotes = true
   return paused
 }
 
-function pauseAgain({ edit, catalog, at }: ImportRun, paused: ReadonlyMap<string, Paused>): void {
-  const said = new Map((catalog.projects ?? []).map((entry, i) => [entry.name, { entry, i }]))
-  // In an order of their own, whatever that of the rows: the same file leaves the same notes each time.
-  const noted = (id: string) => Number(paused.get(id)?.isNoted ?? false)
+/**
+ * Pauses projects at the end of a staging.
+ * @param paused as they were. @param isPaused whether one is to be. @throws SvcError invalid with every problem
+ */
+export function pauseAgain(
+  edit: Edit,
+  paused: ReadonlyMap<string, Paused>,
+  isPaused: (id: string, doc: ProjectDoc) => boolean,
+  catalog: Catalog,
+  locate: Locate,
+): void {
+  const problems: CatalogProblem[] = []
+  const at = collecting(problems, locate)
+  const places = new Map((catalog.projects ?? []).map(({ name }, i) => [name, i]))
+  // Those that stop sources last: a source is stopped once no other project that runs needs it.
+  const stops = (id: string) => Number(paused.get(id)?.sources ?? false)
   const ordered = [...projectsOf(edit)].sort(
-    ([a, { name: first }], [b, { name: second }]) => noted(a) - noted(b) || (first < second ? -1 : 1),
+    ([a, { name: first }], [b, { name: second }]) => stops(a) - stops(b) || (first < second ? -1 : 1),
   )
-  for (const [id, doc] of ordered) {
-    const listed = said.get(doc.name)
-    const isPaused =
-      listed && doc.template !== DEFAULT_TEMPLATE ? listed.entry.paused === true : paused.has(id)
-    if (isPaused && !doc.draft)
-      at(['projects', listed?.i ?? 0], () => pauseProject(edit, id, paused.get(id)?.sources ?? false))
-  }
+  for (const [id, doc] of ordered)
+    if (isPaused(id, doc) && !doc.draft)
+      at(['projects', places.get(doc.name) ?? 0], () =>
+        pauseProject(edit, id, paused.get(id)?.sources ?? false),
+      )
+  refuse(problems)
+  for (const [id, { notes }] of paused) returnNotes(edit, id, notes)
+}
+
+/** Of a part that paused projects share, that one keeps the note which had it: else it would go to and fro. */
+function returnNotes(edit: Edit, id: string, notes: Stopped): void {
+  for (const kind of Object.keys(NOTED) as Pausable[])
+    for (const name of Object.keys(notes[NOTED[kind]] ?? {})) {
+      const noted = [...projectsOf(edit)].find(([, { stopped }]) => stopped?.[NOTED[kind]]?.[name])
+      const doc = edit.get('project', id)
+      if (!noted || noted[0] === id || !doc?.paused || !doc.uses[kind]?.[name]) continue
+      const [other, from] = noted
+      const { [name]: _taken, ...left } = from.stopped![NOTED[kind]]!
+      putProject(edit, other, { ...from, stopped: { ...from.stopped, [NOTED[kind]]: left } })
+      const kept = { ...doc.stopped?.[NOTED[kind]], [name]: true as const }
+      putProject(edit, id, { ...doc, stopped: { ...doc.stopped, [NOTED[kind]]: kept } })
+    }
 }
 
 /* The entries of parts in a catalog file: each upserted by name. */
@@ -356,6 +416,20 @@ function stageProjects(run: ImportRun, isDue: (entry: CatalogProject) => boolean
   })
 }
 
+/**
+ * What the custom projects of a pruning file list is all that they have, but for skills. They let go of it before the
+ * first of them takes what it lists: else a part would stay with the one that no longer lists it.
+ */
+function emptyCustom({ edit, catalog, prune }: ImportRun): void {
+  if (!prune) return
+  const listed = new Set(
+    (catalog.projects ?? []).flatMap(({ name, template }) => (template === CUSTOM_TEMPLATE ? [name] : [])),
+  )
+  for (const [id, doc] of projectsOf(edit))
+    if (doc.template === CUSTOM_TEMPLATE && listed.has(doc.name))
+      putProject(edit, id, { ...doc, uses: doc.uses.skill ? { skill: doc.uses.skill } : {} })
+}
+
 function stageProjectEntry(run: ImportRun, entry: CatalogProject): void {
   const { declared, edit } = run
   const { template, name, goal, description = '', params, objects } = entry
@@ -397,7 +471,7 @@ function stageCustom(
   { name, goal, description }: CatalogProject,
   objects: NonNullable<CatalogProject['objects']>,
 ): void {
-  const { edit, prune } = run
+  const { edit } = run
   const id = known ?? newProjectId(edit)
   if (known === undefined) {
     const said = {
@@ -418,9 +492,7 @@ function stageCustom(
     const owner = ownerIn(run, kind, object)
     return { kind, name: object, owned: shared !== true && (owner === null || owner === id) }
   })
-  let doc = projectOf(edit, id)
-  if (prune) doc = { ...doc, uses: { ...(doc.uses.skill ? { skill: doc.uses.skill } : {}) } }
-  putProject(edit, id, withUses(doc, refs))
+  putProject(edit, id, withUses(projectOf(edit, id), refs))
   for (const ref of refs) if (ref.owned) leaveDefault(edit, ref.kind, ref.name, id)
 }
 

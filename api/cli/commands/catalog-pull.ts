@@ -1,0 +1,174 @@
+/** `svc catalog pull`: what was changed by hand in the instance, written into the files where each part lives. */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { createTwoFilesPatch } from 'diff'
+import {
+  type CatalogText,
+  type Composed,
+  type ComposeInput,
+  compose,
+  type PulledFile,
+  pullInto,
+} from '../../../engine/files.ts'
+import type { Catalog, CatalogProblem, MergeConflict } from '../../../schemas/types.ts'
+import * as calls from '../../client/calls.ts'
+import { givenTexts, type InputFlags, placedIn } from '../catalog-input.ts'
+import { conflictsError, problemsError } from '../catalog-text.ts'
+import { problemOf } from '../client.ts'
+import { clientOf, type JsonFlag } from '../context.ts'
+import type { ClientFlags } from '../credentials.ts'
+import { CliError, EXIT, usageError } from '../exit.ts'
+import { STANDARD } from '../files.ts'
+import { escapeLine, type Io, printJson } from '../terminal.ts'
+
+export interface PullFlags extends ClientFlags, JsonFlag, InputFlags {
+  ours?: 'file' | 'instance'
+  dryRun?: boolean
+  force?: boolean
+}
+
+/**
+ * Nothing is written with a conflict, nor where a file has edits that git has no commit of.
+ * @throws CliError 65 for problems, conflicts and uncommitted edits, 2 with dry_run when something would be written,
+ *   1 when something of the instance could not be written
+ */
+export async function pullCatalog(io: Io, paths: readonly string[], flags: PullFlags): Promise<void> {
+  if (paths.includes(STANDARD)) throw usageError('pull writes files: standard input is none')
+  const texts = await givenTexts(io, paths, flags)
+  const composed = compose(texts)
+  const [shown = '.'] = paths
+  if (composed.problems.length) throw problemsError(shown, composed.problems)
+  const current = await askCurrent(io, shown, composed, flags)
+  const { files, notPulled } = pullInto(composed, current, (changed) => compose(withFiles(texts, changed)))
+  const problems = notPulled.map((one): CatalogProblem => one)
+  if (flags.json) printJson(io, JSON.stringify({ files, not_pulled: problems }))
+  else if (flags.dryRun) for (const file of files) io.out(diffOf(file))
+  if (!flags.dryRun) {
+    if (!flags.force) refuseUncommitted(files)
+    write(files)
+    if (!flags.json)
+      for (const { path, after } of files) io.out(`${after === null ? 'removed' : 'wrote'} ${path}\n`)
+  }
+  if (files.length === 0 && problems.length === 0 && !flags.json)
+    io.out('no change: the files say what the instance has\n')
+  if (problems.length) throw heldError(problems)
+  if (flags.dryRun && files.length) throw new CliError('', EXIT.changes)
+}
+
+/** What the files would say with what was changed by hand. @throws CliError 65 with every problem or conflict */
+async function askCurrent(io: Io, shown: string, composed: Composed, flags: PullFlags): Promise<Catalog> {
+  const [first, ...others] = composed.owned.map(({ name, text }) => ({ name, yaml: text }))
+  const client = clientOf(io, flags)
+  const answer = await client.attempt(calls.updateCatalogFile, {
+    body: {
+      ...first!,
+      merge: true,
+      ...(others.length ? { others } : {}),
+      ...(flags.ours === undefined ? {} : { ours: flags.ours }),
+    },
+  })
+  if (answer.status >= 200 && answer.status < 300) return JSON.parse(answer.text) as Catalog
+  const { problems, conflicts } = problemOf(answer.text)
+  const placed = placedIn(composed)
+  if (Array.isArray(conflicts)) throw conflictsError(shown, (conflicts as MergeConflict[]).map(placed))
+  if (Array.isArray(problems)) throw problemsError(shown, (problems as CatalogProblem[]).map(placed))
+  throw client.refusal(answer)
+}
+
+/** The texts with files that changed in place of what they were. */
+function withFiles(texts: ComposeInput, changed: readonly PulledFile[]): ComposeInput {
+  const now = new Map(changed.map(({ path, after }) => [path, after]))
+  const replaced = (all: readonly CatalogText[]): CatalogText[] =>
+    all.flatMap((of) => {
+      const after = now.get(of.path)
+      if (after === undefined) return of
+      return after === null ? [] : { path: of.path, text: after }
+    })
+  const made = changed.flatMap(({ path, before, after }) =>
+    before === null && after !== null ? { path, text: after } : [],
+  )
+  const [first, ...others] = texts.roots.map((root) => ({ ...root, files: replaced(root.files) }))
+  return {
+    ...texts,
+    roots: [{ ...first!, files: [...first!.files, ...made] }, ...others],
+    read: (from, path) => replaced(texts.read!(from, path)),
+    overlays: replaced(texts.overlays ?? []),
+  }
+}
+
+function diffOf({ path, before, after }: PulledFile): string {
+  const name = (text: string | null, side: string) => (text === null ? '/dev/null' : `${side}/${path}`)
+  return createTwoFilesPatch(
+    name(before, 'a'),
+    name(after, 'b'),
+    before ?? '',
+    after ?? '',
+    undefined,
+    undefined,
+    {
+      context: 3,
+    },
+  ).replace(/^=+\n/, '')
+}
+
+/** @throws CliError 65 naming the files that git has edits of, or none at all. */
+function refuseUncommitted(files: readonly PulledFile[]): void {
+  const edited = files.flatMap(({ path, before }) => (before !== null && isUncommitted(path) ? [path] : []))
+  if (edited.length)
+    throw new CliError(
+      `nothing was written: ${edited.map(escapeLine).join(', ')} ${edited.length === 1 ? 'has' : 'have'} edits that are not committed; commit them, or write over them with --force`,
+      EXIT.data,
+      { files: edited },
+    )
+}
+
+/** Whether git knows a file otherwise than it is; false where it is in no repository. @throws CliError 70 where git cannot say */
+function isUncommitted(path: string): boolean {
+  const status = ['status', '--porcelain', '--untracked-files=all', '--ignored', '--', basename(path)]
+  const {
+    status: code,
+    stdout,
+    stderr,
+    error,
+  } = spawnSync('git', ['-C', dirname(path) || '.', ...status], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C' },
+  })
+  if (code === 0) return stdout.trim() !== ''
+  // Without git there is no repository that could be told apart.
+  if (error || /not a git repository/i.test(stderr)) return false
+  throw new CliError(
+    `git cannot say whether ${path} has edits: ${stderr.trim()}; --force writes anyway`,
+    EXIT.fault,
+  )
+}
+
+/** Each file whole, beside its place first: a crash leaves one or the other. @throws CliError 74 */
+function write(files: readonly PulledFile[]): void {
+  const at = (path: string) => `${path}.pulled`
+  try {
+    for (const { path, after } of files)
+      if (after !== null) {
+        mkdirSync(dirname(path), { recursive: true })
+        writeFileSync(at(path), after)
+      }
+    for (const { path, after } of files) {
+      if (after === null) rmSync(path)
+      else renameSync(at(path), path)
+    }
+  } catch (error) {
+    for (const { path } of files) rmSync(at(path), { force: true })
+    throw new CliError(`cannot write: ${(error as Error).message}`, EXIT.disk)
+  }
+}
+
+function heldError(problems: readonly CatalogProblem[]): CliError {
+  const lines = problems.map(
+    ({ file, line, column, path, message }) =>
+      `${escapeLine(file!)}:${line}:${column}: ${escapeLine(`${path} ${message}`)}`,
+  )
+  const many =
+    problems.length === 1 ? '1 change of the instance was' : `${problems.length} changes of the instance were`
+  return new CliError(`${many} not written\n${lines.join('\n')}`, EXIT.failed, { problems })
+}

@@ -1,0 +1,320 @@
+/**
+ * Three ways: what was applied last, what a file says now and what the instance is, merged field by field. All three
+ * are looked at as documents, staged on the same instance, so that two ways of writing the same are the same.
+ */
+import type { Catalog, MergeConflict } from '../../../schemas/types.ts'
+import { completeEdit } from '../../documents/wiring.ts'
+import { SvcError } from '../../errors.ts'
+import {
+  type ChangeKind,
+  changeKinds,
+  type Doc,
+  differences,
+  documentOf,
+  Edit,
+  equal,
+  type ProjectDoc,
+} from '../../model/documents.ts'
+import { type FieldConflict, merge, nameOfEntry, stepsOf, valueAt } from '../../model/merge.ts'
+import { DEFAULT_TEMPLATE, projectsOf, putProject } from '../../model/project.ts'
+import type { Declared } from '../declared.ts'
+import { type Paused, pauseAgain, pausedIn, refuse, resumePaused, stageRunning } from './import.ts'
+import { isTemplate, type Locate, type Path } from './import-run.ts'
+
+/** Edits by hand that are named at most. */
+const KEPT_TOLD = 200
+
+export interface MergeOf {
+  /** What was applied last by the same names; null: nothing was, and what differs is a conflict. */
+  base: Catalog | null
+  wanted: Catalog
+  prune: boolean
+  locate: Locate
+  /** What pruning leaves, such as triggers:slow, since another catalog owns it. */
+  spared: ReadonlySet<string>
+  /** Whose value a field gets that both changed; absent: it is a conflict. */
+  ours?: 'file' | 'instance' | undefined
+}
+
+export interface Merged {
+  /** Fields that file and instance changed in different ways: base, file (`mine`) and instance (`theirs`). */
+  conflicts: MergeConflict[]
+  /** Fields that were changed by hand and stay, as conflicts are told. */
+  kept: MergeConflict[]
+}
+
+/**
+ * Stages the merge of a file with what was changed by hand since it was last applied.
+ * @throws SvcError invalid with every problem of the file
+ */
+export function stageMerged(declared: Declared, edit: Edit, of: MergeOf): Merged {
+  const { base, wanted, locate } = of
+  const named = namedIn(wanted)
+  const before = namedIn(base ?? {})
+  const how = { prune: of.prune, locate, spared: unnamed(declared, [named, before], of.spared) }
+  const mine = scratchOf(declared)
+  const { problems } = stageRunning(declared, mine, wanted, how)
+  refuse(problems)
+  completeEdit(mine)
+  const was = base === null ? null : baseOf(declared, base, how)
+  const paused = resumePaused(edit)
+  const told: Merged = { conflicts: [], kept: [] }
+  const merging = new Merging(declared, edit, { mine, was, named, before }, of, told)
+  for (const kind of changeKinds) merging.kind(kind)
+  completeEdit(edit)
+  const isPaused = pauseOf(of, paused)
+  pauseAgain(edit, paused, isPaused, wanted, locate)
+  return { ...told, kept: told.kept.slice(0, KEPT_TOLD) }
+}
+
+/** An edit that is thrown away: documents as they would be. */
+const scratchOf = ({ kinds }: Declared): Edit => new Edit(kinds, () => undefined)
+
+/** What was applied last as documents, as far as it can still be staged. */
+interface Base {
+  edit: Edit
+  /** kind:name of what cannot: it is as if it had not been applied. */
+  lost: ReadonlySet<string>
+}
+
+function baseOf(
+  declared: Declared,
+  base: Catalog,
+  how: { prune: boolean; spared: ReadonlySet<string> },
+): Base | null {
+  const edit = scratchOf(declared)
+  const lost = new Set<string>()
+  const locate: Locate = () => ({ line: 1, column: 1 })
+  const { problems } = stageRunning(declared, edit, base, { ...how, locate })
+  for (const { path } of problems) {
+    const [, section, index] = /^(\w+)\[(\d+)\]/.exec(path) ?? []
+    const kind = KIND_OF[section as keyof typeof KIND_OF]
+    const entry = (base[section as keyof Catalog] as { name?: string; project?: string }[] | undefined)?.[
+      Number(index)
+    ]
+    if (kind && entry?.name) lost.add(`${kind}:${entry.name}`)
+    if (entry?.project) lost.add(`project:${entry.project}`)
+  }
+  try {
+    completeEdit(edit)
+  } catch (error) {
+    // Something it needs is gone: without a base all that differs is told, and nothing overwritten.
+    if (!(error instanceof SvcError)) throw error
+    return null
+  }
+  return { edit, lost }
+}
+
+const KIND_OF = {
+  sources: 'source',
+  triggers: 'trigger',
+  agents: 'agent',
+  mcp_servers: 'mcp_server',
+  skills: 'skill',
+  projects: 'project',
+} as const satisfies Partial<Record<keyof Catalog, ChangeKind>>
+
+const SECTION_OF = Object.fromEntries(
+  Object.entries(KIND_OF).map(([section, kind]) => [kind, section]),
+) as Record<ChangeKind, keyof typeof KIND_OF>
+
+/** What a catalog names, as kind:name. */
+const namedIn = (catalog: Catalog): ReadonlySet<string> =>
+  new Set(
+    Object.entries(KIND_OF).flatMap(([section, kind]) =>
+      ((catalog[section as keyof typeof KIND_OF] ?? []) as { name?: string }[]).flatMap(({ name }) =>
+        name === undefined ? [] : [`${kind}:${name}`],
+      ),
+    ),
+  )
+
+/** What neither file names: made by hand or by others, pruning is no matter of theirs. */
+function unnamed(
+  { kinds }: Declared,
+  named: readonly ReadonlySet<string>[],
+  spared: ReadonlySet<string>,
+): Set<string> {
+  const out = new Set(spared)
+  for (const kind of changeKinds)
+    for (const { name } of kinds[kind].list())
+      if (!named.some((names) => names.has(`${kind}:${name}`))) out.add(`${SECTION_OF[kind]}:${name}`)
+  return out
+}
+
+/** Whether a project is to be paused: as the file says where it changed that, else as it is. */
+function pauseOf(
+  { base, wanted }: MergeOf,
+  paused: ReadonlyMap<string, Paused>,
+): (id: string, doc: ProjectDoc) => boolean {
+  const [was, says] = [pausedIn(base ?? {}), pausedIn(wanted)]
+  return (id, { name }) => {
+    const said = says.get(name)
+    return said === undefined || said === (was.get(name) ?? false) ? paused.has(id) : said
+  }
+}
+
+/** What is merged: each object as it was applied, as the file has it, and as it is. */
+interface Worlds {
+  mine: Edit
+  was: Base | null
+  named: ReadonlySet<string>
+  before: ReadonlySet<string>
+}
+
+class Merging {
+  private readonly projects: Record<'mine' | 'was' | 'edit', ReadonlyMap<string, string>>
+
+  constructor(
+    private readonly declared: Declared,
+    private readonly edit: Edit,
+    private readonly worlds: Worlds,
+    private readonly of: MergeOf,
+    private readonly told: Merged,
+  ) {
+    const { mine, was } = worlds
+    this.projects = { mine: idsIn(mine), was: was ? idsIn(was.edit) : new Map(), edit: idsIn(edit) }
+  }
+
+  /** Merges the objects of a kind that a file touches, or touched. */
+  kind(kind: ChangeKind): void {
+    const { mine, was } = this.worlds
+    const keys = new Set<string>()
+    for (const edit of was ? [was.edit, mine] : [mine])
+      for (const one of edit.touched())
+        if (one.kind === kind)
+          keys.add(kind === 'project' ? String((one.doc ?? one.stored?.doc)?.name) : one.key)
+    for (const name of keys) this.object(kind, name)
+  }
+
+  /** @param name of a project, too: one that is made has another id each time */
+  private object(kind: ChangeKind, name: string): void {
+    const { mine, was } = this.worlds
+    const of = (edit: Edit, at: 'mine' | 'was' | 'edit'): Doc | undefined => {
+      const key = kind === 'project' ? this.projects[at].get(name) : name
+      return key === undefined ? undefined : (edit.get(kind, key) as Doc | undefined)
+    }
+    const theirs = of(this.edit, 'edit')
+    const wanted = of(mine, 'mine')
+    const isKnown = was !== null && !was.lost.has(`${kind}:${name}`) && this.wasApplied(kind, name)
+    const base = isKnown ? of(was.edit, 'was') : undefined
+    const isTemplated = kind === 'project' && isTemplate(String((wanted ?? theirs ?? base)?.template))
+    const { merged, conflicts } = merge<Doc | undefined>(base, wanted, theirs, {
+      byName: true,
+      isSet: (path) => this.declared.kinds[kind].isSet?.(path) ?? false,
+      // What a template plans follows from all of its parameters.
+      isWhole: (path) => isTemplated && path === '/params',
+      prefer: this.of.ours === 'file' ? 'mine' : 'theirs',
+    })
+    if (!this.of.ours) this.conflicts(kind, name, conflicts, { base, mine: wanted, theirs })
+    this.keep(kind, name, { base, mine: wanted, theirs, merged })
+    if (equal(merged, theirs)) return
+    const id = this.projects.edit.get(name) ?? this.projects.mine.get(name) ?? this.projects.was.get(name)
+    const key = kind === 'project' ? id! : name
+    if (merged === undefined) this.edit.remove(kind, key)
+    else if (kind === 'project') putProject(this.edit, key, documentOf('project', merged))
+    else this.edit.put(kind, key, { prevent_destroy: false, ...merged })
+  }
+
+  /** Whether what was applied last said something of an object, by its name or as part of a template. */
+  private wasApplied(kind: ChangeKind, name: string): boolean {
+    const { before, was, named } = this.worlds
+    return (
+      before.has(`${kind}:${name}`) || !named.has(`${kind}:${name}`) || this.isPlanned(was!.edit, kind, name)
+    )
+  }
+
+  private isPlanned(edit: Edit, kind: ChangeKind, name: string): boolean {
+    if (kind === 'project') return false
+    return [...projectsOf(edit).values()].some(
+      ({ name: project, plan }) =>
+        this.worlds.before.has(`project:${project}`) &&
+        Object.values(plan?.[kind] ?? {}).some((planned) => planned.name === name),
+    )
+  }
+
+  private conflicts(
+    kind: ChangeKind,
+    name: string,
+    found: readonly FieldConflict[],
+    docs: Record<'base' | 'mine' | 'theirs', Doc | undefined>,
+  ): void {
+    // What a template plans is said by its parameters.
+    const isOfParams = found.some(({ path }) => path === '/params')
+    const told = found.filter(({ path }) => !(isOfParams && path.startsWith('/plan')))
+    this.told.conflicts.push(...told.map(({ path }) => this.telling(kind, name, path, docs)))
+  }
+
+  /** Notes what was changed by hand and stays as it is. */
+  private keep(
+    kind: ChangeKind,
+    name: string,
+    { base, mine, theirs, merged }: Record<'base' | 'mine' | 'theirs' | 'merged', Doc | undefined>,
+  ): void {
+    if (this.told.kept.length >= KEPT_TOLD || equal(base, theirs) || base === undefined) return
+    const isHidden = (path: string) => /^\/(uses|plan|stopped)(\/|$)/.test(path)
+    for (const { path } of differences(base, theirs)) {
+      const isKept = equal(valueAt(merged, path), valueAt(theirs, path))
+      const isSaid = equal(valueAt(mine, path), valueAt(theirs, path))
+      if (isKept && !isSaid && !(kind === 'project' && isHidden(path)))
+        this.told.kept.push(this.telling(kind, name, path, { base, mine, theirs }))
+    }
+  }
+
+  private telling(
+    kind: ChangeKind,
+    name: string,
+    path: string,
+    docs: Record<'base' | 'mine' | 'theirs', Doc | undefined>,
+  ): MergeConflict {
+    const mask = (doc: Doc | undefined) => (doc ? this.declared.kinds[kind].mask(doc) : undefined)
+    const shown = (doc: Doc | undefined): unknown => valueAt(mask(doc), path) ?? null
+    const values = { base: shown(docs.base), mine: shown(docs.mine), theirs: shown(docs.theirs) }
+    return { kind, name, path, ...values, ...this.of.locate(placeIn(this.of.wanted, kind, name, path)) }
+  }
+}
+
+/** Ids of projects by name. */
+const idsIn = (edit: Edit): ReadonlyMap<string, string> =>
+  new Map([...projectsOf(edit)].map(([id, { name }]) => [name, id]))
+
+/* Where a field of an object is said in a file. */
+
+function placeIn(catalog: Catalog, kind: ChangeKind, name: string, pointer: string): Path {
+  const steps = stepsOf(pointer)
+  if (kind === 'project') {
+    const wired = wiredAt(catalog, steps)
+    if (wired) return wired
+  }
+  const section = SECTION_OF[kind]
+  const entries = (catalog[section] ?? []) as { name?: string; template?: string }[]
+  const isDefault = (entry: { template?: string }) =>
+    kind === 'project' && entry.template === DEFAULT_TEMPLATE
+  const index = entries.findIndex(
+    (entry) => entry.name === name || (entry.name === undefined && isDefault(entry)),
+  )
+  if (index < 0) return []
+  let at: unknown = entries[index]
+  const path: Path = [section, index]
+  for (const step of steps) {
+    const inner = Array.isArray(at) ? at.findIndex((item) => nameOfEntry(item) === step) : step
+    if (inner === -1) break
+    path.push(inner)
+    at = (at as Record<string | number, unknown> | undefined)?.[inner]
+  }
+  return path
+}
+
+/** Wiring of a project is said by the entries of its agents, or by rows. */
+function wiredAt(catalog: Catalog, [what, first, second, third]: readonly string[]): Path | null {
+  if (what !== 'wakes' && what !== 'handoffs') return null
+  const isWake = what === 'wakes'
+  const row = (catalog.wiring ?? []).findIndex((one) =>
+    isWake
+      ? 'wake' in one && one.wake === first && (second === undefined || one.agent === second)
+      : 'to' in one && one.agent === first && (third === undefined || one.to === third),
+  )
+  if (row >= 0) return ['wiring', row]
+  const agent = isWake ? second : first
+  const index = (catalog.agents ?? []).findIndex((entry) => entry.name === agent)
+  return index < 0 ? null : ['agents', index, isWake ? 'trigger' : 'handoffs']
+}

@@ -1,0 +1,153 @@
+/** The texts of an import as one catalog, and who owns which part: a catalog that carries its name owns what it declares. */
+import type { Catalog, CatalogCheck, CatalogProblem } from '../../../schemas/types.ts'
+import { fail } from '../../errors.ts'
+import { identityOf } from '../catalog-text/render.ts'
+import { isCompact, readCatalog } from '../catalog-text/update.ts'
+import { type Locate, textOf } from './import-run.ts'
+import { nameOfFile, type RememberedFile } from './remembered.ts'
+
+/** Sections of parts and projects. */
+export const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 'skills'] as const
+
+export interface KeptText {
+  name: string
+  text: string
+  /** Whether the text itself carries the name. */
+  carries: boolean
+}
+
+/** One text of an import, read by itself. */
+export interface ReadText extends KeptText {
+  catalog: Catalog | null
+  problems: CatalogProblem[]
+  locate: Locate
+}
+
+/** The texts of an import as one catalog: each section has the entries of the first, then those of the others. */
+export function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>): {
+  catalog: Catalog | null
+  problems: CatalogProblem[]
+  locate: Locate
+  files: [ReadText, ...ReadText[]]
+} {
+  const { yaml, others = [] } = body
+  const read = (text: string, as: Pick<CatalogCheck, 'name' | 'file'>): ReadText => {
+    const { catalog, name: carried, problems, locate } = readCatalog(text)
+    return { name: nameOfFile(carried, as), carries: carried !== null, text, catalog, problems, locate }
+  }
+  const first = read(yaml, body)
+  const files: [ReadText, ...ReadText[]] = [first, ...others.map((other) => read(other.yaml, other))]
+  if (files.length === 1) return { ...first, files }
+  const repeated = files.find(({ name }, i) => files.findIndex((file) => file.name === name) !== i)
+  if (repeated) fail('invalid', `others: ${repeated.name} is given twice`, { field: 'others' })
+  const problems = files.flatMap(({ name, problems: own }) => own.map((one) => ({ ...one, file: name })))
+  const catalogs = files.flatMap(({ catalog }) => catalog ?? [])
+  const entriesIn = (catalog: Catalog | null, section: string): unknown[] =>
+    (catalog?.[section as (typeof SECTIONS)[number]] as unknown[] | undefined) ?? []
+  const sections = [...new Set(catalogs.flatMap((catalog) => Object.keys(catalog)))]
+  const locate: Locate = ([section, index, ...rest]) => {
+    let at = Number(index)
+    for (const { catalog, locate: inner, name } of files) {
+      const { length } = entriesIn(catalog, String(section))
+      if (section !== undefined && at < length) return { ...inner([section, at, ...rest]), file: name }
+      at -= length
+    }
+    return { ...first.locate([]), file: first.name }
+  }
+  const whole = Object.fromEntries(
+    sections.map((section) => [section, files.flatMap(({ catalog }) => entriesIn(catalog, section))]),
+  ) as Catalog
+  return {
+    catalog: problems.length ? null : whole,
+    problems: problems.length ? problems : twiceIn(whole, locate),
+    locate,
+    files,
+  }
+}
+
+/** Parts that two of several texts name. */
+function twiceIn(catalog: Catalog, locate: Locate): CatalogProblem[] {
+  return Object.entries(catalog).flatMap(([section, entries]) => {
+    const first = new Map<string, number>()
+    return (entries as unknown[]).flatMap((entry, i) => {
+      const identity = identityOf(section as (typeof SECTIONS)[number], entry)
+      const other = identity === null ? undefined : first.get(identity)
+      if (identity === null) return []
+      if (other === undefined) {
+        first.set(identity, i)
+        return []
+      }
+      const { file, line, column } = locate([section, other])
+      const message = `is already defined at ${file}:${line}:${column}: one catalog can own it`
+      return [{ ...locate([section, i]), path: textOf([section, i]), message }]
+    })
+  })
+}
+
+/* Who owns which part: a catalog that carries its name owns what it declares. */
+
+/** @returns the parts and projects of the other catalogs that carry their name, with the place of each */
+export function ownedByOthers(
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): Map<string, string> {
+  const owned = new Map<string, string>()
+  for (const { name, text } of remembered) {
+    if (files.some((file) => file.name === name) || !/^["{\s]*catalog"?\s*:/m.test(text)) continue
+    const { catalog, name: carried, locate } = readCatalog(text)
+    if (!catalog || carried === null) continue
+    const hasLines = !isCompact(text)
+    for (const section of SECTIONS)
+      for (const [i, entry] of ((catalog[section] ?? []) as { name?: string }[]).entries()) {
+        if (entry.name === undefined) continue
+        // Of several files that were put together the lines are not known here.
+        const { line, column } = hasLines ? locate([section, i]) : { line: 0, column: 0 }
+        owned.set(`${section}:${entry.name}`, hasLines ? `${name}:${line}:${column}` : name)
+      }
+  }
+  return owned
+}
+
+/** What pruning leaves: a catalog without a name speaks for the whole instance. */
+export const sparedBy = (
+  files: readonly KeptText[],
+  owned: ReadonlyMap<string, string>,
+): ReadonlySet<string> => new Set(files.some(({ carries }) => carries) ? owned.keys() : [])
+
+/** Parts of a catalog that carries its name which another owns. */
+export function contestedIn(
+  catalog: Catalog,
+  files: readonly KeptText[],
+  owned: ReadonlyMap<string, string>,
+  locate: Locate,
+): CatalogProblem[] {
+  if (owned.size === 0 || !files.some(({ carries }) => carries)) return []
+  return SECTIONS.flatMap((section) =>
+    ((catalog[section] ?? []) as { name?: string }[]).flatMap(({ name }, i) => {
+      const owner = name === undefined ? undefined : owned.get(`${section}:${name}`)
+      if (owner === undefined) return []
+      const [other, ...place] = owner.split(':')
+      const at = place.length ? ` (${owner})` : ''
+      const message = `${name} belongs to the catalog ${other}${at}: take it out of one of the two, or give the other up by "svc catalog forget ${other}"`
+      return [{ ...locate([section, i]), path: textOf([section, i, 'name']), message }]
+    }),
+  )
+}
+
+/**
+ * What was applied last by the names of these texts, as one catalog: the base of a merge.
+ * @returns null where nothing was, or what was is no longer read
+ */
+export function appliedLast(
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): Catalog | null {
+  const texts = remembered.filter(({ name }) => files.some((file) => file.name === name))
+  const catalogs = texts.map(({ text }) => readCatalog(text).catalog)
+  if (catalogs.length === 0 || catalogs.includes(null)) return null
+  const whole: Record<string, unknown[]> = {}
+  for (const catalog of catalogs)
+    for (const [section, entries] of Object.entries(catalog ?? {}))
+      whole[section] = [...(whole[section] ?? []), ...(entries as unknown[])]
+  return whole as Catalog
+}

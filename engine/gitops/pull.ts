@@ -1,0 +1,407 @@
+/**
+ * What an instance says brought into the files that say it: each field where it lives, comments and order kept. Pure:
+ * texts come in, and texts come out; what is written is put together again and compared before it is given out.
+ */
+import type { Catalog } from '../../schemas/types.ts'
+import {
+  CANONICAL,
+  type Entry,
+  entryLines,
+  identityOf,
+  inTodaysWords,
+  isEntry,
+  orderedEntry,
+  fieldOf as ownField,
+  pairLines,
+  SECTIONS,
+  type Section,
+} from '../declared/catalog-text/render.ts'
+import { type Reading, readTree, updateCatalog, updateFields } from '../declared/catalog-text/update.ts'
+import { equal } from '../model/documents.ts'
+import { nameOfEntry } from '../model/merge.ts'
+import { MASK } from '../model/plan.ts'
+import type { Composed, ComposedPart } from './compose.ts'
+import type { FilePlace } from './nodes.ts'
+
+/** A file as it is to be; null: it says nothing any more, and goes. */
+export interface PulledFile {
+  path: string
+  before: string | null
+  after: string | null
+}
+
+/** A change of the instance that no file takes. */
+export interface NotPulled extends FilePlace {
+  path: string
+  message: string
+}
+
+export interface Pulled {
+  files: PulledFile[]
+  notPulled: NotPulled[]
+}
+
+/** Keys of a file of one part that are no field of it. */
+const BESIDE: readonly string[] = [
+  'kind',
+  'catalog',
+  'environment',
+  'tests',
+  'lint',
+  'include',
+  'values',
+  'remove',
+]
+const KIND_OF: Partial<Record<Section, string>> = {
+  sources: 'source',
+  triggers: 'trigger',
+  agents: 'agent',
+  mcp_servers: 'mcp_server',
+  projects: 'project',
+  skills: 'skill',
+}
+const VALUE = /\(\(\s*values\./
+
+/**
+ * Brings files to say a catalog.
+ * @param composed the files put together, without a problem. @param current what they are to say, in their words
+ * @param again puts changed files together. @returns no files where what came of it is not what was wanted
+ */
+export function pullInto(
+  composed: Composed,
+  current: Catalog,
+  again: (files: readonly PulledFile[]) => Composed,
+): Pulled {
+  const pulling = new Pulling(composed, current)
+  const pulled = pulling.run()
+  const after = again(pulled.files)
+  const told = new Set(pulling.held)
+  for (const section of SECTIONS) {
+    const [is, wanted] = [entriesIn(after.catalog, section), entriesIn(pulling.current, section)]
+    for (const name of new Set([...is.keys(), ...wanted.keys()]))
+      if (!told.has(`${section} ${name}`) && !equal(is.get(name), wanted.get(name)))
+        throw new Error(
+          `what was pulled of ${section} ${name} does not say what the instance has: a fault of ours`,
+        )
+  }
+  if (after.problems.length && pulled.files.length)
+    throw new Error(`what was pulled cannot be read again: ${after.problems[0]!.message}`)
+  return pulled
+}
+
+const entriesIn = (catalog: Catalog | null, section: Section): Map<string | null, Entry> =>
+  new Map(((catalog?.[section] ?? []) as Entry[]).map((entry) => [identityOf(section, entry), entry]))
+
+/** One file that is changed: what it says, entry by entry, as it is written. */
+interface OpenFile {
+  path: string
+  text: string
+  reading: Reading
+  /** Its only entry, where it is a file of one part. */
+  part: Section | null
+  said: Map<string, Entry>
+  /** Entries in order, as `section identity`. */
+  order: string[]
+}
+
+class Pulling {
+  readonly current: Catalog
+  /** `section identity` of what is not wholly written. */
+  readonly held: string[] = []
+  private readonly notPulled: NotPulled[] = []
+  private readonly open = new Map<string, OpenFile | null>()
+  private readonly made = new Map<string, string>()
+  private readonly texts: ReadonlyMap<string, string>
+
+  constructor(
+    private readonly composed: Composed,
+    current: Catalog,
+  ) {
+    this.current = current
+    this.texts = new Map(composed.files.map(({ path, text }) => [path, text]))
+  }
+
+  run(): Pulled {
+    const { composed } = this
+    const counts = new Map<Section, number>()
+    const known = new Set<string>()
+    for (const part of composed.parts) {
+      const index = counts.get(part.section) ?? 0
+      counts.set(part.section, index + 1)
+      known.add(`${part.section} ${part.identity}`)
+      const before = (composed.catalog![part.section] as Entry[])[index]!
+      this.part(part, [part.section, index], before)
+    }
+    for (const section of SECTIONS)
+      for (const entry of (this.current[section] ?? []) as Entry[])
+        if (!known.has(`${section} ${identityOf(section, entry)}`))
+          this.add(section, orderedEntry(section, entry))
+    const files = [...this.open.values()].flatMap((file) => (file ? this.written(file) : []))
+    for (const [path, after] of this.made) files.push({ path, before: null, after })
+    return { files, notPulled: this.notPulled }
+  }
+
+  private part(part: ComposedPart, path: (string | number)[], before: Entry): void {
+    const key = `${part.section} ${part.identity}`
+    const list = (this.current[part.section] ?? []) as Entry[]
+    const index = list.findIndex((entry) => identityOf(part.section, entry) === part.identity)
+    const wanted = index < 0 ? null : keepingSecrets(before, list[index]!)
+    if (wanted !== null) {
+      list[index] = wanted as Entry
+      if (equal(before, wanted)) return
+    }
+    const files = part.files.map((file) => this.file(file))
+    if (files.includes(null)) {
+      this.hold(key, path, 'its file has merge keys or a form that cannot be kept: change it there by hand')
+      return
+    }
+    const layers = files.map((file) => file!.said.get(key)!)
+    if (wanted === null) for (const file of files) file!.said.delete(key)
+    else {
+      const writing = new Writing((inner, message) => this.hold(key, [...path, ...inner], message))
+      const written = writing.layers(layers, before, wanted as Entry, [])
+      files.forEach((file, i) => {
+        file!.said.set(key, written[i]!)
+      })
+    }
+  }
+
+  private hold(key: string, path: (string | number)[], message: string): void {
+    this.held.push(key)
+    const text = path
+      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+      .join('')
+      .slice(1)
+    this.notPulled.push({ ...this.composed.locate(path), path: text, message })
+  }
+
+  /** A file to change; null: its text cannot be edited. */
+  private file(path: string): OpenFile | null {
+    const known = this.open.get(path)
+    if (known !== undefined) return known
+    const opened = openFile(path, this.texts.get(path)!)
+    this.open.set(path, opened)
+    return opened
+  }
+
+  /** A new entry goes where its section lives: a file of its own where parts have one, else with the others. */
+  private add(section: Section, entry: Entry): void {
+    const key = `${section} ${identityOf(section, entry)}`
+    const own = this.composed.parts.filter((part) => part.section === section).map(({ files }) => files[0]!)
+    const all = this.composed.parts.map(({ files }) => files[0]!)
+    const isSingle = (path: string) => this.file(path)?.part != null
+    const shared = mostOf(own.filter((path) => !isSingle(path)))
+    const [first] = this.composed.files
+    const hasSingle = all.some(isSingle)
+    const home =
+      shared ?? (hasSingle && KIND_OF[section] ? null : mostOf(all.filter((path) => !isSingle(path))))
+    const fallback = !hasSingle && this.composed.files.length === 1 ? first!.path : null
+    const path = own.some(isSingle) ? null : (home ?? fallback)
+    const file = path === null ? null : this.file(path)
+    if (file && file.part === null) {
+      file.said.set(key, entry)
+      file.order.push(key)
+      return
+    }
+    const folder = folderFor(section, own.filter(isSingle), all)
+    const kind = KIND_OF[section]
+    const name = kind
+      ? `${String(entry.name ?? 'default').replace(/[^A-Za-z0-9_.-]+/g, '-')}.yaml`
+      : `${section}.yaml`
+    const target = this.free(`${folder}${name}`, kind === undefined)
+    const text = kind
+      ? [
+          `kind: ${kind}`,
+          ...Object.entries(entry).flatMap(([field, value]) => pairLines(field, value, 0, CANONICAL)),
+        ]
+      : [
+          ...(this.made.get(target)?.trimEnd().split('\n') ?? [`${section}:`]),
+          ...entryLines(section, entry, 2, CANONICAL),
+        ]
+    this.made.set(target, `${text.join('\n')}\n`)
+  }
+
+  /** A path that no file has. @param isShared whether a made one may be added to */
+  private free(path: string, isShared: boolean): string {
+    const isTaken = (one: string) => this.texts.has(one) || (!isShared && this.made.has(one))
+    if (!isTaken(path)) return path
+    for (let n = 2; ; n++) {
+      const next = path.replace(/\.yaml$/, `-${n}.yaml`)
+      if (!isTaken(next)) return next
+    }
+  }
+
+  private written(file: OpenFile): PulledFile[] {
+    const { path, text: before } = file
+    const after = textOf(file)
+    return after === before ? [] : [{ path, before, after }]
+  }
+}
+
+/** The folder of a new file: where parts of its kind are; else a folder of their name beside the others. */
+function folderFor(section: Section, own: readonly string[], all: readonly string[]): string {
+  const folderOf = (path: string) => path.slice(0, path.lastIndexOf('/') + 1)
+  const common = mostOf(own.map(folderOf))
+  if (common !== undefined) return common
+  const root = all.map(folderOf).toSorted((a, b) => a.length - b.length)[0] ?? ''
+  const top = /(^|\/)(sources|triggers|agents|mcp_servers|projects|skills)\/$/.test(root)
+    ? root.replace(/[^/]+\/$/, '')
+    : root
+  return `${top}${section}/`
+}
+
+function mostOf(paths: readonly string[]): string | undefined {
+  const counts = new Map<string, number>()
+  for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1)
+  return [...counts].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))[0]?.[0]
+}
+
+function openFile(path: string, text: string): OpenFile | null {
+  const reading = readTree(text)
+  const value = reading.values?.value
+  if (!reading.values || reading.values.flaws.length || !isEntry(value)) return null
+  const kind = ownField(value, 'kind')
+  const part = SECTIONS.find((section) => KIND_OF[section] === String(kind).replace(' ', '_')) ?? null
+  const said = new Map<string, Entry>()
+  if (part !== null) {
+    const fields = Object.fromEntries(
+      Object.entries(value).filter(([name]) => !BESIDE.includes(name) || name === 'remove'),
+    )
+    said.set(`${part} ${identityOf(part, fields)}`, fields)
+  } else
+    for (const section of SECTIONS)
+      for (const entry of (value[section] ??
+        (section === 'projects' ? value.usecases : null) ??
+        []) as Entry[]) {
+        const today = inTodaysWords(entry) as Entry
+        said.set(`${section} ${identityOf(section, today)}`, today)
+      }
+  return { path, text, reading, part, said, order: [...said.keys()] }
+}
+
+/** @returns the text of a file that says its entries as they are now; null: it says nothing any more */
+function textOf({ text, reading, part, said, order }: OpenFile): string | null {
+  if (part !== null) {
+    const [entry] = said.values()
+    const value = reading.values!.value as Entry
+    if (!entry) return null
+    const beside = Object.entries(value).filter(([name]) => BESIDE.includes(name) && name !== 'remove')
+    const fields = { ...Object.fromEntries(beside), ...orderedEntry(part, entry) }
+    const updated = updateFields(text, fields)
+    if (updated === null)
+      throw new Error(`${part} ${String(entry.name)} cannot be written in its file: a fault of ours`)
+    return updated
+  }
+  const catalog: Record<string, Entry[]> = {}
+  for (const section of SECTIONS) if (reading.said?.[section]) catalog[section] = []
+  for (const key of order) {
+    const entry = said.get(key)
+    if (!entry) continue
+    const section = key.slice(0, key.indexOf(' '))
+    catalog[section] = [...(catalog[section] ?? []), entry]
+  }
+  return updateCatalog(text, catalog as Catalog, undefined, reading)
+}
+
+/** What a secret hides is no change: the file keeps what it has. */
+function keepingSecrets(before: unknown, after: unknown): unknown {
+  if (typeof after === 'string' && after.includes(MASK)) return before ?? after
+  if (!isEntry(before) || !isEntry(after)) return after
+  return Object.fromEntries(
+    Object.entries(after).map(([name, value]) => [name, keepingSecrets(ownField(before, name), value)]),
+  )
+}
+
+/* One entry over the files that say it: each field is written where it comes from. */
+
+class Writing {
+  constructor(private readonly report: (path: (string | number)[], message: string) => void) {}
+
+  /**
+   * @param layers what each file says of a map, as it is written; of two the later wins
+   * @param before what comes of them, @param after what is to. @returns the layers as they are to be
+   */
+  layers(layers: readonly Entry[], before: Entry, after: Entry, path: (string | number)[]): Entry[] {
+    const out = layers.map((layer) => ({ ...layer }))
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      const [was, is] = [ownField(before, key), ownField(after, key)]
+      if (equal(was, is)) continue
+      this.field(out, key, { was, is }, [...path, key])
+    }
+    return out
+  }
+
+  private field(
+    layers: Entry[],
+    key: string,
+    { was, is }: { was: unknown; is: unknown },
+    path: (string | number)[],
+  ): void {
+    const at = layers.findLastIndex((layer) => Object.hasOwn(layer, key))
+    if (is === undefined) {
+      const isBelow = layers.slice(0, at).some((layer) => Object.hasOwn(layer, key))
+      if (isBelow) layers[at]![key] = null
+      else delete layers[Math.max(at, 0)]![key]
+      return
+    }
+    if (at < 0) {
+      layers[0]![key] = is
+      return
+    }
+    const raw = layers[at]![key]
+    const maps = layers.flatMap((layer, i) => (isEntry(ownField(layer, key)) ? [i] : []))
+    if (isEntry(raw) && isEntry(was) && isEntry(is) && maps.length > 1) {
+      const inner = this.layers(
+        maps.map((i) => layers[i]![key] as Entry),
+        was,
+        is,
+        path,
+      )
+      maps.forEach((i, n) => {
+        layers[i]![key] = inner[n]
+      })
+      return
+    }
+    layers[at]![key] = this.value(raw, was, is, path)
+  }
+
+  /** A value as it is written, made to mean another; what comes of a value of the environment stays. */
+  private value(raw: unknown, was: unknown, is: unknown, path: (string | number)[]): unknown {
+    if (equal(was, is)) return raw
+    if (typeof raw === 'string' && VALUE.test(raw)) {
+      this.report(
+        path,
+        `is ${raw} in the file and ${JSON.stringify(is)} in the instance: change the value, or the file, by hand`,
+      )
+      return raw
+    }
+    if (isEntry(raw) && isEntry(was) && isEntry(is)) {
+      const [merged] = this.layers([raw], was, is, path)
+      return merged
+    }
+    if (Array.isArray(raw) && Array.isArray(was) && Array.isArray(is)) return this.list(raw, was, is, path)
+    return is
+  }
+
+  private list(
+    raw: readonly unknown[],
+    was: readonly unknown[],
+    is: readonly unknown[],
+    path: (string | number)[],
+  ): unknown[] {
+    const taken = new Set<number>()
+    const take = (found: number) => {
+      if (found >= 0) taken.add(found)
+      return found
+    }
+    const same = is.map((item) => take(was.findIndex((one, i) => !taken.has(i) && equal(one, item))))
+    return is.map((item, n) => {
+      const name = nameOfEntry(item)
+      const found =
+        same[n]! >= 0 || name === null
+          ? same[n]!
+          : take(was.findIndex((one, i) => !taken.has(i) && nameOfEntry(one) === name))
+      return found < 0 ? item : this.value(raw[found], was[found], item, [...path, found])
+    })
+  }
+}
