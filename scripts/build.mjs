@@ -184,6 +184,22 @@ export async function buildDaemon(outdir = 'dist') {
   rmSync(join(root, outdir, '.compiled'), { recursive: true, force: true })
 }
 
+/**
+ * A daemon as the sources are now, for tests: that of dist/ where it is up to date, which takes reading them and no
+ * build. Else one is built apart, since others may be running that of dist/.
+ * @param {string} outdir under the root, where it is built if it must be
+ * @returns {Promise<string>} its svc.mjs
+ */
+export async function currentDaemon(outdir) {
+  const { inputs, output } = /** @type {Part} */ (parts.daemon)
+  const stamp = join(dist, '.daemon.sha256')
+  const [inDist, apart] = [join(dist, output), join(root, outdir, output)]
+  if (existsSync(inDist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint(inputs))
+    return inDist
+  await buildDaemon(outdir)
+  return apart
+}
+
 async function buildConsole() {
   const { code, output } = await run(localBin('vite'), [
     'build',

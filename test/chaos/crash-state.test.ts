@@ -12,36 +12,43 @@ const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 const STATES = longOr(1_000, 200)
 const scratch = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `svc-crash-${process.pid}`)
 
-function run(
-  mode: 'FULL' | 'NORMAL' | 'BESIDE',
-  states = STATES,
-  isFound?: (report: CrashStateReport) => boolean,
-) {
+type Mode = Parameters<typeof traceWorkload>[2]
+
+const traced = new Map<Mode, ReturnType<typeof traceWorkload>>()
+
+/** What the workload does to its files; run once for each mode, since it does the same each time. */
+function trace(mode: Mode): ReturnType<typeof traceWorkload> {
+  const known = traced.get(mode)
+  if (known) return known
   const folder = mkdtempSync(join(tmpdir(), 'svc-crash-'))
   try {
-    return replayStates(traceWorkload(folder, 40, mode), states, seed, scratch, isFound)
+    const operations = traceWorkload(folder, 40, mode)
+    traced.set(mode, operations)
+    return operations
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function run(mode: Mode, states = STATES, isFound?: (report: CrashStateReport) => boolean) {
+  try {
+    return replayStates(trace(mode), states, seed, scratch, isFound)
+  } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
 }
 
 /** For each acknowledgement, the flushes of the log since the one before. */
-function flushesPerAck(mode: 'FULL' | 'GROUP'): number[] {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-flush-'))
-  try {
-    const flushes: number[] = []
-    let n = 0
-    for (const operation of traceWorkload(folder, 40, mode)) {
-      if (operation.kind === 'sync' && operation.file === 'svc.db-wal') n++
-      if (operation.kind !== 'ack') continue
-      flushes.push(n)
-      n = 0
-    }
-    return flushes
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+function flushesPerAck(mode: Mode): number[] {
+  const flushes: number[] = []
+  let n = 0
+  for (const operation of trace(mode)) {
+    if (operation.kind === 'sync' && operation.file === 'svc.db-wal') n++
+    if (operation.kind !== 'ack') continue
+    flushes.push(n)
+    n = 0
   }
+  return flushes
 }
 
 describe.skipIf(!canTrace)('an acknowledgement', () => {

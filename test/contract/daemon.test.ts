@@ -1,20 +1,21 @@
 /** What only a process shows: a start with a catalog file, a seed, one more template. */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ProjectGraph, Replay } from '../../schemas/types.ts'
-import { buildDaemon } from '../../scripts/build.mjs'
+import { currentDaemon } from '../../scripts/build.mjs'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { startMcpServer } from '../mcp/server.ts'
 import { clientOf, type Fields } from './instance.ts'
 
 const OUTPUT = 'dist/test-contract'
 const near = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const bundle = near(`../../${OUTPUT}/svc.mjs`)
+const beside = near(`../../${OUTPUT}`)
+const bundle = join(beside, 'svc.mjs')
 const EVERY = readFileSync(near('./every-section.yaml'), 'utf8')
 
 interface History {
@@ -33,8 +34,14 @@ let file: string
 let daemon: Daemon | null
 
 beforeAll(async () => {
-  await buildDaemon(OUTPUT)
-  const templates = near(`../../${OUTPUT}/catalog/templates`)
+  const built = dirname(await currentDaemon(OUTPUT))
+  if (built !== beside) {
+    rmSync(beside, { recursive: true, force: true })
+    for (const name of readdirSync(built))
+      if (/\.mjs$|^(migrations|catalog)$/.test(name))
+        cpSync(join(built, name), join(beside, name), { recursive: true })
+  }
+  const templates = join(beside, 'catalog/templates')
   cpSync(near('../chaos/seeded_watch.yaml'), join(templates, 'seeded_watch.yaml'))
   cpSync(near('./posted-demo.yaml'), join(templates, 'posted_demo.yaml'))
 })

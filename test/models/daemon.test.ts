@@ -2,18 +2,18 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
-import { buildDaemon } from '../../scripts/build.mjs'
+import { currentDaemon } from '../../scripts/build.mjs'
 import { startDaemon } from '../chaos/daemon.ts'
 import { clientOf } from '../contract/instance.ts'
 import { scripted } from './setup.ts'
 
-const OUTPUT = 'dist/test-models'
-const bundle = fileURLToPath(new URL(`../../${OUTPUT}/svc.mjs`, import.meta.url))
+let bundle: string
 const SECRET = 'canary-secret-1'
 
-beforeAll(() => buildDaemon(OUTPUT))
+beforeAll(async () => {
+  bundle = await currentDaemon('dist/test-models')
+})
 
 it('keeps a provider over a restart, its secret sealed and out of the log', async () => {
   const server = await scripted()

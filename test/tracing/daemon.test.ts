@@ -2,18 +2,18 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
-import { buildDaemon } from '../../scripts/build.mjs'
+import { currentDaemon } from '../../scripts/build.mjs'
 import { startDaemon } from '../chaos/daemon.ts'
 import { clientOf } from '../contract/instance.ts'
 import { scripted } from '../models/setup.ts'
 import { startTraceReceiver } from './receiver.ts'
 
-const OUTPUT = 'dist/test-tracing'
-const bundle = fileURLToPath(new URL(`../../${OUTPUT}/svc.mjs`, import.meta.url))
+let bundle: string
 
-beforeAll(() => buildDaemon(OUTPUT))
+beforeAll(async () => {
+  bundle = await currentDaemon('dist/test-tracing')
+})
 
 it('sends the trace of a run, with what the environment says, and keeps the key sealed', async () => {
   const receiver = await startTraceReceiver()

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { EvalReport } from '../../../schemas/types.ts'
+import { currentDaemon } from '../../../scripts/build.mjs'
 import { type ScriptedModels, startScriptedModels } from '../../models/scripted-server.ts'
 import { svc } from './cli-harness.ts'
 
@@ -66,8 +66,8 @@ it('replay in another folder, as another person, in another time zone and langua
   const [here] = ofModel(await reportOf('--tapes', tapes))
   const [cwd, home] = [newFolder(), newFolder()]
   cpSync(tapes, join(cwd, 'copied'), { recursive: true })
-  const command = fileURLToPath(new URL('../../../api/cli/svc.ts', import.meta.url))
-  const args = ['--import', import.meta.resolve('tsx'), command, 'evals', 'run', ...ONE, '--model', 'm1']
+  const command = await currentDaemon('dist/test-evals-tapes')
+  const args = [command, 'evals', 'run', ...ONE, '--model', 'm1']
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [...args, '--repeat', '2', '--tapes', 'copied', '--json'],

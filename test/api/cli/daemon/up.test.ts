@@ -5,12 +5,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { buildDaemon } from '../../../../scripts/build.mjs'
+import { currentDaemon } from '../../../../scripts/build.mjs'
 
-const OUTPUT = 'dist/test-up'
-const command = fileURLToPath(new URL(`../../../../${OUTPUT}/svc.mjs`, import.meta.url))
+let command: string
 let home: string
 let running: Daemon[] = []
 
@@ -21,7 +19,9 @@ interface Daemon {
   url: string
 }
 
-beforeAll(() => buildDaemon(OUTPUT))
+beforeAll(async () => {
+  command = await currentDaemon('dist/test-up')
+})
 beforeEach(() => {
   home = join(mkdtempSync(join(tmpdir(), 'svc-up-')), 'home')
 })

@@ -2,19 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
-import { buildDaemon } from '../../../../scripts/build.mjs'
+import { currentDaemon } from '../../../../scripts/build.mjs'
 import { startDaemon } from '../../../chaos/daemon.ts'
 import { clientOf } from '../../../contract/instance.ts'
 import { conclude } from '../../../contract/served-runs.ts'
 import { scripted } from '../../../models/setup.ts'
 
-const OUTPUT = 'dist/test-agent-tests'
-const bundle = fileURLToPath(new URL(`../../../../${OUTPUT}/svc.mjs`, import.meta.url))
+let bundle: string
 const base = '/api/agents/builtin/first-look'
 
-beforeAll(() => buildDaemon(OUTPUT))
+beforeAll(async () => {
+  bundle = await currentDaemon('dist/test-agent-tests')
+})
 
 it('is finished once its runs are, and is there after a restart', async () => {
   const server = await scripted()
