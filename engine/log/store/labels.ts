@@ -77,7 +77,11 @@ export class Dictionary {
   }
 
   rollback(): void {
-    for (const { name, value } of this.newLabels.rollback()) this.ids.delete(name, value)
+    for (const { id, name, value } of this.newLabels.rollback()) {
+      this.ids.delete(name, value)
+      // The next label that is new gets this id.
+      this.labels.delete(id)
+    }
   }
 
   /** The label of an id. @throws Error when the id is unknown: a fault of ours. */

@@ -182,7 +182,7 @@ export class EventCursor {
   private seen: Seen | null = null
   private events: PackedEvents | null = null
   private place = 0
-  private readonly names: LabelNames
+  private names: LabelNames
   private named = false
   private numbersRead: Readonly<Record<string, number>> | undefined
   private payloadRead: { value: unknown } | undefined
@@ -193,6 +193,11 @@ export class EventCursor {
     readonly sourceName: (id: number) => string,
   ) {
     this.names = new LabelNames(lookup)
+  }
+
+  /** A transaction was undone: ids of labels that it made are given to others. */
+  reset(): void {
+    this.names = new LabelNames(this.lookup)
   }
 
   /** @param place of the event in `events` */

@@ -81,6 +81,8 @@ class LiveEvaluator implements Evaluator {
   }
 
   reset(): void {
+    this.cursor.reset()
+    this.reader.reset()
     for (const [id, { definition, text }] of this.watching)
       this.watching.set(id, this.watch(definition, text))
     this.arrange()

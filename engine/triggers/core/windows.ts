@@ -164,6 +164,11 @@ export class HistoryReader {
     this.cursor = new EventCursor(ports.labels, ports.sourceName)
   }
 
+  /** As EventCursor.reset. */
+  reset(): void {
+    this.cursor.reset()
+  }
+
   /** False: what is not in memory cannot be read. */
   get exists(): boolean {
     return this.ports.history !== null

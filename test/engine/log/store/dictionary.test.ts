@@ -75,6 +75,8 @@ describe('labels', () => {
     const fails = (n: number) => () =>
       store.tx(() => {
         for (let i = 0; i < n; i++) dictionary.intern('order', orderOf(i))
+        // As a trigger that looks at the event asks.
+        expect(dictionary.label(2)).toMatchObject({ name: 'order' })
         dictionary.beforeCommit()
         throw new Error('the disk is full')
       })
@@ -84,7 +86,8 @@ describe('labels', () => {
       expect(dictionary.find('order', orderOf(3))).toBeUndefined()
       expect(dictionary.find('env', 'prod')).toBe(1)
     }
-    commit(() => expect(dictionary.intern('order', 'next')).toBe(2))
+    commit(() => expect(dictionary.intern('host', 'next')).toBe(2))
+    expect(dictionary.label(2)).toMatchObject({ name: 'host', value: 'next' })
     expect(value('SELECT count(*) FROM named_labels')).toBe(2)
     store.close()
   })

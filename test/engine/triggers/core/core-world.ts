@@ -40,6 +40,12 @@ export class Labels implements LabelLookup {
     return this.names.length - 1
   }
 
+  /** The newest label is not there: its id is given to the next. */
+  takeBack(): void {
+    const { name, value } = this.names.pop()!
+    this.ids.delete(JSON.stringify([name, value]))
+  }
+
   find(name: string, value: string): number | undefined {
     return this.ids.get(JSON.stringify([name, value]))
   }

@@ -26,6 +26,20 @@ describe('a cooldown', () => {
   })
 })
 
+describe('a transaction that was undone', () => {
+  it('leaves nothing of labels whose ids are given to others', () => {
+    const region = { field: 'region', op: 'eq', value: 'eu' } as const
+    const world = worldOf({ filters: [region] })
+    const undone = world.labels.id('region', 'us')
+    expect(does(world.post({ ts: 0, labels: { service: 'a', region: 'us' } }))).not.toContain('fire')
+    world.labels.takeBack()
+    world.evaluator.reset()
+    expect(world.labels.id('host', 'h1')).toBe(undone)
+    const labels = { service: 'b', host: 'h1', region: 'eu' }
+    expect(does(world.post({ ts: 1, labels }))).toEqual(['fire'])
+  })
+})
+
 describe('a burst', () => {
   const storm = { quiet: '30s', max_wait: '2m' }
 
