@@ -73,7 +73,7 @@ test('a catalog file shows it under its plan, and a backtest that runs is cancel
   daemon,
 }) => {
   await sent(daemon)
-  await goTo(page, `${daemon.url}/catalog?tab=import`)
+  await goTo(page, `${daemon.url}/changes?tab=catalog&view=import`)
   await page.getByRole('textbox', { name: 'Catalog file to import' }).fill(CATALOG('2h'))
   await section(page).getByRole('button', { name: 'Run backtest' }).click()
   await expect(section(page)).toContainText('3 firings before, 3 firings after: all the same')
@@ -99,7 +99,7 @@ test('many triggers are shown a few at a time, and what fails is said', async ({
     { length: 12 },
     (_, n) => `  - { name: t${n}, sources: [gw], condition: { event: any }, cooldown: 1s }\n`,
   )
-  await goTo(page, `${daemon.url}/catalog?tab=import`)
+  await goTo(page, `${daemon.url}/changes?tab=catalog&view=import`)
   await page.getByRole('textbox', { name: 'Catalog file to import' }).fill(CATALOG('1h') + triggers.join(''))
   await section(page).getByRole('button', { name: 'Run backtest' }).click()
   const charts = section(page).getByRole('img', { name: /^Firings of/ })
