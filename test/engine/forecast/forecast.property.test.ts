@@ -309,10 +309,9 @@ function note(seen: Record<string, number>, told: PlanBacktestTrigger, { trigger
     for (const what of ['resolved', 'cooldown', 'folded', 'held', 'dropped', 'late'] as const)
       add(what, side?.[what] ?? 0)
   const place = Number(told.trigger.slice(1))
-  const spec = (change.triggers[place] ?? triggers[place] ?? change.made) as {
-    condition: object
-    sources: string[]
-  }
-  for (const kind of KINDS) if (kind in spec.condition) add(kind, told.same + told.added + told.gone)
-  if (spec.sources.length > 1) add('both sources', told.same + told.added + told.gone)
+  const spec = change.triggers[place] ?? triggers[place] ?? change.made
+  const fields = Object.keys(spec?.condition ?? {})
+  for (const kind of KINDS) if (fields.includes(kind)) add(kind, told.same + told.added + told.gone)
+  const sources = spec?.sources
+  if (Array.isArray(sources) && sources.length > 1) add('both sources', told.same + told.added + told.gone)
 }
