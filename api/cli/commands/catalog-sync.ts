@@ -171,7 +171,7 @@ function syncText(io: Io, found: CatalogSync): string {
     planned && planned.id !== head?.id && planned.id !== target?.id ? `plan of ${commitText(planned)}\n` : ''
   const parts = found.parts.map(
     ({ kind, name, file, line, state: one }) =>
-      `  ${one.replace('_', ' ')}: ${escapeLine(`${file}:${line}`)} ${kindName(kind)} ${escapeLine(name)}\n`,
+      `  ${one.replaceAll('_', ' ')}: ${escapeLine(`${file}:${line}`)} ${kindName(kind)} ${escapeLine(name)}\n`,
   )
   const rest = found.unmanaged.map(
     ({ kind, name }) => `  in no file: ${kindName(kind)} ${escapeLine(name)}\n`,

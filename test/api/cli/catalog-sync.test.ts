@@ -1,0 +1,79 @@
+/** `svc catalog sync` against a real server that follows a real repository. */
+import { pino } from 'pino'
+import { afterEach, expect, it } from 'vitest'
+import { buildServer } from '../../../api/http/server.ts'
+import { createEngine } from '../../../engine/local.ts'
+import { gitWorld, SHOP } from '../../engine/reconcile/git-world.ts'
+import { svc } from './cli-harness.ts'
+
+const opened: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close()
+})
+
+async function followed() {
+  const git = gitWorld()
+  opened.push(() => git.remove())
+  const engine = createEngine({
+    ...{ dataFile: null, env: process.env, repository: git.repository() },
+    clock: { now: () => Date.parse('2026-11-20T12:00:00Z') },
+  })
+  const app = await buildServer({
+    ...{ engine, log: pino({ level: 'silent' }) },
+    config: {
+      ...{ host: '127.0.0.1', port: 0, rootToken: null, publicUrl: null, allowedHosts: [] },
+      ...{ version: '1.0.0', hostedUrls: {}, consoleDir: null },
+    },
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  opened.push(() => app.close().then(() => engine.close()))
+  const run = (...args: string[]) => svc(['catalog', 'sync', ...args, '--svcd', url])
+  return { git, run, url }
+}
+
+it('looks, shows the plan, applies what was approved, and exits by what it came to', async () => {
+  const { git, run, url } = await followed()
+  const first = git.commit({ 'shop.yaml': SHOP() }, 'the shop')
+  const looked = await run()
+  expect(looked.code).toBe(2)
+  expect(looked.out).toContain(`says commit ${first.slice(0, 10)} of Ada`)
+  expect(looked.out).toContain('out of sync: shop.yaml:11 trigger gateway-errors')
+  expect(looked.out).toContain('+ trigger gateway-errors')
+  const unsure = await run('--apply')
+  expect([unsure.code, unsure.err]).toEqual([1, expect.stringContaining('--yes applies without asking')])
+  const applied = await svc(['catalog', 'sync', '--apply', '--why', 'reviewed', '--svcd', url], {
+    confirm: true,
+  })
+  expect([applied.code, applied.err]).toEqual([0, expect.stringMatching(/^applied as change-set \d+/)])
+  expect(await run('--status')).toMatchObject({ code: 0, out: expect.stringMatching(/^synced\n/) })
+  const all = await run('--status', '--parts', 'all', '--json')
+  expect(JSON.parse(all.out)).toMatchObject({
+    state: 'synced',
+    parts: [{ name: 'gateway' }, { name: 'gateway-errors' }],
+  })
+  expect((await run('--history')).out).toMatch(/applied .*Ada/)
+})
+
+it('tells problems with file, line and column, and goes back to an earlier commit', async () => {
+  const { git, run } = await followed()
+  const first = git.commit({ 'shop.yaml': SHOP() }, 'five')
+  await run('--apply', '--yes')
+  git.commit({ 'shop.yaml': SHOP(9).replace('[gateway]', '[gatewya]') }, 'a slip')
+  const failed = await run()
+  expect([failed.code, failed.err]).toEqual([65, expect.stringContaining('shop.yaml:12:15: triggers[0]')])
+  expect((await run('--apply', '--yes')).code).toBe(65)
+  git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
+  expect((await run('--apply', '--yes')).code).toBe(0)
+  const thought = await run('--commit', first.slice(0, 10))
+  expect([thought.code, thought.out]).toEqual([2, expect.stringContaining('~ trigger gateway-errors')])
+  expect((await run('--commit', first, '--apply', '--yes')).code).toBe(0)
+  expect((await run('--status')).out).toContain('rolled back to commit')
+  expect((await run('--commit', '1234567', '--apply', '--yes')).code).toBe(1)
+})
+
+it('refuses what does not go together', async () => {
+  const { run } = await followed()
+  expect((await run('--status', '--apply')).code).toBe(64)
+  expect((await run('--parts', 'all')).code).toBe(64)
+  expect((await run('--max-deletions', 'many')).code).toBe(64)
+})
