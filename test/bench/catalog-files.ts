@@ -32,6 +32,8 @@ export function measureCatalogFiles(daemon: Daemon, folder: string): FilesMeasur
   timed('planning them all new', PLAN_MS, [2], 'plan', root, ...at)
   timed('applying them', null, [0], 'apply', root, '--yes', ...at)
   timed('planning them as they are', PLAN_MS, [0], 'plan', root, ...at)
+  timed('merging them with what was changed by hand', null, [0], 'plan', root, '--merge', ...at)
+  timed('pulling what was changed by hand: nothing', null, [0], 'pull', root, ...at)
   timed('laying them out, nothing to change or not', null, [0, 1], 'fmt', root, '--check')
   timed('lint of them', null, [0, 1], 'lint', root)
   return measures
