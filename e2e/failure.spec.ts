@@ -22,7 +22,7 @@ function loadsOf(page: Page): () => number {
 open(
   '404 on a chunk: the page is loaded again once, then says that svc was updated',
   async ({ page, daemon }) => {
-    await page.route('**/assets/keeping-*.js', (route) => route.fulfill({ status: 404, body: '' }))
+    await page.route('**/assets/settings-*.js', (route) => route.fulfill({ status: 404, body: '' }))
     await page.goto(`${daemon.url}/triggers`)
     await expect(page.getByRole('heading', { level: 1, name: 'Triggers' })).toBeVisible()
     const loads = loadsOf(page)
@@ -36,7 +36,7 @@ open(
     // Other pages are there all the same, with what was typed.
     await goTo(page, `${daemon.url}/triggers/new`)
     await expect(page.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('half-written')
-    await page.unroute('**/assets/keeping-*.js')
+    await page.unroute('**/assets/settings-*.js')
     await link(page, 'Settings').click()
     await page.getByRole('button', { name: 'Reload' }).click()
     await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible()
