@@ -3,6 +3,18 @@
  * `npm run check`; test/house/imports.test.ts proves that each rule bites.
  */
 
+const { createHash } = require('node:crypto')
+const { readFileSync } = require('node:fs')
+
+/**
+ * What was cruised is kept, and looked at anew where the text of a file is another: `npm test` asks twice, as a check and
+ * as a test. Its folder is that of these rules and of the packages, which are no files that are cruised.
+ */
+const kept = createHash('sha256')
+  .update(readFileSync(__filename))
+  .update(readFileSync(`${__dirname}/package-lock.json`))
+  .digest('hex')
+
 /** A rule: files under `from` never import what `to` matches. */
 const never = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
@@ -254,6 +266,7 @@ module.exports = {
     ),
   ],
   options: {
+    cache: { folder: `dist/.import-rules/${kept.slice(0, 16)}`, strategy: 'content' },
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '^dist/' },
     tsPreCompilationDeps: true,
