@@ -44,7 +44,7 @@ export function SyncFiles({ sync: { files, parts, unmanaged } }: { sync: Catalog
                     {FILES[file.state].word}
                   </Badge>
                 </Cell>
-                <Cell>{file.parts}</Cell>
+                <Cell>{file.state === 'failed' || file.state === 'unknown' ? '' : file.parts}</Cell>
                 <Cell>
                   {parts
                     .filter((part) => part.file === file.file)

@@ -168,6 +168,25 @@ describe('a repository that is followed by itself', () => {
     expect((await one.history())[0]).toMatchObject({ by: 'the policy', policy: 'auto' })
   })
 
+  it('is watched by a trigger on the source catalog, of the repository itself', async () => {
+    const git = world()
+    const watch = `  - name: catalog-fails
+    sources: [catalog]
+    condition: { event: any }
+    filters: [{ field: event_type, op: in, value: [failed, drifted] }]
+`
+    git.commit({ 'shop.yaml': SHOP(5, watch) }, 'watched')
+    const one = follow(git.repository({ policy: 'auto' }))
+    await one.sync()
+    git.commit({ 'shop.yaml': 'triggers: 7\n' }, 'a slip')
+    await one.sync()
+    await one.sync()
+    const { firings } = await one.engine.listFirings({ limit: 10 })
+    expect(firings).toMatchObject([
+      { trigger: 'catalog-fails', entity: { label: 'repository', value: 'remote' } },
+    ])
+  })
+
   it('leaves what no file names, and with auto-prune deletes it, within its bounds', async () => {
     const git = world()
     const many = Array.from({ length: 11 }, (_, i) => TRIGGER(`extra-${i}`)).join('')

@@ -171,6 +171,13 @@ export const READS: Record<string, (made: Made) => Said> = {
 /** Calls by name that only read: of routes made by hand, and of what works on the network thread. */
 export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
   projectCard: () => ['Storefront'],
+  catalogSync: () => ['all'],
+  planCommit: () => [
+    {
+      ...{ name: 'shop', texts: [{ path: 'shop.yaml', text: CATALOG }], included: {}, environment: null },
+      ...{ prune: true, remembered: [], reads: true },
+    },
+  ],
   projectId: () => ['Storefront'],
   listSources: () => [],
   getTrigger: () => ['gateway-errors'],

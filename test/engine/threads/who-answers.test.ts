@@ -286,7 +286,7 @@ const NETWORK: Record<string, true> = Object.fromEntries(
     ...['getTracing', 'saveTracing', 'testTracing', 'saveProviderAKey', 'forgetProviderAKey', 'saveGateway'],
     ...['forgetGateway', 'cancelRun', 'cancelAsk', 'handInEvalReport', 'read', 'fetchFiring'],
     ...['saveSlackBotToken', 'forgetSlackBotToken', 'testSlack', 'saveSlackSigningSecret'],
-    ...['forgetSlackSigningSecret', 'listSlackChannels', 'dropSlackChannels'],
+    ...['forgetSlackSigningSecret', 'listSlackChannels', 'dropSlackChannels', 'syncCatalog'],
   ].map((id) => [id, true]),
 )
 
