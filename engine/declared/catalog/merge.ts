@@ -18,8 +18,9 @@ import {
 import { type FieldConflict, merge, nameOfEntry, stepsOf, valueAt } from '../../model/merge.ts'
 import { DEFAULT_TEMPLATE, projectsOf, putProject } from '../../model/project.ts'
 import type { Declared } from '../declared.ts'
-import { type Paused, pauseAgain, pausedIn, refuse, resumePaused, stageRunning } from './import.ts'
-import { isTemplate, type Locate, type Path } from './import-run.ts'
+import { stageRunning } from './import.ts'
+import { isTemplate, type Locate, type Path, refuse } from './import-run.ts'
+import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
 /** Edits by hand that are named at most. */
 const KEPT_TOLD = 200
@@ -191,7 +192,8 @@ class Merging {
     const { mine, was } = this.worlds
     const of = (edit: Edit, at: 'mine' | 'was' | 'edit'): Doc | undefined => {
       const key = kind === 'project' ? this.projects[at].get(name) : name
-      return key === undefined ? undefined : (edit.get(kind, key) as Doc | undefined)
+      const found: Doc | undefined = key === undefined ? undefined : edit.get(kind, key)
+      return found
     }
     const theirs = of(this.edit, 'edit')
     const wanted = of(mine, 'mine')
