@@ -10,13 +10,12 @@ import {
   changeKinds,
   type Doc,
   differences,
-  documentOf,
   Edit,
   equal,
   type ProjectDoc,
 } from '../../model/documents.ts'
 import { type FieldConflict, merge, nameOfEntry, stepsOf, valueAt } from '../../model/merge.ts'
-import { DEFAULT_TEMPLATE, projectsOf, putProject } from '../../model/project.ts'
+import { DEFAULT_TEMPLATE, projectOf, projectsOf, putProject } from '../../model/project.ts'
 import type { Declared } from '../declared.ts'
 import { stageRunning } from './import.ts'
 import { isTemplate, type Locate, type Path, refuse } from './import-run.ts'
@@ -213,8 +212,10 @@ class Merging {
     const id = this.projects.edit.get(name) ?? this.projects.mine.get(name) ?? this.projects.was.get(name)
     const key = kind === 'project' ? id! : name
     if (merged === undefined) this.edit.remove(kind, key)
-    else if (kind === 'project') putProject(this.edit, key, documentOf('project', merged))
-    else this.edit.put(kind, key, { prevent_destroy: false, ...merged })
+    else if (kind === 'project') {
+      this.edit.put('project', key, merged)
+      putProject(this.edit, key, projectOf(this.edit, key))
+    } else this.edit.put(kind, key, { prevent_destroy: false, ...merged })
   }
 
   /** Whether what was applied last said something of an object, by its name or as part of a template. */
