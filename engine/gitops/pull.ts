@@ -74,7 +74,7 @@ export function pullInto(
 ): Pulled {
   const pulling = new Pulling(composed, current)
   const pulled = pulling.run()
-  const after = again(pulled.files)
+  const after = pulled.files.length ? again(pulled.files) : composed
   const told = new Set(pulling.held)
   for (const section of SECTIONS) {
     const [is, wanted] = [entriesIn(after.catalog, section), entriesIn(pulling.current, section)]

@@ -125,17 +125,14 @@ function refuseUncommitted(files: readonly PulledFile[]): void {
 
 /** Whether git knows a file otherwise than it is; false where it is in no repository. @throws CliError 70 where git cannot say */
 function isUncommitted(path: string): boolean {
-  const status = ['status', '--porcelain', '--untracked-files=all', '--ignored', '--', basename(path)]
-  const {
-    status: code,
-    stdout,
-    stderr,
-    error,
-  } = spawnSync('git', ['-C', dirname(path) || '.', ...status], {
-    encoding: 'utf8',
-    env: { ...process.env, LC_ALL: 'C' },
-  })
-  if (code === 0) return stdout.trim() !== ''
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-C', dirname(path) || '.', ...args, '--', basename(path)], {
+      encoding: 'utf8',
+      env: { ...process.env, LC_ALL: 'C' },
+    })
+  const { status, stdout, stderr, error } = git('status', '-s', '-uall')
+  // What git ignores it has no commit of.
+  if (status === 0) return stdout.trim() !== '' || git('check-ignore', '-q').status === 0
   // Without git there is no repository that could be told apart.
   if (error || /not a git repository/i.test(stderr)) return false
   throw new CliError(

@@ -20,12 +20,13 @@ import { isCompact, updateCatalog } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
 import { mintForNew } from '../source-writes.ts'
 import type { WriteBy } from '../write.ts'
-import { refuse, type StageOf, stageCatalog } from './import.ts'
+import { type StageOf, stageCatalog } from './import.ts'
 import {
   hiddenAt,
   isPlainAt,
   type Locate,
   pathOfPlace,
+  refuse,
   type SecretPlace,
   secretPlaces,
   textOf,

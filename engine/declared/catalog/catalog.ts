@@ -34,8 +34,8 @@ import type { WriteBy } from '../write.ts'
 import { type CatalogRead, checkFile, importFile, readFile } from './apply.ts'
 import { type ExportParts, exportCatalog } from './export.ts'
 import { handChanged } from './hand-changed.ts'
-import { refuse } from './import.ts'
-import { isPlain, sameEntry, secretPlaces, withValues } from './import-run.ts'
+
+import { isPlain, refuse, sameEntry, secretPlaces, withValues } from './import-run.ts'
 import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
 
 export interface CatalogFiles {

@@ -4,7 +4,7 @@ import { type ChangeKind, type Doc, type Edit, partKinds, type StoredOf } from '
 import type { Declared } from '../declared.ts'
 import { CHECK, mergingOf, refuseConflicting, stagingOf } from './apply.ts'
 import type { ExportParts } from './export.ts'
-import { refuse } from './import.ts'
+import { refuse } from './import-run.ts'
 import type { RememberedFile } from './remembered.ts'
 import { contestedIn, ownedByOthers, readTexts, sparedBy } from './texts.ts'
 
@@ -48,7 +48,8 @@ function viewOf({ projects, templates }: Declared, edit: Edit): ExportParts {
   const viewed = <K extends ChangeKind>(kind: K) => {
     const list = () =>
       [...edit.all(kind)].map(([key, doc]): StoredOf<K> => {
-        const name = kind === 'project' ? String((doc as Doc).name) : key
+        const fields: Doc = doc
+        const name = kind === 'project' ? String(fields.name) : key
         return { ...(edit.stored(kind, key) ?? NEW), key, doc, name }
       })
     return { list, find: (key: string) => list().find((one) => one.key === key) }

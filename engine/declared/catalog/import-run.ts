@@ -60,6 +60,27 @@ export function problemOf(error: SvcError, path: Path, locate: Locate): CatalogP
   return { ...locate(inner), path: textOf(path), message: error.message }
 }
 
+/** Runs a step; what it throws becomes a problem at its path. */
+export const collecting =
+  (problems: CatalogProblem[], locate: Locate): ImportRun['at'] =>
+  (path, fn) => {
+    try {
+      return fn()
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error
+      problems.push(problemOf(error, path, locate))
+      return undefined
+    }
+  }
+
+/** @throws SvcError invalid, with the first problem as its message and all of them beside it. */
+export function refuse(problems: readonly CatalogProblem[]): void {
+  const [first] = problems
+  if (!first) return
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+  fail('invalid', `line ${first.line}, ${first.path}: ${first.message}${more}`, { problems: [...problems] })
+}
+
 /** labels[0].name as a path. */
 function pathOf(field: string): Path {
   return field

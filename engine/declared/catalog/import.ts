@@ -15,22 +15,19 @@ import type {
 import { normaliseHandoffs } from '../../documents/agent.ts'
 import { guardSentence } from '../../documents/guarded-kind.ts'
 import { completeEdit } from '../../documents/wiring.ts'
-import { fail, SvcError } from '../../errors.ts'
+import { fail } from '../../errors.ts'
 import type { Doc, Edit, PartKind, Stored } from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
   defaultProject,
   HANDOFF_COOLDOWN,
-  NOTED,
   newProjectId,
   ownerOf,
-  type Pausable,
   type ProjectDoc,
   projectOf,
   projectsOf,
   putProject,
-  type Stopped,
   usersOf,
   withHandoff,
   withHandoffsOf,
@@ -44,17 +41,18 @@ import { type Declared, refuseVariables } from '../declared.ts'
 import { normaliseSpec } from '../operations.ts'
 import { stageProject, stageProjectUpdate } from '../project-writes.ts'
 import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
-import { pauseProject, resumeProject } from '../projects/remove.ts'
 import { join } from '../write.ts'
 import {
+  collecting,
   type Entry,
   type ImportRun,
   isTemplate,
   type Locate,
   leaveDefault,
-  problemOf,
   projectNamed,
+  refuse,
 } from './import-run.ts'
+import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -104,35 +102,6 @@ export function stageRunning(
   return { paused, problems }
 }
 
-/** Runs a step; what it throws becomes a problem at its path. */
-const collecting =
-  (problems: CatalogProblem[], locate: Locate): ImportRun['at'] =>
-  (path, fn) => {
-    try {
-      return fn()
-    } catch (error) {
-      if (!(error instanceof SvcError)) throw error
-      problems.push(problemOf(error, path, locate))
-      return undefined
-    }
-  }
-
-/** Of the projects that a file lists, whether it pauses them; the Default one is never paused. */
-export const pausedIn = (catalog: Catalog): Map<string, boolean> =>
-  new Map(
-    (catalog.projects ?? [])
-      .filter(({ template }) => template !== DEFAULT_TEMPLATE)
-      .map(({ name, paused }) => [name ?? '', paused === true]),
-  )
-
-/** @throws SvcError invalid, with the first problem as its message and all of them beside it. */
-export function refuse(problems: readonly CatalogProblem[]): void {
-  const [first] = problems
-  if (!first) return
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
-  fail('invalid', `line ${first.line}, ${first.path}: ${first.message}${more}`, { problems: [...problems] })
-}
-
 /** A part of a template's project is edited after the project is planned, not adopted by it. */
 function ofTemplate(
   { catalog, edit }: ImportRun,
@@ -145,71 +114,6 @@ function ofTemplate(
       entries.some((entry) => entry.name === word && isTemplate(entry.template)) ||
       [...projectsOf(edit).values()].some((doc) => doc.name === word && isTemplate(doc.template)),
   )
-}
-
-/** What a project had stopped while it was paused. */
-export interface Paused {
-  sources: boolean
-  notes: Stopped
-}
-
-/**
- * Projects that are paused run while the file is staged, so that it speaks of what runs when they
- * do; they are paused again at the end, which changes nothing by itself.
- */
-export function resumePaused(edit: Edit): Map<string, Paused> {
-  const paused = new Map<string, Paused>()
-  for (const [id, { paused: isPaused, stopped }] of projectsOf(edit)) {
-    const sources = Object.keys(stopped?.sources ?? {}).length > 0
-    if (isPaused) paused.set(id, { sources, notes: stopped ?? {} })
-  }
-  for (const id of paused.keys()) resumeProject(edit, id)
-  // A note of a project that goes would be handed to one that is paused below, of a part that the file itself pauses.
-  edit.saysNotes = true
-  return paused
-}
-
-/**
- * Pauses projects at the end of a staging.
- * @param paused as they were. @param isPaused whether one is to be. @throws SvcError invalid with every problem
- */
-export function pauseAgain(
-  edit: Edit,
-  paused: ReadonlyMap<string, Paused>,
-  isPaused: (id: string, doc: ProjectDoc) => boolean,
-  catalog: Catalog,
-  locate: Locate,
-): void {
-  const problems: CatalogProblem[] = []
-  const at = collecting(problems, locate)
-  const places = new Map((catalog.projects ?? []).map(({ name }, i) => [name, i]))
-  // Those that stop sources last: a source is stopped once no other project that runs needs it.
-  const stops = (id: string) => Number(paused.get(id)?.sources ?? false)
-  const ordered = [...projectsOf(edit)].sort(
-    ([a, { name: first }], [b, { name: second }]) => stops(a) - stops(b) || (first < second ? -1 : 1),
-  )
-  for (const [id, doc] of ordered)
-    if (isPaused(id, doc) && !doc.draft)
-      at(['projects', places.get(doc.name) ?? 0], () =>
-        pauseProject(edit, id, paused.get(id)?.sources ?? false),
-      )
-  refuse(problems)
-  for (const [id, { notes }] of paused) returnNotes(edit, id, notes)
-}
-
-/** Of a part that paused projects share, that one keeps the note which had it: else it would go to and fro. */
-function returnNotes(edit: Edit, id: string, notes: Stopped): void {
-  for (const kind of Object.keys(NOTED) as Pausable[])
-    for (const name of Object.keys(notes[NOTED[kind]] ?? {})) {
-      const noted = [...projectsOf(edit)].find(([, { stopped }]) => stopped?.[NOTED[kind]]?.[name])
-      const doc = edit.get('project', id)
-      if (!noted || noted[0] === id || !doc?.paused || !doc.uses[kind]?.[name]) continue
-      const [other, from] = noted
-      const { [name]: _taken, ...left } = from.stopped![NOTED[kind]]!
-      putProject(edit, other, { ...from, stopped: { ...from.stopped, [NOTED[kind]]: left } })
-      const kept = { ...doc.stopped?.[NOTED[kind]], [name]: true as const }
-      putProject(edit, id, { ...doc, stopped: { ...doc.stopped, [NOTED[kind]]: kept } })
-    }
 }
 
 /* The entries of parts in a catalog file: each upserted by name. */

@@ -10,16 +10,16 @@ import {
   changeKinds,
   type Doc,
   differences,
-  documentOf,
   Edit,
   equal,
   type ProjectDoc,
 } from '../../model/documents.ts'
 import { type FieldConflict, merge, nameOfEntry, stepsOf, valueAt } from '../../model/merge.ts'
-import { DEFAULT_TEMPLATE, projectsOf, putProject } from '../../model/project.ts'
+import { DEFAULT_TEMPLATE, projectOf, projectsOf, putProject } from '../../model/project.ts'
 import type { Declared } from '../declared.ts'
-import { type Paused, pauseAgain, pausedIn, refuse, resumePaused, stageRunning } from './import.ts'
-import { isTemplate, type Locate, type Path } from './import-run.ts'
+import { stageRunning } from './import.ts'
+import { isTemplate, type Locate, type Path, refuse } from './import-run.ts'
+import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
 /** Edits by hand that are named at most. */
 const KEPT_TOLD = 200
@@ -191,7 +191,8 @@ class Merging {
     const { mine, was } = this.worlds
     const of = (edit: Edit, at: 'mine' | 'was' | 'edit'): Doc | undefined => {
       const key = kind === 'project' ? this.projects[at].get(name) : name
-      return key === undefined ? undefined : (edit.get(kind, key) as Doc | undefined)
+      const found: Doc | undefined = key === undefined ? undefined : edit.get(kind, key)
+      return found
     }
     const theirs = of(this.edit, 'edit')
     const wanted = of(mine, 'mine')
@@ -211,8 +212,10 @@ class Merging {
     const id = this.projects.edit.get(name) ?? this.projects.mine.get(name) ?? this.projects.was.get(name)
     const key = kind === 'project' ? id! : name
     if (merged === undefined) this.edit.remove(kind, key)
-    else if (kind === 'project') putProject(this.edit, key, documentOf('project', merged))
-    else this.edit.put(kind, key, { prevent_destroy: false, ...merged })
+    else if (kind === 'project') {
+      this.edit.put('project', key, merged)
+      putProject(this.edit, key, projectOf(this.edit, key))
+    } else this.edit.put(kind, key, { prevent_destroy: false, ...merged })
   }
 
   /** Whether what was applied last said something of an object, by its name or as part of a template. */
