@@ -87,7 +87,7 @@ test('a catalog file shows it under its plan, and a backtest that runs is cancel
   })
   await section(page).getByRole('button', { name: 'Run backtest' }).click()
   await expect.poll(() => isAsked).toBe(true)
-  await expect(section(page).getByRole('progressbar')).toBeVisible()
+  await expect(section(page).getByRole('progressbar')).toBeAttached()
   await section(page).getByRole('button', { name: 'Cancel' }).click()
   await expect(section(page).getByRole('button', { name: 'Run backtest' })).toBeVisible()
   await expect(section(page)).toContainText('Stored events run through the triggers')
