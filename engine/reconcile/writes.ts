@@ -105,7 +105,7 @@ class SyncWriter {
   }
 
   settle(settled: Settled): void {
-    const { declared, tallies } = this.parts
+    const { declared, catalog, tallies } = this.parts
     const row = this.require()
     const { outcome, commit, planned, nextAt } = settled
     const code = outcome === 'matches' ? null : settled.code
@@ -122,6 +122,9 @@ class SyncWriter {
     const entry = this.entry(row, told[outcome], { commit, by: NOBODY, code, reason: reason ?? WAITS })
     this.tell(isNew ? [entry] : [], row, () => {
       this.move(outcome === 'failed' ? 'fail' : outcome)
+      // A commit that says what is there, such as one of what was changed by hand, is what was applied last.
+      if (outcome === 'matches' && planned?.apply && row.applied?.id !== commit.id)
+        catalog.remember(planned.apply.texts, planned.apply.read ?? undefined)
       this.rows.save({
         ...{ code, reason, nextAt },
         ...(planned && commit ? stored(planned, commit) : {}),

@@ -60,6 +60,8 @@ export interface CatalogFiles {
   import(body: CatalogImport, by: WriteBy, read?: CatalogRead): CatalogImported
   /** What an import takes from the text of a file. @throws SvcError invalid with every problem of the file itself */
   read(body: CatalogImport): CatalogRead
+  /** Texts that say what the instance has are those applied last: what changes from here on is told from them. */
+  remember(body: CatalogImport, read?: CatalogRead): void
   /** How the instance differs from the files that were imported. */
   drift(): CatalogDrift
   /** A file is not compared any more; what it declared stays. @throws SvcError not_found */
@@ -103,6 +105,10 @@ export function openCatalog(declared: Declared): CatalogFiles {
     import: (body, by, read = readFile(declared, body)) =>
       declared.store.tx(() => importFile(declared, files, body, by, read)),
     read: (body) => readFile(declared, body),
+    remember: (body, read = readFile(declared, body)) =>
+      declared.store.tx(() => {
+        for (const { name, text } of read.files.toReversed()) files.keep(name, text, declared.clock.now())
+      }),
     drift: () => driftOf(declared, files),
     forget: (name) => {
       files.forget(name)
