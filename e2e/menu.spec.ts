@@ -1,26 +1,40 @@
 /** 19, step 4: menu, addresses, palette, Help; and of step 7 what lists are on a phone. */
 import { expect, type Locator, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { type RunningDaemon, test } from './daemon.ts'
+import { startDaemon, test } from './daemon.ts'
 import { goTo, press } from './go.ts'
 import { incidentsOf, prepare } from './incidents.ts'
 
 const palette = (page: Page): Locator => page.getByRole('textbox', { name: 'Search' })
 const selected = (page: Page): Locator => page.locator('[data-action][data-selected]')
 
+// One daemon for those that leave it as they found it, so that each passes alone and after the others.
+test.describe.configure({ mode: 'default' })
+let shared: Awaited<ReturnType<typeof startDaemon>>
+
+/** An incident of checkout, an agent that its trigger would wake, a proposal and a key. */
+test.beforeAll(async () => {
+  shared = await startDaemon()
+  const { fail } = await prepare(shared)
+  await fail('checkout')
+  await incidentsOf(shared, 1)
+  const look = { name: 'look', prompt: 'Look.', trigger: 'checkout-errors' }
+  expect((await shared.call('POST', '/api/agents/builtin', look)).ok).toBe(true)
+  await shared.call('POST', '/api/proposals', {
+    operations: [{ op: 'patch', kind: 'trigger', name: 'checkout-errors', spec: { cooldown: '1h' } }],
+    why: 'Fires too often',
+  })
+  await shared.call('POST', '/api/keys', { name: 'a-key', scopes: ['read'] })
+})
+test.afterAll(() => shared.stop())
+
 async function type(page: Page, words: string): Promise<void> {
   await press(page, 'Control+k')
   await palette(page).fill(words)
 }
 
-test('the menu has its groups and says what needs a person', async ({ page, daemon }) => {
-  await prepare(daemon).then(({ fail }) => fail('checkout'))
-  await incidentsOf(daemon, 1)
-  await daemon.call('POST', '/api/proposals', {
-    operations: [{ op: 'patch', kind: 'trigger', name: 'checkout-errors', spec: { cooldown: '1h' } }],
-    why: 'Fires too often',
-  })
-  await page.goto(daemon.url)
+test('the menu has its groups and says what needs a person', async ({ page }) => {
+  await page.goto(shared.url)
   const menu = page.getByRole('navigation', { name: 'Pages' })
   await menu.waitFor()
   const names = await menu.getByRole('link').allInnerTexts()
@@ -66,16 +80,9 @@ test('addresses from before lead to where they are now, with what they asked for
 
 test('an unknown tab shows the first, and the address is corrected, on every page with tabs', async ({
   page,
-  daemon,
 }) => {
-  await prepare(daemon)
-  await daemon.call('POST', '/api/agents/builtin', {
-    name: 'look',
-    prompt: 'Look.',
-    trigger: 'checkout-errors',
-  })
-  const { projects } = await daemon.ask<{ projects: { id: string }[] }>('GET', '/api/projects')
-  await page.goto(daemon.url)
+  const { projects } = await shared.ask<{ projects: { id: string }[] }>('GET', '/api/projects')
+  await page.goto(shared.url)
   for (const [path, first] of [
     ['/incidents', 'Open'],
     ['/changes', 'Proposals'],
@@ -85,19 +92,17 @@ test('an unknown tab shows the first, and the address is corrected, on every pag
     ['/triggers/checkout-errors', 'Overview'],
     ['/agents/look', 'Overview'],
   ]) {
-    await goTo(page, `${daemon.url}${path}?tab=nonsense`)
+    await goTo(page, `${shared.url}${path}?tab=nonsense`)
     await expect(page.getByRole('tab', { name: first!, exact: true })).toHaveAttribute(
       'aria-selected',
       'true',
     )
-    await expect(page).toHaveURL(daemon.url + path!)
+    await expect(page).toHaveURL(shared.url + path!)
   }
 })
 
-test('the palette opens any id by keyboard, and a wrong one says so', async ({ page, daemon }) => {
-  await prepare(daemon).then(({ fail }) => fail('checkout'))
-  await incidentsOf(daemon, 1)
-  await page.goto(daemon.url)
+test('the palette opens any id by keyboard, and a wrong one says so', async ({ page }) => {
+  await page.goto(shared.url)
   await type(page, 'evt_1')
   await expect(selected(page)).toContainText('evt_1')
   await page.keyboard.press('Enter')
@@ -120,21 +125,19 @@ test('the palette opens any id by keyboard, and a wrong one says so', async ({ p
 })
 
 /** The state of the source, as the daemon has it. */
-const pausedOf = async (daemon: RunningDaemon): Promise<boolean> =>
-  (await daemon.ask<{ accepts: string[] }>('GET', '/api/sources/app-logs')).accepts.includes('resume')
+const isPaused = async (): Promise<boolean> =>
+  (await shared.ask<{ accepts: string[] }>('GET', '/api/sources/app-logs')).accepts.includes('resume')
 
-test('the palette acts, and Undo takes it back', async ({ page, daemon }) => {
-  await prepare(daemon).then(({ fail }) => fail('checkout'))
-  await incidentsOf(daemon, 1)
-  await page.goto(daemon.url)
+test('the palette acts, and Undo takes it back', async ({ page }) => {
+  await page.goto(shared.url)
   await type(page, 'pause app')
   await expect(selected(page)).toContainText('Pause app-logs')
   await page.keyboard.press('Enter')
   await expect(page.getByText('app-logs paused')).toBeVisible()
-  await expect.poll(() => pausedOf(daemon)).toBe(true)
+  await expect.poll(() => isPaused()).toBe(true)
   await page.getByRole('button', { name: 'Undo' }).press('Enter')
   await expect(page.getByText('app-logs resumed')).toBeVisible()
-  expect(await pausedOf(daemon)).toBe(false)
+  expect(await isPaused()).toBe(false)
   await type(page, 'ack #1')
   await expect(selected(page)).toContainText('Acknowledge #1')
   await page.keyboard.press('Enter')
@@ -170,26 +173,15 @@ test('Help has the docs, their links, the API reference and the keys, without a 
   expect(outside).toEqual([])
 })
 
-test('Explore searches a text without an entity, and shows levels', async ({ page, daemon }) => {
-  await prepare(daemon).then(({ fail }) => fail('checkout'))
-  await incidentsOf(daemon, 1)
-  await page.goto(`${daemon.url}/explore`)
+test('Explore searches a text without an entity, and shows levels', async ({ page }) => {
+  await page.goto(`${shared.url}/explore`)
   await page.getByRole('textbox', { name: 'Text' }).fill('503')
   const row = page.locator('.timeline-row').first()
   await expect(row).toHaveAttribute('data-level', 'error')
   await expect(page).toHaveURL(/\/explore\?q=503$/)
 })
 
-test('lists are cards on a phone, their rows are links, and nothing is cut', async ({ page, daemon }) => {
-  const { fail } = await prepare(daemon)
-  await fail('checkout')
-  await incidentsOf(daemon, 1)
-  await daemon.call('POST', '/api/agents/builtin', {
-    name: 'look',
-    prompt: 'Look.',
-    trigger: 'checkout-errors',
-  })
-  await daemon.call('POST', '/api/keys', { name: 'a-key', scopes: ['read'] })
+test('lists are cards on a phone, their rows are links, and nothing is cut', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 })
   const faults: string[] = []
   for (const [path, list] of [
@@ -199,7 +191,7 @@ test('lists are cards on a phone, their rows are links, and nothing is cut', asy
     ['/incidents?tab=firings', 'Firings'],
     ['/settings?tab=access', 'API keys'],
   ]) {
-    await goTo(page, daemon.url + path)
+    await goTo(page, shared.url + path)
     const rows = page.getByRole('table', { name: list! }).getByRole('row')
     await expect(rows.nth(1)).toBeVisible()
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), path).toBe(true)
@@ -208,7 +200,7 @@ test('lists are cards on a phone, their rows are links, and nothing is cut', asy
     faults.push(...(await accessibilityFaults(page, `${path} at 390 px`)))
   }
   expect(faults).toEqual([])
-  await goTo(page, `${daemon.url}/triggers`)
+  await goTo(page, `${shared.url}/triggers`)
   // Anywhere on the row, also beside its link.
   const sentence = await page
     .getByRole('table', { name: 'Triggers' })
@@ -221,10 +213,8 @@ test('lists are cards on a phone, their rows are links, and nothing is cut', asy
   await expect(other).toHaveURL(/\/triggers\/checkout-errors$/)
 })
 
-test('a time shows its instant here, in UTC and as ISO 8601, to copy', async ({ page, daemon }) => {
-  const { fail } = await prepare(daemon)
-  await fail('checkout')
-  await goTo(page, `${daemon.url}/triggers`)
+test('a time shows its instant here, in UTC and as ISO 8601, to copy', async ({ page }) => {
+  await goTo(page, `${shared.url}/triggers`)
   const time = await page.locator('.rows time').first().boundingBox()
   await page.mouse.move(time!.x + 4, time!.y + 4)
   const card = page.locator('#time-card')
