@@ -182,7 +182,7 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
     operations: [{ op: 'patch', kind: 'trigger', name: 'errs', spec: { cooldown: '1h' } }],
     why: 'It wakes too often',
   })
-  await visit('/changes', () => expect(page.getByText(/Backtest: fired/)).toBeVisible())
+  await visit('/changes', () => expect(page.getByRole('button', { name: 'Run backtest' })).toBeVisible())
   await visit('/help', heading('Help'))
   await visit('/help/glossary', heading('Glossary'))
   await visit('/nowhere', heading('Not found'))

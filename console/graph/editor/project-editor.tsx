@@ -4,7 +4,7 @@
  */
 import { Button, Drawer, Group, Paper, Skeleton, Stack, VisuallyHidden } from '@mantine/core'
 import { Pencil } from 'lucide-react'
-import { type ReactNode, Suspense } from 'react'
+import { type ReactNode, Suspense, useEffect, useRef } from 'react'
 import type { ProjectGraph } from '../../../schemas/types.ts'
 import { graphApi } from '../../graph-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
@@ -128,7 +128,7 @@ function Room({ session, marks }: { session: Session; marks: GraphMarks }) {
         </div>
         {panel && (
           // Around it all: a panel takes the focus when what is in it is there.
-          <Suspense fallback={<Skeleton w={360} role="status" aria-label="Loading" />}>
+          <Suspense fallback={<PanelLoading takesFocus={opened !== null} />}>
             <SidePanel
               key={keyOf(opened)}
               label={opened ? 'Edit what is selected' : 'Add parts'}
@@ -183,6 +183,19 @@ function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks;
         <Loaded>{panel}</Loaded>
       </Drawer>
     </Stack>
+  )
+}
+
+/** In place of a panel that is loaded: it has the focus meanwhile, so that Escape closes it already. */
+function PanelLoading({ takesFocus }: { takesFocus: boolean }) {
+  const box = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (takesFocus) box.current?.focus()
+  }, [takesFocus])
+  return (
+    <div ref={box} tabIndex={-1} role="status" aria-label="Loading">
+      <Skeleton w={360} h="100%" />
+    </div>
   )
 }
 
