@@ -41,6 +41,8 @@ export const theme = createTheme({
   primaryShade: { light: 7, dark: 7 },
   autoContrast: true,
   cursorType: 'pointer',
+  // Who asked the system for less motion gets dialogs and menus without transitions (WCAG 2.1, 2.3.3).
+  respectReducedMotion: true,
   fontFamily: 'var(--font)',
   fontFamilyMonospace: 'var(--font-mono)',
   fontSizes: {

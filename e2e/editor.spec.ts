@@ -103,7 +103,7 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   await expect(page.getByText('cooldown: not set → 1h')).toBeVisible()
   await page.getByRole('heading', { name: 'Draft' }).click()
   await press(page, 'Control+z')
-  await expect(page.getByText('All of it is undone: nothing would change.')).toBeVisible()
+  await expect(page.getByText('Every step is undone. Nothing would change.')).toBeVisible()
   await press(page, 'Control+Shift+z')
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
   await page.getByRole('button', { name: 'Undo the change' }).click()

@@ -26,7 +26,10 @@ export async function goTo(page: Page, url: string): Promise<void> {
 export async function settled(page: Page): Promise<void> {
   // Asked by evaluate, which the console's content security policy does not bear on.
   await expect
-    .poll(() => page.evaluate('document.documentElement.dataset.page === location.pathname'))
+    .poll(() => page.evaluate('document.documentElement.dataset.page === location.pathname'), {
+      // Asked often: nearly every step of a test waits for this, and the usual steps grow to a second.
+      intervals: [20, 50, 100],
+    })
     .toBe(true)
   await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: 2_000 }))')
 }

@@ -98,7 +98,7 @@ test('what if: another threshold would not have fired, another prompt finds anot
   await page.getByRole('option', { name: 'agent triage' }).click()
   await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Say whether it is worth a person’s time.')
   await dialog.getByRole('button', { name: 'Run it as practice' }).click()
-  const outcome = dialog.getByRole('region', { name: 'What would have come of it' })
+  const outcome = dialog.getByRole('region', { name: 'What would have happened' })
   await expect(outcome.getByText('pay fails, said another way').first()).toBeVisible()
   await expect(outcome.getByText('pay fails on every order').first()).toBeVisible()
   await expect(outcome.getByText('practice', { exact: true })).toBeVisible()

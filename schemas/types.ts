@@ -13418,7 +13418,7 @@ export interface ModelUsageResult {
     setup: ModelSpend
   }
   /**
-   * By where the credential was from.
+   * By origin of the credential.
    */
   by_key_source: {
     [k: string]: ModelSpend
@@ -13733,7 +13733,7 @@ export interface PlanOwnAgent {
    */
   name: string
   /**
-   * How it learns of a firing: it is sent to an address, or it asks.
+   * How it gets firings: it is sent to an address, or it asks.
    */
   wake: 'webhook' | 'poll'
   /**

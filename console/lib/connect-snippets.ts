@@ -23,7 +23,7 @@ export const CLIENTS: readonly { value: Client; label: string; description: stri
     {
       value: 'desktop',
       label: 'Desktop app',
-      description: 'Its settings file has mcpServers. Most start a command.',
+      description: 'Its settings file has mcpServers. Most clients start a command.',
       via: ['stdio', 'http'],
     },
     {

@@ -16,7 +16,7 @@ export function RunMarks({ run }: { run: Pick<Run, 'status' | 'practice' | 'reru
         </Mark>
       )}
       {run.practice && (
-        <Mark tone="quiet" title="Not sent, and in no total">
+        <Mark tone="quiet" title="Not sent, not counted">
           practice
         </Mark>
       )}

@@ -66,7 +66,7 @@ export const runsCommand = noun('runs', 'Show what agents did; repeat a run, end
       new Option('--as-of <when>', 'what it reads: what the run could read, or what is there now').choices([
         ...['same', 'now'],
       ]),
-      ['--practice', 'in practice: told to nobody, and in no total'],
+      ['--practice', 'practice: nothing is sent, and it is not counted'],
       ['--prompt-file <file>', 'with the prompt of this file; - is standard input'],
       ['--model <model>', 'with another model'],
       ['--provider <id>', 'with another provider'],

@@ -62,10 +62,10 @@ export function ProposedChanges(props: ChangesProps) {
   return (
     <>
       {changes.length === 0 ? (
-        <Text size="sm">The form already says what is proposed.</Text>
+        <Text size="sm">The form already matches the proposal.</Text>
       ) : (
         <div>
-          <Text size="sm">Taking it over would set:</Text>
+          <Text size="sm">Applying it would set:</Text>
           <List size="sm" spacing={2}>
             {changes.map((change) => (
               <List.Item key={change.path} style={{ overflowWrap: 'anywhere' }}>

@@ -89,7 +89,7 @@ function PaceMark({ pace: { perMinute, spark } }: { pace: Pace }) {
   const top = Math.max(1, ...spark)
   const step = SPARK.width / Math.max(1, spark.length)
   return (
-    <span className="graph-node-aside" title="Events a minute, since this page is open">
+    <span className="graph-node-aside" title="Events per minute since this page was opened">
       {perMinute < 10 ? Math.round(perMinute * 10) / 10 : Math.round(perMinute)}/min{' '}
       <svg className="graph-spark" aria-hidden {...SPARK}>
         {spark.map((n, i) => {

@@ -47,7 +47,7 @@ export function Toolbar({ canvas, tools }: { canvas: Canvas; tools: ReactNode })
       {screens > FLOWS_FROM && (
         <Toggle
           label="Flows"
-          hint="One row for each trigger, from its sources to whom it tells"
+          hint="One row per trigger: its sources, the agents it wakes and the addresses it notifies"
           icon={<Rows3 size={14} aria-hidden />}
           on={view.flows ?? true}
           onClick={() => setView({ flows: !(view.flows ?? true), flow: null })}

@@ -45,7 +45,7 @@ export default function AgentsPage() {
       {!data && !error && <LoadingRows />}
       {error && <Failed what="agents" error={error} onRetry={() => void refetch()} />}
       {data && !data.key_configured && (
-        <Alert color="yellow" mb="md" title="There is no model to run on">
+        <Alert color="yellow" mb="md" title="No model is set up yet">
           An agent that is woken fails until there is one.{' '}
           <Link to="/settings?tab=providers">Set a model provider</Link>.
         </Alert>

@@ -87,7 +87,7 @@ function NoProvider({ isAdmin }: { isAdmin: boolean }) {
   const { data } = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
   if (!data || data.agent_key_configured) return null
   return (
-    <Alert color="yellow" title="No model can be asked yet">
+    <Alert color="yellow" title="No model is set up yet">
       <Stack gap="xs" align="flex-start">
         <Text size="sm">
           {isAdmin

@@ -20,7 +20,7 @@ export default function ApproveLoginPage() {
     <>
       <PageHead title="Log in a machine" />
       {asked === null ? (
-        <Empty title="Nothing asks to log in here">
+        <Empty title="No login is waiting for approval">
           <Text c="dimmed" maw={520}>
             This page is opened by a command. Run <code>svc login {window.location.origin}</code> on the
             machine that should have a key, and follow the address it prints.

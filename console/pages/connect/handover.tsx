@@ -18,7 +18,7 @@ export function Handover({ approved, machine }: { approved: LoginApproved; machi
     )
   if (left === 0)
     return (
-      <Alert color="yellow" title="The code is no longer good" role="status" maw={620}>
+      <Alert color="yellow" title="The code has expired" role="status" maw={620}>
         If {machine} did not take it, run <code>svc login --no-browser</code> again.
       </Alert>
     )

@@ -92,7 +92,9 @@ function NothingYet({ keyId, via, command }: { keyId: string | null; via: Via; c
           <List.Item>
             Some start a server at its first use, or ask you first: ask for the list of tools.
           </List.Item>
-          <List.Item>The client's log of MCP servers has what svc mcp says of the connection.</List.Item>
+          <List.Item>
+            The client's log of MCP servers shows what svc mcp reports about the connection.
+          </List.Item>
           {via === 'http' && (
             <List.Item>
               A 401 there means that the key is missing or mistyped; a 403, that the host is not ours.

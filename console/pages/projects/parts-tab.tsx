@@ -21,7 +21,7 @@ export function PartsTab({ project }: { project: Project }) {
           <PartsOfKind key={kind} project={project} kind={kind} parts={parts} />
         )
       })}
-      {project.objects.length === 0 && <Text c="dimmed">Nothing is in this project yet.</Text>}
+      {project.objects.length === 0 && <Text c="dimmed">This project has no parts yet.</Text>}
       <Text size="sm">
         Parts are added, wired and taken out{' '}
         <Anchor component={Link} to="?tab=graph" underline="always">

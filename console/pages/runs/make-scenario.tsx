@@ -147,7 +147,7 @@ function Shown({ preview }: { preview: ScenarioPreview }) {
           : 'nothing. Names that stand in texts alone are not known to be names'}
       </Line>
       {unfit.length > 0 && (
-        <Alert color="yellow" title="Not fit to tell agents apart yet">
+        <Alert color="yellow" title="Can't tell agents apart yet">
           {unfit.map((why) => (
             <div key={why}>{why}</div>
           ))}

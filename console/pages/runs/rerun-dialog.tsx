@@ -45,7 +45,7 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
           </Radio.Group>
           <Switch
             label="Practice"
-            description="On: the run is not sent anywhere and in no total. Off: a run like any other"
+            description="On: nothing is sent and the run is not counted. Off: a normal run"
             checked={practice}
             onChange={(event) => setPractice(event.currentTarget.checked)}
           />

@@ -80,7 +80,7 @@ function Used({ usage }: { usage: ModelUsageResult }) {
           <Split title="By surface" rows={Object.entries(by_surface)} word={surfaceWord} />
           <Split title="By provider" rows={Object.entries(by_provider)} word={(id) => id || 'unknown'} />
           <Split
-            title="By where the credential was from"
+            title="By origin of the credential"
             rows={Object.entries(by_key_source)}
             word={(source) => originWords({ source, configured: true })}
           />

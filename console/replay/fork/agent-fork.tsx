@@ -119,9 +119,9 @@ function Outcome({ before, id }: { before: RunDetail; id: string }) {
   if (error) return <Failed error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows rows={2} />
   return (
-    <section aria-label="What would have come of it">
+    <section aria-label="What would have happened">
       <Stack gap="sm">
-        <Title order={2}>What would have come of it</Title>
+        <Title order={2}>What would have happened</Title>
         <div role="status">
           {isOpen(data) && (
             <Text size="sm" c="dimmed">

@@ -28,7 +28,7 @@ export function WhatIf({ replay, frame, selected, onInstant, onClose }: Props) {
       <Stack>
         <Text size="sm">
           Change a trigger or an agent as it was at this moment, and see what would have come of the same
-          events. Nothing is saved or sent: the run is practice, and in no total.
+          events. Nothing is saved or sent: the run is practice and is not counted.
         </Text>
         {parts.length === 0 ? (
           <Alert color="gray">There was no trigger and no agent then.</Alert>

@@ -123,7 +123,7 @@ export function MomentRow({
             size="xs"
             c="dimmed"
             component="span"
-            title="Worked out again from the stored events, by the trigger as it was"
+            title="Recomputed from the stored events, with the trigger as it was"
           >
             worked out again
           </Text>

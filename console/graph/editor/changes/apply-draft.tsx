@@ -101,7 +101,7 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
       </Stack>
       <Modal opened={asking} onClose={() => setAsking(false)} title="Discard the draft?" centered>
         <Stack>
-          <Text size="sm">All of its steps are gone then. Nothing of the project changes.</Text>
+          <Text size="sm">This deletes all of its steps. The project does not change.</Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>
               Cancel

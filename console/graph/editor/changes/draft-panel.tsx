@@ -93,7 +93,7 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
 }
 
 function Waiting({ editor: { draft, preview }, what }: { editor: Editor; what: string }) {
-  if (draft?.cursor === 0) return <Text size="sm">All of it is undone: nothing would change.</Text>
+  if (draft?.cursor === 0) return <Text size="sm">Every step is undone. Nothing would change.</Text>
   if (draft && operationsOf(draft).length === 0)
     return <Text size="sm">Only where parts stand is changed.</Text>
   if (preview.error) return <Failed error={preview.error} />

@@ -22,7 +22,7 @@ export function Slack() {
       <SlackSecretCard
         field="token"
         title="Bot token"
-        hint="Of the Slack app, under OAuth and permissions; it begins with xoxb-."
+        hint="In the Slack app, under OAuth and permissions. It begins with xoxb-."
       >
         <Button
           size="xs"
@@ -52,7 +52,7 @@ export function Slack() {
       <SlackSecretCard
         field="secret"
         title="Signing secret"
-        hint="Of the Slack app, under Basic information. Proves that a request comes from Slack."
+        hint="In the Slack app, under Basic information. Proves that a request comes from Slack."
       />
       <Channels />
     </Stack>

@@ -125,7 +125,7 @@ function OwnCard({ plan, problems, edit }: EditedPlan) {
           { value: 'poll', label: 'Fetches firings' },
           { value: 'webhook', label: 'Receives firings' },
         ]}
-        aria-label="How it learns of a firing"
+        aria-label="How it gets firings"
       />
     </Card>
   )

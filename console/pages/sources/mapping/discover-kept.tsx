@@ -123,7 +123,7 @@ function Proposal({ source, onClose }: { source: Source; onClose: () => void }) 
           <Button size="sm" variant="default" onClick={close}>
             Close
           </Button>
-          {isSame && <Text size="sm">The source reads its events like this already.</Text>}
+          {isSame && <Text size="sm">The source already reads its events this way.</Text>}
         </Group>
       </Stack>
     </Paper>
