@@ -22,7 +22,7 @@ export function Slack() {
       <SlackSecretCard
         field="token"
         title="Bot token"
-        hint="In the Slack app, under OAuth and permissions. It begins with xoxb-."
+        hint="In the Slack app, under OAuth and permissions; begins with xoxb-."
       >
         <Button
           size="xs"
