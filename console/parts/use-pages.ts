@@ -4,7 +4,8 @@
  */
 import { useInfiniteQuery } from '@tanstack/react-query'
 
-const FRESH_MS = 5_000
+/** After so long a list that is looked at is read again: others add to it, too. Milliseconds. */
+export const LIST_FRESH_MS = 5_000
 const SHORT = 2
 
 interface Page {
@@ -32,7 +33,7 @@ export function usePages<P extends Page>(
     queryFn: ({ pageParam }) => read(pageParam),
     getNextPageParam: (page) => (goesOn(page) ? (page.next_before ?? undefined) : undefined),
     placeholderData: (before) => before,
-    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > SHORT ? false : FRESH_MS),
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > SHORT ? false : LIST_FRESH_MS),
   })
   return {
     pages: data?.pages,

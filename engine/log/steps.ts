@@ -37,10 +37,17 @@ export type Snapshot = <T>(answer: () => T) => Promise<T>
  * @param isReader true on a connection of its own, which must catch up before each read.
  */
 export function snapshotsOf(ctx: ReadContext, isReader: boolean): Snapshot {
+  // Differs from the last one if another connection has committed since; a reader writes nothing itself.
+  const version = isReader ? ctx.db.prepare<[], number>('PRAGMA data_version').pluck() : null
+  let seen: number | undefined
   const catchUp = (answer: () => unknown): unknown => {
-    ctx.index.refresh(isReader)
-    ctx.names.refresh()
-    return answer()
+    const now = version?.get()
+    if (now === undefined || now !== seen) {
+      ctx.index.refresh(isReader)
+      ctx.names.refresh()
+      seen = now
+    }
+    return version ? ctx.names.hold(answer) : answer()
   }
   // Deferred: the snapshot is taken by the first statement, and everything reads from it.
   const view = isReader ? ctx.db.transaction(catchUp).deferred : catchUp

@@ -22,6 +22,7 @@ import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 
@@ -29,7 +30,11 @@ import { rkeys, runs } from '../../run-client.ts'
 const LOOKED_AT = 200
 
 export default function AgentsPage() {
-  const { data, error, refetch } = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  const { data, error, refetch } = useQuery({
+    queryKey: dkeys.agents,
+    queryFn: () => declared.agents(),
+    refetchInterval: LIST_FRESH_MS,
+  })
   const recent = useQuery({
     queryKey: rkeys.list({}, LOOKED_AT, 0),
     queryFn: () => runs.list({}, LOOKED_AT),

@@ -14,6 +14,7 @@ import { CopyBlock } from '../../parts/copy.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
 import { ReportView } from './report-view.tsx'
 
@@ -115,7 +116,11 @@ function HandedIn({ id }: { id: string }) {
 }
 
 function ReportList() {
-  const { data, error, isPending, refetch } = useQuery({ queryKey: ekeys.list, queryFn: evals.list })
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ekeys.list,
+    queryFn: evals.list,
+    refetchInterval: LIST_FRESH_MS,
+  })
   const queries = useQueryClient()
   const remove = useChange((id: string) => evals.remove(id), {
     failed: 'Couldn’t delete the report',

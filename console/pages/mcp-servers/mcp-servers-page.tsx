@@ -2,9 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { declared, dkeys } from '../../declared-client.ts'
 import { PartListPage } from '../../parts/part-list.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 
 export default function McpServersPage() {
-  const { data, error, refetch } = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
+  const { data, error, refetch } = useQuery({
+    queryKey: dkeys.mcpServers,
+    queryFn: declared.mcpServers,
+    refetchInterval: LIST_FRESH_MS,
+  })
   return (
     <PartListPage
       kind="mcp_server"

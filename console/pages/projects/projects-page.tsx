@@ -8,12 +8,14 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { HealthLine } from './health-line.tsx'
 
 export default function ProjectsPage() {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.projects,
     queryFn: declared.projects,
+    refetchInterval: LIST_FRESH_MS,
   })
   return (
     <>

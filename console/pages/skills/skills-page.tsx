@@ -11,10 +11,15 @@ import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
 
 export default function SkillsPage() {
-  const { data, error, isPending, refetch } = useQuery({ queryKey: dkeys.skills, queryFn: declared.skills })
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: dkeys.skills,
+    queryFn: declared.skills,
+    refetchInterval: LIST_FRESH_MS,
+  })
   return (
     <>
       <PageHead title="Skills">

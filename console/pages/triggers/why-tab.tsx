@@ -1,6 +1,6 @@
 /** Why events fired a trigger, or did not: what was recorded lately, and any event one asks about. */
 
-import { Chip, Group, Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Chip, Group, Paper, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import type { Evaluation } from '../../../schemas/types.ts'
@@ -63,6 +63,8 @@ function Reasons({
       ? [{ value, label: `${reasonWords(value)} 0` }]
       : []),
   ]
+  // As high as what comes, so that the table below stays where it is.
+  if (!data) return <Skeleton h={46} />
   if (records.length === 0 && !value) return null
   return (
     <div>

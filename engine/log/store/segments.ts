@@ -50,6 +50,8 @@ export class SegmentIndex {
   private sealed: Segment[] = []
   private version = ''
   private tailVersion = ''
+  /** False where a reader found none, of any version: most stores have none, and each read would look. */
+  hasDocuments = true
   private readonly times = new Map<number, Times>()
   private readonly selectVersion: Statement<[string], string | undefined>
   private readonly selectSegments: Statement<[], SegmentRow>
@@ -86,8 +88,8 @@ export class SegmentIndex {
       // A reader that has not been asked for a while starts behind what is sealed by now, instead of
       // walking through every event since.
       const isFarBehind = this.tail.lastId < (this.lastSealed() + 1) * SEGMENT_SIZE - 1
-      if (tailVersion !== this.tailVersion || isFarBehind) this.tail.rebuild(this.lastSealed())
-      else this.tail.catchUp()
+      const isOld = tailVersion !== this.tailVersion || isFarBehind
+      this.hasDocuments = isOld ? this.tail.rebuild(this.lastSealed()) : this.tail.catchUp()
       this.tail.dropThrough(this.lastSealed())
     }
     this.version = version

@@ -35,8 +35,7 @@ export class Tail {
   /** Largest event or document id known to this connection. */
   lastId: number
   private readonly after: Statement<[number], Bulk>
-  private readonly newestDocument: Statement<[], number | null>
-
+  private readonly newest: Statement<[], [event: number | null, document: number | null]>
   private readonly highId: Statement<[], string | undefined>
 
   constructor(db: Database) {
@@ -49,29 +48,31 @@ export class Tail {
               json_group_array(length(labels)) AS sizes, group_concat(hex(labels), '') AS labels
        FROM (SELECT id, ts, ingested_at, labels FROM events WHERE id > ? ORDER BY id LIMIT ${BULK_ROWS})`,
     )
-    this.newestDocument = db.prepare('SELECT max(id) FROM documents').pluck() as Statement<[], number | null>
+    this.newest = db
+      .prepare('SELECT (SELECT max(id) FROM events), (SELECT max(id) FROM documents)')
+      .raw() as Statement<[], [event: number | null, document: number | null]>
     this.lastId = 0
   }
 
-  /** Rebuilds the tail from the rows past the last sealed segment (-1: none is sealed). */
-  rebuild(lastSealed: number): void {
+  /** Rebuilds the tail from the rows past the last sealed segment (-1: none is sealed). @returns as `catchUp`. */
+  rebuild(lastSealed: number): boolean {
     this.segments = []
     this.lastId = (lastSealed + 1) * SEGMENT_SIZE - 1
     if (this.lastId < 0) this.lastId = 0
-    this.catchUp()
+    const hasDocuments = this.catchUp()
     // Rows with the largest ids may be gone; their ids are not given again.
     const high = Number(this.highId.get() ?? 0)
     if (high > this.lastId) this.lastId = high
+    return hasDocuments
   }
 
-  /** Adds the events committed since the last call. @returns how many. */
-  catchUp(): number {
-    let n = 0
-    for (let read = BULK_ROWS; read === BULK_ROWS; n += read)
-      read = this.addBulk(this.after.get(this.lastId)!)
-    const document = this.newestDocument.get()
+  /** Adds the events committed since the last call. @returns whether there is a document, of any version. */
+  catchUp(): boolean {
+    const [event, document] = this.newest.get()!
+    if (event && event > this.lastId)
+      for (let read = BULK_ROWS; read === BULK_ROWS; ) read = this.addBulk(this.after.get(this.lastId)!)
     if (document && document > this.lastId) this.lastId = document
-    return n
+    return document !== null
   }
 
   private addBulk(bulk: Bulk): number {

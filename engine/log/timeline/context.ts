@@ -135,6 +135,9 @@ interface SourceRow {
 export class SourceNames {
   private facts = new Map<number, SourceFacts>()
   private stamp = ''
+  /** Sources being purged, as of the last refresh. */
+  private purged: number[] = []
+  private isHeld = false
   private readonly selectStamp: Statement<[], string>
   private readonly select: Statement<[], SourceRow>
   private readonly selectMasked: Statement<[], number>
@@ -152,6 +155,8 @@ export class SourceNames {
   }
 
   refresh(): void {
+    if (this.isHeld) return
+    this.purged = this.selectMasked.all()
     const stamp = this.selectStamp.get() ?? ''
     if (stamp === this.stamp) return
     this.facts = new Map(
@@ -167,6 +172,19 @@ export class SourceNames {
       ]),
     )
     this.stamp = stamp
+  }
+
+  /**
+   * Runs `answer`, which sees one snapshot, with what the last refresh of that snapshot found: nothing of it is read
+   * again meanwhile.
+   */
+  hold<T>(answer: () => T): T {
+    this.isHeld = true
+    try {
+      return answer()
+    } finally {
+      this.isHeld = false
+    }
   }
 
   /** Facts of a source, deleted ones included: their events keep their name. */
@@ -185,7 +203,7 @@ export class SourceNames {
 
   /** Sources being purged: their events are no longer to be seen. */
   masked(): number[] {
-    return this.selectMasked.all()
+    return this.isHeld ? this.purged : this.selectMasked.all()
   }
 
   /** Names of labels some source declares as numbers: they are stored in the row, not the index. */

@@ -16,8 +16,10 @@ export function parseEventId(text: string): number | null {
 }
 
 const DAY_MS = 86_400_000
-let isoDay = Number.NaN
-let isoDate = ''
+/** Dates of days met lately, each in the slot of its number: those of a window's ends and of a page of rows. */
+const DAYS = 8
+const isoDays = new Float64Array(DAYS).fill(Number.NaN)
+const isoDates: string[] = Array.from({ length: DAYS }, () => '')
 const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 
 /**
@@ -27,16 +29,18 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0
 export function iso(ms: number): string {
   const whole = Math.trunc(ms)
   const day = Math.floor(whole / DAY_MS)
-  if (day !== isoDay) {
-    isoDate = new Date(day * DAY_MS).toISOString().slice(0, -13)
-    isoDay = day
+  // Of a time that is none at all the slot is 0, and no day is equal to it.
+  const slot = day & (DAYS - 1)
+  if (day !== isoDays[slot]) {
+    isoDates[slot] = new Date(day * DAY_MS).toISOString().slice(0, -13)
+    isoDays[slot] = day
   }
   const inDay = whole - day * DAY_MS
   const seconds = Math.floor(inDay / 1_000)
   const hours = TWO_DIGITS[Math.floor(seconds / 3_600)]!
   const minutes = TWO_DIGITS[Math.floor(seconds / 60) % 60]!
   const fraction = String(1_000 + (inDay % 1_000)).slice(1)
-  return `${isoDate}${hours}:${minutes}:${TWO_DIGITS[seconds % 60]!}.${fraction}Z`
+  return `${isoDates[slot]}${hours}:${minutes}:${TWO_DIGITS[seconds % 60]!}.${fraction}Z`
 }
 
 /** Age against the end of the window: T-12s, or T+3s for a producer whose clock is ahead. */

@@ -59,7 +59,7 @@ export function* readInSteps(
   if (isFold(request.cursor))
     return yield* answerFold(ctx, reading, clamp(request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX))
   const references =
-    request.cursor === undefined && !isOfAll(request)
+    request.cursor === undefined && !isOfAll(request) && ctx.index.hasDocuments
       ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now)
       : []
   return request.max_tokens === undefined

@@ -162,7 +162,7 @@ describe('the event index', () => {
     const rebuild = ctx.index.tail.rebuild.bind(ctx.index.tail)
     ctx.index.tail.rebuild = (lastSealed) => {
       rebuilt.push(lastSealed)
-      rebuild(lastSealed)
+      return rebuild(lastSealed)
     }
     reader.transaction(() => ctx.index.refresh(true)).deferred()
     expect(rebuilt).toEqual([1])
