@@ -29,6 +29,8 @@ const RunsPage = work('RunsPage')
 const RunPage = work('RunPage')
 const ComparePage = work('ComparePage')
 const EventPage = work('EventPage')
+const TracesPage = keeping('TracesPage')
+const TracePage = keeping('TracePage')
 const AgentsPage = parts('AgentsPage')
 const AgentPage = parts('AgentPage')
 const McpServersPage = parts('McpServersPage')
@@ -83,6 +85,8 @@ export function Pages() {
       <Route path="/runs/:id" element={<RunPage />} />
       <Route path="/runs/:id/compare" element={<ComparePage />} />
       <Route path="/events/:id" element={<EventPage />} />
+      <Route path="/traces" element={<TracesPage />} />
+      <Route path="/traces/:id" element={<TracePage />} />
       <Route path="/agents" element={<AgentsPage />} />
       <Route path="/agents/new" element={<AgentPage />} />
       <Route path="/agents/:name" element={<AgentPage />} />

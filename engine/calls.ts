@@ -30,6 +30,8 @@ import type {
   SourceWrite,
   StatsRequest,
   StatsResult,
+  Trace,
+  TracesResult,
   Usage,
 } from '../schemas/types.ts'
 import type { SessionRecord } from './declared/access/sessions.ts'
@@ -172,6 +174,29 @@ export interface EngineStatus {
   maxBytes: number
 }
 
+export interface TraceAsked {
+  id: string
+  /** Id or name; absent: everything. */
+  project?: string | undefined
+}
+
+/** What one span of a trace has to be: all of it together. */
+export interface TracesAsked {
+  service?: string | undefined
+  /** Part of the span's name, whatever its case. */
+  name?: string | undefined
+  /** error: the span failed; ok: no span of the trace failed. */
+  status?: string | undefined
+  /** The span took at least so long, such as 250ms or 1.5s. */
+  min_duration?: string | undefined
+  /** name=value of an attribute of the span or its resource. */
+  attribute?: string | undefined
+  window?: string | undefined
+  to?: string | undefined
+  limit?: number | undefined
+  project?: string | undefined
+}
+
 export interface EngineCore {
   // ingest
   ingest(call: IngestPost): Promise<IngestResult>
@@ -190,6 +215,10 @@ export interface EngineCore {
   read(request: ReadRequest, asked?: Asked): Promise<ReadAnswer>
   stats(request: StatsRequest, asked?: Asked): Promise<StatsResult>
   histogram(request: HistogramRequest, asked?: Asked): Promise<HistogramResult>
+  /** All spans and events of one trace id. @throws SvcError invalid, not_found */
+  trace(asked: TraceAsked): Promise<Trace>
+  /** Traces of a window that have a span as it is asked for, newest first. @throws SvcError invalid, not_found */
+  traces(asked: TracesAsked): Promise<TracesResult>
   /** One of the tools that look, for models. @throws SvcError invalid, not_found */
   inspect(request: InspectRequest, asked?: Asked): Promise<InspectResult>
   entities(limit: number): Promise<EntitiesResult>

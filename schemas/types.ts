@@ -19970,6 +19970,187 @@ export interface TestEventSent {
   ids: string[]
 }
 /**
+ * A span of a trace, or an event that belongs to one.
+ */
+export interface TraceRow {
+  /**
+   * The event that says so.
+   */
+  event_id: string
+  /**
+   * Its id, or of what is no span the id of the span it belongs to; null: not known.
+   */
+  span_id: string | null
+  /**
+   * Id of the span that began it; null: none.
+   */
+  parent_id: string | null
+  /**
+   * Its parent is not stored.
+   */
+  is_orphan: boolean
+  /**
+   * How many stored spans it is below.
+   */
+  depth: number
+  /**
+   * Its start, after that of the trace, milliseconds.
+   */
+  offset_ms: number
+  /**
+   * How long it took, milliseconds; null: an event that is no span.
+   */
+  duration_ms: number | null
+  /**
+   * Of its duration, when no span below it was at work; null: an event that is no span.
+   */
+  self_ms: number | null
+  /**
+   * Name of the span, or what the event says.
+   */
+  name: string
+  /**
+   * Whose it is; null: nobody’s.
+   */
+  service: string | null
+  /**
+   * Name of its source.
+   */
+  source: string
+  /**
+   * Type of its event.
+   */
+  event_type: string
+  /**
+   * server, client, internal, producer or consumer; null: not said.
+   */
+  kind: string | null
+  /**
+   * How the span ended; null: an event that is no span.
+   */
+  status: 'error' | 'ok' | 'unset' | null
+  /**
+   * A span that failed, or an event of level ERROR or FATAL.
+   */
+  is_failed: boolean
+  /**
+   * What the event says.
+   */
+  text: string
+  /**
+   * Spans of other traces that it names.
+   */
+  links: {
+    /**
+     * Trace.
+     */
+    trace_id: string
+    /**
+     * Span.
+     */
+    span_id: string
+  }[]
+}
+/**
+ * A trace in a list.
+ */
+export interface TraceSummary {
+  /**
+   * Trace id.
+   */
+  id: string
+  /**
+   * Start of its first span.
+   */
+  began_at: string
+  /**
+   * From its first start to its last end, milliseconds.
+   */
+  duration_ms: number
+  /**
+   * Name of its first span.
+   */
+  name: string
+  /**
+   * Service of its first span; null: nobody’s.
+   */
+  service: string | null
+  /**
+   * Services with a span in it, in the order of their first.
+   */
+  services: string[]
+  /**
+   * Spans stored.
+   */
+  spans: number
+  /**
+   * Spans that failed.
+   */
+  failed: number
+}
+/**
+ * All spans and events of one trace id, of all sources.
+ */
+export interface Trace {
+  /**
+   * Trace id.
+   */
+  id: string
+  /**
+   * Start of its first span.
+   */
+  began_at: string
+  /**
+   * From its first start to its last end, milliseconds.
+   */
+  duration_ms: number
+  /**
+   * Services with a span in it, in the order of their first.
+   */
+  services: string[]
+  /**
+   * Spans stored.
+   */
+  spans: number
+  /**
+   * Events that are no spans.
+   */
+  events: number
+  /**
+   * Spans that failed, and events of level ERROR or FATAL.
+   */
+  failed: number
+  /**
+   * Spans below the span that began them, and events below their span, by their starts.
+   */
+  rows: TraceRow[]
+  /**
+   * It has more than 5,000 spans and events; these are as many as are shown.
+   */
+  is_cut: boolean
+  /**
+   * Other trace ids that begin with what was asked for.
+   */
+  others: string[]
+}
+/**
+ * Traces of a window.
+ */
+export interface TracesResult {
+  /**
+   * By their newest span, newest first.
+   */
+  traces: TraceSummary[]
+  /**
+   * Traces that were looked at.
+   */
+  looked_at: number
+  /**
+   * Give it as to for older ones; null: there are none in the window.
+   */
+  next_to: string | null
+}
+/**
  * Tracing of agents: whether runs are exported as OpenTelemetry traces, to where, and how that goes.
  */
 export interface TracingSettings {
@@ -20922,6 +21103,10 @@ export interface SchemaTypes {
   'templates-result.json': TemplatesResult
   'test-event-sent.json': TestEventSent
   'tool-policy.json': ToolPolicy
+  'trace-row.json': TraceRow
+  'trace-summary.json': TraceSummary
+  'trace.json': Trace
+  'traces-result.json': TracesResult
   'tracing-settings.json': TracingSettings
   'tracing-tested.json': TracingTested
   'trigger-definition.json': TriggerDefinition

@@ -366,6 +366,10 @@ export const exportEvents = 'GET /api/events/export' as Call<T.ExportedEvents, {
 export const stats = 'POST /api/stats' as Call<T.StatsResult, { body: T.StatsRequest }>
 /** The tools of agents that look: what changed, a number over time, a trace, a record in pages. */
 export const inspect = 'POST /api/inspect' as Call<T.InspectResult, { body: T.InspectRequest }>
+/** Traces with a span as it is asked for, newest first. */
+export const listTraces = 'GET /api/traces' as Call<T.TracesResult, { service?: string; name?: string; status?: 'error' | 'ok'; min_duration?: string; attribute?: string; window?: string; to?: string; limit?: number; project?: string }>
+/** All spans and events of one trace id, whole or its first characters. */
+export const getTrace = 'GET /api/traces/{id}' as Call<T.Trace, { id: string; project?: string }>
 /** Events over time. */
 export const histogram = 'POST /api/histogram' as Call<T.HistogramResult, { body: T.HistogramRequest }>
 /** Labels and their values with counts. */

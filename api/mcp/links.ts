@@ -39,8 +39,7 @@ const PATHS: Readonly<Record<string, PathOf>> = {
   changed: (args, content) => explore({ ...args, text: undefined }, content),
   series: (args, content) => explore({ ...args, text: undefined }, content),
   stats: ({ where, sources }) => explore({ selector: where, sources }, {}),
-  trace: ({ trace_id: id }) =>
-    typeof id === 'string' && id.length >= 16 ? explore({ selector: { trace_id: id } }, {}) : null,
+  trace: ({ trace_id: id }) => (typeof id === 'string' && id.length >= 16 ? page('traces', id) : null),
   get_event: ({ event_id: id }) => page('events', id),
   document: ({ document_id: id }) => (/^evt_/.test(String(id)) ? page('events', id) : null),
   why: ({ event_id: id }) => page('events', id),

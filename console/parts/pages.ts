@@ -4,6 +4,7 @@ import {
   BellRing,
   Bot,
   Cable,
+  ChartGantt,
   CircleQuestionMark,
   FileCode,
   FileSearch,
@@ -83,6 +84,7 @@ export const PAGES: readonly MenuPage[] = [
   { to: '/settings?tab=access', label: 'API keys', icon: KeyRound },
   { to: '/settings?tab=providers', label: 'Model providers', icon: Settings },
   { to: '/settings?tab=agents', label: 'Connect an agent', icon: Plug },
+  { to: '/traces', label: 'Traces', icon: ChartGantt },
   { to: '/evals', label: 'Evals', icon: FlaskConical },
 ]
 

@@ -33,6 +33,11 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
   'projects/id': PROJECT,
   'usecases/id': PROJECT,
   'events/id': { description: 'Event.', example: 'evt_42', pattern: '^evt_[0-9]{1,15}$' },
+  'traces/id': {
+    description: 'Trace id, whole or at least its first 8 characters.',
+    example: '5b8efff798038103d269b633813fc60c',
+    pattern: '^[A-Za-z0-9_-]{8,128}$',
+  },
   'incidents/incident': {
     description: 'Incident.',
     example: 'inc_128',

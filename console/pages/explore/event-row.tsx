@@ -1,10 +1,12 @@
 /** One event of a timeline; opened, it shows its payload as stored, and what triggers made of it. */
 import { Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { type ApiEvent, api } from '../../client.ts'
 import { levelOf } from '../../lib/explore-state.ts'
 import { indentJson } from '../../lib/json-text.ts'
 import { ago, clock } from '../../lib/time.ts'
+import { traceIdOf, tracePath } from '../../lib/traces.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { EventWhy } from '../../parts/event-why.tsx'
 
@@ -91,6 +93,7 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
 }
 
 function Payload({ event }: { event: ApiEvent }) {
+  const trace = traceIdOf(event.labels)
   const { data, error } = useQuery({
     queryKey: ['event', event.id],
     queryFn: () => api.rawEvent(event.id),
@@ -103,7 +106,14 @@ function Payload({ event }: { event: ApiEvent }) {
           {event.id} · happened {event.event_time} · stored {event.ingested_at}
           {event.entity ? ` · ${event.entity.label}=${event.entity.value}` : ' · on no timeline'}
         </Text>
-        {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}
+        <Group gap="xs" wrap="nowrap">
+          {trace && (
+            <Text size="xs" ff="text" style={{ whiteSpace: 'nowrap' }}>
+              <Link to={tracePath(trace)}>Open the trace</Link>
+            </Text>
+          )}
+          {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}
+        </Group>
       </Group>
       <pre style={{ margin: 0, whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', fontFamily: 'inherit' }}>
         {error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}

@@ -17,7 +17,7 @@ import { useDebouncedCallback, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { api, keys } from '../../client.ts'
 import {
   type ExploreState,
@@ -88,6 +88,9 @@ export default function ExplorePage() {
     >
       <PageHead title="Explore">
         {chosen && <AskAbout size="xs" question={questionOf(state)} />}
+        <Button component={Link} to="/traces" size="xs" variant="default">
+          Traces
+        </Button>
         <CopyIcon value={window.location.href} label="Copy a link to this view" />
         <Button
           size="xs"

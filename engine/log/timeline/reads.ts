@@ -15,6 +15,7 @@ import { compilePlan, queryOf, unknownOf } from './plan.ts'
 import { parseEventId, presentRow } from './present.ts'
 import { answerRead, readInSteps } from './read.ts'
 import { answerEntities, answerEntityValues, histogramInSteps, statsInSteps } from './stats.ts'
+import { traceInSteps, tracesInSteps } from './traces.ts'
 
 /** Rows a resumed tail is given at most before it is told of a gap. */
 const BACKLOG_MAX = 1_000
@@ -30,7 +31,7 @@ export interface Backlog {
 
 export type Reads = Pick<
   EngineCore,
-  'read' | 'stats' | 'histogram' | 'inspect' | 'entities' | 'entityValues' | 'event'
+  'read' | 'stats' | 'histogram' | 'trace' | 'traces' | 'inspect' | 'entities' | 'entityValues' | 'event'
 > & {
   /**
    * Rows stored after an event id that fit a tail's filter, oldest first, how many older ones are left out, and
@@ -67,6 +68,8 @@ export function createReads(
         : wide(readInSteps(ctx, request, clock.now())),
     stats: (request) => wide(statsInSteps(ctx, request, clock.now())),
     histogram: (request) => wide(histogramInSteps(ctx, request, clock.now())),
+    trace: (asked) => wide(traceInSteps(ctx, asked, clock.now())),
+    traces: (asked) => wide(tracesInSteps(ctx, asked, clock.now())),
     inspect: ({ project, ...question }) =>
       wide(
         inspectInSteps(ctx, question, {

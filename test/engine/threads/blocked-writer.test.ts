@@ -118,6 +118,7 @@ const NAMES: [path: RegExp, name: () => string][] = [
   [/^\/api\/(projects|usecases)\/\{/, () => 'Project 0'],
   [/^\/api\/(firings|activity\/dispatches)\/\{/, () => ids.firing!],
   [/^\/api\/incidents\/\{/, () => 'inc_1'],
+  [/^\/api\/traces\/\{/, () => '0123456789abcdef'],
   [/^\/api\/events\/\{/, () => ids.event!],
   [/^\/api\/runs\/\{/, () => ids.run!],
   [/^\/api\/change-sets\/\{/, () => '1'],
@@ -142,6 +143,7 @@ const QUERIES: Record<string, () => string> = {
 /** Refused: there is none in this world, or it is said how else to ask; that needs no writer either. */
 const REFUSED: Record<string, number> = {
   '/api/agents/builtin/{name}/tests/{id}': 404,
+  '/api/traces/{id}': 404,
   '/api/deliveries/{id}': 404,
   '/api/deliveries/{id}/message': 404,
   '/api/integrations/github/{name}/repos': 404,

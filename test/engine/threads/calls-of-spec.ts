@@ -117,6 +117,8 @@ export const READS: Record<string, (made: Made) => Said> = {
   exportEvents: () => ({ query: { window: '7d', limit: 10, sample: 100 } }),
   stats: () => ({ body: { by: 'service' } }),
   histogram: () => ({ body: { selector: {} } }),
+  listTraces: () => ({ query: { window: '1h' } }),
+  getTrace: () => ({ params: { id: '0123456789abcdef' }, query: {} }),
   inspect: () => ({ body: { tool: 'sources' } }),
   listEntities: () => ({ query: { limit: 10 } }),
   getEvent: ({ event }) => ({ params: { id: event } }),
@@ -243,7 +245,7 @@ export const PLANS: Record<string, (dryRun: boolean, applied: number) => Said> =
 }
 
 /** Of these there is none in that world. */
-export const NONE = ['getAgentTest', 'getDelivery', 'getDeliveryMessage', 'deliveryMessage']
+export const NONE = ['getAgentTest', 'getTrace', 'getDelivery', 'getDeliveryMessage', 'deliveryMessage']
 
 /** What the daemon's own workers, and what needs the writer for what it knows alone, ask it. */
 export const OF_THE_WRITER: Record<string, string> = {

@@ -1,0 +1,210 @@
+/** Traces of a window, by what one of their spans is. The address holds the filters. */
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useState } from 'react'
+import { Link, useSearchParams } from 'react-router'
+import type { TraceSummary } from '../../../schemas/types.ts'
+import { count } from '../../lib/time.ts'
+import {
+  readTraceQuery,
+  TRACE_STATUSES,
+  TRACE_WINDOWS,
+  type TraceQuery,
+  tookExactly,
+  tracePath,
+} from '../../lib/traces.ts'
+import { withWord } from '../../lib/work-filters.ts'
+import { Mark } from '../../parts/mark.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
+import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { When } from '../../parts/when.tsx'
+import { WordSelect } from '../../parts/word-select.tsx'
+import { tkeys, traces } from '../../trace-client.ts'
+
+export default function TracesPage() {
+  const [address, setAddress] = useSearchParams()
+  const query = readTraceQuery(address)
+  const set = (name: string, value: string | null) =>
+    setAddress((now) => withWord(now, name, value), { replace: true })
+  const isNarrowed = Object.keys(query).some((name) => name !== 'window')
+  return (
+    <>
+      <PageHead title="Traces">
+        <Button component={Link} to="/explore" variant="default" size="xs">
+          Explore
+        </Button>
+      </PageHead>
+      <Stack gap="sm">
+        <Group gap="sm" align="flex-end">
+          <Written label="Service" placeholder="checkout" name="service" query={query} onChange={set} />
+          <Written
+            label="Span name"
+            placeholder="Part of it: /pay"
+            name="name"
+            query={query}
+            onChange={set}
+          />
+          <WordSelect
+            label="Failures"
+            all="Any"
+            data={TRACE_STATUSES}
+            value={query.status}
+            onChange={(value) => set('status', value)}
+          />
+          <Written
+            label="At least"
+            placeholder="250ms"
+            name="min_duration"
+            query={query}
+            onChange={set}
+            width={110}
+          />
+          <Written
+            label="Attribute"
+            placeholder="http.route=/pay"
+            name="attribute"
+            query={query}
+            onChange={set}
+          />
+          <Select
+            size="xs"
+            label="Window"
+            data={TRACE_WINDOWS}
+            value={query.window ?? '1h'}
+            onChange={(value) => set('window', value)}
+            allowDeselect={false}
+            w={90}
+          />
+          {isNarrowed && (
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => setAddress(query.window ? { window: query.window } : {}, { replace: true })}
+            >
+              Clear filters
+            </Button>
+          )}
+        </Group>
+        <TraceList query={query} isNarrowed={isNarrowed} />
+      </Stack>
+    </>
+  )
+}
+
+interface WrittenProps {
+  label: string
+  placeholder: string
+  name: keyof TraceQuery
+  query: TraceQuery
+  onChange: (name: string, value: string | null) => void
+  width?: number
+}
+
+/** Asked with Enter, or when it is left. */
+function Written({ label, placeholder, name, query, onChange, width = 160 }: WrittenProps) {
+  const asked = query[name] ?? ''
+  const [text, setText] = useState(asked)
+  useEffect(() => setText(asked), [asked])
+  const settle = (event?: FormEvent) => {
+    event?.preventDefault()
+    if (text.trim() !== asked) onChange(name, text.trim() || null)
+  }
+  return (
+    <form onSubmit={settle}>
+      <TextInput
+        size="xs"
+        w={width}
+        label={label}
+        placeholder={placeholder}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={() => settle()}
+      />
+    </form>
+  )
+}
+
+function TraceList({ query, isNarrowed }: { query: TraceQuery; isNarrowed: boolean }) {
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: tkeys.list(query),
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam }) => traces.list(query, pageParam),
+    getNextPageParam: (page) => page.next_to ?? undefined,
+  })
+  if (error) return <Failed what="traces" error={error} onRetry={() => void refetch()} />
+  if (!data) return <LoadingRows />
+  const rows = data.pages.flatMap((page) => page.traces)
+  const lookedAt = data.pages.reduce((sum, page) => sum + page.looked_at, 0)
+  const older = hasNextPage && (
+    <Group>
+      <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        Older traces
+      </Button>
+    </Group>
+  )
+  if (rows.length === 0)
+    return (
+      <Empty title={isNarrowed ? 'No trace fits' : 'No traces in this window'}>
+        <Text c="dimmed" maw={540}>
+          {isNarrowed
+            ? `${count(lookedAt)} ${lookedAt === 1 ? 'trace was' : 'traces were'} looked at. One span has to fit all that is asked for.`
+            : 'A trace is made of the spans that OpenTelemetry sends. Look further back, or add a source of OpenTelemetry.'}
+        </Text>
+        {isNarrowed ? (
+          older
+        ) : (
+          <Button component={Link} to="/sources/new?connector=otlp" variant="default">
+            Add OpenTelemetry
+          </Button>
+        )}
+      </Empty>
+    )
+  return (
+    <Stack gap="sm">
+      <Rows
+        label="Traces"
+        columns={[
+          { name: 'Trace', isHead: true },
+          'Began',
+          'Services',
+          { name: 'Spans', isNumber: true },
+          'Failed',
+          { name: 'Duration', isNumber: true },
+        ]}
+      >
+        {rows.map((trace) => (
+          <TraceLine key={trace.id} trace={trace} />
+        ))}
+      </Rows>
+      {older}
+    </Stack>
+  )
+}
+
+/** Services named in a list. */
+const NAMED = 3
+
+function TraceLine({ trace }: { trace: TraceSummary }) {
+  const { id, name, service, services, spans, failed, duration_ms, began_at } = trace
+  const more = services.length - NAMED
+  return (
+    <Row>
+      <Cell>
+        <RowLink to={tracePath(id)} label={`${name}${service ? ` of ${service}` : ''}, trace ${id}`}>
+          {name}
+        </RowLink>
+      </Cell>
+      <Cell isWhole>
+        <When at={began_at} />
+      </Cell>
+      <Cell>
+        {services.slice(0, NAMED).join(', ')}
+        {more > 0 && ` and ${more} more`}
+      </Cell>
+      <Cell>{count(spans)}</Cell>
+      <Cell>{failed > 0 ? <Mark tone="bad">{`${count(failed)} failed`}</Mark> : '—'}</Cell>
+      <Cell isWhole>{tookExactly(duration_ms)}</Cell>
+    </Row>
+  )
+}

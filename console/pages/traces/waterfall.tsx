@@ -1,0 +1,237 @@
+/**
+ * A trace as a waterfall: each span below the one that began it, its bar where it was at work. Rows are opened and
+ * folded by keys as those of a tree (https://www.w3.org/WAI/ARIA/apg/patterns/treegrid/).
+ */
+import { Button, Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { ChevronDown, ChevronRight, CircleAlert } from 'lucide-react'
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { Link } from 'react-router'
+import type { Trace, TraceRow } from '../../../schemas/types.ts'
+import { api } from '../../client.ts'
+import { indentJson } from '../../lib/json-text.ts'
+import { count } from '../../lib/time.ts'
+import { barOf, parentsOf, shownRows, tookExactly, tracePath } from '../../lib/traces.ts'
+import { CopyIcon } from '../../parts/copy.tsx'
+
+/** Rows shown at first, and with each *Show more*: a browser draws them at once. */
+const ROWS = 100
+const INDENT = 14
+const INDENT_MOST = 12
+const TICKS = [0, 0.25, 0.5, 0.75, 1]
+/** Colours of services, in the order of their first span; the name stands beside each bar. */
+const COLOURS = 6
+
+export function Waterfall({ trace }: { trace: Trace }) {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const [open, setOpen] = useState<string | null>(null)
+  const [most, setMost] = useState(ROWS)
+  const grid = useRef<HTMLDivElement>(null)
+  const parents = useMemo(() => parentsOf(trace.rows), [trace.rows])
+  const rows = useMemo(() => shownRows(trace.rows, closed), [trace.rows, closed])
+  const [active, setActive] = useState(rows[0]?.event_id)
+  const fold = (id: string, isClosed: boolean) =>
+    setClosed((now) => new Set(isClosed ? [...now, id] : [...now].filter((one) => one !== id)))
+  const go = (to: TraceRow | undefined) => {
+    if (!to) return
+    setActive(to.event_id)
+    grid.current?.querySelector<HTMLElement>(`[data-row="${to.event_id}"]`)?.focus()
+  }
+  const press = (event: KeyboardEvent, row: TraceRow, at: number) => {
+    const isParent = parents.has(row.event_id)
+    const isClosed = closed.has(row.event_id)
+    const above = rows.slice(0, at).findLast(({ depth }) => depth < row.depth)
+    const acts: Record<string, () => void> = {
+      ArrowDown: () => go(rows[at + 1]),
+      ArrowUp: () => go(rows[at - 1]),
+      Home: () => go(rows[0]),
+      End: () => go(rows[Math.min(most, rows.length) - 1]),
+      ArrowRight: () => (isParent && isClosed ? fold(row.event_id, false) : isParent && go(rows[at + 1])),
+      ArrowLeft: () => (isParent && !isClosed ? fold(row.event_id, true) : go(above)),
+      Enter: () => setOpen(open === row.event_id ? null : row.event_id),
+    }
+    const act = event.target === event.currentTarget ? acts[event.key] : undefined
+    if (!act) return
+    event.preventDefault()
+    act()
+  }
+  return (
+    <>
+      <div className="waterfall" role="treegrid" aria-label="Spans" ref={grid}>
+        <Ticks whole={trace.duration_ms} />
+        {rows.slice(0, most).map((row, at) => (
+          <div key={row.event_id}>
+            <SpanRow
+              row={row}
+              trace={trace}
+              isActive={row.event_id === active}
+              isOpen={row.event_id === open}
+              folded={parents.has(row.event_id) ? closed.has(row.event_id) : null}
+              onFold={(isClosed) => fold(row.event_id, isClosed)}
+              onOpen={() => {
+                setActive(row.event_id)
+                setOpen(open === row.event_id ? null : row.event_id)
+              }}
+              onKeyDown={(event) => press(event, row, at)}
+            />
+            {row.event_id === open && (
+              <div role="row" aria-level={row.depth + 2}>
+                <div role="gridcell">
+                  <Details row={row} />
+                </div>
+              </div>
+            )}
+          </div>
+        ))}
+      </div>
+      {rows.length > most && (
+        <Group mt="sm">
+          <Button variant="default" onClick={() => setMost(most + 5 * ROWS)}>
+            Show more: {count(rows.length - most)} rows are below
+          </Button>
+        </Group>
+      )}
+    </>
+  )
+}
+
+function Ticks({ whole }: { whole: number }) {
+  return (
+    <div className="waterfall-row waterfall-ticks" role="row">
+      <span role="columnheader">Span</span>
+      <span className="waterfall-bars" role="columnheader" aria-label="When">
+        {TICKS.map((part) => (
+          <span
+            key={part}
+            className="waterfall-tick"
+            data-end={part === 1}
+            style={part === 1 ? { right: 0 } : { left: `${100 * part}%` }}
+          >
+            {part === 0 ? '0' : tookExactly(whole * part)}
+          </span>
+        ))}
+      </span>
+      <span role="columnheader" className="waterfall-length">
+        Duration
+      </span>
+    </div>
+  )
+}
+
+interface RowProps {
+  row: TraceRow
+  trace: Trace
+  isActive: boolean
+  isOpen: boolean
+  /** Whether what is below it is folded; null: nothing is below it. */
+  folded: boolean | null
+  onFold: (isClosed: boolean) => void
+  onOpen: () => void
+  onKeyDown: (event: KeyboardEvent) => void
+}
+
+function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDown }: RowProps) {
+  const { left, width } = barOf(row, trace.duration_ms)
+  const length = row.duration_ms === null ? null : tookExactly(row.duration_ms)
+  const Chevron = folded ? ChevronRight : ChevronDown
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a row of a treegrid, which tables have none of.
+    <div
+      className="waterfall-row"
+      role="row"
+      tabIndex={isActive ? 0 : -1}
+      aria-level={row.depth + 1}
+      aria-expanded={folded === null ? undefined : !folded}
+      aria-selected={isOpen}
+      data-row={row.event_id}
+      data-failed={row.is_failed}
+      onKeyDown={onKeyDown}
+      onClick={onOpen}
+    >
+      <span
+        className="waterfall-name"
+        role="gridcell"
+        style={{ paddingLeft: INDENT * Math.min(row.depth, INDENT_MOST) }}
+      >
+        {folded === null ? (
+          <span className="waterfall-fold" />
+        ) : (
+          <button
+            type="button"
+            tabIndex={-1}
+            className="waterfall-fold"
+            aria-label={folded ? `Unfold ${row.name}` : `Fold ${row.name}`}
+            onClick={(event) => {
+              event.stopPropagation()
+              onFold(!folded)
+            }}
+          >
+            <Chevron size={14} aria-hidden />
+          </button>
+        )}
+        {row.is_failed && (
+          <CircleAlert size={14} className="waterfall-alert" role="img" aria-label="Failed" />
+        )}
+        <span className="ellipsis" title={row.text}>
+          {row.name}
+        </span>
+        <span className="waterfall-service ellipsis">{row.service ?? row.source}</span>
+      </span>
+      <span
+        className="waterfall-bars"
+        role="gridcell"
+        aria-label={`begins after ${tookExactly(row.offset_ms)}`}
+      >
+        <span
+          className={row.duration_ms === null ? 'waterfall-point' : 'waterfall-bar'}
+          data-colour={Math.max(0, trace.services.indexOf(row.service ?? '')) % COLOURS}
+          style={{ left: `${left}%`, ...(row.duration_ms === null ? {} : { width: `${width}%` }) }}
+        />
+      </span>
+      <span className="waterfall-length" role="gridcell">
+        {length}
+      </span>
+    </div>
+  )
+}
+
+function Details({ row }: { row: TraceRow }) {
+  const { data, error } = useQuery({
+    queryKey: ['event', row.event_id],
+    queryFn: () => api.rawEvent(row.event_id),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const said = [
+    row.kind,
+    row.duration_ms === null
+      ? null
+      : `${tookExactly(row.duration_ms)}, by itself ${tookExactly(row.self_ms ?? 0)}`,
+    `begins after ${tookExactly(row.offset_ms)}`,
+    row.is_orphan ? `the span that began it, ${row.parent_id}, is not stored` : null,
+    `source ${row.source}`,
+  ]
+  return (
+    <section className="payload mono" aria-label={`Payload of ${row.event_id}`}>
+      <Text size="sm" ff="text" mb={4}>
+        {row.text}
+      </Text>
+      <Group justify="space-between" wrap="nowrap" mb={4}>
+        <Text size="xs" c="dimmed" ff="text">
+          {said.filter(Boolean).join(' · ')}
+        </Text>
+        {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}
+      </Group>
+      <Group gap="sm" mb={4}>
+        <Text size="xs" ff="text">
+          <Link to={`/events/${row.event_id}`}>On its timeline</Link>
+        </Text>
+        {row.links.map(({ trace_id, span_id }) => (
+          <Text size="xs" ff="text" key={trace_id + span_id}>
+            <Link to={tracePath(trace_id)}>Linked trace {trace_id.slice(0, 8)}</Link>
+          </Text>
+        ))}
+      </Group>
+      <pre>{error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}</pre>
+    </section>
+  )
+}

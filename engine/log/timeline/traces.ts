@@ -1,0 +1,514 @@
+/**
+ * Traces: all events and spans of one trace id as a tree, and the traces of a window. A trace is what shares a trace id
+ * (https://www.w3.org/TR/trace-context/#trace-id), whichever sources brought it.
+ */
+import type { Trace, TraceRow, TraceSummary, TracesResult } from '../../../schemas/types.ts'
+import type { TraceAsked, TracesAsked } from '../../calls.ts'
+import { fail } from '../../errors.ts'
+import { levelNamed } from '../../model/units.ts'
+import {
+  type ContextRow,
+  SPAN_ID_LABELS,
+  SPAN_PARENT_LABELS,
+  TRACE_ID_LABELS,
+  traceIdIn,
+} from '../brief/brief.ts'
+import type { Steps } from '../steps.ts'
+import { eachPositionInSteps, firstPositions, type Position, type Query, textRowOf } from '../store/scan.ts'
+import type { ReadContext } from './context.ts'
+import { type Around, planOf, queryIn, windowOf } from './inspect-pages.ts'
+import { parseInstant } from './plan.ts'
+import { iso } from './present.ts'
+import { contextRows } from './rows.ts'
+
+const ID = /^[A-Za-z0-9_-]{8,128}$/
+/** Labels that begin with a short id, and rows of one trace, at most. */
+const IDS_MAX = 50
+export const TRACE_ROWS_MAX = 5_000
+/** Texts looked at for an id that is in no label. */
+const TEXTS_MAX = 100_000
+const BATCH = 2_000
+/** Lines without labels may come a little before the first span, and after the last. */
+const AROUND_MS = 60_000
+
+/** A span of a trace, or an event that names it. */
+export interface TracePart {
+  row: ContextRow
+  trace: string
+  /** Epoch ms, with what is below one; of a span its start. */
+  begin: number
+  /** Of a span, milliseconds; null: it is no span. */
+  length: number | null
+  /** Ids of the span it is, or belongs to, and of that one's parent; empty: not known. */
+  span: string
+  parent: string
+  recorded: Recorded
+}
+
+/** What OpenTelemetry says of a span or a log record, as it was received. */
+interface Recorded {
+  name?: unknown
+  kind?: unknown
+  status?: unknown
+  attributes?: unknown
+  resourceAttributes?: unknown
+  links?: unknown
+  spanId?: unknown
+  parentSpanId?: unknown
+  startTimeUnixNano?: unknown
+  endTimeUnixNano?: unknown
+}
+
+export interface FoundTrace {
+  /** The trace with the newest event of those whose id begins like it. */
+  id: string
+  /** In no order. */
+  parts: TracePart[]
+  /** Other trace ids that begin like it, newest first. */
+  others: string[]
+}
+
+/**
+ * All that belongs to a trace id, by label or by text.
+ * @param id whole, or at least its first eight characters
+ * @returns null where no event that may be read has it. @throws SvcError invalid, naming id
+ */
+export function* findTraceInSteps(around: Around, id: string): Steps<FoundTrace | null> {
+  if (!ID.test(id))
+    fail('invalid', 'id must be a trace id, or at least its first 8 characters', { field: 'id' })
+  const labelled = yield* byLabel(around, id)
+  const written = yield* byText(around, id, labelled)
+  const all = [...new Map([...labelled, ...written].map((one) => [one.row.id, one])).values()]
+  const [newest, ...others] = newestFirst(all)
+  if (newest === undefined) return null
+  return { id: newest, parts: all.filter((one) => one.trace === newest), others }
+}
+
+/** Events whose label is the id, whenever they were. */
+function* byLabel(around: Around, id: string): Steps<TracePart[]> {
+  // U+10FFFF sorts after every other character.
+  const labels = around.ctx.db
+    .prepare<[string, string, string, number], number>(
+      `SELECT id FROM named_labels WHERE name IN (SELECT value FROM json_each(?)) AND value >= ? AND value < ? LIMIT ?`,
+    )
+    .pluck()
+    .all(JSON.stringify(TRACE_ID_LABELS), id, `${id}\u{10ffff}`, IDS_MAX)
+  return yield* partsOf(around, labels, id)
+}
+
+/** @param labels ids, any of which a part has. @param id what its trace id begins with */
+function* partsOf(around: Around, labels: readonly number[], id: string): Steps<TracePart[]> {
+  if (labels.length === 0) return []
+  const { ctx } = around
+  const plan = planOf(around)
+  const query = queryIn(
+    { ...plan, groups: [[...labels], ...plan.groups] },
+    Number.MIN_SAFE_INTEGER,
+    Number.MAX_SAFE_INTEGER,
+    around,
+  )
+  const positions: Position[] = []
+  yield* eachPositionInSteps(
+    () => ctx.index.all(),
+    query,
+    (at, ts) => {
+      if (positions.length < TRACE_ROWS_MAX) positions.push({ id: at, ts })
+    },
+  )
+  return rowsAt(around, positions, true).flatMap(({ row, raw }) => {
+    const trace = traceLabelOf(row, id)
+    return trace === null ? [] : [{ row, trace, ...placed(row, raw) }]
+  })
+}
+
+/** Events whose text has the id: around those that have the label, or in the window. */
+function* byText(around: Around, id: string, labelled: readonly TracePart[]): Steps<TracePart[]> {
+  const { ctx } = around
+  const times = labelled.map(({ row }) => row.at)
+  const { from, until } = times.length
+    ? { from: Math.min(...times) - AROUND_MS, until: Math.max(...times) + AROUND_MS }
+    : windowOf(around)
+  const query: Query = queryIn(planOf(around), from, until, around)
+  const found: TracePart[] = []
+  let after: Position | null = null
+  for (let looked = 0; looked < TEXTS_MAX && found.length < TRACE_ROWS_MAX; looked += BATCH) {
+    const positions: Position[] = firstPositions(ctx.index.all(), query, 'desc', BATCH, after)
+    for (const { row } of rowsAt(around, positions, false)) {
+      const trace = row.text.includes(id) ? traceIdIn(row.text) : undefined
+      if (trace?.startsWith(id)) found.push({ row, trace, ...placed(row, undefined) })
+    }
+    if (positions.length < BATCH) break
+    after = positions.at(-1)!
+    yield
+  }
+  return found
+}
+
+function rowsAt(
+  { ctx }: Around,
+  positions: readonly Position[],
+  withRaw: boolean,
+): { row: ContextRow; raw: Uint8Array | undefined }[] {
+  const ids = positions.map(({ id }) => id).sort((a, b) => a - b)
+  const toRow = contextRows(ctx.dictionary, ctx.names, '')
+  return ctx.rows
+    .read(ids, withRaw)
+    .map((stored) => ({ row: toRow(textRowOf(stored)), raw: stored.raw ?? undefined }))
+}
+
+/** When it began, and where it stands among the spans. */
+function placed(row: ContextRow, raw: Uint8Array | undefined): Omit<TracePart, 'row' | 'trace'> {
+  const recorded = recordedIn(raw)
+  const span = labelOf(row, SPAN_ID_LABELS) || word(recorded.spanId)
+  const parent = labelOf(row, SPAN_PARENT_LABELS) || word(recorded.parentSpanId)
+  const [start, end] = [Number(recorded.startTimeUnixNano), Number(recorded.endTimeUnixNano)]
+  if (start > 0 && end >= start)
+    return { begin: start / 1e6, length: (end - start) / 1e6, span, parent, recorded }
+  // Spans of others are stored at their ends.
+  if (row.labels.signal !== 'traces') return { begin: row.at, length: null, span, parent, recorded }
+  const length = row.values.value ?? 0
+  return { begin: row.at - length, length, span, parent, recorded }
+}
+
+function recordedIn(raw: Uint8Array | undefined): Recorded {
+  try {
+    return fieldsIn(raw ? JSON.parse(decoder.decode(raw)) : {})
+  } catch {
+    // A payload need not be JSON: then its text says what there is.
+    return {}
+  }
+}
+
+const decoder = new TextDecoder()
+const word = (value: unknown): string => (typeof value === 'string' ? value : '')
+const fieldsIn = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+function traceLabelOf({ labels }: ContextRow, id: string): string | null {
+  for (const name of TRACE_ID_LABELS) {
+    const value = labels[name]
+    if (value !== undefined && String(value).startsWith(id)) return String(value)
+  }
+  return null
+}
+
+/** Trace ids by the newest event of each. */
+function newestFirst(all: readonly TracePart[]): string[] {
+  const newest = new Map<string, number>()
+  for (const { row, trace } of all) newest.set(trace, Math.max(row.at, newest.get(trace) ?? 0))
+  return [...newest].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([trace]) => trace)
+}
+
+const labelOf = ({ labels }: ContextRow, names: readonly string[]): string => {
+  for (const name of names) if (labels[name]) return String(labels[name])
+  return ''
+}
+
+/* One trace as a tree. */
+
+const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']
+const STATUSES = ['unset', 'ok', 'error'] as const
+const FAILED_LEVELS = new Set(['ERROR', 'FATAL'])
+const SPAN_TYPE = 'span'
+
+/** @throws SvcError invalid; not_found where no event that may be read has the id */
+export function* traceInSteps(ctx: ReadContext, asked: TraceAsked, now: number): Steps<Trace> {
+  ctx.names.refresh()
+  const found = yield* findTraceInSteps(aroundOf(ctx, asked, now), asked.id)
+  if (found === null)
+    return fail('not_found', `no event that may be read here has the trace id ${asked.id}`, { field: 'id' })
+  const { id, parts, others } = found
+  const rows = rowsOfTree(parts)
+  const spans = rows.filter(({ duration_ms }) => duration_ms !== null)
+  return {
+    ...{ id, ...extentOf(parts) },
+    services: servicesOf(parts),
+    spans: spans.length,
+    events: rows.length - spans.length,
+    failed: rows.filter(({ is_failed }) => is_failed).length,
+    rows,
+    is_cut: parts.length >= TRACE_ROWS_MAX,
+    others,
+  }
+}
+
+function aroundOf(
+  ctx: ReadContext,
+  { project }: { project?: string | undefined },
+  now: number,
+  question: Omit<Around['question'], 'tool'> = {},
+): Around {
+  return {
+    ...{ ctx, now, ceiling: ctx.index.tail.lastId, asOf: now, budget: 0, isRedacted: false },
+    projects: project === undefined ? [] : [project],
+    question: { tool: 'trace', ...question },
+  }
+}
+
+function extentOf(parts: readonly TracePart[]): { began_at: string; duration_ms: number } {
+  let first = Number.POSITIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
+  for (const { begin, length } of parts) {
+    if (begin < first) first = begin
+    if (begin + (length ?? 0) > last) last = begin + (length ?? 0)
+  }
+  return { began_at: iso(first), duration_ms: toMicros(last - first) }
+}
+
+/** Milliseconds to the microsecond: what is below is noise of a double that counts from 1970. */
+const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000
+
+const serviceOf = ({ row }: TracePart): string | null => String(row.labels.service ?? row.entity) || null
+
+function servicesOf(parts: readonly TracePart[]): string[] {
+  const spans = parts.filter(({ length }) => length !== null).sort(inOrder)
+  return [...new Set(spans.map(serviceOf))].filter((service) => service !== null)
+}
+
+/** By their starts; what began together with the longest first, as what began the others. */
+const inOrder = (a: TracePart, b: TracePart): number =>
+  a.begin - b.begin || (b.length ?? 0) - (a.length ?? 0) || numberOf(a.row) - numberOf(b.row)
+const numberOf = ({ id }: ContextRow): number => Number(id.slice(4))
+
+/** Spans below the one that began them, events below their span; without recursion, for a chain may be long. */
+function rowsOfTree(parts: readonly TracePart[]): TraceRow[] {
+  const first = Math.min(...parts.map(({ begin }) => begin))
+  const spans = new Map(parts.flatMap((part) => (part.length === null ? [] : [[part.span, part]])))
+  const below = new Map<TracePart | null, TracePart[]>()
+  for (const part of [...parts].sort(inOrder)) {
+    const above = spans.get(part.length === null ? part.span : part.parent) ?? null
+    const parent = above === part ? null : above
+    below.set(parent, [...(below.get(parent) ?? []), part])
+  }
+  const rows: TraceRow[] = []
+  const seen = new Set<TracePart>()
+  const walk = (roots: readonly TracePart[]): void => {
+    const open = roots.map((part) => ({ part, depth: 0 })).reverse()
+    for (let next = open.pop(); next; next = open.pop()) {
+      const { part, depth } = next
+      if (seen.has(part)) continue
+      seen.add(part)
+      const children = below.get(part) ?? []
+      rows.push(
+        rowOf(part, { first, depth, children, isOrphan: part.parent !== '' && !spans.has(part.parent) }),
+      )
+      for (const child of children.toReversed()) open.push({ part: child, depth: depth + 1 })
+    }
+  }
+  walk(below.get(null) ?? [])
+  // Spans that name each other as their parents are below nothing.
+  for (const part of parts) if (!seen.has(part)) walk([part])
+  return rows
+}
+
+interface Place {
+  /** Start of the trace, epoch ms. */
+  first: number
+  depth: number
+  children: readonly TracePart[]
+  isOrphan: boolean
+}
+
+function rowOf(part: TracePart, { first, depth, children, isOrphan }: Place): TraceRow {
+  const { row, begin, length, span, parent, recorded } = part
+  const isSpan = length !== null
+  const status = isSpan ? statusOf(recorded) : null
+  const kind = nameOf(KINDS, recorded.kind, 'SPAN_KIND_')
+  return {
+    event_id: row.id,
+    span_id: span || null,
+    parent_id: (isSpan && parent) || null,
+    is_orphan: isSpan && isOrphan,
+    depth,
+    offset_ms: toMicros(begin - first),
+    duration_ms: isSpan ? toMicros(length) : null,
+    self_ms: isSpan ? toMicros(selfOf(part, children)) : null,
+    name: isSpan ? spanName(part) : row.text,
+    service: serviceOf(part),
+    source: row.source,
+    event_type: row.type,
+    kind: isSpan && kind !== KINDS[0] ? kind : null,
+    status,
+    is_failed: isSpan ? status === 'error' : FAILED_LEVELS.has(levelNamed(row.type) ?? ''),
+    text: row.text,
+    links: linksOf(recorded),
+  }
+}
+
+/** How long a span was at work while none below it was: its length less what theirs cover of it. */
+function selfOf({ begin, length }: TracePart, children: readonly TracePart[]): number {
+  const end = begin + (length ?? 0)
+  let covered = 0
+  let until = begin
+  for (const child of children) {
+    if (child.length === null) continue
+    const from = Math.max(child.begin, until)
+    const to = Math.min(child.begin + child.length, end)
+    if (to <= from) continue
+    covered += to - from
+    until = to
+  }
+  return (length ?? 0) - covered
+}
+
+/** As recorded; of others what their text says before how long it took. */
+const spanName = ({ row, recorded }: TracePart): string =>
+  word(recorded.name) || row.text.replace(/ \(\d+(?:\.\d+)?ms\).*$/s, '')
+
+const statusOf = (recorded: Recorded): (typeof STATUSES)[number] =>
+  nameOf(STATUSES, fieldsIn(recorded.status).code, 'STATUS_CODE_')
+
+/** JSON of some senders has the names of protobuf in place of the numbers. */
+function nameOf<T extends string>(names: readonly T[], given: unknown, prefix: string): T {
+  const said = typeof given === 'string' ? given.replace(prefix, '').toLowerCase() : ''
+  return names.find((name) => name === said) ?? names[Number(given ?? 0)] ?? names[0]!
+}
+
+function linksOf({ links }: Recorded): TraceRow['links'] {
+  if (!Array.isArray(links)) return []
+  return links.flatMap((link) => {
+    const { traceId, spanId } = fieldsIn(link)
+    return word(traceId) ? [{ trace_id: word(traceId), span_id: word(spanId) }] : []
+  })
+}
+
+/* The traces of a window. */
+
+const LIMIT_DEFAULT = 20
+const LIMIT_MAX = 100
+/** Spans looked at for their trace ids, and traces looked into, for one answer. */
+const SPANS_MAX = 50_000
+const LOOKED_MAX = 300
+const WINDOW_DEFAULT = '1h'
+
+/** @throws SvcError invalid, naming the field; not_found for a project that is not there */
+export function* tracesInSteps(ctx: ReadContext, asked: TracesAsked, now: number): Steps<TracesResult> {
+  ctx.names.refresh()
+  const fits = filterOf(asked)
+  const limit = Math.min(LIMIT_MAX, Math.max(1, asked.limit ?? LIMIT_DEFAULT))
+  const end = asked.to === undefined ? now : Math.min(now, parseInstant(asked.to, 'to'))
+  const around = aroundOf(ctx, asked, end, {
+    window: asked.window ?? WINDOW_DEFAULT,
+    event_types: [SPAN_TYPE],
+  })
+  const candidates = yield* newestTraces(around, asked.to !== undefined)
+  const everything = { ...around, question: { tool: 'trace' as const } }
+  const traces: TraceSummary[] = []
+  let lookedAt = 0
+  let oldest = Number.POSITIVE_INFINITY
+  for (const { id, labelIds, at } of candidates.traces) {
+    if (traces.length === limit || lookedAt === LOOKED_MAX) break
+    lookedAt++
+    oldest = at
+    const parts = yield* partsOf(everything, labelIds, id)
+    const spans = parts.filter(({ trace, length }) => trace === id && length !== null)
+    // On the page before this one, where its newest span is.
+    const isNewer = asked.to !== undefined && spans.some(({ row }) => row.at > end)
+    if (spans.length > 0 && !isNewer && fits(spans)) traces.push(summaryOf(id, spans))
+    yield
+  }
+  const isMore = lookedAt < candidates.traces.length || candidates.isCut
+  return { traces, looked_at: lookedAt, next_to: isMore && lookedAt > 0 ? iso(oldest - 1) : null }
+}
+
+interface Candidate {
+  id: string
+  /** Of the label that has the id. */
+  labelIds: number[]
+  /** Of its newest span in the window, epoch ms. */
+  at: number
+}
+
+function* newestTraces(around: Around, isClosed: boolean): Steps<{ traces: Candidate[]; isCut: boolean }> {
+  const { ctx } = around
+  const { from, to, until } = windowOf(around)
+  const query = queryIn(planOf(around), from, isClosed ? to : until, around)
+  const found = new Map<string, Candidate>()
+  let after: Position | null = null
+  for (let looked = 0; looked < SPANS_MAX && found.size <= LOOKED_MAX; looked += BATCH) {
+    const positions: Position[] = firstPositions(ctx.index.all(), query, 'desc', BATCH, after)
+    for (const { row } of rowsAt(around, positions, false)) {
+      const name = TRACE_ID_LABELS.find((label) => row.labels[label] !== undefined)
+      if (name === undefined) continue
+      const id = String(row.labels[name])
+      const known = found.get(id)
+      if (known) known.at = Math.max(known.at, row.at)
+      else found.set(id, { id, labelIds: labelIdsOf(ctx, id), at: row.at })
+    }
+    if (positions.length < BATCH) return { traces: newest(found), isCut: false }
+    after = positions.at(-1)!
+    yield
+  }
+  return { traces: newest(found), isCut: true }
+}
+
+const newest = (found: ReadonlyMap<string, Candidate>): Candidate[] =>
+  [...found.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
+
+const labelIdsOf = (ctx: ReadContext, id: string): number[] =>
+  TRACE_ID_LABELS.flatMap((name) => ctx.dictionary.find(name, id) ?? [])
+
+function summaryOf(id: string, spans: TracePart[]): TraceSummary {
+  const [root] = spans.sort(inOrder)
+  return {
+    ...{ id, ...extentOf(spans) },
+    name: spanName(root!),
+    service: serviceOf(root!),
+    services: servicesOf(spans),
+    spans: spans.length,
+    failed: spans.filter(isFailed).length,
+  }
+}
+
+const isFailed = ({ recorded }: TracePart): boolean => statusOf(recorded) === 'error'
+
+/** @throws SvcError invalid, naming the field */
+function filterOf({
+  service,
+  name,
+  status,
+  min_duration,
+  attribute,
+}: TracesAsked): (spans: readonly TracePart[]) => boolean {
+  if (status !== undefined && status !== 'error' && status !== 'ok')
+    fail('invalid', 'status must be error or ok', { field: 'status' })
+  const least = min_duration === undefined ? 0 : millisecondsOf(min_duration)
+  const wanted = attribute === undefined ? null : attributeOf(attribute)
+  const called = name?.toLowerCase()
+  const isWanted = (span: TracePart): boolean =>
+    (service === undefined || serviceOf(span) === service) &&
+    (called === undefined || spanName(span).toLowerCase().includes(called)) &&
+    (status !== 'error' || isFailed(span)) &&
+    (span.length ?? 0) >= least &&
+    (wanted === null || has(span, wanted))
+  return (spans) => (status !== 'ok' || !spans.some(isFailed)) && spans.some(isWanted)
+}
+
+const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+function millisecondsOf(text: string): number {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(us|ms|s|m|h)$/.exec(text) ?? []
+  if (number === undefined)
+    fail('invalid', 'min_duration must be a number and one of us, ms, s, m, h, such as 250ms', {
+      field: 'min_duration',
+    })
+  return Number(number) * UNITS[unit!]!
+}
+
+interface Attribute {
+  name: string
+  value: string
+}
+
+function attributeOf(text: string): Attribute {
+  const at = text.indexOf('=')
+  if (at < 1) fail('invalid', 'attribute must be name=value, such as http.route=/pay', { field: 'attribute' })
+  return { name: text.slice(0, at), value: text.slice(at + 1) }
+}
+
+function has({ row, recorded }: TracePart, { name, value }: Attribute): boolean {
+  const given = [recorded.attributes, recorded.resourceAttributes, row.labels].map(
+    (all) => fieldsIn(all)[name],
+  )
+  return given.some((one) => one !== undefined && one !== null && String(one) === value)
+}
