@@ -2,19 +2,21 @@
 import { describe, expect, it } from 'vitest'
 import { createEvaluator, MemoryLedger } from '../../../../engine/triggers/core/index.ts'
 import type { Decision, Ledger, Seen, TriggerDefinition } from '../../../../engine/triggers/types.ts'
-import type { TriggerSpec } from '../../../../schemas/types.ts'
+import type { AggregateCondition, Filter, SequenceCondition, TriggerSpec } from '../../../../schemas/types.ts'
 import { random } from '../../log/store/store-harness.ts'
 import { CoreWorld, definitionOf, type Made } from './core-world.ts'
 
 type Spec = Partial<TriggerSpec> & Pick<TriggerSpec, 'condition'>
 
-const failed = [{ field: 'event_type', op: 'eq', value: 'error' }] as const
-const counted = (more: object) => ({ aggregate: 'count', predicate: '> 3', window: '2m', ...more }) as const
-const steps = (within: string) =>
-  ({
-    sequence: [{ filters: [...failed] }, { filters: [{ field: 'ms', op: 'gt', value: 50 }] }],
-    within,
-  }) as const
+const failed: Filter[] = [{ field: 'event_type', op: 'eq', value: 'error' }]
+const counted = (more: Partial<AggregateCondition>): AggregateCondition => ({
+  ...{ aggregate: 'count', predicate: '> 3', window: '2m' },
+  ...more,
+})
+const steps = (within: string): SequenceCondition => ({
+  sequence: [{ filters: failed }, { filters: [{ field: 'ms', op: 'gt', value: 50 }] }],
+  within,
+})
 
 /** Each differs from the one before by one thing that decides what can be shared. */
 const specs: [Spec, Partial<TriggerDefinition>?][] = [
@@ -23,7 +25,7 @@ const specs: [Spec, Partial<TriggerDefinition>?][] = [
   [{ condition: counted({ predicate: '> 5' }), cooldown: '0s' }],
   [{ condition: counted({ window: '3m' }), cooldown: '0s' }],
   [{ condition: counted({}), cooldown: '0s' }, { sourceIds: [1, 2] }],
-  [{ condition: counted({}), cooldown: '0s', filters: [...failed] }],
+  [{ condition: counted({}), cooldown: '0s', filters: failed }],
   [{ condition: counted({}), cooldown: '0s', key_field: 'host' }],
   [{ condition: counted({ group_by: ['host', 'event_type'] }), cooldown: '0s' }],
   [{ condition: counted({}), cooldown: '0s', max_late: '30s' }],
@@ -43,8 +45,8 @@ const specs: [Spec, Partial<TriggerDefinition>?][] = [
   [{ condition: { change_of: 'host', to: 'h1' }, cooldown: '0s' }],
   [{ condition: { absent_for: '40s' }, cooldown: '0s' }],
   [{ condition: { absent_for: '60s' }, cooldown: '0s' }],
-  [{ condition: { event: 'any' }, filters: [...failed], cooldown: '10s' }],
-  [{ condition: { event: 'any' }, filters: [...failed], cooldown: '20s' }],
+  [{ condition: { event: 'any' }, filters: failed, cooldown: '10s' }],
+  [{ condition: { event: 'any' }, filters: failed, cooldown: '20s' }],
 ]
 
 const definitions = specs.map(([spec, more], n) => ({ ...definitionOf(spec), ...more, id: n + 1 }))
