@@ -71,14 +71,17 @@ function ofObject({ properties = {}, additionalProperties: rest }: Schema): Shap
   return (value) => {
     if (!isRecord(value)) return value
     let changed: Record<string, unknown> | null = null
-    for (const [name, field] of Object.entries(value)) {
-      const isKnown = fields.has(name)
-      if (!isKnown && isClosed) {
+    for (const name of Object.keys(value)) {
+      const known = fields.get(name)
+      if (known === undefined && isClosed) {
         changed ??= { ...value }
         delete changed[name]
         continue
       }
-      const shaped = (isKnown ? fields.get(name) : others)?.(field) ?? field
+      const shape = known === undefined ? others : known
+      if (!shape) continue
+      const field = value[name]
+      const shaped = shape(field) ?? field
       if (shaped === field) continue
       changed ??= { ...value }
       changed[name] = shaped
@@ -91,21 +94,20 @@ function ofObject({ properties = {}, additionalProperties: rest }: Schema): Shap
 function ofChoice(given: readonly Schema[]): Shape | null {
   const variants = given.map((one) => ({ form: found(one), shape: compile(one) }))
   if (variants.every(({ shape }) => shape === null)) return null
+  const list = variants.find(({ form }) => form.items !== undefined || takes(form, 'array'))
+  const maps = variants
+    .filter(({ form }) => takes(form, 'object') || form.properties || form.anyOf || form.oneOf)
+    .map(({ form, shape }) => ({ shape, fits: fitting(form), left: leaving(form) }))
   return (value) => {
-    if (Array.isArray(value)) {
-      const list = variants.find(({ form }) => form.items !== undefined || takes(form, 'array'))
-      return list?.shape?.(value) ?? value
-    }
+    if (Array.isArray(value)) return list?.shape?.(value) ?? value
     if (!isRecord(value)) return value
-    const maps = variants.filter(
-      ({ form }) => takes(form, 'object') || form.properties || form.anyOf || form.oneOf,
-    )
-    const fitting = maps.filter(({ form }) => fits(form, value))
-    const chosen = (fitting.length > 0 ? fitting : maps).map((one) => ({
-      ...one,
-      left: leftOut(one.form, value),
-    }))
-    const best = chosen.sort((a, b) => a.left - b.left)[0]
+    let best: { shape: Shape | null; isFit: boolean; left: number } | null = null
+    for (const { shape, fits, left: leftOf } of maps) {
+      const isFit = fits(value)
+      if (best?.isFit && !isFit) continue
+      const left = leftOf(value)
+      if (best === null || isFit !== best.isFit || left < best.left) best = { shape, isFit, left }
+    }
     return best?.shape?.(value) ?? value
   }
 }
@@ -119,16 +121,23 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** As far as one look tells: what is required is there, and what is constant is as it is. */
-function fits({ required = [], properties = {} }: Schema, value: Record<string, unknown>): boolean {
-  if (!required.every((name) => value[name] !== undefined)) return false
-  return Object.entries(properties).every(([name, field]) => {
-    const one = value[name]
-    if (one === undefined) return true
-    if (field.const !== undefined) return field.const === one
-    return field.enum === undefined || field.enum.includes(one)
+function fitting({ required = [], properties = {} }: Schema): (value: Record<string, unknown>) => boolean {
+  const fixed = Object.entries(properties).flatMap(([name, field]): [string, readonly unknown[]][] => {
+    if (field.const !== undefined) return [[name, [field.const]]]
+    return field.enum === undefined ? [] : [[name, field.enum]]
   })
+  return (value) =>
+    required.every((name) => value[name] !== undefined) &&
+    fixed.every(([name, values]) => value[name] === undefined || values.includes(value[name]))
 }
 
 /** How many fields it would leave out. */
-const leftOut = ({ properties = {}, additionalProperties: rest }: Schema, value: object): number =>
-  rest === false ? Object.keys(value).filter((name) => !Object.hasOwn(properties, name)).length : 0
+function leaving({ properties = {}, additionalProperties: rest }: Schema): (value: object) => number {
+  if (rest !== false) return () => 0
+  const known = new Set(Object.keys(properties))
+  return (value) => {
+    let left = 0
+    for (const name of Object.keys(value)) if (!known.has(name)) left++
+    return left
+  }
+}

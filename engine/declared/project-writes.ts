@@ -251,9 +251,10 @@ export function projectNamed(declared: Declared, word: string): Project {
 
 /** The Default project first, then by name. */
 export function listProjects(declared: Declared): Project[] {
+  const usersOf = declared.projects.usersOfAll()
   const all = declared.kinds.project
     .list()
-    .map((stored) => presentProject({ ...declared, queries: declared.projects }, stored))
+    .map((stored) => presentProject({ ...declared, queries: declared.projects }, stored, usersOf))
   return [...all.filter((project) => project.default), ...all.filter((project) => !project.default)]
 }
 

@@ -14,10 +14,11 @@ import { join, type WriteBy } from './write.ts'
 /** Every skill of the instance, without bodies. */
 export function listSkills({ kinds, projects }: Declared): SkillSummary[] {
   const names = new Map(kinds.project.list().map((stored) => [stored.key, stored.name]))
+  const usersOf = projects.usersOfAll()
   return kinds.skill.list().map((stored) => ({
     name: stored.name,
     description: specOf(stored).description,
-    used_by: projects.users('skill', stored.name).map((id) => ({ id, name: names.get(id) ?? id })),
+    used_by: usersOf('skill', stored.name).map((id) => ({ id, name: names.get(id) ?? id })),
     updated_at: iso(stored.updatedAt),
     size: Buffer.byteLength(specOf(stored).body),
   }))

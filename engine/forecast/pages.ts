@@ -12,6 +12,7 @@ const PAGE = 4_000
 const PAGE_WITH_PAYLOAD = 500
 /** Ids that lie closer than this are read as a range, with others between them. */
 const DENSE = 4
+const LABEL_BYTES = 4
 
 export interface StoredEvent extends Labelled {
   sourceId: number
@@ -22,10 +23,13 @@ type Columns = [
   sourceId: number,
   ts: number,
   ingestedAt: number,
-  labels: Uint8Array,
+  labels: Uint32Array,
   entity: number | null,
   numbers: string | null,
 ]
+
+/** The same as it is stored. */
+type InRow = { [Place in keyof Columns]: Columns[Place] extends Uint32Array ? Uint8Array : Columns[Place] }
 
 /** The same of many rows, each column as JSON: a value of a row costs more to hand over than to read. */
 type InLists = [
@@ -45,13 +49,12 @@ function inRows([id, sourceId, ts, ingestedAt, labelBytes, entity, numbers, labe
   )
   const entities = JSON.parse(entity) as (number | null)[]
   const numbered = JSON.parse(numbers) as (string | null)[]
-  // A buffer of its own, whose parts lie at multiples of four.
-  const bytes = new Uint8Array(Buffer.from(labels ?? '', 'hex'))
+  const all = labelIdsOf(Buffer.from(labels ?? '', 'hex'))
   let at = 0
   return ids!.map((one, i): Columns => {
-    const blob = bytes.subarray(at, at + lengths![i]!)
-    at += lengths![i]!
-    return [one, sources![i]!, times![i]!, stored![i]!, blob, entities[i]!, numbered[i]!]
+    const own = all.subarray(at, at + lengths![i]! / LABEL_BYTES)
+    at += own.length
+    return [one, sources![i]!, times![i]!, stored![i]!, own, entities[i]!, numbered[i]!]
   })
 }
 
@@ -70,7 +73,7 @@ export interface EventSource {
 }
 
 export class EventPages implements EventSource {
-  private readonly among: Statement<[string], Columns>
+  private readonly among: Statement<[string], InRow>
   private readonly between: Statement<[number, number], InLists>
   private readonly raws: Statement<[string], [number, Uint8Array]>
   private readonly one: Statement<[number], [string, Uint8Array]>
@@ -91,7 +94,7 @@ export class EventPages implements EventSource {
     const columns = 'e.id, e.source_id, e.ts, e.ingested_at, e.labels, e.entity, e.numbers'
     this.among = db
       .prepare(`SELECT ${columns} FROM json_each(?) j JOIN events e ON e.id = j.value ORDER BY e.id`)
-      .raw() as Statement<[string], Columns>
+      .raw() as Statement<[string], InRow>
     const lists = ['id', 'source_id', 'ts', 'ingested_at', 'length(labels)', 'entity', 'numbers'].map(
       (column) => `json_group_array(${column})`,
     )
@@ -121,10 +124,9 @@ export class EventPages implements EventSource {
     this.done += ids.length
     const page: Page = []
     let at = 0
-    for (const [id, sourceId, ts, ingestedAt, blob, entity, numbers] of this.rows(ids)) {
+    for (const [id, sourceId, ts, ingestedAt, labels, entity, numbers] of this.rows(ids)) {
       while (ids[at]! < id) at++
       if (ids[at] !== id) continue
-      const labels = labelIdsOf(blob)
       if (this.without !== null && labels.includes(this.without)) continue
       const event = { id, sourceId, ts, ingestedAt, labels, hasEntity: entity !== null, numbers }
       page.push({ event, raw: null })
@@ -142,7 +144,17 @@ export class EventPages implements EventSource {
   private rows(ids: Float64Array): Columns[] {
     const [first, last] = [ids[0]!, ids.at(-1)!]
     if (last - first + 1 <= ids.length * DENSE) return inRows(this.between.get(first, last)!)
-    return this.among.all(JSON.stringify([...ids]))
+    return this.among
+      .all(JSON.stringify([...ids]))
+      .map(([id, source, ts, stored, blob, entity, numbers]) => [
+        id,
+        source,
+        ts,
+        stored,
+        labelIdsOf(blob),
+        entity,
+        numbers,
+      ])
   }
 
   private addRaws(page: Page): void {

@@ -37,7 +37,7 @@ export interface Labelled {
 /** Labels of the store, and those that a change would make. */
 export class MoreLabels implements LabelLookup {
   /** By id: an entry of a list is found in a fraction of the time of one in a map. */
-  private readonly atHand: { name: string; value: string }[] = []
+  private readonly atHand: ({ name: string; value: string } | undefined)[] = []
   private readonly made: { name: string; value: string }[] = []
   private readonly ids = new Map<string, Map<string, number>>()
 
@@ -46,9 +46,14 @@ export class MoreLabels implements LabelLookup {
   label(id: number): { name: string; value: string } {
     if (id >= NEW_LABEL) return this.made[id - NEW_LABEL]!
     if (id >= AT_HAND) return this.stored.label(id)
-    const known = this.atHand[id] ?? this.stored.label(id)
-    this.atHand[id] = known
-    return known
+    const { atHand } = this
+    const known = atHand[id]
+    if (known) return known
+    // Without gaps: V8 would make a map of a list that has many.
+    while (atHand.length < id) atHand.push(undefined)
+    const read = this.stored.label(id)
+    atHand[id] = read
+    return read
   }
 
   find(name: string, value: string): number | undefined {

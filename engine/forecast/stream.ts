@@ -87,7 +87,9 @@ export class Stream {
     }
     this.ledgers = ledgers
     const sweepMs = Math.max(SWEEP_LEAST_MS, (parts.to - parts.from) / SWEEPS)
-    this.evaluator = createEvaluator({ labels, sourceName, history: null, ledger, sweepMs })
+    // The evaluator asks its ledger for keys that are watched at its start alone.
+    const ports = { labels, sourceName, history: null, ledger, sweepMs, withoutWatch: true }
+    this.evaluator = createEvaluator(ports)
     this.evaluator.define(definitions)
   }
 
@@ -106,7 +108,7 @@ export class Stream {
   private apply(decisions: readonly Decision[]): void {
     const { from, to, tallies } = this.parts
     for (const decision of decisions) {
-      // The evaluator asks its ledger for keys that are watched at its start alone.
+      // None are made.
       if (decision.do === 'watch') continue
       const id = 'verdict' in decision ? decision.verdict.triggerId : decision.triggerId
       const found = this.ledgers.get(id)!.apply(decision)

@@ -41,7 +41,8 @@ export interface StoreOptions extends SharedOptions {
 /** `port` joins the preparer and the writer, `log` the checkpointer and the writer. */
 export type ThreadOptions =
   | ({ role: 'writer'; port: MessagePort; log: MessagePort } & StoreOptions)
-  | ({ role: 'reader' } & SharedOptions)
+  /** `niceness`: how far it gives way to the other threads. */
+  | ({ role: 'reader'; niceness: number } & SharedOptions)
   | { role: 'checkpointer'; dataFile: string; log: MessagePort }
   | { role: 'preparer'; port: MessagePort; clock?: SharedArrayBuffer }
 

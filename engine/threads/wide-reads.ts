@@ -189,6 +189,13 @@ interface Reading extends Pick<Answering, 'short' | 'wide'> {
   stop(): Promise<void>
 }
 
+/**
+ * How far they give way to the threads of ingest, and wide reads to short ones: of a processor that both want, one that
+ * is nicer by five gets a quarter. While there is an idle one none waits.
+ */
+const SHORT_NICENESS = 5
+const WIDE_NICENESS = 10
+
 /** Starts the thread of short reads; that of wide ones begins with the first of them. */
 export function startReading(parts: {
   entry: URL
@@ -197,15 +204,15 @@ export function startReading(parts: {
   timers: Timers
 }): Reading {
   const { entry, options, events, timers } = parts
-  const open = (events: ThreadEvents, heap = THREAD_HEAP) =>
-    new EngineThread(entry, { role: 'reader', ...options }, events, [], heap)
-  const thread = open(events)
+  const open = (events: ThreadEvents, niceness: number, heap = THREAD_HEAP) =>
+    new EngineThread(entry, { role: 'reader', niceness, ...options }, events, [], heap)
+  const thread = open(events, SHORT_NICENESS)
   const wide: WideReads = new WideReads(() => {
     const onFatal = (error: Error) => {
       events.onFault('wide reads', error.stack ?? error.message)
       wide.lost()
     }
-    const begun = open({ ...events, onFatal }, WIDE_HEAP)
+    const begun = open({ ...events, onFatal }, WIDE_NICENESS, WIDE_HEAP)
     begun.send({ t: 'open' })
     return {
       call: async (method, args, told) => {

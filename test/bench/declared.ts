@@ -4,7 +4,9 @@
  */
 import BetterSqlite3 from 'better-sqlite3'
 import type { Daemon } from '../chaos/daemon.ts'
+import { SOURCE } from './data.ts'
 import { catalogOf } from './declared-data.ts'
+import { posting } from './http.ts'
 
 export interface DeclaredMeasure {
   what: string
@@ -54,6 +56,50 @@ export async function measureDeclared(daemon: Daemon, bareFile: string): Promise
   const many = { template: 'custom', name: 'Many parts', objects: loose }
   await timed('creating a 200-object custom project', project, 'projects', many, GOAL_MS)
   return measures
+}
+
+/** Asked of again and again beside posts of events. */
+const READS: readonly [path: string, body?: object][] = [
+  ['catalog/export'],
+  ['catalog/drift'],
+  ...['sources', 'triggers', 'agents/builtin', 'skills', 'mcp-servers', 'projects'].map(
+    (path) => [path] as [string],
+  ),
+]
+const BESIDE_MS = 10_000
+
+/**
+ * How long single posts of events take while a catalog of 2,000 objects is checked, exported, compared and listed, each
+ * as soon as it was answered.
+ * @param daemon with nothing declared yet. @returns what each post took, in milliseconds, ascending; `reads` answered
+ */
+export async function measurePostsBeside(
+  daemon: Daemon,
+): Promise<{ idle: number[]; posts: number[]; reads: number }> {
+  const ask = async (path: string, body?: object): Promise<string> => {
+    const answer = await fetch(`${daemon.url}/api/${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: { 'content-type': 'application/json' },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text.slice(0, 2_000)}`)
+    return text
+  }
+  const { ingest_key: key } = JSON.parse(await ask('sources', SOURCE)) as { ingest_key: string }
+  const url = `${daemon.url}/ingest/${key}`
+  const { yaml, edited } = catalogOf(OBJECTS, PROJECT_OBJECTS)
+  await ask('catalog/import', { yaml })
+  await posting(url, 2_000)
+  const idle = await posting(url, 3_000)
+  const until = performance.now() + BESIDE_MS
+  let reads = 0
+  const asking = [['catalog/check', { yaml: edited }] as const, ...READS].map(async ([path, body]) => {
+    for (; performance.now() < until; reads++) await ask(path, body)
+  })
+  const posts = await posting(url, BESIDE_MS)
+  await Promise.all(asking)
+  return { idle, posts, reads }
 }
 
 /** Documents of about the same size as rows of one table, in one commit. @returns milliseconds */

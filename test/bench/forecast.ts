@@ -3,7 +3,6 @@
  * long the answer of a daemon takes, beside the bare read of the same rows, how often it says how far it is, and how
  * long single posts of events take meanwhile.
  */
-import { Agent } from 'node:http'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { IN_LINES, readLines } from '../../api/client/lines.ts'
@@ -11,7 +10,7 @@ import { createEngine, type LocalEngine } from '../../engine/local.ts'
 import type { Operation, PlanBacktest } from '../../schemas/types.ts'
 import type { Daemon } from '../chaos/daemon.ts'
 import { createGenerator, SOURCE } from './data.ts'
-import { post } from './http.ts'
+import { posting } from './http.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = 7
@@ -92,9 +91,6 @@ const relabelling: Operation[] = [
   },
 ]
 
-/** Between two posts, in milliseconds. */
-const POST_EVERY = 20
-
 export interface ForecastMeasure {
   what: string
   events: number
@@ -149,24 +145,6 @@ export async function measureForecast(
   }
   await daemon.stop()
   return { bareMs, idle, measures }
-}
-
-/** Posts one event after the other. @returns what each took, in milliseconds, ascending */
-async function posting(url: string, forMs: number | null, signal?: AbortSignal): Promise<number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const took: number[] = []
-  const until = performance.now() + (forMs ?? Number.POSITIVE_INFINITY)
-  while (performance.now() < until && !signal?.aborted) {
-    const body = Buffer.from(
-      JSON.stringify({ at: new Date().toISOString(), level: 'info', entity: 'beside' }),
-    )
-    const begun = performance.now()
-    await post(agent, url, body)
-    took.push(performance.now() - begun)
-    await new Promise((resolve) => setTimeout(resolve, POST_EVERY))
-  }
-  agent.destroy()
-  return took.sort((a, b) => a - b)
 }
 
 /** Asks the daemon as a command does that shows how far it is. @throws Error unless it answers. */

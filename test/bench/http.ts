@@ -42,3 +42,24 @@ export async function sendAll(url: string, bodies: readonly Buffer[], connection
   agent.destroy()
   return (performance.now() - started) / 1_000
 }
+
+/** Between two posts, in milliseconds. */
+const POST_EVERY = 20
+
+/** Posts one event after the other. @returns what each took, in milliseconds, ascending */
+export async function posting(url: string, forMs: number | null, signal?: AbortSignal): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const took: number[] = []
+  const until = performance.now() + (forMs ?? Number.POSITIVE_INFINITY)
+  while (performance.now() < until && !signal?.aborted) {
+    const body = Buffer.from(
+      JSON.stringify({ at: new Date().toISOString(), level: 'info', entity: 'beside' }),
+    )
+    const begun = performance.now()
+    await post(agent, url, body)
+    took.push(performance.now() - begun)
+    await new Promise((resolve) => setTimeout(resolve, POST_EVERY))
+  }
+  agent.destroy()
+  return took.sort((a, b) => a - b)
+}

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --events 10000000 --only store,brief,declared,files,triggers,forecast,agents,mcp,graph,console]`: durable ingest over HTTP and reads, as ratios to bare
+ * `npm run bench [-- --events 10000000 --only store,brief,declared,beside,files,sync,triggers,forecast,agents,mcp,graph,console]`: durable ingest over HTTP and reads, as ratios to bare
  * better-sqlite3 and to the same server without a store, measured in one run. Absolute numbers
  * are this machine's; the ratios and the limits beside them are what to compare.
  */
@@ -21,7 +21,7 @@ import { type FilesMeasure, measureCatalogFiles } from './catalog-files.ts'
 import { measureCatalogSync, syncedRepository } from './catalog-sync.ts'
 import { measureConsole } from './console.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
-import { measureDeclared } from './declared.ts'
+import { measureDeclared, measurePostsBeside } from './declared.ts'
 import { measureForecast } from './forecast.ts'
 import { measureGraphFrames } from './graph.ts'
 import { sendAll } from './http.ts'
@@ -225,6 +225,20 @@ async function measureDeclaredParts(): Promise<void> {
   await daemon.stop()
 }
 
+async function measureBeside(): Promise<void> {
+  const daemon = await startDaemon(join(folder, 'beside'))
+  const { idle, posts, reads } = await measurePostsBeside(daemon)
+  report('the longest of single posts with nothing beside them', `${idle.at(-1)!.toFixed(1)} ms`)
+  const longest = posts.at(-1)!
+  report(
+    `the longest of ${posts.length} single posts while ${reads} times 2,000 objects were checked, exported, compared or listed`,
+    `${longest.toFixed(1)} ms, p50 ${median(posts).toFixed(1)} ms`,
+    '< 50 ms',
+    longest < 50,
+  )
+  await daemon.stop()
+}
+
 async function measureFiles(): Promise<void> {
   const daemon = await startDaemon(join(folder, 'catalog-files'))
   tellFiles(measureCatalogFiles(daemon, folder))
@@ -331,6 +345,7 @@ const parts = {
   store: measureStore,
   brief: measureBriefs,
   declared: measureDeclaredParts,
+  beside: measureBeside,
   files: measureFiles,
   sync: measureSync,
   triggers: measureTriggers,

@@ -21,16 +21,25 @@ interface PresentParts {
   templates: Templates
 }
 
+type UsersOf = (kind: string, name: string) => readonly string[]
+
 const TITLES: Record<string, string> = { custom: 'Custom project', default: 'Default' }
 
-/** A project with its parts and wiring; secret parameters are blank. */
-export function presentProject({ queries, templates }: PresentParts, stored: StoredOf<'project'>): Project {
+/**
+ * A project with its parts and wiring; secret parameters are blank.
+ * @param usersOf ids of the projects that use a part
+ */
+export function presentProject(
+  { queries, templates }: PresentParts,
+  stored: StoredOf<'project'>,
+  usersOf: UsersOf = queries.users,
+): Project {
   const doc = stored.doc
   const row = queries.byId(stored.key)!
   const snapshot = JSON.parse(row.snapshot) as Snapshot
   const title =
     (doc.setup ? 'Guided setup' : TITLES[doc.template]) ?? templates.get(doc.template)?.title ?? doc.template
-  const objects = objectsOf(queries, stored.key, doc)
+  const objects = objectsOf(queries, stored.key, doc, usersOf)
   return {
     id: stored.key,
     template: doc.template,
@@ -75,7 +84,7 @@ export function presentCard(stored: StoredOf<'project'>): ProjectCard {
   }
 }
 
-function objectsOf(queries: ProjectQueries, id: string, doc: ProjectDoc): ProjectObject[] {
+function objectsOf(queries: ProjectQueries, id: string, doc: ProjectDoc, usersOf: UsersOf): ProjectObject[] {
   const planned = queries.plannedOf(id)
   const byName = new Map(planned.map((row) => [`${row.kind}:${row.name}`, row]))
   const present = partsOf(doc).map(({ kind, name }) =>
@@ -83,7 +92,7 @@ function objectsOf(queries: ProjectQueries, id: string, doc: ProjectDoc): Projec
       kind,
       name,
       byName.get(`${kind}:${name}`),
-      queries.users(kind, name).filter((user) => user !== id),
+      usersOf(kind, name).filter((user) => user !== id),
     ),
   )
   const missing = planned
@@ -171,7 +180,7 @@ export function projectQueries(db: Database) {
     )
     .pluck()
   const allUses = db.prepare<[], { project: string; kind: string; name: string }>(
-    'SELECT project, kind, name FROM project_uses',
+    'SELECT project, kind, name FROM project_uses ORDER BY project',
   )
   const plannedColumns = 'id, project, kind, key, name, plan, state, created_at'
   const planned = db.prepare<[], PlannedRow>(`SELECT ${plannedColumns} FROM planned_objects ORDER BY id`)
@@ -204,7 +213,17 @@ export function projectQueries(db: Database) {
     dropUse: (project: string, kind: string, name: string) => dropUse.run(project, kind, name),
     /** Ids of the live projects that use a part. */
     users: (kind: string, name: string) => users.all(kind, name),
-    allUses: () => allUses.all(),
+    /** The same for a list of many parts, read once. */
+    usersOfAll: () => {
+      const byPart = new Map<string, string[]>()
+      for (const { project, kind, name } of allUses.all()) {
+        const part = `${kind}:${name}`
+        const there = byPart.get(part)
+        if (there) there.push(project)
+        else byPart.set(part, [project])
+      }
+      return (kind: string, name: string): readonly string[] => byPart.get(`${kind}:${name}`) ?? []
+    },
     planned: () => planned.all(),
     plannedOf: (project: string) => plannedOf.all(project),
     plannedNamed: (kind: string, name: string) => plannedNamed.all(kind, name),

@@ -6,10 +6,18 @@
 import type { AggregateCondition } from '../../../schemas/types.ts'
 import { parseDuration } from '../../model/units.ts'
 import { EVIDENCE_MAX } from '../types.ts'
-import type { Compiled, ConditionState, Met, Outcome, Unmet } from './condition.ts'
+import {
+  type Compiled,
+  type ConditionState,
+  intakeOf,
+  type Met,
+  NO_EVENT,
+  type Outcome,
+  type Unmet,
+} from './condition.ts'
 import type { Entries, EventCursor, Key } from './entries.ts'
 import { type Field, fieldOf, numberIn, type Predicate, parsePredicate } from './filters.ts'
-import { ExactSum, FOREVER, type HistoryReader, type Window, Windows } from './windows.ts'
+import { ExactSum, FOREVER, type HistoryReader, type Shared, type Window, Windows } from './windows.ts'
 
 /** Beyond, a sum of as many as memory holds could overflow. */
 const NUMBER_MAX = 1e290
@@ -19,7 +27,6 @@ interface AggregateWindow extends Window {
   tally: Tally
   /** Its first entry. */
   low: number
-  given: Given | null
 }
 
 type KeyLabels = Pick<Key, 'id' | 'labels'>
@@ -28,54 +35,44 @@ export class AggregateState implements ConditionState {
   private readonly windowMs: number
   private readonly predicate: Predicate
   private readonly tallied: Aggregate
-  private readonly field: Field | null
-  private readonly windows: Windows<AggregateWindow>
+  private readonly windows: AggregateWindows
+  private readonly given = new WeakMap<AggregateWindow, Given>()
 
   constructor(
     trigger: Compiled,
     private readonly condition: AggregateCondition,
     reader: HistoryReader,
+    shared: Shared | null = null,
   ) {
     this.windowMs = parseDuration(condition.window, 'condition.window')
     this.predicate = parsePredicate(condition.predicate)
-    this.tallied = talliedBy(condition)
-    this.field = this.tallied === 'count' ? null : fieldOf(condition.field ?? '')
-    this.windows = new Windows(
-      trigger,
-      this.windowMs,
-      reader,
-      (event) => this.valueOf(event),
-      (entries, coversFrom) => this.create(entries, coversFrom),
-      (window, by) => {
-        window.low += by
-      },
-    )
+    const tallied = talliedBy(condition)
+    this.tallied = tallied
+    const counted = { tallied, field: condition.field ?? '', windowMs: this.windowMs }
+    const make = () => new AggregateWindows(trigger, counted, reader, shared !== null)
+    // The predicate is each trigger's own.
+    this.windows = shared ? shared.get('windows', [intakeOf(trigger.definition), counted], make) : make()
   }
 
   judge(event: EventCursor, key: Key, beforeId: number): Outcome {
-    const value = this.valueOf(event)
-    if (value === null) return { why: 'no_value', value: null, text: () => `it has no ${this.valueWords()}` }
-    const window = this.windows.at(key, event.ts, beforeId)
-    window.used = event.id
-    const { entries, tally } = window
-    const isNewest = event.ts >= entries.lastTs
-    const place = entries.insert(event.ts, event.id, value)
+    const entered = this.windows.enter(event, key, beforeId)
+    if (entered === null)
+      return { why: 'no_value', value: null, text: () => `it has no ${this.valueWords()}` }
+    const { window, place, isNewest, value } = entered
     if (!isNewest) return this.judgeLate(window, place, event.ts)
-    tally.enter(entries, place, place + 1)
-    this.advance(window)
-    return this.outcome(window, tally.value()!, window.low, entries.length)
+    return this.outcome(window, value, window.low, window.entries.length)
   }
 
   /** Over (now - window, now]; null: undefined, since nothing is in it. */
   valueAt(key: KeyLabels, now: number): number | null {
-    const { entries } = this.windows.at(key, now, FOREVER)
+    const { entries } = this.windows.at(key, now)
     const tally = createTally(this.tallied)
     tally.enter(entries, entries.after(now - this.windowMs), entries.after(now))
     return this.scaled(tally.value(), this.predicate)
   }
 
   changesAt(key: KeyLabels, now: number): number | null {
-    const { entries } = this.windows.at(key, now, FOREVER)
+    const { entries } = this.windows.at(key, now)
     const leaving = entries.after(now - this.windowMs)
     const coming = entries.after(now)
     const leaves = leaving < coming ? entries.tsAt(leaving) + this.windowMs : Number.POSITIVE_INFINITY
@@ -93,31 +90,12 @@ export class AggregateState implements ConditionState {
   }
 
   drop(id: number | string): void {
-    this.windows.byKey.delete(id)
-  }
-
-  private create(entries: Window['entries'], coversFrom: number): AggregateWindow {
-    const low = entries.after(entries.lastTs - this.windowMs)
-    const tally = createTally(this.tallied)
-    tally.enter(entries, low, entries.length)
-    return { entries, coversFrom, used: 0, tally, low, given: null }
-  }
-
-  /** What left the window of the newest entry. */
-  private advance(window: AggregateWindow): void {
-    const { entries, tally, low } = window
-    const horizon = entries.lastTs - this.windowMs
-    let until = low
-    while (entries.tsAt(until) <= horizon) until++
-    tally.leave(entries, low, until)
-    window.low = until
+    this.windows.drop(id)
   }
 
   private judgeLate(window: AggregateWindow, place: number, ts: number): Outcome {
     const { entries } = window
-    window.given = null
-    if (ts > entries.lastTs - this.windowMs) window.tally.enter(entries, place, place + 1)
-    else window.low++
+    this.given.delete(window)
     const tally = createTally(this.tallied)
     let from = entries.after(ts - this.windowMs)
     let to = place + 1
@@ -148,8 +126,9 @@ export class AggregateState implements ConditionState {
       reason: `${this.words(value)}, ${predicate.words}`,
       evidence: (burst) => {
         if (burst === null) return evidenceOf(window.entries, from, to)
-        const start = window.given?.burst === burst ? given(window.given, window.entries, from, to) : from
-        window.given = { burst, from: window.entries.tsAt(from), id: window.entries.idAt(to - 1) }
+        const before = this.given.get(window)
+        const start = before?.burst === burst ? given(before, window.entries, from, to) : from
+        this.given.set(window, { burst, from: window.entries.tsAt(from), id: window.entries.idAt(to - 1) })
         return evidenceOf(window.entries, start, to)
       },
     }
@@ -158,15 +137,6 @@ export class AggregateState implements ConditionState {
   /** A count as a rate. */
   private scaled(value: number | null, { unitMs }: Predicate): number | null {
     return value !== null && this.condition.aggregate === 'rate' ? (value * unitMs) / this.windowMs : value
-  }
-
-  private valueOf(event: EventCursor): number | string | null {
-    if (!this.field) return 0
-    const text = this.field.text(event)
-    if (text === undefined) return null
-    if (this.tallied === 'distinct') return text
-    const number = numberIn(text)
-    return number === undefined || Math.abs(number) > NUMBER_MAX ? null : number
   }
 
   private valueWords(): string {
@@ -186,6 +156,118 @@ export class AggregateState implements ConditionState {
 }
 
 const UNIT_WORDS: Record<number, string> = { 1000: 'second', 60000: 'minute', 3600000: 'hour' }
+
+/* The windows of all keys, which triggers share that count the same of the same events. */
+
+/** What an event came to. */
+interface Entered {
+  window: AggregateWindow
+  /** Of its entry. */
+  place: number
+  /** Whether none of its key is of a later time. */
+  isNewest: boolean
+  /** Of the window that ends with the newest. */
+  value: number
+}
+
+class AggregateWindows {
+  private readonly field: Field | null
+  private readonly windows: Windows<AggregateWindow>
+  private eventId = NO_EVENT
+  private entered: Entered | null = null
+  private sweptAt = Number.NaN
+  private weight = 0
+
+  /** @param isShared whether several triggers enter each event */
+  constructor(
+    trigger: Compiled,
+    private readonly counted: { tallied: Aggregate; field: string; windowMs: number },
+    reader: HistoryReader,
+    private readonly isShared: boolean,
+  ) {
+    const { tallied, field, windowMs } = counted
+    this.field = tallied === 'count' ? null : fieldOf(field)
+    this.windows = new Windows(
+      trigger,
+      windowMs,
+      reader,
+      (event) => this.valueOf(event),
+      (entries, coversFrom) => this.create(entries, coversFrom),
+      (window, by) => {
+        window.low += by
+      },
+    )
+  }
+
+  /** @returns null: it has no value that counts */
+  enter(event: EventCursor, key: Key, beforeId: number): Entered | null {
+    if (this.isShared && event.id === this.eventId) return this.entered
+    this.entered = this.add(event, key, beforeId)
+    this.eventId = event.id
+    return this.entered
+  }
+
+  at(key: KeyLabels, now: number): AggregateWindow {
+    return this.windows.at(key, now, FOREVER)
+  }
+
+  sweep(now: number): number {
+    if (!this.isShared || now !== this.sweptAt) this.weight = this.windows.sweep(now)
+    this.sweptAt = now
+    return this.weight
+  }
+
+  keys(): Iterable<[number | string, number, number]> {
+    return this.windows.keys()
+  }
+
+  drop(id: number | string): void {
+    this.windows.byKey.delete(id)
+  }
+
+  private add(event: EventCursor, key: Key, beforeId: number): Entered | null {
+    const value = this.valueOf(event)
+    if (value === null) return null
+    const { ts, id } = event
+    const window = this.windows.at(key, ts, beforeId)
+    window.used = id
+    const { entries, tally } = window
+    const isNewest = ts >= entries.lastTs
+    const place = entries.insert(ts, id, value)
+    if (isNewest) {
+      tally.enter(entries, place, place + 1)
+      this.advance(window)
+    } else if (ts > entries.lastTs - this.counted.windowMs) tally.enter(entries, place, place + 1)
+    else window.low++
+    return { window, place, isNewest, value: tally.value()! }
+  }
+
+  private create(entries: Entries, coversFrom: number): AggregateWindow {
+    const low = entries.after(entries.lastTs - this.counted.windowMs)
+    const tally = createTally(this.counted.tallied)
+    tally.enter(entries, low, entries.length)
+    return { entries, coversFrom, used: 0, tally, low }
+  }
+
+  /** What left the window of the newest entry. */
+  private advance(window: AggregateWindow): void {
+    const { entries, tally, low } = window
+    const horizon = entries.lastTs - this.counted.windowMs
+    let until = low
+    while (entries.tsAt(until) <= horizon) until++
+    tally.leave(entries, low, until)
+    window.low = until
+  }
+
+  private valueOf(event: EventCursor): number | string | null {
+    if (!this.field) return 0
+    const text = this.field.text(event)
+    if (text === undefined) return null
+    if (this.counted.tallied === 'distinct') return text
+    const number = numberIn(text)
+    return number === undefined || Math.abs(number) > NUMBER_MAX ? null : number
+  }
+}
 
 function talliedBy({ aggregate, field }: AggregateCondition): Aggregate {
   if (aggregate === 'rate') return 'count'

@@ -10,7 +10,7 @@ import {
   type Verdict,
 } from '../types.ts'
 import { compileKey, type EventCursor, type Key, type KeyReader } from './entries.ts'
-import { type CompiledFilter, compileFilters } from './filters.ts'
+import { type CompiledFilter, compileFilters, failing } from './filters.ts'
 
 /** A condition was met. */
 export interface Met {
@@ -113,6 +113,8 @@ export interface EvaluatorPorts {
   listensSince?: number
   /** Entries of all windows in memory; beyond, those used last stay. Only with a history. */
   entriesMax?: number
+  /** Whether nobody wants to be told which keys are watched for silence. */
+  withoutWatch?: boolean
   /** How often what no window reaches is given back, in milliseconds of the clock of ingest; 60,000 when absent. */
   sweepMs?: number
 }
@@ -179,6 +181,74 @@ export function compile(definition: TriggerDefinition): Compiled {
       perMs: parseDuration(per, 'storm.limits.per'),
     })),
     resolve: 'resolve' in condition ? condition.resolve : undefined,
+  }
+}
+
+/** All that decides which events a condition is asked about, and by which key. */
+export const intakeOf = ({ spec, sourceIds, entityLabel }: TriggerDefinition): unknown => [
+  ...[sourceIds, spec.filters ?? [], spec.max_late ?? MAX_LATE_DEFAULT, spec.key_field ?? '', entityLabel],
+  'group_by' in spec.condition ? spec.condition.group_by : null,
+]
+
+/** No event has this id. */
+export const NO_EVENT = -1
+
+/** What comes before the condition of an event: filters, how late it is, its key. */
+export class Intake {
+  /** The first filter that does not hold of the event taken last. */
+  failed: CompiledFilter | null = null
+  isLate = false
+  /** Null: it lacks a component. */
+  key: Key | null = null
+  private eventId = NO_EVENT
+
+  /** @param isShared whether several triggers take each event: it is then looked at once. */
+  constructor(
+    private readonly trigger: Compiled,
+    private readonly isShared: boolean,
+  ) {}
+
+  /** @throws what the lookup of labels throws */
+  take(event: EventCursor): this {
+    if (this.isShared && event.id === this.eventId) return this
+    const { filters, maxLateMs, key } = this.trigger
+    this.eventId = NO_EVENT
+    this.failed = failing(filters, event)
+    this.isLate = this.failed === null && event.ingestedAt - event.ts > maxLateMs
+    this.key = this.failed || this.isLate ? null : key.read(event)
+    this.eventId = event.id
+    return this
+  }
+}
+
+/** The state of a condition that several triggers have: each event is judged once. */
+export class SharedState implements ConditionState {
+  private eventId = NO_EVENT
+  private outcome: Outcome | null = null
+  private sweptAt = Number.NaN
+  private weight = 0
+
+  constructor(private readonly state: ConditionState) {}
+
+  judge(event: EventCursor, key: Key, beforeId: number): Outcome {
+    if (this.outcome && event.id === this.eventId) return this.outcome
+    this.outcome = this.state.judge(event, key, beforeId)
+    this.eventId = event.id
+    return this.outcome
+  }
+
+  sweep(now: number): number {
+    if (now !== this.sweptAt) this.weight = this.state.sweep(now)
+    this.sweptAt = now
+    return this.weight
+  }
+
+  keys(): Iterable<[number | string, number, number]> {
+    return this.state.keys()
+  }
+
+  drop(id: number | string): void {
+    this.state.drop(id)
   }
 }
 

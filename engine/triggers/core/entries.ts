@@ -98,8 +98,8 @@ export class Entries {
 
 export interface Key {
   /** Of its labels: two entities of the same value but another label have one text and two histories. */
-  id: number | string
-  text: string
+  readonly id: number | string
+  readonly text: string
   /** Label ids that all of its events carry. */
   labels: number[]
 }
@@ -124,7 +124,7 @@ export function compileKey({ spec, entityLabel }: TriggerDefinition): KeyReader 
     return {
       read(event) {
         const label = own ? event.label(own) : entity(event)
-        return label === undefined ? null : { id: label, text: event.value(label), labels: [label] }
+        return label === undefined ? null : new LabelKey(label, event.lookup)
       },
       idOf: (labels) => labels[0]!,
       names: own ?? keyField ?? 'entity',
@@ -144,6 +144,22 @@ export function compileKey({ spec, entityLabel }: TriggerDefinition): KeyReader 
     },
     idOf,
     names: groups.join(', '),
+  }
+}
+
+/** Of one label. Its text is read by what fires alone. */
+class LabelKey implements Key {
+  readonly labels: number[]
+
+  constructor(
+    readonly id: number,
+    private readonly lookup: LabelLookup,
+  ) {
+    this.labels = [id]
+  }
+
+  get text(): string {
+    return this.lookup.label(this.id).value
   }
 }
 
@@ -188,7 +204,7 @@ export class EventCursor {
   private payloadRead: { value: unknown } | undefined
 
   constructor(
-    private readonly lookup: LabelLookup,
+    readonly lookup: LabelLookup,
     /** Name of a source as it is now. */
     readonly sourceName: (id: number) => string,
   ) {

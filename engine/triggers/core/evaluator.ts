@@ -18,7 +18,7 @@ import { type Compiled, compile, type EvaluatorPorts, isEventful, verdictOf } fr
 import { EventCursor } from './entries.ts'
 import { ANY_LABEL, type CompiledFilter } from './filters.ts'
 import { Runtime } from './runtime.ts'
-import { HistoryReader } from './windows.ts'
+import { HistoryReader, Shared } from './windows.ts'
 
 const ENTRIES_MAX = 2_000_000
 /** Of the entries, kept when there are too many. */
@@ -70,11 +70,12 @@ class LiveEvaluator implements Evaluator {
 
   define(definitions: readonly TriggerDefinition[]): void {
     const watching = new Map<number, Watching>()
+    const shared = this.share()
     for (const definition of definitions) {
       if (!isEventful(definition.spec)) continue
       const text = JSON.stringify(definition)
       const known = this.watching.get(definition.id)
-      watching.set(definition.id, known?.text === text ? known : this.watch(definition, text))
+      watching.set(definition.id, known?.text === text ? known : this.watch(definition, text, shared))
     }
     this.watching = watching
     this.arrange()
@@ -83,8 +84,9 @@ class LiveEvaluator implements Evaluator {
   reset(): void {
     this.cursor.reset()
     this.reader.reset()
+    const shared = this.share()
     for (const [id, { definition, text }] of this.watching)
-      this.watching.set(id, this.watch(definition, text))
+      this.watching.set(id, this.watch(definition, text, shared))
     this.arrange()
     this.sweepAt = null
   }
@@ -158,11 +160,16 @@ class LiveEvaluator implements Evaluator {
     else if (watching.due !== null && watching.due < this.due) this.due = watching.due
   }
 
-  private watch(definition: TriggerDefinition, text: string): Watching {
+  /** Live each trigger keeps its own: it is defined at another time, and its memory is given back by itself. */
+  private share(): Shared | null {
+    return this.ports.history ? null : new Shared()
+  }
+
+  private watch(definition: TriggerDefinition, text: string, shared: Shared | null): Watching {
     const { sourceIds } = definition
     try {
       const compiled = compile(definition)
-      const runtime = new Runtime(compiled, this.ports, this.reader)
+      const runtime = new Runtime(compiled, this.ports, this.reader, shared)
       const { filters, steps } = compiled
       const ways = steps.length ? steps.map((step) => [...filters, ...step]) : [filters]
       return { definition, text, runtime, fault: '', sourceIds, ways, seen: 0, due: null }

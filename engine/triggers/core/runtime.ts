@@ -8,19 +8,22 @@ import {
   type Compiled,
   type ConditionState,
   type EvaluatorPorts,
+  Intake,
   instantWords,
+  intakeOf,
   isMet,
   KEY_WEIGHT,
   type Met,
   type Outcome,
+  SharedState,
   spanWords,
   verdictOf,
 } from './condition.ts'
 import type { EventCursor, Key } from './entries.ts'
-import { actualOf, failing, fieldOf, parsePredicate } from './filters.ts'
+import { actualOf, fieldOf, parsePredicate } from './filters.ts'
 import { Gate } from './gate.ts'
 import { SequenceState } from './sequence.ts'
-import type { HistoryReader } from './windows.ts'
+import type { HistoryReader, Shared } from './windows.ts'
 
 /** What was due longer ago than this was due while nobody looked: it happens now. */
 const OVERDUE_MS = 60_000
@@ -34,16 +37,22 @@ export class Runtime {
   private readonly gate: Gate
   private readonly lasting: Lasting | null
   private readonly silence: Silence | null
+  private readonly intake: Intake
 
+  /** @param shared with the triggers that are defined together; null: it keeps all by itself */
   constructor(
     readonly trigger: Compiled,
-    { ledger, listensSince = 0 }: EvaluatorPorts,
+    private readonly ports: EvaluatorPorts,
     reader: HistoryReader,
+    shared: Shared | null = null,
   ) {
-    const { condition } = trigger
+    const { condition, definition } = trigger
+    const { ledger } = ports
+    const intake = () => new Intake(trigger, shared !== null)
+    this.intake = shared ? shared.get('intake', intakeOf(definition), intake) : intake()
     this.gate = new Gate(trigger, ledger)
-    this.condition = stateOf(trigger, reader)
-    this.silence = 'absent_for' in condition ? new Silence(trigger, condition, ledger, listensSince) : null
+    this.condition = stateOf(trigger, reader, shared)
+    this.silence = 'absent_for' in condition ? new Silence(trigger, condition, ports) : null
     this.lasting =
       'resolve' in condition && condition.resolve
         ? new Lasting(trigger, condition, this.condition as AggregateState, ledger)
@@ -56,8 +65,8 @@ export class Runtime {
 
   /** @returns whether it was looked at: else nothing that is due is another. @throws what the history and the ledger throw. */
   judge(event: EventCursor, notes: NoteFilter, out: Out): boolean {
-    const { filters, maxLateMs, key: keys, definition } = this.trigger
-    const failed = failing(filters, event)
+    const { maxLateMs, key: keys, definition } = this.trigger
+    const { failed, isLate, key } = this.intake.take(event)
     if (failed) {
       // Of nearly all that is judged: what nobody wants to know is not even made ready to be said.
       if (!notes(this.id, 'filter', event.ingestedAt)) return false
@@ -68,13 +77,12 @@ export class Runtime {
       })
       return false
     }
-    const late = event.ingestedAt - event.ts
-    if (late > maxLateMs) {
+    if (isLate) {
+      const late = event.ingestedAt - event.ts
       const text = () => `stored ${spanWords(late)} after its time, later than ${spanWords(maxLateMs)}`
       this.note(event, null, notes, out, 'late', () => [text()])
       return false
     }
-    const key = keys.read(event)
     if (!key) {
       this.note(event, null, notes, out, 'no_key', () => [`it lacks ${keys.names}, which is the key`])
       return false
@@ -157,7 +165,7 @@ export class Runtime {
 
   private hear(silence: Silence, event: EventCursor, key: Key, notes: NoteFilter, out: Out): void {
     const watched = silence.heard(event, key)
-    out({ do: 'watch', triggerId: this.id, watched })
+    if (!this.ports.withoutWatch) out({ do: 'watch', triggerId: this.id, watched })
     if (this.trigger.definition.paused) {
       this.note(event, key, notes, out, 'paused', () => ['the trigger is paused'])
       return
@@ -171,7 +179,7 @@ export class Runtime {
 
   private fallSilent(silence: Silence, at: number, notes: NoteFilter, out: Out): void {
     const watched = silence.take()
-    out({ do: 'watch', triggerId: this.id, watched })
+    if (!this.ports.withoutWatch) out({ do: 'watch', triggerId: this.id, watched })
     const { key, labels, lastId } = watched
     const met = {
       key,
@@ -221,13 +229,17 @@ function earlier(a: number | null, b: number | null): number | null {
   return Math.min(a, b)
 }
 
-function stateOf(trigger: Compiled, reader: HistoryReader): ConditionState {
-  const { condition } = trigger
-  if ('aggregate' in condition) return new AggregateState(trigger, condition, reader)
-  if ('sequence' in condition) return new SequenceState(trigger, condition, reader)
-  if ('change_of' in condition) return new ChangeState(trigger, condition, reader)
-  // Silence keeps its keys by itself.
-  return anyEvent
+function stateOf(trigger: Compiled, reader: HistoryReader, shared: Shared | null): ConditionState {
+  const { condition, definition } = trigger
+  if ('aggregate' in condition) return new AggregateState(trigger, condition, reader, shared)
+  const own = () => {
+    if ('sequence' in condition) return new SequenceState(trigger, condition, reader, shared)
+    if ('change_of' in condition) return new ChangeState(trigger, condition, reader)
+    // Silence keeps its keys by itself.
+    return anyEvent
+  }
+  if (!shared) return own()
+  return shared.get('state', [intakeOf(definition), condition], () => new SharedState(own()))
 }
 
 /* Every event that passes the filters meets it. */
@@ -328,46 +340,68 @@ function overBy(text: string, resolve: AggregateCondition['resolve']): (value: n
 
 /*
  * Keys that are watched for silence: from an event of theirs on, until nothing came for so long. They
- * wait in the order of their last event, so that the next one due is always the first.
+ * wait in the order of their last event, so that the next one due is always the first: each is linked to the next, for
+ * a map in that order would be made anew again and again.
  */
 
+interface Listened {
+  id: number | string
+  watched: WatchedKey
+  before: Listened | null
+  next: Listened | null
+}
+
 class Silence {
-  /** Those heard longest ago first. */
-  private readonly keys = new Map<number | string, WatchedKey>()
+  private readonly keys = new Map<number | string, Listened>()
+  /** Heard longest ago. */
+  private first: Listened | null = null
+  private last: Listened | null = null
   private readonly absentMs: number
+  private readonly since: number
+  /** Whether nobody has what is watched, so that it may change. */
+  private readonly isOwn: boolean
   readonly reason: string
 
   constructor(
     trigger: Compiled,
     condition: AbsenceCondition,
-    ledger: Ledger,
-    private readonly since: number,
+    { ledger, listensSince = 0, withoutWatch = false }: EvaluatorPorts,
   ) {
+    this.since = listensSince
+    this.isOwn = withoutWatch
     this.absentMs = parseDuration(condition.absent_for, 'condition.absent_for')
     this.reason = `nothing for ${condition.absent_for}`
     const known = ledger.watched(trigger.definition.id).filter(({ isSilent }) => !isSilent)
-    for (const watched of known.sort((a, b) => a.lastAt - b.lastAt))
-      this.keys.set(trigger.key.idOf(watched.labels), watched)
+    for (const watched of known.sort((a, b) => a.lastAt - b.lastAt)) {
+      const id = trigger.key.idOf(watched.labels)
+      const there = this.keys.get(id)
+      if (there) there.watched = watched
+      else this.keys.set(id, this.append({ id, watched, before: null, next: null }))
+    }
   }
 
   /** An event of a key was stored. */
   heard(event: EventCursor, key: Key): WatchedKey {
-    const watched: WatchedKey = {
-      key: key.text,
-      labels: key.labels,
-      lastId: event.id,
-      lastAt: event.ingestedAt,
-      isSilent: false,
+    const { id: lastId, ingestedAt: lastAt } = event
+    const known = this.keys.get(key.id)
+    if (known && this.isOwn) {
+      known.watched.lastId = lastId
+      known.watched.lastAt = lastAt
     }
-    this.keys.delete(key.id)
-    this.keys.set(key.id, watched)
+    const watched =
+      known && this.isOwn
+        ? known.watched
+        : { key: key.text, labels: key.labels, lastId, lastAt, isSilent: false }
+    if (known) {
+      known.watched = watched
+      if (known !== this.last) this.append(this.remove(known))
+    } else this.keys.set(key.id, this.append({ id: key.id, watched, before: null, next: null }))
     return watched
   }
 
   /** When the next key has been silent for long enough, epoch ms. */
   dueAt(): number | null {
-    const first = this.keys.values().next()
-    return first.done ? null : this.dueOf(first.value)
+    return this.first && this.dueOf(this.first.watched)
   }
 
   dueOf({ lastAt }: Pick<WatchedKey, 'lastAt'>): number {
@@ -376,9 +410,27 @@ class Silence {
 
   /** The next key that is due; it is watched no more. */
   take(): WatchedKey {
-    const [id, watched] = this.keys.entries().next().value!
+    const { id, watched } = this.remove(this.first!)
     this.keys.delete(id)
     return { ...watched, isSilent: true }
+  }
+
+  private append(one: Listened): Listened {
+    one.before = this.last
+    one.next = null
+    if (this.last) this.last.next = one
+    else this.first = one
+    this.last = one
+    return one
+  }
+
+  private remove(one: Listened): Listened {
+    const { before, next } = one
+    if (before) before.next = next
+    else this.first = next
+    if (next) next.before = before
+    else this.last = before
+    return one
   }
 }
 

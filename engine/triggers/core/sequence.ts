@@ -4,12 +4,12 @@
  */
 import type { SequenceCondition } from '../../../schemas/types.ts'
 import { parseDuration } from '../../model/units.ts'
-import type { Compiled, ConditionState, Outcome } from './condition.ts'
+import { type Compiled, type ConditionState, intakeOf, NO_EVENT, type Outcome } from './condition.ts'
 
 import type { Entries, EventCursor, Key } from './entries.ts'
 
 import { failing } from './filters.ts'
-import { type HistoryReader, type Window, Windows } from './windows.ts'
+import { type HistoryReader, type Shared, type Window, Windows } from './windows.ts'
 
 /** A chain of steps up to one of them. */
 interface Chain {
@@ -28,12 +28,17 @@ export class SequenceState implements ConditionState {
   private readonly withinMs: number
   private readonly windows: Windows<SequenceWindow>
   private readonly last: number
+  private readonly steps: Steps
 
   constructor(
-    private readonly trigger: Compiled,
+    trigger: Compiled,
     private readonly condition: SequenceCondition,
     reader: HistoryReader,
+    shared: Shared | null = null,
   ) {
+    const steps = () => new Steps(trigger.steps, shared !== null)
+    const what = () => [intakeOf(trigger.definition), condition.sequence.map(({ filters }) => filters)]
+    this.steps = shared ? shared.get('steps', what(), steps) : steps()
     this.last = condition.sequence.length - 1
     this.withinMs = parseDuration(condition.within, 'condition.within')
     this.windows = new Windows(
@@ -41,14 +46,14 @@ export class SequenceState implements ConditionState {
       // A chain of exactly this length counts, and a window leaves its start out.
       this.withinMs + 1,
       reader,
-      (event) => this.stepsOf(event) || null,
+      (event) => this.steps.of(event) || null,
       (entries, coversFrom) => ({ entries, coversFrom, used: 0, chains: this.chainsOf(entries) }),
       () => {},
     )
   }
 
   judge(event: EventCursor, key: Key, beforeId: number): Outcome {
-    const steps = this.stepsOf(event)
+    const steps = this.steps.of(event)
     if (steps === 0)
       return { why: 'filter', value: null, text: () => 'it is none of the steps of the sequence' }
     const window = this.windows.at(key, event.ts, beforeId)
@@ -79,15 +84,6 @@ export class SequenceState implements ConditionState {
 
   drop(id: number | string): void {
     this.windows.byKey.delete(id)
-  }
-
-  /** Which steps an event is, a bit for each. */
-  private stepsOf(event: EventCursor): number {
-    let steps = 0
-    this.trigger.steps.forEach((filters, n) => {
-      if (!failing(filters, event)) steps |= 1 << n
-    })
-    return steps
   }
 
   /** Adds an event that is the newest. @returns ids of the chain it completes, or null */
@@ -148,6 +144,30 @@ export class SequenceState implements ConditionState {
 
   private nameOf(step: number): string {
     return this.condition.sequence[step]!.name || `step ${step + 1}`
+  }
+}
+
+/** Which steps an event is. */
+class Steps {
+  private eventId = NO_EVENT
+  private steps = 0
+
+  /** @param isShared whether several triggers ask of each event */
+  constructor(
+    private readonly filters: Compiled['steps'],
+    private readonly isShared: boolean,
+  ) {}
+
+  /** A bit for each. */
+  of(event: EventCursor): number {
+    if (this.isShared && event.id === this.eventId) return this.steps
+    let steps = 0
+    this.filters.forEach((filters, n) => {
+      if (!failing(filters, event)) steps |= 1 << n
+    })
+    this.steps = steps
+    this.eventId = event.id
+    return steps
   }
 }
 

@@ -100,6 +100,27 @@ export class Windows<W extends Window> {
 }
 
 /*
+ * What triggers that are defined together have in common. Where nothing but the events that are judged counts, those
+ * that take the same events and count the same of them have the same windows: a plan is judged before and after, and
+ * most of it is alike on both sides.
+ */
+
+export class Shared {
+  private readonly made = new Map<string, unknown>()
+
+  /** @param what all that it follows from. @returns what was made of that before, else what is made now */
+  get<T>(kind: string, what: unknown, make: () => T): T {
+    const text = JSON.stringify([kind, what])
+    let made = this.made.get(text) as T | undefined
+    if (made === undefined) {
+      made = make()
+      this.made.set(text, made)
+    }
+    return made
+  }
+}
+
+/*
  * A sum of floats that is exact, whatever was added and taken away before: the value of a window must
  * not depend on what left it, or a restart would change it. Shewchuk's partial sums, as in Python's
  * math.fsum.
