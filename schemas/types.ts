@@ -1622,6 +1622,10 @@ export interface PlannedChange {
    */
   name: string
   /**
+   * Name it had before, where it gets another; absent: it keeps its name.
+   */
+  renamed_from?: string
+  /**
    * Changed fields.
    */
   fields: FieldChange[]
@@ -4112,6 +4116,39 @@ export interface CatalogMcpServer {
   prevent_destroy?: boolean
 }
 /**
+ * A part or project that got another name: exactly one kind with the old name, and the new one.
+ */
+export interface CatalogMoved {
+  /**
+   * Old name of a source.
+   */
+  source?: string
+  /**
+   * Old name of a trigger.
+   */
+  trigger?: string
+  /**
+   * Old name of an agent.
+   */
+  agent?: string
+  /**
+   * Old name of an MCP server.
+   */
+  mcp_server?: string
+  /**
+   * Old name of a skill.
+   */
+  skill?: string
+  /**
+   * Old name of a project.
+   */
+  project?: string
+  /**
+   * Its name in this catalog.
+   */
+  to: string
+}
+/**
  * A project in the catalog.
  */
 export interface CatalogProject {
@@ -4769,6 +4806,10 @@ export interface Catalog {
    * Wiring of the projects.
    */
   wiring?: (CatalogWake | CatalogHandoff)[]
+  /**
+   * Parts and projects that got another name, such as { trigger: old, to: new }: an import gives it to them, with all that is kept of them. Where the old name is gone it says nothing.
+   */
+  moved?: CatalogMoved[]
   /**
    * Tests of the parts, run by svc catalog test; an import leaves them alone.
    */
@@ -17645,6 +17686,19 @@ export interface RememberRequest {
   source?: string
 }
 /**
+ * Body of POST of a rename.
+ */
+export interface Rename {
+  /**
+   * The new name; no part of its kind may have it.
+   */
+  to: string
+  /**
+   * Why.
+   */
+  why?: string
+}
+/**
  * Repeat a run against the current definition of its agent.
  */
 export interface RerunRequest {
@@ -20440,6 +20494,7 @@ export interface SchemaTypes {
   'catalog-imported.json': CatalogImported
   'catalog-listing.json': CatalogListing
   'catalog-mcp-server.json': CatalogMcpServer
+  'catalog-moved.json': CatalogMoved
   'catalog-problem.json': CatalogProblem
   'catalog-project.json': CatalogProject
   'catalog-push-taken.json': CatalogPushTaken
@@ -20826,6 +20881,7 @@ export interface SchemaTypes {
   'request-providera-key-write.json': ProvideraKeyWrite
   'request-read.json': ReadRequest
   'request-remember.json': RememberRequest
+  'request-rename.json': Rename
   'request-rerun.json': RerunRequest
   'request-rollback.json': Rollback
   'request-scenario.json': ScenarioAsk

@@ -16,8 +16,10 @@ import {
   type Stroke,
 } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
+import { renamedBy } from '../model/renames.ts'
 import { maskAddresses } from '../net/address-secrets.ts'
 import { isSealed, type VariableUse } from '../net/secrets.ts'
+import { renamesOf } from './renames.ts'
 
 export class GuardedKind<D extends Doc> implements DeclaredKind<D> {
   readonly kind: ChangeKind
@@ -67,6 +69,13 @@ export class GuardedKind<D extends Doc> implements DeclaredKind<D> {
   remove(stored: Stored, stroke: Stroke): void {
     this.inner.remove(stored, stroke)
     this.erase.run(this.kind, stored.key)
+  }
+
+  rename(from: string, to: string): void {
+    this.inner.rename?.(from, to)
+    const isGuarded = this.select.get(this.kind, from)
+    this.erase.run(this.kind, from)
+    if (isGuarded) this.insert.run(this.kind, to)
   }
 
   mask(doc: Doc): Doc {
@@ -133,11 +142,6 @@ const TABLES = {
   skill: 'skills',
 } as const
 
-interface Recorded {
-  change_set: number
-  text: string | null
-}
-
 /** @returns the document of an object as of a change-set; undefined: it was not there */
 export type DocumentAt = <K extends ChangeKind>(
   kind: K,
@@ -147,25 +151,17 @@ export type DocumentAt = <K extends ChangeKind>(
 
 /** The rule of `ChangeSets.documentAt`, on a connection that only reads. */
 export function maskedDocuments(db: Database): DocumentAt {
-  const upTo = db.prepare<[string, string, number], Recorded>(
-    `SELECT change_set, after AS text FROM changes WHERE kind = ? AND key = ? AND change_set <= ?
-     ORDER BY change_set DESC, seq DESC LIMIT 1`,
-  )
-  const after = db.prepare<[string, string, number], Recorded>(
-    `SELECT change_set, before AS text FROM changes WHERE kind = ? AND key = ? AND change_set > ?
-     ORDER BY change_set, seq LIMIT 1`,
-  )
+  const renames = renamesOf(db)
   const parsed = new Map<string, Doc | undefined>()
   return <K extends ChangeKind>(kind: K, key: string, changeSet: number) => {
-    const found = upTo.get(kind, key, changeSet)
-    // With no change up to then, it was what the first change after it found.
-    const next = found ? undefined : after.get(kind, key, changeSet)
-    const recorded = found ?? next
-    const version = found ? `=${found.change_set}` : next ? `<${next.change_set}` : 'now'
-    const id = `${kind}:${key}${version}`
+    const found = renames.recorded(kind, key, changeSet)
+    const since = renames.since(changeSet)
+    const version = found ? `${found.isBefore ? '<' : '='}${found.changeSet}` : 'now'
+    const id = `${kind}:${key}${version}+${since.length}`
     if (!parsed.has(id)) {
-      const text = recorded ? recorded.text : unrecorded(db, kind, key)
-      parsed.set(id, text === null ? undefined : shown(kind, text))
+      const text = found ? found.text : unrecorded(db, kind, key)
+      const doc = text === null ? undefined : shown(kind, text)
+      parsed.set(id, doc && (found ? renamedBy(kind, doc, since) : doc))
     }
     const doc = parsed.get(id)
     return doc && documentOf(kind, doc)

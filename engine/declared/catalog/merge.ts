@@ -2,7 +2,7 @@
  * Three ways: what was applied last, what a file says now and what the instance is, merged field by field. All three
  * are looked at as documents, staged on the same instance, so that two ways of writing the same are the same.
  */
-import type { Catalog, MergeConflict } from '../../../schemas/types.ts'
+import type { Catalog, CatalogProblem, MergeConflict } from '../../../schemas/types.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { SvcError } from '../../errors.ts'
 import {
@@ -16,9 +16,10 @@ import {
 } from '../../model/documents.ts'
 import { type FieldConflict, merge, nameOfEntry, stepsOf, valueAt } from '../../model/merge.ts'
 import { DEFAULT_TEMPLATE, projectOf, projectsOf, putProject } from '../../model/project.ts'
+import { movesOf, withMoves } from '../catalog-text/moved.ts'
 import type { Declared } from '../declared.ts'
-import { stageRunning } from './import.ts'
-import { isTemplate, type Locate, type Path, refuse } from './import-run.ts'
+import { stageMoves, stageRunning } from './import.ts'
+import { collecting, isTemplate, type Locate, type Path, refuse } from './import-run.ts'
 import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
 /** Edits by hand that are named at most. */
@@ -48,21 +49,26 @@ export interface Merged {
  * @throws SvcError invalid with every problem of the file
  */
 export function stageMerged(declared: Declared, edit: Edit, of: MergeOf): Merged {
-  const { base, wanted, locate } = of
+  const { wanted, locate } = of
+  const problems: CatalogProblem[] = []
+  const given = stageMoves(edit, wanted, of.spared, collecting(problems, locate))
+  refuse(problems)
+  // What was applied last is compared in the names of now.
+  const base = of.base && withMoves(of.base, movesOf(wanted.moved ?? []).moves)
+  const renamed = new Set(given.map(({ kind, from }) => `${kind}:${from}`))
   const named = namedIn(wanted)
   const before = namedIn(base ?? {})
-  const how = { prune: of.prune, locate, spared: unnamed(declared, [named, before], of.spared) }
+  const how = { prune: of.prune, locate, spared: unnamed(declared, [named, before, renamed], of.spared) }
   const mine = scratchOf(declared)
-  const { problems } = stageRunning(declared, mine, wanted, how)
-  refuse(problems)
+  refuse(stageRunning(declared, mine, wanted, how).problems)
   completeEdit(mine)
-  const was = base === null ? null : baseOf(declared, base, how)
+  const was = base === null ? null : baseOf(declared, { ...base, moved: wanted.moved ?? [] }, how)
   const paused = resumePaused(edit)
   const told: Merged = { conflicts: [], kept: [] }
   const merging = new Merging(declared, edit, { mine, was, named, before }, of, told)
   for (const kind of changeKinds) merging.kind(kind)
   completeEdit(edit)
-  const isPaused = pauseOf(of, paused)
+  const isPaused = pauseOf({ ...of, base }, paused)
   pauseAgain(edit, paused, isPaused, wanted, locate)
   return { ...told, kept: told.kept.slice(0, KEPT_TOLD) }
 }
