@@ -3116,6 +3116,10 @@ export interface CatalogAgent {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
 }
 /**
  * Every problem of a file, and the plan when there is none.
@@ -4114,6 +4118,10 @@ export interface CatalogMcpServer {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
 }
 /**
  * A part or project that got another name: exactly one kind with the old name, and the new one.
@@ -4279,6 +4287,10 @@ export interface CatalogSkill {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
 }
 /**
  * A source in the catalog.
@@ -4324,6 +4336,10 @@ export interface CatalogSource {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
 }
 /**
  * Something that happened to the sync of the catalog.
@@ -4425,9 +4441,17 @@ export interface CatalogSyncPart {
    */
   line: number
   /**
-   * synced; out_of_sync: applying would make or change it; failed: it has a problem.
+   * synced; out_of_sync: applying would make or change it; drifted: it was changed by hand, and its sync is warn; adopted: the same, and its sync is adopt; failed: it has a problem.
    */
-  state: 'synced' | 'out_of_sync' | 'failed'
+  state: 'synced' | 'out_of_sync' | 'drifted' | 'adopted' | 'failed'
+  /**
+   * What its file says under sync; absent: the policy holds.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
+  /**
+   * Fields that were changed by hand and stay, such as /cooldown; absent: none.
+   */
+  edited?: string[]
   /**
    * What applying would do.
    */
@@ -4458,6 +4482,7 @@ export interface CatalogSync {
     | 'too_large'
     | 'problems'
     | 'rewritten'
+    | 'drifted'
     | 'deletions'
     | 'refused'
     | null
@@ -4535,6 +4560,8 @@ export interface CatalogSync {
   counts: {
     synced: number
     out_of_sync: number
+    drifted: number
+    adopted: number
     failed: number
     unmanaged: number
   }
@@ -4724,6 +4751,10 @@ export interface CatalogTrigger {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
   /**
    * Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.
    */
@@ -16575,6 +16606,10 @@ export interface CatalogSyncAsk {
    * Lets files that declare nothing delete everything.
    */
   allow_empty?: boolean
+  /**
+   * Write over edits by hand of parts with sync: warn, too.
+   */
+  heal?: boolean
   /**
    * Why, for the history.
    */

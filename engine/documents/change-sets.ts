@@ -22,6 +22,7 @@ import {
   type PartKind,
   type Staged,
   type Stroke,
+  UNMARKED,
 } from '../model/documents.ts'
 import { plannedChange, planOf, summaryOf } from '../model/plan.ts'
 import { type Rename, renamedBy } from '../model/renames.ts'
@@ -480,7 +481,7 @@ function stageRollback(
     const then = renames.recordedThen(kind, key, changeSet)?.text
     const doc = then && renamedBy(kind, open(kind, then), kept)
     if (!doc) edit.remove(kind, key)
-    else if (edit.has(kind, key)) edit.put(kind, key, { prevent_destroy: false, ...doc })
+    else if (edit.has(kind, key)) edit.put(kind, key, { ...UNMARKED, ...doc })
     else edit.revive(kind, key, then)
   }
 }
@@ -524,7 +525,7 @@ function stageUndo(
     } else {
       if (!now) fail('conflict', `${label} was deleted since change-set ${changeSet}; undo that first`)
       const was = renamedBy(kind, kinds[kind].open(change.before), since)
-      edit.put(kind, key, { prevent_destroy: false, ...was }, changeSet)
+      edit.put(kind, key, { ...UNMARKED, ...was }, changeSet)
     }
   }
 }

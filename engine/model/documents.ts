@@ -153,7 +153,15 @@ export interface ProjectDoc {
 interface Guarded {
   /** It is not deleted. */
   prevent_destroy?: boolean
+  /** What becomes of an edit by hand where a repository is followed. */
+  sync?: SyncMode
 }
+
+export const syncModes = ['enforce', 'warn', 'adopt'] as const
+export type SyncMode = (typeof syncModes)[number]
+
+/** How a document says that it has none of what any part may say, and does not only keep silent. */
+export const UNMARKED = { prevent_destroy: false, sync: null } as const
 
 interface Documents {
   source: SourceSpec & Guarded
@@ -277,18 +285,25 @@ export class Edit {
    */
   put(kind: ChangeKind, key: string, doc: Doc, base?: number): void {
     const stored = this.stored(kind, key)
-    const { prevent_destroy: guard, ...rest } = doc
-    const given = guard === false ? rest : doc
+    const { prevent_destroy: guard, sync, ...rest } = doc
+    const given: Doc = {
+      ...rest,
+      ...(guard === undefined || guard === false ? {} : { prevent_destroy: guard }),
+      ...(sync === undefined || sync === null ? {} : { sync }),
+    }
     const merged =
       base === undefined || !stored || stored.changeSet <= base
         ? given
         : this.rebase(kind, stored, given, base)
-    // Who says nothing of a part's guard does not take it away: few know the field. False does.
+    // Who says nothing of a part's guard and its sync does not take them away: few know the fields. False and null do.
     const now: Doc | undefined = this.get(kind, key)
-    const isKept = guard === undefined && now?.prevent_destroy === true
+    const marks = {
+      ...(guard === undefined && now?.prevent_destroy === true ? { prevent_destroy: true } : {}),
+      ...(sync === undefined && now?.sync !== undefined ? { sync: now.sync } : {}),
+    }
     // What this edit brings back, and then changes, is still brought back.
     const revive = this.staged.get(kind)!.get(key)?.revive ?? null
-    this.stage({ kind, key, stored, doc: isKept ? { ...merged, prevent_destroy: true } : merged, revive })
+    this.stage({ kind, key, stored, doc: { ...merged, ...marks }, revive })
   }
 
   /**
@@ -319,6 +334,12 @@ export class Edit {
         const next = renamedIn(of, refers, rename, readsFindings)
         if (next !== refers) this.put(of, key, next)
       }
+  }
+
+  /** As stored before this edit, in the names that it gives. */
+  storedNow(kind: ChangeKind, key: string): Doc | undefined {
+    const stored = this.stored(kind, key)
+    return stored && renamedBy(kind, stored.doc, this.renames)
   }
 
   /** The name of now of a part that this edit gave another name; else its own. */
@@ -362,7 +383,7 @@ export class Edit {
     // Without a record of then, everything of theirs that differs would be lost: let mine conflict.
     const kindOf = this.kinds[kind]
     const isSet = (path: string) => kindOf.isSet?.(path) ?? false
-    const now = renamedBy(kind, stored.doc, this.renames)
+    const now = this.storedNow(kind, stored.key) ?? stored.doc
     const { merged, conflicts } = merge<Doc>(then ?? {}, mine, now, { isSet })
     const shown = { base: kindOf.mask(then ?? {}), mine: kindOf.mask(mine), theirs: kindOf.mask(now) }
     for (const { path } of conflicts)

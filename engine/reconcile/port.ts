@@ -45,6 +45,8 @@ export type Settled = { nextAt: number } & (
       planned: PlannedCommit | null
       code: SyncCode | null
       reason: string | null
+      /** All of the commit is applied: what differs was changed by hand since, in parts that keep that. */
+      isApplied?: boolean
     }
   | {
       outcome: 'failed'

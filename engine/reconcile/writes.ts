@@ -14,7 +14,7 @@ import { firstSnapshot, move } from '../log/lifecycle.ts'
 import type { InnerCall } from '../log/pipeline.ts'
 import type { Tallies } from '../log/tallies.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
-import { changesIn } from './plan.ts'
+import { changesIn, driftedIn, modesOf } from './plan.ts'
 import type { FetchedCommit, Settled, SyncPort, ToApply } from './port.ts'
 import { nameOfRepository } from './repository.ts'
 import { type HistoryRow, type SyncRow, syncRows } from './rows.ts'
@@ -108,6 +108,7 @@ class SyncWriter {
     const { declared, catalog, tallies } = this.parts
     const row = this.require()
     const { outcome, commit, planned, nextAt } = settled
+    const isApplied = outcome === 'matches' || (outcome === 'differs' && settled.isApplied === true)
     const code = outcome === 'matches' ? null : settled.code
     const reason = outcome === 'matches' ? null : settled.reason
     const told = {
@@ -123,20 +124,18 @@ class SyncWriter {
     this.tell(isNew ? [entry] : [], row, () => {
       this.move(outcome === 'failed' ? 'fail' : outcome)
       // A commit that says what is there, such as one of what was changed by hand, is what was applied last.
-      if (outcome === 'matches' && planned?.apply && row.applied?.id !== commit.id)
+      if (isApplied && planned?.apply && row.applied?.id !== commit?.id)
         catalog.remember(planned.apply.texts, planned.apply.read ?? undefined)
       this.rows.save({
         ...{ code, reason, nextAt },
         ...(planned && commit ? stored(planned, commit) : {}),
-        ...(outcome === 'matches'
+        ...(isApplied
           ? {
               applied: commit,
-              ...(row.applied?.id === commit.id ? {} : { appliedAt: declared.clock.now(), changeSet: null }),
+              ...(row.applied?.id === commit?.id ? {} : { appliedAt: declared.clock.now(), changeSet: null }),
             }
           : {}),
-        ...(outcome === 'matches' && planned?.apply
-          ? { catalogs: union(row.catalogs, planned.apply.names) }
-          : {}),
+        ...(isApplied && planned?.apply ? { catalogs: union(row.catalogs, planned.apply.names) } : {}),
       })
     })
     tallies.add('catalog_looks', {
@@ -186,9 +185,11 @@ class SyncWriter {
         },
         { ...by, origin: 'catalog' },
         apply.read ?? undefined,
+        modesOf(how),
       )
       for (const name of apply.gone) catalog.forget(name)
       this.move('applied')
+      const after = afterwards(planned)
       const names = how.prune ? apply.names : union(row.catalogs, apply.names)
       this.rows.save({
         ...{
@@ -200,8 +201,9 @@ class SyncWriter {
           changeSet: done.change_set,
         },
         ...{ catalogs: names, target: isRollback ? commit : null },
-        ...stored(afterwards(planned), commit),
-        plannedVersion: declared.changes.version(),
+        ...stored(after, commit),
+        // What stays as it was changed by hand is told by the next look.
+        plannedVersion: driftedIn(after.outcome).length ? null : declared.changes.version(),
       })
       history.at(-1)!.changeSet = done.change_set
       imported = done
@@ -305,7 +307,10 @@ const stored = ({ outcome, version }: ToApply['planned'], commit: CatalogCommit)
 function afterwards(planned: ToApply['planned']): ToApply['planned'] {
   const { outcome } = planned
   const plan = { changes: [], creates: 0, updates: 0, deletes: 0, unchanged: outcome.parts.length }
-  const parts = outcome.parts.map(({ action: _done, ...part }) => ({ ...part, state: 'synced' as const }))
+  const parts = outcome.parts.map(({ action: _done, edited, ...part }) => {
+    if (!edited) return { ...part, state: 'synced' as const }
+    return { ...part, edited, state: part.sync === 'adopt' ? ('adopted' as const) : ('drifted' as const) }
+  })
   const files = outcome.files.map((file) => ({ ...file, state: 'synced' as const, out_of_sync: 0 }))
   const unmanaged = outcome.prune ? [] : outcome.unmanaged
   return {

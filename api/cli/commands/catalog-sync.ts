@@ -21,6 +21,7 @@ interface SyncFlags extends Flags {
   prune?: boolean
   maxDeletions?: string
   allowEmpty?: boolean
+  heal?: boolean
   why?: string
 }
 
@@ -41,6 +42,7 @@ export const syncing = (io: Io): Command =>
     .option('--prune', 'delete what no file names')
     .option('--max-deletions <n>', 'refuse to delete more objects than this (10)')
     .option('--allow-empty', 'let files that declare nothing delete everything, with --prune')
+    .option('--heal', 'write over edits by hand of parts with sync: warn, too')
     .option('--why <text>', 'why, for the change history')
     .action((flags: SyncFlags) => sync(io, flags))
 
@@ -109,7 +111,7 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
 }
 
 /** @throws CliError 64 */
-function withoutApply({ commit, prune, maxDeletions, allowEmpty, why }: SyncFlags): CatalogSyncAsk {
+function withoutApply({ commit, prune, maxDeletions, allowEmpty, heal, why }: SyncFlags): CatalogSyncAsk {
   if (maxDeletions !== undefined && !/^\d{1,6}$/.test(maxDeletions))
     throw usageError('--max-deletions must be a number from 0 to 999999')
   return {
@@ -117,6 +119,7 @@ function withoutApply({ commit, prune, maxDeletions, allowEmpty, why }: SyncFlag
     ...(prune ? { prune } : {}),
     ...(maxDeletions === undefined ? {} : { max_deletions: Number(maxDeletions) }),
     ...(allowEmpty ? { allow_empty: true } : {}),
+    ...(heal ? { heal: true } : {}),
     ...(why === undefined ? {} : { why }),
   }
 }
@@ -155,6 +158,25 @@ const commitText = (commit: CatalogCommit | null): string =>
     ? escapeLine(`commit ${commit.id.slice(0, 10)} of ${commit.author} at ${commit.at}: ${commit.message}`)
     : 'no commit was read yet'
 
+const countsText = ({
+  synced,
+  out_of_sync: out,
+  drifted,
+  adopted,
+  unmanaged,
+}: CatalogSync['counts']): string =>
+  [
+    `${synced} synced, ${out} out of sync`,
+    ...(drifted ? [`${drifted} drifted`] : []),
+    ...(adopted ? [`${adopted} adopted`] : []),
+    `${unmanaged} in no file`,
+  ].join(', ')
+
+const editedText = (edited: readonly string[]): string =>
+  edited.length
+    ? escapeLine(` (by hand: ${edited.map((path) => path.slice(1).replaceAll('/', '.')).join(', ')})`)
+    : ''
+
 const COLOURS = { synced: 'green', out_of_sync: 'yellow', failed: 'red' } as const
 
 function syncText(io: Io, found: CatalogSync): string {
@@ -170,8 +192,8 @@ function syncText(io: Io, found: CatalogSync): string {
   const says =
     planned && planned.id !== head?.id && planned.id !== target?.id ? `plan of ${commitText(planned)}\n` : ''
   const parts = found.parts.map(
-    ({ kind, name, file, line, state: one }) =>
-      `  ${one.replaceAll('_', ' ')}: ${escapeLine(`${file}:${line}`)} ${kindName(kind)} ${escapeLine(name)}\n`,
+    ({ kind, name, file, line, state: one, edited = [] }) =>
+      `  ${one.replaceAll('_', ' ')}: ${escapeLine(`${file}:${line}`)} ${kindName(kind)} ${escapeLine(name)}${editedText(edited)}\n`,
   )
   const rest = found.unmanaged.map(
     ({ kind, name }) => `  in no file: ${kindName(kind)} ${escapeLine(name)}\n`,
@@ -180,7 +202,7 @@ function syncText(io: Io, found: CatalogSync): string {
     `${paint(io, colour, state.replaceAll('_', ' '))}${reason ? `: ${escapeLine(reason)}` : ''}\n`,
     `${of}, ${repository.policy}\n`,
     `says ${commitText(head)}\n${held}${ran}${says}`,
-    `${counts.synced} synced, ${counts.out_of_sync} out of sync, ${counts.unmanaged} in no file\n`,
+    `${countsText(counts)}\n`,
     ...parts,
     ...rest,
     ...(plan && changesOf(plan) > 0 ? ['\n', planText(io, plan)] : []),

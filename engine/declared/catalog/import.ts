@@ -173,21 +173,24 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
   each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
     stagePart(run, 'mcp_server', name, spec),
   )
-  each('skills', catalog.skills as (CatalogSkill & Entry)[], ({ name, description, body, prevent_destroy }) =>
-    stagePart(run, 'skill', name, { description, body, prevent_destroy }),
+  each(
+    'skills',
+    catalog.skills as (CatalogSkill & Entry)[],
+    ({ name, description, body, prevent_destroy, sync }) =>
+      stagePart(run, 'skill', name, { description, body, prevent_destroy, sync }),
   )
   each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
   each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
 }
 
-/** A file that is the source of truth says of each part whether it is guarded. */
+/** A file that is the source of truth says of each part whether it is guarded, and how it is kept in step. */
 function stagePart(
   { edit, declared }: Pick<ImportRun, 'edit' | 'declared'>,
   kind: PartKind,
   name: string,
   spec: Doc,
 ): void {
-  const guarded = { ...spec, prevent_destroy: spec.prevent_destroy ?? false }
+  const guarded = { ...spec, prevent_destroy: spec.prevent_destroy ?? false, sync: spec.sync ?? null }
   const doc = normaliseSpec(edit, kind, name, guarded)
   // Here too, not when the edit is completed alone: the problem is told with its place in the file.
   const stored = edit.stored(kind, name)
@@ -197,7 +200,7 @@ function stagePart(
 
 /** A blank secret keeps the stored one, as one that is left out does. */
 function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
-  const { connector, poll, config, paused, prevent_destroy } = entry
+  const { connector, poll, config, paused, prevent_destroy, sync } = entry
   if (!hasConnector(connector)) fail('invalid', `connector ${connector} is not known`, { field: 'connector' })
   const secrets = secretFields(connector)
   const kept = Object.fromEntries(
@@ -212,6 +215,7 @@ function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
     config: kept,
     ...(paused ? { paused } : {}),
     prevent_destroy,
+    sync,
   }
 }
 

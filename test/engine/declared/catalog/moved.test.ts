@@ -98,7 +98,7 @@ describe('what moved', () => {
     const project = (name: string) =>
       `${yaml()}projects:\n  - { template: custom, name: ${name}, objects: [{ kind: trigger, name: failed }] }\n`
     const engine = await open(project('Shop'))
-    const [{ id }] = (await engine.listProjects()).filter(({ name }) => name === 'Shop') as [{ id: string }]
+    const { id } = (await engine.listProjects()).find(({ name }) => name === 'Shop')!
     await engine.importCatalog(
       { yaml: `${project('Store')}moved: [{ project: Shop, to: Store }]\n`, name: 'shop', prune: true },
       BY,
