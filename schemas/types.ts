@@ -16579,6 +16579,39 @@ export interface CatalogPatch {
   others?: NamedCatalog[]
 }
 /**
+ * Body of PUT /api/catalog/sync/repository: the repository that is followed from now on.
+ */
+export interface CatalogRepositoryWrite {
+  /**
+   * An https, ssh or file address, git@HOST:PATH, or an absolute path of the daemon's machine; without user and password.
+   */
+  address: string
+  /**
+   * Folder or file of the catalog in it; absent: all of it.
+   */
+  path?: string
+  /**
+   * Branch or tag; main when absent.
+   */
+  ref?: string
+  /**
+   * manual (when absent): a person applies; auto: each commit is applied, and drift healed; auto-prune: and what no file names is deleted.
+   */
+  policy?: 'manual' | 'auto' | 'auto-prune'
+  /**
+   * From one look to the next; 180 when absent.
+   */
+  interval_seconds?: number
+  /**
+   * Environment of the catalog whose files hold, too; absent: that of SVC_CATALOG_ENV.
+   */
+  environment?: string
+  /**
+   * Stored credential it is read with, for https.
+   */
+  credential?: string
+}
+/**
  * Body of POST /api/catalog/sync.
  */
 export interface CatalogSyncAsk {
@@ -20863,6 +20896,7 @@ export interface SchemaTypes {
   'request-catalog-check.json': CatalogCheck
   'request-catalog-import.json': CatalogImport
   'request-catalog-patch.json': CatalogPatch
+  'request-catalog-repository.json': CatalogRepositoryWrite
   'request-catalog-sync.json': CatalogSyncAsk
   'request-change-set-create.json': ChangeSetCreate
   'request-credential-update.json': CredentialUpdate

@@ -364,6 +364,10 @@ export const forgetCatalogFile = 'DELETE /api/catalog/files/{name}' as Call<T.Ca
 export const getCatalogSync = 'GET /api/catalog/sync' as Call<T.CatalogSync, { parts?: 'differing' | 'all' }>
 /** Look at the repository now; with apply the plan of its commit is applied. */
 export const syncCatalog = 'POST /api/catalog/sync' as Call<T.CatalogSync, { body?: T.CatalogSyncAsk }>
+/** Follow a git repository from now on, without a start. */
+export const followCatalogRepository = 'PUT /api/catalog/sync/repository' as Call<T.CatalogSync, { body: T.CatalogRepositoryWrite }>
+/** Follow no repository any more; what was applied stays. */
+export const leaveCatalogRepository = 'DELETE /api/catalog/sync/repository' as Call<T.CatalogSync>
 /** What happened to the sync of the catalog, newest first. */
 export const listCatalogSyncs = 'GET /api/catalog/sync/history' as Call<T.CatalogSyncHistory>
 /** The JSON Schema of the file, for editors. */

@@ -3,6 +3,7 @@ import type {
   CatalogCommit,
   CatalogImported,
   CatalogRepository,
+  CatalogRepositoryWrite,
   CatalogSyncEntry,
   IngestResult,
 } from '../../schemas/types.ts'
@@ -12,6 +13,7 @@ import { makeOwnSource } from '../declared/source-writes.ts'
 import { fail, SvcError } from '../errors.ts'
 import { firstSnapshot, move } from '../log/lifecycle.ts'
 import type { InnerCall } from '../log/pipeline.ts'
+import { openSettings } from '../log/settings.ts'
 import type { Tallies } from '../log/tallies.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
 import { changesIn, driftedIn, modesOf } from './plan.ts'
@@ -33,8 +35,12 @@ export interface SyncWritesParts {
   accept(call: InnerCall): IngestResult | SvcError
 }
 
+/** The setting that names the repository where the environment names none. */
+const REPOSITORY_SETTING = 'catalog_repository'
+
 export function syncWrites(parts: SyncWritesParts): SyncPort {
   const writer = new SyncWriter(parts)
+  const settings = openSettings(parts.declared.store, parts.declared.clock)
   return {
     followRepository: async (repository) => writer.follow(repository),
     beginSync: async () => writer.begin(),
@@ -44,6 +50,8 @@ export function syncWrites(parts: SyncWritesParts): SyncPort {
     applyCommit: async (toApply) => writer.apply(toApply),
     unreportedSync: async (credential) => writer.unreported(credential),
     reportedSync: async (entry) => writer.reported(entry),
+    repositorySetting: async () => settings.get<CatalogRepositoryWrite>(REPOSITORY_SETTING) ?? null,
+    saveRepositorySetting: async (setting) => settings.put(REPOSITORY_SETTING, setting ?? undefined),
   }
 }
 
@@ -276,7 +284,8 @@ class SyncWriter {
   }
 }
 
-export const NOT_FOLLOWED = 'no repository is followed: set SVC_CATALOG_REPO where svc is started'
+export const NOT_FOLLOWED =
+  'no repository is followed: name one by "svc catalog sync --repo", or set SVC_CATALOG_REPO where svc is started'
 const WAITS = 'a person has to apply it'
 const DRIFTED = 'the instance was changed otherwise since the commit was applied'
 

@@ -292,6 +292,7 @@ const NETWORK: Record<string, true> = Object.fromEntries(
     ...['forgetGateway', 'cancelRun', 'cancelAsk', 'handInEvalReport', 'read', 'fetchFiring'],
     ...['saveSlackBotToken', 'forgetSlackBotToken', 'testSlack', 'saveSlackSigningSecret'],
     ...['forgetSlackSigningSecret', 'listSlackChannels', 'dropSlackChannels', 'syncCatalog'],
+    ...['followCatalogRepository', 'leaveCatalogRepository'],
   ].map((id) => [id, true]),
 )
 
