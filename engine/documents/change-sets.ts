@@ -135,6 +135,15 @@ export class ChangeSets {
     return renamedBy(kind, this.parts.kinds[kind].open(sealed), this.renames.since(changeSet))
   }
 
+  /** What an object was since a time, whatever it was called, in the names of now; the newest first. @param at epoch ms */
+  documentsSince(kind: ChangeKind, key: string, at: number): Doc[] {
+    return this.queries
+      .since(kind, key, at)
+      .map(({ changeSet, text }) =>
+        renamedBy(kind, this.parts.kinds[kind].open(text), this.renames.since(changeSet)),
+      )
+  }
+
   /** An object's document, sealed, when it was last deleted; undefined: it never was. */
   lastDeleted(kind: ChangeKind, key: string): string | undefined {
     return this.queries.lastDeleted(kind, key)
@@ -354,6 +363,16 @@ function changeQueries(db: Database, renames: Renames) {
       'SELECT project FROM change_set_projects WHERE change_set = ? ORDER BY project',
     )
     .pluck()
+  const since = db.prepare<
+    { kind: string; lineage: string; at: number },
+    { changeSet: number; text: string }
+  >(
+    `SELECT c.change_set AS changeSet, c.after AS text FROM json_each(@lineage) n
+       CROSS JOIN changes c CROSS JOIN change_sets s
+     WHERE c.kind = @kind AND c.key = n.value ->> 'name' AND c.change_set >= n.value ->> 'from'
+       AND c.change_set < n.value ->> 'until' AND s.id = c.change_set AND s.at >= @at AND c.after IS NOT NULL
+     ORDER BY c.change_set DESC LIMIT 100`,
+  )
   const lastDeleted = db
     .prepare<[string, string], string | null>(
       "SELECT before FROM changes WHERE kind = ? AND key = ? AND action = 'delete' ORDER BY change_set DESC, seq DESC LIMIT 1",
@@ -389,6 +408,9 @@ function changeQueries(db: Database, renames: Renames) {
      */
     documentAt: (kind: string, key: string, changeSet: number): string | null | undefined =>
       renames.recorded(kind, key, changeSet)?.text,
+    /** What an object was since a time, the newest first, the last 100. */
+    since: (kind: string, key: string, at: number) =>
+      since.all({ kind, lineage: JSON.stringify(renames.lineage(kind, key)), at }),
     /** The document of an object when it was last deleted. */
     lastDeleted: (kind: string, key: string) => lastDeleted.get(kind, key) ?? undefined,
     /** Objects that were changed after a change-set. */

@@ -35,6 +35,7 @@ import {
 import { type KeepOf, type Merged, type MergeOf, stageKeeping, stageMerged } from './merge.ts'
 import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
 import {
+  appliedAt,
   appliedLast,
   contestedIn,
   type KeptText,
@@ -84,7 +85,7 @@ export function checkFile(
 }
 
 /** With what a file is merged; null: it is applied as it is. */
-type MergingOf = Pick<MergeOf, 'base' | 'ours'> | null
+type MergingOf = Pick<MergeOf, 'base' | 'since' | 'ours'> | null
 
 export const mergingOf = (
   { merge: isMerge, ours }: Pick<CatalogCheck, 'merge' | 'ours'>,
@@ -93,7 +94,7 @@ export const mergingOf = (
 ): MergingOf => {
   if (!isMerge && ours !== undefined)
     fail('invalid', 'ours needs merge: without it the file is applied as it is', { field: 'ours' })
-  return isMerge ? { base: appliedLast(remembered, files), ours } : null
+  return isMerge ? { base: appliedLast(remembered, files), since: appliedAt(remembered, files), ours } : null
 }
 
 /** Modes of parts that keep what was changed by hand, where a repository is followed; null: no part does. */

@@ -31,6 +31,8 @@ const KEPT_TOLD = 200
 export interface MergeOf {
   /** What was applied last by the same names; null: nothing was, and what differs is a conflict. */
   base: Catalog | null
+  /** When that was, epoch ms. */
+  since?: number | undefined
   wanted: Catalog
   prune: boolean
   locate: Locate
@@ -297,8 +299,22 @@ class Merging {
   ): void {
     // What a template plans is said by its parameters.
     const isOfParams = found.some(({ path }) => path === '/params')
-    const told = found.filter(({ path }) => !(isOfParams && path.startsWith('/plan')))
+    const told = found.filter(
+      ({ path }) => !(isOfParams && path.startsWith('/plan')) && !this.wasPulled(kind, name, path, docs.mine),
+    )
     this.told.conflicts.push(...told.map(({ path }) => this.telling(kind, name, path, docs)))
+  }
+
+  /** Whether the file has what the instance had since: it was pulled, and what came later is newer than both. */
+  private wasPulled(kind: ChangeKind, name: string, path: string, mine: Doc | undefined): boolean {
+    const { since } = this.of
+    const key = kind === 'project' ? this.projects.edit.get(name) : name
+    if (since === undefined || key === undefined || mine === undefined) return false
+    const stored = this.edit.stored(kind, key)
+    const said = valueAt(mine, path)
+    return this.declared.changes
+      .documentsSince(kind, stored?.was ?? key, since)
+      .some((doc) => equal(valueAt(doc, path), said))
   }
 
   /** Notes what was changed by hand and stays as it is. */

@@ -169,3 +169,14 @@ export function appliedLast(
       whole[section] = [...(whole[section] ?? []), ...(entries as unknown[])]
   return whole as Catalog
 }
+
+/** When that was, epoch ms; undefined: nothing was. */
+export function appliedAt(
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): number | undefined {
+  const times = remembered
+    .filter(({ name }) => files.some((file) => file.name === name))
+    .map(({ imported_at: at }) => at)
+  return times.length ? Math.min(...times) : undefined
+}
