@@ -180,6 +180,35 @@ describe('a part that gets another name', () => {
     )
   })
 
+  it('keeps its events, ingest key, firings, incidents, runs, subscriptions and what it wakes', async () => {
+    const engine = await open()
+    const to = { url: 'https://example.com/hook', audience: 'operator' as const }
+    const { subscription_id: subscription } = await engine.subscribe({ trigger: 'failed' }, to, BY.caller)
+    const { ingest_key: key } = (await engine.getSource('orders')) as { ingest_key?: string }
+    const send = () =>
+      engine.ingest({
+        ingestKey: key!,
+        body: Buffer.from(JSON.stringify({ service: 'cart' })),
+        bypassCooldown: false,
+        caller: 'open',
+      })
+    await send()
+    await engine.renamePart('source', 'orders', 'shop-orders', BY)
+    await engine.renamePart('trigger', 'failed', 'order-failed', BY)
+    await engine.renamePart('agent', 'first-look', 'scout', BY)
+    const { firings } = await engine.listFirings({ limit: 5 })
+    expect(firings.map(({ trigger }) => trigger)).toEqual(['order-failed'])
+    const { incidents } = await engine.listIncidents({ limit: 5, state: 'active' } as never, null)
+    expect(incidents.map(({ trigger }) => trigger)).toEqual(['order-failed'])
+    const { runs } = await engine.listRuns({ limit: 5, offset: 0 })
+    expect(runs.map(({ agent, trigger }) => [agent, trigger])).toEqual([['scout', 'order-failed']])
+    const { subscription_id: again } = await engine.subscribe({ trigger: 'order-failed' }, to, BY.caller)
+    expect(again).toBe(subscription)
+    expect(await engine.sourceEvents('shop-orders', 5)).toHaveLength(1)
+    expect(await send()).toMatchObject({ ingested: 1 })
+    expect(await engine.sourceEvents('shop-orders', 5)).toHaveLength(2)
+  })
+
   it.each([
     ['trigger', 'nobody', 'x', 'no trigger is named nobody'],
     [
