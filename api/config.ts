@@ -5,9 +5,15 @@
  */
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { ModelEnvironment, Repository, SlackEnvironment, TracingEnvironment } from '../engine/index.ts'
+import type {
+  ModelEnvironment,
+  Repository,
+  RepositoryHome,
+  SlackEnvironment,
+  TracingEnvironment,
+} from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
-import { loadRepository } from './config-repository.ts'
+import { loadRepository, loadRepositoryHome } from './config-repository.ts'
 import { parseSecretNames } from './config-secrets.ts'
 import { loadSlack } from './config-slack.ts'
 import { loadTracing } from './config-tracing.ts'
@@ -59,6 +65,8 @@ export interface Config {
   catalog: { file: string; isNamed: boolean; sync: boolean; environment: string | null }
   /** The repository that the catalog is synced with; null: none. */
   repository: Repository | null
+  /** What a stored one is followed with; null: none may be. */
+  repositoryHome: RepositoryHome | null
   /** Template key of a project to make once. */
   seedProject: string | null
   /** Keys without scope admin may subscribe private addresses too. */
@@ -123,6 +131,11 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
   for (const name of DEMO_URLS) read(name, parseHttpUrl)
   const dataFile = read('SVC_DB', (value) => parseDataFile(value, around)) ?? join(home, 'svc.db')
   const environment = read('SVC_CATALOG_ENV', parseEnvironment)
+  const mirrored = {
+    folder: join(dirname(dataFile), 'catalog-mirror'),
+    environment,
+    absolute: (path: string) => absolute(path, around),
+  }
   return Object.freeze<Config>({
     home,
     isDefaultHome,
@@ -148,11 +161,8 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
       sync: read('SVC_CATALOG_SYNC', parseSwitch) ?? false,
       environment,
     }),
-    repository: loadRepository(env, {
-      folder: join(dirname(dataFile), 'catalog-mirror'),
-      environment,
-      absolute: (path) => absolute(path, around),
-    }),
+    repository: loadRepository(env, mirrored),
+    repositoryHome: loadRepositoryHome(env, mirrored, read('SVC_CATALOG_SYNC', parseSwitch) ?? false),
     seedProject: readVariable(env, 'SVC_SEED_PROJECT') ?? null,
     webhookAllowPrivate: read('SVC_WEBHOOK_ALLOW_PRIVATE', parseSwitch) ?? false,
     models: loadModels(env),

@@ -50,7 +50,7 @@ export interface StoreRoles extends Answering {
 
 interface EngineParts
   extends Pick<World, 'env' | 'publicUrl' | 'onFault'>,
-    Partial<Pick<World, 'repository'>> {
+    Partial<Pick<World, 'repository' | 'repositoryHome'>> {
   roles: StoreRoles
   clock: Clock
   /** Addresses subscribed by a key without scope admin may be private too. */
@@ -69,8 +69,18 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
   const egress = createEgress({ allowPrivate: webhookAllowPrivate, timers })
   const waiting = createWaiting(timers, (error) => onFault('deliveries', error))
   const { calls, ports } = callsOver(roles)
-  const { repository = null } = options
-  const base = { ...options, repository, calls, ports, egress, timers, waiting, random: Math.random }
+  const { repository = null, repositoryHome = null } = options
+  const base = {
+    ...options,
+    repository,
+    repositoryHome,
+    calls,
+    ports,
+    egress,
+    timers,
+    waiting,
+    random: Math.random,
+  }
   const { models, close: closeModels, calls: modelCalls } = openRole(networkRoles.models, base)
   const tracing = openRole(networkRoles.tracing, base)
   const ask = openRole(networkRoles.ask, { ...base, models, tracing })

@@ -43,6 +43,7 @@ export {
   pathFaultOf,
   pathIn,
   type Repository,
+  type RepositoryHome,
   refFaultOf,
 } from './reconcile/repository.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'

@@ -1622,6 +1622,10 @@ export interface PlannedChange {
    */
   name: string
   /**
+   * Name it had before, where it gets another; absent: it keeps its name.
+   */
+  renamed_from?: string
+  /**
    * Changed fields.
    */
   fields: FieldChange[]
@@ -3112,6 +3116,10 @@ export interface CatalogAgent {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
 }
 /**
  * Every problem of a file, and the plan when there is none.
@@ -4110,6 +4118,43 @@ export interface CatalogMcpServer {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
+}
+/**
+ * A part or project that got another name: exactly one kind with the old name, and the new one.
+ */
+export interface CatalogMoved {
+  /**
+   * Old name of a source.
+   */
+  source?: string
+  /**
+   * Old name of a trigger.
+   */
+  trigger?: string
+  /**
+   * Old name of an agent.
+   */
+  agent?: string
+  /**
+   * Old name of an MCP server.
+   */
+  mcp_server?: string
+  /**
+   * Old name of a skill.
+   */
+  skill?: string
+  /**
+   * Old name of a project.
+   */
+  project?: string
+  /**
+   * Its name in this catalog.
+   */
+  to: string
 }
 /**
  * A project in the catalog.
@@ -4242,6 +4287,10 @@ export interface CatalogSkill {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
 }
 /**
  * A source in the catalog.
@@ -4287,6 +4336,10 @@ export interface CatalogSource {
    * True refuses whatever would delete it.
    */
   prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
 }
 /**
  * Something that happened to the sync of the catalog.
@@ -4388,9 +4441,17 @@ export interface CatalogSyncPart {
    */
   line: number
   /**
-   * synced; out_of_sync: applying would make or change it; failed: it has a problem.
+   * synced; out_of_sync: applying would make or change it; drifted: it was changed by hand, and its sync is warn; adopted: the same, and its sync is adopt; failed: it has a problem.
    */
-  state: 'synced' | 'out_of_sync' | 'failed'
+  state: 'synced' | 'out_of_sync' | 'drifted' | 'adopted' | 'failed'
+  /**
+   * What its file says under sync; absent: the policy holds.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
+  /**
+   * Fields that were changed by hand and stay, such as /cooldown; absent: none.
+   */
+  edited?: string[]
   /**
    * What applying would do.
    */
@@ -4421,6 +4482,7 @@ export interface CatalogSync {
     | 'too_large'
     | 'problems'
     | 'rewritten'
+    | 'drifted'
     | 'deletions'
     | 'refused'
     | null
@@ -4498,6 +4560,8 @@ export interface CatalogSync {
   counts: {
     synced: number
     out_of_sync: number
+    drifted: number
+    adopted: number
     failed: number
     unmanaged: number
   }
@@ -4688,6 +4752,10 @@ export interface CatalogTrigger {
    */
   prevent_destroy?: boolean
   /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
+  /**
    * Of the incidents its firings open; none: they open none. Absent: warning, of a schedule none.
    */
   severity?: 'critical' | 'warning' | 'info' | 'none'
@@ -4769,6 +4837,10 @@ export interface Catalog {
    * Wiring of the projects.
    */
   wiring?: (CatalogWake | CatalogHandoff)[]
+  /**
+   * Parts and projects that got another name, such as { trigger: old, to: new }: an import gives it to them, with all that is kept of them. Where the old name is gone it says nothing.
+   */
+  moved?: CatalogMoved[]
   /**
    * Tests of the parts, run by svc catalog test; an import leaves them alone.
    */
@@ -16507,6 +16579,39 @@ export interface CatalogPatch {
   others?: NamedCatalog[]
 }
 /**
+ * Body of PUT /api/catalog/sync/repository: the repository that is followed from now on.
+ */
+export interface CatalogRepositoryWrite {
+  /**
+   * An https, ssh or file address, git@HOST:PATH, or an absolute path of the daemon's machine; without user and password.
+   */
+  address: string
+  /**
+   * Folder or file of the catalog in it; absent: all of it.
+   */
+  path?: string
+  /**
+   * Branch or tag; main when absent.
+   */
+  ref?: string
+  /**
+   * manual (when absent): a person applies; auto: each commit is applied, and drift healed; auto-prune: and what no file names is deleted.
+   */
+  policy?: 'manual' | 'auto' | 'auto-prune'
+  /**
+   * From one look to the next; 180 when absent.
+   */
+  interval_seconds?: number
+  /**
+   * Environment of the catalog whose files hold, too; absent: that of SVC_CATALOG_ENV.
+   */
+  environment?: string
+  /**
+   * Stored credential it is read with, for https.
+   */
+  credential?: string
+}
+/**
  * Body of POST /api/catalog/sync.
  */
 export interface CatalogSyncAsk {
@@ -16534,6 +16639,10 @@ export interface CatalogSyncAsk {
    * Lets files that declare nothing delete everything.
    */
   allow_empty?: boolean
+  /**
+   * Write over edits by hand of parts with sync: warn, too.
+   */
+  heal?: boolean
   /**
    * Why, for the history.
    */
@@ -17643,6 +17752,19 @@ export interface RememberRequest {
    * Memory source; the first one, made when there is none, if absent.
    */
   source?: string
+}
+/**
+ * Body of POST of a rename.
+ */
+export interface Rename {
+  /**
+   * The new name; no part of its kind may have it.
+   */
+  to: string
+  /**
+   * Why.
+   */
+  why?: string
 }
 /**
  * Repeat a run against the current definition of its agent.
@@ -20621,6 +20743,7 @@ export interface SchemaTypes {
   'catalog-imported.json': CatalogImported
   'catalog-listing.json': CatalogListing
   'catalog-mcp-server.json': CatalogMcpServer
+  'catalog-moved.json': CatalogMoved
   'catalog-problem.json': CatalogProblem
   'catalog-project.json': CatalogProject
   'catalog-push-taken.json': CatalogPushTaken
@@ -20954,6 +21077,7 @@ export interface SchemaTypes {
   'request-catalog-check.json': CatalogCheck
   'request-catalog-import.json': CatalogImport
   'request-catalog-patch.json': CatalogPatch
+  'request-catalog-repository.json': CatalogRepositoryWrite
   'request-catalog-sync.json': CatalogSyncAsk
   'request-change-set-create.json': ChangeSetCreate
   'request-credential-update.json': CredentialUpdate
@@ -21007,6 +21131,7 @@ export interface SchemaTypes {
   'request-providera-key-write.json': ProvideraKeyWrite
   'request-read.json': ReadRequest
   'request-remember.json': RememberRequest
+  'request-rename.json': Rename
   'request-rerun.json': RerunRequest
   'request-rollback.json': Rollback
   'request-scenario.json': ScenarioAsk

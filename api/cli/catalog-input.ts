@@ -18,6 +18,7 @@ import {
 import type { CatalogCheck, CatalogChecked, CatalogProblem } from '../../schemas/types.ts'
 import { problemsError } from './catalog-text.ts'
 import { CliError, EXIT } from './exit.ts'
+import { finishChanges } from './file-changes.ts'
 import { readText, STANDARD, shownFile } from './files.ts'
 import type { Io } from './terminal.ts'
 
@@ -49,6 +50,7 @@ export interface CatalogInput {
  * @throws CliError 65 with every problem of what was put together, 66 for a path that cannot be read
  */
 export async function readInput(io: Io, paths: readonly string[], flags: InputFlags): Promise<CatalogInput> {
+  finishPulls(io, paths)
   const [path = '.', ...more] = paths
   if (more.length === 0 && flags.env === undefined && (path === STANDARD || !isFolder(path))) {
     const yaml = await readText(io, path)
@@ -70,6 +72,15 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
     composed,
     placed: placedIn(composed),
   }
+}
+
+/** The folder of a path that is given. */
+export const folderOf = (path: string): string => (isFolder(path) ? path : dirname(path))
+
+/** Files that a pull was cut off in are finished before they are read. @throws CliError 65 */
+function finishPulls(io: Io, paths: readonly string[]): void {
+  for (const path of paths.length ? paths : ['.'])
+    if (path !== STANDARD && finishChanges(folderOf(path))) io.err('finished a pull that was cut off\n')
 }
 
 /** What is told of texts that were put together, with the places of their files. */
@@ -98,6 +109,7 @@ export async function givenTexts(
   paths: readonly string[],
   { env, name }: InputFlags,
 ): Promise<ComposeInput> {
+  finishPulls(io, paths)
   const given = paths.length ? paths : ['.']
   const roots: Root[] = []
   for (const path of given) {

@@ -19,8 +19,12 @@ function totals({ creates, updates, deletes, unchanged }: ChangePlan): string {
 }
 
 function changeText(io: Pick<Io, 'colour'>, change: PlannedChange): string {
-  const { action, kind, name, fields, variables = [] } = change
-  const head = paint(io, COLOURS[action], `${MARKS[action]} ${kindName(kind)} ${escapeLine(name)}`)
+  const { action, kind, name, fields, variables = [], renamed_from: was } = change
+  const head = paint(
+    io,
+    COLOURS[action],
+    `${MARKS[action]} ${kindName(kind)} ${escapeLine(name)}${was === undefined ? '' : ` (renamed from ${escapeLine(was)})`}`,
+  )
   const below = action === 'update' ? fields.flatMap((field) => fieldLines(io, field)) : []
   below.push(...variables.map(variableText))
   return `${[head, ...below.map((line) => `    ${line}`)].join('\n')}\n`

@@ -95,6 +95,16 @@ function plainInput(
   return Object.fromEntries([...fields, ...query])
 }
 
+/** Of a rename: the name, and the new one. */
+export const toName = {
+  args: ['<name>', '<to>'],
+  options: [['--why <text>', 'why, for the change history']],
+  input: ({ words: [name = '', to = ''], flags }: GivenWords<Flags & { why?: string }>) => ({
+    name,
+    body: { to, ...(flags.why === undefined ? {} : { why: flags.why }) },
+  }),
+} as const
+
 /** Tells rows as a table. @param none what is said where there are none; absent: an empty table */
 export const rows =
   <T>(columns: readonly Column<T>[], none?: string) =>

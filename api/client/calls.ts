@@ -32,6 +32,8 @@ export const getSource = 'GET /api/sources/{name}' as Call<T.Source, { name: str
 export const updateSource = 'PUT /api/sources/{name}' as Call<T.SourceUpdated, { name: string; body: T.SourceWrite }>
 /** Delete a source, with its events when purge_events is true. */
 export const deleteSource = 'DELETE /api/sources/{name}' as Call<T.SourceDeleted, { name: string; purge_events?: boolean; cascade?: boolean }>
+/** Give it another name; its events, ingest key and triggers go along. */
+export const renameSource = 'POST /api/sources/{name}/rename' as Call<T.PartWritten, { name: string; body: T.Rename }>
 /** Stop taking events. */
 export const pauseSource = 'POST /api/sources/{name}/pause' as Call<T.PartMoved, { name: string }>
 /** Take events again. */
@@ -50,6 +52,8 @@ export const getTrigger = 'GET /api/triggers/{name}' as Call<T.Trigger, { name: 
 export const updateTrigger = 'PUT /api/triggers/{name}' as Call<T.PartWritten, { name: string; body: T.TriggerWrite }>
 /** Delete a trigger; agents it woke stay. */
 export const deleteTrigger = 'DELETE /api/triggers/{name}' as Call<T.PartDeleted, { name: string }>
+/** Give it another name; its firings, incidents, wiring and subscriptions go along. */
+export const renameTrigger = 'POST /api/triggers/{name}/rename' as Call<T.PartWritten, { name: string; body: T.Rename }>
 /** Stop evaluating it. */
 export const pauseTrigger = 'POST /api/triggers/{name}/pause' as Call<T.PartMoved, { name: string }>
 /** Evaluate it again. */
@@ -174,6 +178,8 @@ export const getAgent = 'GET /api/agents/builtin/{name}' as Call<T.Agent, { name
 export const updateAgent = 'PUT /api/agents/builtin/{name}' as Call<T.PartWritten, { name: string; body: T.AgentUpdate }>
 /** Delete an agent; its findings stay. */
 export const deleteAgent = 'DELETE /api/agents/builtin/{name}' as Call<T.PartDeleted, { name: string }>
+/** Give it another name; its runs, tests, wiring and handoffs go along. */
+export const renameAgent = 'POST /api/agents/builtin/{name}/rename' as Call<T.PartWritten, { name: string; body: T.Rename }>
 /** Switch what wakes it on, in one project or everywhere. */
 export const enableAgent = 'POST /api/agents/builtin/{name}/enable' as Call<T.PartMoved, { name: string; project?: string }>
 /** Switch what wakes it off, in one project or everywhere. */
@@ -188,6 +194,8 @@ export const getMcpServer = 'GET /api/mcp-servers/{name}' as Call<T.McpServer, {
 export const updateMcpServer = 'PUT /api/mcp-servers/{name}' as Call<T.PartWritten, { name: string; body: T.McpServerWrite }>
 /** Delete it; it leaves every agent too. */
 export const deleteMcpServer = 'DELETE /api/mcp-servers/{name}' as Call<T.PartDeleted, { name: string }>
+/** Give it another name; what agents use of it goes along. */
+export const renameMcpServer = 'POST /api/mcp-servers/{name}/rename' as Call<T.PartWritten, { name: string; body: T.Rename }>
 /** Connect to one that is not saved, and list its tools. */
 export const tryMcpServer = 'POST /api/mcp-servers/test' as Call<T.McpTestResult, { body: T.McpServerTest }>
 /** Connect to it and list its tools; new ones are pinned. */
@@ -218,6 +226,8 @@ export const downloadSkill = 'GET /api/projects/{id}/skills/{name}/download' as 
 export const uploadSkill = 'POST /api/projects/{id}/skills/upload text/markdown' as Call<T.Skill, { id: string; body: string | Uint8Array }>
 /** Use a skill another project made. */
 export const useSkill = 'POST /api/projects/{id}/skills/{name}/use' as Call<T.Skill, { id: string; name: string }>
+/** Give it another name in every project that uses it. */
+export const renameSkill = 'POST /api/skills/{name}/rename' as Call<T.PartWritten, { name: string; body: T.Rename }>
 /** Templates with parameters, setup steps and actions. */
 export const listTemplates = 'GET /api/projects/templates' as Call<T.TemplatesResult>
 /** One template. */
@@ -354,6 +364,10 @@ export const forgetCatalogFile = 'DELETE /api/catalog/files/{name}' as Call<T.Ca
 export const getCatalogSync = 'GET /api/catalog/sync' as Call<T.CatalogSync, { parts?: 'differing' | 'all' }>
 /** Look at the repository now; with apply the plan of its commit is applied. */
 export const syncCatalog = 'POST /api/catalog/sync' as Call<T.CatalogSync, { body?: T.CatalogSyncAsk }>
+/** Follow a git repository from now on, without a start. */
+export const followCatalogRepository = 'PUT /api/catalog/sync/repository' as Call<T.CatalogSync, { body: T.CatalogRepositoryWrite }>
+/** Follow no repository any more; what was applied stays. */
+export const leaveCatalogRepository = 'DELETE /api/catalog/sync/repository' as Call<T.CatalogSync>
 /** What happened to the sync of the catalog, newest first. */
 export const listCatalogSyncs = 'GET /api/catalog/sync/history' as Call<T.CatalogSyncHistory>
 /** The JSON Schema of the file, for editors. */

@@ -46,6 +46,7 @@ export function ChangedObjects({ changes }: { changes: readonly PlannedChange[] 
             <div style={{ minWidth: 0, flex: 1 }}>
               <Text size="sm" fw={600} style={{ overflowWrap: 'anywhere' }}>
                 {KIND_WORDS[change.kind]?.one} {change.name}
+                {change.renamed_from !== undefined && ` (renamed from ${change.renamed_from})`}
               </Text>
               {change.action === 'update' && (
                 <List size="xs" spacing={2}>

@@ -522,3 +522,9 @@ export function forgetAgentTests(db: Database, agent: string): void {
   db.prepare('DELETE FROM agent_examples WHERE agent = ?').run(agent)
   db.prepare('DELETE FROM agent_tests WHERE agent = ?').run(agent)
 }
+
+/** What is expected of an agent, and its tests, go along when it gets another name. */
+export function renameAgentTests(db: Database, from: string, to: string): void {
+  db.prepare('UPDATE agent_examples SET agent = ? WHERE agent = ?').run(to, from)
+  db.prepare('UPDATE agent_tests SET agent = ? WHERE agent = ?').run(to, from)
+}

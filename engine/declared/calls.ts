@@ -39,7 +39,7 @@ import type { Asked, Row } from '../calls.ts'
 import { changeKindOf } from '../documents/change-sets.ts'
 import { fail, SvcError } from '../errors.ts'
 import { refuseEvent } from '../log/lifecycle.ts'
-import { type ChangeKind, type Doc, documentOf, type Edit } from '../model/documents.ts'
+import { type ChangeKind, type Doc, documentOf, type Edit, type PartKind } from '../model/documents.ts'
 import type { Egress } from '../net/fetch.ts'
 import { redact } from '../net/redact.ts'
 import type { Fetcher } from '../outbox/fetching.ts'
@@ -94,7 +94,7 @@ import {
   uploadSkill,
 } from './skill-writes.ts'
 import { createSource, deleteSource, moveSource, updateSource } from './source-writes.ts'
-import type { WriteBy } from './write.ts'
+import { renamePart, type WriteBy } from './write.ts'
 
 export interface CallsParts {
   declared: Declared
@@ -132,6 +132,8 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
     listTriggers: async () => listTriggers(declared),
     getTrigger: async (name: string) => getTrigger(declared, name),
     deleteTrigger: async (name: string, by: WriteBy) => deleteTrigger(declared, name, by),
+    renamePart: async (kind: PartKind, from: string, to: string, by: WriteBy) =>
+      renamePart(declared, kind, from, to, by),
     moveTrigger: async (name: string, event: 'pause' | 'resume', by: WriteBy) =>
       moveTrigger(declared, name, event, by),
     listAgents: async (project?: string) =>

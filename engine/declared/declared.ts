@@ -2,8 +2,9 @@
  * The declared side of an instance put together: how each kind is stored, change-sets over them, and
  * what the writes of parts and projects share.
  */
-import { forgetAgentTests } from '../agents/agent-tests.ts'
-import { forgetTools } from '../agents/mcp-tools/pins.ts'
+import { forgetAgentTests, renameAgentTests } from '../agents/agent-tests.ts'
+import { forgetTools, renameTools } from '../agents/mcp-tools/pins.ts'
+import { renameInRuns } from '../agents/runs/queries.ts'
 import type { Clock } from '../clock.ts'
 import { AGENT_SECRETS } from '../documents/agent.ts'
 import { ChangeSets } from '../documents/change-sets.ts'
@@ -13,12 +14,16 @@ import { PartKind, type PartTable } from '../documents/part-kind.ts'
 import { SkillKind } from '../documents/skill.ts'
 import { completeEdit } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
+import { renameInIncidents } from '../incidents/steps.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { ChangeKind, DeclaredKind, Doc, DocumentOf, Kinds, Staged } from '../model/documents.ts'
+import type { Rename } from '../model/renames.ts'
 import type { SecretNames } from '../net/secret-fields.ts'
 import { addressFaults, type Secrets, variableFault } from '../net/secrets.ts'
+import { renameInOutbox } from '../outbox/subscriptions.ts'
 import { SourceKind } from '../sources/source-kind.ts'
 import type { Sources } from '../sources/sources.ts'
+import { renameInFirings } from '../triggers/queries.ts'
 import { type Keys, refuseKeysName } from './access/keys.ts'
 import { followDrafts, followEdit } from './projects/follow.ts'
 import { warningsOf } from './projects/label-drift.ts'
@@ -103,6 +108,9 @@ export function openDeclared(parts: DeclaredParts): Declared {
     projectsOf: (kind, key) => projects.users(kind, key),
     warn: (edit, touched) => warningsOf(sources, edit, touched),
     follow: (_edit, staged, stroke) => {
+      for (const { kind, key, stored, doc } of staged)
+        if (doc && stored?.was !== undefined && kind !== 'project')
+          moveParts(db, { kind, from: stored.was, to: key })
       followEdit(follow, staged, stroke)
       followDrafts(db, staged, stroke)
       for (const { kind, key, doc } of staged) {
@@ -119,6 +127,20 @@ export function openDeclared(parts: DeclaredParts): Declared {
     },
   })
   return { ...parts, kinds, changes, projects }
+}
+
+/** What is kept of a part by its name, in its rooms, goes along when it gets another; in the transaction that gives it. */
+function moveParts(db: StoreHandle['db'], { kind, from, to }: Rename): void {
+  if (kind === 'trigger') {
+    renameInFirings(db, to)
+    renameInIncidents(db, to)
+  }
+  if (kind === 'trigger' || kind === 'agent') {
+    renameInRuns(db, { kind, from, to })
+    renameInOutbox(db, { kind, from, to })
+  }
+  if (kind === 'agent') renameAgentTests(db, from, to)
+  if (kind === 'mcp_server') renameTools(db, from, to)
 }
 
 /* Variables of the environment in documents that are written: only those that may be opened, and none in an address. */

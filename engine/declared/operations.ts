@@ -14,6 +14,7 @@ import {
   kindWord,
   mergePatch,
   type PartKind,
+  syncModes,
 } from '../model/documents.ts'
 import { DEFAULT_TEMPLATE, findProject, usersOf } from '../model/project.ts'
 import { normaliseSource } from '../sources/config-secrets.ts'
@@ -72,6 +73,7 @@ export function stageOperation(
       ? {
           ...(mergePatch(declared.kinds[kind].mask(now!), spec) as Doc),
           ...(spec.prevent_destroy === null ? { prevent_destroy: false } : {}),
+          ...(spec.sync === null ? { sync: null } : {}),
         }
       : spec
   const doc = normaliseSpec(edit, kind, key, given)
@@ -90,12 +92,18 @@ function stageJoin(edit: Edit, kind: PartKind, name: string, word: string | unde
  * @throws SvcError invalid, naming the object, the field and the rule
  */
 export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, spec: Doc): Doc {
-  const { prevent_destroy: guard, ...given } = spec
+  const { prevent_destroy: guard, sync, ...given } = spec
   const doc = normaliseFields(edit, kind, key, given)
-  if (guard === undefined) return doc
-  if (kind === 'project' || typeof guard !== 'boolean')
+  if (guard !== undefined && (kind === 'project' || typeof guard !== 'boolean'))
     fail('invalid', 'prevent_destroy must be true or false, and is of a part', { field: 'prevent_destroy' })
-  return { ...doc, prevent_destroy: guard }
+  const isMode = sync === null || syncModes.some((mode) => mode === sync)
+  if (sync !== undefined && (kind === 'project' || !isMode))
+    fail('invalid', `sync must be one of ${syncModes.join(', ')}, and is of a part`, { field: 'sync' })
+  return {
+    ...doc,
+    ...(guard === undefined ? {} : { prevent_destroy: guard }),
+    ...(sync === undefined ? {} : { sync }),
+  }
 }
 
 function normaliseFields(edit: Edit, kind: ChangeKind, key: string, given: Doc): Doc {

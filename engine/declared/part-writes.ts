@@ -183,8 +183,8 @@ const KEPT = [
 
 function keptOf(now: AgentSpec, body: AgentUpdate): Record<string, unknown> {
   // Absent keeps every field, the secrets by their own rule; null keeps those where it says nothing itself.
-  // The guard stays by itself, and is no field of an agent's own.
-  const elsewhere: readonly string[] = [...AGENT_SECRETS.secrets, 'prevent_destroy']
+  // Its guard and its sync stay by themselves, and are no fields of an agent's own.
+  const elsewhere: readonly string[] = [...AGENT_SECRETS.secrets, 'prevent_destroy', 'sync']
   const absent = Object.entries(now).filter(
     ([field]) => body[field as keyof AgentWrite] === undefined && !elsewhere.includes(field),
   )

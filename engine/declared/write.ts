@@ -1,6 +1,7 @@
 /** What every write of a part shares: where it joins, whether its name is free, what is answered. */
 import type { PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
 import type { Authoring, Committed } from '../documents/change-sets.ts'
+import { checkSkillName } from '../documents/skill.ts'
 import { fail } from '../errors.ts'
 import { refuseEvent } from '../log/lifecycle.ts'
 import { WHERE } from '../model/credentials.ts'
@@ -10,10 +11,12 @@ import {
   defaultProject,
   findProject,
   projectOf,
+  projectsOf,
   putProject,
   usersOf,
   withUses,
 } from '../model/project.ts'
+import { connectorOf } from '../sources/connectors/index.ts'
 import type { Declared } from './declared.ts'
 
 /** A write as a door hands it over: who and why, and the version its writer saw. */
@@ -150,6 +153,38 @@ export function stagePaused(
   const paused = event === 'pause'
   if (Boolean(was) === paused) refuseEvent(kind, name, paused ? 'paused' : 'active', event)
   edit.put(kind, name, paused ? { ...doc, paused: true } : doc)
+}
+
+/* Another name for a part: what is kept of it, and all that refers to it, goes along. */
+
+/** @throws SvcError not_found; invalid; conflict when the name is taken, or a template gave it its name */
+export function renamePart(
+  declared: Declared,
+  kind: PartKind,
+  from: string,
+  to: string,
+  by: WriteBy,
+): PartWritten {
+  const committed = declared.changes.commit(by, (edit) => stageRename(edit, kind, from, to))
+  return written(declared, kind, to, committed)
+}
+
+/** Stages another name. @throws as renamePart */
+export function stageRename(edit: Edit, kind: PartKind, from: string, to: string): void {
+  if (kind === 'skill') checkSkillName(to)
+  else checkName(kind, to)
+  const { connector } = edit.require(kind, from) as { connector?: string }
+  if (kind === 'source' && connectorOf(String(connector)).internal === true)
+    fail('conflict', `source ${from} is made by the service itself and keeps its name`)
+  const maker = [...projectsOf(edit).values()].find(({ plan }) =>
+    Object.values(plan?.[kind] ?? {}).some(({ name }) => name === from),
+  )
+  if (maker)
+    fail(
+      'conflict',
+      `${kindWord(kind)} ${from} has its name from the template of the project ${maker.name}, which would make it again`,
+    )
+  edit.rename(kind, from, to)
 }
 
 /* What a person or an agent writes names credentials that are there; a catalog may come before them. */

@@ -19,10 +19,14 @@ import {
   equal,
   type Kinds,
   kindWord,
+  type PartKind,
   type Staged,
   type Stroke,
+  UNMARKED,
 } from '../model/documents.ts'
 import { plannedChange, planOf, summaryOf } from '../model/plan.ts'
+import { type Rename, renamedBy } from '../model/renames.ts'
+import { type Renames, renamesOf } from './renames.ts'
 
 /** Objects of a change-set that a list shows. */
 const LISTED_OBJECTS = 50
@@ -66,9 +70,11 @@ interface ChangeSetsParts {
 
 export class ChangeSets {
   private readonly queries: ChangeQueries
+  private readonly renames: Renames
 
   constructor(private readonly parts: ChangeSetsParts) {
-    this.queries = changeQueries(parts.store.db)
+    this.renames = renamesOf(parts.store.db)
+    this.queries = changeQueries(parts.store.db, this.renames)
   }
 
   /** Version of the whole: id of the newest change-set. */
@@ -98,7 +104,7 @@ export class ChangeSets {
     if (changes.length === 0)
       fail('conflict', `change-set ${id} changed nothing that is declared: ${set.summary} cannot be undone`)
     const why = authoring.why ?? `undo of change-set ${id}`
-    const compose = (edit: Edit) => stageUndo(edit, id, changes, this.parts.kinds)
+    const compose = (edit: Edit) => stageUndo(edit, id, changes, this.parts.kinds, this.renames)
     return this.write({ ...authoring, why, origin: 'undo' }, compose, { undoes: id, dryRun })
   }
 
@@ -116,14 +122,26 @@ export class ChangeSets {
     if (!this.queries.set(id)) fail('not_found', `no change-set has the id ${id}`)
     const why = authoring.why ?? `roll back to change-set ${id}`
     const open = (kind: ChangeKind, sealed: string) => this.parts.kinds[kind].open(sealed)
-    const compose = (edit: Edit) => stageRollback(edit, id, this.queries, open, isMeant(edit))
+    const compose = (edit: Edit) => stageRollback(edit, id, this.queries, open, isMeant(edit), this.renames)
     return this.write({ ...authoring, why, origin: 'undo' }, compose, { undoes: null, dryRun })
   }
 
-  /** An object's document as of a change-set; null when it was not there, undefined without a record. */
+  /**
+   * An object's document as of a change-set, in the names of now; null when it was not there, undefined without a record.
+   */
   documentAt(kind: ChangeKind, key: string, changeSet: number): Doc | null | undefined {
     const sealed = this.queries.documentAt(kind, key, changeSet)
-    return typeof sealed === 'string' ? this.parts.kinds[kind].open(sealed) : sealed
+    if (typeof sealed !== 'string') return sealed
+    return renamedBy(kind, this.parts.kinds[kind].open(sealed), this.renames.since(changeSet))
+  }
+
+  /** What an object was since a time, whatever it was called, in the names of now; the newest first. @param at epoch ms */
+  documentsSince(kind: ChangeKind, key: string, at: number): Doc[] {
+    return this.queries
+      .since(kind, key, at)
+      .map(({ changeSet, text }) =>
+        renamedBy(kind, this.parts.kinds[kind].open(text), this.renames.since(changeSet)),
+      )
   }
 
   /** An object's document, sealed, when it was last deleted; undefined: it never was. */
@@ -227,15 +245,22 @@ export class ChangeSets {
 
   private record({ kind, key, stored, doc, revive }: Staged, stroke: Stroke, seq: number): void {
     const adapter = this.parts.kinds[kind]
+    const was = stored?.was
     let after: string | null = null
-    if (!doc) adapter.remove(stored!, stroke)
-    else after = stored ? adapter.update(stored, doc, stroke) : adapter.create(key, doc, stroke, revive)
+    // What was given another name and is deleted goes by the one it is stored by.
+    const own = doc ? key : (was ?? key)
+    if (!doc) adapter.remove({ ...stored!, key: own, name: own }, stroke)
+    else if (stored && was !== undefined) {
+      adapter.rename?.(was, key)
+      this.renames.add({ changeSet: stroke.changeSet, seq, kind: kind as PartKind, from: was, to: key })
+      after = adapter.update(adapter.find(key)!, doc, stroke)
+    } else after = stored ? adapter.update(stored, doc, stroke) : adapter.create(key, doc, stroke, revive)
     this.queries.insertChange({
       change_set: stroke.changeSet,
       seq,
       kind,
-      key,
-      name: nameOf(kind, key, doc ?? stored!.doc),
+      key: own,
+      name: nameOf(kind, own, doc ?? stored!.doc),
       action: !doc ? 'delete' : stored ? 'update' : 'create',
       before: stored?.sealed ?? null,
       after,
@@ -250,12 +275,12 @@ export class ChangeSets {
 
 function isChange({ stored, doc }: Staged): boolean {
   if (!stored) return doc !== null
-  return doc === null || differences(stored.doc, doc).length > 0
+  return doc === null || stored.was !== undefined || differences(stored.doc, doc).length > 0
 }
 
 /** An object with the version a change is made from; a project that is made has no id worth keeping. */
 const versionOf = ({ kind, key, stored, doc }: Staged): string =>
-  `${kind}:${stored ? key : nameOf(kind, key, doc!)}@${stored ? stored.changeSet : 'new'}`
+  `${kind}:${stored ? (stored.was ?? key) : nameOf(kind, key, doc!)}@${stored ? stored.changeSet : 'new'}`
 
 /** What people call an object: a project goes by its name, not by its id. */
 function nameOf(kind: ChangeKind, key: string, doc: Readonly<Record<string, unknown>>): string {
@@ -319,7 +344,7 @@ interface ChangeSetFilter {
 type ChangeQueries = ReturnType<typeof changeQueries>
 
 /** The statements of change-sets, prepared once. */
-function changeQueries(db: Database) {
+function changeQueries(db: Database, renames: Renames) {
   const newest = db.prepare<[], number | null>('SELECT max(id) FROM change_sets').pluck()
   const insertSet = db.prepare<Omit<ChangeSetRow, 'id' | 'undone_by'>>(
     'INSERT INTO change_sets (at, actor, actor_id, origin, why, summary, undoes) VALUES (@at, @actor, @actor_id, @origin, @why, @summary, @undoes)',
@@ -338,16 +363,16 @@ function changeQueries(db: Database) {
       'SELECT project FROM change_set_projects WHERE change_set = ? ORDER BY project',
     )
     .pluck()
-  const documentAt = db
-    .prepare<[string, string, number], string | null>(
-      'SELECT after FROM changes WHERE kind = ? AND key = ? AND change_set <= ? ORDER BY change_set DESC, seq DESC LIMIT 1',
-    )
-    .pluck()
-  const firstBefore = db
-    .prepare<[string, string, number], string | null>(
-      'SELECT before FROM changes WHERE kind = ? AND key = ? AND change_set > ? ORDER BY change_set, seq LIMIT 1',
-    )
-    .pluck()
+  const since = db.prepare<
+    { kind: string; lineage: string; at: number },
+    { changeSet: number; text: string }
+  >(
+    `SELECT c.change_set AS changeSet, c.after AS text FROM json_each(@lineage) n
+       CROSS JOIN changes c CROSS JOIN change_sets s
+     WHERE c.kind = @kind AND c.key = n.value ->> 'name' AND c.change_set >= n.value ->> 'from'
+       AND c.change_set < n.value ->> 'until' AND s.id = c.change_set AND s.at >= @at AND c.after IS NOT NULL
+     ORDER BY c.change_set DESC LIMIT 100`,
+  )
   const lastDeleted = db
     .prepare<[string, string], string | null>(
       "SELECT before FROM changes WHERE kind = ? AND key = ? AND action = 'delete' ORDER BY change_set DESC, seq DESC LIMIT 1",
@@ -357,11 +382,14 @@ function changeQueries(db: Database) {
     'SELECT kind, key, max(name) AS name FROM changes WHERE change_set > ? GROUP BY kind, key',
   )
   const markUndone = db.prepare<[number, number]>('UPDATE change_sets SET undone_by = ? WHERE id = ?')
-  const list = db.prepare<ChangeSetFilter, ChangeSetRow>(
+  const list = db.prepare<Omit<ChangeSetFilter, 'key'> & { lineage: string | null }, ChangeSetRow>(
     `SELECT * FROM change_sets s
      WHERE (@before IS NULL OR s.id < @before)
        AND (@project IS NULL OR EXISTS (SELECT 1 FROM change_set_projects p WHERE p.project = @project AND p.change_set = s.id))
-       AND (@kind IS NULL OR EXISTS (SELECT 1 FROM changes c WHERE c.change_set = s.id AND c.kind = @kind AND (@key IS NULL OR c.key = @key)))
+       AND (@kind IS NULL OR (@lineage IS NULL AND EXISTS (SELECT 1 FROM changes c WHERE c.change_set = s.id AND c.kind = @kind))
+         OR EXISTS (SELECT 1 FROM json_each(@lineage) n CROSS JOIN changes c
+           WHERE c.kind = @kind AND c.key = n.value ->> 'name' AND c.change_set = s.id
+             AND c.change_set >= n.value ->> 'from' AND c.change_set < n.value ->> 'until'))
      ORDER BY s.id DESC LIMIT @limit`,
   )
   return {
@@ -378,17 +406,21 @@ function changeQueries(db: Database) {
      * An object's document as of a change-set: null when it was not there, undefined when nothing
      * is recorded of it.
      */
-    documentAt: (kind: string, key: string, changeSet: number): string | null | undefined => {
-      const recorded = documentAt.get(kind, key, changeSet)
-      // With no change up to then, it was what the first change after it found.
-      return recorded === undefined ? firstBefore.get(kind, key, changeSet) : recorded
-    },
+    documentAt: (kind: string, key: string, changeSet: number): string | null | undefined =>
+      renames.recorded(kind, key, changeSet)?.text,
+    /** What an object was since a time, the newest first, the last 100. */
+    since: (kind: string, key: string, at: number) =>
+      since.all({ kind, lineage: JSON.stringify(renames.lineage(kind, key)), at }),
     /** The document of an object when it was last deleted. */
     lastDeleted: (kind: string, key: string) => lastDeleted.get(kind, key) ?? undefined,
     /** Objects that were changed after a change-set. */
     changedSince: (id: number) => changedSince.all(id),
     markUndone: (id: number, by: number) => markUndone.run(by, id),
-    list: (filter: ChangeSetFilter) => list.all(filter),
+    renamesIn: (id: number) => renames.of(id),
+    list: ({ key, ...filter }: ChangeSetFilter) => {
+      const lineage = filter.kind !== null && key !== null ? renames.lineage(filter.kind, key) : null
+      return list.all({ ...filter, lineage: lineage && JSON.stringify(lineage) })
+    },
   }
 }
 
@@ -402,6 +434,7 @@ function presentSet(
   most = Number.POSITIVE_INFINITY,
 ): ChangeSet {
   const changes = queries.changes(row.id)
+  const renames = queries.renamesIn(row.id)
   return {
     id: row.id,
     at: new Date(row.at).toISOString(),
@@ -417,7 +450,15 @@ function presentSet(
     changes: changes.slice(0, most).map((change) => {
       const kind = change.kind as ChangeKind
       const open = (sealed: string | null) => (sealed === null ? null : kinds[kind].open(sealed))
-      const planned = plannedChange(kind, change.key, open(change.before), open(change.after), kinds[kind])
+      const was = renames.find((one) => one.kind === kind && one.to === change.key)?.from
+      const planned = plannedChange(
+        kind,
+        change.key,
+        open(change.before),
+        open(change.after),
+        kinds[kind],
+        was,
+      )
       return { ...planned, name: change.name }
     }),
   }
@@ -438,15 +479,32 @@ function stageRollback(
   queries: ChangeQueries,
   open: (kind: ChangeKind, sealed: string) => Doc,
   isMeant: (kind: ChangeKind, key: string) => boolean,
+  renames: Renames,
 ): void {
-  const due = queries.changedSince(changeSet).filter(({ kind, key }) => isMeant(kind as ChangeKind, key))
+  const since = renames.since(changeSet)
+  const now = (kind: string, key: string) => nameSince(since, kind, key)
+  const meant = (kind: string, key: string) => isMeant(kind as ChangeKind, now(kind, key))
+  const due = queries.changedSince(changeSet).filter(({ kind, key }) => meant(kind, key))
+  // Names first, the newest before those it came of. What keeps its name is said by it in what else goes back.
+  const kept: Rename[] = []
+  for (const one of since.toReversed()) {
+    const { kind, from, to } = one
+    if (meant(kind, to) && edit.has(kind, to)) edit.rename(kind, to, from)
+    else kept.unshift(one)
+  }
   const order = (kind: string) => changeKinds.indexOf(kind as ChangeKind)
+  const keys = new Map<string, { kind: ChangeKind; key: string }>()
   for (const row of due.sort((a, b) => order(a.kind) - order(b.kind))) {
     const kind = row.kind as ChangeKind
-    const then = queries.documentAt(kind, row.key, changeSet)
-    if (then === null || then === undefined) edit.remove(kind, row.key)
-    else if (edit.has(kind, row.key)) edit.put(kind, row.key, { prevent_destroy: false, ...open(kind, then) })
-    else edit.revive(kind, row.key, then)
+    const key = edit.nameOf(kind, now(kind, row.key))
+    keys.set(`${kind}:${key}`, { kind, key })
+  }
+  for (const { kind, key } of keys.values()) {
+    const then = renames.recordedThen(kind, key, changeSet)?.text
+    const doc = then && renamedBy(kind, open(kind, then), kept)
+    if (!doc) edit.remove(kind, key)
+    else if (edit.has(kind, key)) edit.put(kind, key, { ...UNMARKED, ...doc })
+    else edit.revive(kind, key, then)
   }
 }
 
@@ -459,23 +517,44 @@ function stageRollback(
  * @throws SvcError conflict when the object is no longer there, or is there again; fields changed
  *   since are collected by the edit.
  */
-function stageUndo(edit: Edit, changeSet: number, changes: readonly ChangeRow[], kinds: Kinds): void {
+function stageUndo(
+  edit: Edit,
+  changeSet: number,
+  changes: readonly ChangeRow[],
+  kinds: Kinds,
+  renames: Renames,
+): void {
+  const since = renames.since(changeSet)
+  for (const { kind, from, to } of renames.of(changeSet).toReversed()) {
+    const again = since.find((one) => one.kind === kind && one.from === to)
+    const label = `${kindWord(kind)} ${to}`
+    if (again)
+      fail('conflict', `${label} was renamed to ${again.to} since change-set ${changeSet}; undo that first`)
+    if (!edit.has(kind, to))
+      fail('conflict', `${label} was deleted since change-set ${changeSet}; undo that first`)
+    edit.rename(kind, to, from)
+  }
   for (const change of [...changes].reverse()) {
     const kind = change.kind as ChangeKind
     const label = `${kindWord(kind)} ${change.name}`
-    const now = edit.get(kind, change.key)
+    const key = edit.nameOf(kind, nameSince(since, kind, change.key))
+    const now = edit.get(kind, key)
     if (change.before === null) {
-      undoCreate(edit, change, now, label, kinds[kind])
+      undoCreate(edit, { ...change, key }, now, label, kinds[kind])
     } else if (change.after === null) {
       if (now) fail('conflict', `${label} was made again since change-set ${changeSet}; delete it first`)
-      edit.revive(kind, change.key, change.before)
+      edit.revive(kind, key, change.before)
     } else {
       if (!now) fail('conflict', `${label} was deleted since change-set ${changeSet}; undo that first`)
-      const was = kinds[kind].open(change.before)
-      edit.put(kind, change.key, { prevent_destroy: false, ...was }, changeSet)
+      const was = renamedBy(kind, kinds[kind].open(change.before), since)
+      edit.put(kind, key, { ...UNMARKED, ...was }, changeSet)
     }
   }
 }
+
+/** The name of now of what had a name at the beginning of these. */
+const nameSince = (since: readonly Rename[], kind: string, name: string): string =>
+  since.reduce((now, one) => (one.kind === kind && one.from === now ? one.to : now), name)
 
 function undoCreate(
   edit: Edit,

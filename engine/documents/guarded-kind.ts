@@ -1,6 +1,6 @@
 /**
- * A kind of part whose documents may say `prevent_destroy`: it is kept beside the rows of the kind, which
- * know nothing of it, and is a field of the document like any other to plans, merges and undo.
+ * A kind of part whose documents may say `prevent_destroy` and `sync`: these are kept beside the rows of the kind, which
+ * know nothing of them, and are fields of the document like any other to plans, merges and undo.
  */
 import { fail } from '../errors.ts'
 import type { Database } from '../log/store/handle.ts'
@@ -14,42 +14,41 @@ import {
   kindWord,
   type Stored,
   type Stroke,
+  type SyncMode,
+  syncModes,
 } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
+import { renamedBy } from '../model/renames.ts'
 import { maskAddresses } from '../net/address-secrets.ts'
 import { isSealed, type VariableUse } from '../net/secrets.ts'
+import { renamesOf } from './renames.ts'
 
 export class GuardedKind<D extends Doc> implements DeclaredKind<D> {
   readonly kind: ChangeKind
-  private readonly select
-  private readonly selectAll
-  private readonly insert
-  private readonly erase
+  private readonly marks
 
   constructor(
     db: Database,
     private readonly inner: DeclaredKind<D>,
   ) {
     this.kind = inner.kind
-    this.select = db
-      .prepare<[string, string], number>('SELECT 1 FROM guarded_parts WHERE kind = ? AND name = ?')
-      .pluck()
-    this.selectAll = db.prepare<[string], string>('SELECT name FROM guarded_parts WHERE kind = ?').pluck()
-    this.insert = db.prepare<[string, string]>(
-      'INSERT OR IGNORE INTO guarded_parts (kind, name) VALUES (?, ?)',
-    )
-    this.erase = db.prepare<[string, string]>('DELETE FROM guarded_parts WHERE kind = ? AND name = ?')
+    this.marks = partMarks(db, inner.kind)
   }
 
   find(key: string): Stored<D> | undefined {
     const stored = this.inner.find(key)
-    return stored && this.select.get(this.kind, key) ? asGuarded(stored) : stored
+    const marks = stored && this.marks.of(key)
+    return marks ? marked(stored, marks) : stored
   }
 
   list(): Stored<D>[] {
-    const guarded = new Set(this.selectAll.all(this.kind))
+    const marks = this.marks.all()
     const all = this.inner.list()
-    return guarded.size ? all.map((stored) => (guarded.has(stored.key) ? asGuarded(stored) : stored)) : all
+    if (marks.size === 0) return all
+    return all.map((stored) => {
+      const own = marks.get(stored.key)
+      return own ? marked(stored, own) : stored
+    })
   }
 
   open(sealed: string): D {
@@ -66,7 +65,14 @@ export class GuardedKind<D extends Doc> implements DeclaredKind<D> {
 
   remove(stored: Stored, stroke: Stroke): void {
     this.inner.remove(stored, stroke)
-    this.erase.run(this.kind, stored.key)
+    this.marks.put(stored.key, {})
+  }
+
+  rename(from: string, to: string): void {
+    this.inner.rename?.(from, to)
+    const marks = this.marks.of(from)
+    this.marks.put(from, {})
+    if (marks) this.marks.put(to, marks)
   }
 
   mask(doc: Doc): Doc {
@@ -90,9 +96,53 @@ export class GuardedKind<D extends Doc> implements DeclaredKind<D> {
   }
 
   private note(key: string, doc: Doc, sealed: string): string {
-    const isGuarded = doc.prevent_destroy === true
-    ;(isGuarded ? this.insert : this.erase).run(this.kind, key)
-    return isGuarded ? withGuard(sealed) : sealed
+    const marks = marksIn(doc)
+    this.marks.put(key, marks)
+    return Object.keys(marks).length ? withMarks(sealed, marks) : sealed
+  }
+}
+
+/** What any part may say beside its own fields. */
+type Marks = Pick<DocumentOf<'trigger'>, 'prevent_destroy' | 'sync'>
+
+function marksIn({ prevent_destroy: guard, sync }: Doc): Marks {
+  const mode = syncModes.find((one) => one === sync)
+  return { ...(guard === true ? { prevent_destroy: true } : {}), ...(mode ? { sync: mode } : {}) }
+}
+
+/** The marks of the parts of a kind, as rows. */
+function partMarks(db: Database, kind: ChangeKind) {
+  const isGuarded = db
+    .prepare<[string, string], number>('SELECT 1 FROM guarded_parts WHERE kind = ? AND name = ?')
+    .pluck()
+  const modeOf = db
+    .prepare<[string, string], SyncMode>('SELECT mode FROM part_syncs WHERE kind = ? AND name = ?')
+    .pluck()
+  const guarded = db.prepare<[string], string>('SELECT name FROM guarded_parts WHERE kind = ?').pluck()
+  const modes = db.prepare<[string], { name: string; mode: SyncMode }>(
+    'SELECT name, mode FROM part_syncs WHERE kind = ?',
+  )
+  const guard = db.prepare('INSERT OR IGNORE INTO guarded_parts (kind, name) VALUES (?, ?)')
+  const unguard = db.prepare('DELETE FROM guarded_parts WHERE kind = ? AND name = ?')
+  const setMode = db.prepare('INSERT OR REPLACE INTO part_syncs (kind, name, mode) VALUES (?, ?, ?)')
+  const dropMode = db.prepare('DELETE FROM part_syncs WHERE kind = ? AND name = ?')
+  return {
+    of: (name: string): Marks | undefined => {
+      const [hasGuard, sync] = [isGuarded.get(kind, name), modeOf.get(kind, name)]
+      return hasGuard || sync
+        ? { ...(hasGuard ? { prevent_destroy: true } : {}), ...(sync ? { sync } : {}) }
+        : undefined
+    },
+    all: (): Map<string, Marks> => {
+      const found = new Map<string, Marks>(guarded.all(kind).map((name) => [name, { prevent_destroy: true }]))
+      for (const { name, mode } of modes.all(kind)) found.set(name, { ...found.get(name), sync: mode })
+      return found
+    },
+    put: (name: string, { prevent_destroy: hasGuard, sync }: Marks): void => {
+      ;(hasGuard ? guard : unguard).run(kind, name)
+      if (sync) setMode.run(kind, name, sync)
+      else dropMode.run(kind, name)
+    },
   }
 }
 
@@ -106,17 +156,17 @@ export function refuseGuarded(edit: Edit): void {
 export const guardSentence = (kind: ChangeKind, name: string): string =>
   `${kindWord(kind)} ${name} would be deleted, and it has prevent_destroy; take that away first, by an import of its own`
 
-const asGuarded = <D extends Doc>(stored: Stored<D>): Stored<D> => ({
+const marked = <D extends Doc>(stored: Stored<D>, marks: Marks): Stored<D> => ({
   ...stored,
-  doc: { ...stored.doc, prevent_destroy: true },
-  sealed: withGuard(stored.sealed),
+  doc: { ...stored.doc, ...marks },
+  sealed: withMarks(stored.sealed, marks),
 })
 
-const withGuard = (sealed: string): string =>
-  JSON.stringify({ ...(JSON.parse(sealed) as Doc), prevent_destroy: true })
+const withMarks = (sealed: string, marks: Marks): string =>
+  JSON.stringify({ ...(JSON.parse(sealed) as Doc), ...marks })
 
 function bare(doc: Doc): Doc {
-  const { prevent_destroy: _guard, ...rest } = doc
+  const { prevent_destroy: _guard, sync: _sync, ...rest } = doc
   return rest
 }
 
@@ -133,11 +183,6 @@ const TABLES = {
   skill: 'skills',
 } as const
 
-interface Recorded {
-  change_set: number
-  text: string | null
-}
-
 /** @returns the document of an object as of a change-set; undefined: it was not there */
 export type DocumentAt = <K extends ChangeKind>(
   kind: K,
@@ -147,25 +192,17 @@ export type DocumentAt = <K extends ChangeKind>(
 
 /** The rule of `ChangeSets.documentAt`, on a connection that only reads. */
 export function maskedDocuments(db: Database): DocumentAt {
-  const upTo = db.prepare<[string, string, number], Recorded>(
-    `SELECT change_set, after AS text FROM changes WHERE kind = ? AND key = ? AND change_set <= ?
-     ORDER BY change_set DESC, seq DESC LIMIT 1`,
-  )
-  const after = db.prepare<[string, string, number], Recorded>(
-    `SELECT change_set, before AS text FROM changes WHERE kind = ? AND key = ? AND change_set > ?
-     ORDER BY change_set, seq LIMIT 1`,
-  )
+  const renames = renamesOf(db)
   const parsed = new Map<string, Doc | undefined>()
   return <K extends ChangeKind>(kind: K, key: string, changeSet: number) => {
-    const found = upTo.get(kind, key, changeSet)
-    // With no change up to then, it was what the first change after it found.
-    const next = found ? undefined : after.get(kind, key, changeSet)
-    const recorded = found ?? next
-    const version = found ? `=${found.change_set}` : next ? `<${next.change_set}` : 'now'
-    const id = `${kind}:${key}${version}`
+    const found = renames.recorded(kind, key, changeSet)
+    const since = renames.since(changeSet)
+    const version = found ? `${found.isBefore ? '<' : '='}${found.changeSet}` : 'now'
+    const id = `${kind}:${key}${version}+${since.length}`
     if (!parsed.has(id)) {
-      const text = recorded ? recorded.text : unrecorded(db, kind, key)
-      parsed.set(id, text === null ? undefined : shown(kind, text))
+      const text = found ? found.text : unrecorded(db, kind, key)
+      const doc = text === null ? undefined : shown(kind, text)
+      parsed.set(id, doc && (found ? renamedBy(kind, doc, since) : doc))
     }
     const doc = parsed.get(id)
     return doc && documentOf(kind, doc)

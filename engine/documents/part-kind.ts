@@ -4,7 +4,8 @@
  * undoing the delete brings the same one back.
  */
 import type { Kind } from '../../machines/index.ts'
-import { advance, firstSnapshot, recordCreated } from '../log/lifecycle.ts'
+import { fail } from '../errors.ts'
+import { advance, firstSnapshot, recordCreated, renameInHistory } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { DeclaredKind, Doc, Stored, Stroke } from '../model/documents.ts'
 import { maskFields, maskNamed, openFields, type SecretNames, sealFields } from '../net/secret-fields.ts'
@@ -82,6 +83,25 @@ export class PartKind implements DeclaredKind {
       Object.entries(JSON.parse(row.spec) as Sealed).filter(([name]) => !secrets.includes(name)),
     )
     this.queries.update(row.id, JSON.stringify(this.mask(bare)), stroke.changeSet, stroke.at)
+  }
+
+  rename(from: string, to: string): void {
+    const { db, kind, secretNames, secrets } = this.parts
+    const row = this.queries.byName(from)!
+    // Secrets are bound to the name.
+    const { open, unreadable } = openFields(
+      JSON.parse(row.spec) as Doc,
+      secretNames,
+      this.place(from),
+      secrets,
+    )
+    const [field] = unreadable
+    if (field)
+      fail('invalid', `${field} of ${from} cannot be read here; enter it again before it is renamed`, {
+        field,
+      })
+    this.queries.rename(row.id, to, JSON.stringify(this.seal(to, open)))
+    renameInHistory(db, kind, from, to)
   }
 
   mask(doc: Doc): Doc {
@@ -214,6 +234,7 @@ function partQueries(db: Database, table: PartTable) {
   const insert = db.prepare(
     `INSERT INTO ${table} (name, spec, snapshot, change_set, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)`,
   )
+  const rename = db.prepare(`UPDATE ${table} SET name = ?, spec = ? WHERE id = ?`)
   const update = db.prepare(`UPDATE ${table} SET spec = ?, change_set = ?, updated_at = ? WHERE id = ?`)
   return {
     all: () => all.all(),
@@ -221,6 +242,7 @@ function partQueries(db: Database, table: PartTable) {
     byId: (id: number) => byId.get(id),
     insert: ({ name, spec, snapshot, changeSet, at }: PartWrite) =>
       Number(insert.run(name, spec, snapshot, changeSet, at, at).lastInsertRowid),
+    rename: (id: number, name: string, spec: string) => rename.run(name, spec, id),
     update: (id: number, spec: string, changeSet: number, at: number) => update.run(spec, changeSet, at, id),
   }
 }

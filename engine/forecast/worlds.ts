@@ -70,7 +70,7 @@ function worldOf({ sources, triggers, projects, ids }: Documents): World {
     ),
     triggers: new Map(
       [...triggers].map(([name, doc]) => {
-        const { paused = false, prevent_destroy: _guard, ...spec } = doc
+        const { paused = false, prevent_destroy: _guard, sync: _sync, ...spec } = doc
         return [name, { spec: { ...spec }, paused }]
       }),
     ),

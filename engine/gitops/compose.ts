@@ -4,6 +4,7 @@
  * each value was written.
  */
 import type { Catalog } from '../../schemas/types.ts'
+import { MOVED_KEY, moveFaults, movesOf } from '../declared/catalog-text/moved.ts'
 import { identityOf, SECTIONS, type Section, titleOf } from '../declared/catalog-text/render.ts'
 import { rootBreaches, shapeOf } from '../declared/catalog-text/shape.ts'
 import { type Path, pathText } from '../declared/catalog-text/tree.ts'
@@ -109,7 +110,7 @@ const KINDS: Readonly<Record<string, Section>> = {
 }
 
 /** Keys of a file of one part that are no field of it. */
-const BESIDE = ['kind', 'catalog', 'environment', 'tests', 'lint', 'include', 'values']
+const BESIDE = ['kind', 'catalog', 'environment', 'tests', 'lint', 'include', 'values', MOVED_KEY]
 
 /** Keys of a file that an instance does not read. */
 const MANY = ['kind', 'include', 'environment', 'values']
@@ -117,6 +118,12 @@ const MANY = ['kind', 'include', 'environment', 'values']
 interface Owner {
   name: string
   isNamed: boolean
+}
+
+/** A line of what moved. */
+interface Moved {
+  owner: Owner
+  line: Value
 }
 
 interface Part {
@@ -150,6 +157,7 @@ class Composition {
   private readonly folders = new Map<string, Owner>()
   private readonly parts: Part[] = []
   private readonly known = new Map<string, Part>()
+  private readonly moved: Moved[] = []
   private isPlain = true
   private readonly beside = { tests: [] as Beside[], lint: [] as Beside[], rules: [] as Beside[] }
 
@@ -296,11 +304,20 @@ class Composition {
     const owner = this.ownerOf(file)
     const values = fieldOf(file.value, 'values')
     if (values) this.values.declare(values)
+    this.moves(file, owner)
     for (const [section, entry] of this.entriesOf(file)) {
       const identity = entry.kind === 'map' ? identityIn(section, entry) : null
       if (entry.kind !== 'map') this.told.problems.push(problemAt(entry.spot, 'must be a map of fields'))
       else this.add({ section, entry, owner, identity, files: [file.of.path] })
     }
+  }
+
+  /** What a file says that moved holds for the whole of its owner. */
+  private moves({ value }: File, owner: Owner): void {
+    const list = fieldOf(value, MOVED_KEY)
+    if (list?.kind === 'list') for (const line of list.items) this.moved.push({ owner, line })
+    else if (list && plain(list) !== null)
+      this.told.problems.push(problemAt(list.spot, 'must be a list of entries', [MOVED_KEY]))
   }
 
   private add(part: Part): void {
@@ -326,6 +343,7 @@ class Composition {
     const owner = this.ownerOf(file)
     const values = fieldOf(file.value, 'values')
     if (values) this.values.setAll(values)
+    this.moves(file, owner)
     for (const [section, patch] of this.entriesOf(file)) {
       if (patch.kind !== 'map') {
         this.told.problems.push(problemAt(patch.spot, 'must be a map of fields'))
@@ -424,20 +442,25 @@ class Composition {
     const owners = [...this.owners.values()]
     const used = owners.filter((owner) => owner.isNamed || this.parts.some((part) => part.owner === owner))
     const ordered = used.flatMap((owner) => this.parts.filter((part) => part.owner === owner))
+    const moved = used.flatMap((owner) => this.moved.filter((line) => line.owner === owner))
     const spot: Spot = { of: this.texts[0] ?? { path: '', text: '' }, start: 0, end: 0 }
-    const document = mapAt(spot, sectionsOf(spot, ordered))
+    const document = mapAt(spot, [...sectionsOf(spot, ordered), ...movedOf(spot, moved)])
     const locate = (path: Path, isKey = false) => placeOf(spotAt(document, path, isKey))
     const said = plain(document) as Record<string, unknown>
     const shape = shapeOf(said, () => 1)
     for (const { path, message, isKey } of shape.breaches)
       this.told.problems.push({ ...locate(path, isKey), path: pathText(path), message })
+    for (const { path, message } of moveFaults(movesOf(shape.moved).moves, shape.catalog))
+      this.told.problems.push({ ...locate(path), path: pathText(path), message })
     const problems = inOrder(this.told.problems).slice(0, PROBLEMS_TOLD)
     const isWhole = problems.length === 0
     const owned = !isWhole
       ? []
       : used.map((owner): OwnedCatalog => {
           const own = ordered.filter((part) => part.owner === owner)
-          const body = plain(mapAt(spot, sectionsOf(spot, own))) as object
+          const lines = moved.filter((line) => line.owner === owner)
+          const all = [...sectionsOf(spot, own), ...movedOf(spot, lines)]
+          const body = plain(mapAt(spot, all)) as object
           const name = owner.isNamed ? { catalog: owner.name } : {}
           return { ...owner, text: JSON.stringify({ ...name, ...body }) }
         })
@@ -497,6 +520,22 @@ function sectionsOf(spot: Spot, parts: readonly Part[]): [string, { key: Spot; v
     return entries.length ? [[section, { key: at, value: listAt(at, entries) }]] : []
   })
 }
+
+const movedOf = (spot: Spot, moved: readonly Moved[]): [string, { key: Spot; value: Value }][] =>
+  moved.length
+    ? [
+        [
+          MOVED_KEY,
+          {
+            key: spot,
+            value: listAt(
+              spot,
+              moved.map(({ line }) => line),
+            ),
+          },
+        ],
+      ]
+    : []
 
 function inOrder(problems: FileProblem[]): FileProblem[] {
   return problems.toSorted(

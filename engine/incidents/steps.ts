@@ -481,3 +481,11 @@ function inText(raw: string | undefined, field: string): unknown {
     return undefined
   }
 }
+
+/** Incidents go along with their trigger when it gets another name. */
+export function renameInIncidents(db: Database, to: string): void {
+  db.prepare(
+    `UPDATE incidents SET trigger_name = @to
+     WHERE trigger_id = (SELECT id FROM triggers WHERE name = @to AND state <> 'deleted')`,
+  ).run({ to })
+}

@@ -31,6 +31,14 @@ export function recordCreated(db: Database, kind: Kind, name: string, by: Caller
   lifecycleQueries(db).append({ at, kind, object: name, from: null, event: 'create', to, actor: actorOf(by) })
 }
 
+/** The history of an object goes along when it gets another name: from when it was made on. */
+export function renameInHistory(db: Database, kind: Kind, from: string, to: string): void {
+  db.prepare(
+    `UPDATE history SET object = @to WHERE kind = @kind AND object = @from
+       AND id >= (SELECT coalesce(max(id), 0) FROM history WHERE kind = @kind AND object = @from AND event = 'create')`,
+  ).run({ kind, from, to })
+}
+
 /**
  * Moves one object by an event; call inside a transaction.
  * @param at epoch ms.

@@ -19,6 +19,7 @@ import type { Caller } from '../calls.ts'
 import { fail } from '../errors.ts'
 import type { VariableUse } from '../net/secrets.ts'
 import { equal, escapeKey, isObject, keysOf, merge, valueAt } from './merge.ts'
+import { type Rename, referring, renamedBy, renamedIn } from './renames.ts'
 
 export { equal } from './merge.ts'
 
@@ -37,6 +38,8 @@ export interface Stored<D extends Doc = Doc> {
   updatedAt: number
   /** Fields whose secret is stored but cannot be read with this key file. */
   unreadable: readonly string[]
+  /** The name it is stored by, where this edit gives it another. */
+  was?: string
 }
 
 /** The same of one kind. */
@@ -64,6 +67,11 @@ export interface DeclaredKind<D extends Doc = Doc> {
   /** @returns the new document, sealed. */
   update(stored: Stored, doc: Doc, stroke: Stroke): string
   remove(stored: Stored, stroke: Stroke): void
+  /**
+   * Stores an object by another name; its history goes along. Projects leave it out: their name is a field.
+   * @throws SvcError invalid for a secret that cannot be read here
+   */
+  rename?(from: string, to: string): void
   /** The document as it may leave the engine. */
   mask(doc: Doc): Doc
   /**
@@ -145,7 +153,15 @@ export interface ProjectDoc {
 interface Guarded {
   /** It is not deleted. */
   prevent_destroy?: boolean
+  /** What becomes of an edit by hand where a repository is followed. */
+  sync?: SyncMode
 }
+
+export const syncModes = ['enforce', 'warn', 'adopt'] as const
+export type SyncMode = (typeof syncModes)[number]
+
+/** How a document says that it has none of what any part may say, and does not only keep silent. */
+export const UNMARKED = { prevent_destroy: false, sync: null } as const
 
 interface Documents {
   source: SourceSpec & Guarded
@@ -221,6 +237,7 @@ export class Edit {
   readonly conflicts: MergeConflict[] = []
   /** Whether the edit itself says what each paused project stopped: then no note is handed on. */
   saysNotes = false
+  private readonly renames: Rename[] = []
 
   constructor(
     private readonly kinds: Kinds,
@@ -268,18 +285,66 @@ export class Edit {
    */
   put(kind: ChangeKind, key: string, doc: Doc, base?: number): void {
     const stored = this.stored(kind, key)
-    const { prevent_destroy: guard, ...rest } = doc
-    const given = guard === false ? rest : doc
+    const { prevent_destroy: guard, sync, ...rest } = doc
+    const given: Doc = {
+      ...rest,
+      ...(guard === undefined || guard === false ? {} : { prevent_destroy: guard }),
+      ...(sync === undefined || sync === null ? {} : { sync }),
+    }
     const merged =
       base === undefined || !stored || stored.changeSet <= base
         ? given
         : this.rebase(kind, stored, given, base)
-    // Who says nothing of a part's guard does not take it away: few know the field. False does.
+    // Who says nothing of a part's guard and its sync does not take them away: few know the fields. False and null do.
     const now: Doc | undefined = this.get(kind, key)
-    const isKept = guard === undefined && now?.prevent_destroy === true
+    const marks = {
+      ...(guard === undefined && now?.prevent_destroy === true ? { prevent_destroy: true } : {}),
+      ...(sync === undefined && now?.sync !== undefined ? { sync: now.sync } : {}),
+    }
     // What this edit brings back, and then changes, is still brought back.
     const revive = this.staged.get(kind)!.get(key)?.revive ?? null
-    this.stage({ kind, key, stored, doc: isKept ? { ...merged, prevent_destroy: true } : merged, revive })
+    this.stage({ kind, key, stored, doc: { ...merged, ...marks }, revive })
+  }
+
+  /**
+   * Gives a part another name, and all that refers to it the new one. It comes before what else is staged of the part.
+   * @throws SvcError not_found; conflict when the name is taken
+   */
+  rename(kind: PartKind, from: string, to: string): void {
+    const loaded = this.load(kind)
+    const stored = loaded.get(from)
+    if (!stored || !this.has(kind, from)) fail('not_found', `no ${kindWord(kind)} is named ${from}`)
+    if (from === to) return
+    if (this.has(kind, to))
+      fail('conflict', `${kindWord(kind)} ${from} cannot be called ${to}: that name is taken`, {
+        field: 'to',
+      })
+    const doc = this.require(kind, from)
+    const { was = from, ...same } = stored
+    this.staged.get(kind)!.delete(from)
+    loaded.delete(from)
+    loaded.set(to, { ...same, key: to, name: to, ...(was === to ? {} : { was }) })
+    this.put(kind, to, doc)
+    const rename = { kind, from, to }
+    this.renames.push(rename)
+    const readsFindings = (trigger: Doc) =>
+      (trigger.sources as string[]).some((name) => this.get('source', name)?.connector === 'finding')
+    for (const of of referring[kind])
+      for (const [key, refers] of this.all(of)) {
+        const next = renamedIn(of, refers, rename, readsFindings)
+        if (next !== refers) this.put(of, key, next)
+      }
+  }
+
+  /** As stored before this edit, in the names that it gives. */
+  storedNow(kind: ChangeKind, key: string): Doc | undefined {
+    const stored = this.stored(kind, key)
+    return stored && renamedBy(kind, stored.doc, this.renames)
+  }
+
+  /** The name of now of a part that this edit gave another name; else its own. */
+  nameOf(kind: ChangeKind, name: string): string {
+    return this.renames.reduce((now, one) => (one.kind === kind && one.from === now ? one.to : now), name)
   }
 
   /** Stages a deletion; nothing happens when it is not there. */
@@ -313,12 +378,14 @@ export class Edit {
   }
 
   private rebase(kind: ChangeKind, stored: Stored, mine: Doc, base: number): Doc {
-    const then = this.baseOf(kind, stored.key, base)
+    const recorded = this.baseOf(kind, stored.was ?? stored.key, base)
+    const then = recorded && renamedBy(kind, recorded, this.renames)
     // Without a record of then, everything of theirs that differs would be lost: let mine conflict.
     const kindOf = this.kinds[kind]
     const isSet = (path: string) => kindOf.isSet?.(path) ?? false
-    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, stored.doc, { isSet })
-    const shown = { base: kindOf.mask(then ?? {}), mine: kindOf.mask(mine), theirs: kindOf.mask(stored.doc) }
+    const now = this.storedNow(kind, stored.key) ?? stored.doc
+    const { merged, conflicts } = merge<Doc>(then ?? {}, mine, now, { isSet })
+    const shown = { base: kindOf.mask(then ?? {}), mine: kindOf.mask(mine), theirs: kindOf.mask(now) }
     for (const { path } of conflicts)
       this.conflicts.push({
         kind,

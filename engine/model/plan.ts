@@ -14,7 +14,9 @@ import {
 export function planOf(staged: readonly Staged[], kinds: Kinds): ChangePlan {
   const changes = staged
     .filter(({ stored, doc }) => stored !== undefined || doc !== null)
-    .map(({ kind, key, stored, doc }) => plannedChange(kind, key, stored?.doc ?? null, doc, kinds[kind]))
+    .map(({ kind, key, stored, doc }) =>
+      plannedChange(kind, key, stored?.doc ?? null, doc, kinds[kind], stored?.was),
+    )
   const count = (action: PlannedChange['action']) => changes.filter((c) => c.action === action).length
   return {
     changes,
@@ -25,23 +27,28 @@ export function planOf(staged: readonly Staged[], kinds: Kinds): ChangePlan {
   }
 }
 
-/** One object's change with its fields, secrets masked. Null: it was not there, or is no longer. */
+/**
+ * One object's change with its fields, secrets masked. Null: it was not there, or is no longer.
+ * @param was its name before, where it gets another
+ */
 export function plannedChange(
   kind: ChangeKind,
   key: string,
   before: Doc | null,
   after: Doc | null,
   adapter: DeclaredKind,
+  was?: string,
 ): PlannedChange {
   const named = after ?? before ?? {}
   const variables = (after && adapter.variables?.(after)) || []
   return {
-    action: actionOf(before, after),
+    action: after && was !== undefined ? 'update' : actionOf(before, after),
     kind,
     key,
     name: kind === 'project' ? String(named.name) : key,
     fields: maskedDifferences(before, after, adapter),
     ...(variables.length ? { variables } : {}),
+    ...(was === undefined ? {} : { renamed_from: was }),
   }
 }
 
@@ -108,6 +115,7 @@ function sentence({ kind, key, stored, doc }: Staged): string {
   const label = `${kindWord(kind)} ${kind === 'project' ? String((doc ?? stored!.doc).name) : key}`
   if (!stored) return `${label} created`
   if (!doc) return `${label} deleted`
+  if (stored.was !== undefined) return `${label} renamed from ${stored.was}`
   const names = new Set(differences(stored.doc, doc).map((field) => field.path.split('/')[1] ?? ''))
   if (names.has('paused')) return `${label} ${doc.paused ? 'paused' : 'resumed'}`
   const words = [...new Set([...names].flatMap((name) => FIELD_WORDS[name] ?? [name]))]

@@ -57,6 +57,19 @@ export const agents = [
     run: (engine, { params, body, by }) => engine.updateAgent(params.name, body, by),
   }),
   operation({
+    id: 'renameAgent',
+    route: 'POST /api/agents/builtin/{name}/rename',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-rename.json',
+    answer: 'part-written.json',
+    recorded: true,
+    versioned: true,
+    summary: 'Give it another name; its runs, tests, wiring and handoffs go along',
+    run: (engine, { params, body: { to, why }, by }) =>
+      engine.renamePart('agent', params.name, to, { ...by, why: why ?? by.why }),
+  }),
+  operation({
     id: 'deleteAgent',
     route: 'DELETE /api/agents/builtin/{name}',
     scope: 'admin',

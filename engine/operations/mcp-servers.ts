@@ -50,6 +50,19 @@ export const mcpServers = [
     run: (engine, { params, body, by }) => engine.updateMcpServer(params.name, body, by),
   }),
   operation({
+    id: 'renameMcpServer',
+    route: 'POST /api/mcp-servers/{name}/rename',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-rename.json',
+    answer: 'part-written.json',
+    recorded: true,
+    versioned: true,
+    summary: 'Give it another name; what agents use of it goes along',
+    run: (engine, { params, body: { to, why }, by }) =>
+      engine.renamePart('mcp_server', params.name, to, { ...by, why: why ?? by.why }),
+  }),
+  operation({
     id: 'deleteMcpServer',
     route: 'DELETE /api/mcp-servers/{name}',
     scope: 'admin',

@@ -99,6 +99,19 @@ export const sources = [
     run: (engine, { params, body, by }) => engine.updateSource(params.name, body, by),
   }),
   operation({
+    id: 'renameSource',
+    route: 'POST /api/sources/{name}/rename',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-rename.json',
+    answer: 'part-written.json',
+    recorded: true,
+    versioned: true,
+    summary: 'Give it another name; its events, ingest key and triggers go along',
+    run: (engine, { params, body: { to, why }, by }) =>
+      engine.renamePart('source', params.name, to, { ...by, why: why ?? by.why }),
+  }),
+  operation({
     id: 'deleteSource',
     route: 'DELETE /api/sources/{name}',
     scope: 'admin',

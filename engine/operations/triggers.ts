@@ -52,6 +52,19 @@ export const triggers = [
     run: (engine, { params, body, by }) => engine.updateTrigger(params.name, body, by),
   }),
   operation({
+    id: 'renameTrigger',
+    route: 'POST /api/triggers/{name}/rename',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-rename.json',
+    answer: 'part-written.json',
+    recorded: true,
+    versioned: true,
+    summary: 'Give it another name; its firings, incidents, wiring and subscriptions go along',
+    run: (engine, { params, body: { to, why }, by }) =>
+      engine.renamePart('trigger', params.name, to, { ...by, why: why ?? by.why }),
+  }),
+  operation({
     id: 'deleteTrigger',
     route: 'DELETE /api/triggers/{name}',
     scope: 'admin',

@@ -13,7 +13,7 @@ import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { maskedUrl, slackChannelOf } from '../model/addresses.ts'
 import type { Audience } from '../net/fetch.ts'
 import type { Secrets } from '../net/secrets.ts'
-import { deliveryRows, moveDelivery } from './rows.ts'
+import { deliveryRows, findingRecipient, moveDelivery } from './rows.ts'
 import { newSecret } from './send-webhook.ts'
 
 interface SubscriptionRow {
@@ -169,6 +169,23 @@ export function removeSubscriptions(
   if ('trigger' in of) removeWhere(db, 'trigger_name = ?', of.trigger, at)
   else if ('project' in of) removeWhere(db, 'project = ?', of.project, at)
   else removeWhere(db, 'key_id = ?', of.key, at)
+}
+
+/** Addresses that are told of a trigger, and what is sent to an agent or of its findings, go along when it gets another name. */
+export function renameInOutbox(
+  db: Database,
+  { kind, from, to }: { kind: 'agent' | 'trigger'; from: string; to: string },
+): void {
+  if (kind === 'trigger') {
+    db.prepare('UPDATE subscriptions SET trigger_name = ? WHERE trigger_name = ?').run(to, from)
+    return
+  }
+  const move = db.prepare<[string, string, string]>(
+    'UPDATE deliveries SET recipient = ? WHERE recipient = ? AND recipient_kind = ?',
+  )
+  move.run(to, from, 'agent')
+  for (const of of ['write_back', 'slack'] as const)
+    move.run(findingRecipient(of, to), findingRecipient(of, from), of)
 }
 
 /** What waits to be sent to it is withdrawn; what is being sent ends as it ends. */

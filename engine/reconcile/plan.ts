@@ -9,6 +9,7 @@ import type {
   CatalogSyncFile,
   CatalogSyncPart,
   ChangePlan,
+  MergeConflict,
 } from '../../schemas/types.ts'
 import type { CatalogRead } from '../declared/catalog/apply.ts'
 import type { CatalogFiles } from '../declared/catalog/catalog.ts'
@@ -18,6 +19,7 @@ import type { Declared } from '../declared/declared.ts'
 import { type Composed, compose } from '../gitops/compose.ts'
 import { pathOfProblem } from '../gitops/json-path.ts'
 import type { CatalogText } from '../gitops/nodes.ts'
+import type { SyncMode } from '../model/documents.ts'
 
 /** The files of a commit. */
 export interface CommitTexts {
@@ -35,7 +37,13 @@ export interface HowApplied {
   prune: boolean
   maxDeletions?: number | undefined
   allowEmpty?: boolean | undefined
+  /** Drift of parts with `sync: warn` is written over, too. */
+  heal?: boolean | undefined
 }
+
+/** Parts of these modes keep what was changed by hand. */
+export const modesOf = ({ heal }: Pick<HowApplied, 'heal'>): ReadonlySet<SyncMode> =>
+  new Set(heal ? ['adopt'] : ['warn', 'adopt'])
 
 export interface PlanAsked extends CommitTexts, HowApplied {
   /** Names under which files of earlier commits are remembered. */
@@ -99,6 +107,7 @@ export function planCommit(
   const checked = catalog.check(
     { ...texts, prune: asked.prune, allow_empty: asked.allowEmpty, max_deletions: asked.maxDeletions },
     true,
+    modesOf(asked),
   )
   const placed = (problem: CatalogProblem): CatalogProblem => ({
     ...problem,
@@ -118,7 +127,7 @@ export function planCommit(
     // Beside a plan they are its bounds, which are of no file.
     problems: checked.problems,
     warnings,
-    ...statesOf(composed, plan),
+    ...statesOf(composed, plan, checked.kept ?? []),
     unmanaged: unmanagedBy(declared, namesIn(composed)),
     prune: asked.prune,
     refused: checked.problems.length > 0,
@@ -184,13 +193,25 @@ function brokenBy({ files, warnings }: Composed, problems: readonly CatalogProbl
 }
 
 /** Every part of the commit with its state, and the same by file. */
-function statesOf(composed: Composed, plan: ChangePlan): Pick<Outcome, 'files' | 'parts'> {
+function statesOf(
+  composed: Composed,
+  plan: ChangePlan,
+  kept: readonly MergeConflict[],
+): Pick<Outcome, 'files' | 'parts'> {
+  const byHand = new Map<string, string[]>()
+  for (const { kind, name, path } of kept) {
+    const id = `${kind}:${name}`
+    byHand.set(id, [...(byHand.get(id) ?? []), path])
+  }
   const actions = new Map(plan.changes.map(({ kind, name, action }) => [`${kind}:${name}`, action]))
   const parts = entriesOf(composed).map((entry): CatalogSyncPart => {
-    const action = actions.get(`${entry.kind}:${entry.name}`)
-    return action === 'create' || action === 'update'
-      ? { ...entry, state: 'out_of_sync', action }
-      : { ...entry, state: 'synced' }
+    const id = `${entry.kind}:${entry.name}`
+    const action = actions.get(id)
+    const edited = byHand.get(id)
+    const told = { ...entry, ...(edited ? { edited } : {}) }
+    if (action === 'create' || action === 'update') return { ...told, state: 'out_of_sync', action }
+    if (!edited) return { ...told, state: 'synced' }
+    return { ...told, state: entry.sync === 'adopt' ? 'adopted' : 'drifted' }
   })
   const files = new Map<string, CatalogSyncFile>(
     composed.files.map(({ path }) => [
@@ -201,25 +222,25 @@ function statesOf(composed: Composed, plan: ChangePlan): Pick<Outcome, 'files' |
   for (const { file, state } of parts) {
     const one = files.get(file)!
     one.parts++
-    if (state === 'synced') continue
+    if (state === 'synced' || state === 'adopted') continue
     one.out_of_sync++
     one.state = 'out_of_sync'
   }
   return { files: [...files.values()], parts }
 }
 
-type Entry = Pick<CatalogSyncPart, 'kind' | 'name' | 'file' | 'line'>
+type Entry = Pick<CatalogSyncPart, 'kind' | 'name' | 'file' | 'line' | 'sync'>
 
 function entriesOf({ catalog, locate }: Composed): Entry[] {
   return SECTIONS.flatMap((section) => {
     const kind = KINDS[section]
-    const entries = (catalog?.[section] ?? []) as { name?: string }[]
+    const entries = (catalog?.[section] ?? []) as { name?: string; sync?: SyncMode }[]
     return kind === undefined
       ? []
-      : entries.flatMap(({ name }, i): Entry[] => {
+      : entries.flatMap(({ name, sync }, i): Entry[] => {
           if (name === undefined) return []
           const { file, line } = locate([section, i])
-          return [{ kind, name, file, line }]
+          return [{ kind, name, file, line, ...(sync ? { sync } : {}) }]
         })
   })
 }
@@ -230,6 +251,10 @@ const namesIn = ({ catalog }: Composed): Set<string> =>
       ((catalog?.[section] ?? []) as { name?: string }[]).map(({ name }) => `${KINDS[section]}:${name}`),
     ),
   )
+
+/** Parts that were changed by hand and stay so, which is told. */
+export const driftedIn = ({ parts }: Pick<Outcome, 'parts'>): Outcome['parts'] =>
+  parts.filter(({ state }) => state === 'drifted')
 
 /** Whether applying would change anything. */
 export const changesIn = ({ plan }: Pick<Outcome, 'plan'>): number =>

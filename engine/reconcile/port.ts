@@ -1,5 +1,10 @@
 /** What a look asks of the store, wherever that is, and what passes between them. */
-import type { CatalogCommit, CatalogImported, CatalogRepository } from '../../schemas/types.ts'
+import type {
+  CatalogCommit,
+  CatalogImported,
+  CatalogRepository,
+  CatalogRepositoryWrite,
+} from '../../schemas/types.ts'
 import type { WriteBy } from '../declared/write.ts'
 import type { Access } from '../model/access.ts'
 import type { UsableCredential } from '../model/credentials.ts'
@@ -45,6 +50,8 @@ export type Settled = { nextAt: number } & (
       planned: PlannedCommit | null
       code: SyncCode | null
       reason: string | null
+      /** All of the commit is applied: what differs was changed by hand since, in parts that keep that. */
+      isApplied?: boolean
     }
   | {
       outcome: 'failed'
@@ -83,6 +90,9 @@ export interface SyncPort {
   /** The newest entry that was not reported, with the credential to report it with. */
   unreportedSync(credential: string): Promise<{ entry: HistoryRow; credential: UsableCredential } | null>
   reportedSync(entry: number): Promise<void>
+  /** The repository that was stored; null: none was. */
+  repositorySetting(): Promise<CatalogRepositoryWrite | null>
+  saveRepositorySetting(setting: CatalogRepositoryWrite | null): Promise<void>
 }
 
 /** For what passes them on to the thread that answers. */
@@ -96,6 +106,8 @@ export const syncPortAccess: Record<keyof SyncPort, Access> = {
   // Where the token can be opened.
   unreportedSync: 'writes',
   reportedSync: 'writes',
+  repositorySetting: 'writes',
+  saveRepositorySetting: 'writes',
 }
 
 /** On the thread of wide reads. */

@@ -53,7 +53,7 @@ const OFF: CatalogSync = {
   ...{ state: 'off', repository: null, code: null, reason: null, head: null, target: null, applied: null },
   ...{ applied_at: null, change_set: null, looked_at: null, fetched_at: null, next_at: null, planned: null },
   ...{ plan: null, fingerprint: null, problems: [], warnings: [], files: [], parts: [], unmanaged: [] },
-  counts: { synced: 0, out_of_sync: 0, failed: 0, unmanaged: 0 },
+  counts: { synced: 0, out_of_sync: 0, drifted: 0, adopted: 0, failed: 0, unmanaged: 0 },
 }
 
 function presentSync(row: SyncRow | null, shown: 'all' | 'differing'): CatalogSync {
@@ -98,6 +98,8 @@ export function outcomeShown(
     counts: {
       synced: counted('synced'),
       out_of_sync: counted('out_of_sync'),
+      drifted: counted('drifted'),
+      adopted: counted('adopted'),
       failed: files.filter(({ state }) => state === 'failed').length,
       unmanaged: unmanaged.length,
     },

@@ -27,6 +27,9 @@ export interface Repository {
   instance: string
 }
 
+/** What any repository is followed with, whoever names it. */
+export type RepositoryHome = Pick<Repository, 'folder' | 'instance' | 'environment' | 'sshKey' | 'pushSecret'>
+
 const SCHEMES = ['https:', 'http:', 'ssh:', 'file:']
 /** git@HOST:PATH, as git takes it for SSH. */
 const SCP = /^[A-Za-z0-9_][\w.-]*@[\w.-]+:[^\s:][^\s]*$/

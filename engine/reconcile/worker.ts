@@ -8,11 +8,12 @@ import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
 import { createWorkerLoop, settled } from '../log/worker-loop.ts'
 import type { UsableCredential } from '../model/credentials.ts'
+import { kindWord } from '../model/documents.ts'
 import type { Egress } from '../net/fetch.ts'
 import { type Secret, storedFault } from '../net/redact.ts'
 import { type FaultCode, RepositoryFault } from './git.ts'
 import { type Access, credentialFaultOf, Mirror } from './mirror.ts'
-import { changesIn, type HowApplied, type Outcome, type PlannedCommit } from './plan.ts'
+import { changesIn, driftedIn, type HowApplied, type Outcome, type PlannedCommit } from './plan.ts'
 import type { Settled, SyncCode, SyncPlace, SyncPlanPort, SyncPort } from './port.ts'
 import { outcomeShown } from './present.ts'
 import { type PushRequest, takePush } from './push.ts'
@@ -246,7 +247,8 @@ class Looks {
       const planned = await this.plan(found, how, isAsked || this.repository.policy !== 'manual')
       this.hasPlanned = true
       const settled = this.settledBy(found, planned, isAsked)
-      const refusal = isAsked ? refusalOf(planned.outcome, asked, settled, found.commit) : null
+      const isDone = settled?.outcome === 'differs' && settled.isApplied === true
+      const refusal = isAsked && !isDone ? refusalOf(planned.outcome, asked, settled, found.commit) : null
       if (refusal) {
         await port.settleSync(settled ?? this.differing(found.commit, planned))
         throw refusal
@@ -301,18 +303,32 @@ class Looks {
   }
 
   /** Whether this commit was compared with the instance as it is now. */
-  private isKnown({ place, commit, isRewritten }: Looked, { prune }: HowApplied): boolean {
+  private isKnown({ place, commit, isRewritten }: Looked, { prune, heal }: HowApplied): boolean {
     const { planned, version } = place
-    if (!this.hasPlanned || !planned || isRewritten) return false
+    if (!this.hasPlanned || !planned || isRewritten || heal) return false
     const isSame = planned.commit === commit.id && planned.version === version && planned.prune === prune
-    return isSame && (planned.changes === 0 ? planned.code === null : this.repository.policy === 'manual')
+    return (
+      isSame &&
+      (planned.changes === 0
+        ? planned.code === null || planned.code === 'drifted'
+        : this.repository.policy === 'manual')
+    )
   }
 
   private asKnown({ place, commit }: Looked): Settled {
     const { changes, code, reason } = place.planned!
     const nextAt = this.nextAt()
-    if (changes === 0) return { outcome: 'matches', commit, planned: null, nextAt }
-    return { outcome: 'differs', commit, planned: null, code: code as SyncCode | null, reason, nextAt }
+    if (changes === 0 && code === null) return { outcome: 'matches', commit, planned: null, nextAt }
+    const isApplied = changes === 0
+    return {
+      outcome: 'differs',
+      commit,
+      planned: null,
+      code: code as SyncCode | null,
+      reason,
+      nextAt,
+      isApplied,
+    }
   }
 
   /** What a plan comes to; null: it is to be applied. */
@@ -323,7 +339,12 @@ class Looks {
     const [problem] = outcome.problems
     if (!outcome.plan)
       return { outcome: 'failed', commit, planned, code: 'problems', reason: problemText(outcome), nextAt }
-    if (changesIn(outcome) === 0) return { outcome: 'matches', commit, planned, nextAt }
+    const drifted = driftedIn(outcome)
+    if (changesIn(outcome) === 0) {
+      if (drifted.length === 0) return { outcome: 'matches', commit, planned, nextAt }
+      const told = { code: 'drifted', reason: driftText(drifted), isApplied: true } as const
+      return { outcome: 'differs', commit, planned, nextAt, ...told }
+    }
     const differs = (code: SyncCode | null, reason = REASONS[code ?? ''] ?? null): Settled => ({
       ...{ outcome: 'differs', commit, planned, code, nextAt },
       reason,
@@ -340,6 +361,7 @@ class Looks {
       prune: asked?.prune ?? this.repository.policy === 'auto-prune',
       ...(asked?.max_deletions === undefined ? {} : { maxDeletions: asked.max_deletions }),
       ...(asked?.allow_empty === undefined ? {} : { allowEmpty: asked.allow_empty }),
+      ...(asked?.heal ? { heal: true } : {}),
     }
   }
 
@@ -425,6 +447,15 @@ const REASONS: Readonly<Record<string, string>> = {
   rewritten:
     'the history of the branch was rewritten: the commit that was applied is not in it any more. A person has to apply the new one',
   drifted: 'the instance was changed otherwise since the commit was applied',
+}
+
+const DRIFT_NAMED = 5
+
+/** Which parts were changed by hand and stay so. */
+function driftText(drifted: Outcome['parts']): string {
+  const named = drifted.slice(0, DRIFT_NAMED).map(({ kind, name }) => `${kindWord(kind)} ${name}`)
+  const more = drifted.length > DRIFT_NAMED ? ` and ${drifted.length - DRIFT_NAMED} more` : ''
+  return `changed by hand, and kept by sync: warn: ${named.join(', ')}${more}`
 }
 
 const codeOf = (code: FaultCode): SyncCode => (code === 'mirror' ? 'git' : code)

@@ -3,6 +3,7 @@ import type {
   CatalogCommit,
   CatalogImported,
   CatalogRepository,
+  CatalogRepositoryWrite,
   CatalogSyncEntry,
   IngestResult,
 } from '../../schemas/types.ts'
@@ -12,9 +13,10 @@ import { makeOwnSource } from '../declared/source-writes.ts'
 import { fail, SvcError } from '../errors.ts'
 import { firstSnapshot, move } from '../log/lifecycle.ts'
 import type { InnerCall } from '../log/pipeline.ts'
+import { openSettings } from '../log/settings.ts'
 import type { Tallies } from '../log/tallies.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
-import { changesIn } from './plan.ts'
+import { changesIn, driftedIn, modesOf } from './plan.ts'
 import type { FetchedCommit, Settled, SyncPort, ToApply } from './port.ts'
 import { nameOfRepository } from './repository.ts'
 import { type HistoryRow, type SyncRow, syncRows } from './rows.ts'
@@ -33,8 +35,12 @@ export interface SyncWritesParts {
   accept(call: InnerCall): IngestResult | SvcError
 }
 
+/** The setting that names the repository where the environment names none. */
+const REPOSITORY_SETTING = 'catalog_repository'
+
 export function syncWrites(parts: SyncWritesParts): SyncPort {
   const writer = new SyncWriter(parts)
+  const settings = openSettings(parts.declared.store, parts.declared.clock)
   return {
     followRepository: async (repository) => writer.follow(repository),
     beginSync: async () => writer.begin(),
@@ -44,6 +50,8 @@ export function syncWrites(parts: SyncWritesParts): SyncPort {
     applyCommit: async (toApply) => writer.apply(toApply),
     unreportedSync: async (credential) => writer.unreported(credential),
     reportedSync: async (entry) => writer.reported(entry),
+    repositorySetting: async () => settings.get<CatalogRepositoryWrite>(REPOSITORY_SETTING) ?? null,
+    saveRepositorySetting: async (setting) => settings.put(REPOSITORY_SETTING, setting ?? undefined),
   }
 }
 
@@ -108,6 +116,7 @@ class SyncWriter {
     const { declared, catalog, tallies } = this.parts
     const row = this.require()
     const { outcome, commit, planned, nextAt } = settled
+    const isApplied = outcome === 'matches' || (outcome === 'differs' && settled.isApplied === true)
     const code = outcome === 'matches' ? null : settled.code
     const reason = outcome === 'matches' ? null : settled.reason
     const told = {
@@ -123,20 +132,18 @@ class SyncWriter {
     this.tell(isNew ? [entry] : [], row, () => {
       this.move(outcome === 'failed' ? 'fail' : outcome)
       // A commit that says what is there, such as one of what was changed by hand, is what was applied last.
-      if (outcome === 'matches' && planned?.apply && row.applied?.id !== commit.id)
+      if (isApplied && planned?.apply && row.applied?.id !== commit?.id)
         catalog.remember(planned.apply.texts, planned.apply.read ?? undefined)
       this.rows.save({
         ...{ code, reason, nextAt },
         ...(planned && commit ? stored(planned, commit) : {}),
-        ...(outcome === 'matches'
+        ...(isApplied
           ? {
               applied: commit,
-              ...(row.applied?.id === commit.id ? {} : { appliedAt: declared.clock.now(), changeSet: null }),
+              ...(row.applied?.id === commit?.id ? {} : { appliedAt: declared.clock.now(), changeSet: null }),
             }
           : {}),
-        ...(outcome === 'matches' && planned?.apply
-          ? { catalogs: union(row.catalogs, planned.apply.names) }
-          : {}),
+        ...(isApplied && planned?.apply ? { catalogs: union(row.catalogs, planned.apply.names) } : {}),
       })
     })
     tallies.add('catalog_looks', {
@@ -186,9 +193,11 @@ class SyncWriter {
         },
         { ...by, origin: 'catalog' },
         apply.read ?? undefined,
+        modesOf(how),
       )
       for (const name of apply.gone) catalog.forget(name)
       this.move('applied')
+      const after = afterwards(planned)
       const names = how.prune ? apply.names : union(row.catalogs, apply.names)
       this.rows.save({
         ...{
@@ -200,8 +209,9 @@ class SyncWriter {
           changeSet: done.change_set,
         },
         ...{ catalogs: names, target: isRollback ? commit : null },
-        ...stored(afterwards(planned), commit),
-        plannedVersion: declared.changes.version(),
+        ...stored(after, commit),
+        // What stays as it was changed by hand is told by the next look.
+        plannedVersion: driftedIn(after.outcome).length ? null : declared.changes.version(),
       })
       history.at(-1)!.changeSet = done.change_set
       imported = done
@@ -274,7 +284,8 @@ class SyncWriter {
   }
 }
 
-export const NOT_FOLLOWED = 'no repository is followed: set SVC_CATALOG_REPO where svc is started'
+export const NOT_FOLLOWED =
+  'no repository is followed: name one by "svc catalog sync --repo", or set SVC_CATALOG_REPO where svc is started'
 const WAITS = 'a person has to apply it'
 const DRIFTED = 'the instance was changed otherwise since the commit was applied'
 
@@ -305,7 +316,10 @@ const stored = ({ outcome, version }: ToApply['planned'], commit: CatalogCommit)
 function afterwards(planned: ToApply['planned']): ToApply['planned'] {
   const { outcome } = planned
   const plan = { changes: [], creates: 0, updates: 0, deletes: 0, unchanged: outcome.parts.length }
-  const parts = outcome.parts.map(({ action: _done, ...part }) => ({ ...part, state: 'synced' as const }))
+  const parts = outcome.parts.map(({ action: _done, edited, ...part }) => {
+    if (!edited) return { ...part, state: 'synced' as const }
+    return { ...part, edited, state: part.sync === 'adopt' ? ('adopted' as const) : ('drifted' as const) }
+  })
   const files = outcome.files.map((file) => ({ ...file, state: 'synced' as const, out_of_sync: 0 }))
   const unmanaged = outcome.prune ? [] : outcome.unmanaged
   return {

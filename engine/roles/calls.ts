@@ -44,13 +44,13 @@ import type { FindingPort, OutboxWrites } from '../outbox/queue.ts'
 import type { SlackCalls, SlackEnvironment, SlackPort, SlackWrites } from '../outbox/slack-api.ts'
 import type { SyncPort } from '../reconcile/port.ts'
 import type { SyncReads } from '../reconcile/present.ts'
-import type { Repository } from '../reconcile/repository.ts'
+import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
 import type { SyncCalls } from '../reconcile/worker.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import type { PollPort, TrialPort, Trials } from '../sources/poller.ts'
 import type { EnvironmentCalls } from '../sources/upstreams/docker-environment.ts'
-
 import type { TriggerCalls } from '../triggers/calls.ts'
+import type { FollowCalls } from './follow-repository.ts'
 
 /** Every call by its name, as operations make them. */
 export interface EngineCalls
@@ -79,6 +79,7 @@ export interface EngineCalls
     SlackCalls,
     SyncReads,
     SyncCalls,
+    FollowCalls,
     DemoCalls {}
 
 /** Calls that the network role alone answers: they ask another system, wait for somebody, or start there. */
@@ -87,6 +88,7 @@ export type NetworkOnly =
   | Exclude<keyof SlackCalls, keyof SlackWrites>
   | Exclude<keyof CredentialCalls, keyof CredentialWrites>
   | keyof SyncCalls
+  | keyof FollowCalls
   | 'tail'
   | 'fetchFiring'
   | 'writerSilence'
@@ -170,6 +172,8 @@ export interface EngineOptions {
   boot?: BootCatalog
   /** The repository that the catalog is synced with; none when absent. */
   repository?: Repository | null
+  /** What a stored repository is followed with; none may be when absent. */
+  repositoryHome?: RepositoryHome | null
   /** Addresses subscribed by a key without scope admin may be private too. */
   webhookAllowPrivate?: boolean
   /** The disk failed while writing: the process must stop and reopen the file. */

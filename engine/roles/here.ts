@@ -58,6 +58,7 @@ export function openEngineHere(options: EngineOptions): LocalEngine {
     env: options.env ?? {},
     publicUrl: options.slack?.publicUrl ?? null,
     repository: options.repository ?? null,
+    repositoryHome: options.repositoryHome ?? null,
     onFault: (_role, error) => void writer.onFault(error),
   })
   // An operation of the network role calls what the caller holds.

@@ -35,11 +35,11 @@ import { outboxPort } from '../outbox/queue.ts'
 import type { SlackAccounts } from '../outbox/send-slack.ts'
 import { createSlackApi, slackCalls } from '../outbox/slack-api.ts'
 import { startOutboxWorker } from '../outbox/worker.ts'
-import type { Repository } from '../reconcile/repository.ts'
-import { createReconciler } from '../reconcile/worker.ts'
+import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
 import { createTrials, startPoller } from '../sources/poller.ts'
 import { upstreamFetch } from '../sources/polls.ts'
 import { environmentCalls } from '../sources/upstreams/docker-environment.ts'
+import { createFollower } from './follow-repository.ts'
 import type { callsOver } from './who-answers.ts'
 
 /** What there is for a role to need: what the store's roles answer, this process, and what other roles offer. */
@@ -63,6 +63,8 @@ export interface World extends ReturnType<typeof callsOver> {
   ask: AskTurnCalls
   /** The repository that the catalog is synced with; null: none. */
   repository: Repository | null
+  /** What a stored one is followed with; null: none may be. */
+  repositoryHome: RepositoryHome | null
 }
 
 /** A role: what it needs of the world, and how it is opened with that alone. */
@@ -186,10 +188,21 @@ export const networkRoles = {
   ),
 
   reconcile: role(
-    ['calls', 'ports', 'repository', 'publicUrl', 'egress', 'env', 'clock', 'timers', 'onFault'],
-    ({ calls, ports, onFault, repository, ...world }) =>
-      createReconciler({
-        ...{ repository, ...world },
+    [
+      'calls',
+      'ports',
+      'repository',
+      'repositoryHome',
+      'publicUrl',
+      'egress',
+      'env',
+      'clock',
+      'timers',
+      'onFault',
+    ],
+    ({ calls, ports, onFault, ...world }) =>
+      createFollower({
+        ...world,
         port: { ...ports, catalogSync: calls.catalogSync, planCommit: calls.planCommit },
         onError: (error) => onFault('catalog', error),
       }),

@@ -51,9 +51,11 @@ export function sourceQueries(db: Database) {
   const update = db.prepare(
     'UPDATE sources SET poll = ?, config = ?, change_set = ?, updated_at = ?, version = version + 1 WHERE id = ?',
   )
+  const rename = db.prepare('UPDATE sources SET name = ?, version = version + 1 WHERE id = ?')
   return {
     all: () => all.all(),
     byName: (name: string) => byName.get(name),
+    rename: (id: number, name: string) => rename.run(name, id),
     insert: (s: NewSource) =>
       Number(
         insert.run(s.name, s.connector, s.poll, s.config, s.ingestKey, s.snapshot, s.at, s.at)

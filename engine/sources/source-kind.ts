@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import type { Keys } from '../declared/access/keys.ts'
 import { fail } from '../errors.ts'
 import type { Figures } from '../log/figures.ts'
-import { advance, firstSnapshot, recordCreated } from '../log/lifecycle.ts'
+import { advance, firstSnapshot, recordCreated, renameInHistory } from '../log/lifecycle.ts'
 import type { DocumentsWriter } from '../log/retention.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
@@ -88,6 +88,13 @@ export class SourceKind implements DeclaredKind {
     queries.update(row.id, row.poll, configs.strip(row), stroke)
     keys.revokeOfSource(row.id, stroke.by)
     documents.replace(row.id, [], null)
+  }
+
+  /** Its row stays, and with it its events, keys and cursor. */
+  rename(from: string, to: string): void {
+    const { queries, store } = this.parts
+    queries.rename(queries.byName(from)!.id, to)
+    renameInHistory(store.db, 'source', from, to)
   }
 
   mask(doc: Doc): Doc {

@@ -17,7 +17,7 @@ import { WriterState } from '../log/store/writer-state.ts'
 import { Tallies } from '../log/tallies.ts'
 import type { ServedEngine } from '../operations/network.ts'
 import type { SlackEnvironment } from '../outbox/slack-api.ts'
-import type { Repository } from '../reconcile/repository.ts'
+import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
 import { BufferPool, packCalls } from './protocol.ts'
 
 import { EngineThread, limitHeaps, SMALL_HEAP, type ThreadEvents, WRITER_HEAP } from './thread.ts'
@@ -41,6 +41,8 @@ export interface StartOptions {
   boot: BootCatalog
   /** The repository that the catalog is synced with; null: none. */
   repository: Repository | null
+  /** What a stored one is followed with; null: none may be. */
+  repositoryHome: RepositoryHome | null
   /** Told what the boot did with the catalog. */
   onBooted(report: BootReport): void
   /** Addresses subscribed by a key without scope admin may be private too. */
@@ -80,6 +82,7 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
     env: options.env,
     publicUrl: options.slack.publicUrl,
     repository: options.repository,
+    repositoryHome: options.repositoryHome,
     onFault: (role, error) => options.onFault(role, error.stack ?? error.message),
   })
 }
@@ -108,7 +111,7 @@ function eventsOf({ onFatal, onFault }: Pick<StartOptions, 'onFatal' | 'onFault'
  * writer has, for the writer takes the lock and migrates. @throws StartError
  */
 export async function rolesInThreads(
-  options: Omit<StartOptions, 'repository'>,
+  options: Omit<StartOptions, 'repository' | 'repositoryHome'>,
   how = OF_DAEMON,
 ): Promise<StoreRoles> {
   const { entry } = how
@@ -165,7 +168,7 @@ export async function rolesInThreads(
 
 /** Starts the writer and the preparer, and says what those that read the file are told. */
 function startStore(
-  options: Omit<StartOptions, 'repository'>,
+  options: Omit<StartOptions, 'repository' | 'repositoryHome'>,
   { entry, time: clock }: ThreadsOf,
   events: ThreadEvents,
 ) {

@@ -505,3 +505,13 @@ export function presentEvaluation(row: EvaluationRow): Evaluation {
     ...presentVerdict(row.trigger_name, verdict, row.dispatch_id, false),
   }
 }
+
+/** What a trigger fired and looked at goes along when it gets another name. */
+export function renameInFirings(db: Database, to: string): void {
+  const id = db
+    .prepare<[string], number>("SELECT id FROM triggers WHERE name = ? AND state <> 'deleted'")
+    .pluck()
+    .get(to)
+  db.prepare('UPDATE firings SET trigger_name = ? WHERE trigger_id = ?').run(to, id)
+  db.prepare('UPDATE evaluations SET trigger_name = ? WHERE trigger_id = ?').run(to, id)
+}

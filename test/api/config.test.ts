@@ -24,6 +24,10 @@ describe('the configuration', () => {
       retention: { maxAgeMs: null, maxBytes: null },
       catalog: { file: '/users/ann/.svc/catalog.yaml', isNamed: false, sync: false, environment: null },
       repository: null,
+      repositoryHome: {
+        ...{ environment: null, folder: '/users/ann/.svc/catalog-mirror', pushSecret: null, sshKey: null },
+        instance: hostname(),
+      },
       seedProject: null,
       webhookAllowPrivate: false,
       models: {

@@ -1,6 +1,6 @@
 /** `svc catalog pull`: what was changed by hand in the instance, written into the files where each part lives. */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import {
@@ -13,12 +13,13 @@ import {
 } from '../../../engine/files.ts'
 import type { Catalog, CatalogProblem, MergeConflict } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { givenTexts, type InputFlags, placedIn } from '../catalog-input.ts'
+import { folderOf, givenTexts, type InputFlags, placedIn } from '../catalog-input.ts'
 import { conflictsError, problemsError } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
 import { clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
+import { changeFiles } from '../file-changes.ts'
 import { STANDARD } from '../files.ts'
 import { escapeLine, type Io, printJson } from '../terminal.ts'
 
@@ -46,7 +47,9 @@ export async function pullCatalog(io: Io, paths: readonly string[], flags: PullF
   else if (flags.dryRun) for (const file of files) io.out(diffOf(file))
   if (!flags.dryRun) {
     if (!flags.force) refuseUncommitted(files)
-    write(files)
+    // What came between the reading and now is no edit of ours.
+    refuseChanged(files)
+    changeFiles(folderOf(shown), files)
     if (!flags.json)
       for (const { path, after } of files) io.out(`${after === null ? 'removed' : 'wrote'} ${path}\n`)
   }
@@ -123,6 +126,18 @@ function refuseUncommitted(files: readonly PulledFile[]): void {
     )
 }
 
+/** @throws CliError 65 naming the files that were saved while the instance was asked. */
+function refuseChanged(files: readonly PulledFile[]): void {
+  const saved = files.filter(
+    ({ path, before }) => (existsSync(path) ? readFileSync(path, 'utf8') : null) !== before,
+  )
+  if (saved.length)
+    throw new CliError(
+      `nothing was written: ${saved.map(({ path }) => escapeLine(path)).join(', ')} changed while the instance was asked; pull again`,
+      EXIT.data,
+    )
+}
+
 /** Whether git knows a file otherwise than it is; false where it is in no repository. @throws CliError 70 where git cannot say */
 function isUncommitted(path: string): boolean {
   const git = (...args: string[]) =>
@@ -139,25 +154,6 @@ function isUncommitted(path: string): boolean {
     `git cannot say whether ${path} has edits: ${stderr.trim()}; --force writes anyway`,
     EXIT.fault,
   )
-}
-
-/** Each file whole, beside its place first: a crash leaves one or the other. @throws CliError 74 */
-function write(files: readonly PulledFile[]): void {
-  const at = (path: string) => `${path}.pulled`
-  try {
-    for (const { path, after } of files)
-      if (after !== null) {
-        mkdirSync(dirname(path), { recursive: true })
-        writeFileSync(at(path), after)
-      }
-    for (const { path, after } of files) {
-      if (after === null) rmSync(path)
-      else renameSync(at(path), path)
-    }
-  } catch (error) {
-    for (const { path } of files) rmSync(at(path), { force: true })
-    throw new CliError(`cannot write: ${(error as Error).message}`, EXIT.disk)
-  }
 }
 
 function heldError(problems: readonly CatalogProblem[]): CliError {

@@ -1,6 +1,12 @@
 /** `svc catalog sync`: look at the repository that the daemon follows, apply its commit, roll back to one. */
 import { type Command, Option } from 'commander'
-import type { CatalogCommit, CatalogSync, CatalogSyncAsk, ChangePlan } from '../../../schemas/types.ts'
+import type {
+  CatalogCommit,
+  CatalogRepositoryWrite,
+  CatalogSync,
+  CatalogSyncAsk,
+  ChangePlan,
+} from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
@@ -11,7 +17,7 @@ import { planText } from '../plan-text.ts'
 import { escapeLine, type Io, paint, printJson, table } from '../terminal.ts'
 import type { Flags } from '../verbs.ts'
 
-interface SyncFlags extends Flags {
+interface SyncFlags extends Flags, RepositoryFlags {
   status?: boolean
   history?: boolean
   parts?: 'all'
@@ -21,8 +27,23 @@ interface SyncFlags extends Flags {
   prune?: boolean
   maxDeletions?: string
   allowEmpty?: boolean
+  heal?: boolean
   why?: string
 }
+
+interface RepositoryFlags {
+  repo?: string
+  path?: string
+  ref?: string
+  policy?: 'manual' | 'auto' | 'auto-prune'
+  env?: string
+  interval?: string
+  credential?: string
+  unfollow?: boolean
+}
+
+/** Options that say what is followed. */
+const FOLLOWED = ['repo', 'path', 'ref', 'policy', 'env', 'interval', 'credential'] as const
 
 /** The command. */
 export const syncing = (io: Io): Command =>
@@ -30,6 +51,20 @@ export const syncing = (io: Io): Command =>
     'sync',
     'Look at the repository that the daemon follows; exits with 2 when the instance differs from it, 65 for problems of its files',
   )
+    .option('--repo <address>', 'follow this repository from now on, then look at it')
+    .option('--path <path>', 'folder or file of the catalog in it')
+    .option('--ref <ref>', 'branch or tag (main)')
+    .addOption(
+      new Option('--policy <policy>', 'what is applied by itself (manual)').choices([
+        'manual',
+        'auto',
+        'auto-prune',
+      ]),
+    )
+    .option('--env <name>', 'environment of the catalog')
+    .option('--interval <time>', 'time from one look to the next, such as 3m')
+    .option('--credential <name>', 'stored credential it is read with')
+    .option('--unfollow', 'follow no repository any more; what was applied stays')
     .option('--status', 'only show what the last look came to')
     .addOption(
       new Option('--parts <which>', 'with --status: every part, not only those that differ').choices(['all']),
@@ -41,14 +76,20 @@ export const syncing = (io: Io): Command =>
     .option('--prune', 'delete what no file names')
     .option('--max-deletions <n>', 'refuse to delete more objects than this (10)')
     .option('--allow-empty', 'let files that declare nothing delete everything, with --prune')
+    .option('--heal', 'write over edits by hand of parts with sync: warn, too')
     .option('--why <text>', 'why, for the change history')
     .action((flags: SyncFlags) => sync(io, flags))
 
 async function sync(io: Io, flags: SyncFlags): Promise<void> {
   if ([flags.status, flags.history, flags.apply].filter(Boolean).length > 1)
     throw usageError('give one of --status, --history and --apply')
+  const isFollowing = FOLLOWED.some((name) => flags[name] !== undefined)
+  if (isFollowing && (flags.status || flags.history || flags.commit !== undefined || flags.unfollow))
+    throw usageError('what is followed is set alone, or with --apply')
   if (flags.parts && !flags.status) throw usageError('--parts goes with --status')
   if (flags.history) return showHistory(io, flags)
+  if (flags.unfollow) return unfollow(io, flags)
+  if (FOLLOWED.some((name) => flags[name] !== undefined)) await follow(io, flags)
   const client = clientOf(io, flags)
   const answer = flags.status
     ? await client.call(calls.getCatalogSync, { parts: flags.parts ?? 'differing' })
@@ -58,6 +99,49 @@ async function sync(io: Io, flags: SyncFlags): Promise<void> {
   if (flags.json) printJson(io, answer.text)
   else io.out(syncText(io, found))
   exitFor(found, flags.commit !== undefined)
+}
+
+/** Stores what is followed: what is not given stays as it is. @throws CliError 64 */
+async function follow(io: Io, flags: SyncFlags): Promise<void> {
+  const client = clientOf(io, flags)
+  const { repo, path, ref, policy, env, interval, credential } = flags
+  const { repository } = (await client.call(calls.getCatalogSync, { parts: 'differing' })).read()
+  const address = repo ?? repository?.address
+  if (address === undefined) throw usageError('--repo is needed: no repository is followed yet')
+  // Of another repository nothing is kept.
+  const now = repo === undefined || repo === repository?.address ? repository : null
+  const body: CatalogRepositoryWrite = {
+    ...(now
+      ? {
+          ...{ path: now.path, ref: now.ref, policy: now.policy, interval_seconds: now.interval_seconds },
+          ...(now.environment === null ? {} : { environment: now.environment }),
+          ...(now.credential === null ? {} : { credential: now.credential }),
+        }
+      : {}),
+    address,
+    ...(path === undefined ? {} : { path }),
+    ...(ref === undefined ? {} : { ref }),
+    ...(policy === undefined ? {} : { policy }),
+    ...(env === undefined ? {} : { environment: env }),
+    ...(interval === undefined ? {} : { interval_seconds: secondsOf(interval) }),
+    ...(credential === undefined ? {} : { credential }),
+  }
+  await client.call(calls.followCatalogRepository, { body })
+}
+
+async function unfollow(io: Io, flags: SyncFlags): Promise<void> {
+  const { text } = await clientOf(io, flags).call(calls.leaveCatalogRepository)
+  if (flags.json) printJson(io, text)
+  else io.out('no repository is followed any more; what was applied stays\n')
+}
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
+
+/** @throws CliError 64 */
+function secondsOf(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count === undefined) throw usageError('--interval must be a time such as 30s, 3m or 1h')
+  return Number(count) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS]
 }
 
 /** @throws CliError as the sync is: 2 out of sync, 65 for problems of files, 1 for a look that failed */
@@ -109,7 +193,7 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
 }
 
 /** @throws CliError 64 */
-function withoutApply({ commit, prune, maxDeletions, allowEmpty, why }: SyncFlags): CatalogSyncAsk {
+function withoutApply({ commit, prune, maxDeletions, allowEmpty, heal, why }: SyncFlags): CatalogSyncAsk {
   if (maxDeletions !== undefined && !/^\d{1,6}$/.test(maxDeletions))
     throw usageError('--max-deletions must be a number from 0 to 999999')
   return {
@@ -117,6 +201,7 @@ function withoutApply({ commit, prune, maxDeletions, allowEmpty, why }: SyncFlag
     ...(prune ? { prune } : {}),
     ...(maxDeletions === undefined ? {} : { max_deletions: Number(maxDeletions) }),
     ...(allowEmpty ? { allow_empty: true } : {}),
+    ...(heal ? { heal: true } : {}),
     ...(why === undefined ? {} : { why }),
   }
 }
@@ -155,11 +240,31 @@ const commitText = (commit: CatalogCommit | null): string =>
     ? escapeLine(`commit ${commit.id.slice(0, 10)} of ${commit.author} at ${commit.at}: ${commit.message}`)
     : 'no commit was read yet'
 
+const countsText = ({
+  synced,
+  out_of_sync: out,
+  drifted,
+  adopted,
+  unmanaged,
+}: CatalogSync['counts']): string =>
+  [
+    `${synced} synced, ${out} out of sync`,
+    ...(drifted ? [`${drifted} drifted`] : []),
+    ...(adopted ? [`${adopted} adopted`] : []),
+    `${unmanaged} in no file`,
+  ].join(', ')
+
+const editedText = (edited: readonly string[]): string =>
+  edited.length
+    ? escapeLine(` (by hand: ${edited.map((path) => path.slice(1).replaceAll('/', '.')).join(', ')})`)
+    : ''
+
 const COLOURS = { synced: 'green', out_of_sync: 'yellow', failed: 'red' } as const
 
 function syncText(io: Io, found: CatalogSync): string {
   const { state, repository, head, target, planned, applied, applied_at: at, reason, plan, counts } = found
-  if (!repository) return 'no repository is followed: set SVC_CATALOG_REPO where svc is started\n'
+  if (!repository)
+    return 'no repository is followed: name one with --repo, or set SVC_CATALOG_REPO where svc is started\n'
   tellWarnings(io, '', found.warnings)
   const colour = COLOURS[state as keyof typeof COLOURS] ?? 'dim'
   const of = escapeLine(
@@ -170,8 +275,8 @@ function syncText(io: Io, found: CatalogSync): string {
   const says =
     planned && planned.id !== head?.id && planned.id !== target?.id ? `plan of ${commitText(planned)}\n` : ''
   const parts = found.parts.map(
-    ({ kind, name, file, line, state: one }) =>
-      `  ${one.replaceAll('_', ' ')}: ${escapeLine(`${file}:${line}`)} ${kindName(kind)} ${escapeLine(name)}\n`,
+    ({ kind, name, file, line, state: one, edited = [] }) =>
+      `  ${one.replaceAll('_', ' ')}: ${escapeLine(`${file}:${line}`)} ${kindName(kind)} ${escapeLine(name)}${editedText(edited)}\n`,
   )
   const rest = found.unmanaged.map(
     ({ kind, name }) => `  in no file: ${kindName(kind)} ${escapeLine(name)}\n`,
@@ -180,7 +285,7 @@ function syncText(io: Io, found: CatalogSync): string {
     `${paint(io, colour, state.replaceAll('_', ' '))}${reason ? `: ${escapeLine(reason)}` : ''}\n`,
     `${of}, ${repository.policy}\n`,
     `says ${commitText(head)}\n${held}${ran}${says}`,
-    `${counts.synced} synced, ${counts.out_of_sync} out of sync, ${counts.unmanaged} in no file\n`,
+    `${countsText(counts)}\n`,
     ...parts,
     ...rest,
     ...(plan && changesOf(plan) > 0 ? ['\n', planText(io, plan)] : []),

@@ -5,7 +5,7 @@
 import type { Agent, McpServer, PartDeleted, Trigger } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { type Column, escapeLine, type Io } from '../terminal.ts'
-import { type GivenWords, noun, rows, say, verb, whole } from '../verbs.ts'
+import { type GivenWords, noun, rows, say, toName, verb, whole } from '../verbs.ts'
 import { agentExampleCommands } from './agent-examples.ts'
 import { agentTestCommand } from './agent-test.ts'
 import { backtestCommand } from './backtest.ts'
@@ -65,6 +65,12 @@ export const triggersCommand = noun('triggers', 'List, show, test, pause, resume
     tell: say(([name]) => `${name}: resumed`),
   }),
   test: backtestCommand,
+  rename: verb({
+    does: 'Give it another name; firings and wiring go along',
+    call: calls.renameTrigger,
+    ...toName,
+    tell: say(([name, to]) => `${name} is now called ${to}`),
+  }),
   delete: verb({ does: 'Delete it; agents it woke stay', call: calls.deleteTrigger, tell: tellDeleted }),
 })
 
@@ -90,6 +96,12 @@ export const agentsCommand = noun('agents', 'List, show, test, switch and delete
   }),
   test: agentTestCommand,
   ...agentExampleCommands,
+  rename: verb({
+    does: 'Give it another name; runs and wiring go along',
+    call: calls.renameAgent,
+    ...toName,
+    tell: say(([name, to]) => `${name} is now called ${to}`),
+  }),
   delete: verb({ does: 'Delete it; its findings stay', call: calls.deleteAgent, tell: tellDeleted }),
 })
 
@@ -102,6 +114,12 @@ export const mcpServersCommand = noun('mcp-servers', 'List, show, test and delet
   show: verb({ does: SHOW, call: calls.getMcpServer, tell: whole }),
   test: testServerCommand,
   approve: approveToolCommand,
+  rename: verb({
+    does: 'Give it another name, in every agent that uses it',
+    call: calls.renameMcpServer,
+    ...toName,
+    tell: say(([name, to]) => `${name} is now called ${to}`),
+  }),
   delete: verb({
     does: 'Delete it; it leaves every agent too',
     call: calls.deleteMcpServer,

@@ -5,7 +5,7 @@ import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { readBytes } from '../files.ts'
 import { type Column, escapeLine, escapeText, type Io, printText } from '../terminal.ts'
-import { type Flags, type GivenWords, noun, rows, say, verb } from '../verbs.ts'
+import { type Flags, type GivenWords, noun, rows, say, toName, verb } from '../verbs.ts'
 
 type InProject = Flags & { project: string }
 
@@ -53,6 +53,12 @@ export const skillsCommand = noun('skills', 'List, show, upload, download, share
     call: calls.useSkill,
     ...ofProject(),
     tell: say(([name], _skill, flags: InProject) => `${flags.project} uses ${name}`),
+  }),
+  rename: verb({
+    does: 'Give it another name, in every project that uses it',
+    call: calls.renameSkill,
+    ...toName,
+    tell: say(([name, to]) => `${name} is now called ${to}`),
   }),
   remove: verb({
     does: 'Stop using a skill; the last project deletes it',

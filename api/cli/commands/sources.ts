@@ -8,7 +8,7 @@ import { clientCommand, clientOf } from '../context.ts'
 import { CliError } from '../exit.ts'
 import { repeatable } from '../labels.ts'
 import { type Column, escapeText, type Io, paint, printJson } from '../terminal.ts'
-import { type Flags, noun, rows, say, verb, whole } from '../verbs.ts'
+import { type Flags, noun, rows, say, toName, verb, whole } from '../verbs.ts'
 import { discoverCommand } from './discover.ts'
 import { baseConfig, buildConfig, type ConfigFlags } from './source-config.ts'
 import { scanCommand } from './source-scan.ts'
@@ -54,6 +54,12 @@ export const sourcesCommand = noun('sources', 'List, add and change sources', {
         ? `deleted ${name}; ${purged} events are being removed`
         : `deleted ${name}; its events stay`,
     ),
+  }),
+  rename: verb({
+    does: 'Give it another name; events and ingest key go along',
+    call: calls.renameSource,
+    ...toName,
+    tell: say(([name, to]) => `${name} is now called ${to}`),
   }),
   pause: verb({
     does: 'Stop taking events',

@@ -114,6 +114,7 @@ function openEngine(
       ...(config.seedProject === null ? {} : { seedProject: config.seedProject }),
     },
     repository: config.repository,
+    repositoryHome: config.repositoryHome,
     onBooted: (report) => {
       for (const sentence of report.done) log.info(sentence)
       failures.push(...report.failed)

@@ -16,6 +16,12 @@ const FILES = {
   unknown: { word: 'not compared', color: 'gray' },
 } as const
 
+/** What is said of a part that keeps what was changed by hand. */
+const KEPT: Readonly<Record<string, string>> = {
+  drifted: ', changed by hand and kept',
+  adopted: ', changed by hand and adopted',
+}
+
 /** Those that need a look first. */
 const ORDER: readonly CatalogSyncFile['state'][] = ['failed', 'out_of_sync', 'unknown', 'synced']
 
@@ -49,7 +55,10 @@ export function SyncFiles({ sync: { files, parts, unmanaged } }: { sync: Catalog
                   {parts
                     .filter((part) => part.file === file.file)
                     .slice(0, 10)
-                    .map(({ kind, name, line }) => `${KIND_WORDS[kind]?.one} ${name} (line ${line})`)
+                    .map(
+                      ({ kind, name, line, state }) =>
+                        `${KIND_WORDS[kind]?.one} ${name} (line ${line}${KEPT[state] ?? ''})`,
+                    )
                     .join(', ')}
                 </Cell>
               </Row>

@@ -231,6 +231,11 @@ export function forgetTools(db: Database, server: string): void {
   db.prepare('DELETE FROM mcp_tools WHERE server = ?').run(server)
 }
 
+/** What was pinned of the tools of a server goes along when it gets another name. */
+export function renameTools(db: Database, from: string, to: string): void {
+  db.prepare('UPDATE mcp_tools SET server = ? WHERE server = ?').run(to, from)
+}
+
 /* A declared MCP server as it can be connected to: references in its credential become values. */
 
 export interface ResolveWith {

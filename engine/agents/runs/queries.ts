@@ -452,3 +452,18 @@ export function requireKnownAgent(db: Database, name: string): void {
     .get({ name })
   if (!known) fail('not_found', `no agent is named ${name}`, { field: 'agent' })
 }
+
+/** Runs, what they spent and handoffs go along when their agent gets another name, or the trigger that woke them. */
+export function renameInRuns(
+  db: Database,
+  { kind, from, to }: { kind: 'agent' | 'trigger'; from: string; to: string },
+): void {
+  if (kind === 'trigger') {
+    db.prepare('UPDATE runs SET trigger_name = ? WHERE trigger_name = ?').run(to, from)
+    return
+  }
+  db.prepare('UPDATE runs SET agent = ? WHERE agent = ?').run(to, from)
+  db.prepare('UPDATE model_usage SET agent = ? WHERE agent = ?').run(to, from)
+  db.prepare('UPDATE handoffs SET from_agent = ? WHERE from_agent = ?').run(to, from)
+  db.prepare('UPDATE handoffs SET to_agent = ? WHERE to_agent = ?').run(to, from)
+}

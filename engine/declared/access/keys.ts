@@ -259,7 +259,9 @@ export function refuseAgentsName(
 
 /** @throws SvcError conflict where a key that records findings has the name of an agent that is made */
 export function refuseKeysName(staged: readonly Staged[], keys: Pick<Keys, 'records'>): void {
-  const made = staged.filter(({ kind, stored, doc }) => kind === 'agent' && !stored && doc)
+  const made = staged.filter(
+    ({ kind, stored, doc }) => kind === 'agent' && (!stored || stored.was !== undefined) && doc,
+  )
   if (made.length === 0) return
   const recording = keys.records().filter(({ scopes }) => scopes.includes('findings'))
   for (const { key } of made)

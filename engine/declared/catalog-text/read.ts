@@ -1,5 +1,5 @@
 /** A catalog file as text to a catalog, with every problem and its place. */
-import type { Catalog, CatalogProblem } from '../../../schemas/types.ts'
+import type { Catalog, CatalogMoved, CatalogProblem } from '../../../schemas/types.ts'
 import { MAX_BYTES, MAX_DEPTH, parseTree } from './parse.ts'
 import { shapeOf } from './shape.ts'
 import { childAt, type Path, pathText, type TreeNode } from './tree.ts'
@@ -13,6 +13,8 @@ interface ReadCatalog {
   catalog: Catalog | null
   /** The name the file carries. */
   name: string | null
+  /** What it says that moved; nothing where that has a problem. */
+  moved: readonly CatalogMoved[]
   /** In the order of the file. */
   problems: CatalogProblem[]
   /** Where the value at a path is; for one that is absent, what is nearest above it. */
@@ -34,17 +36,17 @@ export interface Reading extends ReadCatalog {
 export function readCatalog(text: string): ReadCatalog {
   const compact = isCompact(text) ? shapeOf(JSON.parse(text), () => 1) : null
   if (compact && compact.breaches.length === 0) {
-    const { catalog, name } = compact
+    const { catalog, name, moved } = compact
     // Where something is in such a text matters only where something else is wrong.
     let tree: Reading | null = null
     const locate = (path: Path) => {
       tree ??= readTree(text)
       return tree.locate(path)
     }
-    return { catalog, name, problems: [], locate }
+    return { catalog, name, moved, problems: [], locate }
   }
-  const { catalog, name, problems, locate } = readTree(text)
-  return { catalog, name, problems, locate }
+  const { catalog, name, moved, problems, locate } = readTree(text)
+  return { catalog, name, moved, problems, locate }
 }
 
 /**
@@ -79,9 +81,9 @@ export function readTree(text: string): Reading {
       path: '',
       message,
     }))
-    return { catalog: null, said: null, name: null, problems, locate, root: null, values: null }
+    return { catalog: null, said: null, name: null, moved: [], problems, locate, root: null, values: null }
   }
-  if (!root) return { catalog: {}, said: {}, name: null, problems: [], locate, root, values: null }
+  if (!root) return { catalog: {}, said: {}, name: null, moved: [], problems: [], locate, root, values: null }
   const values = valuesOf(root, (offset) => places.at(offset, offset).line)
   const flaws = values.flaws.map(({ path, start, end, message }) => ({
     ...places.at(start, end),
@@ -94,7 +96,16 @@ export function readTree(text: string): Reading {
   const problems = told([...flaws, ...(shape?.breaches ?? []).map((breach) => problemOf(places, breach))])
   const said = flaws.length || !shape ? null : shape.catalog
   const catalog = problems.length ? null : said
-  return { catalog, said, name: shape?.name ?? null, problems, locate, root, values }
+  return {
+    catalog,
+    said,
+    name: shape?.name ?? null,
+    moved: shape?.moved ?? [],
+    problems,
+    locate,
+    root,
+    values,
+  }
 }
 
 function problemOf(

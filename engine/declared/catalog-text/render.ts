@@ -208,7 +208,15 @@ export const SECTIONS = [
 export const NAME_KEY = 'catalog'
 
 /** Keys beside the sections that no instance declares: an edit of the file leaves them as they are. */
-export const KEPT_KEYS: readonly unknown[] = [NAME_KEY, 'include', 'environment', 'values', 'tests', 'lint']
+export const KEPT_KEYS: readonly unknown[] = [
+  NAME_KEY,
+  'include',
+  'environment',
+  'values',
+  'moved',
+  'tests',
+  'lint',
+]
 
 export type Section = (typeof SECTIONS)[number]
 

@@ -3,7 +3,8 @@
  * schemas of its entries, names given once, one word for projects.
  */
 import { faults, schemaOf } from '../../../schemas/index.ts'
-import type { Catalog, CatalogFileSchema } from '../../../schemas/types.ts'
+import type { Catalog, CatalogFileSchema, CatalogMoved } from '../../../schemas/types.ts'
+import { MOVED_KEY, movesOf } from './moved.ts'
 import {
   type Entry,
   identityOf,
@@ -34,17 +35,19 @@ const SCHEMAS: Record<Exclude<Section, 'wiring'>, string> = {
 
 /**
  * @param file the value of the whole file. @param lineOf the line of what is at a path
- * @returns the catalog in today's words, the name the file carries, and every rule it breaks
+ * @returns the catalog in today's words without what moved, which is beside it; the name the file carries, and every
+ *   rule it breaks
  */
 export function shapeOf(
   file: unknown,
   lineOf: (path: Path) => number,
-): { catalog: Catalog; name: string | null; breaches: Breach[] } {
-  if (file === null || file === undefined) return { catalog: {}, name: null, breaches: [] }
+): { catalog: Catalog; name: string | null; moved: CatalogMoved[]; breaches: Breach[] } {
+  if (file === null || file === undefined) return { catalog: {}, name: null, moved: [], breaches: [] }
   if (!isEntry(file))
     return {
       catalog: {},
       name: null,
+      moved: [],
       breaches: [{ path: [], message: `the file must be a map of sections: ${SECTIONS.join(', ')}` }],
     }
   const breaches: Breach[] = [...rootBreaches(file), ...manyFileBreaches(file)]
@@ -69,7 +72,26 @@ export function shapeOf(
     }
   }
   const name = typeof file.catalog === 'string' ? file.catalog : null
-  return { catalog: Object.fromEntries(found) as Catalog, name, breaches }
+  const moved = movedIn(file, breaches)
+  return { catalog: Object.fromEntries(found) as Catalog, name, moved, breaches }
+}
+
+/** What a file says under `moved`; what is wrong with it joins the breaches. */
+function movedIn({ [MOVED_KEY]: list }: Entry, breaches: Breach[]): CatalogMoved[] {
+  if (list === null || list === undefined) return []
+  if (!Array.isArray(list)) {
+    breaches.push({ path: [MOVED_KEY], message: 'must be a list of entries' })
+    return []
+  }
+  const found = list.flatMap((line: unknown, i): Breach[] =>
+    schemaFaults('catalog-moved.json', (isEntry(line) ? line : { line }) as Entry).map((breach) => ({
+      ...breach,
+      path: [MOVED_KEY, i, ...breach.path],
+    })),
+  )
+  if (found.length === 0) found.push(...movesOf(list as CatalogMoved[]).faults)
+  breaches.push(...found)
+  return found.length ? [] : (list as CatalogMoved[])
 }
 
 /** What the root has beside lists, as the schema takes it: what is in them is looked at elsewhere. */

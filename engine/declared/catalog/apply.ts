@@ -12,7 +12,7 @@ import type {
 } from '../../../schemas/types.ts'
 import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { type Edit, kindWord } from '../../model/documents.ts'
+import { type Edit, kindWord, type SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
 import { NAME_KEY } from '../catalog-text/render.ts'
@@ -32,9 +32,10 @@ import {
   textOf,
   withValues,
 } from './import-run.ts'
-import { type Merged, type MergeOf, stageMerged } from './merge.ts'
+import { type KeepOf, type Merged, type MergeOf, stageKeeping, stageMerged } from './merge.ts'
 import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
 import {
+  appliedAt,
   appliedLast,
   contestedIn,
   type KeptText,
@@ -53,6 +54,7 @@ export function checkFile(
   body: CatalogCheck,
   compares: boolean,
   remembered: readonly RememberedFile[] = [],
+  modes: Modes = null,
 ): CatalogChecked {
   const { catalog, problems, locate, files } = readTexts(body)
   const [{ name }] = files
@@ -67,8 +69,9 @@ export function checkFile(
   const contested = contestedIn(catalog, files, owned, locate)
   if (contested.length) return { ...nothing, warnings, problems: contested }
   const merging = mergingOf(body, remembered, files)
+  const keeping = keepingOf(modes, remembered, files)
   try {
-    const how = { prune, locate, compares, spared: sparedBy(files, owned), merging }
+    const how = { prune, locate, compares, spared: sparedBy(files, owned), merging, keeping }
     const { plan, basis, result } = declared.changes.commit(CHECK, stagingOf(declared, catalog, how), true)
     if (result?.conflicts.length) return { ...nothing, problems: [], warnings, ...result }
     const fingerprint = fingerprintOf(body, prune, plan, basis)
@@ -82,7 +85,7 @@ export function checkFile(
 }
 
 /** With what a file is merged; null: it is applied as it is. */
-type MergingOf = Pick<MergeOf, 'base' | 'ours'> | null
+type MergingOf = Pick<MergeOf, 'base' | 'since' | 'ours'> | null
 
 export const mergingOf = (
   { merge: isMerge, ours }: Pick<CatalogCheck, 'merge' | 'ours'>,
@@ -91,21 +94,28 @@ export const mergingOf = (
 ): MergingOf => {
   if (!isMerge && ours !== undefined)
     fail('invalid', 'ours needs merge: without it the file is applied as it is', { field: 'ours' })
-  return isMerge ? { base: appliedLast(remembered, files), ours } : null
+  return isMerge ? { base: appliedLast(remembered, files), since: appliedAt(remembered, files), ours } : null
 }
+
+/** Modes of parts that keep what was changed by hand, where a repository is followed; null: no part does. */
+export type Modes = ReadonlySet<SyncMode> | null
+
+const keepingOf = (modes: Modes, remembered: readonly RememberedFile[], files: readonly KeptText[]) =>
+  modes && { modes, base: appliedLast(remembered, files) }
 
 interface StagingOf extends StageOf {
   spared: ReadonlySet<string>
   /** As of CatalogFiles.check. */
   compares: boolean
   merging: MergingOf
+  keeping?: Pick<KeepOf, 'modes' | 'base'> | null
 }
 
 /** How texts are staged; of a merge it says what the two sides differ in. */
 export function stagingOf(
   declared: Declared,
   catalog: Catalog,
-  { compares, merging, ...how }: StagingOf,
+  { compares, merging, keeping, ...how }: StagingOf,
 ): (edit: Edit) => Merged | null {
   // A value of its own for each, so that the plan says nothing about the one that is stored.
   const staged = compares
@@ -116,6 +126,7 @@ export function stagingOf(
       )
   return (edit) => {
     if (merging) return stageMerged(declared, edit, { ...merging, ...how, wanted: staged })
+    if (keeping) return stageKeeping(declared, edit, { ...keeping, ...how, wanted: staged })
     stageCatalog(declared, edit, staged, how)
     return null
   }
@@ -177,6 +188,7 @@ export function importFile(
   body: CatalogImport,
   by: WriteBy,
   { catalog, warnings, files: kept }: CatalogRead,
+  modes: Modes = null,
 ): CatalogImported {
   // Only what is refused is looked up in the text again.
   let places: ReturnType<typeof readTexts> | null = null
@@ -196,7 +208,8 @@ export function importFile(
     refuseGuards(guardProblems(plan, catalog, body, locate), plan)
   }
   const merging = mergingOf(body, files.all(), kept)
-  const staging = stagingOf(declared, catalog, { prune, locate, spared, merging, compares: true })
+  const keeping = keepingOf(modes, files.all(), kept)
+  const staging = stagingOf(declared, catalog, { prune, locate, spared, merging, keeping, compares: true })
   const stage = (edit: Edit): Merged | null => {
     const merged = staging(edit)
     if (merged) refuseConflicting(merged.conflicts)

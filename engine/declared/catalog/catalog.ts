@@ -31,7 +31,7 @@ import {
 } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
 import type { WriteBy } from '../write.ts'
-import { type CatalogRead, checkFile, importFile, readFile } from './apply.ts'
+import { type CatalogRead, checkFile, importFile, type Modes, readFile } from './apply.ts'
 import { type ExportParts, exportCatalog } from './export.ts'
 import { handChanged } from './hand-changed.ts'
 
@@ -50,14 +50,15 @@ export interface CatalogFiles {
   /**
    * All problems of a file, or its plan when it has none.
    * @param compares whether the caller may learn if a secret is the stored one.
+   * @param modes of parts that keep what was changed by hand.
    */
-  check(body: CatalogCheck, compares: boolean): CatalogChecked
+  check(body: CatalogCheck, compares: boolean, modes?: Modes): CatalogChecked
   /**
    * @param read of the file, where it was read before.
    * @throws SvcError invalid with every problem and its place, conflict when another plan was approved;
    *   nothing is then written.
    */
-  import(body: CatalogImport, by: WriteBy, read?: CatalogRead): CatalogImported
+  import(body: CatalogImport, by: WriteBy, read?: CatalogRead, modes?: Modes): CatalogImported
   /** What an import takes from the text of a file. @throws SvcError invalid with every problem of the file itself */
   read(body: CatalogImport): CatalogRead
   /** Texts that say what the instance has are those applied last: what changes from here on is told from them. */
@@ -101,9 +102,9 @@ export function openCatalog(declared: Declared): CatalogFiles {
         reading,
       )
     },
-    check: (body, compares) => checkFile(declared, body, compares, files.all()),
-    import: (body, by, read = readFile(declared, body)) =>
-      declared.store.tx(() => importFile(declared, files, body, by, read)),
+    check: (body, compares, modes) => checkFile(declared, body, compares, files.all(), modes),
+    import: (body, by, read = readFile(declared, body), modes = null) =>
+      declared.store.tx(() => importFile(declared, files, body, by, read, modes)),
     read: (body) => readFile(declared, body),
     remember: (body, read = readFile(declared, body)) =>
       declared.store.tx(() => {

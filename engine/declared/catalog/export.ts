@@ -75,7 +75,10 @@ function isListed({ planned }: ExportWorld, kind: PartKind, { name, doc }: Store
   return planned.get(`${kind}:${name}`) !== 'planned' && !isInternal
 }
 
-const guardOf = ({ prevent_destroy: guard }: Doc) => (guard ? { prevent_destroy: true } : {})
+const guardOf = ({ prevent_destroy: guard, sync }: Doc) => ({
+  ...(guard ? { prevent_destroy: true } : {}),
+  ...(sync === undefined ? {} : { sync }),
+})
 
 /** The project of an entry: whose it is, unless a template adopted it, which it does again. */
 function ownerName(

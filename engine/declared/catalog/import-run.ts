@@ -224,39 +224,44 @@ export function sameEntry(section: string, _name: string, before: unknown, after
 }
 
 const MEANINGS: Record<string, (entry: SameEntry) => unknown> = {
-  sources: ({ name, connector, poll, config, paused, projects, prevent_destroy }) => ({
+  sources: ({ name, connector, poll, config, paused, projects, prevent_destroy, sync }) => ({
     name,
     prevent_destroy: prevent_destroy ?? false,
+    sync,
     connector,
     poll: poll ?? defaultPoll(String(connector)),
     config: validateConfig(String(connector), (config ?? {}) as SameEntry),
     paused: paused ?? false,
     projects: [...((projects ?? []) as string[])].sort(),
   }),
-  triggers: ({ name, project, prevent_destroy, ...spec }) => ({
+  triggers: ({ name, project, prevent_destroy, sync, ...spec }) => ({
     name,
     prevent_destroy: prevent_destroy ?? false,
+    sync,
     project,
     ...normaliseTrigger(documentOf('trigger', spec)),
   }),
-  agents: ({ name, project, trigger, handoffs, enabled, prevent_destroy, ...spec }) => ({
+  agents: ({ name, project, trigger, handoffs, enabled, prevent_destroy, sync, ...spec }) => ({
     name,
     prevent_destroy: prevent_destroy ?? false,
+    sync,
     project,
     trigger: trigger || undefined,
     enabled: enabled ?? false,
     handoffs: normaliseHandoffs(String(name), (handoffs ?? []) as never),
     ...normaliseAgent(spec as FieldsOf<GivenAgent>),
   }),
-  mcp_servers: ({ name, project, prevent_destroy, ...spec }) => ({
+  mcp_servers: ({ name, project, prevent_destroy, sync, ...spec }) => ({
     name,
     project,
     prevent_destroy: prevent_destroy ?? false,
+    sync,
     ...normaliseMcpServer(spec as never),
   }),
-  skills: ({ name, project, used_by, prevent_destroy, ...spec }) => ({
+  skills: ({ name, project, used_by, prevent_destroy, sync, ...spec }) => ({
     name,
     prevent_destroy: prevent_destroy ?? false,
+    sync,
     project,
     used_by: [...((used_by ?? []) as string[])].sort(),
     ...normaliseSkill(spec),

@@ -16,7 +16,7 @@ import { normaliseHandoffs } from '../../documents/agent.ts'
 import { guardSentence } from '../../documents/guarded-kind.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
-import type { Doc, Edit, PartKind, Stored } from '../../model/documents.ts'
+import { type Doc, type Edit, kindWord, type PartKind, type Stored } from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
@@ -37,11 +37,12 @@ import {
 import { parseDuration } from '../../model/units.ts'
 import { secretFields } from '../../sources/connectors/config.ts'
 import { connectorOf, hasConnector } from '../../sources/connectors/index.ts'
+import { type Move, movesOf, sectionOfKind } from '../catalog-text/moved.ts'
 import { type Declared, refuseVariables } from '../declared.ts'
 import { normaliseSpec } from '../operations.ts'
 import { stageProject, stageProjectUpdate } from '../project-writes.ts'
 import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
-import { join } from '../write.ts'
+import { join, stageRename } from '../write.ts'
 import {
   collecting,
   type Entry,
@@ -87,6 +88,7 @@ export function stageRunning(
 ): { paused: Map<string, Paused>; problems: CatalogProblem[] } {
   const problems: CatalogProblem[] = []
   const at = collecting(problems, locate)
+  stageMoves(edit, catalog, spared, at)
   const doomed = prune ? doomedBy(edit, catalog, spared) : NONE
   const run: ImportRun = { declared, edit, catalog, prune, spared, doomed, at }
   const paused = resumePaused(edit)
@@ -100,6 +102,42 @@ export function stageRunning(
   stageWiringRows(run)
   if (prune) stagePrune(run)
   return { paused, problems }
+}
+
+/**
+ * Gives what moved its new name, before anything else is staged. Where the old name is gone it was given before.
+ * @returns what is given a name now
+ */
+export function stageMoves(
+  edit: Edit,
+  catalog: Catalog,
+  spared: ReadonlySet<string>,
+  at: ImportRun['at'],
+): Move[] {
+  const projectIds = (name: string) =>
+    [...projectsOf(edit)].filter(([, doc]) => doc.name === name).map(([id]) => id)
+  return movesOf(catalog.moved ?? []).moves.filter((move) => {
+    const { kind, from, to, index } = move
+    const isThere = (name: string) =>
+      kind === 'project' ? projectIds(name).length > 0 : edit.has(kind, name)
+    if (!isThere(from)) return false
+    return at(['moved', index], () => {
+      const label = `${kindWord(kind)} ${from}`
+      if (isThere(to))
+        fail(
+          'conflict',
+          `${label} cannot become ${to}: both are there. Delete one of them first, or take this line out`,
+        )
+      if (spared.has(`${sectionOfKind(kind)}:${from}`))
+        fail('conflict', `${label} belongs to another catalog, which gives it its name`)
+      if (kind !== 'project') stageRename(edit, kind, from, to)
+      else {
+        const [id] = projectIds(from)
+        putProject(edit, id!, { ...projectOf(edit, id!), name: checkProjectName(to) })
+      }
+      return true
+    })
+  })
 }
 
 /** A part of a template's project is edited after the project is planned, not adopted by it. */
@@ -135,21 +173,24 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
   each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
     stagePart(run, 'mcp_server', name, spec),
   )
-  each('skills', catalog.skills as (CatalogSkill & Entry)[], ({ name, description, body, prevent_destroy }) =>
-    stagePart(run, 'skill', name, { description, body, prevent_destroy }),
+  each(
+    'skills',
+    catalog.skills as (CatalogSkill & Entry)[],
+    ({ name, description, body, prevent_destroy, sync }) =>
+      stagePart(run, 'skill', name, { description, body, prevent_destroy, sync }),
   )
   each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
   each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
 }
 
-/** A file that is the source of truth says of each part whether it is guarded. */
+/** A file that is the source of truth says of each part whether it is guarded, and how it is kept in step. */
 function stagePart(
   { edit, declared }: Pick<ImportRun, 'edit' | 'declared'>,
   kind: PartKind,
   name: string,
   spec: Doc,
 ): void {
-  const guarded = { ...spec, prevent_destroy: spec.prevent_destroy ?? false }
+  const guarded = { ...spec, prevent_destroy: spec.prevent_destroy ?? false, sync: spec.sync ?? null }
   const doc = normaliseSpec(edit, kind, name, guarded)
   // Here too, not when the edit is completed alone: the problem is told with its place in the file.
   const stored = edit.stored(kind, name)
@@ -159,7 +200,7 @@ function stagePart(
 
 /** A blank secret keeps the stored one, as one that is left out does. */
 function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
-  const { connector, poll, config, paused, prevent_destroy } = entry
+  const { connector, poll, config, paused, prevent_destroy, sync } = entry
   if (!hasConnector(connector)) fail('invalid', `connector ${connector} is not known`, { field: 'connector' })
   const secrets = secretFields(connector)
   const kept = Object.fromEntries(
@@ -174,6 +215,7 @@ function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
     config: kept,
     ...(paused ? { paused } : {}),
     prevent_destroy,
+    sync,
   }
 }
 
@@ -469,7 +511,8 @@ function stagePrune(run: ImportRun): void {
   const planned = plannedBy(run)
   for (const [section, kind] of SECTIONS) {
     const kept = new Set((catalog[section] as { name: string }[] | undefined)?.map(({ name }) => name))
-    for (const { name, doc } of declared.kinds[kind].list() as Stored[]) {
+    for (const { name: was, doc } of declared.kinds[kind].list() as Stored[]) {
+      const name = edit.nameOf(kind, was)
       const isInternal = kind === 'source' && connectorOf(String(doc.connector)).internal === true
       if (kept.has(name) || isInternal || planned.has(`${kind}:${name}`)) continue
       if (spared.has(`${section}:${name}`)) continue

@@ -2,7 +2,7 @@
  * Three ways: what was applied last, what a file says now and what the instance is, merged field by field. All three
  * are looked at as documents, staged on the same instance, so that two ways of writing the same are the same.
  */
-import type { Catalog, MergeConflict } from '../../../schemas/types.ts'
+import type { Catalog, CatalogProblem, MergeConflict } from '../../../schemas/types.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { SvcError } from '../../errors.ts'
 import {
@@ -13,12 +13,16 @@ import {
   Edit,
   equal,
   type ProjectDoc,
+  partKinds,
+  type SyncMode,
+  UNMARKED,
 } from '../../model/documents.ts'
 import { type FieldConflict, merge, nameOfEntry, stepsOf, valueAt } from '../../model/merge.ts'
-import { DEFAULT_TEMPLATE, projectOf, projectsOf, putProject } from '../../model/project.ts'
+import { DEFAULT_TEMPLATE, projectOf, projectsOf, putProject, usersOf } from '../../model/project.ts'
+import { movesOf, withMoves } from '../catalog-text/moved.ts'
 import type { Declared } from '../declared.ts'
-import { stageRunning } from './import.ts'
-import { isTemplate, type Locate, type Path, refuse } from './import-run.ts'
+import { stageCatalog, stageMoves, stageRunning } from './import.ts'
+import { collecting, isTemplate, type Locate, type Path, refuse } from './import-run.ts'
 import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
 /** Edits by hand that are named at most. */
@@ -27,6 +31,8 @@ const KEPT_TOLD = 200
 export interface MergeOf {
   /** What was applied last by the same names; null: nothing was, and what differs is a conflict. */
   base: Catalog | null
+  /** When that was, epoch ms. */
+  since?: number | undefined
   wanted: Catalog
   prune: boolean
   locate: Locate
@@ -48,23 +54,73 @@ export interface Merged {
  * @throws SvcError invalid with every problem of the file
  */
 export function stageMerged(declared: Declared, edit: Edit, of: MergeOf): Merged {
-  const { base, wanted, locate } = of
+  const { wanted, locate } = of
+  const problems: CatalogProblem[] = []
+  const given = stageMoves(edit, wanted, of.spared, collecting(problems, locate))
+  refuse(problems)
+  // What was applied last is compared in the names of now.
+  const base = of.base && withMoves(of.base, movesOf(wanted.moved ?? []).moves)
+  const renamed = new Set(given.map(({ kind, from }) => `${kind}:${from}`))
   const named = namedIn(wanted)
   const before = namedIn(base ?? {})
-  const how = { prune: of.prune, locate, spared: unnamed(declared, [named, before], of.spared) }
+  const how = { prune: of.prune, locate, spared: unnamed(declared, [named, before, renamed], of.spared) }
   const mine = scratchOf(declared)
-  const { problems } = stageRunning(declared, mine, wanted, how)
-  refuse(problems)
+  refuse(stageRunning(declared, mine, wanted, how).problems)
   completeEdit(mine)
-  const was = base === null ? null : baseOf(declared, base, how)
+  const was = base === null ? null : baseOf(declared, { ...base, moved: wanted.moved ?? [] }, how)
   const paused = resumePaused(edit)
   const told: Merged = { conflicts: [], kept: [] }
   const merging = new Merging(declared, edit, { mine, was, named, before }, of, told)
   for (const kind of changeKinds) merging.kind(kind)
   completeEdit(edit)
-  const isPaused = pauseOf(of, paused)
+  const isPaused = pauseOf({ ...of, base }, paused)
   pauseAgain(edit, paused, isPaused, wanted, locate)
   return { ...told, kept: told.kept.slice(0, KEPT_TOLD) }
+}
+
+export interface KeepOf extends Omit<MergeOf, 'ours'> {
+  /** Parts of these modes keep what was changed by hand. */
+  modes: ReadonlySet<SyncMode>
+}
+
+/**
+ * Stages a file as it is, but for edits by hand of parts that keep them by their own `sync`: of a field that file and
+ * instance both changed a part with `warn` gets the value of the file, one with `adopt` keeps that of the instance. A part
+ * that was deleted by hand is made again, since others may need it.
+ * @throws SvcError invalid with every problem of the file
+ */
+export function stageKeeping(declared: Declared, edit: Edit, of: KeepOf): Merged {
+  const { wanted, locate, spared, modes } = of
+  stageCatalog(declared, edit, wanted, { prune: of.prune, locate, spared })
+  const told: Merged = { conflicts: [], kept: [] }
+  const keeping = partKinds.flatMap((kind) =>
+    ((wanted[SECTION_OF[kind]] ?? []) as { name: string; sync?: SyncMode }[]).flatMap(({ name, sync }) =>
+      sync && modes.has(sync) && edit.stored(kind, name) ? { kind, name, sync } : [],
+    ),
+  )
+  if (keeping.length === 0 || of.base === null) return told
+  const base = withMoves(of.base, movesOf(wanted.moved ?? []).moves)
+  const was = baseOf(declared, { ...base, moved: wanted.moved ?? [] }, { prune: false, spared })
+  const known = namedIn(base)
+  for (const { kind, name, sync } of keeping) {
+    const id = `${kind}:${name}`
+    if (!was || was.lost.has(id) || !known.has(id)) continue
+    const mine: Doc = edit.require(kind, name)
+    // What stops with its project is not edited.
+    const isStopped = usersOf(edit, kind, name).some((user) => projectOf(edit, user).paused)
+    const running = (doc: Doc): Doc => (isStopped ? { ...doc, paused: mine.paused } : doc)
+    const before = running(was.edit.require(kind, name))
+    const theirs = running(edit.storedNow(kind, name)!)
+    const { merged } = merge<Doc>(before, mine, theirs, {
+      byName: true,
+      isSet: (path) => declared.kinds[kind].isSet?.(path) ?? false,
+      prefer: sync === 'adopt' ? 'theirs' : 'mine',
+    })
+    for (const { path } of differences(mine, merged))
+      told.kept.push(telling(declared, of, { kind, name, path }, { base: before, mine, theirs }))
+    if (!equal(merged, mine)) edit.put(kind, name, { ...UNMARKED, ...merged })
+  }
+  return told
 }
 
 /** An edit that is thrown away: documents as they would be. */
@@ -215,7 +271,7 @@ class Merging {
     else if (kind === 'project') {
       this.edit.put('project', key, merged)
       putProject(this.edit, key, projectOf(this.edit, key))
-    } else this.edit.put(kind, key, { prevent_destroy: false, ...merged })
+    } else this.edit.put(kind, key, { ...UNMARKED, ...merged })
   }
 
   /** Whether what was applied last said something of an object, by its name or as part of a template. */
@@ -243,8 +299,22 @@ class Merging {
   ): void {
     // What a template plans is said by its parameters.
     const isOfParams = found.some(({ path }) => path === '/params')
-    const told = found.filter(({ path }) => !(isOfParams && path.startsWith('/plan')))
+    const told = found.filter(
+      ({ path }) => !(isOfParams && path.startsWith('/plan')) && !this.wasPulled(kind, name, path, docs.mine),
+    )
     this.told.conflicts.push(...told.map(({ path }) => this.telling(kind, name, path, docs)))
+  }
+
+  /** Whether the file has what the instance had since: it was pulled, and what came later is newer than both. */
+  private wasPulled(kind: ChangeKind, name: string, path: string, mine: Doc | undefined): boolean {
+    const { since } = this.of
+    const key = kind === 'project' ? this.projects.edit.get(name) : name
+    if (since === undefined || key === undefined || mine === undefined) return false
+    const stored = this.edit.stored(kind, key)
+    const said = valueAt(mine, path)
+    return this.declared.changes
+      .documentsSince(kind, stored?.was ?? key, since)
+      .some((doc) => equal(valueAt(doc, path), said))
   }
 
   /** Notes what was changed by hand and stays as it is. */
@@ -269,11 +339,21 @@ class Merging {
     path: string,
     docs: Record<'base' | 'mine' | 'theirs', Doc | undefined>,
   ): MergeConflict {
-    const mask = (doc: Doc | undefined) => (doc ? this.declared.kinds[kind].mask(doc) : undefined)
-    const shown = (doc: Doc | undefined): unknown => valueAt(mask(doc), path) ?? null
-    const values = { base: shown(docs.base), mine: shown(docs.mine), theirs: shown(docs.theirs) }
-    return { kind, name, path, ...values, ...this.of.locate(placeIn(this.of.wanted, kind, name, path)) }
+    return telling(this.declared, this.of, { kind, name, path }, docs)
   }
+}
+
+/** A field as it was applied, as the file has it and as it is, with its place. */
+function telling(
+  { kinds }: Pick<Declared, 'kinds'>,
+  { wanted, locate }: Pick<MergeOf, 'wanted' | 'locate'>,
+  { kind, name, path }: { kind: ChangeKind; name: string; path: string },
+  docs: Record<'base' | 'mine' | 'theirs', Doc | undefined>,
+): MergeConflict {
+  const mask = (doc: Doc | undefined) => (doc ? kinds[kind].mask(doc) : undefined)
+  const shown = (doc: Doc | undefined): unknown => valueAt(mask(doc), path) ?? null
+  const values = { base: shown(docs.base), mine: shown(docs.mine), theirs: shown(docs.theirs) }
+  return { kind, name, path, ...values, ...locate(placeIn(wanted, kind, name, path)) }
 }
 
 /** Ids of projects by name. */

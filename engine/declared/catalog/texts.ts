@@ -1,6 +1,7 @@
 /** The texts of an import as one catalog, and who owns which part: a catalog that carries its name owns what it declares. */
-import type { Catalog, CatalogCheck, CatalogProblem } from '../../../schemas/types.ts'
+import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
+import { MOVED_KEY, moveFaults, movesOf } from '../catalog-text/moved.ts'
 import { identityOf } from '../catalog-text/render.ts'
 import { isCompact, readCatalog } from '../catalog-text/update.ts'
 import { type Locate, textOf } from './import-run.ts'
@@ -19,6 +20,7 @@ export interface KeptText {
 /** One text of an import, read by itself. */
 export interface ReadText extends KeptText {
   catalog: Catalog | null
+  moved: readonly CatalogMoved[]
   problems: CatalogProblem[]
   locate: Locate
 }
@@ -32,37 +34,53 @@ export function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'o
 } {
   const { yaml, others = [] } = body
   const read = (text: string, as: Pick<CatalogCheck, 'name' | 'file'>): ReadText => {
-    const { catalog, name: carried, problems, locate } = readCatalog(text)
-    return { name: nameOfFile(carried, as), carries: carried !== null, text, catalog, problems, locate }
+    const { catalog, name: carried, moved, problems, locate } = readCatalog(text)
+    const name = nameOfFile(carried, as)
+    return { name, carries: carried !== null, text, catalog, moved, problems, locate }
   }
   const first = read(yaml, body)
   const files: [ReadText, ...ReadText[]] = [first, ...others.map((other) => read(other.yaml, other))]
-  if (files.length === 1) return { ...first, files }
+  if (files.length === 1) return { ...withMoved(first, files, first.locate), locate: first.locate, files }
   const repeated = files.find(({ name }, i) => files.findIndex((file) => file.name === name) !== i)
   if (repeated) fail('invalid', `others: ${repeated.name} is given twice`, { field: 'others' })
   const problems = files.flatMap(({ name, problems: own }) => own.map((one) => ({ ...one, file: name })))
   const catalogs = files.flatMap(({ catalog }) => catalog ?? [])
-  const entriesIn = (catalog: Catalog | null, section: string): unknown[] =>
-    (catalog?.[section as (typeof SECTIONS)[number]] as unknown[] | undefined) ?? []
+  const entriesIn = ({ catalog, moved }: ReadText, section: string): readonly unknown[] =>
+    section === MOVED_KEY
+      ? moved
+      : ((catalog?.[section as (typeof SECTIONS)[number]] as unknown[] | undefined) ?? [])
   const sections = [...new Set(catalogs.flatMap((catalog) => Object.keys(catalog)))]
   const locate: Locate = ([section, index, ...rest]) => {
     let at = Number(index)
-    for (const { catalog, locate: inner, name } of files) {
-      const { length } = entriesIn(catalog, String(section))
+    for (const file of files) {
+      const { locate: inner, name } = file
+      const { length } = entriesIn(file, String(section))
       if (section !== undefined && at < length) return { ...inner([section, at, ...rest]), file: name }
       at -= length
     }
     return { ...first.locate([]), file: first.name }
   }
   const whole = Object.fromEntries(
-    sections.map((section) => [section, files.flatMap(({ catalog }) => entriesIn(catalog, section))]),
+    sections.map((section) => [section, files.flatMap((file) => entriesIn(file, section))]),
   ) as Catalog
-  return {
-    catalog: problems.length ? null : whole,
-    problems: problems.length ? problems : twiceIn(whole, locate),
-    locate,
-    files,
-  }
+  const found = problems.length ? problems : twiceIn(whole, locate)
+  const said = { catalog: problems.length ? null : whole, problems: found }
+  return { ...withMoved(said, files, locate), locate, files }
+}
+
+/** A whole catalog with what moved in it, and what is wrong with that. */
+function withMoved(
+  { catalog, problems }: Pick<ReadText, 'catalog' | 'problems'>,
+  files: readonly ReadText[],
+  locate: Locate,
+): Pick<ReadText, 'catalog' | 'problems'> {
+  const moved = files.flatMap((file) => file.moved)
+  if (!catalog || problems.length || moved.length === 0) return { catalog, problems }
+  const { moves, faults } = movesOf(moved)
+  const found = [...faults, ...moveFaults(moves, catalog)].map(
+    ({ path, message }): CatalogProblem => ({ ...locate([...path]), path: textOf([...path]), message }),
+  )
+  return found.length ? { catalog: null, problems: found } : { catalog: { ...catalog, moved }, problems }
 }
 
 /** Parts that two of several texts name. */
@@ -150,4 +168,15 @@ export function appliedLast(
     for (const [section, entries] of Object.entries(catalog ?? {}))
       whole[section] = [...(whole[section] ?? []), ...(entries as unknown[])]
   return whole as Catalog
+}
+
+/** When that was, epoch ms; undefined: nothing was. */
+export function appliedAt(
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): number | undefined {
+  const times = remembered
+    .filter(({ name }) => files.some((file) => file.name === name))
+    .map(({ imported_at: at }) => at)
+  return times.length ? Math.min(...times) : undefined
 }

@@ -8,6 +8,7 @@ import type { Database } from '../../log/store/handle.ts'
 import {
   type Doc,
   documentOf,
+  equal,
   type PartKind,
   partKinds,
   type Staged,
@@ -35,6 +36,14 @@ interface FollowParts {
 export function followEdit(parts: FollowParts, staged: readonly Staged[], stroke: Stroke): void {
   const skillUsers = new Map<string, number>()
   for (const entry of staged) if (entry.kind === 'project') followProject(parts, entry, stroke, skillUsers)
+  // One that got another name has the users it had.
+  for (const { kind, key, stored } of staged) {
+    const was = kind === 'skill' ? stored?.was : undefined
+    const left = was === undefined ? undefined : skillUsers.get(was)
+    if (was === undefined || left === undefined) continue
+    skillUsers.delete(was)
+    skillUsers.set(key, (skillUsers.get(key) ?? 0) + left)
+  }
   followSkills(parts, staged, skillUsers, stroke)
   followOwnership(parts, staged, stroke)
 }
@@ -126,6 +135,8 @@ function followOwnership(parts: FollowParts, staged: readonly Staged[], stroke: 
   for (const entry of staged) {
     const { kind, key, stored, doc } = entry
     if (kind === 'project') continue
+    // A rename alone is no edit of what was planned.
+    if (stored?.was !== undefined && doc && equal(stored.doc, doc)) continue
     for (const row of parts.queries.plannedNamed(kind, key)) {
       const planned = JSON.parse(row.plan) as Planned
       const before = row.state === 'planned' ? stored?.doc : doc

@@ -9,7 +9,16 @@ import type { Database, StoreHandle } from '../store/handle.ts'
 /** Copied: as many rows as there are objects, not as there are events. */
 const COPIED = [
   ...['sources', 'triggers', 'agents', 'mcp_servers', 'skills', 'projects'],
-  ...['keys', 'project_uses', 'planned_objects', 'polls', 'guarded_parts', 'purges', 'settings'],
+  ...[
+    'keys',
+    'project_uses',
+    'planned_objects',
+    'polls',
+    'guarded_parts',
+    'part_syncs',
+    'purges',
+    'settings',
+  ],
   ...['setups', 'setup_steps', 'subscriptions', 'mcp_tools'],
 ]
 /** Grow with each change: what is there is looked at where it is, and what is added lies beside it. */

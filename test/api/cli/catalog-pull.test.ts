@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { changeFiles } from '../../../api/cli/file-changes.ts'
 import { type Setting, svc } from './cli-harness.ts'
 import { type Daemon, startDaemon } from './real-daemon.ts'
 
@@ -27,6 +28,14 @@ cooldown: 10m
     prompt: Find the cause.   # slow
 `,
   'environments/prod.yaml': 'environment: prod\nagents:\n  - { name: look, run_budget_usd: 2 } # dear\n',
+}
+
+/** Throws at the n-th write. */
+const cutOffAt = (n: number) => {
+  let steps = 0
+  return () => {
+    if (++steps === n) throw new Error('cut off')
+  }
 }
 
 describe('svc catalog pull', () => {
@@ -85,6 +94,37 @@ describe('svc catalog pull', () => {
     for (const path of ['catalog.yaml', 'sources/gateway.yaml', 'agents.yaml'] as const)
       expect(text(path)).toBe(FILES[path])
     expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({ code: 0 })
+  })
+
+  it('may be done again and again: of what was pulled and changed by hand once more the newest is written', async () => {
+    for (const cooldown of ['1h', '2h', '3h']) {
+      await byHand(errors(`cooldown: ${cooldown}`))
+      expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({ code: 0, err: '' })
+      expect(text('triggers/errors.yaml')).toContain(`cooldown: ${cooldown}`)
+    }
+    expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({ code: 0 })
+    // What the file says of itself, and the instance never had, is a conflict still.
+    put('triggers/errors.yaml', text('triggers/errors.yaml').replace('3h', '7h'))
+    await byHand(errors('cooldown: 5h'))
+    expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({
+      code: 65,
+      err: expect.stringContaining('cooldown'),
+    })
+  })
+
+  it('that was cut off is finished by the next command, whichever it is', async () => {
+    const path = join(root, 'triggers/errors.yaml')
+    const [before, after] = [
+      text('triggers/errors.yaml'),
+      `${text('triggers/errors.yaml')}severity: critical\n`,
+    ]
+    expect(() => changeFiles(root, [{ path, before, after }], cutOffAt(4))).toThrow('cut off')
+    expect(text('triggers/errors.yaml')).toBe(before)
+    expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('finished a pull that was cut off'),
+    })
+    expect(text('triggers/errors.yaml')).toBe(after)
   })
 
   it('makes a file for a new part as the folder has them, and takes a removed one out', async () => {

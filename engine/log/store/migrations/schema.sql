@@ -1,4 +1,4 @@
--- Version 32: all migrations, for a new file. Written by npm run generate.
+-- Version 33: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -787,5 +787,19 @@ CREATE TABLE catalog_sync_history (
   reason TEXT,
   reported_at INTEGER               -- its status was sent to GitHub
 );
+CREATE TABLE renames (
+  change_set INTEGER NOT NULL REFERENCES change_sets (id),
+  seq INTEGER NOT NULL,             -- order in it
+  kind TEXT NOT NULL,
+  name_from TEXT NOT NULL,
+  name_to TEXT NOT NULL,
+  PRIMARY KEY (change_set, seq)
+) WITHOUT ROWID;
+CREATE TABLE part_syncs (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  mode TEXT NOT NULL,               -- enforce, warn or adopt
+  PRIMARY KEY (kind, name)
+) WITHOUT ROWID;
 INSERT INTO "labels_keyed" VALUES (0);
 INSERT INTO "commits" VALUES (0);

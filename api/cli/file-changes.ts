@@ -1,0 +1,125 @@
+/**
+ * Many files changed as one: what is to be is written beside them, then said in a journal, then put in its place. A kill
+ * before the journal leaves all of them as they were; one after it leaves a journal, by which the next command finishes.
+ */
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { CliError, EXIT } from './exit.ts'
+
+/** A file as it is and as it is to be; null: it is not there. */
+export interface FileChange {
+  path: string
+  before: string | null
+  after: string | null
+}
+
+/** Hidden, so that no catalog has it. */
+const JOURNAL = '.svc-pull.json'
+const besideOf = (path: string): string => `${path}.pulled`
+
+interface Line {
+  /** Absolute. */
+  path: string
+  before: string | null
+  after: string | null
+}
+
+/**
+ * Changes files, all or none.
+ * @param folder where the journal lies. @param step told before each write to the disk, for tests of kills
+ * @throws CliError 74; then all are as they were
+ */
+export function changeFiles(folder: string, files: readonly FileChange[], step = () => {}): void {
+  if (files.length === 0) return
+  const lines = files.map(
+    ({ path, before, after }): Line => ({
+      path: resolve(path),
+      before: hashOf(before),
+      after: hashOf(after),
+    }),
+  )
+  try {
+    for (const { path, after } of files)
+      if (after !== null) {
+        step()
+        mkdirSync(dirname(path), { recursive: true })
+        writeThrough(besideOf(path), after)
+      }
+    step()
+    writeThrough(besideOf(join(folder, JOURNAL)), JSON.stringify(lines))
+    step()
+    renameSync(besideOf(join(folder, JOURNAL)), join(folder, JOURNAL))
+    put(lines, step)
+    step()
+    rmSync(join(folder, JOURNAL))
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    for (const { path, before } of files) {
+      remove(besideOf(path))
+      if (before === null) remove(path)
+      else if (textAt(path) !== before) writeThrough(path, before)
+    }
+    for (const path of [join(folder, JOURNAL), besideOf(join(folder, JOURNAL))]) remove(path)
+    throw new CliError(`cannot write: ${error.message}`, EXIT.disk)
+  }
+}
+
+/**
+ * Finishes what a kill came between. @returns whether there was something
+ * @throws CliError 65 where a file was edited since
+ */
+export function finishChanges(folder: string): boolean {
+  const journal = join(folder, JOURNAL)
+  if (!existsSync(journal)) return false
+  const lines = JSON.parse(readFileSync(journal, 'utf8')) as Line[]
+  const edited = lines.filter(({ path, before, after }) => ![before, after].includes(hashOf(textAt(path))))
+  if (edited.length)
+    throw new CliError(
+      `${edited.map(({ path }) => path).join(', ')} changed since a pull was cut off; finish it by hand (the new texts are beside the files, as *.pulled), then remove ${journal}`,
+      EXIT.data,
+    )
+  put(lines, () => {})
+  rmSync(journal)
+  return true
+}
+
+/** Puts each in its place; one that is there already stays. */
+function put(lines: readonly Line[], step: () => void): void {
+  for (const { path, after } of lines) {
+    step()
+    if (after === null) rmSync(path, { force: true })
+    else if (existsSync(besideOf(path))) renameSync(besideOf(path), path)
+  }
+}
+
+/** Below what is no folder there is nothing. */
+const remove = (path: string): void => {
+  if (existsSync(path)) rmSync(path)
+}
+
+const textAt = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'utf8') : null)
+
+const hashOf = (text: string | null): string | null =>
+  text === null ? null : createHash('sha256').update(text).digest('hex')
+
+/** On the disk, and not in its cache alone, when it returns. */
+function writeThrough(path: string, text: string): void {
+  const file = openSync(path, 'w')
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

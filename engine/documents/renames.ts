@@ -1,0 +1,111 @@
+/** The names that parts had before, and what the record of changes says of a part whatever it was called then. */
+import type { Database } from '../log/store/handle.ts'
+import type { Rename } from '../model/renames.ts'
+
+interface Made extends Rename {
+  changeSet: number
+  /** Order in its change-set. */
+  seq: number
+}
+
+/** Since when, and until before which change-set, a part had a name. */
+interface Span {
+  name: string
+  from: number
+  until: number
+}
+
+/** A row of the record: the document after its change-set, or before the first that is recorded. */
+export interface Recorded {
+  /** Change-set it is of. */
+  changeSet: number
+  isBefore: boolean
+  /** Sealed; null: it was not there. */
+  text: string | null
+}
+
+export type Renames = ReturnType<typeof renamesOf>
+
+const FOREVER = Number.MAX_SAFE_INTEGER
+
+/** The renames of an instance, read from their rows. */
+export function renamesOf(db: Database) {
+  const insert = db.prepare<Made>(
+    'INSERT INTO renames (change_set, seq, kind, name_from, name_to) VALUES (@changeSet, @seq, @kind, @from, @to)',
+  )
+  const columns = 'change_set AS changeSet, seq, kind, name_from AS "from", name_to AS "to"'
+  const since = db.prepare<[number], Made>(
+    `SELECT ${columns} FROM renames WHERE change_set > ? ORDER BY change_set, seq`,
+  )
+  const of = db.prepare<[number], Made>(`SELECT ${columns} FROM renames WHERE change_set = ? ORDER BY seq`)
+  const ofKind = db.prepare<[string], Made>(
+    `SELECT ${columns} FROM renames WHERE kind = ? ORDER BY change_set DESC, seq DESC`,
+  )
+  const upTo = db.prepare<[string, string, number, number], { changeSet: number; text: string | null }>(
+    `SELECT change_set AS changeSet, after AS text FROM changes
+     WHERE kind = ? AND key = ? AND change_set >= ? AND change_set <= ? ORDER BY change_set DESC, seq DESC LIMIT 1`,
+  )
+  const after = db.prepare<[string, string, number, number], { changeSet: number; text: string | null }>(
+    `SELECT change_set AS changeSet, before AS text FROM changes
+     WHERE kind = ? AND key = ? AND change_set > ? AND change_set < ? ORDER BY change_set, seq LIMIT 1`,
+  )
+  /** The spans of a part that has a name at a time, the newest first. @param before such as FOREVER: it has it now */
+  const spans = (kind: string, name: string, before: number): Span[] => {
+    const made = ofKind.all(kind)
+    const found: Span[] = []
+    let [at, until] = [name, before]
+    for (;;) {
+      const rename = made.find((one) => one.changeSet < until && (one.to === at || one.from === at))
+      // Of what left the name the one that has it now is another.
+      found.push({ name: at, from: rename?.changeSet ?? 0, until })
+      if (!rename || rename.to !== at) return found
+      at = rename.from
+      until = rename.changeSet
+    }
+  }
+  const recordedIn = (kind: string, all: readonly Span[], changeSet: number): Recorded | undefined => {
+    for (const { name, from, until } of all) {
+      if (from > changeSet) continue
+      const row = upTo.get(kind, name, from, Math.min(changeSet, until - 1))
+      if (row) return { ...row, isBefore: false }
+    }
+    // With no change up to then, it was what the first change after it found.
+    for (const { name, from, until } of all.toReversed()) {
+      const row = after.get(kind, name, Math.max(changeSet, from - 1), until)
+      if (row) return { ...row, isBefore: true }
+    }
+    return undefined
+  }
+  return {
+    add: (made: Made): void => void insert.run(made),
+    /** Those after a change-set, in the order in which they were made. */
+    since: (changeSet: number): Made[] => since.all(changeSet),
+    /** Those of a change-set. */
+    of: (changeSet: number): Made[] => of.all(changeSet),
+    /** What a part was called, from when until when, the newest first. */
+    lineage: (kind: string, name: string): Span[] => spans(kind, name, FOREVER),
+    /** The document as of a change-set of the part that has a name now. */
+    recorded: (kind: string, name: string, changeSet: number): Recorded | undefined =>
+      recordedIn(kind, spans(kind, name, FOREVER), changeSet),
+    /** The same of the part that had a name then, whatever it is called now. */
+    recordedThen: (kind: string, name: string, changeSet: number): Recorded | undefined => {
+      const left = ofKind.all(kind).findLast((one) => one.changeSet > changeSet && one.from === name)
+      if (!left) return recordedIn(kind, spans(kind, name, FOREVER), changeSet)
+      // What it was called later says what it was where nothing before does.
+      const later = spansAfter(ofKind.all(kind), left)
+      return recordedIn(kind, [...later, ...spans(kind, name, left.changeSet)], changeSet)
+    },
+  }
+}
+
+/** The spans after a rename, the newest first. */
+function spansAfter(made: readonly Made[], left: Made): Span[] {
+  const found: Span[] = []
+  let at = left
+  for (;;) {
+    const next = made.findLast((one) => one.changeSet > at.changeSet && one.from === at.to)
+    found.unshift({ name: at.to, from: at.changeSet, until: next?.changeSet ?? FOREVER })
+    if (!next) return found
+    at = next
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Which repository is followed: that of the environment, else the one that was stored, which may change while the daemon
+ * runs. Each has a reconciler of its own; of two never both are at work.
+ */
+import type { CatalogRepositoryWrite, CatalogSync } from '../../schemas/types.ts'
+import { fail } from '../errors.ts'
+import {
+  addressFaultOf,
+  pathFaultOf,
+  pathIn,
+  type Repository,
+  type RepositoryHome,
+  refFaultOf,
+  shownOf,
+} from '../reconcile/repository.ts'
+import {
+  createReconciler,
+  type Reconciler,
+  type ReconcilerParts,
+  type SyncCalls,
+} from '../reconcile/worker.ts'
+
+const INTERVAL_S = 180
+
+export interface FollowerParts extends Omit<ReconcilerParts, 'repository'> {
+  /** Of the environment; null: it names none. */
+  repository: Repository | null
+  /** What a stored one is followed with; null: none may be, since the catalog is kept like a file. */
+  repositoryHome: RepositoryHome | null
+  port: ReconcilerParts['port'] & SettingPort
+}
+
+/** Where the stored repository is kept. */
+export interface SettingPort {
+  repositorySetting(): Promise<CatalogRepositoryWrite | null>
+  saveRepositorySetting(setting: CatalogRepositoryWrite | null): Promise<void>
+}
+
+export interface FollowCalls {
+  /** Follows a repository from now on, without a start. @throws SvcError invalid; conflict: the environment names one */
+  followCatalogRepository(setting: CatalogRepositoryWrite): Promise<CatalogSync>
+  /** What was applied stays. @throws SvcError not_found; conflict: the environment names one */
+  leaveCatalogRepository(): Promise<CatalogSync>
+}
+
+export interface Follower {
+  calls: SyncCalls & FollowCalls
+  start(): void
+  stop(): Promise<void>
+}
+
+export function createFollower(parts: FollowerParts): Follower {
+  const { port, repository: given, repositoryHome: home, onError } = parts
+  let works = false
+  const open = (repository: Repository | null) => createReconciler({ ...parts, repository })
+  let current: Promise<Reconciler> | null = null
+  const stored = async (): Promise<Repository | null> => {
+    const setting = home && (await port.repositorySetting())
+    return setting ? repositoryOf(setting, home) : null
+  }
+  /** What is stored is read once, with the first call that needs it. */
+  const now = (): Promise<Reconciler> => {
+    current ??= (given ? Promise.resolve(given) : stored()).then(open).catch((error: unknown) => {
+      current = null
+      throw error
+    })
+    return current
+  }
+  /** One change at a time. */
+  let last: Promise<unknown> = Promise.resolve()
+  const change = (setting: CatalogRepositoryWrite | null): Promise<CatalogSync> => {
+    const turn = Promise.allSettled([last]).then(async () => {
+      const next = setting && repositoryOf(setting, home!)
+      await (await now()).stop()
+      await port.saveRepositorySetting(setting)
+      await port.followRepository(next && shownOf(next))
+      const reconciler = open(next)
+      current = Promise.resolve(reconciler)
+      if (works) reconciler.start()
+      return port.catalogSync('differing')
+    })
+    last = turn
+    return turn
+  }
+  return {
+    calls: {
+      syncCatalog: async (asked, by) => (await now()).calls.syncCatalog(asked, by),
+      takeCatalogPush: async (push) => (await now()).calls.takeCatalogPush(push),
+      followCatalogRepository: async (setting) => {
+        refuseChange(parts)
+        repositoryOf(setting, home!)
+        return change(setting)
+      },
+      leaveCatalogRepository: async () => {
+        refuseChange(parts)
+        if (!(await port.repositorySetting())) fail('not_found', 'no repository is stored that is followed')
+        return change(null)
+      },
+    },
+    start: () => {
+      works = true
+      now().then((reconciler) => reconciler.start(), onError)
+    },
+    stop: async () => {
+      works = false
+      if (current) await (await current).stop()
+    },
+  }
+}
+
+/** @throws SvcError conflict */
+function refuseChange({ repository, repositoryHome }: FollowerParts): void {
+  if (repository)
+    fail(
+      'conflict',
+      'SVC_CATALOG_REPO names the repository where svc is started, and holds: change it there, or take it out',
+    )
+  if (!repositoryHome)
+    fail('conflict', 'SVC_CATALOG_SYNC keeps the catalog like a file: take it out where svc is started first')
+}
+
+/** A stored repository as it is followed. @throws SvcError invalid, naming field and rule */
+function repositoryOf(setting: CatalogRepositoryWrite, home: RepositoryHome): Repository {
+  const {
+    address,
+    path = '',
+    ref = 'main',
+    policy = 'manual',
+    interval_seconds: seconds = INTERVAL_S,
+  } = setting
+  const refuse = (field: string, fault: string | null) => {
+    if (fault !== null) fail('invalid', `${field} ${fault}`, { field })
+  }
+  refuse('address', addressFaultOf(address))
+  refuse('path', pathFaultOf(path))
+  refuse('ref', refFaultOf(ref))
+  const credential = setting.credential ?? null
+  return {
+    ...home,
+    ...{ address, path: pathIn(path), ref, policy, credential },
+    intervalMs: seconds * 1_000,
+    environment: setting.environment ?? home.environment,
+    // A token is sent where one is named.
+    sshKey: credential === null ? home.sshKey : null,
+  }
+}

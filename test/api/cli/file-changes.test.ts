@@ -1,0 +1,79 @@
+/** Many files changed as one: killed at each write, they are as before or as after once a command finishes it. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { changeFiles, finishChanges } from '../../../api/cli/file-changes.ts'
+
+class Killed extends Error {}
+
+describe('files that are changed as one', () => {
+  let folder: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-files-'))
+    for (const name of ['a.yaml', 'gone.yaml', 'z.yaml']) writeFileSync(join(folder, name), `old ${name}`)
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  const changes = () => [
+    { path: join(folder, 'a.yaml'), before: 'old a.yaml', after: 'new a' },
+    { path: join(folder, 'gone.yaml'), before: 'old gone.yaml', after: null },
+    { path: join(folder, 'parts', 'made.yaml'), before: null, after: 'made' },
+    { path: join(folder, 'z.yaml'), before: 'old z.yaml', after: 'new z' },
+  ]
+  const now = () => changes().map(({ path }) => (existsSync(path) ? readFileSync(path, 'utf8') : null))
+  const BEFORE = ['old a.yaml', 'old gone.yaml', null, 'old z.yaml']
+  const AFTER = ['new a', null, 'made', 'new z']
+  /** Kills at a write. @returns whether it came to it */
+  const killedAt = (n: number): boolean => {
+    let steps = 0
+    try {
+      changeFiles(folder, changes(), () => {
+        if (++steps === n) throw new Killed()
+      })
+      return false
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error
+      return true
+    }
+  }
+
+  it('are all changed, and nothing is left beside them', () => {
+    changeFiles(folder, changes())
+    expect(now()).toEqual(AFTER)
+    expect(readdirSync(folder, { recursive: true }).sort()).toEqual([
+      'a.yaml',
+      'parts',
+      join('parts', 'made.yaml'),
+      'z.yaml',
+    ])
+    expect(finishChanges(folder)).toBe(false)
+  })
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('killed at write %i, are as before or as after', (n) => {
+    expect(killedAt(n)).toBe(true)
+    const isSaid = finishChanges(folder)
+    expect(now()).toEqual(isSaid ? AFTER : BEFORE)
+    expect(isSaid).toBe(n > 5)
+    // What was begun anew ends as if nothing had happened.
+    if (!isSaid) changeFiles(folder, changes())
+    expect(now()).toEqual(AFTER)
+  })
+
+  it('come to ten writes', () => {
+    expect(killedAt(11)).toBe(false)
+  })
+
+  it('are not finished over an edit that was made since', () => {
+    killedAt(8)
+    writeFileSync(join(folder, 'z.yaml'), 'edited')
+    expect(() => finishChanges(folder)).toThrow('changed since a pull was cut off')
+    expect(readFileSync(join(folder, 'z.yaml'), 'utf8')).toBe('edited')
+  })
+
+  it('are as they were where one of them cannot be written', () => {
+    const blocked = [...changes(), { path: join(folder, 'a.yaml', 'below.yaml'), before: null, after: 'x' }]
+    expect(() => changeFiles(folder, blocked)).toThrow('cannot write')
+    expect(now()).toEqual(BEFORE)
+    expect(existsSync(join(folder, '.svc-pull.json'))).toBe(false)
+  })
+})

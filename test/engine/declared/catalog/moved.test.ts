@@ -1,0 +1,159 @@
+/** `moved` of a catalog: the part that is there gets the new name, once. */
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../../../engine/local.ts'
+
+const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
+
+const yaml = ({ trigger = 'failed', source = 'orders', moved = '' } = {}) => `# Of the shop.
+sources:
+  - name: ${source}
+    connector: webhook
+triggers:
+  - name: ${trigger} # pages
+    sources: [${source}]
+    condition: { aggregate: count, predicate: "> 5", window: 5m }
+agents:
+  - name: first-look
+    prompt: Look.
+    trigger: ${trigger}
+    enabled: true
+${moved}`
+const MOVED = 'moved:\n  - { trigger: failed, to: order-failed }\n  - { source: orders, to: shop-orders }\n'
+const RENAMED = yaml({ trigger: 'order-failed', source: 'shop-orders', moved: MOVED })
+
+async function open(text = yaml()) {
+  let now = 1_800_000_000_000
+  const engine = createEngine({ dataFile: null, clock: { now: () => ++now }, env: {} })
+  await engine.importCatalog({ yaml: text, name: 'shop' }, BY)
+  return engine
+}
+type World = Awaited<ReturnType<typeof open>>
+const ingestKey = async (engine: World, source: string) => {
+  const { ingest_url: url } = (await engine.getSource(source)) as { ingest_url?: string }
+  return url
+}
+
+describe('what moved', () => {
+  it('is planned and applied as another name, with its ingest key, and nothing is made or deleted', async () => {
+    const engine = await open()
+    const url = await ingestKey(engine, 'orders')
+    const checked = await engine.checkCatalog({ yaml: RENAMED, name: 'shop', prune: true })
+    expect(checked.problems).toEqual([])
+    expect(checked.plan).toMatchObject({ creates: 0, deletes: 0 })
+    const named = checked.plan!.changes.filter((change) => change.renamed_from !== undefined)
+    expect(named.map(({ kind, name, renamed_from: from }) => [kind, from, name])).toEqual([
+      ['source', 'orders', 'shop-orders'],
+      ['trigger', 'failed', 'order-failed'],
+    ])
+    const done = await engine.importCatalog(
+      { yaml: RENAMED, name: 'shop', prune: true, fingerprint: checked.fingerprint! },
+      BY,
+    )
+    expect(done.plan).toEqual(checked.plan)
+    expect(await ingestKey(engine, 'shop-orders')).toBe(url)
+    expect((await engine.listTriggers()).map(({ name, sources }) => [name, sources])).toEqual([
+      ['order-failed', ['shop-orders']],
+    ])
+    expect(await engine.getAgent('first-look')).toMatchObject({ trigger: 'order-failed', enabled: true })
+  })
+
+  it('says nothing where it was done before, and where the old part never was', async () => {
+    const engine = await open()
+    await engine.importCatalog({ yaml: RENAMED, name: 'shop' }, BY)
+    expect(await engine.importCatalog({ yaml: RENAMED, name: 'shop' }, BY)).toMatchObject({
+      change_set: null,
+    })
+    expect((await engine.catalogDrift()).drifted).toBe(false)
+    const fresh = await open(RENAMED)
+    expect((await fresh.listTriggers()).map(({ name }) => name)).toEqual(['order-failed'])
+  })
+
+  it('keeps what was changed by hand in a merge', async () => {
+    const engine = await open()
+    const body = {
+      name: 'failed',
+      sources: ['orders'],
+      condition: { aggregate: 'count' as const, predicate: '> 5', window: '5m' },
+    }
+    await engine.updateTrigger('failed', { ...body, cooldown: '1h' }, BY)
+    const done = await engine.importCatalog({ yaml: RENAMED, name: 'shop', merge: true, prune: true }, BY)
+    expect(done.kept).toMatchObject([{ name: 'order-failed', path: '/cooldown', theirs: '1h' }])
+    expect(await engine.getTrigger('order-failed')).toMatchObject({
+      cooldown: '1h',
+      sources: ['shop-orders'],
+    })
+  })
+
+  it('is left alone in the text by an export and by what is pulled', async () => {
+    const engine = await open()
+    await engine.importCatalog({ yaml: RENAMED, name: 'shop' }, BY)
+    await engine.moveTrigger('order-failed', 'pause', BY)
+    const paused = await engine.updateCatalogFile({ yaml: RENAMED, name: 'shop', merge: true })
+    expect(paused).toContain(MOVED)
+    expect(paused).toContain('paused: true')
+    expect(await engine.exportCatalog()).toContain(MOVED)
+  })
+
+  it('takes a project, too, which stays the one it is', async () => {
+    const project = (name: string) =>
+      `${yaml()}projects:\n  - { template: custom, name: ${name}, objects: [{ kind: trigger, name: failed }] }\n`
+    const engine = await open(project('Shop'))
+    const { id } = (await engine.listProjects()).find(({ name }) => name === 'Shop')!
+    await engine.importCatalog(
+      { yaml: `${project('Store')}moved: [{ project: Shop, to: Store }]\n`, name: 'shop', prune: true },
+      BY,
+    )
+    expect((await engine.getProject(id)).name).toBe('Store')
+  })
+
+  it.each([
+    [
+      'both are there',
+      yaml({ trigger: 'new', moved: 'moved: [{ trigger: failed, to: new }]\n' }),
+      'trigger failed cannot become new: both are there',
+    ],
+    [
+      'the old one is still declared',
+      yaml({ moved: 'moved: [{ trigger: failed, to: failed-2 }]\n' }),
+      'trigger failed is still declared',
+    ],
+    [
+      'the new one is not declared',
+      yaml({ moved: 'moved: [{ trigger: older, to: nobody }]\n' }),
+      'no trigger nobody is declared in the catalog',
+    ],
+    [
+      'it goes on to another name',
+      yaml({ moved: 'moved: [{ trigger: a, to: b }, { trigger: b, to: failed }]\n' }),
+      'b is moved on to failed: say { trigger: a, to: failed } in one step',
+    ],
+    [
+      'the kind is not known',
+      yaml({ moved: 'moved: [{ view: a, to: failed }]\n' }),
+      'view is not a known field',
+    ],
+    [
+      'no kind is named',
+      yaml({ moved: 'moved: [{ to: failed }]\n' }),
+      'must have exactly one of source, mcp_server, skill, trigger, agent, project',
+    ],
+    ['it is no list', yaml({ moved: 'moved: { trigger: a }\n' }), 'must be a list of entries'],
+  ])('is a problem with its place where %s', async (_why, text, message) => {
+    const engine = await open()
+    if (text.includes('to: new'))
+      await engine.createTrigger(
+        {
+          name: 'new',
+          sources: ['orders'],
+          condition: { aggregate: 'count', predicate: '> 1', window: '5m' },
+        },
+        BY,
+      )
+    const { problems, plan } = await engine.checkCatalog({ yaml: text, name: 'shop' })
+    expect(plan).toBeNull()
+    expect(problems).toMatchObject([{ line: 14, message: expect.stringContaining(message) }])
+    await expect(engine.importCatalog({ yaml: text, name: 'shop' }, BY)).rejects.toMatchObject({
+      code: 'invalid',
+    })
+  })
+})
