@@ -17716,6 +17716,14 @@ export interface ScenarioAsk {
    * Items: Name of a label.
    */
   keep?: string[]
+  /**
+   * Names that are replaced by stand-ins wherever they stand, besides those that labels and texts say to be names.
+   *
+   * @maxItems 200
+   *
+   * Items: A name, as texts have it.
+   */
+  replace?: string[]
 }
 /**
  * Body of POST /api/session: exchanges a token for an HttpOnly cookie.
