@@ -6542,6 +6542,18 @@ export interface EvalMeasured {
    */
   recall: number
   /**
+   * How many facts are shown. Reports of older versions have none.
+   */
+  shown?: number
+  /**
+   * Where the first line is that shows a root cause, as a share of the message; null: no line does. Reports of older versions have none.
+   */
+  position?: number | null
+  /**
+   * Place of a service in which it began among those that the brief holds suspect, from 1; 0: it is not among them; null: as plain, or the scenario has none. Reports of older versions have none.
+   */
+  rank?: number | null
+  /**
    * Whether a root cause is shown; null: the scenario names none.
    */
   root: boolean | null

@@ -70,6 +70,8 @@ export interface Truth {
   decoys?: Decoy[]
   /** How hard it is, from 1, one clear signal, to 4, several causes or one that is missing; as measure.ts says when absent. */
   level?: number
+  /** Services in which it began; those of the events of its roots when absent. */
+  root_services?: string[]
 }
 
 export interface Incident {
@@ -353,14 +355,21 @@ export function loadedWith(
   }
 }
 
+/** @returns the text as a model would be shown it, and entities by how much speaks for each */
+export function briefShown(
+  { entity, now, events, fired }: Loaded,
+  budget: number,
+): { text: string; suspects: readonly string[] } {
+  const fencing = cautiousTokens(fence(MARKER, ''))
+  const rows = events.map((event) => contextRow(event, now))
+  const request = { rows, entity, label: 'service', now, fired: [fired], budget: budget - fencing }
+  const brief = makeBrief(request)
+  return { text: fence(MARKER, renderBrief(brief)), suspects: brief.suspects }
+}
+
 /** @param budget tokens. @returns the text as a model would be shown it */
 export const ways: Record<WayName, (loaded: Loaded, budget: number) => string> = {
-  brief: ({ entity, now, events, fired }, budget) => {
-    const fencing = cautiousTokens(fence(MARKER, ''))
-    const rows = events.map((event) => contextRow(event, now))
-    const request = { rows, entity, label: 'service', now, fired: [fired], budget: budget - fencing }
-    return fence(MARKER, renderBrief(makeBrief(request)))
-  },
+  brief: (loaded, budget) => briefShown(loaded, budget).text,
   plain: ({ entity, now, events }, budget) => {
     const rows = events
       .filter(({ labels, t }) => labels.service === entity && t >= -PLAIN_WINDOW)
