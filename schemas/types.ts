@@ -6768,6 +6768,18 @@ export interface EvalRun {
    */
   repeat: number
   /**
+   * How events were shown to it first. Reports of older versions do not say it.
+   */
+  context?: 'brief' | 'plain'
+  /**
+   * Of its instructions the first 12 digits of their SHA-256. Reports of older versions do not say it.
+   */
+  prompt_hash?: string
+  /**
+   * Which limit of its scenario it is over, in words: then it fails; null: none. Reports of older versions do not say it.
+   */
+  over?: string | null
+  /**
    * How the run ended.
    */
   status:

@@ -72,7 +72,13 @@ export interface Truth {
   level?: number
   /** Services in which it began; those of the events of its roots when absent. */
   root_services?: string[]
+  /** What a run over it may take: over one of them it fails. */
+  limits?: Limits
 }
+
+const LIMITS = ['rounds', 'usd', 'seconds', 'input_tokens'] as const
+
+export type Limits = Partial<Record<(typeof LIMITS)[number], number>>
 
 export interface Incident {
   truth: Truth
@@ -149,11 +155,29 @@ function checkedIncident(id: string, read: () => Incident): Incident {
       throw new Error('the truth needs entity and facts, and there must be events')
     if (truth.level !== undefined && ![1, 2, 3, 4].includes(truth.level))
       throw new Error('level must be 1, 2, 3 or 4')
+    requireLimits(truth.limits ?? {})
     counted(events)
     return { truth, events }
   } catch (error) {
     return fail('invalid', `pack: incident ${id}: ${(error as Error).message}`, { field: 'pack' })
   }
+}
+
+function requireLimits(limits: Limits): void {
+  for (const [name, most] of Object.entries(limits))
+    if (!(LIMITS as readonly string[]).includes(name) || !(typeof most === 'number' && most > 0))
+      throw new Error(`limits.${name}: limits are ${LIMITS.join(', ')}, each a number above 0`)
+}
+
+/** @returns which limit a run is over, in words; null: none */
+export function overLimit(
+  took: Readonly<Record<keyof Limits, number | null>>,
+  limits: Limits = {},
+): string | null {
+  const name = LIMITS.find((one) => (took[one] ?? 0) > (limits[one] ?? Number.POSITIVE_INFINITY))
+  return name
+    ? `it took ${Number(took[name]!.toFixed(4))} ${name}, its scenario allows ${limits[name]}`
+    : null
 }
 
 /* The same incidents as less is known of their events: what a first message shows must not hang on one field. */

@@ -156,5 +156,10 @@ describe('a pack in a folder', () => {
     writeFileSync(join(root, 'a', 'truth.json'), '{')
     writeFileSync(join(root, 'a', 'events.ndjson.gz'), gzipSync(''))
     expect(() => readPack(root).incidents[0]!.load()).toThrow(/pack: incident a: /)
+    const limits = { dollars: 1 }
+    writeFileSync(join(root, 'a', 'truth.json'), JSON.stringify({ entity: 'shop', facts: [], limits }))
+    expect(() => readPack(root).incidents[0]!.load()).toThrow(
+      'pack: incident a: limits.dollars: limits are rounds, usd, seconds, input_tokens, each a number above 0',
+    )
   })
 })
