@@ -143,6 +143,7 @@ test('a wrong finding is marked, unmarked by Undo, found by the filter, and beco
   await page.getByRole('button', { name: 'Make a scenario…' }).click()
   await expect(page.getByText('No cause is known')).toBeVisible()
   await page.getByLabel('Events that show the cause').fill(ids[0]!)
+  await page.getByLabel('More names to replace').fill('Nobody Ltd, deployed')
   await press(page, 'Enter')
   await expect(page.getByText('customer: 1')).toBeVisible()
   const [download] = await Promise.all([
@@ -151,7 +152,7 @@ test('a wrong finding is marked, unmarked by Undo, found by the filter, and beco
   ])
   expect(download.suggestedFilename()).toBe(`${run_id}.scenario.json`)
   const text = readFileSync((await download.path())!, 'utf8')
-  expect(text).toContain('deployed v2 for customer-1')
+  expect(text).toContain('name-2 v2 for customer-1')
   expect(text).not.toContain('Acme')
 })
 

@@ -37,8 +37,8 @@ export interface VariantFigures {
 }
 
 /** Whether a run is right, with nothing wrong besides. A run whose tape no longer fits is not. */
-export const passes = ({ score, status, stale }: EvalRun): boolean =>
-  stale === null && status === 'succeeded' && score.outcome && score.cause === 1
+export const passes = ({ score, status, stale, over = null }: EvalRun): boolean =>
+  stale === null && status === 'succeeded' && score.outcome && score.cause === 1 && over === null
 
 /** Figures of each agent at each level of noise, in the order of their first runs. */
 export function figuresByVariant(runs: readonly EvalRun[]): VariantFigures[] {
@@ -135,7 +135,7 @@ export function cellOf(runs: readonly EvalRun[]): Cell {
 }
 
 /** Why a run does not pass, in a sentence. */
-export function faultOf({ status, error, score, outcome, stale }: EvalRun): string {
+export function faultOf({ status, error, score, outcome, stale, over = null }: EvalRun): string {
   if (stale !== null) return stale
   if (status !== 'succeeded') return `run ${status}: ${error ?? 'it gave no reason'}`
   if (!score.outcome)
@@ -145,6 +145,7 @@ export function faultOf({ status, error, score, outcome, stale }: EvalRun): stri
         ? 'it reports nothing, and there is a cause to find'
         : 'it came to no conclusion'
   if (score.decoys) return 'it names an innocent event as the cause'
+  if (over !== null && score.cause === 1) return over
   if (score.cause > 0) return 'it names other events as causes besides the cause'
   if (score.reached === 0) return 'no event of the truth was shown to it'
   return score.evidence_recall > 0

@@ -6614,6 +6614,18 @@ export interface EvalMeasured {
    */
   recall: number
   /**
+   * How many facts are shown. Reports of older versions have none.
+   */
+  shown?: number
+  /**
+   * Where the first line is that shows a root cause, as a share of the message; null: no line does. Reports of older versions have none.
+   */
+  position?: number | null
+  /**
+   * Place of a service in which it began among those that the brief holds suspect, from 1; 0: it is not among them; null: as plain, or the scenario has none. Reports of older versions have none.
+   */
+  rank?: number | null
+  /**
    * Whether a root cause is shown; null: the scenario names none.
    */
   root: boolean | null
@@ -6827,6 +6839,18 @@ export interface EvalRun {
    * From 1.
    */
   repeat: number
+  /**
+   * How events were shown to it first. Reports of older versions do not say it.
+   */
+  context?: 'brief' | 'plain'
+  /**
+   * Of its instructions the first 12 digits of their SHA-256. Reports of older versions do not say it.
+   */
+  prompt_hash?: string
+  /**
+   * Which limit of its scenario it is over, in words: then it fails; null: none. Reports of older versions do not say it.
+   */
+  over?: string | null
   /**
    * How the run ended.
    */
@@ -17838,6 +17862,14 @@ export interface ScenarioAsk {
    * Items: Name of a label.
    */
   keep?: string[]
+  /**
+   * Names that are replaced by stand-ins wherever they stand, besides those that labels and texts say to be names.
+   *
+   * @maxItems 200
+   *
+   * Items: A name, as texts have it.
+   */
+  replace?: string[]
 }
 /**
  * Body of POST /api/session: exchanges a token for an HttpOnly cookie.

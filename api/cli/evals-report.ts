@@ -3,7 +3,12 @@
 import type { Command } from 'commander'
 import { compareReports, figuresByVariant, type VariantFigures } from '../../schemas/eval-figures.ts'
 import { figuresByLevel, levelName, rulesByLevel, rulesLine } from '../../schemas/eval-levels.ts'
-import { type MeasuredFigures, measuredFigures } from '../../schemas/eval-measured.ts'
+import {
+  type MeasuredFigures,
+  measuredFigures,
+  positionText,
+  suspectsText,
+} from '../../schemas/eval-measured.ts'
 import { grouped } from '../../schemas/grouped.ts'
 import { check } from '../../schemas/index.ts'
 import type { EvalMeasured, EvalReport } from '../../schemas/types.ts'
@@ -155,7 +160,10 @@ const MEASURED: Column<MeasuredLine>[] = [
   { title: 'incidents', cell: ({ figures }) => String(figures.incidents) },
   { title: 'key facts', cell: ({ figures }) => figures.recall.toFixed(2) },
   { title: 'a root', cell: ({ figures }) => `${figures.roots}/${figures.withRoot}` },
+  { title: 'root at', cell: ({ figures }) => positionText(figures) },
+  { title: 'suspect 1 3 5', cell: ({ figures }) => suspectsText(figures) },
   { title: 'tokens', cell: ({ figures }) => String(figures.tokens) },
+  { title: 'a fact', cell: ({ figures: { tokensPerFact } }) => String(tokensPerFact ?? '–') },
   { title: 'over', cell: ({ figures }) => String(figures.overBudget) },
   { title: 'ms', cell: ({ figures }) => String(figures.ms) },
 ]

@@ -92,6 +92,7 @@ describe('a scenario made from a run', () => {
     expect(text).toContain('deployed v2 for user-1@example.invalid of customer-1')
     expect(text).not.toMatch(/Acme|acme\.example|The price of/)
     expect(JSON.stringify(await file({ causes: [[ids[0]]], keep: ['customer'] }))).toContain('Acme Ltd')
+    expect(JSON.stringify(await file({ causes: [[ids[0]]], replace: ['deployed'] }))).toContain('name-1 v2')
   })
 
   it('is a file that svc evals reads and finds fit', async () => {

@@ -26,6 +26,7 @@ interface Flags extends ClientFlags, JsonFlag {
   noCause?: boolean
   effect?: string[]
   keep?: string[]
+  replace?: string[]
   yes?: boolean
 }
 
@@ -48,6 +49,11 @@ export function evalsNewCommand(io: Io): Command {
     .option(
       '--keep <label>',
       'keep the values of this label, instead of replacing them; may be repeated',
+      collect,
+    )
+    .option(
+      '--replace <name>',
+      'replace this name, too, wherever it stands; may be repeated. For names that only sentences have',
       collect,
     )
     .option('-y, --yes', 'write the scenario without asking first')
@@ -73,7 +79,7 @@ async function make(io: Io, flags: Flags): Promise<void> {
   const cited = run.claims.flatMap(({ events }) => events)
   const frozen = freeze(freezeRun, {
     ...{ id: run.id, entity: run.key, firedAt, rows, causes, cited },
-    ...{ effects: listsIn(flags.effect).flat(), keep: flags.keep ?? [] },
+    ...{ effects: listsIn(flags.effect).flat(), keep: flags.keep ?? [], replace: flags.replace ?? [] },
   })
   const bytes = gzipSync(frozen.events.map((event) => `${JSON.stringify(event)}\n`).join(''))
   if (bytes.length > BYTES_MAX)

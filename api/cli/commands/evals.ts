@@ -18,6 +18,8 @@ interface MeasureFlags extends ReportFlags {
   noise: string
   budget: string
   variant?: string
+  only?: string
+  heldOut?: boolean
 }
 
 /** The command. */
@@ -30,6 +32,8 @@ export function evalsCommand(io: Io): Command {
           'Measure how many of the facts that an agent must see its first message shows, as brief and as plain. No daemon and no model are needed',
         )
         .option('--pack <dir>', PACK_HELP)
+        .option('--only <ids>', 'only these scenarios, separated by commas')
+        .option('--held-out', 'only the 12 held-out scenarios')
         .option('--noise <numbers>', NOISE_HELP, '10000')
         .option('--budget <tokens>', 'budgets of the message in tokens, separated by commas', '1000,6000')
         .option(
@@ -55,7 +59,7 @@ async function measureAll(io: Io, flags: MeasureFlags): Promise<void> {
   const variant = VARIANTS.find((name) => name === flags.variant)
   if (flags.variant !== undefined && variant === undefined)
     throw usageError(`--variant takes ${VARIANTS.join(', ')}`)
-  const pack = { ...(await openPack(flags.pack)), ...(variant ? { variant } : {}) }
+  const pack = { ...(await openPack(flags.pack, flags.only, flags.heldOut)), ...(variant ? { variant } : {}) }
   let done = 0
   const measured = measure(pack, {
     ...{ noise, budgets },

@@ -1,7 +1,7 @@
 /** What first messages showed, of svc evals measure: brief and plain side by side. */
 
 import { Table } from '@mantine/core'
-import { measuredFigures } from '../../../schemas/eval-measured.ts'
+import { measuredFigures, positionText, suspectsText } from '../../../schemas/eval-measured.ts'
 import { grouped } from '../../../schemas/grouped.ts'
 import type { EvalMeasured } from '../../../schemas/types.ts'
 import { count } from '../../lib/time.ts'
@@ -10,7 +10,7 @@ import { WideTable } from '../../parts/wide-table.tsx'
 export function MeasuredTable({ measured }: { measured: readonly EvalMeasured[] }) {
   const groups = [...grouped(measured, ({ noise, budget, way }) => `${noise} ${budget} ${way}`)]
   return (
-    <WideTable minWidth={640}>
+    <WideTable minWidth={860}>
       <Table>
         <Table.Thead>
           <Table.Tr>
@@ -21,7 +21,10 @@ export function MeasuredTable({ measured }: { measured: readonly EvalMeasured[] 
               'Scenarios',
               'Facts shown',
               'A root cause shown',
+              'Root cause at',
+              'Root service in first 1, 3, 5',
               'Tokens',
+              'Tokens per fact',
               'Over budget',
             ].map((title) => (
               <Table.Th key={title}>{title}</Table.Th>
@@ -42,7 +45,10 @@ export function MeasuredTable({ measured }: { measured: readonly EvalMeasured[] 
                 <Table.Td>
                   {of.roots}/{of.withRoot}
                 </Table.Td>
+                <Table.Td>{positionText(of)}</Table.Td>
+                <Table.Td>{suspectsText(of)}</Table.Td>
                 <Table.Td>{count(of.tokens)}</Table.Td>
+                <Table.Td>{of.tokensPerFact === null ? '–' : count(of.tokensPerFact)}</Table.Td>
                 <Table.Td>{of.overBudget}</Table.Td>
               </Table.Tr>
             )

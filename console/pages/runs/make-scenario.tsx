@@ -33,9 +33,17 @@ const FROM: Record<ScenarioPreview['cause_from'], string> = {
 /** Ids in a text, with spaces or commas between them. */
 const idsIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
+/** Names in a text, with commas between them. */
+const namesIn = (text: string): string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
+
 function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
   const [cause, setCause] = useState('')
   const [keep, setKeep] = useState('')
+  const [replace, setReplace] = useState('')
   const [isNone, setNone] = useState(false)
   // What is shown is what was asked for last; typing asks nothing.
   const [asked, setAsked] = useState<ScenarioAsk>({})
@@ -52,6 +60,7 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
     setAsked({
       ...(none ? { causes: [] } : cause.trim() ? { causes: [idsIn(cause)] } : {}),
       ...(keep.trim() ? { keep: idsIn(keep) } : {}),
+      ...(replace.trim() ? { replace: namesIn(replace) } : {}),
     })
   return (
     <Modal opened onClose={onClose} title="Make a scenario for svc evals" size="lg">
@@ -88,6 +97,12 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
               description="Optional. Their values are not replaced, for example region"
               value={keep}
               onChange={(event) => setKeep(event.currentTarget.value)}
+            />
+            <TextInput
+              label="More names to replace"
+              description="Optional, with commas between them. Names that only sentences have, for example Acme Ltd"
+              value={replace}
+              onChange={(event) => setReplace(event.currentTarget.value)}
             />
             <Group>
               <Button type="submit" variant="default" loading={isFetching}>

@@ -70,7 +70,15 @@ export interface Truth {
   decoys?: Decoy[]
   /** How hard it is, from 1, one clear signal, to 4, several causes or one that is missing; as measure.ts says when absent. */
   level?: number
+  /** Services in which it began; those of the events of its roots when absent. */
+  root_services?: string[]
+  /** What a run over it may take: over one of them it fails. */
+  limits?: Limits
 }
+
+const LIMITS = ['rounds', 'usd', 'seconds', 'input_tokens'] as const
+
+export type Limits = Partial<Record<(typeof LIMITS)[number], number>>
 
 export interface Incident {
   truth: Truth
@@ -147,11 +155,29 @@ function checkedIncident(id: string, read: () => Incident): Incident {
       throw new Error('the truth needs entity and facts, and there must be events')
     if (truth.level !== undefined && ![1, 2, 3, 4].includes(truth.level))
       throw new Error('level must be 1, 2, 3 or 4')
+    requireLimits(truth.limits ?? {})
     counted(events)
     return { truth, events }
   } catch (error) {
     return fail('invalid', `pack: incident ${id}: ${(error as Error).message}`, { field: 'pack' })
   }
+}
+
+function requireLimits(limits: Limits): void {
+  for (const [name, most] of Object.entries(limits))
+    if (!(LIMITS as readonly string[]).includes(name) || !(typeof most === 'number' && most > 0))
+      throw new Error(`limits.${name}: limits are ${LIMITS.join(', ')}, each a number above 0`)
+}
+
+/** @returns which limit a run is over, in words; null: none */
+export function overLimit(
+  took: Readonly<Record<keyof Limits, number | null>>,
+  limits: Limits = {},
+): string | null {
+  const name = LIMITS.find((one) => (took[one] ?? 0) > (limits[one] ?? Number.POSITIVE_INFINITY))
+  return name
+    ? `it took ${Number(took[name]!.toFixed(4))} ${name}, its scenario allows ${limits[name]}`
+    : null
 }
 
 /* The same incidents as less is known of their events: what a first message shows must not hang on one field. */
@@ -353,14 +379,21 @@ export function loadedWith(
   }
 }
 
+/** @returns the text as a model would be shown it, and entities by how much speaks for each */
+export function briefShown(
+  { entity, now, events, fired }: Loaded,
+  budget: number,
+): { text: string; suspects: readonly string[] } {
+  const fencing = cautiousTokens(fence(MARKER, ''))
+  const rows = events.map((event) => contextRow(event, now))
+  const request = { rows, entity, label: 'service', now, fired: [fired], budget: budget - fencing }
+  const brief = makeBrief(request)
+  return { text: fence(MARKER, renderBrief(brief)), suspects: brief.suspects }
+}
+
 /** @param budget tokens. @returns the text as a model would be shown it */
 export const ways: Record<WayName, (loaded: Loaded, budget: number) => string> = {
-  brief: ({ entity, now, events, fired }, budget) => {
-    const fencing = cautiousTokens(fence(MARKER, ''))
-    const rows = events.map((event) => contextRow(event, now))
-    const request = { rows, entity, label: 'service', now, fired: [fired], budget: budget - fencing }
-    return fence(MARKER, renderBrief(makeBrief(request)))
-  },
+  brief: (loaded, budget) => briefShown(loaded, budget).text,
   plain: ({ entity, now, events }, budget) => {
     const rows = events
       .filter(({ labels, t }) => labels.service === entity && t >= -PLAIN_WINDOW)

@@ -14,13 +14,16 @@ import type {
 } from '../../../schemas/types.ts'
 import { cautiousTokens } from '../../log/brief/brief.ts'
 import {
+  briefShown,
   type Decoy,
   type Fact,
   type Incident,
+  type Loaded,
   loadedWith,
   type Outcome,
   type Pack,
   patternOf,
+  type Truth,
   type TruthEvents,
   truthOf,
   type WayName,
@@ -51,16 +54,21 @@ export function measure(pack: Pack, options: MeasureOptions): EvalMeasured[] {
     const facts = incident.truth.facts.filter(({ weak }) => !weak)
     for (const level of facts.length ? noise : []) {
       const loaded = loadedWith(incident, pack.noise, level, pack.variant)
+      const begins = rootServices(loaded, incident.truth)
       for (const way of options.ways ?? (['brief', 'plain'] as const))
         for (const budget of budgets) {
           const began = clock()
-          const text = ways[way](loaded, budget)
+          const { text, suspects } =
+            way === 'brief' ? briefShown(loaded, budget) : { text: ways[way](loaded, budget), suspects: null }
           const ms = clock() - began
           const seen = factsIn(text, facts, entity)
           const roots = seen.filter(({ role }) => role === 'root')
+          const shown = seen.filter(({ shown }) => shown).length
           measured.push({
             ...{ id, kind, way, budget, ms, noise: level },
-            recall: seen.filter(({ shown }) => shown).length / seen.length,
+            ...{ shown, recall: shown / seen.length },
+            position: positionOf(text, facts, entity),
+            rank: suspects && begins.size > 0 ? rankIn(suspects, begins) : null,
             root: roots.length ? roots.some(({ shown }) => shown) : null,
             tokens: tokensOf(text),
             missed: seen.filter(({ shown }) => !shown).map((fact) => fact.id),
@@ -70,6 +78,28 @@ export function measure(pack: Pack, options: MeasureOptions): EvalMeasured[] {
     options.onIncident?.(id)
   }
   return measured
+}
+
+/** Services of the events of its roots, where the truth does not say in which it began. */
+function rootServices(loaded: Loaded, truth: Truth): ReadonlySet<string> {
+  if (truth.root_services) return new Set(truth.root_services)
+  const ids = new Set(truthOf(loaded, truth).causes.flatMap(({ events }) => [...events]))
+  return new Set(loaded.events.flatMap(({ id, labels }) => (ids.has(id) && labels.service) || []))
+}
+
+/** @returns place of the first of them, from 1; 0: none is among the suspects */
+const rankIn = (suspects: readonly string[], begins: ReadonlySet<string>): number =>
+  1 + suspects.findIndex((one) => begins.has(one))
+
+/** @returns where the first line is that shows a root, as a share of the text; null: none does */
+function positionOf(text: string, facts: readonly Fact[], entity: string): number | null {
+  const roots = facts.filter(({ role }) => role === 'root')
+  let before = 0
+  for (const line of text.split('\n')) {
+    if (factsIn(line, roots, entity).some(({ shown }) => shown)) return before / text.length
+    before += line.length + 1
+  }
+  return null
 }
 
 /* Which facts a text shows: by patterns over its lines, with times blanked; no judge. */

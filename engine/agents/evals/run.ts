@@ -1,4 +1,5 @@
 /** Runs over a pack: each scenario in a world of its own, each variant as a practice run as of its firing. */
+import { createHash } from 'node:crypto'
 import type {
   AgentWrite,
   EvalEvent,
@@ -18,7 +19,15 @@ import { openModels } from '../models/calls.ts'
 import type { ModelEnvironment } from '../models/providers.ts'
 import type { Models } from '../models/types.ts'
 import { startRunner } from '../runs/runner.ts'
-import { type Loaded, loadedWith, type Pack, type Truth, type TruthEvents, truthOf } from './incident.ts'
+import {
+  type Loaded,
+  loadedWith,
+  overLimit,
+  type Pack,
+  type Truth,
+  type TruthEvents,
+  truthOf,
+} from './incident.ts'
 import { levelOf, scoreRun, shownIn } from './measure.ts'
 import { type ScriptedName, scriptedModels, silentModels, type Told } from './scripted.ts'
 import { staleIn, steady, type TapeOf } from './tapes.ts'
@@ -98,6 +107,8 @@ export async function runEvals(
               ...{ scenario: id, kind, level, held_out: heldOut, noise, variant: variant.name },
               ...{ scripted: 'script' in variant.by, repeat: i + 1, ms, shown: [] },
               stale: staleIn(detail.error),
+              ...{ context: variant.context, prompt_hash: hashOf(variant.prompt) },
+              over: overLimit(tookOf(detail, ms), incident.truth.limits),
               ...recordOf(detail),
               score: scoreRun(detail, truth, outcome, idOf),
             }
@@ -115,6 +126,17 @@ export async function runEvals(
   }
   return { runs, scenes, spentUsd, stopped }
 }
+
+/** Which instructions they were, without their text. */
+const hashOf = (prompt: string): string => createHash('sha256').update(prompt).digest('hex').slice(0, 12)
+
+const tookOf = (detail: RunDetail, ms: number) => ({
+  ...{ rounds: detail.rounds, usd: detail.cost_usd, seconds: ms / 1000 },
+  input_tokens: inputTokens(detail),
+})
+
+const inputTokens = (detail: RunDetail): number =>
+  detail.input_tokens + detail.cache_creation_input_tokens + detail.cache_read_input_tokens
 
 const agentName = ({ context, prompt }: Variant, prompts: readonly string[]): string =>
   `${context}-${prompts.indexOf(prompt) + 1}`
@@ -276,7 +298,7 @@ function recordOf(
   const { status, outcome, headline, error, model, rounds, tool_calls: calls, cost_usd: usd } = detail
   return {
     ...{ status, outcome, headline, error, model, rounds, calls, usd },
-    input_tokens: detail.input_tokens + detail.cache_creation_input_tokens + detail.cache_read_input_tokens,
+    input_tokens: inputTokens(detail),
     output_tokens: detail.output_tokens,
     claims: detail.claims.map(({ text, role, events, ok }) => ({ text, role, events, ok })),
     turns: turnsOf(detail.steps),

@@ -41,7 +41,8 @@ export function createScenarioReads(
     const { causes, from } =
       asked.causes === undefined ? proposedCauses(run) : { causes: asked.causes, from: 'asked' as const }
     const frozen = freezeRun({
-      ...{ id, entity: run.key, firedAt, rows, causes, effects: asked.effects ?? [], keep: asked.keep ?? [] },
+      ...{ id, entity: run.key, firedAt, rows, causes, effects: asked.effects ?? [] },
+      ...{ keep: asked.keep ?? [], replace: asked.replace ?? [] },
       cited: run.claims.flatMap(({ events }) => events),
     })
     return { frozen, from, rows }
@@ -169,6 +170,8 @@ interface Freezing {
   cited: readonly string[]
   /** Labels whose values stay as they are. */
   keep: readonly string[]
+  /** Names that a person knows to be names, wherever they stand. */
+  replace?: readonly string[]
 }
 
 export interface Frozen {
@@ -189,7 +192,16 @@ const OLDER = 200
 const TOLD = 80
 /** Labels that name people, customers and machines. */
 const PERSONAL =
-  /^(customer|client|user|username|account|tenant|org|organisation|organization|email|mail|host|hostname|instance|node|ip|address|session|phone|name|device)([_.-]?(id|name|key|email|address|ip))?$/i
+  /^(customer|client|user|username|account|tenant|org|organisation|organization|company|merchant|workspace|subscriber|member|person|login|author|actor|owner|contact|email|mail|host|hostname|instance|node|ip|address|session|phone|name|device)([_.-]?(id|name|key|email|address|ip))?$/i
+/** The same in a text, before what it names: `customer=acme`, `"tenant": "acme"`, `account "Acme Ltd"`. Of words that mean more than that, such as name, none. */
+const NAMED_IN_TEXT =
+  /(?<![A-Za-z0-9])((customer|client|user|username|account|tenant|organi[sz]ation|org|company|merchant|workspace|subscriber|member|login|email|phone|hostname|host)(?:[_.-]?(?:id|name|key|email))?)(\\?["']?\s?[=:]\s?|\s(?=["']))(\\?"[^"\\\r\n]{2,80}\\?"|'[^'\\\r\n]{2,80}'|[^\s"',:;&)}\]\\|]{2,80})/gi
+/** In the path of an address: `/customers/acme/orders`. */
+const NAMED_IN_PATH =
+  /\/((customer|client|user|account|tenant|organi[sz]ation|org|merchant|workspace)s?)\/([^\s/?#"',;)]{2,80})/gi
+/** What stands there and is nobody's name. */
+const NOBODYS =
+  /^(true|false|null|nil|none|undefined|unknown|anonymous|system|default|all|any|me|new|login|logout|search|list|count|settings|https?|root|admin|guest|service|error|failed|not|is|was|has|had|in|of|for|to|from|with|and|the|-+|\*+|\{\w*\}?|:\w+|\[?redacted.*)$/i
 const MAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
 const IPV4 = /\b(?:\d{1,3}\.){3}\d{1,3}\b/g
 const IPV6 = /\b(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}\b/gi
@@ -216,7 +228,7 @@ export function freezeRun(given: Freezing): Frozen {
   const missing = [...causes.flat(), ...effects].find((id) => !byId.has(id))
   if (missing !== undefined)
     fail('invalid', `cause: ${missing} is none of the events that the run could read`, { field: 'cause' })
-  const masks = new StandIns(rows, given.keep)
+  const masks = new StandIns(rows, given)
   const kept = thin(rows, firedAt - WHOLE_MS, new Set([...causes.flat(), ...effects, ...given.cited]))
   const told = (row: FrozenRow, stands?: Stands): IncidentEvent => {
     const labels: Record<string, string> = {}
@@ -316,19 +328,58 @@ class StandIns {
   private readonly names = new Map<string, string>()
   private readonly kinds = new Map<string, number>()
   private readonly known: RegExp | null
+  private readonly keep: readonly string[]
+  /** Entities that are no customer or machine: a text that names one names a part of the system. */
+  private readonly parts: ReadonlySet<string>
 
-  constructor(rows: readonly FrozenRow[], keep: readonly string[]) {
+  constructor(rows: readonly FrozenRow[], { keep, replace = [] }: Pick<Freezing, 'keep' | 'replace'>) {
+    this.keep = keep
+    for (const name of replace) this.add('name', name)
+    this.parts = new Set(
+      rows.flatMap(({ entity }) => (entity && !PERSONAL.test(entity.label) ? [entity.value] : [])),
+    )
     for (const { labels, entity } of rows) {
       for (const [name, value] of Object.entries(labels))
         if (typeof value === 'string' && PERSONAL.test(name) && !keep.includes(name)) this.add(name, value)
       if (entity && PERSONAL.test(entity.label) && !keep.includes(entity.label))
         this.add(entity.label, entity.value)
     }
-    const long = [...this.names.keys()].filter((name) => name.length >= NAME_MIN)
+    const everywhere = new Set(this.names.keys())
+    for (const { text } of rows)
+      for (const { kind, name } of this.namedIn(text)) {
+        this.add(kind, name)
+        // A number, or a plain word, may mean something else where nothing says whose it is.
+        if (/[A-Z\d_-]/.test(name) && /[a-z]/i.test(name)) everywhere.add(name)
+      }
+    const long = [...everywhere].filter((name) => name.length >= NAME_MIN)
     long.sort((a, b) => b.length - a.length)
     this.known = long.length
       ? new RegExp(`(?<![\\w-])(?:${long.map(escapeRegExp).join('|')})(?![\\w-])`, 'g')
       : null
+  }
+
+  /** Names that a text itself says to be names. */
+  private namedIn(text: string): { kind: string; name: string }[] {
+    const found: { kind: string; name: string }[] = []
+    const add = (label: string, kind: string, name: string) => {
+      if (this.isName(name) && !this.keep.includes(label)) found.push({ kind: kind.toLowerCase(), name })
+    }
+    for (const [, label, kind, between, value] of text.matchAll(NAMED_IN_TEXT)) {
+      // After a colon and a space a sentence may begin: `client: connection reset`.
+      const isSaid = /:\s$/.test(between!) && !/^\\?["']/.test(value!) && !/[\d_-]/.test(value!)
+      if (!isSaid) add(label!, kind!, unquoted(value!))
+    }
+    for (const [, label, kind, value] of text.matchAll(NAMED_IN_PATH)) add(label!, kind!, value!)
+    return found
+  }
+
+  /** Mail and addresses have stand-ins of their own. */
+  private isName(value: string): boolean {
+    return (
+      !NOBODYS.test(value) &&
+      !this.parts.has(value) &&
+      [MAIL, IPV4, IPV6].every((address) => value.search(address) !== 0)
+    )
   }
 
   of(label: string, value: string): string {
@@ -338,6 +389,16 @@ class StandIns {
   within(text: string): string {
     const named = this.known ? text.replace(this.known, (name) => this.names.get(name)!) : text
     return named
+      .replace(NAMED_IN_TEXT, (all, label: string, _kind, between: string, value: string) => {
+        const standIn = this.names.get(unquoted(value))
+        return standIn === undefined || this.keep.includes(label)
+          ? all
+          : `${label}${between}${value.replace(unquoted(value), standIn)}`
+      })
+      .replace(NAMED_IN_PATH, (all, label: string, _kind, value: string) => {
+        const standIn = this.names.get(value)
+        return standIn === undefined || this.keep.includes(label) ? all : `/${label}/${standIn}`
+      })
       .replace(MAIL, (mail) => (mail.endsWith('@example.invalid') ? mail : this.add('email', mail)))
       .replace(IPV4, (ip) => (ip.startsWith('192.0.2.') ? ip : this.add('ip', ip)))
       .replace(IPV6, (ip) => this.add('ip', ip))
@@ -364,4 +425,5 @@ class StandIns {
   }
 }
 
+const unquoted = (value: string): string => value.replace(/^\\?["']|\\?["']$/g, '')
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')

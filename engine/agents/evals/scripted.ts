@@ -11,6 +11,7 @@ import {
   type Loaded,
   loadedWith,
   type NoisePool,
+  patternOf,
   randomOf,
   truthOf,
   ways,
@@ -414,6 +415,12 @@ export function statedFaults(incident: Incident, noise: NoisePool, count: number
       faults.push(`noise alone is of the fact ${id}`)
   }
   const roots = truth.facts.filter(({ role, weak }) => role === 'root' && !weak)
+  for (const { id, line } of roots) {
+    // Resource names must not give the answer away: an agent is told the entity, and a person reads the id.
+    const says = (name: string) => line?.every((pattern) => patternOf(pattern).test(name))
+    if (line?.length && [truth.id.replaceAll(/[-_]/g, ' '), truth.id, truth.entity].some(says))
+      faults.push(`its id or its entity says the answer: the fact ${id}`)
+  }
   if ((truth.outcome ?? 'finding') === 'finding' && roots.length === 0)
     faults.push('a finding is expected, and no fact has the role root')
   return faults

@@ -163,8 +163,9 @@ function putChanges(packing: Packing, changes: readonly RankedChange[], telling:
   const masker = new Masker()
   const counts = new Map<string, number>()
   const kept: { t: number; line: BriefLine }[] = []
+  let misses = 0
   for (const { line } of changes) {
-    if (kept.length >= CHANGES.most) break
+    if (kept.length >= CHANGES.most || misses > MISSES) break
     const { type, text, entity } = line.row
     const wording = masker
       .words(entity ? text.replaceAll(entity, 'ENTITY') : text)
@@ -177,7 +178,10 @@ function putChanges(packing: Packing, changes: readonly RankedChange[], telling:
     ]
     if (keys.some(([key, most]) => (counts.get(key) ?? 0) >= most)) continue
     const said = changeLine(line, telling)
-    if (!packing.put('changes', said)) continue
+    if (!packing.put('changes', said)) {
+      misses++
+      continue
+    }
     for (const [key] of keys) addTo(counts, key)
     told.add(line, 1)
     kept.push({ t: line.t, line: said })

@@ -129,11 +129,18 @@ export interface Flapping {
 /** @param lines in order of time. @param entity whose alerts are looked at. @returns those that fired most often first */
 export function flappingOf(lines: readonly Timed[], entity: string): Flapping[] {
   const alerts = new Map<string, { open: Timed | null; fired: Timed[]; lasted: number[] }>()
+  const labelled = new Map<ContextRow['labels'], string | undefined>()
+  const typed = new Map<Kind, string | undefined>()
   for (const line of lines) {
     if (line.row.entity !== entity || line.row.isSample) continue
-    const state = stateOf(line.row)
+    const { labels, type: named } = line.row
+    // Rows share their labels and kinds, so that few are looked at.
+    const state =
+      onceOf(labelled, labels, () => stateIn(labels.status) ?? stateIn(labels.state)) ??
+      onceOf(typed, line.kind, () => stateIn(named)) ??
+      stateSaid(line.row)
     if (state === undefined) continue
-    const { type, source, labels } = line.row
+    const { type, source } = line.row
     const name = NAMES.map((label) => labels[label]).find((value) => value !== undefined)
     const key = `${source}\0${name ?? (type.toLowerCase() === state ? '' : type)}`
     const alert = valueAt(alerts, key, () => ({ open: null, fired: [], lasted: [] }))
@@ -153,11 +160,30 @@ export function flappingOf(lines: readonly Timed[], entity: string): Flapping[] 
     .sort((a, b) => b.times - a.times)
 }
 
-/** As connectors of alerts say it: in a label, as the type, or as the first word of the text. */
-function stateOf({ type, text, labels }: ContextRow): string | undefined {
-  const first =
-    text.startsWith('FIRING:') || text.startsWith('RESOLVED:') ? text.slice(0, text.indexOf(':')) : ''
-  return [labels.status, labels.state, type, first]
-    .map((word) => String(word ?? '').toLowerCase())
-    .find((word) => FIRING.has(word) || RESOLVED.has(word))
+/* As connectors of alerts say it: in a label, as the type, or as the first word of the text. */
+
+function stateIn(word: string | number | undefined): string | undefined {
+  const state = String(word ?? '').toLowerCase()
+  return FIRING.has(state) || RESOLVED.has(state) ? state : undefined
+}
+
+const [F, R] = ['F', 'R'].map((letter) => letter.charCodeAt(0))
+
+function stateSaid(row: ContextRow): string | undefined {
+  const first = row.page?.[row.from ?? 0]
+  if (row.page && first !== F && first !== R) return undefined
+  const { text } = row
+  return text.startsWith('FIRING:') || text.startsWith('RESOLVED:')
+    ? text.slice(0, text.indexOf(':')).toLowerCase()
+    : undefined
+}
+
+/** As `valueAt`, of what may be nothing. */
+function onceOf<K>(
+  map: Map<K, string | undefined>,
+  key: K,
+  make: () => string | undefined,
+): string | undefined {
+  if (!map.has(key)) map.set(key, make())
+  return map.get(key)
 }

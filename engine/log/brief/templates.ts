@@ -3,7 +3,16 @@
  * whose words agree with its own in enough of their weight, as in Drain (He et al. 2017), where rare words
  * weigh more: half-equal prefixes such as TraceID and SpanID must not merge lines of nine places in code.
  */
-import { type Kind, type LineClass, mapAt, type Template, type Timed, valueAt } from './types.ts'
+import { Skeletons } from './skeletons.ts'
+import {
+  type ContextRow,
+  type Kind,
+  type LineClass,
+  mapAt,
+  type Template,
+  type Timed,
+  valueAt,
+} from './types.ts'
 
 import { ANY, Masker } from './words.ts'
 
@@ -30,6 +39,7 @@ export class Templates {
   private readonly masker = new Masker()
   private readonly classes = new Map<Kind, Map<string, LineClass>>()
   private readonly byText = new Map<Kind, Map<string, LineClass>>()
+  private readonly byBytes = new Map<Kind, Skeletons<LineClass>>()
   private readonly sources = new Map<string, SourceWords>()
   private readonly leaves = new Map<string, Leaf>()
   private count = 0
@@ -51,9 +61,13 @@ export class Templates {
   }
 
   private classOf({ row, kind }: Timed): LineClass {
-    const texts = mapAt(this.byText, kind)
-    const same = texts.get(row.text)
-    if (same) return same
+    const { page, from = 0, to = 0 } = row
+    if (!page) return valueAt(mapAt(this.byText, kind), row.text, () => this.classOfText(row, kind))
+    const skeletons = valueAt(this.byBytes, kind, () => new Skeletons<LineClass>())
+    return skeletons.get(page, from, to, () => this.classOfText(row, kind))
+  }
+
+  private classOfText(row: ContextRow, kind: Kind): LineClass {
     const words = this.masker.words(row.text)
     const classes = mapAt(this.classes, kind)
     const key = words.join(' ')
@@ -63,7 +77,6 @@ export class Templates {
       known = { source: row.source, words, count: 0, template: null, mayTrace }
       classes.set(key, known)
     }
-    texts.set(row.text, known)
     return known
   }
 

@@ -56,7 +56,7 @@ export interface Trace {
 }
 
 /** With the lines it has, so that none counts twice. */
-type Building = Trace & { seen: Set<string> }
+type Building = Trace & { seen: Map<number, Timed[]> }
 
 /** The place in code that a line names; null: none. */
 export const placeIn = (text: string): string | null => PLACE.exec(text)?.[1] ?? null
@@ -89,7 +89,7 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
     const trace = valueAt(
       traces,
       ids.trace,
-      (): Building => ({ steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Set() }),
+      (): Building => ({ steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Map() }),
     )
     if (line.row.span || line.row.isSample) {
       if (ids.span) trace.spans.push(spanOf(line, ids.span))
@@ -141,9 +141,9 @@ function addStep(
   const place = placeIn(text) ?? wordingOf(line)
   if (place === null) return
   // The same line may come by two ways.
-  const same = `${entity}${line.t.toFixed(3)}${text}`
-  if (trace.seen.has(same)) return
-  trace.seen.add(same)
+  const atOnce = listAt(trace.seen, line.row.at)
+  if (atOnce.some(({ row }) => row.entity === entity && row.text === text)) return
+  atOnce.push(line)
   trace.steps.push({
     ...{ entity, place, span, line },
     t: line.t,

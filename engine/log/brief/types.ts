@@ -23,6 +23,10 @@ export interface ContextRow {
   /** Event time, epoch ms. */
   at: number
   text: string
+  /** Where its text lies as it is stored, UTF-8: of most rows of a long window it is never read as a text. */
+  page?: Uint8Array
+  from?: number
+  to?: number
   labels: Readonly<Record<string, string | number>>
   /** Whose it is; empty: nobody's. */
   entity: string

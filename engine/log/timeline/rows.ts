@@ -2,7 +2,14 @@
 import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts } from '../brief/brief.ts'
 import { pagesOf, type Steps } from '../steps.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
-import type { PayloadHead, Position, Query, TextRow } from '../store/scan.ts'
+import {
+  comparePositions,
+  eachPositionInSteps,
+  type PayloadHead,
+  type Position,
+  type Query,
+  type TextRow,
+} from '../store/scan.ts'
 import { labelIdsOf } from '../store/tail.ts'
 import type { ReadContext, SourceNames } from './context.ts'
 import { eachLabelled, labelsNamed } from './fit.ts'
@@ -43,21 +50,53 @@ export function contextRows(
     const labels = numbers ? { ...strings, ...numbers } : strings
     const own = labels[label]
     const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
-    const { values, isSample, series } = measured(stored.text, labels.signal, numbers)
-    // Of one shape, since there are 100,000 of them.
-    const row: ContextRow = {
-      id: eventId(stored.id),
-      source: names.get(stored.source_id)?.name ?? `source ${stored.source_id}`,
-      type,
-      at: stored.ts,
-      text: stored.text,
-      labels,
-      entity: own === undefined ? entity : String(own),
-      values,
-      isSample,
-    }
+    const { values, isSample, series } = measured(stored, labels.signal, numbers)
+    const row = new StoredContextRow(stored, names.get(stored.source_id)?.name, labels)
+    row.type = type
+    row.entity = own === undefined ? entity : String(own)
+    row.values = values
+    row.isSample = isSample
     if (series !== undefined) row.series = series
     return row
+  }
+}
+
+/** A row whose id and text are read once somebody asks for them, which of most rows nobody does. */
+class StoredContextRow implements ContextRow {
+  readonly source: string
+  type = ''
+  readonly at: number
+  entity = ''
+  values: ContextRow['values'] = NOTHING.values
+  isSample = false
+  readonly page: Buffer
+  readonly from: number
+  readonly to: number
+  series?: string
+  span?: SpanFacts
+  private readonly number: number
+  private said: string | null = null
+
+  constructor(
+    { id, source_id, ts, page, from, to }: TextRow,
+    source: string | undefined,
+    readonly labels: ContextRow['labels'],
+  ) {
+    this.number = id
+    this.source = source ?? `source ${source_id}`
+    this.at = ts
+    this.page = page
+    this.from = from
+    this.to = to
+  }
+
+  get id(): string {
+    return eventId(this.number)
+  }
+
+  get text(): string {
+    this.said ??= this.page.toString('utf8', this.from, this.to)
+    return this.said
   }
 }
 
@@ -77,15 +116,15 @@ type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series'>
 const NOTHING: Measured = { values: {}, isSample: false }
 
 /** What a row measures. A span that failed is looked at for what it says. */
-function measured(text: string, signal: unknown, numbers: Record<string, number> | null): Measured {
+function measured(row: TextRow, signal: unknown, numbers: Record<string, number> | null): Measured {
   if (signal === 'metrics') {
-    const point = POINT.exec(text)
+    const point = POINT.exec(row.text)
     return point
       ? { values: { value: Number(point[2]) }, isSample: true, series: point[1]! }
       : { values: {}, isSample: true }
   }
   if (signal === 'traces') {
-    const span = SPAN.exec(text)
+    const span = SPAN.exec(row.text)
     if (span)
       return {
         values: { value: Number(span[2]) },
@@ -102,8 +141,8 @@ function measured(text: string, signal: unknown, numbers: Record<string, number>
 
 /*
  * Rows of a long window for the brief: all of them, or of each source the newest, so that one source that
- * writes a million lines does not push out the deploy of another. Counting first, by source and minute,
- * bounds the memory whatever the window holds.
+ * writes a million lines does not push out the deploy of another. Where there are too many, counting first, by source
+ * and minute, bounds the memory whatever the window holds.
  */
 
 const BUCKET_MS = 60_000
@@ -128,17 +167,21 @@ export function* wideRows<T>(
   read: (ids: readonly number[]) => readonly T[],
 ): Steps<WideRows<T>> {
   const sources = labelsNamed(ctx, SOURCE_LABEL)
-  const counts = yield* countBySource(ctx, query, sources)
-  const cutAt = cutsOf(counts, most)
-  const positions: Position[] = []
   const taken = new Map<number, number>()
-  yield* eachLabelled(ctx, query, new Set(sources.keys()), (label, id, ts) => {
-    const cut = cutAt.get(label)
-    if (cut && (ts < cut.since || id % cut.every !== 0)) return
-    positions.push({ ts, id })
-    taken.set(label, (taken.get(label) ?? 0) + 1)
-  })
-  positions.sort((a, b) => a.ts - b.ts || a.id - b.id)
+  let cutAt: ReadonlyMap<number, SourceCut> = new Map()
+  let positions = yield* allPositions(ctx, query, most)
+  if (!positions) {
+    const some: Position[] = []
+    cutAt = cutsOf(yield* countBySource(ctx, query, sources), most)
+    yield* eachLabelled(ctx, query, new Set(sources.keys()), (label, id, ts) => {
+      const cut = cutAt.get(label)
+      if (cut && (ts < cut.since || id % cut.every !== 0)) return
+      some.push({ ts, id })
+      taken.set(label, (taken.get(label) ?? 0) + 1)
+    })
+    positions = some
+  }
+  positions.sort(comparePositions)
   const rows: T[] = []
   for (let from = 0; from < positions.length; from += BATCH) {
     yield
@@ -152,6 +195,20 @@ export function* wideRows<T>(
     every,
   }))
   return { rows, cuts }
+}
+
+/** @returns null where there are more than `most`: then counting first bounds the memory */
+function* allPositions(ctx: ReadContext, query: Query, most: number): Steps<Position[] | null> {
+  const positions: Position[] = []
+  let count = 0
+  yield* eachPositionInSteps(
+    () => ctx.index.all(),
+    query,
+    (id, ts) => {
+      if (++count <= most) positions.push({ ts, id })
+    },
+  )
+  return count <= most ? positions : null
 }
 
 /** Cuts as they are told. */

@@ -79,6 +79,14 @@ it('a wrong finding becomes a scenario by its run and the event that was the cau
   expect(scripted.out).toMatch(/\n0 +script rules +1 +1 +1\.00/)
 })
 
+it('replaces a name that only sentences have, where it is named', async () => {
+  const { code } = await make('--cause', events[0]!, '--replace', 'negative', '--yes')
+  expect(code).toBe(0)
+  const lines = gunzipSync(text('events.ndjson.gz')).toString()
+  expect(lines).toContain('price is name-1 again')
+  expect(lines).not.toContain('negative')
+})
+
 it('without a cause takes what the run claimed and what held; nothing is written before somebody says so', async () => {
   const other = mkdtempSync(join(tmpdir(), 'evals-new-'))
   const asked = await svc(['evals', 'new', '--run', run, '--out', other, '--svcd', url])

@@ -10,8 +10,12 @@ import { svc } from './cli-harness.ts'
 it('measures the pack of svc itself, brief and plain side by side', async () => {
   const { code, out } = await svc(['evals', 'measure', '--noise', '500', '--budget', '2000'])
   expect(code).toBe(0)
-  expect(out).toMatch(/^noise +budget +shown +kind +incidents +key facts +a root +tokens +over +ms\n/)
-  expect(out).toMatch(/\n500 +2000 +brief +all +39 +0\.9\d +32\/32 +\d+ +0 /)
+  expect(out).toMatch(
+    /^noise +budget +shown +kind +incidents +key facts +a root +root at +suspect 1 3 5 +tokens +a fact +over +ms\n/,
+  )
+  expect(out).toMatch(
+    /\n500 +2000 +brief +all +39 +0\.9\d +32\/32 +\d+ % +[01]\.\d\d [01]\.\d\d [01]\.\d\d +\d+ +\d+ +0 /,
+  )
   expect(out).toMatch(/\n500 +2000 +plain +all +39 +0\.\d\d +\d+\/32 /)
   expect(out).toContain('Not shown by brief:')
 })
@@ -21,6 +25,11 @@ it('prints each measurement as JSON', async () => {
   const { measured } = (JSON.parse(out) as { report: EvalReport }).report
   expect(measured).toHaveLength(78)
   expect(measured[0]).toMatchObject({ id: 'a-deploy-breaks-it', noise: 0, budget: 200, way: 'brief' })
+})
+
+it('measures what is held out alone', async () => {
+  const { out } = await svc(['evals', 'measure', '--held-out', '--noise', '0', '--budget', '2000'])
+  expect(out).toMatch(/\n0 +2000 +brief +all +1[12] +/)
 })
 
 it('measures a variant of the pack, in which less is known of its events', async () => {

@@ -56,6 +56,54 @@ describe('names', () => {
     expect(given(rows, { keep: ['host'] }).events[1]!.text).toContain('db-7')
   })
 
+  it.each([
+    [
+      'settings',
+      'order failed customer=Initech tenant_id=48123',
+      'order failed customer=customer-1 tenant_id=tenant-1',
+    ],
+    ['JSON', '{"customer": "Initech GmbH","total":500}', '{"customer": "customer-1","total":500}'],
+    ['JSON in JSON', '"{\\"user\\":\\"ada\\"}" refused', '"{\\"user\\":\\"user-1\\"}" refused'],
+    [
+      'sentences with quotes',
+      'account "Initech GmbH" is over its limit',
+      'account "account-1" is over its limit',
+    ],
+    ['addresses', 'GET /customers/initech-2/orders 500', 'GET /customers/customer-1/orders 500'],
+    ['lists of settings', 'host: web-7, retries: 3', 'host: host-1, retries: 3'],
+  ])('that no label has are known by what texts call them: %s', (_, text, told) => {
+    expect(given([row(1, 5, text)]).events[0]!.text).toBe(told)
+  })
+
+  it('that a text says once are replaced wherever they stand, where they can mean nothing else', () => {
+    const texts = ['paged for Initech', 'customer=Initech user=ada', 'ada map of Initech: user ada unknown']
+    const { events } = given(texts.map((text, i) => row(i + 1, 10 - i, text)))
+    expect(events.map(({ text }) => text)).toEqual([
+      'paged for customer-1',
+      'customer=customer-1 user=user-1',
+      // A plain word may be a word.
+      'ada map of customer-1: user ada unknown',
+    ])
+  })
+
+  it.each([
+    'client: connection reset by peer',
+    'user not found, host unreachable',
+    'user=null account=unknown login=root',
+    'GET /users/me 200',
+    'org=shop calls shop',
+  ])('are none of the words that every system has: %s', (text) => {
+    expect(given([row(1, 5, text)]).events[0]!.text).toBe(text)
+  })
+
+  it('that only sentences have are replaced where a person names them', () => {
+    const { events, truth } = given([row(1, 5, 'Initech GmbH cannot pay, says Initech')], {
+      replace: ['Initech GmbH', 'Initech'],
+    })
+    expect(events[0]!.text).toBe('name-1 cannot pay, says name-2')
+    expect(JSON.stringify(truth)).not.toContain('Initech')
+  })
+
   it('of an entity that is a customer are replaced as well', () => {
     const of = { ...row(1, 5, 'Initech ordered'), entity: { label: 'customer', value: 'Initech' } }
     const { truth, events } = given([of], { entity: 'Initech' })

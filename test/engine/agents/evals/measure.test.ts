@@ -58,6 +58,53 @@ describe('the pack of svc itself', () => {
   })
 })
 
+describe('beside what is shown', () => {
+  const at = (t: number, service: string, text: string, type = 'info') => ({
+    ...{ source: 'logs', type, t, text, labels: { service } },
+  })
+  const quiet = Array.from({ length: 60 }, (_, i) => at(-7_000 + i * 100, 'cart', 'paid well'))
+  const events = [
+    ...quiet,
+    ...Array.from({ length: 30 }, (_, i) => at(-300 + i, 'cart', 'void: no price of it', 'error')),
+    { ...at(-310, 'prices', 'deployed v7 of prices', 'deployed'), source: 'deploys' },
+  ]
+  const truth = {
+    ...{ id: 'a', kind: 'k', entity: 'shop', fired_at: '2026-01-01T00:00:00Z' },
+    facts: [
+      { id: 'deploy', role: 'root' as const, line: ['deployed v7'] },
+      { id: 'void', role: 'effect' as const, line: ['void: no price'] },
+    ],
+  }
+  const measured = (more: object = {}, budgets = [2_000]) =>
+    measure(
+      { incidents: [{ id: 'a', load: () => ({ truth: { ...truth, ...more }, events }) }], noise: {} },
+      { noise: [0], budgets, clock },
+    )
+
+  it('it is told where a root stands, at what place its service is suspected, and what a fact costs', () => {
+    const [brief, plain] = measured()
+    expect(brief).toMatchObject({ way: 'brief', shown: 2, rank: expect.any(Number) })
+    expect([1, 2]).toContain(brief!.rank)
+    expect(brief!.position).toBeGreaterThan(0)
+    expect(brief!.position).toBeLessThan(1)
+    // Plain shows the entity alone, and suspects nobody.
+    expect(plain).toMatchObject({ way: 'plain', shown: 0, rank: null, position: null })
+    expect(measuredFigures([brief!])).toMatchObject({
+      tokensPerFact: Math.round(brief!.tokens / 2),
+      position: brief!.position,
+      firstSuspects: [Number(brief!.rank === 1), 1, 1],
+    })
+    expect(measuredFigures([plain!])).toMatchObject({
+      ...{ tokensPerFact: null, position: null, firstSuspects: null },
+    })
+  })
+
+  it('the services in which it began are those that the truth names, where it names some', () => {
+    expect(measured({ root_services: ['nobody'] })[0]!.rank).toBe(0)
+    expect(measured({ root_services: ['cart'] })[0]!.rank).toBeGreaterThan(0)
+  })
+})
+
 describe('a fact', () => {
   const num = {
     names: ['p99'],
@@ -109,5 +156,10 @@ describe('a pack in a folder', () => {
     writeFileSync(join(root, 'a', 'truth.json'), '{')
     writeFileSync(join(root, 'a', 'events.ndjson.gz'), gzipSync(''))
     expect(() => readPack(root).incidents[0]!.load()).toThrow(/pack: incident a: /)
+    const limits = { dollars: 1 }
+    writeFileSync(join(root, 'a', 'truth.json'), JSON.stringify({ entity: 'shop', facts: [], limits }))
+    expect(() => readPack(root).incidents[0]!.load()).toThrow(
+      'pack: incident a: limits.dollars: limits are rounds, usd, seconds, input_tokens, each a number above 0',
+    )
   })
 })

@@ -50,6 +50,30 @@ describe('scripted agents', () => {
     expect(runs.map(({ repeat }) => repeat)).toEqual([1, 2, 1, 2])
   })
 
+  it('fail where they take more than the scenario allows, and say by what they were asked', async () => {
+    const pack = some('a-certificate-ends')
+    const { truth, events } = pack.incidents[0]!.load()
+    const load = () => ({ truth: { ...truth, limits: { input_tokens: 100 } }, events })
+    const variants = [
+      {
+        name: 'told',
+        context: 'brief' as const,
+        prompt: PROMPT,
+        repeats: 1,
+        by: { script: 'told' as const },
+      },
+    ]
+    const { runs } = await runEvals(
+      createEngine,
+      { ...pack, incidents: [{ id: truth.id, load }] },
+      { noise: [0], variants, maxUsd: 0 },
+    )
+    expect(runs[0]).toMatchObject({
+      ...{ context: 'brief', prompt_hash: expect.stringMatching(/^[0-9a-f]{12}$/), score: { cause: 1 } },
+      over: expect.stringMatching(/^it took \d+ input_tokens, its scenario allows 100$/),
+    })
+  })
+
   it('are shown less with plain than with the brief', async () => {
     const variants = [
       ...scripts(['newest'], { name: 'brief' }),
@@ -101,6 +125,10 @@ describe('check', () => {
       given('newest', { facts: [{ id: 'page', role: 'root', line: ['log_sampling of'] }] }),
       given('nobody', { facts: [{ id: 'none', role: 'root', line: ['no such text'] }] }),
       given('no root', { facts: [] }),
+      given('clock certificate', {
+        id: 'clock certificate',
+        facts: [{ id: 'says', role: 'root', line: ['clock', 'certificate'] }],
+      }),
       given('fit', {}),
     ]
     const unfit = await checkPack(createEngine, { ...pack, incidents }, { noise: 300 })
@@ -109,6 +137,9 @@ describe('check', () => {
       { scenario: 'nobody', why: 'no event is of the fact none' },
       { scenario: 'nobody', why: 'neither the rules nor who is told can find it' },
       { scenario: 'no root', why: 'a finding is expected, and no fact has the role root' },
+      { scenario: 'clock certificate', why: 'no event is of the fact says' },
+      { scenario: 'clock certificate', why: 'its id or its entity says the answer: the fact says' },
+      { scenario: 'clock certificate', why: 'neither the rules nor who is told can find it' },
     ])
   })
 })

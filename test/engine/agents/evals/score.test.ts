@@ -1,6 +1,6 @@
 /** What a run over a scenario is worth: by its cited events alone. Section 4 of the design of svc evals. */
 import { describe, expect, it } from 'vitest'
-import { type TruthEvents, truthOf } from '../../../../engine/agents/evals/incident.ts'
+import { overLimit, type TruthEvents, truthOf } from '../../../../engine/agents/evals/incident.ts'
 import { htmlOf, junitOf, scoreRun } from '../../../../engine/agents/evals/measure.ts'
 import { compareRuns, faultOf, figuresByVariant } from '../../../../schemas/eval-figures.ts'
 import { compare, intervalOf } from '../../../../schemas/eval-statistics.ts'
@@ -173,6 +173,18 @@ describe('figures', () => {
       scenarios: 3,
       difference: { mean: 0 },
     })
+  })
+
+  it('a run over a limit of its scenario fails, and says which, though it names the cause', () => {
+    const over = 'it took 4 rounds, its scenario allows 3'
+    expect(figuresByVariant([ran('a', 1, 1, { over }), ran('b', 1, 1, { over: null })])[0]).toMatchObject({
+      pass: 0.5,
+    })
+    expect(faultOf(ran('a', 1, 1, { over }))).toBe(over)
+    const took = { rounds: 4, usd: null, seconds: 2, input_tokens: 9 }
+    expect(overLimit(took, { seconds: 3, rounds: 3 })).toBe(over)
+    expect(overLimit(took, { rounds: 4, usd: 0.1 })).toBeNull()
+    expect(overLimit(took)).toBeNull()
   })
 
   it('as JUnit: what passes now and then is skipped with its reason, what fails says why', () => {
