@@ -26,6 +26,7 @@ import type {
   ReadResult,
   RememberRequest,
   RememberResult,
+  SenderPreset,
   SourceTestResult,
   SourceWrite,
   StatsRequest,
@@ -203,6 +204,8 @@ export interface EngineCore {
   tail(filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }>
   // sources
   listConnectors(): Promise<Record<string, Connector>>
+  /** How known senders of webhooks are read, by the order of their names. */
+  listPresets(): Promise<SenderPreset[]>
   testSource(body: SourceWrite): Promise<SourceTestResult>
   discoverSource(body: DiscoverRequest): Promise<Record<string, unknown>>
   previewLabel(body: LabelsPreview): Promise<LabelsPreviewResult>
