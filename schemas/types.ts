@@ -547,7 +547,7 @@ export type PreviousSignatureSecret = string
  */
 export type VerificationCode = string
 /**
- * A known sender, such as grafana: what the other fields leave open is read as its preset says. GET /api/presets lists them.
+ * A known sender by its name, such as grafana: what the other fields leave open is read as its preset says.
  */
 export type Preset = string
 /**

@@ -11,6 +11,7 @@ import { PollInput } from '../../forms/poll-input.tsx'
 import { draftOfProposed, plainSource, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
 import { fieldErrors } from '../../lib/field-errors.ts'
+import { isMapped } from '../../lib/mapping.ts'
 import { proposedIn } from '../../lib/proposed.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -20,6 +21,7 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { ConnectorChoice } from './connector-choice.tsx'
 import { CreatedPanel } from './created-panel.tsx'
 import { NAME_RULE, nameFault } from './name-fault.ts'
+import { nameOfPreset, PresetChoice, PresetSetup } from './preset-choice.tsx'
 import { ScanOffer, ScanPage } from './scan-page.tsx'
 import { StartFromSample } from './start-from-sample.tsx'
 import { TestOutcome } from './test-outcome.tsx'
@@ -94,7 +96,7 @@ export default function NewSourcePage() {
             preset?.draft() ??
             draftOfProposed(proposed) ?? {
               config: {},
-              labels: chosen === 'webhook' ? [emptyLabel(true)] : toDrafts(connector.labels ?? []),
+              labels: chosen === 'webhook' ? EMPTY_WEBHOOK.labels : toDrafts(connector.labels ?? []),
             }
           }
           onCreated={setCreated}
@@ -102,6 +104,19 @@ export default function NewSourcePage() {
       )}
     </>
   )
+}
+
+const EMPTY_WEBHOOK: SourceDraft = { config: {}, labels: [emptyLabel(true)] }
+
+/** What the form itself fills in. */
+const DEFAULT_TYPE = 'webhook_event'
+
+/** Nothing is filled in of how payloads are read: a sender may be chosen. */
+function isPlain(draft: SourceDraft): boolean {
+  const set = Object.entries(toConfig(draft)).filter(
+    ([, value]) => value !== undefined && value !== DEFAULT_TYPE,
+  )
+  return !isMapped(Object.fromEntries(set))
 }
 
 interface FillInProps {
@@ -171,6 +186,17 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
             </Anchor>
           </Text>
         </div>
+        {kind === 'webhook' && !draft.config.preset && isPlain(draft) && (
+          <PresetChoice
+            onChoose={(preset) =>
+              set({
+                name: name || nameOfPreset(preset.name),
+                draft: { config: { preset: preset.name }, labels: [] },
+              })
+            }
+          />
+        )}
+        <PresetSetup name={draft.config.preset} onDrop={() => set({ draft: EMPTY_WEBHOOK })} />
         <TextInput
           label="Name"
           ref={field}
