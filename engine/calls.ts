@@ -80,6 +80,8 @@ export interface IngestCall {
   caller: string
   /** How many items of the same request came before, in pieces of it stored already. */
   itemsBefore?: number
+  /** Certificate that the body names as that of its signature, PEM: Amazon SNS. */
+  certificate?: string | null
   /** The body is an export of OpenTelemetry, and no list of items. */
   otlp?: OtlpForm
 }
@@ -99,6 +101,8 @@ export interface IngestRoute {
   signed: boolean
   /** Its sender asks for a value to be shown again before it sends: Slack. */
   isChallenged?: true
+  /** Its sender signs with a certificate, and has a subscription confirmed: Amazon SNS. */
+  isSns?: true
   wantsHeaders: boolean
   paused: boolean
   /** What the answer's x-vercel-verify holds: it proves to Vercel whose URL this is. */

@@ -575,7 +575,7 @@ export type DeduplicationField = string
  */
 export type ListOfItems = string
 /**
- * Check a signature on the raw body, the way its sender makes it: of GitHub, Linear, PagerDuty (v3), Stripe, Slack, Shopify and GitLab, by Standard Webhooks, or a plain HMAC-SHA256. Signatures that carry a time are taken for five minutes, Linear's for one. A source with a scheme needs no key on its URL.
+ * Check a signature on the raw body, the way its sender makes it: of GitHub, Linear, PagerDuty (v3), Stripe, Slack, Shopify, GitLab and Amazon SNS, by Standard Webhooks, or a plain HMAC-SHA256. Signatures that carry a time are taken for five minutes, Linear's for one. A source with a scheme needs no key on its URL.
  */
 export type SignatureScheme =
   | 'github'
@@ -587,8 +587,9 @@ export type SignatureScheme =
   | 'standard_webhooks'
   | 'shopify'
   | 'gitlab'
+  | 'sns'
 /**
- * Shared secret of the signature, as the sender shows it, with its whsec_ where it has one. A scheme without a secret refuses everything.
+ * Shared secret of the signature, as the sender shows it, with its whsec_ where it has one; of sns, the ARN of the topic. A scheme without a secret refuses everything.
  */
 export type SigningSecret = string
 /**
@@ -14168,6 +14169,7 @@ export interface PresetSignature {
     | 'standard_webhooks'
     | 'shopify'
     | 'gitlab'
+    | 'sns'
   /**
    * Header that carries the signature, for hmac_sha256.
    */

@@ -12,7 +12,7 @@
  * | mcpTests    | tests of MCP servers                               |                            |
  * | environment | what runs on this machine                          |                            |
  * | fetching    | firings for whoever waits for one                  |                            |
- * | trials      | tests and discoveries of upstreams                 |                            |
+ * | trials      | tests, discoveries and confirmations of upstreams  |                            |
  * | outbox      |                                                    | sends what is due          |
  * | agents      | a run cut off                                      | runs what firings woke     |
  * | polling     |                                                    | asks upstreams when due    |
@@ -39,6 +39,7 @@ import type { Repository } from '../reconcile/repository.ts'
 import { createReconciler } from '../reconcile/worker.ts'
 import { createTrials, startPoller } from '../sources/poller.ts'
 import { upstreamFetch } from '../sources/polls.ts'
+import { snsCalls } from '../sources/sns.ts'
 import { environmentCalls } from '../sources/upstreams/docker-environment.ts'
 import type { callsOver } from './who-answers.ts'
 
@@ -137,7 +138,10 @@ export const networkRoles = {
   })),
 
   trials: role(['ports', 'egress', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
-    calls: createTrials({ ...world, port: ports, fetch: upstreamFetch(egress) }),
+    calls: {
+      ...createTrials({ ...world, port: ports, fetch: upstreamFetch(egress) }),
+      ...snsCalls({ egress }),
+    },
   })),
 
   outbox: role(

@@ -106,6 +106,7 @@ export function routeOf(source: LiveSource): IngestRoute {
     source: source.name,
     signed: source.signature !== null,
     ...(source.signature?.scheme === 'slack' || handshake === 'slack' ? { isChallenged: true } : {}),
+    ...(source.signature?.scheme === 'sns' || handshake === 'sns' ? { isSns: true } : {}),
     connector: connector.kind,
     wantsHeaders: source.signature !== null || (connector.mode === 'push' && connector.wantsHeaders === true),
     paused: source.paused,

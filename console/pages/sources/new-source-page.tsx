@@ -119,6 +119,26 @@ function isPlain(draft: SourceDraft): boolean {
   return !isMapped(Object.fromEntries(set))
 }
 
+interface SenderProps {
+  name: string
+  draft: SourceDraft
+  onChange: (some: { name?: string; draft: SourceDraft }) => void
+}
+
+/** The sender of a webhook: chosen, or to be chosen. */
+function Sender({ name, draft, onChange }: SenderProps) {
+  const { preset } = draft.config
+  if (preset) return <PresetSetup name={preset} onDrop={() => onChange({ draft: EMPTY_WEBHOOK })} />
+  if (!isPlain(draft)) return null
+  return (
+    <PresetChoice
+      onChoose={({ name: chosen }) =>
+        onChange({ name: name || nameOfPreset(chosen), draft: { config: { preset: chosen }, labels: [] } })
+      }
+    />
+  )
+}
+
 interface FillInProps {
   kind: string
   connector: Connector
@@ -186,17 +206,7 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
             </Anchor>
           </Text>
         </div>
-        {kind === 'webhook' && !draft.config.preset && isPlain(draft) && (
-          <PresetChoice
-            onChoose={(preset) =>
-              set({
-                name: name || nameOfPreset(preset.name),
-                draft: { config: { preset: preset.name }, labels: [] },
-              })
-            }
-          />
-        )}
-        <PresetSetup name={draft.config.preset} onDrop={() => set({ draft: EMPTY_WEBHOOK })} />
+        {kind === 'webhook' && <Sender name={name} draft={draft} onChange={set} />}
         <TextInput
           label="Name"
           ref={field}
@@ -212,7 +222,7 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
           data-field="name"
           required
           maw={420}
-          autoFocus
+          autoFocus={kind !== 'webhook'}
         />
         <PollInput
           connector={connector}

@@ -199,7 +199,10 @@ const SIGNED: Record<string, (body: string) => Record<string, string>> = {
 
 describe('the signature of a preset', () => {
   it('is tested of each that has one', () => {
-    expect(Object.keys(SIGNED)).toEqual(ALL.filter(([, { signature }]) => signature).map(([name]) => name))
+    expect(Object.keys(SIGNED)).toEqual(
+      // Those of Amazon SNS are in sns.test.ts.
+      ALL.filter(([, { signature }]) => signature && signature.scheme !== 'sns').map(([name]) => name),
+    )
   })
 
   it.each(Object.entries(SIGNED))(
