@@ -26,6 +26,7 @@ import type {
   ReadResult,
   RememberRequest,
   RememberResult,
+  SenderPreset,
   SourceTestResult,
   SourceWrite,
   StatsRequest,
@@ -81,6 +82,8 @@ export interface IngestCall {
   caller: string
   /** How many items of the same request came before, in pieces of it stored already. */
   itemsBefore?: number
+  /** Certificate that the body names as that of its signature, PEM: Amazon SNS. */
+  certificate?: string | null
   /** The body is an export of OpenTelemetry, and no list of items. */
   otlp?: OtlpForm
 }
@@ -100,6 +103,8 @@ export interface IngestRoute {
   signed: boolean
   /** Its sender asks for a value to be shown again before it sends: Slack. */
   isChallenged?: true
+  /** Its sender signs with a certificate, and has a subscription confirmed: Amazon SNS. */
+  isSns?: true
   wantsHeaders: boolean
   paused: boolean
   /** What the answer's x-vercel-verify holds: it proves to Vercel whose URL this is. */
@@ -232,6 +237,8 @@ export interface EngineCore {
   tail(filter: TailFilter, listener: (message: TailMessage) => void): Promise<{ stop: () => void }>
   // sources
   listConnectors(): Promise<Record<string, Connector>>
+  /** How known senders of webhooks are read, by the order of their names. */
+  listPresets(): Promise<SenderPreset[]>
   testSource(body: SourceWrite): Promise<SourceTestResult>
   discoverSource(body: DiscoverRequest): Promise<Record<string, unknown>>
   previewLabel(body: LabelsPreview): Promise<LabelsPreviewResult>

@@ -547,6 +547,10 @@ export type PreviousSignatureSecret = string
  */
 export type VerificationCode = string
 /**
+ * A known sender by its name, such as grafana: what the other fields leave open is read as its preset says.
+ */
+export type Preset = string
+/**
  * Fixed event type.
  */
 export type EventType2 = string
@@ -571,7 +575,7 @@ export type DeduplicationField = string
  */
 export type ListOfItems = string
 /**
- * Check a signature on the raw body, the way its sender makes it: of GitHub, Linear, PagerDuty (v3), Stripe, Slack, Shopify and GitLab, by Standard Webhooks, or a plain HMAC-SHA256. Signatures that carry a time are taken for five minutes, Linear's for one. A source with a scheme needs no key on its URL.
+ * Check a signature on the raw body, the way its sender makes it: of GitHub, Linear, PagerDuty (v3), Stripe, Slack, Shopify, GitLab and Amazon SNS, by Standard Webhooks, or a plain HMAC-SHA256. Signatures that carry a time are taken for five minutes, Linear's for one. A source with a scheme needs no key on its URL.
  */
 export type SignatureScheme =
   | 'github'
@@ -583,8 +587,9 @@ export type SignatureScheme =
   | 'standard_webhooks'
   | 'shopify'
   | 'gitlab'
+  | 'sns'
 /**
- * Shared secret of the signature, as the sender shows it, with its whsec_ where it has one. A scheme without a secret refuses everything.
+ * Shared secret of the signature, as the sender shows it, with its whsec_ where it has one; of sns, the ARN of the topic. A scheme without a secret refuses everything.
  */
 export type SigningSecret = string
 /**
@@ -5452,6 +5457,7 @@ export interface VercelConfig {
  * Any system that can POST JSON. SPEC.md, Webhook connector config.
  */
 export interface WebhookConfig {
+  preset?: Preset
   event_type?: EventType2
   event_type_field?: EventTypeField1
   text_template?: TextTemplate2
@@ -14104,6 +14110,346 @@ export interface PracticeStarted {
   subscribers?: number
 }
 /**
+ * A delivery as its sender documents it.
+ */
+export interface PresetDelivery {
+  /**
+   * Where the payload is from.
+   */
+  from: string
+  /**
+   * Headers that tell what it is.
+   */
+  headers: {
+    [k: string]: string
+  }
+  /**
+   * The body.
+   */
+  body: unknown
+}
+/**
+ * A delivery as its sender documents it, and the rows it reads as.
+ */
+export interface PresetExample {
+  /**
+   * Where the payload is from.
+   */
+  from: string
+  /**
+   * Headers of the delivery, in lower case.
+   */
+  headers?: {
+    [k: string]: string
+  }
+  /**
+   * The body.
+   */
+  body: unknown
+  /**
+   * @minItems 1
+   */
+  rows: PresetRow[]
+}
+/**
+ * What an example reads as.
+ */
+export interface PresetRow {
+  type: string
+  text: string
+  /**
+   * ISO 8601.
+   */
+  time: string
+  /**
+   * Label and value, as service=checkout.
+   */
+  entity?: string
+  /**
+   * Labels that it has, among others.
+   */
+  labels?: {
+    [k: string]: string | number
+  }
+}
+/**
+ * A preset of webhook senders: catalog/presets/<name>.yaml. Adding one needs no code.
+ */
+export interface PresetFile {
+  /**
+   * The sender's name.
+   */
+  label: string
+  /**
+   * What it brings, in a sentence.
+   */
+  about: string
+  /**
+   * Where in the sender's pages the address is entered.
+   */
+  setup: string
+  /**
+   * The sender's documentation of its payload.
+   */
+  docs: string
+  /**
+   * What tells its deliveries: any of them.
+   *
+   * @minItems 1
+   * @maxItems 8
+   */
+  fits: PresetMatch[]
+  /**
+   * Payload field that holds a list: an event for each entry.
+   */
+  items?: string
+  /**
+   * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed.
+   */
+  handshake?: 'slack' | 'sns'
+  signature?: PresetSignature
+  reads: PresetReading
+  /**
+   * Payloads that are read otherwise: the first that fits counts, over what reads says.
+   *
+   * @maxItems 24
+   */
+  cases?: PresetReading[]
+  /**
+   * @minItems 1
+   */
+  examples: PresetExample[]
+}
+/**
+ * What tells a payload: all that is named must hold.
+ */
+export interface PresetMatch {
+  /**
+   * Header, in lower case, to what its value begins with, whatever the case; empty text takes any value.
+   */
+  header?: {
+    [k: string]: string
+  }
+  /**
+   * Payload fields that are there and not null.
+   *
+   * @minItems 1
+   * @maxItems 12
+   */
+  has?: string[]
+  /**
+   * Payload field to the values it may have, as text.
+   */
+  is?: {
+    /**
+     * @minItems 1
+     * @maxItems 40
+     */
+    [k: string]: string[]
+  }
+}
+/**
+ * How the sender signs, and where its secret is found.
+ */
+export interface PresetSignature {
+  /**
+   * Scheme, as signature_scheme of a webhook source.
+   */
+  scheme:
+    | 'github'
+    | 'linear'
+    | 'hmac_sha256'
+    | 'pagerduty'
+    | 'stripe'
+    | 'slack'
+    | 'standard_webhooks'
+    | 'shopify'
+    | 'gitlab'
+    | 'sns'
+  /**
+   * Header that carries the signature, for hmac_sha256.
+   */
+  header?: string
+  /**
+   * Where in the sender's pages the secret is shown or set.
+   */
+  where: string
+}
+/**
+ * How a payload, or an entry of its list, becomes an event. In a template {field} stands for a payload field, {header.x-name} for a header of the delivery, and {field|pairs} for the plain values of an object as name=value.
+ */
+export interface PresetReading {
+  when?: PresetMatch1
+  /**
+   * Event type. One template, or several: the first counts whose fields are all there.
+   */
+  type?: string | string[]
+  /**
+   * What happened, as one sentence. One template, or several: the first counts whose fields are all there.
+   */
+  text?: string | string[]
+  /**
+   * Time of the sender. One template, or several: the first counts whose fields are all there.
+   */
+  time?: string | string[]
+  /**
+   * What identifies the event: a repeat within 72 hours is not stored again. One template, or several: the first counts whose fields are all there.
+   */
+  dedupe?: string | string[]
+  /**
+   * The label that is the entity: the first of them that the event has.
+   */
+  entity?: string | string[]
+  /**
+   * Labels by name.
+   */
+  labels?: {
+    /**
+     * Label value. One template, or several: the first counts whose fields are all there.
+     */
+    [k: string]: string | string[] | PresetLabel
+  }
+  /**
+   * Number labels by name: payload fields.
+   */
+  numbers?: {
+    [k: string]: string
+  }
+  /**
+   * Objects of names the sender chose: each text in them is a label.
+   *
+   * @maxItems 4
+   */
+  labels_of?: string[]
+  /**
+   * Objects of names the sender chose: each number in them is a number label.
+   *
+   * @maxItems 4
+   */
+  numbers_of?: string[]
+}
+/**
+ * What tells a payload: all that is named must hold.
+ */
+export interface PresetMatch1 {
+  /**
+   * Header, in lower case, to what its value begins with, whatever the case; empty text takes any value.
+   */
+  header?: {
+    [k: string]: string
+  }
+  /**
+   * Payload fields that are there and not null.
+   *
+   * @minItems 1
+   * @maxItems 12
+   */
+  has?: string[]
+  /**
+   * Payload field to the values it may have, as text.
+   */
+  is?: {
+    /**
+     * @minItems 1
+     * @maxItems 40
+     */
+    [k: string]: string[]
+  }
+}
+/**
+ * A label that a preset reads, rewritten before it is stored.
+ */
+export interface PresetLabel {
+  /**
+   * Value. One template, or several: the first counts whose fields are all there.
+   */
+  from: string | string[]
+  /**
+   * Regular expression (RE2) replaced in the value.
+   */
+  pattern?: string
+  /**
+   * Replacement for pattern; one that names a group drops the label where the pattern does not match.
+   */
+  replace?: string
+  /**
+   * Exact aliases: value seen to value stored.
+   */
+  map?: {
+    [k: string]: string
+  }
+}
+/**
+ * The preset that fits what was received.
+ */
+export interface PresetFit {
+  /**
+   * Name, as preset of a webhook source's config.
+   */
+  name: string
+  /**
+   * The sender's name.
+   */
+  label: string
+  /**
+   * Payloads it fits.
+   */
+  fits: number
+  /**
+   * Payloads that were looked at.
+   */
+  sampled: number
+  /**
+   * The config that uses it.
+   */
+  config: {
+    [k: string]: unknown
+  }
+}
+/**
+ * A preset of webhook senders, as a source takes it by its name.
+ */
+export interface SenderPreset {
+  /**
+   * Name, as preset of a webhook source's config.
+   */
+  name: string
+  /**
+   * The sender's name.
+   */
+  label: string
+  /**
+   * What it brings, in a sentence.
+   */
+  about: string
+  /**
+   * Where in the sender's pages the address is entered.
+   */
+  setup: string
+  /**
+   * The sender's documentation of its payload.
+   */
+  docs: string
+  /**
+   * Payload field that holds a list: an event for each entry.
+   */
+  items?: string
+  /**
+   * Labels that may be the entity, in order.
+   */
+  entity: string[]
+  /**
+   * Labels it reads.
+   */
+  labels: string[]
+  signature?: PresetSignature
+  /**
+   * How the sender asks whether the address is meant for it: slack or sns.
+   */
+  handshake?: string
+  example: PresetDelivery
+}
+/**
  * Every error body: one plain sentence that names the rule.
  */
 export interface Problem {
@@ -19484,7 +19830,35 @@ export interface SourceProposal {
    * Of webhook: timeline rows of the newest payloads.
    */
   rows?: ProposedRows[]
+  preset?: PresetFit1
   [k: string]: unknown
+}
+/**
+ * The preset that fits what was received.
+ */
+export interface PresetFit1 {
+  /**
+   * Name, as preset of a webhook source's config.
+   */
+  name: string
+  /**
+   * The sender's name.
+   */
+  label: string
+  /**
+   * Payloads it fits.
+   */
+  fits: number
+  /**
+   * Payloads that were looked at.
+   */
+  sampled: number
+  /**
+   * The config that uses it.
+   */
+  config: {
+    [k: string]: unknown
+  }
 }
 /**
  * What is declared of a source, apart from its name.
@@ -21058,6 +21432,16 @@ export interface SchemaTypes {
   'plan.json': Plan
   'planned-change.json': PlannedChange
   'practice-started.json': PracticeStarted
+  'preset-delivery.json': PresetDelivery
+  'preset-example.json': PresetExample
+  'preset-file.json': PresetFile
+  'preset-fit.json': PresetFit
+  'preset-label.json': PresetLabel
+  'preset-match.json': PresetMatch
+  'preset-reading.json': PresetReading
+  'preset-row.json': PresetRow
+  'preset-signature.json': PresetSignature
+  'preset.json': SenderPreset
   'problem.json': Problem
   'project-card-summary.json': ProjectCardSummary
   'project-card.json': ProjectCard

@@ -1,6 +1,6 @@
 /**
  * `npm run generate`: writes every generated file. From the JSON Schema files, the types and the
- * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json, and from it the calls of the clients; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; from the migrations, the schema of a new data file; the kernel of the preparer, compiled. Tests
+ * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json, and from it the calls of the clients; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; from the presets, catalog/presets.json and docs/webhook-senders.md; from the migrations, the schema of a new data file; the kernel of the preparer, compiled. Tests
  * fail when one is stale.
  */
 import { writeFileSync } from 'node:fs'
@@ -19,6 +19,9 @@ for (const [path, text] of Object.entries(await generate())) write(`schemas/${pa
 write(SCHEMA_PATH, renderSchema())
 write('docs/lifecycles.md', renderLifecycles())
 write(KERNEL_FILE, await renderKernel())
+const { PRESETS_FILE, renderPresets, renderSenders, SENDERS_FILE } = await import('./presets.ts')
+write(PRESETS_FILE, renderPresets())
+write(SENDERS_FILE, renderSenders())
 const { renderCatalogSchema } = await import('./catalog-schema.ts')
 write(`schemas/${CATALOG_FILE}`, renderCatalogSchema())
 const { buildProgram } = await import('../api/cli/program.ts')

@@ -340,6 +340,8 @@ export const sendTestEvent = 'POST /api/projects/{id}/setup/test-event' as Call<
 export const startPractice = 'POST /api/projects/{id}/setup/practice' as Call<T.PracticeStarted, { id: string }>
 /** Every connector, its fields and whether it can discover. */
 export const listConnectors = 'GET /api/connectors' as Call<T.ConnectorsResult>
+/** Presets of webhook senders. */
+export const listPresets = 'GET /api/presets' as Call<T.SenderPreset[]>
 /** What depends on a part. */
 export const listDependents = 'GET /api/catalog/dependents' as Call<T.DependentsResult, { kind?: 'source' | 'mcp_server' | 'skill' | 'trigger' | 'agent'; name: string }>
 /** Sources, triggers and projects by name. */

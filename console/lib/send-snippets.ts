@@ -1,5 +1,6 @@
 /** What to put where, so that what a source takes reaches it: pure, from an address to texts. */
 import { exampleHeaders, type Mapping } from '../../schemas/example-event.ts'
+import type { SenderPreset } from '../../schemas/types.ts'
 import { curlCommand, exampleBody, shellQuote } from './curl.ts'
 
 export interface Snippet {
@@ -26,25 +27,38 @@ export interface SendTo {
 export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'vercel', 'claude_code'])
 
 /** Any source with an ingest URL. */
-export function plainSnippets(at: SendTo, connector: string, config: Mapping): Snippet[] {
+export function plainSnippets(
+  at: SendTo,
+  connector: string,
+  config: Mapping,
+  documented?: Documented,
+): Snippet[] {
   return [
     { title: 'Ingest URL', text: `${at.origin}/ingest/${at.ingestKey}` },
-    sendOne(at, connector, config),
+    sendOne(at, connector, config, documented),
   ]
 }
+
+/** A delivery as a known sender documents it. */
+type Documented = SenderPreset['example']
+
+/** Those that say who sent it; the type of the body is said already. */
+const tellingOf = ({ headers }: Documented): string[] =>
+  Object.entries(headers).flatMap(([name, value]) => (name === 'content-type' ? [] : [`${name}: ${value}`]))
 
 /** A command that works as it is printed: its event is made from the source's own mapping. */
 export const sendOne = (
   { origin, ingestKey, token }: Pick<SendTo, 'origin' | 'ingestKey' | 'token'>,
   connector: string,
   config: Mapping,
+  documented?: Documented,
 ): Snippet => ({
   title: 'Send an event',
   text: curlCommand({
     url: `${origin}/ingest/${ingestKey}`,
     ...(token === null ? {} : { token }),
-    body: exampleBody(connector, config),
-    headers: connector === 'webhook' ? exampleHeaders(config) : [],
+    body: documented ? JSON.stringify(documented.body) : exampleBody(connector, config),
+    headers: documented ? tellingOf(documented) : connector === 'webhook' ? exampleHeaders(config) : [],
   }),
 })
 

@@ -72,7 +72,9 @@ export function createSource(
 function checksSignatures(connector: ConnectorDefinition, config: Record<string, unknown>): boolean {
   if (config.signature_scheme !== undefined) return true
   return (
-    connector.mode === 'push' && connector.signatureScheme !== undefined && Boolean(config.signature_secret)
+    connector.mode === 'push' &&
+    (connector.signatureOf?.(config)?.scheme ?? connector.signatureScheme) !== undefined &&
+    Boolean(config.signature_secret)
   )
 }
 

@@ -178,6 +178,7 @@ export class Pipeline {
       call.wireBody ?? call.body,
       call.headers ?? {},
       now,
+      call.certificate,
     )
     if (reason === null) return
     this.countRejected(source, 1)

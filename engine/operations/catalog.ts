@@ -18,6 +18,15 @@ export const catalog = [
     summary: 'Every connector, its fields and whether it can discover',
     run: (engine) => engine.listConnectors(),
   }),
+  ofSources({
+    id: 'listPresets',
+    route: 'GET /api/presets',
+    scope: 'read',
+    role: 'reader',
+    answer: { listOf: 'preset.json' },
+    summary: 'Presets of webhook senders',
+    run: (engine) => engine.listPresets(),
+  }),
   ofParts({
     id: 'listDependents',
     route: 'GET /api/catalog/dependents',

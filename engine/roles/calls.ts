@@ -48,6 +48,7 @@ import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
 import type { SyncCalls } from '../reconcile/worker.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import type { PollPort, TrialPort, Trials } from '../sources/poller.ts'
+import type { SnsCalls } from '../sources/sns.ts'
 import type { EnvironmentCalls } from '../sources/upstreams/docker-environment.ts'
 import type { TriggerCalls } from '../triggers/calls.ts'
 import type { FollowCalls } from './follow-repository.ts'
@@ -73,6 +74,7 @@ export interface EngineCalls
     ForecastCalls,
     ModelCalls,
     EnvironmentCalls,
+    SnsCalls,
     CredentialCalls,
     TracingCalls,
     AskCalls,
@@ -84,7 +86,13 @@ export interface EngineCalls
 
 /** Calls that the network role alone answers: they ask another system, wait for somebody, or start there. */
 export type NetworkOnly =
-  | keyof (ModelNetworkCalls & McpToolTests & EnvironmentCalls & Trials & TracingCalls & AskTurnCalls)
+  | keyof (ModelNetworkCalls &
+      McpToolTests &
+      EnvironmentCalls &
+      Trials &
+      SnsCalls &
+      TracingCalls &
+      AskTurnCalls)
   | Exclude<keyof SlackCalls, keyof SlackWrites>
   | Exclude<keyof CredentialCalls, keyof CredentialWrites>
   | keyof SyncCalls

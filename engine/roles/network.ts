@@ -12,7 +12,7 @@
  * | mcpTests    | tests of MCP servers                               |                            |
  * | environment | what runs on this machine                          |                            |
  * | fetching    | firings for whoever waits for one                  |                            |
- * | trials      | tests and discoveries of upstreams                 |                            |
+ * | trials      | tests, discoveries and confirmations of upstreams  |                            |
  * | outbox      |                                                    | sends what is due          |
  * | agents      | a run cut off                                      | runs what firings woke     |
  * | polling     |                                                    | asks upstreams when due    |
@@ -38,6 +38,7 @@ import { startOutboxWorker } from '../outbox/worker.ts'
 import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
 import { createTrials, startPoller } from '../sources/poller.ts'
 import { upstreamFetch } from '../sources/polls.ts'
+import { snsCalls } from '../sources/sns.ts'
 import { environmentCalls } from '../sources/upstreams/docker-environment.ts'
 import { createFollower } from './follow-repository.ts'
 import type { callsOver } from './who-answers.ts'
@@ -139,7 +140,10 @@ export const networkRoles = {
   })),
 
   trials: role(['ports', 'egress', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
-    calls: createTrials({ ...world, port: ports, fetch: upstreamFetch(egress) }),
+    calls: {
+      ...createTrials({ ...world, port: ports, fetch: upstreamFetch(egress) }),
+      ...snsCalls({ egress }),
+    },
   })),
 
   outbox: role(

@@ -28,6 +28,7 @@ import { tokenFor } from '../model/credentials.ts'
 import { slackWrites } from '../outbox/slack-api.ts'
 import { syncHealth, syncReads } from '../reconcile/present.ts'
 import { describeConnectors } from '../sources/connectors/index.ts'
+import { describePresets } from '../sources/connectors/preset.ts'
 import type { TrialPort } from '../sources/poller.ts'
 import { newestOf } from '../sources/sample.ts'
 import type { Held, RunNeeds } from './needs.ts'
@@ -99,6 +100,7 @@ function instanceCalls({ held, storage, figures, sealed }: StoreCallsParts) {
   const hasProvider = () => stored.ofAgents().key_configured
   return {
     listConnectors: async () => describeConnectors(),
+    listPresets: async () => describePresets(),
     usage: async () => usageOf({ declared, storage, ctx }),
     // What was tallied is added where it is counted.
     status: async () => ({

@@ -81,28 +81,32 @@ const faceOf = (row: SourceRow) => ({
  * @param missing secret fields that are set and cannot be read: a signature is asked for all the same.
  */
 function signatureOf(
-  { signatureScheme }: PushConnector,
+  { signatureScheme, signatureOf: ofSender }: PushConnector,
   config: WebhookConfig,
   missing: readonly string[],
 ): LiveSource['signature'] {
-  const { signature_secret: secret, signature_secret_previous: previous, signature_header: header } = config
+  const { signature_secret: secret, signature_secret_previous: previous } = config
+  const sender = ofSender?.({ ...config })
   const isSet = secret !== undefined || missing.includes('signature_secret')
-  const scheme = config.signature_scheme ?? (isSet ? signatureScheme : undefined)
+  const scheme = config.signature_scheme ?? (isSet ? (sender?.scheme ?? signatureScheme) : undefined)
   if (scheme === undefined) return null
   const secrets = secret === undefined ? [] : previous === undefined ? [secret] : [secret, previous]
-  return { scheme, secrets, header }
+  const header = config.signature_header ?? (scheme === sender?.scheme ? sender.header : undefined)
+  return { scheme, secrets, ...(header === undefined ? {} : { header }) }
 }
 
 /** What a door must know of a source before it reads a body. */
 export function routeOf(source: LiveSource): IngestRoute {
   const { connector } = source
   const { verify_code: verifyCode } = source.config
+  const handshake = connector.mode === 'push' ? connector.handshake?.(source.config) : undefined
   return {
     ingestKey: source.ingestKey,
     sourceId: source.id,
     source: source.name,
     signed: source.signature !== null,
-    ...(source.signature?.scheme === 'slack' ? { isChallenged: true } : {}),
+    ...(source.signature?.scheme === 'slack' || handshake === 'slack' ? { isChallenged: true } : {}),
+    ...(source.signature?.scheme === 'sns' || handshake === 'sns' ? { isSns: true } : {}),
     connector: connector.kind,
     wantsHeaders: source.signature !== null || (connector.mode === 'push' && connector.wantsHeaders === true),
     paused: source.paused,

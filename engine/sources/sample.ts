@@ -22,6 +22,8 @@ import type { ReadContext } from '../log/timeline/context.ts'
 import { compilePlan, queryOf } from '../log/timeline/plan.ts'
 import { presentRow } from '../log/timeline/present.ts'
 import type { ConnectorDefinition, MappingConnector } from './connectors/connector.ts'
+import { fitOf } from './connectors/preset.ts'
+import { SENDER } from './connectors/webhook.ts'
 import { type FoundRole, proposeMapping } from './propose.ts'
 
 const FIELDS_MAX = 300
@@ -404,6 +406,7 @@ export function proposalOf(
     isFixed || open.length === 0
       ? { config: known, roles: [] as FoundRole[], fields: proposeMapping(payloads, known, nowMs).fields }
       : proposeMapping(payloads, known, nowMs)
+  const preset = isFixed || known.preset !== undefined ? undefined : presetFor(open, config.items_field)
   const rows = within(PROPOSED_BYTES, events.slice(0, ROWS_MAX)).map((event) => {
     const payload = wholeBytes(event.raw, config.items_field)
     const before = event.row ? [event.row] : rowsOf(connector, config, payload, nowMs)
@@ -412,14 +415,24 @@ export function proposalOf(
   })
   return {
     connector: connector.kind,
-    summary: summaryOf(events.length, events.length - open.length, found.roles),
+    summary: summaryOf(events.length, events.length - open.length, found.roles) + lookOf(preset),
     proposed_config: { ...found.config },
     sampled: events.length,
     read_already: events.length - open.length,
+    ...(preset === undefined ? {} : { preset }),
     roles: found.roles,
     payload_fields: found.fields,
     rows,
   }
+}
+
+/** The preset that fits what came, by its payloads and by what their headers told when they came. */
+function presetFor(events: ToPropose['events'], items: unknown): SourceProposal['preset'] {
+  const looked = within(PROPOSED_BYTES, events).map(({ raw, row }) => {
+    const sender = row?.labels[SENDER]
+    return { payload: wholeOf(parseItem(raw), items), ...(typeof sender === 'string' ? { sender } : {}) }
+  })
+  return looked.length === 0 ? undefined : fitOf(looked)
 }
 
 /** The first of them that fit; at least one. */
@@ -491,6 +504,9 @@ const rowOf = ({ event_type, text, ts, entity, labels }: ProposedRow): ProposedR
   entity,
   labels,
 })
+
+const lookOf = (preset: SourceProposal['preset']): string =>
+  preset === undefined ? '' : ` This looks like ${preset.label}: the preset ${preset.name} reads it.`
 
 function summaryOf(sampled: number, read: number, roles: readonly FoundRole[]): string {
   const of = sampled === 1 ? 'one payload' : `${sampled} payloads`

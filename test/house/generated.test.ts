@@ -4,6 +4,7 @@ import { CATALOG_FILE, generate } from '../../schemas/generate.ts'
 import { renderCatalogSchema } from '../../scripts/catalog-schema.ts'
 import { CALLS_FILE, renderCalls } from '../../scripts/client-calls.ts'
 import { KERNEL_FILE, renderKernel } from '../../scripts/kernel.ts'
+import { PRESETS_FILE, renderPresets, renderSenders, SENDERS_FILE } from '../../scripts/presets.ts'
 import { renderSchema, SCHEMA_PATH } from '../../scripts/schema-file.ts'
 import { textOf } from './project-files.ts'
 
@@ -22,6 +23,11 @@ describe('generated files', () => {
 
   it('of the data file are those that npm run generate writes', () => {
     expect(textOf(SCHEMA_PATH) === renderSchema(), `${SCHEMA_PATH} is stale: npm run generate`).toBe(true)
+  })
+
+  it('of the presets are those that npm run generate writes', () => {
+    expect(textOf(PRESETS_FILE) === renderPresets(), `${PRESETS_FILE} is stale: npm run generate`).toBe(true)
+    expect(textOf(SENDERS_FILE) === renderSenders(), `${SENDERS_FILE} is stale: npm run generate`).toBe(true)
   })
 
   it('of the routes are those that npm run generate writes', async () => {

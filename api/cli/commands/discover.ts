@@ -26,6 +26,7 @@ interface DiscoverFlags extends Flags {
   source?: string
   sample?: string
   apply?: boolean
+  preset?: string
 }
 
 /** The proposal goes to standard output, so that it can be a file for `svc sources add --config`. */
@@ -43,6 +44,7 @@ export const discoverCommand: MakeCommand = (io, name) =>
     .option('--config <file>', 'what is known as JSON from a file, - for standard input')
     .option('--source <name>', 'a source of this connector, whose secrets and payloads are used')
     .option('--sample <file>', 'of webhook: payloads as JSON or NDJSON from a file, - for standard input')
+    .option('--preset <name>', 'of webhook: read it by this preset, and propose nothing else')
     .option('--apply', 'of webhook: save the proposal; it holds for new events')
     .action((of: string, flags: DiscoverFlags) => discover(io, of, flags))
 
@@ -63,6 +65,7 @@ async function discover(io: Io, of: string, flags: DiscoverFlags): Promise<void>
     config,
     ...(source ? { name: source.name } : {}),
     ...(sample ? { sample } : {}),
+    ...(flags.preset === undefined ? {} : { config: { preset: flags.preset }, fixed: true }),
   }
   const answer = await client.call(calls.discoverSource, { body })
   if (flags.json) printJson(io, answer.text)
@@ -124,8 +127,12 @@ const ROLES: Column<ProposedRole>[] = [
 ]
 const ROWS_SHOWN = 3
 
-function tell(io: Io, { summary, proposed_config: proposed, roles = [], rows = [] }: SourceProposal): void {
+function tell(
+  io: Io,
+  { summary, proposed_config: proposed, preset, roles = [], rows = [] }: SourceProposal,
+): void {
   if (summary) io.err(`${escapeText(summary)}\n`)
+  if (preset) io.err(`read it so with: --preset ${escapeText(preset.name)}\n`)
   if (roles.length) io.err(`${table(io, ROLES, roles)}`)
   for (const { before, after } of rows.slice(0, ROWS_SHOWN)) {
     for (const row of before) io.err(`- ${rowText(row)}\n`)

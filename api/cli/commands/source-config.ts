@@ -13,6 +13,7 @@ export interface ConfigFlags {
   set?: string[]
   setJson?: string[]
   config?: string
+  preset?: string
 }
 
 /**
@@ -34,7 +35,8 @@ export function buildConfig(base: Record<string, unknown>, flags: ConfigFlags): 
     labels.find((label) => label.name === name) ?? missing(name, option)
   for (const name of flags.number ?? []) named(name, '--number').type = 'number'
   if (flags.primary !== undefined) named(flags.primary, '--primary').primary = true
-  return { ...base, ...texts, ...Object.fromEntries(values), ...(labels.length ? { labels } : {}) }
+  const preset = flags.preset === undefined ? {} : { preset: flags.preset }
+  return { ...base, ...preset, ...texts, ...Object.fromEntries(values), ...(labels.length ? { labels } : {}) }
 }
 
 /** The config of --config: a file, - for standard input, nothing without it. @throws CliError 65, 66 */

@@ -2,8 +2,15 @@
 import type { Command } from 'commander'
 import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
 import { shellQuote } from '../../../schemas/plain-text.ts'
-import type { Source, SourceCreated, SourceTestResult, SourceWrite } from '../../../schemas/types.ts'
+import type {
+  SenderPreset,
+  Source,
+  SourceCreated,
+  SourceTestResult,
+  SourceWrite,
+} from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
+import type { Client } from '../client.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError } from '../exit.ts'
 import { repeatable } from '../labels.ts'
@@ -29,6 +36,13 @@ const SOURCES: Column<Source>[] = [
   { title: 'EVENTS', cell: (s) => String(s.health.events_total) },
   { title: 'LAST EVENT', cell: (s) => s.health.last_ingest ?? '-' },
   { title: 'NOTE', cell: (s) => s.health.reason ?? s.health.notice ?? '' },
+]
+const PRESETS: Column<SenderPreset>[] = [
+  { title: 'PRESET', cell: ({ name }) => name },
+  { title: 'SENDER', cell: ({ label }) => label },
+  { title: 'ENTITY', cell: ({ entity }) => entity.join(', ') },
+  { title: 'SIGNATURE', cell: ({ signature }) => signature?.scheme ?? '-' },
+  { title: 'ABOUT', cell: ({ about }) => about },
 ]
 const NO_SOURCES =
   'no sources yet; add one with: svc sources add <name> --connector webhook --label service=service --primary service'
@@ -75,6 +89,11 @@ export const sourcesCommand = noun('sources', 'List, add and change sources', {
     clientCommand('test', "Check a source's config, with one poll where it polls")
       .argument('<name>')
       .action((name: string, flags: Flags) => test(io, name, flags)),
+  presets: verb({
+    does: 'List the presets of webhook senders: how each is read, and how it signs',
+    call: calls.listPresets,
+    tell: rows(PRESETS, 'no presets'),
+  }),
   scan: scanCommand,
   discover: discoverCommand,
 })
@@ -83,6 +102,7 @@ function addCommand(io: Io): Command {
   return clientCommand('add', 'Add a source')
     .argument('<name>')
     .requiredOption('--connector <kind>', 'connector, such as webhook, memory or reference')
+    .option('--preset <name>', 'of webhook: a known sender, such as grafana (svc sources presets)')
     .addOption(repeatable('--label <name=field>', 'label read from a payload field, dots for nested ones'))
     .addOption(repeatable('--const <name=value>', 'label with a fixed value'))
     .addOption(repeatable('--number <label>', 'this label is a number'))
@@ -121,7 +141,22 @@ async function add(io: Io, name: string, flags: AddFlags): Promise<void> {
   if (isExported) io.out(`exporters: OTEL_EXPORTER_OTLP_ENDPOINT=${client.target.url}\n`)
   else if (created.ingest_key) io.out(`ingest URL: ${client.target.url}/ingest/${created.ingest_key}\n`)
   if (created.key) io.out(`key (shown once): ${created.key.secret}\n`)
-  if (created.ingest_key && !isExported) io.out(tryIt(io, body, created, flags))
+  if (created.ingest_key && !isExported)
+    io.out(tryIt(io, body, created, flags, await exampleOf(client, body)))
+}
+
+const isPreset = (config: SourceWrite['config']): boolean => config?.preset !== undefined
+
+/** What its sender documents, where the config names one; else an event that has what the config reads. */
+async function exampleOf(client: Client, { connector, config = {} }: SourceWrite): Promise<unknown> {
+  const named = config.preset
+  const preset =
+    named === undefined
+      ? undefined
+      : (await client.ask(calls.listPresets, {})).find(({ name }) => name === named)
+  return preset
+    ? preset.example.body
+    : exampleEvent(connector, config as Mapping, 'hello', new Date().toISOString())
 }
 
 /** A command that stores an event that fits the source as it was made, and works as it is printed. */
@@ -130,12 +165,12 @@ function tryIt(
   { name, connector, config }: SourceWrite,
   created: SourceCreated,
   flags: AddFlags,
+  event: unknown,
 ): string {
   const { signature_scheme: scheme, signature_secret: secret } = config as Record<string, unknown>
-  // Nobody but its sender can sign; of a drain with a secret it is the same.
-  if (scheme !== undefined || (connector === 'vercel' && secret !== undefined))
+  // Nobody but its sender can sign; of a drain or a preset with a secret it is the same.
+  if (scheme !== undefined || (secret !== undefined && (connector === 'vercel' || isPreset(config))))
     return `${paint(io, 'dim', 'try it:')} have its sender deliver something; only what is signed is taken\n`
-  const event = exampleEvent(connector, config as Mapping, 'hello', new Date().toISOString())
   const { svcd, token, dataDir } = flags
   const options = [
     ...(svcd === undefined ? [] : ['--svcd', svcd]),

@@ -115,7 +115,9 @@ async function ingested(
     return reply.code(200).send({ ingested: 0 })
   const call = callOf(request, route)
   const result = given
-    ? await engine.ingest({ ...call, ...given })
+    ? route.isSns
+      ? await ingestSns(engine, given, call, route.signed)
+      : await engine.ingest({ ...call, ...given })
     : await ingestStream(engine, wire as IncomingMessage, call)
   const challenge = route.isChallenged && given ? challengeOf(given.body) : null
   if (challenge !== null) return reply.code(200).send({ ...result, challenge })
@@ -185,6 +187,21 @@ function answerVerification(
 ): void {
   const echo = route?.verifyCode ?? request.headers['x-vercel-verify']
   if (typeof echo === 'string' && /^[\x21-\x7e]{1,256}$/.test(echo)) reply.header('x-vercel-verify', echo)
+}
+
+/** Of Amazon SNS: stored where its signature holds, and a subscription is confirmed then; what fails, SNS sends again. */
+async function ingestSns(
+  engine: Doors['engine'],
+  given: Awaited<ReturnType<typeof wholeOf>>,
+  call: Omit<IngestPost, 'body'>,
+  isSigned: boolean,
+): Promise<IngestResult> {
+  // A copy: what is stored is handed to the engine.
+  const message = given.body instanceof Uint8Array ? Buffer.from(given.body) : Buffer.concat(given.body)
+  const certificate = isSigned ? await engine.snsCertificate(message) : null
+  const result = await engine.ingest({ ...call, ...given, certificate })
+  await engine.confirmSns(message)
+  return result
 }
 
 const CHALLENGE_MAX = 4_096

@@ -13,6 +13,7 @@ import {
   vercelSnippets,
 } from '../../lib/send-snippets.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
+import { PresetSetup, useDocumented } from './preset-choice.tsx'
 
 const PLACEHOLDER = 'YOUR_INGEST_KEY'
 
@@ -57,9 +58,27 @@ function Ways({ source, at, isFirst }: { source: Source; at: SendTo; isFirst: bo
       return <Snippets snippets={sessionSnippets(at, isFirst)} />
     default: {
       const { connector, config, signed } = source
-      return <Snippets snippets={signed ? signedSnippets(at) : plainSnippets(at, connector, config)} />
+      return signed ? (
+        <>
+          <Snippets snippets={signedSnippets(at)} />
+          <PresetSetup name={config.preset} />
+        </>
+      ) : (
+        <Plain at={at} connector={connector} config={config} />
+      )
     }
   }
+}
+
+/** Of a preset, what its sender documents is what one sends to try it. */
+function Plain({ at, connector, config }: { at: SendTo } & Pick<Source, 'connector' | 'config'>) {
+  const documented = useDocumented(config.preset)
+  return (
+    <>
+      <Snippets snippets={plainSnippets(at, connector, config, documented)} />
+      <PresetSetup name={config.preset} />
+    </>
+  )
 }
 
 function Exporters({ at, config }: { at: SendTo; config: Source['config'] }) {

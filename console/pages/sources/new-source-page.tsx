@@ -11,6 +11,7 @@ import { PollInput } from '../../forms/poll-input.tsx'
 import { draftOfProposed, plainSource, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
 import { SourceForm } from '../../forms/source-form.tsx'
 import { fieldErrors } from '../../lib/field-errors.ts'
+import { isMapped } from '../../lib/mapping.ts'
 import { proposedIn } from '../../lib/proposed.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -20,6 +21,7 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { ConnectorChoice } from './connector-choice.tsx'
 import { CreatedPanel } from './created-panel.tsx'
 import { NAME_RULE, nameFault } from './name-fault.ts'
+import { nameOfPreset, PresetChoice, PresetSetup } from './preset-choice.tsx'
 import { ScanOffer, ScanPage } from './scan-page.tsx'
 import { StartFromSample } from './start-from-sample.tsx'
 import { TestOutcome } from './test-outcome.tsx'
@@ -94,13 +96,46 @@ export default function NewSourcePage() {
             preset?.draft() ??
             draftOfProposed(proposed) ?? {
               config: {},
-              labels: chosen === 'webhook' ? [emptyLabel(true)] : toDrafts(connector.labels ?? []),
+              labels: chosen === 'webhook' ? EMPTY_WEBHOOK.labels : toDrafts(connector.labels ?? []),
             }
           }
           onCreated={setCreated}
         />
       )}
     </>
+  )
+}
+
+const EMPTY_WEBHOOK: SourceDraft = { config: {}, labels: [emptyLabel(true)] }
+
+/** What the form itself fills in. */
+const DEFAULT_TYPE = 'webhook_event'
+
+/** Nothing is filled in of how payloads are read: a sender may be chosen. */
+function isPlain(draft: SourceDraft): boolean {
+  const set = Object.entries(toConfig(draft)).filter(
+    ([, value]) => value !== undefined && value !== DEFAULT_TYPE,
+  )
+  return !isMapped(Object.fromEntries(set))
+}
+
+interface SenderProps {
+  name: string
+  draft: SourceDraft
+  onChange: (some: { name?: string; draft: SourceDraft }) => void
+}
+
+/** The sender of a webhook: chosen, or to be chosen. */
+function Sender({ name, draft, onChange }: SenderProps) {
+  const { preset } = draft.config
+  if (preset) return <PresetSetup name={preset} onDrop={() => onChange({ draft: EMPTY_WEBHOOK })} />
+  if (!isPlain(draft)) return null
+  return (
+    <PresetChoice
+      onChoose={({ name: chosen }) =>
+        onChange({ name: name || nameOfPreset(chosen), draft: { config: { preset: chosen }, labels: [] } })
+      }
+    />
   )
 }
 
@@ -171,6 +206,7 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
             </Anchor>
           </Text>
         </div>
+        {kind === 'webhook' && <Sender name={name} draft={draft} onChange={set} />}
         <TextInput
           label="Name"
           ref={field}
@@ -186,7 +222,7 @@ function FillIn({ kind, connector, presetName, presetPoll, project, initial, onC
           data-field="name"
           required
           maw={420}
-          autoFocus
+          autoFocus={kind !== 'webhook'}
         />
         <PollInput
           connector={connector}

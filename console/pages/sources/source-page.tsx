@@ -120,7 +120,8 @@ function Overview({ source }: { source: Source }) {
       {source.signed && (
         <Alert color="indigo" title="Signatures are checked">
           This source takes only what is signed with its secret (
-          {String(source.config.signature_scheme ?? source.connector)}), and needs no key.
+          {String(source.config.signature_scheme ?? source.config.preset ?? source.connector)}), and needs no
+          key.
         </Alert>
       )}
       <div>

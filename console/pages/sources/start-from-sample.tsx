@@ -20,6 +20,7 @@ import { FieldRoles } from './mapping/field-roles.tsx'
 import { PayloadRows } from './mapping/payload-rows.tsx'
 import { useProposal, useRows } from './mapping/use-mapping.ts'
 import { NAME_RULE, nameFault } from './name-fault.ts'
+import { nameOfPreset, PresetOffer } from './preset-choice.tsx'
 
 const WEBHOOK = 'webhook'
 const ROWS = 5
@@ -164,6 +165,15 @@ function Proposed({ kept, payloads, connector, project, onCreated }: ProposedPro
             {(proposal.error ?? rows.error)!.message}
           </Alert>
         )}
+        <PresetOffer
+          fit={proposal.data?.preset}
+          used={config.preset}
+          onUse={(next) => {
+            setConfig(next)
+            const named = nameOfPreset(String(next.preset))
+            kept.set((now) => (now.isNamed ? now : { ...now, name: named }))
+          }}
+        />
         <PayloadRows
           label="On the timeline"
           rows={(shown?.rows ?? []).slice(0, ROWS).flatMap(({ after }) => after)}

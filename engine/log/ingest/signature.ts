@@ -2,14 +2,14 @@
  * Webhook signatures, checked over the raw body as it was sent (SPEC.md, Webhook connector config:
  * signature_scheme). A table has how each sender signs; here a claim is checked.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual, verify, X509Certificate } from 'node:crypto'
 import type { WebhookConfig } from '../../../schemas/types.ts'
 
 /**
  * @param keys `secrets`: the current one and, while senders move to it, the one before; any may match.
  *   `header`: for hmac_sha256 only, X-Signature when absent.
  * @param wireBody the bytes on the wire, before any inflating.
- * @param headers lower-case names. @param nowMs epoch ms.
+ * @param headers lower-case names. @param nowMs epoch ms. @param certificate PEM, for sns only.
  * @returns null when the signature holds, else the reason, which holds neither secret nor content.
  */
 export function verifySignature(
@@ -18,10 +18,12 @@ export function verifySignature(
   wireBody: Uint8Array,
   headers: Record<string, string>,
   nowMs: number,
+  certificate?: string | null,
 ): string | null {
   // An empty secret would be one that everybody knows.
   const secrets = keys.secrets.filter((secret) => secret !== '')
   if (secrets.length === 0) return 'no signing secret configured'
+  if (scheme === 'sns') return snsFault(secrets, wireBody, certificate ?? null, nowMs)
   const claim = SCHEMES[scheme]({ headers, header: keys.header, secrets })
   if (typeof claim === 'string') return claim
   const expected = 'token' in claim ? claim.secrets.map(fingerprint) : digestsOf(claim, wireBody, secrets)
@@ -104,7 +106,7 @@ const DIGEST_BYTES = 32
 const SIGNING_TOKEN = 'whsec_'
 
 /** Every scheme, with the header or headers it reads. */
-const SCHEMES: Record<SignatureScheme, Read> = {
+const SCHEMES: Record<Exclude<SignatureScheme, 'sns'>, Read> = {
   github: (sent) => ofHeader(sent, 'X-Hub-Signature-256', githubDigest),
   linear: (sent) => {
     const claim = ofHeader(sent, 'Linear-Signature', (given) => plainDigest(given))
@@ -263,4 +265,73 @@ function linearTime(body: Uint8Array): number | string {
   }
   const sent = (parsed as { webhookTimestamp?: unknown } | null)?.webhookTimestamp
   return typeof sent === 'number' ? sent : 'the body has no webhookTimestamp'
+}
+
+/* Amazon SNS: signed with the key of a certificate that anybody can fetch, so the topic says whose message it is. */
+
+const SNS_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  Notification: ['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'],
+  SubscriptionConfirmation: [
+    'Message',
+    'MessageId',
+    'SubscribeURL',
+    'Timestamp',
+    'Token',
+    'TopicArn',
+    'Type',
+  ],
+}
+/** By SignatureVersion. */
+const SNS_ALGORITHMS: Readonly<Record<string, string>> = { '1': 'RSA-SHA1', '2': 'RSA-SHA256' }
+
+/**
+ * docs.aws.amazon.com, Verifying the signatures of Amazon SNS messages: name and value of some fields, a line each.
+ * @param topics ARNs whose messages are taken. @returns why it is refused; null: it holds.
+ */
+function snsFault(
+  topics: readonly string[],
+  body: Uint8Array,
+  certificate: string | null,
+  nowMs: number,
+): string | null {
+  const message = snsMessage(body)
+  if (!message) return 'the body is not one JSON object'
+  const { Type: type = '', TopicArn: topic = '', Signature: given, SignatureVersion: version = '' } = message
+  const fields = SNS_FIELDS[type === 'UnsubscribeConfirmation' ? 'SubscriptionConfirmation' : type]
+  if (!fields || given === undefined)
+    return 'the body has no Type and Signature of Amazon SNS; raw message delivery is not signed'
+  const algorithm = SNS_ALGORITHMS[version]
+  if (algorithm === undefined) return 'SignatureVersion is neither 1 nor 2'
+  if (certificate === null) return 'the body has no SigningCertURL'
+  const signed = fields.flatMap((name) =>
+    message[name] === undefined ? [] : [`${name}\n${message[name]}\n`],
+  )
+  const key = certificateKey(certificate, nowMs)
+  if (typeof key === 'string') return key
+  if (!verify(algorithm, Buffer.from(signed.join('')), key, Buffer.from(given, 'base64')))
+    return 'sns signature does not match'
+  return topics.includes(topic) ? null : 'the topic is not the one that is set as signing secret'
+}
+
+function certificateKey(pem: string, nowMs: number): X509Certificate['publicKey'] | string {
+  let certificate: X509Certificate
+  try {
+    certificate = new X509Certificate(pem)
+  } catch {
+    return 'SigningCertURL does not lead to a certificate'
+  }
+  const isValid = nowMs >= Date.parse(certificate.validFrom) && nowMs <= Date.parse(certificate.validTo)
+  return isValid ? certificate.publicKey : 'the certificate of SigningCertURL is not valid now'
+}
+
+/** Its fields that are text; null where it is no object. */
+function snsMessage(body: Uint8Array): Record<string, string> | null {
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
+    if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) return null
+    const texts = Object.entries(parsed).filter(([, value]) => typeof value === 'string')
+    return Object.fromEntries(texts) as Record<string, string>
+  } catch {
+    return null
+  }
 }

@@ -106,6 +106,10 @@ export interface PushConnector extends MappingConnector {
   mode: 'push'
   /** How its producer signs, where a signature_secret is set; absent: the config names a scheme, or none. */
   signatureScheme?: SignatureScheme
+  /** How the sender that the config names signs, where a signature_secret is set and no scheme is named. */
+  signatureOf?(config: Record<string, unknown>): { scheme: SignatureScheme; header?: string } | undefined
+  /** How the sender that the config names asks whether the address is meant for it. */
+  handshake?(config: Record<string, unknown>): 'slack' | 'sns' | undefined
   /** Labels that fit what it brings: a form begins with them. */
   labels?: Label[]
   /** Where there is no source of it, the first that is sent makes one, with these labels. */

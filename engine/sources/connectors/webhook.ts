@@ -8,6 +8,7 @@ import { nestedEntriesAt } from '../../log/ingest/split.ts'
 import { type Delivery, deliveryOf } from '../upstreams/github-deliveries.ts'
 import { type FlatMapping, type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
 import { contextOf as itemContextOf } from './http-pages.ts'
+import { compilePreset, type PresetEvent, presetOf, presets, senderOf, tellingHeaders } from './preset.ts'
 
 const EVENT_TYPE = 'webhook_event'
 const EVENT_TYPE_MAX = 200
@@ -36,6 +37,12 @@ export const webhook: PushConnector = {
     { name: 'header.x-github-event', help: 'Event name GitHub sends beside the payload.' },
     { name: 'header.linear-event', help: 'Event name Linear sends beside the payload.' },
   ],
+  validate: ({ preset }) =>
+    preset === undefined || presetOf(String(preset))
+      ? []
+      : [`preset ${String(preset)} is not known; there are ${Object.keys(presets()).join(', ')}`],
+  signatureOf: (config) => presetOf((config as WebhookConfig).preset)?.signature,
+  handshake: (config) => presetOf((config as WebhookConfig).preset)?.handshake,
   compile: (config) => compileWebhook(config as WebhookConfig),
   fields: (config) => fieldsOf(config as WebhookConfig),
   flat: (config) => flatOf(config as WebhookConfig),
@@ -44,7 +51,7 @@ export const webhook: PushConnector = {
 
 /** Of entries of a list, and what is around them, anything may be asked. */
 function fieldsOf(config: WebhookConfig): string[] | null {
-  if (config.items_field !== undefined) return null
+  if (config.items_field !== undefined || config.preset !== undefined) return null
   const named = [config.event_type_field, config.event_time_field, config.dedupe_field]
   return [...named.filter((field) => field !== undefined), ...templateFields(config.text_template ?? '')]
 }
@@ -53,12 +60,13 @@ function fieldsOf(config: WebhookConfig): string[] | null {
 function flatOf(config: WebhookConfig): FlatMapping | null {
   const { event_type: type = EVENT_TYPE, event_type_field: typeField, event_time_field: timeField } = config
   if (config.dedupe_field !== undefined || config.items_field !== undefined) return null
+  if (config.preset !== undefined) return null
   return {
     type,
     ...(typeField === undefined ? {} : { typeField }),
     ...(timeField === undefined ? {} : { timeField }),
     text: parseTemplate(config.text_template ?? ''),
-    unlessHeaders: [...DELIVERY_HEADERS, GITHUB_EVENT],
+    unlessHeaders: [...DELIVERY_HEADERS, GITHUB_EVENT, ...(isFresh(config) ? tellingHeaders() : [])],
   }
 }
 
@@ -66,9 +74,9 @@ type Headers = Record<string, string> | undefined
 
 function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compile']> {
   const eventOf = compileEvent(config)
-  if (config.items_field === undefined)
-    return (item, headers, index) => [eventOf(item, headers, String(index))]
-  const split = itemsAt(config.items_field)
+  const items = config.items_field ?? presetOf(config.preset)?.items
+  if (items === undefined) return (item, headers, index) => [eventOf(item, headers, String(index))]
+  const split = itemsAt(items)
   return (item, headers, index) =>
     split(item).map(({ item: one, isEntry }, n) => ({
       ...eventOf(one, headers, isEntry ? `${index}.${n}` : String(index)),
@@ -87,39 +95,70 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
   // Others that sign in their own way send this header too, with payloads of their own.
   const isGithub =
     config.items_field === undefined &&
+    config.preset === undefined &&
     (config.signature_scheme === undefined || config.signature_scheme === 'github')
+  const file = presetOf(config.preset)
+  const preset = file && compilePreset(file)
+  const fresh = isFresh(config)
   return (item, headers, place) => {
     const event = isGithub ? headers?.[GITHUB_EVENT] : undefined
     const delivery = event ? deliveryOf(event, item.whole()) : null
-    const context = contextOf(item.value, headers, delivery)
+    const context = contextOf(item.value, headers, delivery, preset?.headers)
     const own = typeField === undefined ? undefined : scalar(typeOf(context))
     const time = timeField === undefined ? undefined : timeOf(context)
     const key = dedupeField === undefined ? undefined : scalar(keyOf(context))
-    // What the config says goes before what GitHub says.
-    const says = typeField === undefined && fixed === EVENT_TYPE ? delivery?.eventType : undefined
+    const read = preset?.read(context, headers)
+    // What the config says goes before what GitHub or the preset says.
+    const says =
+      typeField === undefined && fixed === EVENT_TYPE ? (delivery?.eventType ?? read?.type) : undefined
+    const isRepeat = key === undefined && read?.dedupe !== undefined
     return {
       eventType: oneLine(own ?? says ?? fixed, EVENT_TYPE_MAX),
-      text: template(context).trim() || delivery?.text || summarise(item.whole()),
-      eventTime: time ?? delivery?.eventTime,
+      text: template(context).trim() || delivery?.text || read?.text || summarise(item.whole()),
+      eventTime: time ?? delivery?.eventTime ?? read?.time,
       context,
-      ...(delivery ? { stamped: delivery.stamped, entityLabel: delivery.entityLabel } : {}),
-      dedupeKey: key ?? deliveryKey(headers, place),
+      ...stampedOf(delivery, read, fresh && !delivery ? senderOf(headers, item.value) : undefined),
+      dedupeKey: isRepeat ? `preset:${read.dedupe}` : (key ?? deliveryKey(headers, place)),
     }
   }
+}
+
+/** Nothing is set of how payloads are read: what their headers tell is kept, so that a preset can be offered. */
+const isFresh = (config: WebhookConfig): boolean =>
+  Object.keys(config).every((name) => name.startsWith('signature_'))
+
+/** Label of a fresh source's events: the preset whose sender their headers told. */
+export const SENDER = 'sender'
+
+function stampedOf(
+  delivery: Delivery | null,
+  read: PresetEvent | undefined,
+  sender: string | undefined,
+): Pick<MappedEvent, 'stamped' | 'entityLabel'> {
+  if (delivery) return { stamped: delivery.stamped, entityLabel: delivery.entityLabel }
+  if (read)
+    return { stamped: read.labels, ...(read.entity === undefined ? {} : { entityLabel: read.entity }) }
+  return sender === undefined ? {} : { stamped: { [SENDER]: sender } }
 }
 
 type Context = MappedEvent['context']
 
 /** The payload's own object, so that no field is copied; anything else is wrapped as {value}. */
-function contextOf(value: unknown, headers: Headers, delivery: Delivery | null): Context {
+function contextOf(
+  value: unknown,
+  headers: Headers,
+  delivery: Delivery | null,
+  read: readonly string[] = [],
+): Context {
   const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
   const object = isObject ? (value as Context) : { value }
-  const offered = headers ? OFFERED_HEADERS.filter((name) => headers[name] !== undefined) : []
+  const named = [...OFFERED_HEADERS, ...read]
+  const offered = headers ? named.filter((name) => headers[name] !== undefined) : []
   if (!headers || offered.length === 0) return object
-  const named = Object.fromEntries(offered.map((name) => [`header.${name}`, headers[name]]))
+  const told = Object.fromEntries(offered.map((name) => [`header.${name}`, headers[name]]))
   // repository is an object of the payload too, whose fields stay readable by their dotted names.
   const whole = Object.entries(delivery?.stamped ?? {}).filter(([name]) => !Object.hasOwn(object, name))
-  return { ...Object.fromEntries(whole), ...object, ...named }
+  return { ...Object.fromEntries(whole), ...object, ...told }
 }
 
 /** One delivery may carry several items, so their place in it is part of the key. */

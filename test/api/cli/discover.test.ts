@@ -9,6 +9,7 @@ beforeEach(async () => {
 })
 afterEach(() => daemon.stop())
 
+type Preset = { name: string; example: { body: unknown } }
 const run = (args: string[], stdin?: string) =>
   svc([...args, '--svcd', daemon.url, '--token', 't'], stdin === undefined ? {} : { stdin })
 const PAYLOAD = JSON.stringify({
@@ -51,6 +52,32 @@ describe('svc sources discover', () => {
     expect(out).toContain('it took 9 s')
     const shown = JSON.parse((await run(['sources', 'show', 'hook', '--json'])).out) as { config: object }
     expect(shown.config).toEqual(PROPOSED)
+  })
+
+  it('says which preset fits; --preset shows it, and with --apply saves it', async () => {
+    const listed = await run(['sources', 'presets'])
+    expect(listed.out).toMatch(/pagerduty +PagerDuty +service, incident +pagerduty/)
+    await run(['sources', 'add', 'pages', '--connector', 'webhook'])
+    const presets = JSON.parse((await run(['sources', 'presets', '--json'])).out) as Preset[]
+    const { body } = presets.find(({ name }) => name === 'pagerduty')!.example
+    await run(['send', 'pages'], JSON.stringify(body))
+    const ran = await run(['sources', 'discover', 'pages'])
+    expect(ran.err).toContain('This looks like PagerDuty: the preset pagerduty reads it.')
+    expect(ran.err).toContain('read it so with: --preset pagerduty')
+    const applied = await run(['sources', 'discover', 'pages', '--preset', 'pagerduty', '--apply'])
+    expect(applied.err).toContain('incident.triggered  service=API Service')
+    const shown = JSON.parse((await run(['sources', 'show', 'pages', '--json'])).out) as { config: object }
+    expect(shown.config).toEqual({ preset: 'pagerduty' })
+  })
+
+  it('an added source of a preset is tried with what its sender documents', async () => {
+    const ran = await run(['sources', 'add', 'alerts', '--connector', 'webhook', '--preset', 'uptime_kuma'])
+    expect(ran.out).toContain('[checkout] [🔴 Down] connect ECONNREFUSED')
+    const signed = ['--preset', 'stripe', '--set', 'signature_secret=whsec_1']
+    const shop = await run(['sources', 'add', 'shop', '--connector', 'webhook', ...signed])
+    expect(shop.out).toContain('only what is signed is taken')
+    const none = await run(['sources', 'add', 'nope', '--connector', 'webhook', '--preset', 'nope'])
+    expect(none.err).toContain('preset nope is not known; there are amazon_sns')
   })
 
   it('webhook --sample proposes from a file, JSON or NDJSON', async () => {

@@ -153,6 +153,7 @@ export const READS: Record<string, (made: Made) => Said> = {
     }),
   // access, settings and the instance
   listConnectors: () => ({}),
+  listPresets: () => ({}),
   listKeys: () => ({}),
   listProjectKeys: () => ofProject(),
   getUsage: () => ({}),

@@ -7,6 +7,7 @@ import type { Source, SourceProposal } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { mappingOf, withMapping } from '../../../lib/mapping.ts'
 import { useChange } from '../../../lib/use-change.ts'
+import { PresetOffer } from '../preset-choice.tsx'
 import { FieldRoles } from './field-roles.tsx'
 import { PayloadRows } from './payload-rows.tsx'
 import { useProposal, useRows } from './use-mapping.ts'
@@ -92,6 +93,7 @@ function Proposal({ source, onClose }: { source: Source; onClose: () => void }) 
         )}
         {config && proposal && (
           <>
+            <PresetOffer fit={proposal.preset} used={config.preset} onUse={setMapping} />
             <Compared rows={rows} />
             <FieldRoles
               fields={proposal.payload_fields ?? []}

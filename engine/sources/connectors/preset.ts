@@ -1,0 +1,342 @@
+/**
+ * Presets: how known senders of webhooks are read, as data (catalog/presets/<name>.yaml, schemas/preset-file.json). A
+ * source names one, and what its own config leaves open is read as the preset says. Pure but for the one file that
+ * `npm run generate` makes of all of them, so that no thread reads YAML.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type {
+  PresetFile,
+  PresetFit,
+  PresetMatch,
+  PresetReading,
+  SenderPreset,
+} from '../../../schemas/types.ts'
+import { compileField, lookup } from '../../log/ingest/json-project.ts'
+import { isLabelName, oneLine, parseTemplate, TEXT_MAX } from '../../log/ingest/label.ts'
+import { compileReplace, patternFault } from '../../log/ingest/pattern.ts'
+import { objectOf, scalar } from './connector.ts'
+
+type Headers = Record<string, string> | undefined
+type Context = Record<string, unknown>
+
+let shipped: Readonly<Record<string, PresetFile>> | undefined
+
+/** Every preset by its name, in the order of the names; read when first asked for. */
+export function presets(): Readonly<Record<string, PresetFile>> {
+  // The build copies catalog/ beside the bundle; from source it is at the root of the project.
+  const beside = fileURLToPath(new URL('./catalog/presets.json', import.meta.url))
+  const path = existsSync(beside)
+    ? beside
+    : fileURLToPath(new URL('../../../catalog/presets.json', import.meta.url))
+  shipped ??= JSON.parse(readFileSync(path, 'utf8')) as Record<string, PresetFile>
+  return shipped
+}
+
+/** Undefined for none, and for one that this version does not have. */
+export const presetOf = (name: string | undefined): PresetFile | undefined =>
+  name !== undefined && Object.hasOwn(presets(), name) ? presets()[name] : undefined
+
+/** The presets as the API shows them. */
+export function describePresets(): SenderPreset[] {
+  return Object.entries(presets()).map(([name, file]) => {
+    const readings = [file.reads, ...(file.cases ?? [])]
+    const { from, headers = {}, body } = file.examples[0]!
+    const { items, signature, handshake } = file
+    return {
+      ...{ name, label: file.label, about: file.about, setup: file.setup, docs: file.docs },
+      ...(items === undefined ? {} : { items }),
+      entity: [...new Set(readings.flatMap(({ entity = [] }) => entity))],
+      labels: [
+        ...new Set(
+          readings.flatMap(({ labels = {}, numbers = {} }) => [
+            ...Object.keys(labels),
+            ...Object.keys(numbers),
+          ]),
+        ),
+      ],
+      ...(signature === undefined ? {} : { signature }),
+      ...(handshake === undefined ? {} : { handshake }),
+      example: { from, headers, body },
+    }
+  })
+}
+
+/* Reading: templates over a payload and the headers that the preset names. */
+
+/** What a preset makes of an item; what it does not know is absent. */
+export interface PresetEvent {
+  type?: string
+  text?: string
+  time?: unknown
+  dedupe?: string
+  labels: Record<string, string | number>
+  entity?: string
+}
+
+export interface PresetReader {
+  /** Headers that it reads, in lower case. */
+  headers: readonly string[]
+  read(context: Context, headers: Headers): PresetEvent
+}
+
+/** Labels taken from one object of names that the sender chose. */
+const OF_MAX = 32
+
+/** Compiles a preset, once for each source. */
+export function compilePreset(file: PresetFile): PresetReader {
+  const base = file.reads
+  const cases = (file.cases ?? []).map((one) => ({
+    fits: one.when ?? {},
+    read: compileReading(over(base, one)),
+  }))
+  const plain = compileReading(base)
+  return {
+    headers: headersIn(file),
+    read: (context, headers) =>
+      (cases.find(({ fits }) => isMatch(fits, context, headers))?.read ?? plain)(context),
+  }
+}
+
+const over = (base: PresetReading, one: PresetReading): PresetReading => ({
+  ...base,
+  ...one,
+  labels: { ...base.labels, ...one.labels },
+  numbers: { ...base.numbers, ...one.numbers },
+})
+
+function compileReading(reading: PresetReading): (context: Context) => PresetEvent {
+  const [type, text, dedupe] = [reading.type, reading.text, reading.dedupe].map(compileValue)
+  const time = compileValue(reading.time)
+  const labels = Object.entries(reading.labels ?? {}).map(([name, given]) => ({
+    name,
+    read: compileLabel(given),
+  }))
+  const numbers = Object.entries(reading.numbers ?? {}).map(([name, field]) => ({
+    name,
+    read: compileField(field),
+  }))
+  const entities = [reading.entity ?? []].flat()
+  return (context) => {
+    const found: Record<string, string | number> = {}
+    for (const path of reading.labels_of ?? []) addTexts(found, lookup(context, path))
+    for (const path of reading.numbers_of ?? []) addNumbers(found, lookup(context, path))
+    for (const { name, read } of numbers) {
+      const value = read(context)
+      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+      if (typeof number === 'number' && Number.isFinite(number)) found[name] = number
+    }
+    for (const { name, read } of labels) {
+      const value = read(context)
+      if (value !== undefined) found[name] = value
+    }
+    const entity = entities.find((name) => typeof found[name] === 'string')
+    const said = {
+      type: textOf(type!(context)),
+      text: textOf(text!(context)),
+      dedupe: textOf(dedupe!(context)),
+    }
+    const at = time(context)
+    return {
+      ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)),
+      ...(at === undefined ? {} : { time: at }),
+      labels: found,
+      ...(entity === undefined ? {} : { entity }),
+    }
+  }
+}
+
+const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value))
+
+function addTexts(found: Record<string, string | number>, of: unknown): void {
+  for (const [name, value] of Object.entries(objectOf(of)).slice(0, OF_MAX)) {
+    const label = labelName(name)
+    const text = typeof value === 'number' ? String(value) : value
+    if (isLabelName(label) && typeof text === 'string' && text !== '') found[label] = text
+  }
+}
+
+function addNumbers(found: Record<string, string | number>, of: unknown): void {
+  for (const [name, value] of Object.entries(objectOf(of)).slice(0, OF_MAX)) {
+    const label = labelName(name)
+    if (isLabelName(label) && typeof value === 'number') found[label] = value
+  }
+}
+
+const labelName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_]+/g, '_').slice(0, 64)
+
+type LabelOfPreset = NonNullable<PresetReading['labels']>[string]
+
+function compileLabel(given: LabelOfPreset): (context: Context) => string | undefined {
+  if (typeof given === 'string' || Array.isArray(given)) {
+    const value = compileValue(given)
+    return (context) => textOf(value(context))
+  }
+  const { from, pattern, replace = '', map = {} } = given
+  const value = compileValue(from)
+  const rewrite = pattern === undefined ? (text: string) => text : compileReplace(pattern, replace)
+  return (context) => {
+    const text = textOf(value(context))
+    const said = text === undefined ? undefined : rewrite(text)
+    if (said === undefined || said === '') return undefined
+    return Object.hasOwn(map, said) ? map[said] : said
+  }
+}
+
+type Part = string | ((context: Context) => unknown)
+
+/** The first of the templates whose fields are all there; a template of one field alone keeps the field's type. */
+function compileValue(
+  given: string | string[] | undefined,
+): (context: Context) => string | number | undefined {
+  const templates = [given ?? []].flat().map((template) => parseTemplate(template).map(partOf))
+  return (context) => {
+    for (const parts of templates) {
+      const value = rendered(parts, context)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+}
+
+function rendered(parts: readonly Part[], context: Context): string | number | undefined {
+  let text = ''
+  for (const part of parts) {
+    const value = typeof part === 'string' ? part : part(context)
+    if (parts.length === 1 && typeof value === 'number') return value
+    const said = scalar(value)
+    if (said === undefined) return undefined
+    text += said
+  }
+  return oneLine(text.trim(), TEXT_MAX) || undefined
+}
+
+const PAIRS = '|pairs'
+
+function partOf(part: string | { field: string }): Part {
+  if (typeof part === 'string') return part
+  if (!part.field.endsWith(PAIRS)) return compileField(part.field)
+  const read = compileField(part.field.slice(0, -PAIRS.length))
+  return (context) =>
+    Object.entries(objectOf(read(context)))
+      .flatMap(([name, value]) => (scalar(value) === undefined ? [] : [`${name}=${scalar(value)}`]))
+      .slice(0, OF_MAX)
+      .join(', ')
+}
+
+const HEADER = 'header.'
+
+/** Of all its templates. */
+function headersIn(file: PresetFile): string[] {
+  const named = fieldsIn(file).filter((field) => field.startsWith(HEADER))
+  return [...new Set(named.map((field) => field.slice(HEADER.length)))]
+}
+
+function fieldsIn(file: PresetFile): string[] {
+  const templates = [file.reads, ...(file.cases ?? [])].flatMap(
+    ({ type, text, time, dedupe, labels = {} }) => [
+      ...[type ?? [], text ?? [], time ?? [], dedupe ?? []].flat(),
+      ...Object.values(labels).flatMap((one) =>
+        typeof one === 'string' || Array.isArray(one) ? one : [one.from].flat(),
+      ),
+    ],
+  )
+  return templates.flatMap((template) =>
+    parseTemplate(template).flatMap((part) => (typeof part === 'string' ? [] : [part.field])),
+  )
+}
+
+/* What tells a sender. */
+
+/** Whether all that is named holds. @param headers undefined: none is known, and what asks for one does not hold. */
+function isMatch(
+  { header = {}, has = [], is = {} }: PresetMatch,
+  context: unknown,
+  headers: Headers,
+): boolean {
+  return (
+    Object.entries(header).every(([name, begins]) => headers?.[name]?.toLowerCase().startsWith(begins)) &&
+    has.every((path) => (lookup(context, path) ?? null) !== null) &&
+    Object.entries(is).every(([path, values]) => values.includes(scalar(lookup(context, path)) ?? ''))
+  )
+}
+
+/** Names of the headers by which presets tell their senders. */
+export function tellingHeaders(): string[] {
+  const rules = Object.values(presets()).flatMap(({ fits }) => fits)
+  return [...new Set(rules.flatMap(({ header = {} }) => Object.keys(header)))]
+}
+
+/** The preset whose sender the headers of a delivery tell; a body alone tells nothing here. */
+export function senderOf(headers: Headers, context: unknown): string | undefined {
+  if (!headers) return undefined
+  const isTold = ({ fits }: PresetFile) =>
+    fits.some((rule) => rule.header !== undefined && isMatch(rule, context, headers))
+  return Object.entries(presets()).find(([, file]) => isTold(file))?.[0]
+}
+
+/** Payloads a preset fits at least, of those that were looked at. */
+const FITS_MIN = 0.5
+
+/**
+ * The preset that fits most of the payloads, by what is in them or by what their headers told.
+ * @param payloads parsed, whole, each with the sender that its headers told, if any.
+ */
+export function fitOf(payloads: readonly { payload: unknown; sender?: string }[]): PresetFit | undefined {
+  const ranked = Object.entries(presets())
+    .map(([name, file]) => {
+      const rules = payloads.map(({ payload, sender }) =>
+        Math.max(0, ...file.fits.map((rule) => weightOf(rule, payload, sender === name))),
+      )
+      const fits = rules.filter((weight) => weight > 0).length
+      return { name, label: file.label, fits, weight: rules.reduce((sum, one) => sum + one, 0) }
+    })
+    .filter(({ fits }) => fits > 0 && fits >= payloads.length * FITS_MIN)
+    .sort((a, b) => b.fits - a.fits || b.weight - a.weight)
+  const [best] = ranked
+  if (!best) return undefined
+  const { name, label, fits } = best
+  return { name, label, fits, sampled: payloads.length, config: { preset: name } }
+}
+
+/** How much a rule asks for, where it holds; a header says more than fields. */
+function weightOf(rule: PresetMatch, payload: unknown, isTold: boolean): number {
+  const { header, has = [], is = {} } = rule
+  if (header !== undefined) return isTold && isMatch({ has, is }, payload, undefined) ? 100 : 0
+  return isMatch(rule, payload, undefined) ? has.length + 2 * Object.keys(is).length : 0
+}
+
+/* Rules a schema cannot say. */
+
+/** Headers that may carry a credential or a signature are not read. */
+const SENSITIVE = /auth|cookie|token|secret|signature|password|(^|-)key|hmac/
+
+/** @returns a sentence per fault. */
+export function presetFaults(file: PresetFile): string[] {
+  const readings = [file.reads, ...(file.cases ?? [])]
+  const labels = readings.flatMap(({ labels = {} }) => Object.entries(labels))
+  return [
+    ...(file.reads.when ? ['reads has no when: it is for what no case fits'] : []),
+    ...(file.cases ?? []).flatMap((one, i) => (one.when ? [] : [`cases[${i}] needs a when`])),
+    ...headersIn(file)
+      .filter((name) => SENSITIVE.test(name))
+      .map((name) => `header.${name} is not read: it may carry a credential`),
+    ...labels.flatMap(([name, given]) => {
+      const fault =
+        typeof given === 'string' || Array.isArray(given) || given.pattern === undefined
+          ? null
+          : patternFault(given.pattern, given.replace ?? '')
+      return [
+        ...(isLabelName(name) ? [] : [`label ${name} is reserved`]),
+        ...(fault ? [`label ${name}: ${fault}`] : []),
+      ]
+    }),
+    ...readings
+      .flatMap(({ entity = [] }) => entity)
+      .filter((name) => !labels.some(([label]) => label === name) && !hasOwnNames(file))
+      .map((name) => `entity ${name} is no label of the preset`),
+  ]
+}
+
+const hasOwnNames = ({ reads, cases = [] }: PresetFile): boolean =>
+  [reads, ...cases].some(({ labels_of: of }) => of !== undefined)

@@ -1,0 +1,272 @@
+/** Issue 21, 6: each preset reads the deliveries its sender documents (the examples of catalog/presets/*.yaml). */
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { presets } from '../../../../engine/sources/connectors/preset.ts'
+import type { PresetExample, PresetFile } from '../../../../schemas/types.ts'
+import { faultsOf } from '../../../../scripts/presets.ts'
+import { openDoor } from '../../../api/http/door.ts'
+
+/** Later than every time of the examples. */
+const NOW = Date.parse('2026-11-23T12:00:00Z')
+type Door = Awaited<ReturnType<typeof openDoor>>
+interface Event {
+  event_type: string
+  text: string
+  event_time: string
+  entity: { label: string; value: string } | null
+  labels: Record<string, string | number>
+}
+
+let door: Door
+beforeAll(async () => {
+  door = await openDoor()
+  door.clock.at = NOW
+})
+afterAll(() => door.close())
+
+const ALL = Object.entries(presets())
+const EXAMPLES = ALL.flatMap(([name, { examples }]) =>
+  examples.map((example, n): [string, string, PresetExample] => [name, `${name}-${n}`, example]),
+)
+
+async function eventsOf(source: string): Promise<Event[]> {
+  const answer = await door.call('GET', `/api/sources/${source}/events?limit=100`)
+  return (answer.json() as unknown as (Event & { id: string })[]).sort(
+    (a, b) => Number(a.id.slice(4)) - Number(b.id.slice(4)),
+  )
+}
+
+const send = (url: string, { body, headers = {} }: PresetExample, more: Record<string, string> = {}) =>
+  door.call('POST', url, JSON.stringify(body), { ...headers, ...more })
+
+describe('a preset', () => {
+  it('is there for each sender the issue names', () => {
+    expect(ALL.map(([name]) => name)).toEqual([
+      ...['amazon_sns', 'cloudevents', 'datadog', 'fluent_bit', 'gitlab', 'grafana', 'jira', 'kubernetes'],
+      ...['linear', 'pagerduty', 'sentry', 'shopify', 'slack', 'stripe', 'telegraf', 'uptime_kuma', 'vector'],
+    ])
+  })
+
+  it.each(EXAMPLES)(
+    '%s reads what is documented: type, text, time, entity, labels (%s)',
+    async (preset, source, example) => {
+      const { url } = await door.source(source, { preset })
+      const sent = await send(url, example)
+      expect(sent.json()).toMatchObject({ ingested: example.rows.length })
+      // Every time is the sender's own.
+      expect(sent.json()).not.toHaveProperty('untimed')
+      const events = await eventsOf(source)
+      expect(events).toHaveLength(example.rows.length)
+      for (const [n, { type, text, time, entity, labels = {} }] of example.rows.entries()) {
+        const event = events[n]!
+        expect(event).toMatchObject({ event_type: type, text, event_time: time, labels })
+        expect(event.entity && `${event.entity.label}=${event.entity.value}`).toBe(entity)
+      }
+    },
+  )
+
+  /** What names itself: a repeat is stored once. */
+  const NAMED = EXAMPLES.filter(([name, , example]) => isNamed(presets()[name]!, example))
+
+  it.each(NAMED)('%s stores a delivery that is sent again once (%s)', async (preset, source, example) => {
+    const { url } = await door.source(`again-${source}`, { preset })
+    await send(url, example)
+    expect((await send(url, example)).json()).toMatchObject({ ingested: 0, duplicates: example.rows.length })
+    expect(await eventsOf(`again-${source}`)).toHaveLength(example.rows.length)
+  })
+
+  it('names its events wherever its sender does', () => {
+    const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
+    // What only says how it is now has no name; Sentry's issue alerts and GitLab's events have none in the payload.
+    expect([...unnamed].sort()).toEqual([
+      ...['fluent_bit', 'gitlab', 'kubernetes', 'sentry', 'telegraf', 'uptime_kuma', 'vector'],
+    ])
+  })
+
+  it.each(EXAMPLES)(
+    '%s is offered to a fresh source that received one (%s)',
+    async (preset, source, example) => {
+      const name = `fresh-${source}`
+      const { url } = await door.source(name)
+      await send(url, example)
+      const answer = await door.call('POST', '/api/sources/discover', { connector: 'webhook', name })
+      const label = presets()[preset]!.label
+      expect(answer.json()).toMatchObject({
+        preset: { name: preset, label, config: { preset } },
+        summary: expect.stringContaining(`This looks like ${label}: the preset ${preset} reads it.`),
+      })
+    },
+  )
+
+  it('is not offered for what no sender sends, nor to a source that has one', async () => {
+    const { url } = await door.source('plain')
+    await door.call('POST', url, { service: 'cart', msg: 'it took 9 s' })
+    const ask = async (body: object) =>
+      (await door.call('POST', '/api/sources/discover', { connector: 'webhook', ...body })).json()
+    expect(await ask({ name: 'plain' })).not.toHaveProperty('preset')
+    const sample = [presets().grafana!.examples[0]!.body]
+    expect(await ask({ sample })).toMatchObject({ preset: { name: 'grafana', fits: 1, sampled: 1 } })
+    expect(await ask({ sample, config: { preset: 'grafana' } })).not.toHaveProperty('preset')
+    expect(await ask({ sample, config: { preset: 'grafana' }, fixed: true })).toMatchObject({
+      rows: [{ after: [{ event_type: 'alert.firing' }, { event_type: 'alert.firing' }] }],
+    })
+  })
+
+  it('leaves to the config what the config says', async () => {
+    const [stripe] = presets().stripe!.examples
+    const labels = [{ name: 'object', field: 'data.object.id', primary: true }]
+    const { url } = await door.source('own', {
+      preset: 'stripe',
+      labels,
+      text_template: 'say {id}',
+      event_type: 'x',
+    })
+    await send(url, stripe!)
+    expect(await eventsOf('own')).toMatchObject([
+      {
+        event_type: 'x',
+        text: 'say evt_1NG8Du2eZvKYlo2CUI79vXWy',
+        entity: { label: 'object', value: 'pi_1' },
+      },
+    ])
+  })
+
+  it('that is not there is refused with those there are', async () => {
+    const config = { preset: 'grafanna' }
+    const answer = await door.call('POST', '/api/sources', { name: 'nope', connector: 'webhook', config })
+    expect([answer.status, answer.json().detail]).toMatchObject([
+      400,
+      expect.stringMatching(/^preset grafanna is not known; there are amazon_sns, cloudevents, .*, vector$/),
+    ])
+  })
+
+  it('is listed with where its address and secret go, and an example', async () => {
+    const list = (await door.call('GET', '/api/presets')).json() as unknown as Record<string, unknown>[]
+    expect(list).toHaveLength(ALL.length)
+    expect(list.find(({ name }) => name === 'grafana')).toMatchObject({
+      label: 'Grafana',
+      items: 'alerts',
+      entity: ['service', 'job', 'instance', 'alertname'],
+      signature: { scheme: 'hmac_sha256', header: 'X-Grafana-Alerting-Signature' },
+      example: { body: { receiver: 'My Super Webhook' } },
+    })
+  })
+})
+
+function isNamed({ reads, cases = [] }: PresetFile, { headers = {}, body }: PresetExample): boolean {
+  const byHeader = ['linear-delivery', 'x-shopify-webhook-id'].some((name) => name in headers)
+  if (byHeader) return true
+  const templates = [reads, ...cases].flatMap(({ dedupe = [] }) => dedupe)
+  const fields = templates.map((template) =>
+    [...template.matchAll(/\{([^}]+)\}/g)].map(([, field]) => field!),
+  )
+  const text = JSON.stringify([body, headers])
+  return fields.some((names) =>
+    names.every((name) =>
+      text.includes(
+        `"${name
+          .replace(/^header\./, '')
+          .split('.')
+          .at(-1)}"`,
+      ),
+    ),
+  )
+}
+
+/* Signatures: the scheme is the preset's own, so a secret is enough. */
+
+const SECRET = 'the-signing-secret'
+const hex = (text: string) => createHmac('sha256', SECRET).update(text).digest('hex')
+const AT = String(NOW / 1_000)
+
+/** As each sender documents it. */
+const SIGNED: Record<string, (body: string) => Record<string, string>> = {
+  gitlab: () => ({ 'x-gitlab-token': SECRET }),
+  grafana: (body) => ({ 'x-grafana-alerting-signature': hex(body) }),
+  jira: (body) => ({ 'x-hub-signature': `sha256=${hex(body)}` }),
+  linear: (body) => ({ 'linear-signature': hex(body) }),
+  pagerduty: (body) => ({ 'x-pagerduty-signature': `v1=${hex(body)}` }),
+  sentry: (body) => ({ 'sentry-hook-signature': hex(body) }),
+  shopify: (body) => ({
+    'x-shopify-hmac-sha256': createHmac('sha256', SECRET).update(body).digest('base64'),
+  }),
+  slack: (body) => ({
+    'x-slack-request-timestamp': AT,
+    'x-slack-signature': `v0=${hex(`v0:${AT}:${body}`)}`,
+  }),
+  stripe: (body) => ({ 'stripe-signature': `t=${AT},v1=${hex(`${AT}.${body}`)}` }),
+}
+
+describe('the signature of a preset', () => {
+  it('is tested of each that has one', () => {
+    expect(Object.keys(SIGNED)).toEqual(
+      // Those of Amazon SNS are in sns.test.ts.
+      ALL.filter(([, { signature }]) => signature && signature.scheme !== 'sns').map(([name]) => name),
+    )
+  })
+
+  it.each(Object.entries(SIGNED))(
+    '%s: a secret is enough; a wrong one and none are refused',
+    async (preset, sign) => {
+      const secured = await openDoor({ secured: true })
+      secured.clock.at = NOW
+      const { url, key } = await secured.source('signed', { preset, signature_secret: SECRET })
+      expect(key).toBeUndefined()
+      const { body, headers = {} } = presets()[preset]!.examples[0]!
+      // Linear signs its own time with the body.
+      const text = JSON.stringify({
+        ...(body as object),
+        ...(preset === 'linear' ? { webhookTimestamp: NOW } : {}),
+      })
+      const post = (more: Record<string, string>) => secured.call('POST', url, text, { ...headers, ...more })
+      expect((await post(sign(text))).status).toBe(202)
+      expect((await post(sign(`${text} `))).status).toBe(preset === 'gitlab' ? 202 : 401)
+      const wrong = Object.fromEntries(
+        Object.entries(sign(text)).map(([name, value]) => [name, flipped(value)]),
+      )
+      expect((await post(wrong)).status).toBe(401)
+      expect((await post({})).status).toBe(401)
+      await secured.close()
+    },
+  )
+
+  it('of Slack: its address is verified before a secret is set, by whoever may send', async () => {
+    const { url } = await door.source('slack-first', { preset: 'slack' })
+    const asked = {
+      type: 'url_verification',
+      token: 'x',
+      challenge: '3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P',
+    }
+    expect((await door.call('POST', url, asked)).json()).toMatchObject({ challenge: asked.challenge })
+  })
+})
+
+/** The last sign but a filling one is another. */
+const flipped = (value: string): string =>
+  value.replace(
+    /([0-9A-Za-z])(=?)$/,
+    (_, last: string, fill: string) => `${last === 'A' || last === 'a' ? 'b' : 'a'}${fill}`,
+  )
+
+describe('a preset file', () => {
+  const good = presets().vector!
+  const told = (change: object) => faultsOf('vector', { ...structuredClone(good), ...change })
+
+  it('is refused with the field and the rule', () => {
+    expect(told({})).toEqual([])
+    expect(told({ about: undefined })[0]).toContain('about')
+    expect(told({ nope: 1 })[0]).toContain('nope')
+    expect(told({ cases: [{ type: 'x' }] })).toEqual(['cases[0] needs a when'])
+    expect(told({ reads: { ...good.reads, entity: 'server' } })).toEqual([
+      'entity server is no label of the preset',
+    ])
+    expect(told({ reads: { ...good.reads, text: '{header.authorization}' } })).toEqual([
+      'header.authorization is not read: it may carry a credential',
+    ])
+    const labels = { ...good.reads.labels, host: { from: '{host}', pattern: '(' } }
+    expect(told({ reads: { ...good.reads, labels } })[0]).toContain('label host: pattern is not supported')
+    expect(faultsOf('Vector', good)).toEqual([
+      'a name is small letters, digits and underscores, a letter first',
+    ])
+  })
+})
