@@ -2987,6 +2987,227 @@ export interface Capabilities {
   discover_docker: boolean
 }
 /**
+ * A file as it would be with what was changed by hand.
+ */
+export interface CatalogAdoptedFile {
+  /**
+   * Path in the repository.
+   */
+  file: string
+  /**
+   * What is done with it.
+   */
+  action: 'create' | 'change' | 'delete'
+  /**
+   * Unified diff, as git apply takes it; comments and order of what stays are kept.
+   */
+  patch: string
+}
+/**
+ * What was changed by hand, as the files of the newest commit would say it.
+ */
+export interface CatalogAdoption {
+  commit: CatalogCommit
+  /**
+   * Files that would change; none with a problem or a conflict.
+   */
+  files: CatalogAdoptedFile[]
+  /**
+   * Changes that no file takes, each with its place: a person has to write them.
+   */
+  held: CatalogProblem[]
+  /**
+   * Problems of the files.
+   */
+  problems: CatalogProblem[]
+  /**
+   * Fields that files and instance say differently, 500 at most.
+   */
+  differences: CatalogDifference[]
+  /**
+   * How many of them were changed in both: these are settled first.
+   */
+  conflicts: number
+  /**
+   * The pull request that was opened for the newest state; null: none.
+   */
+  pull_request: null | CatalogPullRequest
+}
+/**
+ * Commit that the patches are made for.
+ */
+export interface CatalogCommit {
+  /**
+   * Its hash.
+   */
+  id: string
+  /**
+   * Who wrote it.
+   */
+  author: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * First line of its message.
+   */
+  message: string
+}
+/**
+ * A problem in a catalog file.
+ */
+export interface CatalogProblem {
+  /**
+   * Line, from 1.
+   */
+  line: number
+  /**
+   * Column, from 1.
+   */
+  column: number
+  /**
+   * Line of the end.
+   */
+  end_line?: number
+  /**
+   * Column of the end.
+   */
+  end_column?: number
+  /**
+   * Where in the file, such as triggers[2].sources.
+   */
+  path: string
+  /**
+   * What is wrong.
+   */
+  message: string
+  /**
+   * Kind of a warning.
+   */
+  code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
+  /**
+   * Of several catalogs, the name of the one that it is in; of a command over files, the path of the file.
+   */
+  file?: string
+}
+/**
+ * A field that the files of a commit and the instance say differently.
+ */
+export interface CatalogDifference {
+  /**
+   * Kind of object.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Object.
+   */
+  name: string
+  /**
+   * Field (RFC 6901 pointer); empty: the whole object.
+   */
+  path: string
+  /**
+   * Where it was changed since it was applied last: in the files, in the instance by hand, or in both, which is a conflict.
+   */
+  changed_in: 'files' | 'instance' | 'both'
+  /**
+   * What was applied last; null: not set. Secrets are masked.
+   */
+  base: unknown
+  /**
+   * As the files say it; null: not set.
+   */
+  in_files: unknown
+  /**
+   * As it is; null: not set.
+   */
+  in_instance: unknown
+  /**
+   * File that says it; null: none does.
+   */
+  file: string | null
+  /**
+   * Line in it, from 1; absent: no file says it.
+   */
+  line?: number
+  /**
+   * Who changed it in the instance; null: nobody did since it was applied.
+   */
+  hand: null | CatalogHand
+  /**
+   * Commit that wrote that line; null: no file says it.
+   */
+  commit: null | CatalogCommit1
+}
+/**
+ * Who changed a field in the instance last, as the change history has it.
+ */
+export interface CatalogHand {
+  /**
+   * Who.
+   */
+  by: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * Change-set.
+   */
+  change_set: number
+  /**
+   * Why; empty: nobody said.
+   */
+  why: string
+}
+/**
+ * A commit of the repository that the catalog is synced with.
+ */
+export interface CatalogCommit1 {
+  /**
+   * Its hash.
+   */
+  id: string
+  /**
+   * Who wrote it.
+   */
+  author: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * First line of its message.
+   */
+  message: string
+}
+/**
+ * The pull request that brings what was changed by hand into the files.
+ */
+export interface CatalogPullRequest {
+  /**
+   * Number.
+   */
+  number: number
+  /**
+   * Address for people.
+   */
+  url: string
+  /**
+   * Its branch.
+   */
+  branch: string
+  /**
+   * Commit that was pushed last.
+   */
+  commit: string
+  /**
+   * When.
+   */
+  at: string
+}
+/**
  * An agent in the catalog; trigger, handoffs and enabled are its wiring in its project.
  */
 export interface CatalogAgent {
@@ -3146,43 +3367,6 @@ export interface CatalogChecked {
    * With merge: fields that were changed by hand and stay as the instance has them, 200 at most.
    */
   kept?: MergeConflict[]
-}
-/**
- * A problem in a catalog file.
- */
-export interface CatalogProblem {
-  /**
-   * Line, from 1.
-   */
-  line: number
-  /**
-   * Column, from 1.
-   */
-  column: number
-  /**
-   * Line of the end.
-   */
-  end_line?: number
-  /**
-   * Column of the end.
-   */
-  end_column?: number
-  /**
-   * Where in the file, such as triggers[2].sources.
-   */
-  path: string
-  /**
-   * What is wrong.
-   */
-  message: string
-  /**
-   * Kind of a warning.
-   */
-  code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
-  /**
-   * Of several catalogs, the name of the one that it is in; of a command over files, the path of the file.
-   */
-  file?: string
 }
 /**
  * What a change would have done over stored events.
@@ -3557,27 +3741,6 @@ export interface MergeConflict {
    * Of several catalogs, the name of the one that says it; of a command over files, the path of the file.
    */
   file?: string
-}
-/**
- * A commit of the repository that the catalog is synced with.
- */
-export interface CatalogCommit {
-  /**
-   * Its hash.
-   */
-  id: string
-  /**
-   * Who wrote it.
-   */
-  author: string
-  /**
-   * When.
-   */
-  at: string
-  /**
-   * First line of its message.
-   */
-  message: string
 }
 /**
  * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
@@ -4166,6 +4329,45 @@ export interface CatalogProject {
   paused?: boolean
 }
 /**
+ * What opening a pull request came to.
+ */
+export interface CatalogPullRequestOpened {
+  pull_request: CatalogPullRequest1
+  /**
+   * It was open already, and was brought up to date.
+   */
+  existing: boolean
+  /**
+   * Files that it changes.
+   */
+  files: string[]
+}
+/**
+ * The pull request that brings what was changed by hand into the files.
+ */
+export interface CatalogPullRequest1 {
+  /**
+   * Number.
+   */
+  number: number
+  /**
+   * Address for people.
+   */
+  url: string
+  /**
+   * Its branch.
+   */
+  branch: string
+  /**
+   * Commit that was pushed last.
+   */
+  commit: string
+  /**
+   * When.
+   */
+  at: string
+}
+/**
  * Answer to a push.
  */
 export interface CatalogPushTaken {
@@ -4303,7 +4505,7 @@ export interface CatalogSyncEntry {
   /**
    * Its commit; null: none was read.
    */
-  commit: null | CatalogCommit
+  commit: null | CatalogCommit1
   /**
    * Who: the policy, or a person.
    */
@@ -4431,15 +4633,15 @@ export interface CatalogSync {
   /**
    * Newest commit that was read.
    */
-  head: null | CatalogCommit
+  head: null | CatalogCommit1
   /**
    * Commit the instance was rolled back to, which holds until there is a newer one; null: the newest holds.
    */
-  target: null | CatalogCommit
+  target: null | CatalogCommit1
   /**
    * Commit that the instance was last made like.
    */
-  applied: null | CatalogCommit
+  applied: null | CatalogCommit1
   /**
    * When.
    */
@@ -4463,7 +4665,7 @@ export interface CatalogSync {
   /**
    * Commit the plan is of.
    */
-  planned: null | CatalogCommit
+  planned: null | CatalogCommit1
   /**
    * What applying that commit would do, without what stays; null: it was not planned, or has problems.
    */
@@ -16507,6 +16709,19 @@ export interface CatalogPatch {
   others?: NamedCatalog[]
 }
 /**
+ * Body of POST /api/catalog/sync/pull-request.
+ */
+export interface CatalogPullRequestAsk {
+  /**
+   * Commit that the patch was shown for: where the branch has moved since, nothing is pushed (409).
+   */
+  commit?: string
+  /**
+   * Why, for the pull request.
+   */
+  why?: string
+}
+/**
  * Body of POST /api/catalog/sync.
  */
 export interface CatalogSyncAsk {
@@ -20428,20 +20643,26 @@ export interface SchemaTypes {
   'backtest-result.json': BacktestResult
   'backtest-run.json': BacktestRun
   'capabilities.json': Capabilities
+  'catalog-adopted-file.json': CatalogAdoptedFile
+  'catalog-adoption.json': CatalogAdoption
   'catalog-agent.json': CatalogAgent
   'catalog-checked.json': CatalogChecked
   'catalog-commit.json': CatalogCommit
   'catalog-description.json': CatalogDescription
+  'catalog-difference.json': CatalogDifference
   'catalog-drift.json': CatalogDrift
   'catalog-file-drift.json': CatalogFileDrift
   'catalog-file-schema.json': CatalogFileSchema
   'catalog-forgotten.json': CatalogForgotten
+  'catalog-hand.json': CatalogHand
   'catalog-handoff.json': CatalogHandoff
   'catalog-imported.json': CatalogImported
   'catalog-listing.json': CatalogListing
   'catalog-mcp-server.json': CatalogMcpServer
   'catalog-problem.json': CatalogProblem
   'catalog-project.json': CatalogProject
+  'catalog-pull-request-opened.json': CatalogPullRequestOpened
+  'catalog-pull-request.json': CatalogPullRequest
   'catalog-push-taken.json': CatalogPushTaken
   'catalog-repository.json': CatalogRepository
   'catalog-skill.json': CatalogSkill
@@ -20773,6 +20994,7 @@ export interface SchemaTypes {
   'request-catalog-check.json': CatalogCheck
   'request-catalog-import.json': CatalogImport
   'request-catalog-patch.json': CatalogPatch
+  'request-catalog-pull-request.json': CatalogPullRequestAsk
   'request-catalog-sync.json': CatalogSyncAsk
   'request-change-set-create.json': ChangeSetCreate
   'request-credential-update.json': CredentialUpdate

@@ -15,7 +15,7 @@ import type { CatalogFiles } from '../declared/catalog/catalog.ts'
 import { unmanagedBy } from '../declared/catalog/catalog.ts'
 import { NAME_KEY, SECTIONS, type Section } from '../declared/catalog-text/render.ts'
 import type { Declared } from '../declared/declared.ts'
-import { type Composed, compose } from '../gitops/compose.ts'
+import { type Composed, type ComposeInput, compose } from '../gitops/compose.ts'
 import { pathOfProblem } from '../gitops/json-path.ts'
 import type { CatalogText } from '../gitops/nodes.ts'
 
@@ -85,11 +85,7 @@ export function planCommit(
   asked: PlanAsked,
 ): { wanted: string[] } | { planned: PlannedCommit } {
   const wanted = new Set<string>()
-  const composed = compose({
-    roots: [{ name: asked.name, files: asBefore(asked.texts) }],
-    read: (from, path) => includedBy(asked, from, path, wanted),
-    environment: asked.environment,
-  })
+  const composed = compose(inputOf(asked, wanted))
   if (wanted.size) return { wanted: [...wanted] }
   const version = declared.changes.version()
   if (composed.problems.length)
@@ -127,6 +123,13 @@ export function planCommit(
   const read = asked.reads && plan.creates + plan.updates + plan.deletes > 0 ? catalog.read(texts) : null
   return { planned: { outcome, version, apply: { texts, read, names, gone } } }
 }
+
+/** How the texts of a commit are put together. @param wanted paths that they include and that were not given */
+export const inputOf = (asked: CommitTexts, wanted: Set<string>): ComposeInput => ({
+  roots: [{ name: asked.name, files: asBefore(asked.texts) }],
+  read: (from, path) => includedBy(asked, from, path, wanted),
+  environment: asked.environment,
+})
 
 /** The files of the commit before, by path: of those that are the same what was parsed is used again. */
 let before = new Map<string, CatalogText>()

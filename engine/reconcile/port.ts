@@ -1,14 +1,25 @@
 /** What a look asks of the store, wherever that is, and what passes between them. */
-import type { CatalogCommit, CatalogImported, CatalogRepository } from '../../schemas/types.ts'
+import type {
+  CatalogCommit,
+  CatalogImported,
+  CatalogPullRequest,
+  CatalogRepository,
+} from '../../schemas/types.ts'
 import type { WriteBy } from '../declared/write.ts'
 import type { Access } from '../model/access.ts'
 import type { UsableCredential } from '../model/credentials.ts'
+import type { Adopted } from './adoption.ts'
 import type { FaultCode } from './git.ts'
-import type { HowApplied, PlanAsked, PlannedCommit } from './plan.ts'
+import type { CommitTexts, HowApplied, PlanAsked, PlannedCommit } from './plan.ts'
 import type { HistoryRow } from './rows.ts'
 
 /** Kind of what keeps the instance from being synced. */
-export type SyncCode = Exclude<FaultCode, 'mirror'> | 'rewritten' | 'drifted' | 'deletions' | 'refused'
+export type SyncCode =
+  | Exclude<FaultCode, 'mirror' | 'protected' | 'moved'>
+  | 'rewritten'
+  | 'drifted'
+  | 'deletions'
+  | 'refused'
 
 /** What a look begins with. */
 export interface SyncPlace {
@@ -83,6 +94,7 @@ export interface SyncPort {
   /** The newest entry that was not reported, with the credential to report it with. */
   unreportedSync(credential: string): Promise<{ entry: HistoryRow; credential: UsableCredential } | null>
   reportedSync(entry: number): Promise<void>
+  notePullRequest(pullRequest: CatalogPullRequest): Promise<void>
 }
 
 /** For what passes them on to the thread that answers. */
@@ -96,9 +108,11 @@ export const syncPortAccess: Record<keyof SyncPort, Access> = {
   // Where the token can be opened.
   unreportedSync: 'writes',
   reportedSync: 'writes',
+  notePullRequest: 'writes',
 }
 
 /** On the thread of wide reads. */
 export interface SyncPlanPort {
+  adoptCommit(asked: CommitTexts): Promise<{ wanted: string[] } | { adopted: Adopted }>
   planCommit(asked: PlanAsked): Promise<{ wanted: string[] } | { planned: PlannedCommit }>
 }

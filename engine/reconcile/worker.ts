@@ -2,21 +2,32 @@
  * A look, from the clock, a push or a person to what it came to: fetch, plan, and apply where the policy or the person
  * says so. One at a time. It keeps nothing that is not a row or can be fetched again.
  */
-import type { CatalogCommit, CatalogPushTaken, CatalogSync, CatalogSyncAsk } from '../../schemas/types.ts'
+import type {
+  CatalogAdoption,
+  CatalogCommit,
+  CatalogPullRequestAsk,
+  CatalogPullRequestOpened,
+  CatalogPushTaken,
+  CatalogSync,
+  CatalogSyncAsk,
+} from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
 import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
+import { oneLine } from '../log/ingest/label.ts'
 import { createWorkerLoop, settled } from '../log/worker-loop.ts'
 import type { UsableCredential } from '../model/credentials.ts'
 import type { Egress } from '../net/fetch.ts'
 import { type Secret, storedFault } from '../net/redact.ts'
+import { repoOf } from '../sources/upstreams/github-api.ts'
+import { adoptedFile, branchOf, pushChanges, refuseAdopting, writtenBy } from './adoption.ts'
 import { type FaultCode, RepositoryFault } from './git.ts'
 import { type Access, credentialFaultOf, Mirror } from './mirror.ts'
-import { changesIn, type HowApplied, type Outcome, type PlannedCommit } from './plan.ts'
+import { type CommitTexts, changesIn, type HowApplied, type Outcome, type PlannedCommit } from './plan.ts'
 import type { Settled, SyncCode, SyncPlace, SyncPlanPort, SyncPort } from './port.ts'
-import { outcomeShown } from './present.ts'
+import { outcomeShown, type SyncReads } from './present.ts'
 import { type PushRequest, takePush } from './push.ts'
-import { createReport } from './report.ts'
+import { createReport, openPullRequest, pullRequestText } from './report.ts'
 import { nameOfRepository, type Repository, shownOf } from './repository.ts'
 import { NOT_FOLLOWED, short } from './writes.ts'
 
@@ -26,6 +37,7 @@ export interface ReconcilerParts {
   port: SyncPort &
     SyncPlanPort & {
       catalogSync(parts: 'all' | 'differing'): Promise<CatalogSync>
+      adoptionState: SyncReads['adoptionState']
       /** @throws SvcError not_found; invalid */
       credentialToAsk(name: string): Promise<UsableCredential>
     }
@@ -49,6 +61,13 @@ export interface Reconciler {
 export interface SyncCalls {
   /** A look now. @throws SvcError not_found: none is followed; conflict: another plan was approved; invalid */
   syncCatalog(asked: CatalogSyncAsk, by: WriteBy): Promise<CatalogSync>
+  /** What was changed by hand, as the files of the newest commit would say it. @throws SvcError not_found; upstream */
+  catalogAdoption(): Promise<CatalogAdoption>
+  /**
+   * The same as a pull request: one branch and one pull request for each instance, however often it is asked for.
+   * @throws SvcError not_found; invalid; conflict: the branch moved, or somebody else wrote to ours; upstream
+   */
+  openPullRequest(asked: CatalogPullRequestAsk, by: WriteBy): Promise<CatalogPullRequestOpened>
   /** A signed push: a look as soon as may be. @throws SvcError not_found; bad_signature; invalid */
   takeCatalogPush(push: PushRequest): Promise<CatalogPushTaken>
 }
@@ -103,6 +122,10 @@ export function createReconciler(parts: ReconcilerParts): Reconciler {
         loop.again(repository!.intervalMs)
         return result
       },
+      catalogAdoption: async () =>
+        looks ? looks.adoption((bring) => inTurn(bring)) : fail('not_found', NOT_FOLLOWED),
+      openPullRequest: async (asked, by) =>
+        looks ? inTurn(() => looks.openPullRequest(asked, by)) : fail('not_found', NOT_FOLLOWED),
       takeCatalogPush: async (push) => {
         const taken = takePush(repository, push, clock.now())
         if (taken.looks) loop.nudge()
@@ -349,6 +372,17 @@ class Looks {
     how: HowApplied,
     reads: boolean,
   ): Promise<PlannedCommit> {
+    const { planned } = await this.withTexts(commit, (texts) =>
+      this.parts.port.planCommit({ ...texts, ...how, remembered: place.catalogs, reads }),
+    )
+    return planned
+  }
+
+  /** Asks something of the texts of a commit until all that they include was given, too. @throws RepositoryFault */
+  private async withTexts<T extends object>(
+    commit: CatalogCommit,
+    ask: (texts: CommitTexts) => Promise<{ wanted: string[] } | T>,
+  ): Promise<T> {
     const { path, environment } = this.repository
     const texts = await this.mirror.texts(commit.id, path)
     if (texts.length === 0)
@@ -358,14 +392,86 @@ class Looks {
       )
     const included: Record<string, Awaited<ReturnType<Mirror['texts']>>> = {}
     for (let level = 0; level < INCLUDES_DEEP; level++) {
-      const answer = await this.parts.port.planCommit({
-        ...{ name: nameOfRepository(this.repository), texts, included, environment },
-        ...{ ...how, remembered: place.catalogs, reads },
-      })
-      if ('planned' in answer) return answer.planned
+      const answer = await ask({ name: nameOfRepository(this.repository), texts, included, environment })
+      if (!('wanted' in answer)) return answer
       for (const one of answer.wanted) included[one] = await this.mirror.texts(commit.id, one)
     }
     throw new RepositoryFault('problems', `files include files more than ${INCLUDES_DEEP} deep`)
+  }
+
+  /** @param inTurn for what writes to the mirror. @throws SvcError */
+  async adoption(
+    inTurn: (bring: () => Promise<CatalogCommit>) => Promise<CatalogCommit>,
+  ): Promise<CatalogAdoption> {
+    const { head: read, pullRequest } = await this.parts.port.adoptionState()
+    const secrets: Secret[] = []
+    try {
+      // Of what the last look read; the mirror is a cache, which may have been taken away.
+      const isHere = read !== null && (await this.mirror.has(read.id))
+      const newest = isHere ? null : await inTurn(() => this.newest(secrets))
+      const head = read ?? newest!
+      const { shown } = await this.adopted(head)
+      return { ...shown, pull_request: pullRequest }
+    } catch (error) {
+      throw this.toldOf(error, secrets)
+    }
+  }
+
+  private async adopted(head: CatalogCommit) {
+    const { adopted } = await this.withTexts(head, (texts) => this.parts.port.adoptCommit(texts))
+    const { files, held, problems, conflicts } = adopted
+    const differences = await writtenBy(this.mirror, head, adopted.differences)
+    const shown = {
+      ...{ commit: head, files: files.map(adoptedFile), held, problems, differences },
+      conflicts: conflicts.length,
+    }
+    return { shown, files, conflicts }
+  }
+
+  /** @throws SvcError */
+  async openPullRequest(asked: CatalogPullRequestAsk, by: WriteBy): Promise<CatalogPullRequestOpened> {
+    const { port, clock, egress } = this.parts
+    const { credential: name, address, ref, instance } = this.repository
+    const repo = repoOf(address)
+    if (name === null)
+      return fail(
+        'invalid',
+        'no credential is named: store one of GitHub, and name it in SVC_CATALOG_REPO_CREDENTIAL',
+      )
+    if (repo === null)
+      return fail('invalid', `a pull request needs a repository of GitHub; ${address} is none`)
+    const secrets: Secret[] = []
+    try {
+      const head = await this.newest(secrets)
+      if (asked.commit !== undefined && asked.commit !== head.id)
+        return fail(
+          'conflict',
+          `nothing was pushed: ${ref} is at commit ${short(head)} by now; look again, and see what would be written`,
+          { field: 'commit' },
+        )
+      const { shown, files, conflicts } = await this.adopted(head)
+      refuseAdopting(shown, conflicts)
+      const branch = branchOf(instance)
+      const access = await this.access(secrets)
+      const title = `What was changed by hand on ${oneLine(instance, 60)}`
+      const email = `svc@${branch.slice('svc/'.length)}.invalid`
+      const commit = await pushChanges(this.mirror, access, {
+        ...{ head, files, branch, message: title, atMs: clock.now() },
+        author: { name: oneLine(by.caller.name, 100) || 'svc', email },
+        committer: { name: 'svc', email },
+      })
+      const credential = await port.credentialToAsk(name)
+      const opened = await openPullRequest({
+        ...{ egress, credential, repo, branch, base: ref, title },
+        body: pullRequestText(instance, shown.differences, asked.why),
+      })
+      const at = new Date(clock.now()).toISOString()
+      const pullRequest = { ...opened.pullRequest, branch, commit, at }
+      await port.notePullRequest(pullRequest)
+      return { pull_request: pullRequest, existing: opened.existing, files: files.map(({ path }) => path) }
+    } catch (error) {
+      throw this.toldOf(error, secrets)
+    }
   }
 
   /** A look that failed: the instance stays as it was. */
@@ -427,7 +533,8 @@ const REASONS: Readonly<Record<string, string>> = {
   drifted: 'the instance was changed otherwise since the commit was applied',
 }
 
-const codeOf = (code: FaultCode): SyncCode => (code === 'mirror' ? 'git' : code)
+const codeOf = (code: FaultCode): SyncCode =>
+  code === 'mirror' || code === 'protected' || code === 'moved' ? 'git' : code
 
 function problemText({ problems }: Outcome): string {
   const [first] = problems

@@ -2,6 +2,7 @@
 import type {
   CatalogCommit,
   CatalogImported,
+  CatalogPullRequest,
   CatalogRepository,
   CatalogSyncEntry,
   IngestResult,
@@ -44,6 +45,7 @@ export function syncWrites(parts: SyncWritesParts): SyncPort {
     applyCommit: async (toApply) => writer.apply(toApply),
     unreportedSync: async (credential) => writer.unreported(credential),
     reportedSync: async (entry) => writer.reported(entry),
+    notePullRequest: async (pullRequest) => writer.notePullRequest(pullRequest),
   }
 }
 
@@ -130,6 +132,8 @@ class SyncWriter {
         ...(planned && commit ? stored(planned, commit) : {}),
         ...(outcome === 'matches'
           ? {
+              // What it was opened for is in the files.
+              pullRequest: null,
               applied: commit,
               ...(row.applied?.id === commit.id ? {} : { appliedAt: declared.clock.now(), changeSet: null }),
             }
@@ -221,6 +225,10 @@ class SyncWriter {
     this.parts.declared.store.tx(() => this.rows.reported(entry, this.parts.declared.clock.now()))
   }
 
+  notePullRequest(pullRequest: CatalogPullRequest): void {
+    this.parts.declared.store.tx(() => this.rows.save({ pullRequest }))
+  }
+
   /**
    * Writes rows with the events and the history that tell of them, in one transaction.
    * @param write may fill in what is known once it has written
@@ -287,6 +295,7 @@ const FORGOTTEN = {
     changeSet: null,
     outcome: null,
     plannedVersion: null,
+    pullRequest: null,
   },
   ...{ code: null, reason: null, lookedAt: null, fetchedAt: null, nextAt: null },
 } as const

@@ -187,11 +187,13 @@ export const networkRoles = {
 
   reconcile: role(
     ['calls', 'ports', 'repository', 'publicUrl', 'egress', 'env', 'clock', 'timers', 'onFault'],
-    ({ calls, ports, onFault, repository, ...world }) =>
-      createReconciler({
+    ({ calls, ports, onFault, repository, ...world }) => {
+      const { catalogSync, adoptionState, planCommit, adoptCommit } = calls
+      return createReconciler({
         ...{ repository, ...world },
-        port: { ...ports, catalogSync: calls.catalogSync, planCommit: calls.planCommit },
+        port: { ...ports, catalogSync, adoptionState, planCommit, adoptCommit },
         onError: (error) => onFault('catalog', error),
-      }),
+      })
+    },
   ),
 }

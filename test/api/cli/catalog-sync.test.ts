@@ -1,4 +1,6 @@
 /** `svc catalog sync` against a real server that follows a real repository. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, expect, it } from 'vitest'
 import { buildServer } from '../../../api/http/server.ts'
@@ -76,4 +78,42 @@ it('refuses what does not go together', async () => {
   expect((await run('--status', '--apply')).code).toBe(64)
   expect((await run('--parts', 'all')).code).toBe(64)
   expect((await run('--max-deletions', 'many')).code).toBe(64)
+})
+
+it('shows what was changed by hand with who did it, and writes a patch that git takes', async () => {
+  const { git, url } = await followed()
+  const adopt = (...args: string[]) => svc(['catalog', 'adopt', ...args, '--svcd', url])
+  git.commit({ 'shop.yaml': SHOP() }, 'the shop')
+  await svc(['catalog', 'sync', '--apply', '--yes', '--svcd', url])
+  expect(await adopt()).toMatchObject({ code: 0, out: expect.stringContaining('no change') })
+  expect((await adopt('--patch', '-')).out).toBe('')
+  await fetch(`${url}/api/change-sets`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      operations: [
+        {
+          ...{ op: 'patch', kind: 'trigger', name: 'gateway-errors' },
+          spec: { condition: { aggregate: 'count', predicate: '> 9', window: '5m' } },
+        },
+      ],
+    }),
+  })
+  const shown = await adopt()
+  expect([shown.code, shown.out]).toEqual([
+    2,
+    expect.stringMatching(
+      /^shop\.yaml:14: trigger gateway-errors, condition\.predicate: > 9, the file says > 5\n {2}by hand: .+ at .+, change-set \d+\n {2}in git: Ada at .+ the shop\n/,
+    ),
+  ])
+  const file = join(git.folder, 'by-hand.patch')
+  expect(await adopt('--patch', file)).toMatchObject({ code: 0, err: expect.stringContaining('git apply') })
+  expect((await adopt('--patch', '-')).out).toBe(readFileSync(file, 'utf8'))
+  git.git('apply', file)
+  git.commit({}, 'what was changed by hand')
+  expect((await svc(['catalog', 'sync', '--svcd', url])).code).toBe(0)
+  expect((await adopt()).code).toBe(0)
+  expect((await adopt('--patch', file, '--pull-request')).code).toBe(64)
+  expect((await adopt('--why', 'x')).code).toBe(64)
+  expect((await adopt('--pull-request')).code).toBe(0)
 })

@@ -178,6 +178,10 @@ export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
       ...{ prune: true, remembered: [], reads: true },
     },
   ],
+  adoptCommit: () => [
+    { name: 'shop', texts: [{ path: 'shop.yaml', text: CATALOG }], included: {}, environment: null },
+  ],
+  adoptionState: () => [],
   projectId: () => ['Storefront'],
   listSources: () => [],
   getTrigger: () => ['gateway-errors'],
