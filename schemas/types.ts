@@ -4623,6 +4623,7 @@ export interface CatalogSync {
     | 'too_large'
     | 'problems'
     | 'rewritten'
+    | 'drifted'
     | 'deletions'
     | 'refused'
     | null
@@ -4703,6 +4704,14 @@ export interface CatalogSync {
     failed: number
     unmanaged: number
   }
+  /**
+   * Of a plan with merge: fields that files and instance both changed, with base, file (mine) and instance (theirs); then there is no plan.
+   */
+  conflicts?: MergeConflict[]
+  /**
+   * Of a plan with merge: fields that were changed by hand and stay, 200 at most.
+   */
+  kept?: MergeConflict[]
 }
 /**
  * A body that a test sends to a source.
@@ -13331,6 +13340,27 @@ export interface ToolWithdrawProposal {
   proposal_id: string
 }
 /**
+ * Whose value a field gets that file and instance both changed; of a field that is in no conflict it says nothing.
+ */
+export interface MergeChoice {
+  /**
+   * Kind of object.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Object.
+   */
+  name: string
+  /**
+   * Field (RFC 6901 pointer), as the conflict names it.
+   */
+  path: string
+  /**
+   * Whose value.
+   */
+  take: 'file' | 'instance'
+}
+/**
  * What a family of models costs.
  */
 export interface ModelPrice {
@@ -16613,6 +16643,12 @@ export interface CatalogCheck {
    * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
    */
   ours?: 'file' | 'instance'
+  /**
+   * With merge: whose value single fields get, before ours.
+   *
+   * @maxItems 1000
+   */
+  choices?: MergeChoice[]
 }
 /**
  * Body of POST /api/catalog/import.
@@ -16676,6 +16712,12 @@ export interface CatalogImport {
    * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
    */
   ours?: 'file' | 'instance'
+  /**
+   * With merge: whose value single fields get, before ours.
+   *
+   * @maxItems 1000
+   */
+  choices?: MergeChoice[]
 }
 /**
  * Body of POST /api/catalog/export: a file whose comments and order are kept.
@@ -16753,6 +16795,20 @@ export interface CatalogSyncAsk {
    * Why, for the history.
    */
   why?: string
+  /**
+   * Keep what was changed by hand since the commit was applied: files, instance and what was applied are merged by field. With the policy manual alone.
+   */
+  merge?: boolean
+  /**
+   * With merge: whose value a field gets that files and instance both changed; absent: it is a conflict.
+   */
+  ours?: 'file' | 'instance'
+  /**
+   * With merge: whose value single fields get, before ours.
+   *
+   * @maxItems 1000
+   */
+  choices?: MergeChoice[]
 }
 /**
  * Body of POST /api/change-sets.
@@ -20906,6 +20962,7 @@ export interface SchemaTypes {
   'mcp-call-why.json': ToolWhy
   'mcp-call-withdraw-proposal-result.json': ToolWithdrawProposalResult
   'mcp-call-withdraw-proposal.json': ToolWithdrawProposal
+  'merge-choice.json': MergeChoice
   'merge-conflict.json': MergeConflict
   'model-price.json': ModelPrice
   'model-prices.json': ModelPrices

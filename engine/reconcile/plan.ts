@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path'
 import type {
+  CatalogCheck,
   CatalogProblem,
   CatalogSync,
   CatalogSyncFile,
@@ -35,6 +36,8 @@ export interface HowApplied {
   prune: boolean
   maxDeletions?: number | undefined
   allowEmpty?: boolean | undefined
+  /** What was changed by hand stays; null: it is overwritten. */
+  merge: Pick<CatalogCheck, 'ours' | 'choices'> | null
 }
 
 export interface PlanAsked extends CommitTexts, HowApplied {
@@ -62,7 +65,7 @@ export interface PlannedCommit {
 
 export type Outcome = Pick<
   CatalogSync,
-  'plan' | 'fingerprint' | 'problems' | 'warnings' | 'files' | 'parts' | 'unmanaged'
+  'conflicts' | 'kept' | 'plan' | 'fingerprint' | 'problems' | 'warnings' | 'files' | 'parts' | 'unmanaged'
 > & {
   /** Whether the plan deletes what no file names. */
   prune: boolean
@@ -93,19 +96,23 @@ export function planCommit(
   const gone = asked.prune ? goneOf(asked, composed) : []
   const texts = textsOf(composed, gone)
   const checked = catalog.check(
-    { ...texts, prune: asked.prune, allow_empty: asked.allowEmpty, max_deletions: asked.maxDeletions },
+    {
+      ...{ ...texts, prune: asked.prune, allow_empty: asked.allowEmpty, max_deletions: asked.maxDeletions },
+      ...(asked.merge ? { merge: true, ...asked.merge } : {}),
+    },
     true,
   )
-  const placed = (problem: CatalogProblem): CatalogProblem => ({
+  const placed = <T extends Partial<CatalogProblem> & { path: string }>(problem: T): T => ({
     ...problem,
     ...(composed.isPlain
       ? { file: composed.files[0]!.path }
       : composed.locate(pathOfProblem(composed, problem))),
   })
   const warnings = [...composed.warnings, ...checked.warnings.map(placed)]
-  const { plan, fingerprint } = checked
+  const { plan, fingerprint, conflicts = [], kept = [] } = checked
+  const merged = asked.merge ? { conflicts: conflicts.map(placed), kept: kept.map(placed) } : {}
   if (!plan) {
-    const outcome = { ...brokenBy(composed, checked.problems.map(placed)), warnings }
+    const outcome = { ...brokenBy(composed, checked.problems.map(placed)), warnings, ...merged }
     return { planned: { outcome, version, apply: null } }
   }
   const outcome: Outcome = {
@@ -118,6 +125,7 @@ export function planCommit(
     unmanaged: unmanagedBy(declared, namesIn(composed)),
     prune: asked.prune,
     refused: checked.problems.length > 0,
+    ...merged,
   }
   const names = composed.owned.map(({ name }) => name)
   const read = asked.reads && plan.creates + plan.updates + plan.deletes > 0 ? catalog.read(texts) : null

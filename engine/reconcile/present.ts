@@ -92,7 +92,16 @@ export function outcomeShown(
   shown: 'all' | 'differing',
 ): Pick<
   CatalogSync,
-  'plan' | 'fingerprint' | 'problems' | 'warnings' | 'files' | 'parts' | 'unmanaged' | 'counts'
+  | 'plan'
+  | 'fingerprint'
+  | 'problems'
+  | 'warnings'
+  | 'files'
+  | 'parts'
+  | 'unmanaged'
+  | 'counts'
+  | 'conflicts'
+  | 'kept'
 > {
   const {
     plan = null,
@@ -102,11 +111,15 @@ export function outcomeShown(
     files = [],
     parts = [],
     unmanaged = [],
+    conflicts,
+    kept,
   } = outcome ?? {}
   const counted = (state: string) => parts.filter((part) => part.state === state).length
   const differing = () => parts.filter(({ state }) => state !== 'synced').slice(0, PARTS_SHOWN)
   return {
     ...{ plan, fingerprint, problems, warnings, files },
+    ...(conflicts ? { conflicts } : {}),
+    ...(kept ? { kept } : {}),
     parts: shown === 'all' ? parts : differing(),
     unmanaged: unmanaged.slice(0, PARTS_SHOWN),
     counts: {

@@ -12,6 +12,7 @@ import type {
   CatalogSyncAsk,
 } from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
+import { refuseConflicting } from '../declared/catalog/apply.ts'
 import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
@@ -178,6 +179,7 @@ class Looks {
   async look(asked: CatalogSyncAsk | null, by: WriteBy): Promise<CatalogSync> {
     const { port } = this.parts
     const secrets: Secret[] = []
+    requireMergeable(asked, this.repository)
     const id = asked?.commit
     // What is no commit of the branch is refused before anything begins.
     const named = id !== undefined && asked?.apply ? await this.named(id, secrets) : null
@@ -193,7 +195,9 @@ class Looks {
     }
     await this.report().catch(this.parts.onError)
     const shown = await port.catalogSync('differing')
-    return id === undefined || asked?.apply ? shown : { ...shown, ...(await this.planOf(id, asked!, place)) }
+    if (asked?.apply) return asked.merge ? this.look({}, by) : shown
+    const of = id ?? (asked?.merge ? shown.head?.id : undefined)
+    return of === undefined ? shown : { ...shown, ...(await this.planOf(of, asked!, place)) }
   }
 
   private async read(
@@ -262,12 +266,16 @@ class Looks {
 
   private async decide(found: Looked, asked: CatalogSyncAsk | null, by: WriteBy): Promise<void> {
     const { port } = this.parts
-    const how = this.howOf(asked)
     const isAsked = asked?.apply === true
+    const how = this.howOf(isAsked ? asked : withoutMerge(asked))
     for (let tries = 1; ; tries++) {
       if (!isAsked && this.isKnown(found, how)) return port.settleSync(this.asKnown(found))
       const planned = await this.plan(found, how, isAsked || this.repository.policy !== 'manual')
       this.hasPlanned = true
+      if (planned.outcome.conflicts?.length) {
+        await port.settleSync(this.differing(found.commit, null))
+        return refuseConflicting(planned.outcome.conflicts)
+      }
       const settled = this.settledBy(found, planned, isAsked)
       const refusal = isAsked ? refusalOf(planned.outcome, asked, settled, found.commit) : null
       if (refusal) {
@@ -363,6 +371,7 @@ class Looks {
       prune: asked?.prune ?? this.repository.policy === 'auto-prune',
       ...(asked?.max_deletions === undefined ? {} : { maxDeletions: asked.max_deletions }),
       ...(asked?.allow_empty === undefined ? {} : { allowEmpty: asked.allow_empty }),
+      merge: asked?.merge ? { ours: asked.ours, choices: asked.choices } : null,
     }
   }
 
@@ -506,6 +515,23 @@ class Looks {
   private nextAt(): number {
     return this.parts.clock.now() + this.repository.intervalMs
   }
+}
+
+/** A look is stored: it is of the commit as it is. */
+const withoutMerge = (asked: CatalogSyncAsk | null): CatalogSyncAsk | null =>
+  asked && { ...asked, merge: false }
+
+/** @throws SvcError invalid */
+function requireMergeable(asked: CatalogSyncAsk | null, { policy }: Repository): void {
+  const field = asked?.ours !== undefined ? 'ours' : 'choices'
+  if (!asked?.merge && (asked?.ours !== undefined || asked?.choices?.length))
+    fail('invalid', `${field} needs merge: without it the commit is applied as it is`, { field })
+  if (asked?.merge && policy !== 'manual')
+    fail(
+      'invalid',
+      `merge: with the policy ${policy} the next look overwrites what stays; adopt it into the files instead`,
+      { field: 'merge' },
+    )
 }
 
 /** Why a person may not have this applied; null: they may. */

@@ -187,6 +187,7 @@ class SyncWriter {
           },
           ...(how.maxDeletions === undefined ? {} : { max_deletions: how.maxDeletions }),
           ...(how.allowEmpty ? { allow_empty: true } : {}),
+          ...(how.merge ? { merge: true, ...how.merge } : {}),
         },
         { ...by, origin: 'catalog' },
         apply.read ?? undefined,
@@ -205,7 +206,8 @@ class SyncWriter {
         },
         ...{ catalogs: names, target: isRollback ? commit : null },
         ...stored(afterwards(planned), commit),
-        plannedVersion: declared.changes.version(),
+        // What stays of a merge makes it differ: the look that follows tells how.
+        plannedVersion: how.merge ? null : declared.changes.version(),
       })
       history.at(-1)!.changeSet = done.change_set
       imported = done
@@ -312,7 +314,7 @@ const stored = ({ outcome, version }: ToApply['planned'], commit: CatalogCommit)
 
 /** What a commit comes to once it is applied: all of it is as it says. */
 function afterwards(planned: ToApply['planned']): ToApply['planned'] {
-  const { outcome } = planned
+  const { conflicts: _none, kept: _stays, ...outcome } = planned.outcome
   const plan = { changes: [], creates: 0, updates: 0, deletes: 0, unchanged: outcome.parts.length }
   const parts = outcome.parts.map(({ action: _done, ...part }) => ({ ...part, state: 'synced' as const }))
   const files = outcome.files.map((file) => ({ ...file, state: 'synced' as const, out_of_sync: 0 }))

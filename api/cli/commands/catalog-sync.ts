@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander'
 import type { CatalogCommit, CatalogSync, CatalogSyncAsk, ChangePlan } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { problemsError, tellWarnings } from '../catalog-text.ts'
+import { conflictsError, keptText, problemsError, tellWarnings } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
@@ -21,6 +21,8 @@ interface SyncFlags extends Flags {
   prune?: boolean
   maxDeletions?: string
   allowEmpty?: boolean
+  merge?: boolean
+  ours?: 'file' | 'instance'
   why?: string
 }
 
@@ -41,6 +43,13 @@ export const syncing = (io: Io): Command =>
     .option('--prune', 'delete what no file names')
     .option('--max-deletions <n>', 'refuse to delete more objects than this (10)')
     .option('--allow-empty', 'let files that declare nothing delete everything, with --prune')
+    .option('--merge', 'keep what was changed by hand since the commit was applied')
+    .addOption(
+      new Option('--ours <side>', 'with --merge: whose value a field gets that both changed').choices([
+        'file',
+        'instance',
+      ]),
+    )
     .option('--why <text>', 'why, for the change history')
     .action((flags: SyncFlags) => sync(io, flags))
 
@@ -48,6 +57,8 @@ async function sync(io: Io, flags: SyncFlags): Promise<void> {
   if ([flags.status, flags.history, flags.apply].filter(Boolean).length > 1)
     throw usageError('give one of --status, --history and --apply')
   if (flags.parts && !flags.status) throw usageError('--parts goes with --status')
+  if (flags.ours !== undefined && !flags.merge)
+    throw usageError('--ours needs --merge: without it the commit is applied as it is')
   if (flags.history) return showHistory(io, flags)
   const client = clientOf(io, flags)
   const answer = flags.status
@@ -57,7 +68,13 @@ async function sync(io: Io, flags: SyncFlags): Promise<void> {
   if (flags.apply) return apply(io, flags, found)
   if (flags.json) printJson(io, answer.text)
   else io.out(syncText(io, found))
+  refuseConflicts(found)
   exitFor(found, flags.commit !== undefined)
+}
+
+/** @throws CliError 65 with every field that files and instance both changed */
+function refuseConflicts({ conflicts = [] }: CatalogSync): void {
+  if (conflicts.length) throw conflictsError('', conflicts)
 }
 
 /** @throws CliError as the sync is: 2 out of sync, 65 for problems of files, 1 for a look that failed */
@@ -69,7 +86,8 @@ function exitFor(found: CatalogSync, isOfCommit: boolean): void {
 }
 
 async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void> {
-  const { plan, problems, fingerprint, planned, state, reason } = found
+  refuseConflicts(found)
+  const { plan, problems, fingerprint, planned, state, reason, kept = [] } = found
   if (!plan || (state === 'failed' && flags.commit === undefined)) {
     if (problems.length) throw problemsError('', problems)
     throw new CliError(escapeLine(reason ?? 'nothing was planned'))
@@ -81,7 +99,7 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
     return
   }
   if (!flags.yes) {
-    const shown = `${commitText(planned)}\n${planText({ colour: io.colour && !flags.json }, plan)}`
+    const shown = `${commitText(planned)}\n${keptText(kept)}${planText({ colour: io.colour && !flags.json }, plan)}`
     if (flags.json) io.err(shown)
     else io.out(shown)
     if (!(await io.confirm('Apply this?'))) throw new CliError('not applied; --yes applies without asking')
@@ -100,7 +118,9 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
     throw client.refusal(answer)
   }
   if (flags.json) return printJson(io, answer.text)
-  const { change_set: set } = answer.read()
+  const { change_set: set, state: after } = answer.read()
+  if (flags.merge && after === 'out_of_sync')
+    io.err('what was changed by hand stays; "svc catalog adopt" brings it into the files\n')
   io.err(
     set === null
       ? 'nothing changed\n'
@@ -109,7 +129,8 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
 }
 
 /** @throws CliError 64 */
-function withoutApply({ commit, prune, maxDeletions, allowEmpty, why }: SyncFlags): CatalogSyncAsk {
+function withoutApply(flags: SyncFlags): CatalogSyncAsk {
+  const { commit, prune, maxDeletions, allowEmpty, merge, ours, why } = flags
   if (maxDeletions !== undefined && !/^\d{1,6}$/.test(maxDeletions))
     throw usageError('--max-deletions must be a number from 0 to 999999')
   return {
@@ -117,6 +138,8 @@ function withoutApply({ commit, prune, maxDeletions, allowEmpty, why }: SyncFlag
     ...(prune ? { prune } : {}),
     ...(maxDeletions === undefined ? {} : { max_deletions: Number(maxDeletions) }),
     ...(allowEmpty ? { allow_empty: true } : {}),
+    ...(merge ? { merge } : {}),
+    ...(ours === undefined ? {} : { ours }),
     ...(why === undefined ? {} : { why }),
   }
 }
@@ -183,6 +206,7 @@ function syncText(io: Io, found: CatalogSync): string {
     `${counts.synced} synced, ${counts.out_of_sync} out of sync, ${counts.unmanaged} in no file\n`,
     ...parts,
     ...rest,
+    ...(found.kept?.length ? ['\n', keptText(found.kept)] : []),
     ...(plan && changesOf(plan) > 0 ? ['\n', planText(io, plan)] : []),
   ].join('')
 }

@@ -103,7 +103,7 @@ it('shows what was changed by hand with who did it, and writes a patch that git 
   expect([shown.code, shown.out]).toEqual([
     2,
     expect.stringMatching(
-      /^shop\.yaml:14: trigger gateway-errors, condition\.predicate: > 9, the file says > 5\n {2}by hand: .+ at .+, change-set \d+\n {2}in git: Ada at .+ the shop\n/,
+      /^shop\.yaml:13: trigger gateway-errors, condition\.predicate: "> 9", the file says "> 5"\n {2}by hand: .+ at .+, change-set \d+\n {2}in git: Ada at .+ the shop\n/,
     ),
   ])
   const file = join(git.folder, 'by-hand.patch')

@@ -146,6 +146,79 @@ describe('what was changed by hand', () => {
     })
   })
 
+  it('stays where a commit is applied by merging, and a conflict is settled field by field', async () => {
+    const { git, svc, apply, byHand, adoption } = await followed()
+    const wider = (text: string) => `${text}description: of the gateway\n`
+    git.commit({ ...FILES, 'triggers/the errors.yaml': wider(ERRORS()) }, 'the shop')
+    await apply()
+    await byHand({
+      cooldown: '1h',
+      description: 'loud',
+      condition: { aggregate: 'count', predicate: '> 6', window: '5m' },
+    })
+    const text = wider(ERRORS(9, '3h'))
+    const head = git.commit({ 'triggers/the errors.yaml': text }, 'rarer')
+    const sync = (body: object) => svc.post<CatalogSync>('/api/catalog/sync', body)
+    const asked = await sync({ merge: true })
+    expect(asked).toMatchObject({ state: 'out_of_sync', plan: null })
+    expect(asked.conflicts?.map(({ path, file, line }) => [path, file, line])).toEqual([
+      ['/condition/predicate', 'triggers/the errors.yaml', 5],
+      ['/cooldown', 'triggers/the errors.yaml', 6],
+    ])
+    // What is stored of the look is of the commit as it is.
+    expect(await svc.get('/api/catalog/sync')).toMatchObject({ plan: { updates: 1 } })
+    const choice = (path: string, take: string) => ({ kind: 'trigger', name: 'gateway-errors', path, take })
+    const one = [choice('/cooldown', 'instance')]
+    expect(
+      (await svc.refused('POST', '/api/catalog/sync', { merge: true, apply: true, choices: one }))[0],
+    ).toBe(409)
+    const choices = [...one, choice('/condition/predicate', 'file')]
+    const { plan, fingerprint, kept } = await sync({ merge: true, choices })
+    expect(plan?.changes.flatMap(({ fields }) => fields)).toEqual([
+      { path: '/condition/predicate', from: '> 6', to: '> 9' },
+    ])
+    expect(kept?.map(({ path }) => path).sort()).toEqual(['/cooldown', '/description'])
+    const other = {
+      merge: true,
+      apply: true,
+      fingerprint,
+      choices: [choice('/cooldown', 'file'), choices[1]],
+    }
+    expect((await svc.refused('POST', '/api/catalog/sync', other))[0], 'another plan').toBe(409)
+    expect(await sync({ merge: true, apply: true, fingerprint, choices })).toMatchObject({
+      ...{ state: 'out_of_sync', code: 'drifted', applied: { id: head } },
+    })
+    expect(await svc.get('/api/triggers/gateway-errors')).toMatchObject({
+      ...{ cooldown: '1h', description: 'loud', condition: { predicate: '> 9' } },
+    })
+    const { files, conflicts } = await adoption()
+    expect(conflicts).toBe(0)
+    applyPatch(join(git.folder, 'clone'), files[0]!.patch)
+    expect(readFileSync(join(git.folder, 'clone', 'triggers/the errors.yaml'), 'utf8')).toBe(
+      `${ERRORS(9, '1h')}description: loud\n`,
+    )
+    git.commit({}, 'adopted')
+    expect(await sync({})).toMatchObject({ state: 'synced' })
+  })
+
+  it('is merged by a person alone: a policy that applies would overwrite it', async () => {
+    const { git, svc } = await followed({ policy: 'auto' })
+    git.commit(FILES, 'the shop')
+    await svc.post('/api/catalog/sync')
+    expect(await svc.refused('POST', '/api/catalog/sync', { merge: true })).toEqual([
+      400,
+      expect.stringContaining('with the policy auto the next look overwrites'),
+    ])
+    const choices = [{ kind: 'trigger', name: 'gateway-errors', path: '/cooldown', take: 'file' }]
+    for (const body of [{ ours: 'file' }, { choices }])
+      expect(await svc.refused('POST', '/api/catalog/sync', body)).toEqual([
+        400,
+        expect.stringContaining('needs merge'),
+      ])
+    for (const path of ['/api/catalog/check', '/api/catalog/import'])
+      expect((await svc.refused('POST', path, { yaml: SOURCE, choices }))[0]).toBe(400)
+  })
+
   it('has names with quotes and blanks in patches as git takes them', async () => {
     const { git, apply, byHand, adoption } = await followed()
     const path = 'triggers/"so\tcalled" errors.yaml'

@@ -175,7 +175,7 @@ export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
   planCommit: () => [
     {
       ...{ name: 'shop', texts: [{ path: 'shop.yaml', text: CATALOG }], included: {}, environment: null },
-      ...{ prune: true, remembered: [], reads: true },
+      ...{ prune: true, remembered: [], reads: true, merge: null },
     },
   ],
   adoptCommit: () => [

@@ -287,6 +287,7 @@ const NETWORK: Record<string, true> = Object.fromEntries(
     ...['forgetGateway', 'cancelRun', 'cancelAsk', 'handInEvalReport', 'read', 'fetchFiring'],
     ...['saveSlackBotToken', 'forgetSlackBotToken', 'testSlack', 'saveSlackSigningSecret'],
     ...['forgetSlackSigningSecret', 'listSlackChannels', 'dropSlackChannels', 'syncCatalog'],
+    ...['getAdoption', 'openPullRequest'],
   ].map((id) => [id, true]),
 )
 
