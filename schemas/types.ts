@@ -4413,6 +4413,19 @@ export interface CatalogRepository {
    * POST /hooks/catalog takes signed pushes.
    */
   takes_pushes: boolean
+  /**
+   * Addresses for people at its host; null: the host is none that is known.
+   */
+  links: null | {
+    /**
+     * Of a commit, with COMMIT where its hash stands.
+     */
+    commit: string
+    /**
+     * Of a line of a file, with COMMIT, PATH and LINE where these stand.
+     */
+    line: string
+  }
 }
 /**
  * A skill in the catalog.
