@@ -195,7 +195,12 @@ class Looks {
     }
     await this.report().catch(this.parts.onError)
     const shown = await port.catalogSync('differing')
-    if (asked?.apply) return asked.merge ? this.look({}, by) : shown
+    if (asked?.apply && asked.merge) {
+      // What stays by hand makes it differ from the commit: how, a look that plans anew tells.
+      this.hasPlanned = false
+      return this.look({}, by)
+    }
+    if (asked?.apply) return shown
     const of = id ?? (asked?.merge ? shown.head?.id : undefined)
     return of === undefined ? shown : { ...shown, ...(await this.planOf(of, asked!, place)) }
   }

@@ -206,8 +206,7 @@ class SyncWriter {
         },
         ...{ catalogs: names, target: isRollback ? commit : null },
         ...stored(afterwards(planned), commit),
-        // What stays of a merge makes it differ: the look that follows tells how.
-        plannedVersion: how.merge ? null : declared.changes.version(),
+        plannedVersion: declared.changes.version(),
       })
       history.at(-1)!.changeSet = done.change_set
       imported = done

@@ -201,6 +201,20 @@ describe('what was changed by hand', () => {
     expect(await sync({})).toMatchObject({ state: 'synced' })
   })
 
+  it('that is all taken in a conflict changes nothing, and is then to be adopted', async () => {
+    const { git, svc, apply, byHand, adoption } = await followed()
+    git.commit(FILES, 'the shop')
+    await apply()
+    await byHand({ cooldown: '1h' })
+    const head = git.commit({ 'triggers/the errors.yaml': ERRORS(5, '3h') }, 'rarer')
+    expect(await svc.post('/api/catalog/sync', { merge: true, apply: true, ours: 'instance' })).toMatchObject(
+      { state: 'out_of_sync', code: 'drifted', applied: { id: head } },
+    )
+    expect(await svc.get('/api/triggers/gateway-errors')).toMatchObject({ cooldown: '1h' })
+    const { files, conflicts } = await adoption()
+    expect([conflicts, files[0]!.patch]).toEqual([0, expect.stringContaining('-cooldown: 3h\n+cooldown: 1h')])
+  })
+
   it('is merged by a person alone: a policy that applies would overwrite it', async () => {
     const { git, svc } = await followed({ policy: 'auto' })
     git.commit(FILES, 'the shop')
