@@ -6,6 +6,7 @@ import { KIND_WORDS } from '../../lib/fields.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
+import { FilePlace } from './sync-places.tsx'
 
 const SHOWN = 50
 
@@ -19,7 +20,8 @@ const FILES = {
 /** Those that need a look first. */
 const ORDER: readonly CatalogSyncFile['state'][] = ['failed', 'out_of_sync', 'unknown', 'synced']
 
-export function SyncFiles({ sync: { files, parts, unmanaged } }: { sync: CatalogSync }) {
+export function SyncFiles({ sync }: { sync: CatalogSync }) {
+  const { files, parts, unmanaged, repository, planned } = sync
   const [all, setAll] = useState(false)
   const ordered = files.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
   const shown = all ? ordered : ordered.slice(0, SHOWN)
@@ -49,8 +51,17 @@ export function SyncFiles({ sync: { files, parts, unmanaged } }: { sync: Catalog
                   {parts
                     .filter((part) => part.file === file.file)
                     .slice(0, 10)
-                    .map(({ kind, name, line }) => `${KIND_WORDS[kind]?.one} ${name} (line ${line})`)
-                    .join(', ')}
+                    .map(({ kind, name, line }) => (
+                      <div key={`${kind}:${name}`}>
+                        {KIND_WORDS[kind]?.one} {name},{' '}
+                        <FilePlace
+                          links={repository?.links ?? null}
+                          commit={planned?.id}
+                          file={file.file}
+                          line={line}
+                        />
+                      </div>
+                    ))}
                 </Cell>
               </Row>
             ))}
