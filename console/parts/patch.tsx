@@ -37,10 +37,13 @@ export function PatchText({ patch }: { patch: string }) {
     // It scrolls, and so takes the keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys (WCAG 2.1.1).
     <pre className="patch" tabIndex={0}>
-      {patch.split('\n').map((line, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
-        <Line key={i} text={line} />
-      ))}
+      {patch
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
+          <Line key={i} text={line} />
+        ))}
     </pre>
   )
 }

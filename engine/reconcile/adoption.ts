@@ -63,7 +63,8 @@ export function adoptCommit(
   const differing = new Differing(parts.declared, composed)
   const told = [
     ...conflicts.map((one) => differing.of(one, 'both')),
-    ...kept.map((one) => differing.of(one, 'instance')),
+    // What is in conflict has the instance's value until somebody chooses.
+    ...kept.filter((one) => !conflicts.some(isSame(one))).map((one) => differing.of(one, 'instance')),
   ]
   const plan = conflicts.length
     ? parts.catalog.check({ ...texts, merge: true, ours: 'instance' }, true).plan
@@ -85,6 +86,9 @@ export function adoptCommit(
   )
   return adopted(made, { files, held: notPulled })
 }
+
+const isSame = (one: MergeConflict) => (other: MergeConflict) =>
+  one.kind === other.kind && one.name === other.name && one.path === other.path
 
 /** As an import takes them, each owner as it was put together. */
 function ownedTexts({ owned }: Composed): ApplyTexts {

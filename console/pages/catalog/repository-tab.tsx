@@ -195,7 +195,8 @@ function Waiting({ sync }: { sync: CatalogSync }) {
     <Section title="Plan">
       <Stack gap="sm">
         <Text size="sm">
-          Applying <span className="mono">{planned?.id.slice(0, 10)}</span> would do this:
+          Applying <span className="mono">{planned?.id.slice(0, 10)}</span>{' '}
+          {code === 'drifted' ? 'would overwrite what was changed by hand:' : 'would do this:'}
         </Text>
         <PlanView plan={plan} />
         <Refusal error={apply.error} title="Couldn’t apply the commit" />

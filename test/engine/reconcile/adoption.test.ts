@@ -135,6 +135,10 @@ describe('what was changed by hand', () => {
     await svc.post('/api/catalog/sync')
     const conflict = await adoption()
     expect(conflict).toMatchObject({ files: [], conflicts: 1 })
+    expect(conflict.differences.map(({ path, changed_in: where }) => [path, where])).toEqual([
+      ['/cooldown', 'both'],
+      ['/condition/predicate', 'files'],
+    ])
     expect(conflict.differences[0]).toMatchObject({
       ...{ path: '/cooldown', changed_in: 'both', base: '10m', in_files: '3h', in_instance: '1h' },
       ...{
