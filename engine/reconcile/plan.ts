@@ -110,7 +110,9 @@ export function planCommit(
   })
   const warnings = [...composed.warnings, ...checked.warnings.map(placed)]
   const { plan, fingerprint, conflicts = [], kept = [] } = checked
-  const merged = asked.merge ? { conflicts: conflicts.map(placed), kept: kept.map(placed) } : {}
+  const merged = asked.merge
+    ? { conflicts: conflicts.map(placed), kept: conflicts.length ? [] : kept.map(placed) }
+    : {}
   if (!plan) {
     const outcome = { ...brokenBy(composed, checked.problems.map(placed)), warnings, ...merged }
     return { planned: { outcome, version, apply: null } }

@@ -67,7 +67,7 @@ async function sync(io: Io, flags: SyncFlags): Promise<void> {
   const found = answer.read()
   if (flags.apply) return apply(io, flags, found)
   if (flags.json) printJson(io, answer.text)
-  else io.out(syncText(io, found))
+  else if (!found.conflicts?.length) io.out(syncText(io, found))
   refuseConflicts(found)
   exitFor(found, flags.commit !== undefined)
 }
@@ -93,7 +93,8 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
     throw new CliError(escapeLine(reason ?? 'nothing was planned'))
   }
   const changes = changesOf(plan)
-  if (changes === 0 && flags.commit === undefined) {
+  // A merge without a change says all the same that the commit was looked at, and what stays by hand.
+  if (changes === 0 && flags.commit === undefined && !flags.merge) {
     if (flags.json) printJson(io, JSON.stringify(found))
     else io.out(syncText(io, found))
     return

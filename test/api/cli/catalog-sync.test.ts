@@ -117,3 +117,32 @@ it('shows what was changed by hand with who did it, and writes a patch that git 
   expect((await adopt('--why', 'x')).code).toBe(64)
   expect((await adopt('--pull-request')).code).toBe(0)
 })
+
+it('merges a commit with what was changed by hand, tells a conflict by its three values, and settles it', async () => {
+  const { git, run, url } = await followed()
+  git.commit({ 'shop.yaml': SHOP() }, 'five')
+  await run('--apply', '--yes')
+  const condition = { aggregate: 'count', predicate: '> 7', window: '5m' }
+  await fetch(`${url}/api/change-sets`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      operations: [{ op: 'patch', kind: 'trigger', name: 'gateway-errors', spec: { condition } }],
+    }),
+  })
+  git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
+  const conflict = await run('--merge')
+  expect([conflict.code, conflict.out]).toEqual([65, ''])
+  expect(conflict.err).toMatch(/shop\.yaml:13:\d+: trigger gateway-errors, condition\.predicate/)
+  for (const value of ['"> 5"', '"> 7"', '"> 9"']) expect(conflict.err).toContain(value)
+  const adopted = await svc(['catalog', 'adopt', '--svcd', url])
+  expect([adopted.code, adopted.err]).toEqual([65, expect.stringContaining('--merge --ours')])
+  expect((await run('--ours', 'file')).code).toBe(64)
+  const settled = await run('--merge', '--ours', 'instance', '--apply', '--yes')
+  expect([settled.code, settled.err]).toEqual([0, expect.stringContaining('what was changed by hand stays')])
+  const patch = await svc(['catalog', 'adopt', '--patch', '-', '--svcd', url])
+  expect([patch.code, patch.out]).toEqual([
+    0,
+    expect.stringContaining('+    condition: { aggregate: count, predicate: "> 7"'),
+  ])
+})
