@@ -76,7 +76,7 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
     const limits: Record<string, number> = {
       asking: 11,
       projects: 10,
-      keeping: 19,
+      keeping: 21,
       parts: 20,
       work: 42,
       settings: 44,
