@@ -7,6 +7,7 @@ import type {
   AgentWrite,
   CatalogCheck,
   CatalogImport,
+  CatalogPullRequestAsk,
   CatalogSyncAsk,
   MarkWrite,
   McpServerTest,
@@ -130,6 +131,8 @@ export const declared = {
   drift: () => ask(calls.getDrift),
   catalogSync: () => ask(calls.getCatalogSync, {}),
   catalogSyncHistory: () => ask(calls.listCatalogSyncs),
+  catalogAdoption: () => ask(calls.getAdoption),
+  openPullRequest: (body: CatalogPullRequestAsk) => ask(calls.openPullRequest, { body }),
   syncCatalog: (body: CatalogSyncAsk) => ask(calls.syncCatalog, { body }),
 }
 

@@ -12,4 +12,4 @@ export {
 export { isFolder, readIncluded, readPath, rootOf, UnreadablePath } from './gitops/folder.ts'
 export { pathOfProblem } from './gitops/json-path.ts'
 export type { CatalogText } from './gitops/nodes.ts'
-export { type PulledFile, pullInto } from './gitops/pull.ts'
+export { type PulledFile, patchOf, pullInto, withFiles } from './gitops/pull.ts'

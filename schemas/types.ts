@@ -2996,6 +2996,227 @@ export interface Capabilities {
   discover_docker: boolean
 }
 /**
+ * A file as it would be with what was changed by hand.
+ */
+export interface CatalogAdoptedFile {
+  /**
+   * Path in the repository.
+   */
+  file: string
+  /**
+   * What is done with it.
+   */
+  action: 'create' | 'change' | 'delete'
+  /**
+   * Unified diff, as git apply takes it; comments and order of what stays are kept.
+   */
+  patch: string
+}
+/**
+ * What was changed by hand, as the files of the newest commit would say it.
+ */
+export interface CatalogAdoption {
+  commit: CatalogCommit
+  /**
+   * Files that would change; none with a problem or a conflict.
+   */
+  files: CatalogAdoptedFile[]
+  /**
+   * Changes that no file takes, each with its place: a person has to write them.
+   */
+  held: CatalogProblem[]
+  /**
+   * Problems of the files.
+   */
+  problems: CatalogProblem[]
+  /**
+   * Fields that files and instance say differently, 500 at most.
+   */
+  differences: CatalogDifference[]
+  /**
+   * How many of them were changed in both: these are settled first.
+   */
+  conflicts: number
+  /**
+   * The pull request that was opened for the newest state; null: none.
+   */
+  pull_request: null | CatalogPullRequest
+}
+/**
+ * Commit that the patches are made for.
+ */
+export interface CatalogCommit {
+  /**
+   * Its hash.
+   */
+  id: string
+  /**
+   * Who wrote it.
+   */
+  author: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * First line of its message.
+   */
+  message: string
+}
+/**
+ * A problem in a catalog file.
+ */
+export interface CatalogProblem {
+  /**
+   * Line, from 1.
+   */
+  line: number
+  /**
+   * Column, from 1.
+   */
+  column: number
+  /**
+   * Line of the end.
+   */
+  end_line?: number
+  /**
+   * Column of the end.
+   */
+  end_column?: number
+  /**
+   * Where in the file, such as triggers[2].sources.
+   */
+  path: string
+  /**
+   * What is wrong.
+   */
+  message: string
+  /**
+   * Kind of a warning.
+   */
+  code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
+  /**
+   * Of several catalogs, the name of the one that it is in; of a command over files, the path of the file.
+   */
+  file?: string
+}
+/**
+ * A field that the files of a commit and the instance say differently.
+ */
+export interface CatalogDifference {
+  /**
+   * Kind of object.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Object.
+   */
+  name: string
+  /**
+   * Field (RFC 6901 pointer); empty: the whole object.
+   */
+  path: string
+  /**
+   * Where it was changed since it was applied last: in the files, in the instance by hand, or in both, which is a conflict.
+   */
+  changed_in: 'files' | 'instance' | 'both'
+  /**
+   * What was applied last; null: not set. Secrets are masked.
+   */
+  base: unknown
+  /**
+   * As the files say it; null: not set.
+   */
+  in_files: unknown
+  /**
+   * As it is; null: not set.
+   */
+  in_instance: unknown
+  /**
+   * File that says it; null: none does.
+   */
+  file: string | null
+  /**
+   * Line in it, from 1; absent: no file says it.
+   */
+  line?: number
+  /**
+   * Who changed it in the instance; null: nobody did since it was applied.
+   */
+  hand: null | CatalogHand
+  /**
+   * Commit that wrote that line; null: no file says it.
+   */
+  commit: null | CatalogCommit1
+}
+/**
+ * Who changed a field in the instance last, as the change history has it.
+ */
+export interface CatalogHand {
+  /**
+   * Who.
+   */
+  by: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * Change-set.
+   */
+  change_set: number
+  /**
+   * Why; empty: nobody said.
+   */
+  why: string
+}
+/**
+ * A commit of the repository that the catalog is synced with.
+ */
+export interface CatalogCommit1 {
+  /**
+   * Its hash.
+   */
+  id: string
+  /**
+   * Who wrote it.
+   */
+  author: string
+  /**
+   * When.
+   */
+  at: string
+  /**
+   * First line of its message.
+   */
+  message: string
+}
+/**
+ * The pull request that brings what was changed by hand into the files.
+ */
+export interface CatalogPullRequest {
+  /**
+   * Number.
+   */
+  number: number
+  /**
+   * Address for people.
+   */
+  url: string
+  /**
+   * Its branch.
+   */
+  branch: string
+  /**
+   * Commit that was pushed last.
+   */
+  commit: string
+  /**
+   * When.
+   */
+  at: string
+}
+/**
  * An agent in the catalog; trigger, handoffs and enabled are its wiring in its project.
  */
 export interface CatalogAgent {
@@ -3159,43 +3380,6 @@ export interface CatalogChecked {
    * With merge: fields that were changed by hand and stay as the instance has them, 200 at most.
    */
   kept?: MergeConflict[]
-}
-/**
- * A problem in a catalog file.
- */
-export interface CatalogProblem {
-  /**
-   * Line, from 1.
-   */
-  line: number
-  /**
-   * Column, from 1.
-   */
-  column: number
-  /**
-   * Line of the end.
-   */
-  end_line?: number
-  /**
-   * Column of the end.
-   */
-  end_column?: number
-  /**
-   * Where in the file, such as triggers[2].sources.
-   */
-  path: string
-  /**
-   * What is wrong.
-   */
-  message: string
-  /**
-   * Kind of a warning.
-   */
-  code?: 'unset_variable' | 'plain_secret' | 'secret_not_compared'
-  /**
-   * Of several catalogs, the name of the one that it is in; of a command over files, the path of the file.
-   */
-  file?: string
 }
 /**
  * What a change would have done over stored events.
@@ -3570,27 +3754,6 @@ export interface MergeConflict {
    * Of several catalogs, the name of the one that says it; of a command over files, the path of the file.
    */
   file?: string
-}
-/**
- * A commit of the repository that the catalog is synced with.
- */
-export interface CatalogCommit {
-  /**
-   * Its hash.
-   */
-  id: string
-  /**
-   * Who wrote it.
-   */
-  author: string
-  /**
-   * When.
-   */
-  at: string
-  /**
-   * First line of its message.
-   */
-  message: string
 }
 /**
  * Answer of GET /catalog/{handle}: one source or trigger. A source has schema, labels, freshness and sample; a trigger has subscribers.
@@ -4216,6 +4379,45 @@ export interface CatalogProject {
   paused?: boolean
 }
 /**
+ * What opening a pull request came to.
+ */
+export interface CatalogPullRequestOpened {
+  pull_request: CatalogPullRequest1
+  /**
+   * It was open already, and was brought up to date.
+   */
+  existing: boolean
+  /**
+   * Files that it changes.
+   */
+  files: string[]
+}
+/**
+ * The pull request that brings what was changed by hand into the files.
+ */
+export interface CatalogPullRequest1 {
+  /**
+   * Number.
+   */
+  number: number
+  /**
+   * Address for people.
+   */
+  url: string
+  /**
+   * Its branch.
+   */
+  branch: string
+  /**
+   * Commit that was pushed last.
+   */
+  commit: string
+  /**
+   * When.
+   */
+  at: string
+}
+/**
  * Answer to a push.
  */
 export interface CatalogPushTaken {
@@ -4261,6 +4463,19 @@ export interface CatalogRepository {
    * POST /hooks/catalog takes signed pushes.
    */
   takes_pushes: boolean
+  /**
+   * Addresses for people at its host; null: the host is none that is known.
+   */
+  links: null | {
+    /**
+     * Of a commit, with COMMIT where its hash stands.
+     */
+    commit: string
+    /**
+     * Of a line of a file, with COMMIT, PATH and LINE where these stand.
+     */
+    line: string
+  }
 }
 /**
  * A skill in the catalog.
@@ -4361,7 +4576,7 @@ export interface CatalogSyncEntry {
   /**
    * Its commit; null: none was read.
    */
-  commit: null | CatalogCommit
+  commit: null | CatalogCommit1
   /**
    * Who: the policy, or a person.
    */
@@ -4498,15 +4713,15 @@ export interface CatalogSync {
   /**
    * Newest commit that was read.
    */
-  head: null | CatalogCommit
+  head: null | CatalogCommit1
   /**
    * Commit the instance was rolled back to, which holds until there is a newer one; null: the newest holds.
    */
-  target: null | CatalogCommit
+  target: null | CatalogCommit1
   /**
    * Commit that the instance was last made like.
    */
-  applied: null | CatalogCommit
+  applied: null | CatalogCommit1
   /**
    * When.
    */
@@ -4530,7 +4745,7 @@ export interface CatalogSync {
   /**
    * Commit the plan is of.
    */
-  planned: null | CatalogCommit
+  planned: null | CatalogCommit1
   /**
    * What applying that commit would do, without what stays; null: it was not planned, or has problems.
    */
@@ -4570,6 +4785,14 @@ export interface CatalogSync {
     failed: number
     unmanaged: number
   }
+  /**
+   * Of a plan with merge: fields that files and instance both changed, with base, file (mine) and instance (theirs); then there is no plan.
+   */
+  conflicts?: MergeConflict[]
+  /**
+   * Of a plan with merge: fields that were changed by hand and stay, 200 at most.
+   */
+  kept?: MergeConflict[]
 }
 /**
  * A body that a test sends to a source.
@@ -13231,6 +13454,27 @@ export interface ToolWithdrawProposal {
   proposal_id: string
 }
 /**
+ * Whose value a field gets that file and instance both changed; of a field that is in no conflict it says nothing.
+ */
+export interface MergeChoice {
+  /**
+   * Kind of object.
+   */
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  /**
+   * Object.
+   */
+  name: string
+  /**
+   * Field (RFC 6901 pointer), as the conflict names it.
+   */
+  path: string
+  /**
+   * Whose value.
+   */
+  take: 'file' | 'instance'
+}
+/**
  * What a family of models costs.
  */
 export interface ModelPrice {
@@ -16853,6 +17097,12 @@ export interface CatalogCheck {
    * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
    */
   ours?: 'file' | 'instance'
+  /**
+   * With merge: whose value single fields get, before ours.
+   *
+   * @maxItems 1000
+   */
+  choices?: MergeChoice[]
 }
 /**
  * Body of POST /api/catalog/import.
@@ -16916,6 +17166,12 @@ export interface CatalogImport {
    * With merge: whose value a field gets that file and instance both changed; absent: it is a conflict.
    */
   ours?: 'file' | 'instance'
+  /**
+   * With merge: whose value single fields get, before ours.
+   *
+   * @maxItems 1000
+   */
+  choices?: MergeChoice[]
 }
 /**
  * Body of POST /api/catalog/export: a file whose comments and order are kept.
@@ -16947,6 +17203,19 @@ export interface CatalogPatch {
    * @maxItems 1000
    */
   others?: NamedCatalog[]
+}
+/**
+ * Body of POST /api/catalog/sync/pull-request.
+ */
+export interface CatalogPullRequestAsk {
+  /**
+   * Commit that the patch was shown for: where the branch has moved since, nothing is pushed (409).
+   */
+  commit?: string
+  /**
+   * Why, for the pull request.
+   */
+  why?: string
 }
 /**
  * Body of PUT /api/catalog/sync/repository: the repository that is followed from now on.
@@ -17017,6 +17286,20 @@ export interface CatalogSyncAsk {
    * Why, for the history.
    */
   why?: string
+  /**
+   * Keep what was changed by hand since the commit was applied: files, instance and what was applied are merged by field. With the policy manual alone.
+   */
+  merge?: boolean
+  /**
+   * With merge: whose value a field gets that files and instance both changed; absent: it is a conflict.
+   */
+  ours?: 'file' | 'instance'
+  /**
+   * With merge: whose value single fields get, before ours.
+   *
+   * @maxItems 1000
+   */
+  choices?: MergeChoice[]
 }
 /**
  * Body of POST /api/change-sets.
@@ -21137,14 +21420,18 @@ export interface SchemaTypes {
   'backtest-result.json': BacktestResult
   'backtest-run.json': BacktestRun
   'capabilities.json': Capabilities
+  'catalog-adopted-file.json': CatalogAdoptedFile
+  'catalog-adoption.json': CatalogAdoption
   'catalog-agent.json': CatalogAgent
   'catalog-checked.json': CatalogChecked
   'catalog-commit.json': CatalogCommit
   'catalog-description.json': CatalogDescription
+  'catalog-difference.json': CatalogDifference
   'catalog-drift.json': CatalogDrift
   'catalog-file-drift.json': CatalogFileDrift
   'catalog-file-schema.json': CatalogFileSchema
   'catalog-forgotten.json': CatalogForgotten
+  'catalog-hand.json': CatalogHand
   'catalog-handoff.json': CatalogHandoff
   'catalog-imported.json': CatalogImported
   'catalog-listing.json': CatalogListing
@@ -21152,6 +21439,8 @@ export interface SchemaTypes {
   'catalog-moved.json': CatalogMoved
   'catalog-problem.json': CatalogProblem
   'catalog-project.json': CatalogProject
+  'catalog-pull-request-opened.json': CatalogPullRequestOpened
+  'catalog-pull-request.json': CatalogPullRequest
   'catalog-push-taken.json': CatalogPushTaken
   'catalog-repository.json': CatalogRepository
   'catalog-skill.json': CatalogSkill
@@ -21395,6 +21684,7 @@ export interface SchemaTypes {
   'mcp-call-why.json': ToolWhy
   'mcp-call-withdraw-proposal-result.json': ToolWithdrawProposalResult
   'mcp-call-withdraw-proposal.json': ToolWithdrawProposal
+  'merge-choice.json': MergeChoice
   'merge-conflict.json': MergeConflict
   'model-price.json': ModelPrice
   'model-prices.json': ModelPrices
@@ -21493,6 +21783,7 @@ export interface SchemaTypes {
   'request-catalog-check.json': CatalogCheck
   'request-catalog-import.json': CatalogImport
   'request-catalog-patch.json': CatalogPatch
+  'request-catalog-pull-request.json': CatalogPullRequestAsk
   'request-catalog-repository.json': CatalogRepositoryWrite
   'request-catalog-sync.json': CatalogSyncAsk
   'request-change-set-create.json': ChangeSetCreate

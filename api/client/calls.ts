@@ -372,6 +372,10 @@ export const followCatalogRepository = 'PUT /api/catalog/sync/repository' as Cal
 export const leaveCatalogRepository = 'DELETE /api/catalog/sync/repository' as Call<T.CatalogSync>
 /** What happened to the sync of the catalog, newest first. */
 export const listCatalogSyncs = 'GET /api/catalog/sync/history' as Call<T.CatalogSyncHistory>
+/** What was changed by hand, as the files of the repository would say it, and who changed it. */
+export const getAdoption = 'GET /api/catalog/sync/adoption' as Call<T.CatalogAdoption>
+/** Open a pull request with what was changed by hand, or bring the open one up to date. */
+export const openPullRequest = 'POST /api/catalog/sync/pull-request' as Call<T.CatalogPullRequestOpened, { body?: T.CatalogPullRequestAsk }>
 /** The JSON Schema of the file, for editors. */
 export const getCatalogSchema = 'GET /api/catalog/schema' as Call<T.CatalogFileSchema>
 /** One entity’s events across all sources in time order. */

@@ -24,10 +24,13 @@ import {
   type Stroke,
   UNMARKED,
 } from '../model/documents.ts'
+import { valueAt } from '../model/merge.ts'
 import { plannedChange, planOf, summaryOf } from '../model/plan.ts'
 import { type Rename, renamedBy } from '../model/renames.ts'
 import { type Renames, renamesOf } from './renames.ts'
 
+/** Newest changes of an object in which one of a field is looked for. */
+const LOOKED_AT = 100
 /** Objects of a change-set that a list shows. */
 const LISTED_OBJECTS = 50
 
@@ -147,6 +150,21 @@ export class ChangeSets {
   /** An object's document, sealed, when it was last deleted; undefined: it never was. */
   lastDeleted(kind: ChangeKind, key: string): string | undefined {
     return this.queries.lastDeleted(kind, key)
+  }
+
+  /**
+   * The newest change-set that changed a field of an object, or what it is in or what is in it.
+   * @param path RFC 6901 pointer; entries of a list may go by their names. @returns null: none did
+   */
+  lastChange({ kind, key, path }: { kind: ChangeKind; key: string; path: string }): ChangeSetRow | null {
+    const open = (sealed: string | null) =>
+      sealed === null ? undefined : this.parts.kinds[kind].open(sealed)
+    const found = this.queries.changesOf(kind, key, LOOKED_AT).find((change) => {
+      const [was, is] = [open(change.before), open(change.after)]
+      if (was === undefined || is === undefined) return was !== is
+      return !equal(valueAt(was, path), valueAt(is, path))
+    })
+    return found ? this.queries.set(found.change_set)! : null
   }
 
   /** @throws SvcError not_found */
@@ -381,6 +399,9 @@ function changeQueries(db: Database, renames: Renames) {
   const changedSince = db.prepare<[number], { kind: string; key: string; name: string }>(
     'SELECT kind, key, max(name) AS name FROM changes WHERE change_set > ? GROUP BY kind, key',
   )
+  const changesOf = db.prepare<[string, string, number], ChangeRow>(
+    'SELECT * FROM changes WHERE kind = ? AND key = ? ORDER BY change_set DESC, seq DESC LIMIT ?',
+  )
   const markUndone = db.prepare<[number, number]>('UPDATE change_sets SET undone_by = ? WHERE id = ?')
   const list = db.prepare<Omit<ChangeSetFilter, 'key'> & { lineage: string | null }, ChangeSetRow>(
     `SELECT * FROM change_sets s
@@ -413,6 +434,8 @@ function changeQueries(db: Database, renames: Renames) {
       since.all({ kind, lineage: JSON.stringify(renames.lineage(kind, key)), at }),
     /** The document of an object when it was last deleted. */
     lastDeleted: (kind: string, key: string) => lastDeleted.get(kind, key) ?? undefined,
+    /** Newest changes of an object. */
+    changesOf: (kind: string, key: string, limit: number) => changesOf.all(kind, key, limit),
     /** Objects that were changed after a change-set. */
     changedSince: (id: number) => changedSince.all(id),
     markUndone: (id: number, by: number) => markUndone.run(by, id),

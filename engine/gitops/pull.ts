@@ -2,6 +2,7 @@
  * What an instance says brought into the files that say it: each field where it lives, comments and order kept. Pure:
  * texts come in, and texts come out; what is written is put together again and compared before it is given out.
  */
+import { createTwoFilesPatch, OMIT_HEADERS } from 'diff'
 import type { Catalog } from '../../schemas/types.ts'
 import {
   CANONICAL,
@@ -20,8 +21,8 @@ import { type Reading, readTree, updateCatalog, updateFields } from '../declared
 import { equal } from '../model/documents.ts'
 import { nameOfEntry } from '../model/merge.ts'
 import { MASK } from '../model/plan.ts'
-import type { Composed, ComposedPart } from './compose.ts'
-import type { FilePlace } from './nodes.ts'
+import type { Composed, ComposedPart, ComposeInput } from './compose.ts'
+import type { CatalogText, FilePlace } from './nodes.ts'
 
 /** A file as it is to be; null: it says nothing any more, and goes. */
 export interface PulledFile {
@@ -87,6 +88,54 @@ export function pullInto(
   if (after.problems.length && pulled.files.length)
     throw new Error(`what was pulled cannot be read again: ${after.problems[0]!.message}`)
   return pulled
+}
+
+/** What was given to be put together, with files that changed in place of what they were. */
+export function withFiles(texts: ComposeInput, changed: readonly PulledFile[]): ComposeInput {
+  const now = new Map(changed.map(({ path, after }) => [path, after]))
+  const replaced = (all: readonly CatalogText[]): CatalogText[] =>
+    all.flatMap((of) => {
+      const after = now.get(of.path)
+      if (after === undefined) return of
+      return after === null ? [] : { path: of.path, text: after }
+    })
+  const made = changed.flatMap(({ path, before, after }) =>
+    before === null && after !== null ? { path, text: after } : [],
+  )
+  const [first, ...others] = texts.roots.map((root) => ({ ...root, files: replaced(root.files) }))
+  const { read } = texts
+  return {
+    ...texts,
+    roots: [{ ...first!, files: [...first!.files, ...made] }, ...others],
+    ...(read ? { read: (from: string, path: string) => replaced(read(from, path)) } : {}),
+    overlays: replaced(texts.overlays ?? []),
+  }
+}
+
+/** Lines around a change in a patch. */
+const CONTEXT = 3
+
+/** A file as a patch in git's own form (git-diff(1), "Generating patch text"), which patch(1) takes, too. */
+export function patchOf({ path, before, after }: PulledFile): string {
+  const [from, to] = [nameIn('a', path), nameIn('b', path)]
+  // Behind a tab a name may have blanks in it.
+  const named = (text: string | null, name: string) =>
+    text === null ? '/dev/null' : `${name}${name.includes(' ') ? '\t' : ''}`
+  const mode = before === null ? 'new file mode 100644\n' : after === null ? 'deleted file mode 100644\n' : ''
+  const hunks = createTwoFilesPatch('', '', before ?? '', after ?? '', undefined, undefined, {
+    context: CONTEXT,
+    headerOptions: OMIT_HEADERS,
+  })
+  return `diff --git ${from} ${to}\n${mode}--- ${named(before, from)}\n+++ ${named(after, to)}\n${hunks}`
+}
+
+/** A name as git writes it: in quotes where it has some itself, or what is no text. */
+function nameIn(side: string, path: string): string {
+  if (!/["\\\p{Cc}]/u.test(path)) return `${side}/${path}`
+  const escaped = path
+    .replace(/["\\]/g, '\\$&')
+    .replace(/\p{Cc}/gu, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`)
+  return `"${side}/${escaped}"`
 }
 
 const entriesIn = (catalog: Catalog | null, section: Section): Map<string | null, Entry> =>

@@ -19,7 +19,7 @@ export interface MergeRules {
   /** Whether a field is taken whole, whatever it holds. */
   isWhole?(path: string): boolean
   /** Whose value a field that is in conflict gets; theirs where it is left out. */
-  prefer?: 'mine' | 'theirs'
+  prefer?(path: string): 'mine' | 'theirs'
 }
 
 interface Sides {
@@ -75,7 +75,7 @@ class Merging {
 
   private conflict(sides: Sides, path: string): unknown {
     this.conflicts.push({ path, ...sides })
-    return this.rules.prefer === 'mine' ? sides.mine : sides.theirs
+    return this.rules.prefer?.(path) === 'mine' ? sides.mine : sides.theirs
   }
 
   private list({ base, mine, theirs }: NamedLists, sides: Sides, path: string): unknown[] {
@@ -100,7 +100,7 @@ class Merging {
     if (equal(both(theirs, base), both(base, theirs))) return interleaved(mine, theirs)
     if (equal(both(mine, base), both(base, mine))) return interleaved(theirs, mine)
     if (!equal(both(mine, theirs), both(theirs, mine))) this.conflict(sides, path)
-    return this.rules.prefer === 'theirs' ? interleaved(theirs, mine) : interleaved(mine, theirs)
+    return this.rules.prefer?.(path) === 'theirs' ? interleaved(theirs, mine) : interleaved(mine, theirs)
   }
 }
 

@@ -15,6 +15,8 @@ export type FaultCode =
   | 'too_large'
   | 'problems'
   | 'mirror'
+  | 'protected'
+  | 'moved'
 
 /** Why a repository cannot be read, as a sentence without secrets. */
 export class RepositoryFault extends Error {
@@ -161,6 +163,13 @@ function environmentOf(env: GitWorld['env'], { settings, variables }: GitAsk): R
 
 /** What git says, by what it means; the first that fits. */
 const MEANINGS: readonly [FaultCode, RegExp, string][] = [
+  // Of a push; what the host says of it follows in brackets.
+  ['moved', /\(stale info\)|\((non-fast-forward|fetch first)\)/, 'the branch was changed meanwhile'],
+  [
+    'protected',
+    /\[remote rejected\]|GH006|pre-receive hook declined/,
+    'the host refuses the branch: it is protected, or the credential may not write it',
+  ],
   [
     'mirror',
     /Unable to create '[^']*\.lock'|cannot lock ref|bad object|object file .* is empty|loose object .* is corrupt/,
@@ -193,9 +202,13 @@ function faultIn(said: string): RepositoryFault {
       .filter(Boolean)
       .at(-1) ?? ''
   const told =
+    // What a push was refused for.
+    /^remote: (?:error: )?(GH\d+: .*\S)/m.exec(said)?.[1] ??
+    /\[(?:remote )?rejected\].*\((.*)\)$/m.exec(said)?.[1] ??
     said
       .split('\n')
       .find((one) => /^(fatal|error): /.test(one))
-      ?.replace(/^\w+: */, '') ?? line
+      ?.replace(/^\w+: */, '') ??
+    line
   return new RepositoryFault(code, told ? `${meaning}: ${told.slice(0, 300)}` : meaning)
 }

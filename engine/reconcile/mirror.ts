@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { CatalogCommit } from '../../schemas/types.ts'
 import type { CatalogText } from '../gitops/nodes.ts'
+import type { PulledFile } from '../gitops/pull.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { type GitAsk, type GitWorld, RepositoryFault, runGit } from './git.ts'
 import { hostOfRepository, mirrorOf, type Repository } from './repository.ts'
@@ -20,6 +21,9 @@ const FILES_MAX = 10_000
 const MESSAGE_MAX = 200
 /** Where the branch is kept, whatever its name. */
 const HERE = 'refs/svc/followed'
+/** A commit that is made here, and the branch of the repository that it is for. */
+const MADE = 'refs/svc/made'
+const THERE = 'refs/svc/there'
 
 /** What a fetch is made with: a token goes to the host of the repository alone, in a header. */
 export type Access = { token: string } | { sshKey: string } | null
@@ -99,6 +103,11 @@ export class Mirror {
     }
   }
 
+  /** Whether a commit is here. @throws RepositoryFault */
+  async has(commit: string): Promise<boolean> {
+    return existsSync(join(this.dir, 'HEAD')) && (await this.commit(commit)) !== null
+  }
+
   /** Whether a commit is in the history of another. @throws RepositoryFault */
   async isIn(commit: string, history: string): Promise<boolean> {
     // One that was rewritten may be gone altogether.
@@ -128,6 +137,93 @@ export class Mirror {
       maxBytes: bytes + files.length * 128,
     })
     return textsIn(told, files)
+  }
+
+  /** The commits that wrote lines of a file, by line. @throws RepositoryFault */
+  async writersOf(
+    commit: string,
+    file: string,
+    lines: readonly number[],
+  ): Promise<Map<number, CatalogCommit>> {
+    const ranges = [...new Set(lines)].flatMap((line) => ['-L', `${line},${line}`])
+    const told = await this.run({ args: ['blame', '--porcelain', ...ranges, commit, '--', file] })
+    return writersIn(told.toString('utf8'))
+  }
+
+  /** Makes a commit of changed files on another, in the mirror alone. @returns its hash. @throws RepositoryFault */
+  async commitOn(
+    parent: string,
+    files: readonly PulledFile[],
+    { author, committer, atMs, message }: NewCommit,
+  ): Promise<string> {
+    const listed = await this.run({ args: ['ls-tree', '-r', '-z', '--full-tree', parent] })
+    const modes = new Map(
+      listed
+        .toString('utf8')
+        .split('\0')
+        .map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, 6)]),
+    )
+    const when = `${Math.floor(atMs / 1_000)} +0000`
+    const person = ({ name, email }: Person) =>
+      `${name.replace(/[<>\p{Cc}]/gu, ' ').trim()} <${email}> ${when}`
+    const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
+    const changes = files.map(({ path, after }) => {
+      const quoted = `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
+      return after === null
+        ? `D ${quoted}\n`
+        : `M ${modes.get(path) ?? '100644'} inline ${quoted}\n${data(after)}`
+    })
+    // git-fast-import(1): one program, and no file beside the mirror.
+    const input = [
+      `commit ${MADE}\nauthor ${person(author)}\ncommitter ${person(committer)}\n`,
+      `${data(message)}from ${parent}\n${changes.join('')}\ndone\n`,
+    ].join('')
+    await this.run({ args: ['fast-import', '--quiet', '--force', '--done'], input })
+    return (await this.commit(MADE))?.id ?? this.damaged()
+  }
+
+  /** The newest commit of another branch of the repository; null: there is none. @throws RepositoryFault */
+  async tipOf(branch: string, access: Access): Promise<BranchTip | null> {
+    const how = ['--quiet', '--no-tags', '--force', '--no-recurse-submodules', '--no-write-fetch-head']
+    try {
+      await this.run({
+        args: ['fetch', ...how, '--', this.of.address, `+refs/heads/${branch}:${THERE}`],
+        timeoutMs: FETCH_MS,
+        ...accessOf(this.of, access, dirname(this.dir)),
+      })
+    } catch (error) {
+      if (error instanceof RepositoryFault && error.code === 'ref') return null
+      throw error
+    }
+    const told = await this.run({ args: ['log', '-1', '--format=%H%x00%P%x00%T%x00%cE%x00%an', THERE, '--'] })
+    const [id = '', parents = '', tree = '', committer = '', author = ''] = told
+      .toString('utf8')
+      .trimEnd()
+      .split('\0')
+    return { id, parent: parents.split(' ')[0]!, tree, committer, author: oneLine(author, 100) }
+  }
+
+  /** The tree of a commit, by which two that say the same are known. @throws RepositoryFault */
+  async treeOf(commit: string): Promise<string> {
+    return (await this.run({ args: ['rev-parse', '--verify', `${commit}^{tree}`] })).toString('utf8').trim()
+  }
+
+  /** Makes a branch of the repository a commit. @param tip what it is now; null: it is not there. @throws RepositoryFault */
+  async push(commit: string, branch: string, tip: string | null, access: Access): Promise<void> {
+    const lease = `--force-with-lease=refs/heads/${branch}:${tip ?? ''}`
+    await this.run({
+      args: [
+        'push',
+        '--quiet',
+        '--no-verify',
+        lease,
+        '--',
+        this.of.address,
+        `${commit}:refs/heads/${branch}`,
+      ],
+      timeoutMs: FETCH_MS,
+      ...accessOf(this.of, access, dirname(this.dir)),
+    })
   }
 
   private async list(commit: string, path: string): Promise<TreeFile[]> {
@@ -169,6 +265,50 @@ export class Mirror {
       args,
     })
   }
+}
+
+export interface Person {
+  name: string
+  email: string
+}
+
+interface NewCommit {
+  author: Person
+  committer: Person
+  atMs: number
+  message: string
+}
+
+/** What a branch has on top. */
+export interface BranchTip {
+  id: string
+  /** The first of its parents; empty: it has none. */
+  parent: string
+  tree: string
+  /** Address of who committed it. */
+  committer: string
+  author: string
+}
+
+/** What git-blame(1) --porcelain says: a commit is described where it is named first. */
+function writersIn(told: string): Map<number, CatalogCommit> {
+  const known = new Map<string, CatalogCommit>()
+  const writers = new Map<number, CatalogCommit>()
+  let commit: CatalogCommit = { id: '', author: '', at: '', message: '' }
+  let line = 0
+  for (const one of told.split('\n')) {
+    const [, id, at] = /^([0-9a-f]{40,64}) \d+ (\d+)/.exec(one) ?? []
+    const [, word, value = ''] = /^(author|committer-time|summary) (.*)$/.exec(one) ?? []
+    if (id !== undefined) {
+      commit = known.get(id) ?? { id, author: '', at: '', message: '' }
+      known.set(id, commit)
+      line = Number(at)
+    } else if (one.startsWith('\t')) writers.set(line, commit)
+    else if (word === 'author') commit.author = oneLine(value, 100)
+    else if (word === 'committer-time') commit.at = new Date(Number(value) * 1_000).toISOString()
+    else if (word === 'summary') commit.message = oneLine(value, MESSAGE_MAX)
+  }
+  return writers
 }
 
 interface TreeFile {

@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path'
 import type {
+  CatalogCheck,
   CatalogProblem,
   CatalogSync,
   CatalogSyncFile,
@@ -16,7 +17,7 @@ import type { CatalogFiles } from '../declared/catalog/catalog.ts'
 import { unmanagedBy } from '../declared/catalog/catalog.ts'
 import { NAME_KEY, SECTIONS, type Section } from '../declared/catalog-text/render.ts'
 import type { Declared } from '../declared/declared.ts'
-import { type Composed, compose } from '../gitops/compose.ts'
+import { type Composed, type ComposeInput, compose } from '../gitops/compose.ts'
 import { pathOfProblem } from '../gitops/json-path.ts'
 import type { CatalogText } from '../gitops/nodes.ts'
 import type { SyncMode } from '../model/documents.ts'
@@ -39,6 +40,8 @@ export interface HowApplied {
   allowEmpty?: boolean | undefined
   /** Drift of parts with `sync: warn` is written over, too. */
   heal?: boolean | undefined
+  /** What was changed by hand stays; null: it is overwritten. */
+  merge: Pick<CatalogCheck, 'ours' | 'choices'> | null
 }
 
 /** Parts of these modes keep what was changed by hand. */
@@ -70,7 +73,7 @@ export interface PlannedCommit {
 
 export type Outcome = Pick<
   CatalogSync,
-  'plan' | 'fingerprint' | 'problems' | 'warnings' | 'files' | 'parts' | 'unmanaged'
+  'conflicts' | 'kept' | 'plan' | 'fingerprint' | 'problems' | 'warnings' | 'files' | 'parts' | 'unmanaged'
 > & {
   /** Whether the plan deletes what no file names. */
   prune: boolean
@@ -93,11 +96,7 @@ export function planCommit(
   asked: PlanAsked,
 ): { wanted: string[] } | { planned: PlannedCommit } {
   const wanted = new Set<string>()
-  const composed = compose({
-    roots: [{ name: asked.name, files: asBefore(asked.texts) }],
-    read: (from, path) => includedBy(asked, from, path, wanted),
-    environment: asked.environment,
-  })
+  const composed = compose(inputOf(asked, wanted))
   if (wanted.size) return { wanted: [...wanted] }
   const version = declared.changes.version()
   if (composed.problems.length)
@@ -105,20 +104,26 @@ export function planCommit(
   const gone = asked.prune ? goneOf(asked, composed) : []
   const texts = textsOf(composed, gone)
   const checked = catalog.check(
-    { ...texts, prune: asked.prune, allow_empty: asked.allowEmpty, max_deletions: asked.maxDeletions },
+    {
+      ...{ ...texts, prune: asked.prune, allow_empty: asked.allowEmpty, max_deletions: asked.maxDeletions },
+      ...(asked.merge ? { merge: true, ...asked.merge } : {}),
+    },
     true,
     modesOf(asked),
   )
-  const placed = (problem: CatalogProblem): CatalogProblem => ({
+  const placed = <T extends Partial<CatalogProblem> & { path: string }>(problem: T): T => ({
     ...problem,
     ...(composed.isPlain
       ? { file: composed.files[0]!.path }
       : composed.locate(pathOfProblem(composed, problem))),
   })
   const warnings = [...composed.warnings, ...checked.warnings.map(placed)]
-  const { plan, fingerprint } = checked
+  const { plan, fingerprint, conflicts = [], kept = [] } = checked
+  const merged = asked.merge
+    ? { conflicts: conflicts.map(placed), kept: conflicts.length ? [] : kept.map(placed) }
+    : {}
   if (!plan) {
-    const outcome = { ...brokenBy(composed, checked.problems.map(placed)), warnings }
+    const outcome = { ...brokenBy(composed, checked.problems.map(placed)), warnings, ...merged }
     return { planned: { outcome, version, apply: null } }
   }
   const outcome: Outcome = {
@@ -131,11 +136,19 @@ export function planCommit(
     unmanaged: unmanagedBy(declared, namesIn(composed)),
     prune: asked.prune,
     refused: checked.problems.length > 0,
+    ...merged,
   }
   const names = composed.owned.map(({ name }) => name)
   const read = asked.reads && plan.creates + plan.updates + plan.deletes > 0 ? catalog.read(texts) : null
   return { planned: { outcome, version, apply: { texts, read, names, gone } } }
 }
+
+/** How the texts of a commit are put together. @param wanted paths that they include and that were not given */
+export const inputOf = (asked: CommitTexts, wanted: Set<string>): ComposeInput => ({
+  roots: [{ name: asked.name, files: asBefore(asked.texts) }],
+  read: (from, path) => includedBy(asked, from, path, wanted),
+  environment: asked.environment,
+})
 
 /** The files of the commit before, by path: of those that are the same what was parsed is used again. */
 let before = new Map<string, CatalogText>()

@@ -2,18 +2,25 @@
 import type {
   CatalogCommit,
   CatalogImported,
+  CatalogPullRequest,
   CatalogRepository,
   CatalogRepositoryWrite,
 } from '../../schemas/types.ts'
 import type { WriteBy } from '../declared/write.ts'
 import type { Access } from '../model/access.ts'
 import type { UsableCredential } from '../model/credentials.ts'
+import type { Adopted } from './adoption.ts'
 import type { FaultCode } from './git.ts'
-import type { HowApplied, PlanAsked, PlannedCommit } from './plan.ts'
+import type { CommitTexts, HowApplied, PlanAsked, PlannedCommit } from './plan.ts'
 import type { HistoryRow } from './rows.ts'
 
 /** Kind of what keeps the instance from being synced. */
-export type SyncCode = Exclude<FaultCode, 'mirror'> | 'rewritten' | 'drifted' | 'deletions' | 'refused'
+export type SyncCode =
+  | Exclude<FaultCode, 'mirror' | 'protected' | 'moved'>
+  | 'rewritten'
+  | 'drifted'
+  | 'deletions'
+  | 'refused'
 
 /** What a look begins with. */
 export interface SyncPlace {
@@ -93,6 +100,7 @@ export interface SyncPort {
   /** The repository that was stored; null: none was. */
   repositorySetting(): Promise<CatalogRepositoryWrite | null>
   saveRepositorySetting(setting: CatalogRepositoryWrite | null): Promise<void>
+  notePullRequest(pullRequest: CatalogPullRequest): Promise<void>
 }
 
 /** For what passes them on to the thread that answers. */
@@ -108,9 +116,11 @@ export const syncPortAccess: Record<keyof SyncPort, Access> = {
   reportedSync: 'writes',
   repositorySetting: 'writes',
   saveRepositorySetting: 'writes',
+  notePullRequest: 'writes',
 }
 
 /** On the thread of wide reads. */
 export interface SyncPlanPort {
+  adoptCommit(asked: CommitTexts): Promise<{ wanted: string[] } | { adopted: Adopted }>
   planCommit(asked: PlanAsked): Promise<{ wanted: string[] } | { planned: PlannedCommit }>
 }

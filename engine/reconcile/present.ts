@@ -1,8 +1,15 @@
 /** The sync as its readers see it. */
-import type { CatalogSync, CatalogSyncHistory, Health } from '../../schemas/types.ts'
+import type {
+  CatalogCommit,
+  CatalogPullRequest,
+  CatalogSync,
+  CatalogSyncHistory,
+  Health,
+} from '../../schemas/types.ts'
 import type { CatalogFiles } from '../declared/catalog/catalog.ts'
 import type { Declared } from '../declared/declared.ts'
 import { iso } from '../log/timeline/present.ts'
+import { adoptCommit } from './adoption.ts'
 import { planCommit } from './plan.ts'
 import type { SyncPlanPort } from './port.ts'
 import { HISTORY_MAX, type SyncRow, syncRows } from './rows.ts'
@@ -14,6 +21,8 @@ export interface SyncReads extends SyncPlanPort {
   /** @param parts all of them, or those that are not synced */
   catalogSync(parts: 'all' | 'differing'): Promise<CatalogSync>
   catalogSyncHistory(): Promise<CatalogSyncHistory>
+  /** The newest commit that was read, and the pull request that is open for what was changed by hand. */
+  adoptionState(): Promise<{ head: CatalogCommit | null; pullRequest: CatalogPullRequest | null }>
 }
 
 export type SyncHealth = NonNullable<Health['catalog_sync']>
@@ -22,6 +31,11 @@ export function syncReads(parts: { declared: Declared; catalog: CatalogFiles }):
   const rows = syncRows(parts.declared.store.db)
   return {
     planCommit: async (asked) => planCommit(parts, asked),
+    adoptCommit: async (asked) => adoptCommit(parts, asked),
+    adoptionState: async () => {
+      const { head, pullRequest } = rows.find(false) ?? { head: null, pullRequest: null }
+      return { head, pullRequest }
+    },
     catalogSync: async (shown) => presentSync(rows.find(), shown),
     catalogSyncHistory: async () => ({
       entries: rows.history(HISTORY_MAX).map(({ id: _id, at, changeSet, code: _code, ...entry }) => ({
@@ -78,7 +92,16 @@ export function outcomeShown(
   shown: 'all' | 'differing',
 ): Pick<
   CatalogSync,
-  'plan' | 'fingerprint' | 'problems' | 'warnings' | 'files' | 'parts' | 'unmanaged' | 'counts'
+  | 'plan'
+  | 'fingerprint'
+  | 'problems'
+  | 'warnings'
+  | 'files'
+  | 'parts'
+  | 'unmanaged'
+  | 'counts'
+  | 'conflicts'
+  | 'kept'
 > {
   const {
     plan = null,
@@ -88,11 +111,15 @@ export function outcomeShown(
     files = [],
     parts = [],
     unmanaged = [],
+    conflicts,
+    kept,
   } = outcome ?? {}
   const counted = (state: string) => parts.filter((part) => part.state === state).length
   const differing = () => parts.filter(({ state }) => state !== 'synced').slice(0, PARTS_SHOWN)
   return {
     ...{ plan, fingerprint, problems, warnings, files },
+    ...(conflicts ? { conflicts } : {}),
+    ...(kept ? { kept } : {}),
     parts: shown === 'all' ? parts : differing(),
     unmanaged: unmanaged.slice(0, PARTS_SHOWN),
     counts: {

@@ -1,10 +1,19 @@
 /**
  * Tells GitHub what became of a commit: a status of the commit, and one comment on the pull request that brought it,
- * which is written over by the next. Only where a stored credential is named, and only of the newest entry.
+ * which is written over by the next. Only where a stored credential is named, and only of the newest entry. And opens
+ * a pull request of a branch, where a person asks for one.
  */
-import type { CatalogCommit, GithubConfig } from '../../schemas/types.ts'
+import type {
+  CatalogCommit,
+  CatalogDifference,
+  CatalogPullRequest,
+  GithubConfig,
+} from '../../schemas/types.ts'
+import { fail, SvcError } from '../errors.ts'
+import { oneLine } from '../log/ingest/label.ts'
 import type { UsableCredential } from '../model/credentials.ts'
 import type { Egress } from '../net/fetch.ts'
+import { storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
 import type { SyncPort } from './port.ts'
 import type { Repository } from './repository.ts'
@@ -23,6 +32,10 @@ const REQUEST_MS = 15_000
 const ANSWER_BYTES = 2 * 1024 * 1024
 /** GitHub's bound. */
 const DESCRIPTION_MAX = 140
+const TOLD_MAX = 300
+/** Fields that a pull request names. */
+const LISTED = 100
+const LINE_MAX = 300
 
 type GithubState = 'success' | 'failure' | 'pending'
 const STATES: Readonly<Record<HistoryRow['outcome'], GithubState>> = {
@@ -52,7 +65,11 @@ export function createReport({
     } catch (error) {
       // One that GitHub refuses for good is not sent again with each look.
       if (!(error instanceof Refused)) throw error
-      onError(error)
+      onError(
+        new Error(`${error.message}; the credential needs the right to write statuses and comments`, {
+          cause: error,
+        }),
+      )
     }
     await port.reportedSync(entry.id)
   }
@@ -65,7 +82,13 @@ interface ToldCommit {
   publicUrl: string | null
 }
 
-class Refused extends Error {}
+class Refused extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
 
 type Github = (method: string, path: string, body?: object) => Promise<unknown>
 
@@ -86,13 +109,100 @@ function githubAt(
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
     })
-    if (!answer.ok) throw new Error(`GitHub cannot be told of the commit: ${answer.message}`)
+    if (!answer.ok) throw new Error(`GitHub cannot be told: ${answer.message}`)
     if (answer.status < 300) return answer.body.length ? JSON.parse(answer.body.toString('utf8')) : null
-    const told = `GitHub answered ${answer.status} to ${method} ${path.replace(/[0-9a-f]{40}/, 'COMMIT')}`
-    if ([401, 403, 404, 410, 422].includes(answer.status))
-      throw new Refused(`${told}; the credential needs the right to write statuses and comments`)
+    const said = messageIn(answer.body)
+    const asked = `${method} ${path.replace(/[0-9a-f]{40}/, 'COMMIT').replace(/\?.*/, '')}`
+    const told = `GitHub answered ${answer.status} to ${asked}${said ? ` (${said})` : ''}`
+    if ([401, 403, 404, 410, 422].includes(answer.status)) throw new Refused(answer.status, told)
     throw new Error(told)
   }
+}
+
+/** What GitHub says of a refusal, on one line. */
+function messageIn(body: Buffer): string {
+  try {
+    const said = JSON.parse(body.toString('utf8')) as { message?: unknown; errors?: { message?: unknown }[] }
+    const parts = [
+      said.message,
+      ...(Array.isArray(said.errors) ? said.errors.map((one) => one?.message) : []),
+    ]
+    return oneLine(parts.filter((one) => typeof one === 'string').join(': '), TOLD_MAX)
+  } catch (error) {
+    // What a proxy answers is a page for people; the status is enough.
+    if (!(error instanceof SyntaxError)) throw error
+    return ''
+  }
+}
+
+/* A pull request of a branch that was pushed. */
+
+export interface PullRequestOf {
+  egress: Pick<Egress, 'send'>
+  credential: UsableCredential
+  repo: GithubConfig['repo']
+  /** Branch that it is of, and the one it is for. */
+  branch: string
+  base: string
+  title: string
+  body: string
+}
+
+/**
+ * Opens the pull request of a branch, or brings the one that is open up to date.
+ * @throws SvcError upstream that says what GitHub refused, and what to do
+ */
+export async function openPullRequest(of: PullRequestOf): Promise<{
+  pullRequest: Pick<CatalogPullRequest, 'number' | 'url'>
+  existing: boolean
+}> {
+  const { repo, branch, base, title, body, credential } = of
+  const github = githubAt(of.egress, credential, repo)
+  const query = new URLSearchParams({ state: 'open', head: `${repo.split('/')[0]}:${branch}`, base })
+  try {
+    const [open] = ((await github('GET', `/pulls?${query}`)) as { number?: unknown }[] | null) ?? []
+    const isOpen = typeof open?.number === 'number'
+    const made = isOpen
+      ? await github('PATCH', `/pulls/${open.number}`, { title, body })
+      : await github('POST', '/pulls', { title, head: branch, base, body })
+    const { number, html_url: url } = (made ?? {}) as { number?: unknown; html_url?: unknown }
+    if (typeof number !== 'number' || typeof url !== 'string' || !/^https?:/.test(url))
+      return fail('upstream', 'what answers is not the API of GitHub: it names no pull request')
+    return { pullRequest: { number, url }, existing: isOpen }
+  } catch (error) {
+    if (error instanceof SvcError) throw error
+    const hint = error instanceof Refused ? (HINTS[error.status] ?? '') : ''
+    const { message } = error as Error
+    throw new SvcError(
+      'upstream',
+      storedFault(`the branch ${branch} is pushed, but no pull request was opened: ${message}${hint}`, [
+        credential.token,
+      ]),
+    )
+  }
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: ': the credential is not taken; rotate it under Settings, GitHub',
+  403: ': the credential needs the right to write pull requests',
+  404: ': the credential may not see the repository, or there is none of that name',
+}
+
+/** The text of a pull request: which fields, and who changed them. What comes of instances is in a code block. */
+export function pullRequestText(
+  instance: string,
+  differences: readonly CatalogDifference[],
+  why: string | undefined,
+): string {
+  const lines = differences
+    .filter(({ changed_in: where }) => where === 'instance')
+    .slice(0, LISTED)
+    .map(({ kind, name, path, hand }) => {
+      const by = hand ? `, by ${hand.by} at ${hand.at}, change set ${hand.change_set}` : ''
+      return oneLine(`${kind} ${name}${path ? ` ${path}` : ''}${by}`, LINE_MAX).replaceAll('`', "'")
+    })
+  const said = why ? `${oneLine(why, LINE_MAX).replaceAll('`', "'")}\n\n` : ''
+  return `${said}What was changed by hand on ${instance.replaceAll('`', "'")}:\n\n\`\`\`text\n${lines.join('\n')}\n\`\`\`\n`
 }
 
 function sendStatus(github: Github, { entry, commit, instance, publicUrl }: ToldCommit): Promise<unknown> {

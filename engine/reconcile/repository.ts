@@ -101,4 +101,25 @@ export const shownOf = (of: Repository): CatalogRepository => ({
   interval_seconds: of.intervalMs / 1_000,
   credential: of.credential,
   takes_pushes: of.pushSecret !== null,
+  links: linksOf(of.address),
 })
+
+/** Where the hosts that are known by their name show files and commits: GitHub and GitLab, also where they are run by oneself. */
+const HOSTS: readonly [name: RegExp, commit: string, line: string][] = [
+  [/(^|\.)github(\.|$)/, '/commit/COMMIT', '/blob/COMMIT/PATH#LLINE'],
+  [/(^|\.)gitlab(\.|$)/, '/-/commit/COMMIT', '/-/blob/COMMIT/PATH#LLINE'],
+]
+
+/** Addresses for people of what is at a repository; null: its host is none that is known. */
+export function linksOf(address: string): CatalogRepository['links'] {
+  const [, scpHost, scpPath] = SCP.test(address) ? /@([^:]+):(.*)$/.exec(address)! : []
+  const url = scpHost === undefined && URL.canParse(address) ? new URL(address) : null
+  const [host, path] = url ? [url.hostname, url.pathname] : [scpHost ?? '', scpPath ?? '']
+  const known = HOSTS.find(([name]) => name.test(host))
+  if (!known || url?.protocol === 'file:') return null
+  const name = path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '')
+  // The port of ssh is none of the pages.
+  const origin = url && /^https?:$/.test(url.protocol) ? url.origin : `https://${host}`
+  const [, commit, line] = known
+  return { commit: `${origin}/${name}${commit}`, line: `${origin}/${name}${line}` }
+}

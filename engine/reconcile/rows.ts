@@ -1,5 +1,10 @@
 /** The SQL of the sync: its one row, and its history. */
-import type { CatalogCommit, CatalogRepository, CatalogSyncEntry } from '../../schemas/types.ts'
+import type {
+  CatalogCommit,
+  CatalogPullRequest,
+  CatalogRepository,
+  CatalogSyncEntry,
+} from '../../schemas/types.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { Outcome } from './plan.ts'
 
@@ -24,6 +29,7 @@ export interface SyncRow {
   reason: string | null
   plannedVersion: number | null
   outcome: (Outcome & { commit: CatalogCommit }) | null
+  pullRequest: CatalogPullRequest | null
 }
 
 interface Stored {
@@ -43,6 +49,7 @@ interface Stored {
   reason: string | null
   planned_version: number | null
   outcome: string | null
+  pull_request: string | null
 }
 
 export interface HistoryRow {
@@ -79,13 +86,14 @@ const COLUMNS: Readonly<Record<keyof Columns, readonly [column: string, isJson: 
   reason: ['reason', false],
   plannedVersion: ['planned_version', false],
   outcome: ['outcome', true],
+  pullRequest: ['pull_request', true],
 }
 
 export function syncRows(db: Database) {
   const read = db.prepare<[], Stored>('SELECT * FROM catalog_syncs WHERE id = 1')
   const light = db.prepare<[], Stored>(
     `SELECT settings, is_followed, state, looked_at, fetched_at, next_at, head, target, applied, applied_at, change_set,
-       catalogs, code, reason, planned_version, NULL AS outcome FROM catalog_syncs WHERE id = 1`,
+       catalogs, code, reason, planned_version, pull_request, NULL AS outcome FROM catalog_syncs WHERE id = 1`,
   )
   const make = db.prepare<[string, string]>(
     'INSERT INTO catalog_syncs (id, settings, is_followed, snapshot) VALUES (1, ?, 1, ?)',
@@ -170,4 +178,5 @@ const rowOf = (row: Stored): SyncRow => ({
   reason: row.reason,
   plannedVersion: row.planned_version,
   outcome: parsed(row.outcome),
+  pullRequest: parsed(row.pull_request),
 })

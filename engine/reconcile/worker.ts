@@ -2,22 +2,41 @@
  * A look, from the clock, a push or a person to what it came to: fetch, plan, and apply where the policy or the person
  * says so. One at a time. It keeps nothing that is not a row or can be fetched again.
  */
-import type { CatalogCommit, CatalogPushTaken, CatalogSync, CatalogSyncAsk } from '../../schemas/types.ts'
+import type {
+  CatalogAdoption,
+  CatalogCommit,
+  CatalogPullRequestAsk,
+  CatalogPullRequestOpened,
+  CatalogPushTaken,
+  CatalogSync,
+  CatalogSyncAsk,
+} from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
+import { refuseConflicting } from '../declared/catalog/apply.ts'
 import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
+import { oneLine } from '../log/ingest/label.ts'
 import { createWorkerLoop, settled } from '../log/worker-loop.ts'
 import type { UsableCredential } from '../model/credentials.ts'
 import { kindWord } from '../model/documents.ts'
 import type { Egress } from '../net/fetch.ts'
 import { type Secret, storedFault } from '../net/redact.ts'
+import { repoOf } from '../sources/upstreams/github-api.ts'
+import { adoptedFile, branchOf, pushChanges, refuseAdopting, writtenBy } from './adoption.ts'
 import { type FaultCode, RepositoryFault } from './git.ts'
 import { type Access, credentialFaultOf, Mirror } from './mirror.ts'
-import { changesIn, driftedIn, type HowApplied, type Outcome, type PlannedCommit } from './plan.ts'
+import {
+  type CommitTexts,
+  changesIn,
+  driftedIn,
+  type HowApplied,
+  type Outcome,
+  type PlannedCommit,
+} from './plan.ts'
 import type { Settled, SyncCode, SyncPlace, SyncPlanPort, SyncPort } from './port.ts'
-import { outcomeShown } from './present.ts'
+import { outcomeShown, type SyncReads } from './present.ts'
 import { type PushRequest, takePush } from './push.ts'
-import { createReport } from './report.ts'
+import { createReport, openPullRequest, pullRequestText } from './report.ts'
 import { nameOfRepository, type Repository, shownOf } from './repository.ts'
 import { NOT_FOLLOWED, short } from './writes.ts'
 
@@ -27,6 +46,7 @@ export interface ReconcilerParts {
   port: SyncPort &
     SyncPlanPort & {
       catalogSync(parts: 'all' | 'differing'): Promise<CatalogSync>
+      adoptionState: SyncReads['adoptionState']
       /** @throws SvcError not_found; invalid */
       credentialToAsk(name: string): Promise<UsableCredential>
     }
@@ -50,6 +70,13 @@ export interface Reconciler {
 export interface SyncCalls {
   /** A look now. @throws SvcError not_found: none is followed; conflict: another plan was approved; invalid */
   syncCatalog(asked: CatalogSyncAsk, by: WriteBy): Promise<CatalogSync>
+  /** What was changed by hand, as the files of the newest commit would say it. @throws SvcError not_found; upstream */
+  catalogAdoption(): Promise<CatalogAdoption>
+  /**
+   * The same as a pull request: one branch and one pull request for each instance, however often it is asked for.
+   * @throws SvcError not_found; invalid; conflict: the branch moved, or somebody else wrote to ours; upstream
+   */
+  openPullRequest(asked: CatalogPullRequestAsk, by: WriteBy): Promise<CatalogPullRequestOpened>
   /** A signed push: a look as soon as may be. @throws SvcError not_found; bad_signature; invalid */
   takeCatalogPush(push: PushRequest): Promise<CatalogPushTaken>
 }
@@ -104,6 +131,10 @@ export function createReconciler(parts: ReconcilerParts): Reconciler {
         loop.again(repository!.intervalMs)
         return result
       },
+      catalogAdoption: async () =>
+        looks ? looks.adoption((bring) => inTurn(bring)) : fail('not_found', NOT_FOLLOWED),
+      openPullRequest: async (asked, by) =>
+        looks ? inTurn(() => looks.openPullRequest(asked, by)) : fail('not_found', NOT_FOLLOWED),
       takeCatalogPush: async (push) => {
         const taken = takePush(repository, push, clock.now())
         if (taken.looks) loop.nudge()
@@ -156,6 +187,7 @@ class Looks {
   async look(asked: CatalogSyncAsk | null, by: WriteBy): Promise<CatalogSync> {
     const { port } = this.parts
     const secrets: Secret[] = []
+    requireMergeable(asked, this.repository)
     const id = asked?.commit
     // What is no commit of the branch is refused before anything begins.
     const named = id !== undefined && asked?.apply ? await this.named(id, secrets) : null
@@ -171,7 +203,14 @@ class Looks {
     }
     await this.report().catch(this.parts.onError)
     const shown = await port.catalogSync('differing')
-    return id === undefined || asked?.apply ? shown : { ...shown, ...(await this.planOf(id, asked!, place)) }
+    if (asked?.apply && asked.merge) {
+      // What stays by hand makes it differ from the commit: how, a look that plans anew tells.
+      this.hasPlanned = false
+      return this.look({}, by)
+    }
+    if (asked?.apply) return shown
+    const of = id ?? (asked?.merge ? shown.head?.id : undefined)
+    return of === undefined ? shown : { ...shown, ...(await this.planOf(of, asked!, place)) }
   }
 
   private async read(
@@ -240,12 +279,16 @@ class Looks {
 
   private async decide(found: Looked, asked: CatalogSyncAsk | null, by: WriteBy): Promise<void> {
     const { port } = this.parts
-    const how = this.howOf(asked)
     const isAsked = asked?.apply === true
+    const how = this.howOf(isAsked ? asked : withoutMerge(asked))
     for (let tries = 1; ; tries++) {
       if (!isAsked && this.isKnown(found, how)) return port.settleSync(this.asKnown(found))
       const planned = await this.plan(found, how, isAsked || this.repository.policy !== 'manual')
       this.hasPlanned = true
+      if (planned.outcome.conflicts?.length) {
+        await port.settleSync(this.differing(found.commit, null))
+        return refuseConflicting(planned.outcome.conflicts)
+      }
       const settled = this.settledBy(found, planned, isAsked)
       const isDone = settled?.outcome === 'differs' && settled.isApplied === true
       const refusal = isAsked && !isDone ? refusalOf(planned.outcome, asked, settled, found.commit) : null
@@ -362,6 +405,7 @@ class Looks {
       ...(asked?.max_deletions === undefined ? {} : { maxDeletions: asked.max_deletions }),
       ...(asked?.allow_empty === undefined ? {} : { allowEmpty: asked.allow_empty }),
       ...(asked?.heal ? { heal: true } : {}),
+      merge: asked?.merge ? { ours: asked.ours, choices: asked.choices } : null,
     }
   }
 
@@ -371,6 +415,17 @@ class Looks {
     how: HowApplied,
     reads: boolean,
   ): Promise<PlannedCommit> {
+    const { planned } = await this.withTexts(commit, (texts) =>
+      this.parts.port.planCommit({ ...texts, ...how, remembered: place.catalogs, reads }),
+    )
+    return planned
+  }
+
+  /** Asks something of the texts of a commit until all that they include was given, too. @throws RepositoryFault */
+  private async withTexts<T extends object>(
+    commit: CatalogCommit,
+    ask: (texts: CommitTexts) => Promise<{ wanted: string[] } | T>,
+  ): Promise<T> {
     const { path, environment } = this.repository
     const texts = await this.mirror.texts(commit.id, path)
     if (texts.length === 0)
@@ -380,14 +435,86 @@ class Looks {
       )
     const included: Record<string, Awaited<ReturnType<Mirror['texts']>>> = {}
     for (let level = 0; level < INCLUDES_DEEP; level++) {
-      const answer = await this.parts.port.planCommit({
-        ...{ name: nameOfRepository(this.repository), texts, included, environment },
-        ...{ ...how, remembered: place.catalogs, reads },
-      })
-      if ('planned' in answer) return answer.planned
+      const answer = await ask({ name: nameOfRepository(this.repository), texts, included, environment })
+      if (!('wanted' in answer)) return answer
       for (const one of answer.wanted) included[one] = await this.mirror.texts(commit.id, one)
     }
     throw new RepositoryFault('problems', `files include files more than ${INCLUDES_DEEP} deep`)
+  }
+
+  /** @param inTurn for what writes to the mirror. @throws SvcError */
+  async adoption(
+    inTurn: (bring: () => Promise<CatalogCommit>) => Promise<CatalogCommit>,
+  ): Promise<CatalogAdoption> {
+    const { head: read, pullRequest } = await this.parts.port.adoptionState()
+    const secrets: Secret[] = []
+    try {
+      // Of what the last look read; the mirror is a cache, which may have been taken away.
+      const isHere = read !== null && (await this.mirror.has(read.id))
+      const newest = isHere ? null : await inTurn(() => this.newest(secrets))
+      const head = read ?? newest!
+      const { shown } = await this.adopted(head)
+      return { ...shown, pull_request: pullRequest }
+    } catch (error) {
+      throw this.toldOf(error, secrets)
+    }
+  }
+
+  private async adopted(head: CatalogCommit) {
+    const { adopted } = await this.withTexts(head, (texts) => this.parts.port.adoptCommit(texts))
+    const { files, held, problems, conflicts } = adopted
+    const differences = await writtenBy(this.mirror, head, adopted.differences)
+    const shown = {
+      ...{ commit: head, files: files.map(adoptedFile), held, problems, differences },
+      conflicts: conflicts.length,
+    }
+    return { shown, files, conflicts }
+  }
+
+  /** @throws SvcError */
+  async openPullRequest(asked: CatalogPullRequestAsk, by: WriteBy): Promise<CatalogPullRequestOpened> {
+    const { port, clock, egress } = this.parts
+    const { credential: name, address, ref, instance } = this.repository
+    const repo = repoOf(address)
+    if (name === null)
+      return fail(
+        'invalid',
+        'no credential is named: store one of GitHub, and name it in SVC_CATALOG_REPO_CREDENTIAL',
+      )
+    if (repo === null)
+      return fail('invalid', `a pull request needs a repository of GitHub; ${address} is none`)
+    const secrets: Secret[] = []
+    try {
+      const head = await this.newest(secrets)
+      if (asked.commit !== undefined && asked.commit !== head.id)
+        return fail(
+          'conflict',
+          `nothing was pushed: ${ref} is at commit ${short(head)} by now; look again, and see what would be written`,
+          { field: 'commit' },
+        )
+      const { shown, files, conflicts } = await this.adopted(head)
+      refuseAdopting(shown, conflicts)
+      const branch = branchOf(instance)
+      const access = await this.access(secrets)
+      const title = `What was changed by hand on ${oneLine(instance, 60)}`
+      const email = `svc@${branch.slice('svc/'.length)}.invalid`
+      const commit = await pushChanges(this.mirror, access, {
+        ...{ head, files, branch, message: title, atMs: clock.now() },
+        author: { name: oneLine(by.caller.name, 100) || 'svc', email },
+        committer: { name: 'svc', email },
+      })
+      const credential = await port.credentialToAsk(name)
+      const opened = await openPullRequest({
+        ...{ egress, credential, repo, branch, base: ref, title },
+        body: pullRequestText(instance, shown.differences, asked.why),
+      })
+      const at = new Date(clock.now()).toISOString()
+      const pullRequest = { ...opened.pullRequest, branch, commit, at }
+      await port.notePullRequest(pullRequest)
+      return { pull_request: pullRequest, existing: opened.existing, files: files.map(({ path }) => path) }
+    } catch (error) {
+      throw this.toldOf(error, secrets)
+    }
   }
 
   /** A look that failed: the instance stays as it was. */
@@ -424,6 +551,23 @@ class Looks {
   }
 }
 
+/** A look is stored: it is of the commit as it is. */
+const withoutMerge = (asked: CatalogSyncAsk | null): CatalogSyncAsk | null =>
+  asked && { ...asked, merge: false }
+
+/** @throws SvcError invalid */
+function requireMergeable(asked: CatalogSyncAsk | null, { policy }: Repository): void {
+  const field = asked?.ours !== undefined ? 'ours' : 'choices'
+  if (!asked?.merge && (asked?.ours !== undefined || asked?.choices?.length))
+    fail('invalid', `${field} needs merge: without it the commit is applied as it is`, { field })
+  if (asked?.merge && policy !== 'manual')
+    fail(
+      'invalid',
+      `merge: with the policy ${policy} the next look overwrites what stays; adopt it into the files instead`,
+      { field: 'merge' },
+    )
+}
+
 /** Why a person may not have this applied; null: they may. */
 function refusalOf(
   outcome: Outcome,
@@ -458,7 +602,8 @@ function driftText(drifted: Outcome['parts']): string {
   return `changed by hand, and kept by sync: warn: ${named.join(', ')}${more}`
 }
 
-const codeOf = (code: FaultCode): SyncCode => (code === 'mirror' ? 'git' : code)
+const codeOf = (code: FaultCode): SyncCode =>
+  code === 'mirror' || code === 'protected' || code === 'moved' ? 'git' : code
 
 function problemText({ problems }: Outcome): string {
   const [first] = problems

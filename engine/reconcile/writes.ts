@@ -2,6 +2,7 @@
 import type {
   CatalogCommit,
   CatalogImported,
+  CatalogPullRequest,
   CatalogRepository,
   CatalogRepositoryWrite,
   CatalogSyncEntry,
@@ -52,6 +53,7 @@ export function syncWrites(parts: SyncWritesParts): SyncPort {
     reportedSync: async (entry) => writer.reported(entry),
     repositorySetting: async () => settings.get<CatalogRepositoryWrite>(REPOSITORY_SETTING) ?? null,
     saveRepositorySetting: async (setting) => settings.put(REPOSITORY_SETTING, setting ?? undefined),
+    notePullRequest: async (pullRequest) => writer.notePullRequest(pullRequest),
   }
 }
 
@@ -139,6 +141,8 @@ class SyncWriter {
         ...(planned && commit ? stored(planned, commit) : {}),
         ...(isApplied
           ? {
+              // What it was opened for is in the files.
+              pullRequest: null,
               applied: commit,
               ...(row.applied?.id === commit?.id ? {} : { appliedAt: declared.clock.now(), changeSet: null }),
             }
@@ -190,6 +194,7 @@ class SyncWriter {
           },
           ...(how.maxDeletions === undefined ? {} : { max_deletions: how.maxDeletions }),
           ...(how.allowEmpty ? { allow_empty: true } : {}),
+          ...(how.merge ? { merge: true, ...how.merge } : {}),
         },
         { ...by, origin: 'catalog' },
         apply.read ?? undefined,
@@ -229,6 +234,10 @@ class SyncWriter {
 
   reported(entry: number): void {
     this.parts.declared.store.tx(() => this.rows.reported(entry, this.parts.declared.clock.now()))
+  }
+
+  notePullRequest(pullRequest: CatalogPullRequest): void {
+    this.parts.declared.store.tx(() => this.rows.save({ pullRequest }))
   }
 
   /**
@@ -298,6 +307,7 @@ const FORGOTTEN = {
     changeSet: null,
     outcome: null,
     plannedVersion: null,
+    pullRequest: null,
   },
   ...{ code: null, reason: null, lookedAt: null, fetchedAt: null, nextAt: null },
 } as const
@@ -314,7 +324,7 @@ const stored = ({ outcome, version }: ToApply['planned'], commit: CatalogCommit)
 
 /** What a commit comes to once it is applied: all of it is as it says. */
 function afterwards(planned: ToApply['planned']): ToApply['planned'] {
-  const { outcome } = planned
+  const { conflicts: _none, kept: _stays, ...outcome } = planned.outcome
   const plan = { changes: [], creates: 0, updates: 0, deletes: 0, unchanged: outcome.parts.length }
   const parts = outcome.parts.map(({ action: _done, edited, ...part }) => {
     if (!edited) return { ...part, state: 'synced' as const }

@@ -85,6 +85,8 @@ export function createFollower(parts: FollowerParts): Follower {
   return {
     calls: {
       syncCatalog: async (asked, by) => (await now()).calls.syncCatalog(asked, by),
+      catalogAdoption: async () => (await now()).calls.catalogAdoption(),
+      openPullRequest: async (asked, by) => (await now()).calls.openPullRequest(asked, by),
       takeCatalogPush: async (push) => (await now()).calls.takeCatalogPush(push),
       followCatalogRepository: async (setting) => {
         refuseChange(parts)

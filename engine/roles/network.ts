@@ -204,11 +204,13 @@ export const networkRoles = {
       'timers',
       'onFault',
     ],
-    ({ calls, ports, onFault, ...world }) =>
-      createFollower({
+    ({ calls, ports, onFault, ...world }) => {
+      const { catalogSync, adoptionState, planCommit, adoptCommit } = calls
+      return createFollower({
         ...world,
-        port: { ...ports, catalogSync: calls.catalogSync, planCommit: calls.planCommit },
+        port: { ...ports, catalogSync, adoptionState, planCommit, adoptCommit },
         onError: (error) => onFault('catalog', error),
-      }),
+      })
+    },
   ),
 }

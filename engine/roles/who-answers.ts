@@ -113,12 +113,13 @@ const ofOthers = {
   event: 'reads',
   firingEvents: 'reads',
   catalogSync: 'reads',
+  adoptionState: 'reads',
 } as const satisfies Partial<Record<keyof EngineCalls, Access>>
 
 const calls = { ...ofDoors, ...ofOperations, ...ofAsk, ...ofRuns, ...ofOutbox, ...ofOthers }
 
 /** Names of the calls that are passed on. */
-export type PassedOn = keyof typeof calls | 'inspect' | 'importCatalog' | 'planCommit'
+export type PassedOn = keyof typeof calls | 'inspect' | 'importCatalog' | 'planCommit' | 'adoptCommit'
 
 /** Of findings to be sent: read where credentials are open, and the rows that say what is there are written. */
 const ofFindings: Record<keyof FindingPort, Access> = { findingToSend: 'writes', noteDelivery: 'writes' }
@@ -171,6 +172,10 @@ export function callsOver({ writer, short, wide }: Answering): {
       planCommit: async (asked) =>
         (await wide('planCommit', [asked], { advice: PLAN_ADVICE })) as Awaited<
           ReturnType<EngineCalls['planCommit']>
+        >,
+      adoptCommit: async (asked) =>
+        (await wide('adoptCommit', [asked], { advice: PLAN_ADVICE })) as Awaited<
+          ReturnType<EngineCalls['adoptCommit']>
         >,
       importCatalog: async (body, by) => {
         const how = { asked: { by: by.caller.id }, advice: PLAN_ADVICE }

@@ -179,4 +179,44 @@ describe('a daemon that is killed while it syncs', () => {
     expect(host.comments.size).toBe(1)
     expect(readFileSync(join(home, 'data', 'svc.db')).includes(TOKEN)).toBe(false)
   })
+
+  it.each(['fast-import', 'push'])(
+    'in git %s of a pull request is as before, and opens one when it is asked for again',
+    async (step) => {
+      const made = world()
+      const { git, holdAt, reached } = made
+      const host = await gitServer(git.folder)
+      opened.push(() => host.close())
+      host.tokens = new Set([TOKEN])
+      mkdirSync(join(git.folder, 'acme'))
+      symlinkSync(git.bare, join(git.folder, 'acme', 'catalog.git'))
+      const more = {
+        ...{ SVC_CATALOG_REPO: `${host.url}/acme/catalog.git`, SVC_CATALOG_REPO_CREDENTIAL: 'main' },
+        ...{ SVC_CATALOG_REPO_POLICY: 'manual', SVC_CATALOG_REPO_INTERVAL: '1h' },
+      }
+      const head = git.commit({ 'shop.yaml': SHOP() }, 'five')
+      const daemon = await start(made, more)
+      const headers = { 'content-type': 'application/json' }
+      const post = (of: Daemon, path: string, body: object) =>
+        fetch(of.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      const credential = { name: 'main', token: TOKEN, api_url: `${host.url}/api/v3` }
+      await post(daemon, '/api/integrations/github', credential)
+      await post(daemon, '/api/catalog/sync', { apply: true })
+      const condition = { aggregate: 'count', predicate: '> 7', window: '5m' }
+      const operations = [{ op: 'patch', kind: 'trigger', name: 'gateway-errors', spec: { condition } }]
+      await post(daemon, '/api/change-sets', { operations })
+      writeFileSync(holdAt, step)
+      void post(daemon, '/api/catalog/sync/pull-request', {}).catch(() => null)
+      await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000, interval: 10 })
+      await daemon.kill()
+      rmSync(holdAt)
+      const again = await start(made, more)
+      expect(await threshold(again)).toBe('> 7')
+      expect(host.pulls.size).toBe(0)
+      const answer = await post(again, '/api/catalog/sync/pull-request', {})
+      expect([answer.status, await answer.json()]).toMatchObject([200, { pull_request: { number: 41 } }])
+      expect(git.git('--git-dir', git.bare, 'log', '-1', '--format=%P', 'svc/adopt-killed')).toBe(head)
+      expect(host.pulls.size).toBe(1)
+    },
+  )
 })

@@ -77,7 +77,7 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       asking: 11,
       projects: 10,
       // Traces with their waterfall are 5 of it.
-      keeping: 24,
+      keeping: 26,
       parts: 20,
       work: 42,
       settings: 44,

@@ -38,8 +38,8 @@ describe('every hint in an error, a help or a page', () => {
 
   it('names options that exist', () => {
     const known = new Set(every(program).flatMap(({ options }) => options.flatMap(({ long }) => long ?? [])))
-    // Of curl, which the pages show as a way to send events.
-    const others = ['--help', '--data-binary', '--version']
+    // Of curl, which the pages show as a way to send events, and the head of a patch.
+    const others = ['--help', '--data-binary', '--version', '--git']
     // Those that git is run with are git's.
     const files = sources.filter((file) => !/^(console\/|engine\/reconcile\/mirror)/.test(file))
     const pattern = /(?<=[\s"'`(])(--[a-z][a-z-]*[a-z])(?![\w.]|\s*[=!<>]=)/g

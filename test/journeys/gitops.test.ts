@@ -102,7 +102,7 @@ describe('a catalog in git', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  it('is followed, edited, planned, merged, pulled, in conflict and rolled back', {
+  it('is followed, edited, planned, merged, pulled, in conflict, adopted and rolled back', {
     timeout: 240_000,
   }, async () => {
     // The first commit waits for a person, who sees its plan and applies just that.
@@ -176,7 +176,26 @@ describe('a catalog in git', () => {
       expect(conflict.out + conflict.err).toContain(value)
     expect(await ask(`catalog apply ${clone} --merge --yes`)).toMatchObject({ code: 65 })
     expect(await declared()).toContain('2h')
+    expect(await ask('catalog sync --merge')).toMatchObject({ code: 65, err: expect.stringContaining('2h') })
     await killed()
+
+    // Settled for the instance, it goes into the files as a patch, and the next commit says what runs.
+    expect(await ask('catalog sync --merge --ours instance --apply --yes')).toMatchObject({ code: 0 })
+    expect(await declared()).toContain('2h')
+    expect(await sync()).toMatchObject({ state: 'out_of_sync', code: 'drifted', applied: { id: commits[3] } })
+    await killed()
+    const adopted = await ask('catalog adopt')
+    expect([adopted.code, adopted.out]).toEqual([2, expect.stringContaining('-cooldown: 3h\n+cooldown: 2h')])
+    expect(adopted.out).toMatch(/by hand: .*\n {2}in git: Ada .*rarer/)
+    const patch = join(home, 'by-hand.patch')
+    expect(await ask(`catalog adopt --patch ${patch}`)).toMatchObject({ code: 0 })
+    git.git('apply', patch)
+    expect(file()).toBe(triggerOf(9, '2h'))
+    commits.push(git.commit({}, 'adopted'))
+    expect(await ask('catalog sync')).toMatchObject({ code: 0 })
+    expect(await sync()).toMatchObject({ state: 'synced', applied: { id: commits[4] } })
+    await killed()
+    git.commit({ 'triggers/errors.yaml': triggerOf(9, '3h') }, 'rarer after all')
     expect(await ask('catalog sync --apply --yes')).toMatchObject({ code: 0 })
     expect(await declared()).toContain('3h')
     await killed()

@@ -2,14 +2,13 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { createTwoFilesPatch } from 'diff'
 import {
-  type CatalogText,
   type Composed,
-  type ComposeInput,
   compose,
   type PulledFile,
+  patchOf,
   pullInto,
+  withFiles,
 } from '../../../engine/files.ts'
 import type { Catalog, CatalogProblem, MergeConflict } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
@@ -44,7 +43,7 @@ export async function pullCatalog(io: Io, paths: readonly string[], flags: PullF
   const { files, notPulled } = pullInto(composed, current, (changed) => compose(withFiles(texts, changed)))
   const problems = notPulled.map((one): CatalogProblem => one)
   if (flags.json) printJson(io, JSON.stringify({ files, not_pulled: problems }))
-  else if (flags.dryRun) for (const file of files) io.out(diffOf(file))
+  else if (flags.dryRun) for (const file of files) io.out(patchOf(file))
   if (!flags.dryRun) {
     if (!flags.force) refuseUncommitted(files)
     // What came between the reading and now is no edit of ours.
@@ -77,42 +76,6 @@ async function askCurrent(io: Io, shown: string, composed: Composed, flags: Pull
   if (Array.isArray(conflicts)) throw conflictsError(shown, (conflicts as MergeConflict[]).map(placed))
   if (Array.isArray(problems)) throw problemsError(shown, (problems as CatalogProblem[]).map(placed))
   throw client.refusal(answer)
-}
-
-/** The texts with files that changed in place of what they were. */
-function withFiles(texts: ComposeInput, changed: readonly PulledFile[]): ComposeInput {
-  const now = new Map(changed.map(({ path, after }) => [path, after]))
-  const replaced = (all: readonly CatalogText[]): CatalogText[] =>
-    all.flatMap((of) => {
-      const after = now.get(of.path)
-      if (after === undefined) return of
-      return after === null ? [] : { path: of.path, text: after }
-    })
-  const made = changed.flatMap(({ path, before, after }) =>
-    before === null && after !== null ? { path, text: after } : [],
-  )
-  const [first, ...others] = texts.roots.map((root) => ({ ...root, files: replaced(root.files) }))
-  return {
-    ...texts,
-    roots: [{ ...first!, files: [...first!.files, ...made] }, ...others],
-    read: (from, path) => replaced(texts.read!(from, path)),
-    overlays: replaced(texts.overlays ?? []),
-  }
-}
-
-function diffOf({ path, before, after }: PulledFile): string {
-  const name = (text: string | null, side: string) => (text === null ? '/dev/null' : `${side}/${path}`)
-  return createTwoFilesPatch(
-    name(before, 'a'),
-    name(after, 'b'),
-    before ?? '',
-    after ?? '',
-    undefined,
-    undefined,
-    {
-      context: 3,
-    },
-  ).replace(/^=+\n/, '')
 }
 
 /** @throws CliError 65 naming the files that git has edits of, or none at all. */

@@ -8,7 +8,7 @@ import type {
   ChangePlan,
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { problemsError, tellWarnings } from '../catalog-text.ts'
+import { conflictsError, keptText, problemsError, tellWarnings } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
@@ -28,6 +28,8 @@ interface SyncFlags extends Flags, RepositoryFlags {
   maxDeletions?: string
   allowEmpty?: boolean
   heal?: boolean
+  merge?: boolean
+  ours?: 'file' | 'instance'
   why?: string
 }
 
@@ -77,6 +79,13 @@ export const syncing = (io: Io): Command =>
     .option('--max-deletions <n>', 'refuse to delete more objects than this (10)')
     .option('--allow-empty', 'let files that declare nothing delete everything, with --prune')
     .option('--heal', 'write over edits by hand of parts with sync: warn, too')
+    .option('--merge', 'keep what was changed by hand since the commit was applied')
+    .addOption(
+      new Option('--ours <side>', 'with --merge: whose value a field gets that both changed').choices([
+        'file',
+        'instance',
+      ]),
+    )
     .option('--why <text>', 'why, for the change history')
     .action((flags: SyncFlags) => sync(io, flags))
 
@@ -87,6 +96,8 @@ async function sync(io: Io, flags: SyncFlags): Promise<void> {
   if (isFollowing && (flags.status || flags.history || flags.commit !== undefined || flags.unfollow))
     throw usageError('what is followed is set alone, or with --apply')
   if (flags.parts && !flags.status) throw usageError('--parts goes with --status')
+  if (flags.ours !== undefined && !flags.merge)
+    throw usageError('--ours needs --merge: without it the commit is applied as it is')
   if (flags.history) return showHistory(io, flags)
   if (flags.unfollow) return unfollow(io, flags)
   if (FOLLOWED.some((name) => flags[name] !== undefined)) await follow(io, flags)
@@ -97,7 +108,8 @@ async function sync(io: Io, flags: SyncFlags): Promise<void> {
   const found = answer.read()
   if (flags.apply) return apply(io, flags, found)
   if (flags.json) printJson(io, answer.text)
-  else io.out(syncText(io, found))
+  else if (!found.conflicts?.length) io.out(syncText(io, found))
+  refuseConflicts(found)
   exitFor(found, flags.commit !== undefined)
 }
 
@@ -144,6 +156,11 @@ function secondsOf(text: string): number {
   return Number(count) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS]
 }
 
+/** @throws CliError 65 with every field that files and instance both changed */
+function refuseConflicts({ conflicts = [] }: CatalogSync): void {
+  if (conflicts.length) throw conflictsError('', conflicts)
+}
+
 /** @throws CliError as the sync is: 2 out of sync, 65 for problems of files, 1 for a look that failed */
 function exitFor(found: CatalogSync, isOfCommit: boolean): void {
   const { state, problems, plan, reason } = found
@@ -153,19 +170,21 @@ function exitFor(found: CatalogSync, isOfCommit: boolean): void {
 }
 
 async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void> {
-  const { plan, problems, fingerprint, planned, state, reason } = found
+  refuseConflicts(found)
+  const { plan, problems, fingerprint, planned, state, reason, kept = [] } = found
   if (!plan || (state === 'failed' && flags.commit === undefined)) {
     if (problems.length) throw problemsError('', problems)
     throw new CliError(escapeLine(reason ?? 'nothing was planned'))
   }
   const changes = changesOf(plan)
-  if (changes === 0 && flags.commit === undefined) {
+  // A merge without a change says all the same that the commit was looked at, and what stays by hand.
+  if (changes === 0 && flags.commit === undefined && !flags.merge) {
     if (flags.json) printJson(io, JSON.stringify(found))
     else io.out(syncText(io, found))
     return
   }
   if (!flags.yes) {
-    const shown = `${commitText(planned)}\n${planText({ colour: io.colour && !flags.json }, plan)}`
+    const shown = `${commitText(planned)}\n${keptText(kept)}${planText({ colour: io.colour && !flags.json }, plan)}`
     if (flags.json) io.err(shown)
     else io.out(shown)
     if (!(await io.confirm('Apply this?'))) throw new CliError('not applied; --yes applies without asking')
@@ -184,7 +203,9 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
     throw client.refusal(answer)
   }
   if (flags.json) return printJson(io, answer.text)
-  const { change_set: set } = answer.read()
+  const { change_set: set, state: after } = answer.read()
+  if (flags.merge && after === 'out_of_sync')
+    io.err('what was changed by hand stays; "svc catalog adopt" brings it into the files\n')
   io.err(
     set === null
       ? 'nothing changed\n'
@@ -193,7 +214,8 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
 }
 
 /** @throws CliError 64 */
-function withoutApply({ commit, prune, maxDeletions, allowEmpty, heal, why }: SyncFlags): CatalogSyncAsk {
+function withoutApply(flags: SyncFlags): CatalogSyncAsk {
+  const { commit, prune, maxDeletions, allowEmpty, heal, merge, ours, why } = flags
   if (maxDeletions !== undefined && !/^\d{1,6}$/.test(maxDeletions))
     throw usageError('--max-deletions must be a number from 0 to 999999')
   return {
@@ -202,6 +224,8 @@ function withoutApply({ commit, prune, maxDeletions, allowEmpty, heal, why }: Sy
     ...(maxDeletions === undefined ? {} : { max_deletions: Number(maxDeletions) }),
     ...(allowEmpty ? { allow_empty: true } : {}),
     ...(heal ? { heal: true } : {}),
+    ...(merge ? { merge } : {}),
+    ...(ours === undefined ? {} : { ours }),
     ...(why === undefined ? {} : { why }),
   }
 }
@@ -288,6 +312,7 @@ function syncText(io: Io, found: CatalogSync): string {
     `${countsText(counts)}\n`,
     ...parts,
     ...rest,
+    ...(found.kept?.length ? ['\n', keptText(found.kept)] : []),
     ...(plan && changesOf(plan) > 0 ? ['\n', planText(io, plan)] : []),
   ].join('')
 }

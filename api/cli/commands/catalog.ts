@@ -9,6 +9,7 @@ import { CliError, EXIT, usageError } from '../exit.ts'
 import { readText, STANDARD, writeText } from '../files.ts'
 import { FORMATS } from '../findings-text.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
+import { adopting } from './catalog-adopt.ts'
 import { type CheckFlags, checkCatalog, printSchema, type SchemaFlags } from './catalog-check.ts'
 import { type FormatFlags, formatFiles, type LintFlags, lintFiles } from './catalog-lint.ts'
 import {
@@ -38,6 +39,7 @@ export function catalogCommand(io: Io): Command {
     applying,
     syncing,
     pulling,
+    adopting,
     drifting,
     forgetting,
     describing,

@@ -134,7 +134,9 @@ const NAMES = new Set([
   'sources',
   'result',
 ])
-const ASKS_GITHUB = /^\/api\/integrations\/github/
+const ASKS_OTHERS = /^\/api\/(integrations\/github|catalog\/sync\/(adoption|pull-request)$)/
+/** It is of the repository that is followed, and there may be none. */
+const OF_A_REPOSITORY = '/api/catalog/sync/adoption'
 /** Events in: each may be sent again under a key, and finds the store full or the daemon at its bounds. */
 const TAKES_EVENTS = /^\/(ingest\/|v1\/|remember$)/
 
@@ -148,7 +150,10 @@ export function refusalsOf({ method, path, scope, hasBody, queries }: Asked): Re
     Unauthenticated: isChecked && !(method === 'DELETE' && isOpen),
     Forbidden: true,
     NotFound:
-      path.includes('{') || (hasBody && !NAMELESS.has(path)) || queries.some((query) => NAMES.has(query)),
+      path.includes('{') ||
+      path === OF_A_REPOSITORY ||
+      (hasBody && !NAMELESS.has(path)) ||
+      queries.some((query) => NAMES.has(query)),
     BodyLate: hasBody,
     Conflict: writes,
     TooLarge: hasBody,
@@ -157,9 +162,9 @@ export function refusalsOf({ method, path, scope, hasBody, queries }: Asked): Re
     TooMany: path !== '/health',
     HeadersTooLarge: true,
     Fault: true,
-    UpstreamRefused: ASKS_GITHUB.test(path),
+    UpstreamRefused: ASKS_OTHERS.test(path) || (writes && path === '/api/catalog/sync'),
     Unavailable: true,
-    UpstreamSlow: ASKS_GITHUB.test(path),
+    UpstreamSlow: ASKS_OTHERS.test(path),
     StorageFull: writes,
   }
   return (Object.keys(refusals) as RefusalName[]).filter((name) => met[name])

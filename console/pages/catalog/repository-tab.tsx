@@ -13,8 +13,10 @@ import { Refusal } from '../../parts/refusal.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
+import { Differences } from './differences.tsx'
 import { SyncFiles } from './sync-files.tsx'
 import { SyncHistory } from './sync-history.tsx'
+import { CommitText, FilePlace } from './sync-places.tsx'
 
 const FRESH_MS = 10_000
 const AT_WORK_MS = 1_000
@@ -101,6 +103,7 @@ function Followed({ sync }: { sync: CatalogSync }) {
       ) : (
         <Waiting key={sync.fingerprint} sync={sync} />
       )}
+      <Differences sync={sync} />
       <SyncFiles sync={sync} />
       <SyncHistory applied={sync.applied} onRollBack={setCommit} />
     </Stack>
@@ -112,7 +115,8 @@ function addressOf({ repository }: CatalogSync): string {
   return `${address}, ${ref}${path ? `, ${path}` : ''}, policy ${policy}`
 }
 
-function Trouble({ sync: { state, reason, problems, plan } }: { sync: CatalogSync }) {
+function Trouble({ sync }: { sync: CatalogSync }) {
+  const { state, reason, problems, plan, repository, head } = sync
   if (reason === null) return null
   return (
     <Alert
@@ -123,11 +127,14 @@ function Trouble({ sync: { state, reason, problems, plan } }: { sync: CatalogSyn
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         {reason}
       </Text>
-      {!plan && problems.length > 1 && (
+      {!plan && problems.length > 0 && (
         <ul className="refusal-list">
           {problems.map(({ file, line, column, path, message }) => (
             <li key={`${file}:${line}:${column}:${message}`} style={{ overflowWrap: 'anywhere' }}>
-              <span className="mono">{`${file}:${line}:${column}`}</span> {path} {message}
+              {file === undefined ? null : (
+                <FilePlace links={repository?.links ?? null} commit={head?.id} file={file} line={line} />
+              )}{' '}
+              {path} {message}
             </li>
           ))}
         </ul>
@@ -137,14 +144,14 @@ function Trouble({ sync: { state, reason, problems, plan } }: { sync: CatalogSyn
 }
 
 function Facts({ sync }: { sync: CatalogSync }) {
-  const { head, applied, target, counts } = sync
+  const { head, applied, target, counts, repository } = sync
   return (
     <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
       <Fact title="Git says">
-        <CommitText commit={head} none="Nothing was read yet" />
+        <CommitText commit={head} none="Nothing was read yet" links={repository?.links ?? null} />
       </Fact>
       <Fact title={target ? 'Runs, rolled back' : 'Runs'}>
-        <CommitText commit={applied} none="No commit of the repository" />
+        <CommitText commit={applied} none="No commit of the repository" links={repository?.links ?? null} />
         {sync.applied_at && (
           <Text size="xs" c="dimmed" component="div" fw={400}>
             Since <When at={sync.applied_at} />
@@ -165,21 +172,6 @@ function Facts({ sync }: { sync: CatalogSync }) {
 function differsText({ plan, counts: { out_of_sync: differing, synced } }: CatalogSync): string {
   if (!plan) return 'Not compared'
   return differing === 0 ? 'No part' : `${differing} of ${differing + synced} parts`
-}
-
-export function CommitText({ commit, none }: { commit: CatalogCommit | null; none: string }) {
-  if (!commit) return <Text size="sm">{none}</Text>
-  return (
-    <>
-      <Text size="sm" fw={600} lineClamp={2}>
-        {commit.message || commit.id.slice(0, 10)}
-      </Text>
-      <Text size="xs" c="dimmed" component="div" fw={400}>
-        <span className="mono">{commit.id.slice(0, 10)}</span> by {commit.author},{' '}
-        <When at={commit.at} only="relative" />
-      </Text>
-    </>
-  )
 }
 
 const changesIn = (plan: ChangePlan | null): number => (plan ? plan.creates + plan.updates + plan.deletes : 0)
@@ -203,7 +195,8 @@ function Waiting({ sync }: { sync: CatalogSync }) {
     <Section title="Plan">
       <Stack gap="sm">
         <Text size="sm">
-          Applying <span className="mono">{planned?.id.slice(0, 10)}</span> would do this:
+          Applying <span className="mono">{planned?.id.slice(0, 10)}</span>{' '}
+          {code === 'drifted' ? 'would overwrite what was changed by hand:' : 'would do this:'}
         </Text>
         <PlanView plan={plan} />
         <Refusal error={apply.error} title="Couldn’t apply the commit" />

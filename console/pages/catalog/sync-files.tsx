@@ -6,6 +6,7 @@ import { KIND_WORDS } from '../../lib/fields.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
+import { FilePlace } from './sync-places.tsx'
 
 const SHOWN = 50
 
@@ -25,7 +26,8 @@ const KEPT: Readonly<Record<string, string>> = {
 /** Those that need a look first. */
 const ORDER: readonly CatalogSyncFile['state'][] = ['failed', 'out_of_sync', 'unknown', 'synced']
 
-export function SyncFiles({ sync: { files, parts, unmanaged } }: { sync: CatalogSync }) {
+export function SyncFiles({ sync }: { sync: CatalogSync }) {
+  const { files, parts, unmanaged, repository, planned } = sync
   const [all, setAll] = useState(false)
   const ordered = files.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
   const shown = all ? ordered : ordered.slice(0, SHOWN)
@@ -55,11 +57,18 @@ export function SyncFiles({ sync: { files, parts, unmanaged } }: { sync: Catalog
                   {parts
                     .filter((part) => part.file === file.file)
                     .slice(0, 10)
-                    .map(
-                      ({ kind, name, line, state }) =>
-                        `${KIND_WORDS[kind]?.one} ${name} (line ${line}${KEPT[state] ?? ''})`,
-                    )
-                    .join(', ')}
+                    .map(({ kind, name, line, state }) => (
+                      <div key={`${kind}:${name}`}>
+                        {KIND_WORDS[kind]?.one} {name},{' '}
+                        <FilePlace
+                          links={repository?.links ?? null}
+                          commit={planned?.id}
+                          file={file.file}
+                          line={line}
+                        />
+                        {KEPT[state] ?? ''}
+                      </div>
+                    ))}
                 </Cell>
               </Row>
             ))}

@@ -85,16 +85,20 @@ export function checkFile(
 }
 
 /** With what a file is merged; null: it is applied as it is. */
-type MergingOf = Pick<MergeOf, 'base' | 'since' | 'ours'> | null
+type MergingOf = Pick<MergeOf, 'base' | 'since' | 'ours' | 'choices'> | null
 
 export const mergingOf = (
-  { merge: isMerge, ours }: Pick<CatalogCheck, 'merge' | 'ours'>,
+  { merge: isMerge, ours, choices }: Pick<CatalogCheck, 'merge' | 'ours' | 'choices'>,
   remembered: readonly RememberedFile[],
   files: readonly KeptText[],
 ): MergingOf => {
   if (!isMerge && ours !== undefined)
     fail('invalid', 'ours needs merge: without it the file is applied as it is', { field: 'ours' })
-  return isMerge ? { base: appliedLast(remembered, files), since: appliedAt(remembered, files), ours } : null
+  if (!isMerge && choices?.length)
+    fail('invalid', 'choices needs merge: without it the file is applied as it is', { field: 'choices' })
+  return isMerge
+    ? { base: appliedLast(remembered, files), since: appliedAt(remembered, files), ours, choices }
+    : null
 }
 
 /** Modes of parts that keep what was changed by hand, where a repository is followed; null: no part does. */
@@ -138,7 +142,7 @@ export function stagingOfFile(
   {
     prune = false,
     ...body
-  }: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others' | 'prune' | 'merge' | 'ours'>,
+  }: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others' | 'prune' | 'merge' | 'ours' | 'choices'>,
   compares: boolean,
 ): (edit: Edit) => void {
   const { catalog, problems, locate, files } = readTexts(body)
@@ -301,7 +305,13 @@ function countsOf(catalog: Catalog) {
  * @returns 64 hex digits
  */
 function fingerprintOf(
-  { yaml, others, merge: isMerge, ours }: Pick<CatalogCheck, 'yaml' | 'others' | 'merge' | 'ours'>,
+  {
+    yaml,
+    others,
+    merge: isMerge,
+    ours,
+    choices,
+  }: Pick<CatalogCheck, 'yaml' | 'others' | 'merge' | 'ours' | 'choices'>,
   prune: boolean,
   plan: ChangePlan,
   basis: readonly string[],
@@ -314,7 +324,7 @@ function fingerprintOf(
       JSON.stringify([
         ...[yaml, prune, changes, basis],
         ...(others?.length ? [others] : []),
-        ...(isMerge ? [{ merge: ours ?? null }] : []),
+        ...(isMerge ? [{ merge: ours ?? null, ...(choices?.length ? { choices } : {}) }] : []),
       ]),
     )
     .digest('hex')

@@ -2,7 +2,7 @@
  * Three ways: what was applied last, what a file says now and what the instance is, merged field by field. All three
  * are looked at as documents, staged on the same instance, so that two ways of writing the same are the same.
  */
-import type { Catalog, CatalogProblem, MergeConflict } from '../../../schemas/types.ts'
+import type { Catalog, CatalogProblem, MergeChoice, MergeConflict } from '../../../schemas/types.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { SvcError } from '../../errors.ts'
 import {
@@ -40,6 +40,8 @@ export interface MergeOf {
   spared: ReadonlySet<string>
   /** Whose value a field gets that both changed; absent: it is a conflict. */
   ours?: 'file' | 'instance' | undefined
+  /** The same of single fields, which goes before. */
+  choices?: readonly MergeChoice[] | undefined
 }
 
 export interface Merged {
@@ -114,7 +116,7 @@ export function stageKeeping(declared: Declared, edit: Edit, of: KeepOf): Merged
     const { merged } = merge<Doc>(before, mine, theirs, {
       byName: true,
       isSet: (path) => declared.kinds[kind].isSet?.(path) ?? false,
-      prefer: sync === 'adopt' ? 'theirs' : 'mine',
+      prefer: () => (sync === 'adopt' ? 'theirs' : 'mine'),
     })
     for (const { path } of differences(mine, merged))
       told.kept.push(telling(declared, of, { kind, name, path }, { base: before, mine, theirs }))
@@ -260,9 +262,10 @@ class Merging {
       isSet: (path) => this.declared.kinds[kind].isSet?.(path) ?? false,
       // What a template plans follows from all of its parameters.
       isWhole: (path) => isTemplated && path === '/params',
-      prefer: this.of.ours === 'file' ? 'mine' : 'theirs',
+      prefer: (path) => (this.takes(kind, name, path) === 'file' ? 'mine' : 'theirs'),
     })
-    if (!this.of.ours) this.conflicts(kind, name, conflicts, { base, mine: wanted, theirs })
+    const open = conflicts.filter(({ path }) => this.takes(kind, name, path) === undefined)
+    this.conflicts(kind, name, open, { base, mine: wanted, theirs })
     this.keep(kind, name, { base, mine: wanted, theirs, merged })
     if (equal(merged, theirs)) return
     const id = this.projects.edit.get(name) ?? this.projects.mine.get(name) ?? this.projects.was.get(name)
@@ -272,6 +275,18 @@ class Merging {
       this.edit.put('project', key, merged)
       putProject(this.edit, key, projectOf(this.edit, key))
     } else this.edit.put(kind, key, { ...UNMARKED, ...merged })
+  }
+
+  /** Whose value a field in conflict gets; undefined: nobody said. */
+  private takes(kind: ChangeKind, name: string, path: string): 'file' | 'instance' | undefined {
+    const chosen = this.of.choices?.find(
+      (one) =>
+        one.kind === kind &&
+        one.name === name &&
+        // What a template plans is said by its parameters.
+        (one.path === path || (one.path === '/params' && /^\/plan(\/|$)/.test(path))),
+    )
+    return chosen?.take ?? this.of.ours
   }
 
   /** Whether what was applied last said something of an object, by its name or as part of a template. */

@@ -1,4 +1,6 @@
 /** `svc catalog sync` against a real server that follows a real repository. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, expect, it } from 'vitest'
 import { buildServer } from '../../../api/http/server.ts'
@@ -76,4 +78,71 @@ it('refuses what does not go together', async () => {
   expect((await run('--status', '--apply')).code).toBe(64)
   expect((await run('--parts', 'all')).code).toBe(64)
   expect((await run('--max-deletions', 'many')).code).toBe(64)
+})
+
+it('shows what was changed by hand with who did it, and writes a patch that git takes', async () => {
+  const { git, url } = await followed()
+  const adopt = (...args: string[]) => svc(['catalog', 'adopt', ...args, '--svcd', url])
+  git.commit({ 'shop.yaml': SHOP() }, 'the shop')
+  await svc(['catalog', 'sync', '--apply', '--yes', '--svcd', url])
+  expect(await adopt()).toMatchObject({ code: 0, out: expect.stringContaining('no change') })
+  expect((await adopt('--patch', '-')).out).toBe('')
+  await fetch(`${url}/api/change-sets`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      operations: [
+        {
+          ...{ op: 'patch', kind: 'trigger', name: 'gateway-errors' },
+          spec: { condition: { aggregate: 'count', predicate: '> 9', window: '5m' } },
+        },
+      ],
+    }),
+  })
+  const shown = await adopt()
+  expect([shown.code, shown.out]).toEqual([
+    2,
+    expect.stringMatching(
+      /^shop\.yaml:13: trigger gateway-errors, condition\.predicate: "> 9", the file says "> 5"\n {2}by hand: .+ at .+, change-set \d+\n {2}in git: Ada at .+ the shop\n/,
+    ),
+  ])
+  const file = join(git.folder, 'by-hand.patch')
+  expect(await adopt('--patch', file)).toMatchObject({ code: 0, err: expect.stringContaining('git apply') })
+  expect((await adopt('--patch', '-')).out).toBe(readFileSync(file, 'utf8'))
+  git.git('apply', file)
+  git.commit({}, 'what was changed by hand')
+  expect((await svc(['catalog', 'sync', '--svcd', url])).code).toBe(0)
+  expect((await adopt()).code).toBe(0)
+  expect((await adopt('--patch', file, '--pull-request')).code).toBe(64)
+  expect((await adopt('--why', 'x')).code).toBe(64)
+  expect((await adopt('--pull-request')).code).toBe(0)
+})
+
+it('merges a commit with what was changed by hand, tells a conflict by its three values, and settles it', async () => {
+  const { git, run, url } = await followed()
+  git.commit({ 'shop.yaml': SHOP() }, 'five')
+  await run('--apply', '--yes')
+  const condition = { aggregate: 'count', predicate: '> 7', window: '5m' }
+  await fetch(`${url}/api/change-sets`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      operations: [{ op: 'patch', kind: 'trigger', name: 'gateway-errors', spec: { condition } }],
+    }),
+  })
+  git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
+  const conflict = await run('--merge')
+  expect([conflict.code, conflict.out]).toEqual([65, ''])
+  expect(conflict.err).toMatch(/shop\.yaml:13:\d+: trigger gateway-errors, condition\.predicate/)
+  for (const value of ['"> 5"', '"> 7"', '"> 9"']) expect(conflict.err).toContain(value)
+  const adopted = await svc(['catalog', 'adopt', '--svcd', url])
+  expect([adopted.code, adopted.err]).toEqual([65, expect.stringContaining('--merge --ours')])
+  expect((await run('--ours', 'file')).code).toBe(64)
+  const settled = await run('--merge', '--ours', 'instance', '--apply', '--yes')
+  expect([settled.code, settled.err]).toEqual([0, expect.stringContaining('what was changed by hand stays')])
+  const patch = await svc(['catalog', 'adopt', '--patch', '-', '--svcd', url])
+  expect([patch.code, patch.out]).toEqual([
+    0,
+    expect.stringContaining('+    condition: { aggregate: count, predicate: "> 7"'),
+  ])
 })

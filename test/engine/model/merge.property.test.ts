@@ -77,7 +77,7 @@ describe('a merge', () => {
           const twin = other.find((conflict) => conflict.path === path)!
           expect([twin.theirs, twin.mine]).toEqual([first, second])
         }
-        const settled = merge(base, mine, theirs, { ...RULES, prefer: 'mine' }).merged
+        const settled = merge(base, mine, theirs, { ...RULES, prefer: () => 'mine' }).merged
         const [is, wanted] = [leaves(settled), leaves(mine)]
         for (const { path, mine: value } of one)
           if (typeof value !== 'object' && value !== undefined && wanted.has(path))

@@ -10,6 +10,7 @@ import { runGit } from '../../../engine/reconcile/git.ts'
 import { credentialFaultOf, Mirror } from '../../../engine/reconcile/mirror.ts'
 import {
   addressFaultOf,
+  linksOf,
   nameOfRepository,
   pathFaultOf,
   refFaultOf,
@@ -48,6 +49,31 @@ describe('the address of a repository', () => {
     ['relative/path', /absolute path/],
     ['https://github.com/a\nb', /control/],
   ])('may not be %s', (address, reason) => expect(addressFaultOf(address)).toMatch(reason))
+
+  it.each([
+    ['https://github.com/acme/catalog.git', 'https://github.com/acme/catalog/blob/COMMIT/PATH#LLINE'],
+    ['git@github.com:acme/catalog.git', 'https://github.com/acme/catalog/blob/COMMIT/PATH#LLINE'],
+    [
+      'ssh://git@github.acme.com:2222/acme/catalog',
+      'https://github.acme.com/acme/catalog/blob/COMMIT/PATH#LLINE',
+    ],
+    [
+      'https://gitlab.acme.com:8443/ops/shop/catalog.git',
+      'https://gitlab.acme.com:8443/ops/shop/catalog/-/blob/COMMIT/PATH#LLINE',
+    ],
+  ])('of a host that is known, %s, has pages for people', (address, line) =>
+    expect(linksOf(address)?.line).toBe(line),
+  )
+
+  it('of another host has none', () => {
+    for (const address of [
+      '/srv/github/catalog.git',
+      'file://github.com/x',
+      'https://example.com/github/x',
+      'https://notgithub.com/a/b',
+    ])
+      expect(linksOf(address), address).toBeNull()
+  })
 
   it('has a branch or a tag, and a path within it', () => {
     for (const ref of ['main', 'release/1.x', 'v1.2.3', 'feature/a+b'])

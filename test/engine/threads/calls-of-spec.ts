@@ -178,9 +178,13 @@ export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
   planCommit: () => [
     {
       ...{ name: 'shop', texts: [{ path: 'shop.yaml', text: CATALOG }], included: {}, environment: null },
-      ...{ prune: true, remembered: [], reads: true },
+      ...{ prune: true, remembered: [], reads: true, merge: null },
     },
   ],
+  adoptCommit: () => [
+    { name: 'shop', texts: [{ path: 'shop.yaml', text: CATALOG }], included: {}, environment: null },
+  ],
+  adoptionState: () => [],
   projectId: () => ['Storefront'],
   listSources: () => [],
   getTrigger: () => ['gateway-errors'],

@@ -293,6 +293,7 @@ const NETWORK: Record<string, true> = Object.fromEntries(
     ...['saveSlackBotToken', 'forgetSlackBotToken', 'testSlack', 'saveSlackSigningSecret'],
     ...['forgetSlackSigningSecret', 'listSlackChannels', 'dropSlackChannels', 'syncCatalog'],
     ...['followCatalogRepository', 'leaveCatalogRepository'],
+    ...['getAdoption', 'openPullRequest'],
   ].map((id) => [id, true]),
 )
 

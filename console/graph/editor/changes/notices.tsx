@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { FileText, Users } from 'lucide-react'
 import { declared, dkeys } from '../../../declared-client.ts'
 import type { Editor } from '../state/use-editor.ts'
-import { PatchButtons } from './patch-view.tsx'
+import { YamlButtons } from './patch-view.tsx'
 
 /** Who changed the project since the draft began. */
 export function ChangedSince({ editor: { draft, live, preview } }: { editor: Editor }) {
@@ -51,7 +51,7 @@ export function FileIsTruth({ editor: { preview, draft } }: { editor: Editor }) 
         It is imported at every start, and what it says holds then. Take the draft as a patch, run “git apply”
         where the file is kept, and commit it; comments and order stay.
       </Text>
-      {draft && yaml && yaml.patch !== '' && <PatchButtons yaml={yaml} />}
+      {draft && yaml && yaml.patch !== '' && <YamlButtons yaml={yaml} />}
     </Alert>
   )
 }

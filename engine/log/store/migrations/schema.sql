@@ -1,4 +1,4 @@
--- Version 33: all migrations, for a new file. Written by npm run generate.
+-- Version 34: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -771,7 +771,7 @@ CREATE TABLE catalog_syncs (
   reason TEXT,                      -- the same as a sentence
   planned_version INTEGER,          -- newest change-set when it was planned
   outcome TEXT CHECK (outcome IS NULL OR json_valid(outcome)) -- plan, problems, files and parts of the last look
-);
+, pull_request TEXT CHECK (pull_request IS NULL OR json_valid(pull_request)));
 CREATE TABLE catalog_sync_history (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,

@@ -1,0 +1,56 @@
+/** A patch of catalog files: its lines, and to copy and to download for git apply. */
+import { Button, CopyButton, Group } from '@mantine/core'
+import { Copy, Download } from 'lucide-react'
+
+interface Props {
+  patch: string
+  /** Name of the file that is downloaded, without its ending. */
+  name: string
+}
+
+export function PatchButtons({ patch, name }: Props) {
+  return (
+    <Group gap="xs">
+      <CopyButton value={patch} timeout={1_500}>
+        {({ copied, copy }) => (
+          <Button size="xs" leftSection={<Copy size={14} aria-hidden />} onClick={copy}>
+            {copied ? 'Copied' : 'Copy the patch'}
+          </Button>
+        )}
+      </CopyButton>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<Download size={14} aria-hidden />}
+        component="a"
+        href={`data:text/x-patch;charset=utf-8,${encodeURIComponent(patch)}`}
+        download={`${name}.patch`}
+      >
+        Download .patch
+      </Button>
+    </Group>
+  )
+}
+
+export function PatchText({ patch }: { patch: string }) {
+  return (
+    // It scrolls, and so takes the keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys (WCAG 2.1.1).
+    <pre className="patch" tabIndex={0}>
+      {patch
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place.
+          <Line key={i} text={line} />
+        ))}
+    </pre>
+  )
+}
+
+function Line({ text }: { text: string }) {
+  const isHead = /^(\+\+\+|---|diff |(new|deleted) file )/.test(text)
+  if (!isHead && text.startsWith('+')) return <ins>{`${text}\n`}</ins>
+  if (!isHead && text.startsWith('-')) return <del>{`${text}\n`}</del>
+  return <span className={text.startsWith('@@') || isHead ? 'patch-head' : undefined}>{`${text}\n`}</span>
+}
