@@ -26,7 +26,7 @@ import {
 } from '../model/documents.ts'
 import { valueAt } from '../model/merge.ts'
 import { plannedChange, planOf, summaryOf } from '../model/plan.ts'
-import { type Rename, renamedBy } from '../model/renames.ts'
+import { nameSince, type Rename, renamedBy } from '../model/renames.ts'
 import { type Renames, renamesOf } from './renames.ts'
 
 /** Newest changes of an object in which one of a field is looked for. */
@@ -574,10 +574,6 @@ function stageUndo(
     }
   }
 }
-
-/** The name of now of what had a name at the beginning of these. */
-const nameSince = (since: readonly Rename[], kind: string, name: string): string =>
-  since.reduce((now, one) => (one.kind === kind && one.from === now ? one.to : now), name)
 
 function undoCreate(
   edit: Edit,

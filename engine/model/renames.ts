@@ -120,3 +120,7 @@ function projectWith(doc: Doc, rename: Rename): Doc {
   )
   return changed.length ? { ...doc, ...Object.fromEntries(changed) } : doc
 }
+
+/** The name of now of what had a name at the beginning of these. */
+export const nameSince = (since: readonly Rename[], kind: string, name: string): string =>
+  since.reduce((now, one) => (one.kind === kind && one.from === now ? one.to : now), name)

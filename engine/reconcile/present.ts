@@ -9,8 +9,9 @@ import type {
 import type { CatalogFiles } from '../declared/catalog/catalog.ts'
 import type { Declared } from '../declared/declared.ts'
 import { iso } from '../log/timeline/present.ts'
+import { kindWord } from '../model/documents.ts'
 import { adoptCommit } from './adoption.ts'
-import { planCommit } from './plan.ts'
+import { type Outcome, planCommit } from './plan.ts'
 import type { SyncPlanPort } from './port.ts'
 import { HISTORY_MAX, type SyncRow, syncRows } from './rows.ts'
 
@@ -131,4 +132,31 @@ export function outcomeShown(
       unmanaged: unmanaged.length,
     },
   }
+}
+
+/* What a sync that did not end well is told as. */
+
+/** By the code of the sync. */
+export const REASONS: Readonly<Record<string, string>> = {
+  rewritten:
+    'the history of the branch was rewritten: the commit that was applied is not in it any more. A person has to apply the new one',
+  drifted: 'the instance was changed otherwise since the commit was applied',
+}
+
+const DRIFT_NAMED = 5
+
+/** Which parts were changed by hand and stay so. */
+export function driftText(drifted: Outcome['parts']): string {
+  const named = drifted.slice(0, DRIFT_NAMED).map(({ kind, name }) => `${kindWord(kind)} ${name}`)
+  const more = drifted.length > DRIFT_NAMED ? ` and ${drifted.length - DRIFT_NAMED} more` : ''
+  return `changed by hand, and kept by sync: warn: ${named.join(', ')}${more}`
+}
+
+/** The first problem of the files, with its place, and how many more there are. */
+export function problemText({ problems }: Outcome): string {
+  const [first] = problems
+  if (!first) return 'the files of the commit have problems'
+  const at = first.file === undefined ? '' : `${first.file}:${first.line}:${first.column}: `
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+  return `${at}${first.path ? `${first.path}: ` : ''}${first.message}${more}`.slice(0, 500)
 }

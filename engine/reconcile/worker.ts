@@ -18,7 +18,6 @@ import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { createWorkerLoop, settled } from '../log/worker-loop.ts'
 import type { UsableCredential } from '../model/credentials.ts'
-import { kindWord } from '../model/documents.ts'
 import type { Egress } from '../net/fetch.ts'
 import { type Secret, storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
@@ -34,7 +33,7 @@ import {
   type PlannedCommit,
 } from './plan.ts'
 import type { Settled, SyncCode, SyncPlace, SyncPlanPort, SyncPort } from './port.ts'
-import { outcomeShown, type SyncReads } from './present.ts'
+import { driftText, outcomeShown, problemText, REASONS, type SyncReads } from './present.ts'
 import { type PushRequest, takePush } from './push.ts'
 import { createReport, openPullRequest, pullRequestText } from './report.ts'
 import { nameOfRepository, type Repository, shownOf } from './repository.ts'
@@ -587,28 +586,5 @@ function refusalOf(
   )
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  rewritten:
-    'the history of the branch was rewritten: the commit that was applied is not in it any more. A person has to apply the new one',
-  drifted: 'the instance was changed otherwise since the commit was applied',
-}
-
-const DRIFT_NAMED = 5
-
-/** Which parts were changed by hand and stay so. */
-function driftText(drifted: Outcome['parts']): string {
-  const named = drifted.slice(0, DRIFT_NAMED).map(({ kind, name }) => `${kindWord(kind)} ${name}`)
-  const more = drifted.length > DRIFT_NAMED ? ` and ${drifted.length - DRIFT_NAMED} more` : ''
-  return `changed by hand, and kept by sync: warn: ${named.join(', ')}${more}`
-}
-
 const codeOf = (code: FaultCode): SyncCode =>
   code === 'mirror' || code === 'protected' || code === 'moved' ? 'git' : code
-
-function problemText({ problems }: Outcome): string {
-  const [first] = problems
-  if (!first) return 'the files of the commit have problems'
-  const at = first.file === undefined ? '' : `${first.file}:${first.line}:${first.column}: `
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
-  return `${at}${first.path ? `${first.path}: ` : ''}${first.message}${more}`.slice(0, 500)
-}

@@ -61,6 +61,8 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       'areas/forms.ts': 135,
       'areas/settings.ts': 135,
       'areas/setup.ts': 135,
+      // Changes with what a repository says, and traces.
+      'areas/keeping.ts': 116,
       'areas/work.ts': 132,
       // It comes on top of forms alone, which have all but 73 of it.
       'forms/config-fields.tsx': 193,
