@@ -32,11 +32,15 @@ const NEW_ID = 2 ** 40
 
 /** @param edit completed. */
 export function worldsOf(db: Database, kinds: Kinds, edit: Edit): Worlds {
-  const ids = new Map(
-    db.prepare("SELECT name, id FROM sources WHERE state <> 'deleted'").raw().all() as [string, number][],
-  )
+  const rows = db.prepare("SELECT name, id FROM sources WHERE state <> 'deleted'").raw().all()
+  // In the names that the change gives: another name alone fires nothing else.
+  const ids = new Map((rows as [string, number][]).map(([name, id]) => [edit.nameOf('source', name), id]))
   const stored = <K extends 'source' | 'trigger' | 'project'>(kind: K) =>
-    new Map(kinds[kind].list().map(({ key, doc }) => [key, doc as DocumentOf<K>]))
+    new Map(
+      kinds[kind]
+        .list()
+        .map(({ key, doc }) => [edit.nameOf(kind, key), edit.inNames(kind, doc) as DocumentOf<K>]),
+    )
   return {
     before: worldOf({
       ...{ sources: stored('source'), triggers: stored('trigger'), projects: stored('project'), ids },

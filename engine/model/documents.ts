@@ -339,7 +339,12 @@ export class Edit {
   /** As stored before this edit, in the names that it gives. */
   storedNow(kind: ChangeKind, key: string): Doc | undefined {
     const stored = this.stored(kind, key)
-    return stored && renamedBy(kind, stored.doc, this.renames)
+    return stored && this.inNames(kind, stored.doc)
+  }
+
+  /** A document in the names that this edit gives. */
+  inNames(kind: ChangeKind, doc: Doc): Doc {
+    return renamedBy(kind, doc, this.renames)
   }
 
   /** The name of now of a part that this edit gave another name; else its own. */

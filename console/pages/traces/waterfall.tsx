@@ -2,7 +2,7 @@
  * A trace as a waterfall: each span below the one that began it, its bar where it was at work. Rows are opened and
  * folded by keys as those of a tree (https://www.w3.org/WAI/ARIA/apg/patterns/treegrid/).
  */
-import { Button, Group, Text } from '@mantine/core'
+import { Box, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronRight, CircleAlert } from 'lucide-react'
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
@@ -41,23 +41,23 @@ export function Waterfall({ trace }: { trace: Trace }) {
     const isParent = parents.has(row.event_id)
     const isClosed = closed.has(row.event_id)
     const above = rows.slice(0, at).findLast(({ depth }) => depth < row.depth)
-    const acts: Record<string, () => void> = {
-      ArrowDown: () => go(rows[at + 1]),
-      ArrowUp: () => go(rows[at - 1]),
-      Home: () => go(rows[0]),
-      End: () => go(rows[Math.min(most, rows.length) - 1]),
-      ArrowRight: () => (isParent && isClosed ? fold(row.event_id, false) : isParent && go(rows[at + 1])),
-      ArrowLeft: () => (isParent && !isClosed ? fold(row.event_id, true) : go(above)),
-      Enter: () => setOpen(open === row.event_id ? null : row.event_id),
-    }
-    const act = event.target === event.currentTarget ? acts[event.key] : undefined
+    const acts = new Map<string, () => unknown>([
+      ['ArrowDown', () => go(rows[at + 1])],
+      ['ArrowUp', () => go(rows[at - 1])],
+      ['Home', () => go(rows[0])],
+      ['End', () => go(rows[Math.min(most, rows.length) - 1])],
+      ['ArrowRight', () => (isParent && isClosed ? fold(row.event_id, false) : isParent && go(rows[at + 1]))],
+      ['ArrowLeft', () => (isParent && !isClosed ? fold(row.event_id, true) : go(above))],
+      ['Enter', () => setOpen(open === row.event_id ? null : row.event_id)],
+    ])
+    const act = event.target === event.currentTarget ? acts.get(event.key) : undefined
     if (!act) return
     event.preventDefault()
     act()
   }
   return (
     <>
-      <div className="waterfall" role="treegrid" aria-label="Spans" ref={grid}>
+      <Box className="waterfall" role="treegrid" aria-label="Spans" ref={grid}>
         <Ticks whole={trace.duration_ms} />
         {rows.slice(0, most).map((row, at) => (
           <div key={row.event_id}>
@@ -75,15 +75,15 @@ export function Waterfall({ trace }: { trace: Trace }) {
               onKeyDown={(event) => press(event, row, at)}
             />
             {row.event_id === open && (
-              <div role="row" aria-level={row.depth + 2}>
-                <div role="gridcell">
+              <Box role="row" aria-level={row.depth + 2}>
+                <Box role="gridcell">
                   <Details row={row} />
-                </div>
-              </div>
+                </Box>
+              </Box>
             )}
           </div>
         ))}
-      </div>
+      </Box>
       {rows.length > most && (
         <Group mt="sm">
           <Button variant="default" onClick={() => setMost(most + 5 * ROWS)}>
@@ -97,9 +97,9 @@ export function Waterfall({ trace }: { trace: Trace }) {
 
 function Ticks({ whole }: { whole: number }) {
   return (
-    <div className="waterfall-row waterfall-ticks" role="row">
-      <span role="columnheader">Span</span>
-      <span className="waterfall-bars" role="columnheader" aria-label="When">
+    <Box className="waterfall-row waterfall-ticks" role="row">
+      <Box role="columnheader">Span</Box>
+      <Box className="waterfall-bars" role="columnheader" aria-label="When">
         {TICKS.map((part) => (
           <span
             key={part}
@@ -110,11 +110,11 @@ function Ticks({ whole }: { whole: number }) {
             {part === 0 ? '0' : tookExactly(whole * part)}
           </span>
         ))}
-      </span>
-      <span role="columnheader" className="waterfall-length">
+      </Box>
+      <Box role="columnheader" className="waterfall-length">
         Duration
-      </span>
-    </div>
+      </Box>
+    </Box>
   )
 }
 
@@ -135,8 +135,7 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
   const length = row.duration_ms === null ? null : tookExactly(row.duration_ms)
   const Chevron = folded ? ChevronRight : ChevronDown
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a row of a treegrid, which tables have none of.
-    <div
+    <Box
       className="waterfall-row"
       role="row"
       tabIndex={isActive ? 0 : -1}
@@ -148,7 +147,7 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
       onKeyDown={onKeyDown}
       onClick={onOpen}
     >
-      <span
+      <Box
         className="waterfall-name"
         role="gridcell"
         style={{ paddingLeft: INDENT * Math.min(row.depth, INDENT_MOST) }}
@@ -176,8 +175,8 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
           {row.name}
         </span>
         <span className="waterfall-service ellipsis">{row.service ?? row.source}</span>
-      </span>
-      <span
+      </Box>
+      <Box
         className="waterfall-bars"
         role="gridcell"
         aria-label={`begins after ${tookExactly(row.offset_ms)}`}
@@ -187,11 +186,11 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
           data-colour={Math.max(0, trace.services.indexOf(row.service ?? '')) % COLOURS}
           style={{ left: `${left}%`, ...(row.duration_ms === null ? {} : { width: `${width}%` }) }}
         />
-      </span>
-      <span className="waterfall-length" role="gridcell">
+      </Box>
+      <Box className="waterfall-length" role="gridcell">
         {length}
-      </span>
-    </div>
+      </Box>
+    </Box>
   )
 }
 

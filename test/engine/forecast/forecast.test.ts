@@ -72,6 +72,25 @@ describe('the backtest of a change', () => {
     expect(await asked(world, said)).toMatchObject({ triggers: [], unreached: 2, scanned: 0 })
   })
 
+  it('knows a part by the name that the change gives it: nothing but what else changes fires otherwise', async () => {
+    const world = await openWorld()
+    await world.trigger({ name: 't', ...any })
+    await sent(world)
+    const moved = `moved:
+  - { source: app, to: shop }
+  - { trigger: t, to: noise }
+`
+    const yaml = await world.engine.exportCatalog()
+    const renamed = moved + yaml.replaceAll(/\bapp\b/g, 'shop').replaceAll(/\bt\b/g, 'noise')
+    expect(await world.engine.backtestChange({ yaml: renamed, window: '30m' })).toMatchObject({
+      ...{ triggers: [], scanned: 0, unreached: 1 },
+    })
+    const also = renamed.replace('cooldown: 10m', 'cooldown: 2m')
+    expect((await world.engine.backtestChange({ yaml: also, window: '30m' })).triggers).toMatchObject([
+      { trigger: 'noise', change: 'changed', added: 4, gone: 0, same: 2 },
+    ])
+  })
+
   it('labels events of a changed source anew, and tells which labels they lose, gain and change', async () => {
     const world = await openWorld()
     await world.trigger({ name: 't', ...any, condition: { event: 'any' } })
