@@ -73,7 +73,8 @@ interface ChangeSetsParts {
 
 export class ChangeSets {
   private readonly queries: ChangeQueries
-  private readonly renames: Renames
+  /** Names that parts were given in place of others. */
+  readonly renames: Renames
 
   constructor(private readonly parts: ChangeSetsParts) {
     this.renames = renamesOf(parts.store.db)
@@ -267,7 +268,7 @@ export class ChangeSets {
     let after: string | null = null
     // What was given another name and is deleted goes by the one it is stored by.
     const own = doc ? key : (was ?? key)
-    if (!doc) adapter.remove({ ...stored!, key: own, name: own }, stroke)
+    if (!doc) adapter.remove(was === undefined ? stored! : { ...stored!, key: own, name: own }, stroke)
     else if (stored && was !== undefined) {
       adapter.rename?.(was, key)
       this.renames.add({ changeSet: stroke.changeSet, seq, kind: kind as PartKind, from: was, to: key })

@@ -133,7 +133,7 @@ export function planCommit(
     problems: checked.problems,
     warnings,
     ...statesOf(composed, plan, checked.kept ?? []),
-    unmanaged: unmanagedBy(declared, namesIn(composed)),
+    unmanaged: unmanagedBy(declared, new Set([...namesIn(composed), ...namesBefore(plan)])),
     prune: asked.prune,
     refused: checked.problems.length > 0,
     ...merged,
@@ -142,6 +142,10 @@ export function planCommit(
   const read = asked.reads && plan.creates + plan.updates + plan.deletes > 0 ? catalog.read(texts) : null
   return { planned: { outcome, version, apply: { texts, read, names, gone } } }
 }
+
+/** What the plan gives another name is in the files by that. */
+const namesBefore = ({ changes }: ChangePlan): string[] =>
+  changes.flatMap(({ kind, renamed_from: from }) => (from === undefined ? [] : [`${kind}:${from}`]))
 
 /** How the texts of a commit are put together. @param wanted paths that they include and that were not given */
 export const inputOf = (asked: CommitTexts, wanted: Set<string>): ComposeInput => ({

@@ -93,6 +93,11 @@ async function withoutStore(line: string): Promise<number> {
     join(dirname(bundle), 'migrations'),
     { recursive: true },
   )
+  cpSync(
+    fileURLToPath(new URL('../../catalog/presets.json', import.meta.url)),
+    join(dirname(bundle), 'catalog/presets.json'),
+    { recursive: true },
+  )
   const child = spawn(process.execPath, [bundle], { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const ended = once(child, 'exit').then(() => {

@@ -43,6 +43,7 @@ export async function buildChild(): Promise<void> {
   const templates = join(beside, 'catalog/templates')
   mkdirSync(templates, { recursive: true })
   for (const file of TEMPLATES) cpSync(file, join(templates, basename(file)))
+  cpSync(join(ROOT, 'catalog/presets.json'), join(beside, 'catalog/presets.json'))
 }
 
 export interface Killing {

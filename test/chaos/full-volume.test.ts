@@ -106,15 +106,19 @@ describe.skipIf(typeof mounted === 'string')(
         ['POST', '/api/sources/paused/pause'],
         ['POST', '/api/sources/paused/resume'],
       ]
-      for (let round = 0; round < 40; round++)
+      // The log has some room of its own, and more of it after each time it is copied into the file.
+      let refused = 0
+      for (let round = 0; round < 40 || (refused === 0 && round < 400); round++)
         for (const [i, [method, path, body]] of writes.entries()) {
           const named =
             body && typeof body === 'object' && 'name' in body ? { ...body, name: `n-${round}-${i}` } : body
           const answer = await ask(method, path, named)
-          if (answer.status === 507) expectFull(answer)
-          else expect({ path, ...answer, status: answer.status < 500 }).toMatchObject({ status: true })
+          if (answer.status === 507) {
+            refused++
+            expectFull(answer)
+          } else expect({ path, ...answer, status: answer.status < 500 }).toMatchObject({ status: true })
         }
-      expectFull(await ask('POST', '/api/keys', { name: 'last', scopes: ['read'] }))
+      expect(refused).toBeGreaterThan(0)
       expectFull(await send())
       expect(await health()).toMatchObject({ status: 'degraded', ingest_paused: true })
       expect((await ask('POST', '/read', { selector: { service: 'pay' }, limit: 1 })).status).toBe(200)

@@ -1,6 +1,7 @@
 /** What a catalog says under `moved`: parts and projects that got another name. Pure. */
 import type { Catalog, CatalogMoved } from '../../../schemas/types.ts'
 import { type ChangeKind, changeKinds, kindWord } from '../../model/documents.ts'
+import { nameSince, type Rename } from '../../model/renames.ts'
 import type { Path } from './tree.ts'
 
 /** A line of `moved`. */
@@ -74,6 +75,26 @@ export function moveFaults(moves: readonly Move[], catalog: Catalog): MoveFault[
     return [
       { path: [MOVED_KEY, index, 'to'], message: `no ${kindWord(kind)} ${to} is declared in the catalog` },
     ]
+  })
+}
+
+/**
+ * Parts that get back the name they had before: the commit that gave another was reverted, or an earlier one is applied
+ * again. A name that is new in the catalog, and that a part of the catalog as it was applied last had, is of that part.
+ * @param wanted the catalog now. @param base as it was applied last. @param renames of the instance, oldest first
+ */
+export function movesBack(wanted: Catalog, base: Catalog, renames: readonly Rename[]): CatalogMoved[] {
+  const said = movesOf(wanted.moved ?? []).moves
+  return [...new Set(renames.map(({ kind }) => kind))].flatMap((kind) => {
+    const namesIn = (catalog: Catalog) =>
+      new Set(((catalog[SECTION_OF[kind]] ?? []) as readonly { name?: string }[]).map(({ name }) => name))
+    const [now, then] = [namesIn(wanted), namesIn(base)]
+    return [...now].flatMap((name): CatalogMoved[] => {
+      if (name === undefined || then.has(name)) return []
+      const from = nameSince(renames, kind, name)
+      const isSaid = said.some((move) => move.kind === kind && (move.from === from || move.to === name))
+      return from === name || isSaid || !then.has(from) || now.has(from) ? [] : [{ [kind]: from, to: name }]
+    })
   })
 }
 

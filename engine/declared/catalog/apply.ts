@@ -15,6 +15,7 @@ import { fail, SvcError } from '../../errors.ts'
 import { type Edit, kindWord, type SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
+import { movesBack } from '../catalog-text/moved.ts'
 import { NAME_KEY } from '../catalog-text/render.ts'
 import { isCompact, updateCatalog } from '../catalog-text/update.ts'
 import type { Declared } from '../declared.ts'
@@ -56,10 +57,11 @@ export function checkFile(
   remembered: readonly RememberedFile[] = [],
   modes: Modes = null,
 ): CatalogChecked {
-  const { catalog, problems, locate, files } = readTexts(body)
+  const { catalog: read, problems, locate, files } = readTexts(body)
   const [{ name }] = files
   const nothing = { warnings: [], plan: null, fingerprint: null, name }
-  if (!catalog || problems.length) return { ...nothing, problems }
+  if (!read || problems.length) return { ...nothing, problems }
+  const catalog = namedBack(declared, read, remembered, files)
   const places = secretPlaces(catalog, declared.templates)
   const warnings = warningsOf(places, declared.env, locate)
   if (body.strict && warnings.length) return { ...nothing, problems: warnings }
@@ -82,6 +84,20 @@ export function checkFile(
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
     return { ...nothing, warnings, problems: found }
   }
+}
+
+/** A catalog in which names that parts had before are theirs again. */
+function namedBack(
+  { changes }: Declared,
+  catalog: Catalog,
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+): Catalog {
+  const renames = changes.renames.since(0)
+  // What was applied last is read where it matters alone.
+  const base = renames.length ? appliedLast(remembered, files) : null
+  const back = base ? movesBack(catalog, base, renames) : []
+  return back.length ? { ...catalog, moved: [...(catalog.moved ?? []), ...back] } : catalog
 }
 
 /** With what a file is merged; null: it is applied as it is. */
@@ -191,7 +207,7 @@ export function importFile(
   files: RememberedFiles,
   body: CatalogImport,
   by: WriteBy,
-  { catalog, warnings, files: kept }: CatalogRead,
+  { catalog: read, warnings, files: kept }: CatalogRead,
   modes: Modes = null,
 ): CatalogImported {
   // Only what is refused is looked up in the text again.
@@ -200,6 +216,7 @@ export function importFile(
     places ??= readTexts(body)
     return places.locate(path)
   }
+  const catalog = namedBack(declared, read, files.all(), kept)
   const owned = ownedByOthers(files.all(), kept)
   refuse(contestedIn(catalog, kept, owned, locate))
   const spared = sparedBy(kept, owned)

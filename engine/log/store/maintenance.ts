@@ -384,6 +384,8 @@ export interface Measure {
   maxBytesSource: 'env' | 'volume'
   diskTotal: number
   diskFree: number
+  /** Of what is free, what is left once the log is folded: the file grows by the pages that only the log has. */
+  room: number
   /** Percent of the limit in use, two decimals. */
   pctUsed: number
 }
@@ -438,8 +440,8 @@ export class Capacity {
 
   /** Whether the volume runs out while the file has pages that nothing is on. @param now epoch ms */
   wantsRoom(now: number): boolean {
-    const { diskFree, freeBytes } = this.measure(now)
-    return diskFree < RESERVE_BYTES && freeBytes >= GIVEN_BACK_BYTES
+    const { room, freeBytes } = this.measure(now)
+    return room < RESERVE_BYTES && freeBytes >= GIVEN_BACK_BYTES
   }
 
   /** Such pages were cut off: once there are no more the log is folded, and the file is as short as it can be. */
@@ -459,15 +461,15 @@ export class Capacity {
   }
 
   private reasonAt(now: number): string | null {
-    if (this.measure(now).diskFree < RESERVE_BYTES) this.foldLog(now)
+    if (this.measure(now).room < RESERVE_BYTES) this.foldLog(now)
     const m = this.measure(now)
     if (m.pctUsed >= REFUSE_PCT) this.refusing = true
     else if (m.pctUsed < ADMIT_PCT && m.usedBytes + this.wanted < m.maxBytes) {
       this.refusing = false
       this.wanted = 0
     }
-    if (m.diskFree < RESERVE_BYTES)
-      return `the volume has ${megabytes(m.diskFree)} free, under the ${megabytes(RESERVE_BYTES)} a checkpoint needs; free some space`
+    if (m.room < RESERVE_BYTES)
+      return `the volume has ${megabytes(m.room)} free, under the ${megabytes(RESERVE_BYTES)} a checkpoint needs; free some space`
     if (!this.refusing) return null
     const limit = m.maxBytesSource === 'env' ? 'SVC_MAX_DB_SIZE' : 'the volume'
     return `storage is at ${m.pctUsed} % of ${megabytes(m.maxBytes)} (${limit}); ingest is refused from ${REFUSE_PCT} % and taken again below ${ADMIT_PCT} %: purge a source, set retention, or raise SVC_MAX_DB_SIZE`
@@ -514,6 +516,7 @@ export class Capacity {
     const diskFree = volume ? volume.bavail * volume.bsize : Number.MAX_SAFE_INTEGER
     const maxBytes = this.maxDbSize ?? diskTotal
     const usedBytes = dbBytes - freeBytes
+    const toCome = file ? Math.max(0, dbBytes - sizeOf(file)) : 0
     const pctUsed = Math.round((usedBytes / maxBytes) * 10_000) / 100
     return {
       dbBytes,
@@ -524,6 +527,7 @@ export class Capacity {
       maxBytesSource: this.maxDbSize === null ? 'volume' : 'env',
       diskTotal,
       diskFree,
+      room: Math.max(0, diskFree - toCome),
       pctUsed,
     }
   }

@@ -148,6 +148,22 @@ describe('a repository that is followed by hand', () => {
     expect(await one.refused({ commit: 'deadbeefdead', apply: true })).toMatchObject({ code: 'invalid' })
     expect(await one.engine.catalogSync('differing')).toMatchObject({ state: 'synced' })
   })
+
+  it('over a commit that renamed a part gives that its name back, and leaves no second one', async () => {
+    const git = world()
+    const first = git.commit({ 'shop.yaml': SHOP() }, 'first')
+    const one = follow(git.repository({ policy: 'auto' }))
+    await one.sync()
+    const { name } = (await one.engine.listTriggers())[0]!
+    const renamed = `${SHOP().replaceAll(name, 'other')}moved:\n  - { trigger: ${name}, to: other }\n`
+    git.commit({ 'shop.yaml': renamed }, 'renamed')
+    const names = async () => (await one.engine.listTriggers()).map((trigger) => trigger.name)
+    const unmanaged = { unmanaged: [], counts: { unmanaged: 0 } }
+    expect(await one.sync()).toMatchObject({ state: 'synced', ...unmanaged })
+    expect(await names()).toEqual(['other'])
+    expect(await one.sync({ commit: first, apply: true })).toMatchObject({ state: 'synced', ...unmanaged })
+    expect(await names()).toEqual([name])
+  })
 })
 
 describe('a repository that is followed by itself', () => {

@@ -144,6 +144,7 @@ const QUERIES: Record<string, () => string> = {
 const REFUSED: Record<string, number> = {
   '/api/agents/builtin/{name}/tests/{id}': 404,
   '/api/traces/{id}': 404,
+  '/api/catalog/sync/adoption': 404,
   '/api/deliveries/{id}': 404,
   '/api/deliveries/{id}/message': 404,
   '/api/integrations/github/{name}/repos': 404,

@@ -68,6 +68,37 @@ describe('what moved', () => {
     expect((await fresh.listTriggers()).map(({ name }) => name)).toEqual(['order-failed'])
   })
 
+  it('gets its name back where the commit that gave another is reverted, over several names, too', async () => {
+    const engine = await open()
+    const url = await ingestKey(engine, 'orders')
+    await engine.importCatalog({ yaml: RENAMED, name: 'shop' }, BY)
+    const again = RENAMED.replaceAll('order-failed', 'no-order').replace(
+      'trigger: failed',
+      'trigger: order-failed',
+    )
+    await engine.importCatalog({ yaml: again, name: 'shop' }, BY)
+    const checked = await engine.checkCatalog({ yaml: yaml(), name: 'shop' })
+    expect(checked.plan).toMatchObject({ creates: 0, deletes: 0 })
+    const done = await engine.importCatalog(
+      { yaml: yaml(), name: 'shop', fingerprint: checked.fingerprint! },
+      BY,
+    )
+    expect(done.plan).toEqual(checked.plan)
+    expect((await engine.listTriggers()).map(({ name, sources }) => [name, sources])).toEqual([
+      ['failed', ['orders']],
+    ])
+    expect(await ingestKey(engine, 'orders')).toBe(url)
+    expect((await engine.catalogDrift()).drifted).toBe(false)
+  })
+
+  it('is another part where the catalog still has the one with the new name, or never had it', async () => {
+    const engine = await open()
+    await engine.importCatalog({ yaml: RENAMED, name: 'shop' }, BY)
+    const other = `triggers: [{ name: failed, sources: [shop-orders], condition: { event: any } }]\n`
+    await engine.importCatalog({ yaml: other, name: 'other' }, BY)
+    expect((await engine.listTriggers()).map(({ name }) => name)).toEqual(['failed', 'order-failed'])
+  })
+
   it('keeps what was changed by hand in a merge', async () => {
     const engine = await open()
     const body = {

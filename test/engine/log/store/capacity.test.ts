@@ -110,8 +110,8 @@ describe('a volume that runs out', () => {
     let folded = 0
     const store = { foldLog: () => folded++ } as unknown as OpenStore
     const capacity = new Capacity(store, null)
-    const full = { diskFree: 1_000, pctUsed: 40, usedBytes: 1, maxBytes: 100 } as Measure
-    const room = { ...full, diskFree: 1e9 }
+    const full = { room: 1_000, pctUsed: 40, usedBytes: 1, maxBytes: 100 } as Measure
+    const room = { ...full, room: 1e9 }
     Object.assign(capacity, { read: () => (folded ? room : full) })
     expect(capacity.refusal(T0)).toBeNull()
     expect(folded).toBe(1)
@@ -121,6 +121,22 @@ describe('a volume that runs out', () => {
     expect(folded).toBe(1)
     expect(capacity.refusal(T0 + 12_000)).toContain('free some space')
     expect(folded).toBe(2)
+  })
+
+  it('has as much room as is left once the file has grown by what only the log has', () => {
+    const harness = openHarness(join(folder, 'room.db'))
+    addSource(harness.store, 'app')
+    for (let i = 0; i < 200; i++)
+      harness.append([event({ service: 'a' }, T0, { raw: Buffer.alloc(20_000, 'x') })])
+    const capacity = new Capacity(harness.store, null)
+    const { room, diskFree, dbBytes } = capacity.measureAnew(T0)
+    const inFile = statSync(join(folder, 'room.db')).size
+    expect(inFile).toBeLessThan(dbBytes)
+    expect(diskFree - room).toBe(dbBytes - inFile)
+    harness.store.foldLog()
+    const after = capacity.measureAnew(T0)
+    expect(after.room).toBe(after.diskFree)
+    harness.store.close()
   })
 
   it('folding empties the log', () => {

@@ -74,6 +74,7 @@ describe('the connectors', () => {
         'standard_webhooks',
         'shopify',
         'gitlab',
+        'sns',
       ],
     })
     expect(field('webhook', 'signature_secret_previous')).toMatchObject({ secret: true, advanced: true })
