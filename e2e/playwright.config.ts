@@ -8,8 +8,7 @@ export default defineConfig({
   outputDir: here('../test-results/e2e'),
   // Each test has a daemon and a folder of its own.
   fullyParallel: true,
-  // One more than cores: a browser waits for its daemon as often as it works.
-  workers: 3,
+  workers: 2,
   // A test that fails is mended, never tried again into green.
   retries: 0,
   // Ends what hangs; how fast a machine is must not decide a test.
