@@ -71,7 +71,8 @@ export async function startDaemon(
     },
     stop: async () => {
       child.kill('SIGTERM')
-      if (child.exitCode === null) await once(child, 'exit')
+      // One that was killed has a signal in place of an exit code.
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
       rmSync(home, { recursive: true, force: true })
     },
   }

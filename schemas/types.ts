@@ -4464,7 +4464,7 @@ export interface CatalogRepository {
    */
   takes_pushes: boolean
   /**
-   * Addresses for people at its host; null: the host is none that is known.
+   * Addresses of its web pages at GitHub or GitLab; null: it is at another host.
    */
   links: null | {
     /**

@@ -57,11 +57,10 @@ export const syncing = (io: Io): Command =>
     .option('--path <path>', 'folder or file of the catalog in it')
     .option('--ref <ref>', 'branch or tag (main)')
     .addOption(
-      new Option('--policy <policy>', 'what is applied by itself (manual)').choices([
-        'manual',
-        'auto',
-        'auto-prune',
-      ]),
+      new Option(
+        '--policy <policy>',
+        'whether the daemon applies commits without asking a person (manual: it does not)',
+      ).choices(['manual', 'auto', 'auto-prune']),
     )
     .option('--env <name>', 'environment of the catalog')
     .option('--interval <time>', 'time from one look to the next, such as 3m')

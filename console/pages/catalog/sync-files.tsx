@@ -17,7 +17,7 @@ const FILES = {
   unknown: { word: 'not compared', color: 'gray' },
 } as const
 
-/** What is said of a part that keeps what was changed by hand. */
+/** Words beside a part, by its state, where an edit by hand was kept. */
 const KEPT: Readonly<Record<string, string>> = {
   drifted: ', changed by hand and kept',
   adopted: ', changed by hand and adopted',

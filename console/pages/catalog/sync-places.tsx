@@ -5,7 +5,7 @@ import { When } from '../../parts/when.tsx'
 
 type Links = CatalogRepository['links']
 
-/** Address of a line of a file at a commit; null: the host is none that is known. */
+/** Address of the web page that shows a line of a file at a commit, at GitHub or GitLab; null: it is at another host. */
 function lineAddress(links: Links, commit: string | undefined, file: string, line: number): string | null {
   if (!links || commit === undefined) return null
   const path = file.split('/').map(encodeURIComponent).join('/')
