@@ -84,7 +84,10 @@ test('parts without wires are chips under the canvas: dragged onto a part they a
   // By the keyboard, from the chip's menu.
   await chip(page, 'mcp_server:logs').focus()
   await press(page, 'Enter')
-  await page.getByRole('menuitem', { name: 'agent watch' }).focus()
+  // The menu takes the focus a moment after it has opened; what was focused before that would lose it.
+  await expect(page.getByRole('menu').locator(':focus')).toBeAttached()
+  const item = page.getByRole('menuitem', { name: 'agent watch' })
+  while (!(await item.evaluate((it) => it.matches(':focus')))) await press(page, 'ArrowDown')
   await press(page, 'Enter')
   await expect(strip).toHaveCount(0)
   const tool = node(page, 'agent:watch').getByRole('button', { name: 'Tool logs' })

@@ -18977,6 +18977,10 @@ export interface ResourceRow {
    */
   sources?: string[]
   /**
+   * Verdicts it may give (agents).
+   */
+  verdicts?: string[]
+  /**
    * Address (MCP servers).
    */
   url?: string

@@ -277,7 +277,9 @@ export function listResources(declared: Declared): ResourcesResult {
       row('trigger', trigger.name, sentenceOf(trigger), trigger.state, { sources: trigger.sources }),
     ),
     agents: agentsOf(declared, null).map((agent) =>
-      row('agent', agent.name, firstLine(agent.prompt), agent.enabled ? 'on' : 'off', {}),
+      row('agent', agent.name, firstLine(agent.prompt), agent.enabled ? 'on' : 'off', {
+        verdicts: agent.verdicts.map(({ verdict }) => verdict),
+      }),
     ),
     tools: listMcpServers(declared).map((server) =>
       row('mcp_server', server.name, `tools of ${new URL(server.url).host}`, 'active', { url: server.url }),

@@ -1,8 +1,8 @@
 /**
  * Reads that may look at very many events, on a thread of their own beside the reader's, so that a short read
- * never waits for one. Each credential has a share of it, each read a time; one that takes longer, or whose
- * asker has gone, is ended with the thread, which is begun anew for the others: nothing else stops what is in
- * the middle of a scan.
+ * never waits for one. Each credential has a share of it, each read a time; one that takes longer, or is still at
+ * work a moment after its asker has gone, is ended with the thread, which is begun anew for the others: nothing else
+ * stops what is in the middle of a scan.
  */
 import type { Asked } from '../calls.ts'
 import type { Timers } from '../clock.ts'
@@ -15,6 +15,11 @@ import { EngineThread, THREAD_HEAP, type ThreadEvents, WIDE_HEAP } from './threa
 export const WIDE_MS = 15_000
 /** The same of what looks at all that is declared: some seconds with 2,000 objects on a busy machine. */
 const DECLARED_MS = 60_000
+/**
+ * How long a read may still take once its asker has gone. A console that asks anew with each key leaves many behind, and
+ * most end sooner than a thread begins, which takes a second and the others with it.
+ */
+export const LEFT_MS = 500
 /** At work at once; those that can give way take turns. */
 const RUNNING_MAX = 4
 /** Of these, of one credential. */
@@ -158,8 +163,18 @@ export class WideReads {
   }
 
   private cancel(job: Job): void {
-    if (this.running.has(job)) this.abandon(job, over())
-    else this.finish(job, () => job.reject(over()))
+    if (!this.running.has(job)) {
+      this.finish(job, () => job.reject(over()))
+      return
+    }
+    // It keeps its share until it has ended: who leaves reads behind gets no more of them at once.
+    job.settle()
+    job.reject(over())
+    job.inTime?.()
+    job.inTime = this.timers.after(LEFT_MS, () => {
+      job.inTime = null
+      this.abandon(job, over())
+    })
   }
 
   /** Ends the thread for one that is at work; the others are begun again, within the time they had. */

@@ -64,7 +64,11 @@ export function readCopied(text: string): Copied | null {
 }
 
 /** The same parts in this project, shared, with the wiring among them. */
-export function pasteShared(graph: ProjectGraph, { parts, wakes, handoffs }: Copied): Step {
+export function pasteShared(
+  graph: ProjectGraph,
+  { parts, wakes, handoffs }: Copied,
+  joins: NonNullable<Step['joins']> = {},
+): Step {
   let patch: unknown = {}
   for (const part of parts)
     if (!findNode(graph, nodeId(part)))
@@ -75,6 +79,7 @@ export function pasteShared(graph: ProjectGraph, { parts, wakes, handoffs }: Cop
     label: `Share ${wordsOf(parts)}`,
     said: `Pasted ${wordsOf(parts)}: shared with this project.`,
     operations: [patchProject(graph, patch as Record<string, unknown>)],
+    joins,
   }
 }
 

@@ -13,6 +13,8 @@ export interface Step {
   operations: readonly Operation[]
   /** Fields of its operations that are secret: index of the operation, and a pointer into its spec. */
   secrets?: readonly SecretField[]
+  /** What is known of parts that join, by node: an agent's verdicts, on which it hands over. */
+  joins?: Readonly<Record<string, { verdicts: readonly string[] }>>
   /** Where new nodes were dropped; kept once the draft is applied. */
   places?: readonly GraphPosition[]
   /** What was laid out again; it was kept at once, and is put back where the step is undone. */

@@ -5,6 +5,7 @@
  */
 import type { GraphEdge, GraphNode, Operation, ProjectGraph } from '../../../schemas/types.ts'
 import { HANDOFF_COOLDOWN } from './connect.ts'
+import type { Step } from './draft.ts'
 import {
   feedsId,
   handsOffId,
@@ -18,15 +19,22 @@ import {
 } from './ids.ts'
 import { type Fields, isFields } from './values.ts'
 
-/** @returns the graph after the operations, nodes and edges in the order of a graph. */
-export function foreseen(graph: ProjectGraph, operations: readonly Operation[]): ProjectGraph {
+/**
+ * @param joins what is known of parts that join, by node
+ * @returns the graph after the operations, nodes and edges in the order of a graph.
+ */
+export function foreseen(
+  graph: ProjectGraph,
+  operations: readonly Operation[],
+  joins: NonNullable<Step['joins']> = {},
+): ProjectGraph {
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]))
   const edges = new Map(graph.edges.map((edge) => [edge.id, edge]))
   const draw = { nodes, edges }
   for (const operation of operations) {
     const { op, kind, name, spec = {} } = operation
     if (kind === 'project') {
-      if (op === 'patch' && name === graph.project.id) rewire(draw, spec)
+      if (op === 'patch' && name === graph.project.id) rewire(draw, spec, joins)
     } else if (op === 'delete') remove(draw, nodeId({ kind, name }))
     else if (op === 'move') move(draw, nodeId({ kind, name }), operation.event ?? '')
     else if (op === 'put') put(draw, { kind, name }, spec)
@@ -112,12 +120,13 @@ function move({ nodes }: Drawn, id: string, event: string): void {
 }
 
 /** A patch of the project's document, by entry. */
-function rewire(drawn: Drawn, spec: Fields): void {
+function rewire(drawn: Drawn, spec: Fields, joins: NonNullable<Step['joins']>): void {
   for (const [kind, names] of entries(spec.uses))
     for (const [name, use] of entries(names)) {
       const part = { kind: kind as PartKind, name }
       if (use === null) remove(drawn, nodeId(part))
-      else if (!drawn.nodes.has(nodeId(part))) drawn.nodes.set(nodeId(part), freshNode(part, {}))
+      else if (!drawn.nodes.has(nodeId(part)))
+        drawn.nodes.set(nodeId(part), freshNode(part, { ...joins[nodeId(part)] }))
     }
   for (const [trigger, agents] of entries(spec.wakes))
     for (const [agent, wake] of entries(agents)) {

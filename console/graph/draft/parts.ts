@@ -28,16 +28,24 @@ export function nameRefusal({ kind, name }: PartRef, taken: ReadonlySet<string>)
 export interface FreePart extends PartRef {
   /** The Default project, where it is in no other and nothing there is wired to it: it moves here. */
   movesFrom?: string | null
+  /** Of an agent. */
+  verdicts?: readonly string[]
 }
+
+/** What is known of parts that join, for a step: without it an agent could hand over only once the daemon has answered. */
+export const joinsOf = (parts: readonly FreePart[]): NonNullable<Step['joins']> =>
+  Object.fromEntries(
+    parts.flatMap((part) => (part.verdicts?.length ? [[nodeId(part), { verdicts: part.verdicts }]] : [])),
+  )
 
 /** Parts that are there join the project: shared with those that use them, or moved out of Default. */
 export function addExisting(graph: ProjectGraph, parts: readonly FreePart[], at: Place | null = null): Step {
   const absent = parts.filter((part) => !findNode(graph, nodeId(part)))
   if (absent.length === 0) throw new Error('These parts are in the project already.')
-  let joins: unknown = {}
+  let used: unknown = {}
   let leaves: unknown = {}
   for (const { kind, name, movesFrom } of absent) {
-    joins = deepened(joins, { uses: { [kind]: { [name]: movesFrom ? { owned: true } : {} } } })
+    used = deepened(used, { uses: { [kind]: { [name]: movesFrom ? { owned: true } : {} } } })
     if (movesFrom) leaves = deepened(leaves, { [movesFrom]: { uses: { [kind]: { [name]: null } } } })
   }
   const words = absent.length === 1 ? called(absent[0]!) : `${absent.length} parts`
@@ -45,11 +53,12 @@ export function addExisting(graph: ProjectGraph, parts: readonly FreePart[], at:
     label: `Add ${words}`,
     said: `${sentence(words)} ${absent.length === 1 ? 'is' : 'are'} now in the project.`,
     operations: [
-      patchProject(graph, joins as Record<string, unknown>),
+      patchProject(graph, used as Record<string, unknown>),
       ...Object.entries(leaves as Record<string, Record<string, unknown>>).map(
         ([name, spec]): Operation => ({ op: 'patch', kind: 'project', name, spec }),
       ),
     ],
+    joins: joinsOf(absent),
     ...placed(nodeId(absent[0]!), at),
   }
 }

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { copied, pasteShared } from '../../../console/graph/draft/clipboard.ts'
 import { connect, refusal } from '../../../console/graph/draft/connect.ts'
 import { changeHandoff, disconnect, switchWake } from '../../../console/graph/draft/edges.ts'
+import { foreseen } from '../../../console/graph/draft/foresee.ts'
 import {
   addExisting,
   addNew,
   deleteParts,
   editPart,
+  joinsOf,
   leaveProject,
   nameRefusal,
   pausePart,
@@ -185,6 +188,18 @@ describe('a part', () => {
       { op: 'patch', kind: 'project', name: 'uc_0', spec: { uses: { source: { logs: null } } } },
     ])
     expect(() => addExisting(shop(), [{ kind: 'agent', name: 'triage' }])).toThrow('already')
+  })
+
+  it('that joins hands over on its verdicts before the daemon has answered, added or pasted', () => {
+    const scout = { kind: 'agent', name: 'scout', verdicts: ['dig'] } as const
+    const added = addExisting(shop(), [scout])
+    const theirs = foreseen(shop(), added.operations)
+    const pasted = pasteShared(shop(), copied(theirs, ['agent:scout'])!, joinsOf([scout]))
+    for (const { operations, joins } of [added, pasted]) {
+      const graph = foreseen(shop(), operations, joins)
+      expect(refusal(graph, link('agent:scout', 'agent:triage'))).toBeNull()
+      expect(refusal(graph, link('agent:scout', 'agent:triage', 'page'))).toMatch('page is not among')
+    }
   })
 
   it('is made where it was dropped, its secrets noted', () => {

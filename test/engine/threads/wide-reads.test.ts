@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WIDE_MS, WideReads } from '../../../engine/threads/wide-reads.ts'
+import { LEFT_MS, WIDE_MS, WideReads } from '../../../engine/threads/wide-reads.ts'
 
 interface Call {
   thread: number
@@ -101,16 +101,18 @@ describe('wide reads', () => {
     expect(await other).toBe('other')
   })
 
-  it('end one whose asker has gone, whether it is at work or waits', async () => {
-    const { ask, begun, ended, answer, timers } = open()
+  it('end one whose asker has gone: at once if it waits, with its thread if it is still at work a moment later', async () => {
+    const { ask, begun, ended, answer, pass, timers } = open()
     const first = new AbortController()
     const waiting = new AbortController()
     const reads = [ask('at work', 'a', first.signal), ask('beside', 'a'), ask('waits', 'a', waiting.signal)]
     waiting.abort()
     expect(await reads[2]).toBe('unavailable')
-    expect(ended).toEqual([])
     first.abort()
     expect(await reads[0]).toBe('unavailable')
+    pass(LEFT_MS - 1)
+    expect(ended).toEqual([])
+    pass(1)
     expect(ended).toEqual([1])
     expect(begun()).toEqual(['at work', 'beside', 'beside'])
     await answer('beside')
@@ -120,6 +122,25 @@ describe('wide reads', () => {
     gone.abort()
     expect(await ask('never', 'a', gone.signal)).toBe('unavailable')
     expect(begun()).not.toContain('never')
+  })
+
+  it('leave the thread alone where one ends soon after its asker has gone, and count it until then', async () => {
+    const { ask, begun, ended, answer, pass, timers } = open()
+    const gone = new AbortController()
+    const left = ask('left', 'a', gone.signal)
+    const beside = ask('beside', 'a')
+    gone.abort()
+    expect(await left).toBe('unavailable')
+    const next = ask('next', 'a')
+    expect(begun()).toEqual(['left', 'beside'])
+    await answer('left')
+    expect(begun()).toEqual(['left', 'beside', 'next'])
+    pass(LEFT_MS)
+    expect(ended).toEqual([])
+    await answer('beside')
+    await answer('next')
+    expect([await beside, await next]).toEqual(['beside', 'next'])
+    expect(timers).toEqual([])
   })
 
   it('do not hold up a stop', async () => {

@@ -15,6 +15,7 @@ import {
   addNew,
   deleteParts,
   editPart,
+  joinsOf,
   leaveProject,
   type Place,
   pausePart,
@@ -47,6 +48,7 @@ export interface Actions {
 export interface FreeRow extends PartRef {
   what: string
   usedBy: readonly { id: string; name: string }[]
+  verdicts: readonly string[]
 }
 
 const RESOURCES = [
@@ -64,7 +66,13 @@ function useParts(): FreeRow[] {
     queryFn: declared.resources,
   })
   return RESOURCES.flatMap(([field, kind]) =>
-    (data?.[field] ?? []).map(({ name, what, used_by }) => ({ kind, name, what, usedBy: used_by })),
+    (data?.[field] ?? []).map(({ name, what, used_by, verdicts = [] }) => ({
+      kind,
+      name,
+      what,
+      usedBy: used_by,
+      verdicts,
+    })),
   )
 }
 
@@ -112,16 +120,11 @@ export function useActions(editor: Editor): Actions {
     changeHandoff: (edge, change) => act(() => changeHandoff(graph, edge, change)),
     addExisting: (refs, at = null) =>
       act(() => {
-        const rows = refs.map((ref) => free.find((row) => nodeId(row) === nodeId(ref)) ?? ref)
-        return addExisting(
-          graph,
-          rows.map((row) => ({
-            kind: row.kind,
-            name: row.name,
-            movesFrom: 'usedBy' in row ? movesFrom(row as FreeRow) : null,
-          })),
-          at,
-        )
+        const joining = refs.map(({ kind, name }) => {
+          const row = free.find((one) => one.kind === kind && one.name === name)
+          return { kind, name, ...(row && { movesFrom: movesFrom(row), verdicts: row.verdicts }) }
+        })
+        return addExisting(graph, joining, at)
       }),
     addNew: (part, spec, at = null) =>
       act(() => addNew(graph, part, spec, { secretFields: secrets(part.kind, spec), at })),
@@ -137,7 +140,8 @@ export function useActions(editor: Editor): Actions {
     },
     paste: async (found, how) => {
       if (how === 'share') {
-        return act(() => pasteShared(graph, found)) ? found.parts.map(nodeId) : []
+        const joins = joinsOf(parts.filter((part) => found.parts.some((one) => nodeId(one) === nodeId(part))))
+        return act(() => pasteShared(graph, found, joins)) ? found.parts.map(nodeId) : []
       }
       const absent = found.parts.find((part) => !taken.has(nodeId(part)))
       if (absent) return refuse(act, `${absent.name} is not here, so that there is nothing to copy it from.`)

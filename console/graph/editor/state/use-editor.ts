@@ -153,7 +153,7 @@ function useGraph(live: ProjectGraph, draft: Draft | null, { answer }: Preview):
       sameValue(stepsOf(known.draft), steps.slice(0, known.draft.cursor))
     const [from, rest] = isPrefix ? [known.graph, steps.slice(known.draft.cursor)] : [live, steps]
     const operations = rest.flatMap((step) => step.operations)
-    return placed(foreseen(from, operations), draft)
+    return placed(foreseen(from, operations, Object.assign({}, ...rest.map(({ joins }) => joins))), draft)
   }, [live, draft, answer])
 }
 
