@@ -24,14 +24,14 @@ async function start(handles: number): Promise<URL> {
   return new URL(daemon.url)
 }
 
-/** Opens a connection and sends these bytes. @returns once it is there, or was refused */
+/** Opens a connection and sends these bytes. @returns once it is there, and answered if it asked; or was refused */
 const open = ({ hostname, port }: URL, text = ''): Promise<Socket> =>
   new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => {
       if (text) socket.write(text)
-      resolve(socket)
+      else resolve(socket)
     })
-    socket.on('error', () => resolve(socket)).on('data', () => undefined)
+    socket.on('error', () => resolve(socket)).on('data', () => resolve(socket))
     sockets.push(socket)
   })
 
