@@ -87,7 +87,9 @@ test('parts without wires are chips under the canvas: dragged onto a part they a
   // The menu takes the focus a moment after it has opened; what was focused before that would lose it.
   await expect(page.getByRole('menu').locator(':focus')).toBeAttached()
   const item = page.getByRole('menuitem', { name: 'agent watch' })
-  while (!(await item.evaluate((it) => it.matches(':focus')))) await press(page, 'ArrowDown')
+  const focused = page.getByRole('menuitem', { name: 'agent watch' }).and(page.locator(':focus'))
+  await expect(item).toBeVisible()
+  while ((await focused.count()) === 0) await press(page, 'ArrowDown')
   await press(page, 'Enter')
   await expect(strip).toHaveCount(0)
   const tool = node(page, 'agent:watch').getByRole('button', { name: 'Tool logs' })

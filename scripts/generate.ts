@@ -1,9 +1,9 @@
 /**
  * `npm run generate`: writes every generated file. From the JSON Schema files, the types and the
- * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json, and from it the calls of the clients; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; from the presets, catalog/presets.json and docs/webhook-senders.md; from the migrations, the schema of a new data file; the kernel of the preparer, compiled. Tests
+ * registry, and from them the schema of the catalog file for editors; from the routes, api/http/openapi.json, and from it the calls of the clients; from the machines, docs/lifecycles.md; from the commands, docs/svc.1; from the presets, catalog/presets.json and docs/webhook-senders.md; from the migrations, the schema of a new data file; the kernel of the preparer, compiled; the skill that the plugin carries. Tests
  * fail when one is stale.
  */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Io } from '../api/cli/terminal.ts'
 import { CATALOG_FILE, generate } from '../schemas/generate.ts'
@@ -18,6 +18,10 @@ const SILENT = { env: {}, colour: false } as unknown as Io
 for (const [path, text] of Object.entries(await generate())) write(`schemas/${path}`, text)
 write(SCHEMA_PATH, renderSchema())
 write('docs/lifecycles.md', renderLifecycles())
+write(
+  'plugins/coding-sessions/skills/svc/SKILL.md',
+  readFileSync(new URL('catalog/skills/svc/SKILL.md', root), 'utf8'),
+)
 write(KERNEL_FILE, await renderKernel())
 const { PRESETS_FILE, renderPresets, renderSenders, SENDERS_FILE } = await import('./presets.ts')
 write(PRESETS_FILE, renderPresets())

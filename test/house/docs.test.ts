@@ -41,7 +41,11 @@ describe('docs/configuration.md', () => {
 
 describe('every document', () => {
   it('names only variables that exist', () => {
-    const known = environment.map((variable) => variable.name)
+    // Those of the plugin are read where a coding session runs, not by svc.
+    const plugin = ['hooks/send-session.mjs', '.mcp.json'].flatMap((file) =>
+      all(/\b(SVC_[A-Z_]+)/g, textOf(`plugins/coding-sessions/${file}`)),
+    )
+    const known = [...environment.map((variable) => variable.name), ...plugin]
     // A family of variables is written with its beginning alone: SVC_DEMO_*.
     const isKnown = (name: string) =>
       known.some((entry) => (name.endsWith('_') ? entry.startsWith(name) : name === entry)) ||
