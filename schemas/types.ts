@@ -344,9 +344,37 @@ export type TextTemplate = string
  */
 export type EventTimeField = string
 /**
- * Base address of Loki, without /loki/api/v1.
+ * Address of the API server, such as https://10.0.0.1:6443, or of kubectl proxy. Not with in_cluster.
  */
 export type URL1 = string
+/**
+ * Token of a service account that may list and watch events and pods.
+ */
+export type BearerToken = string
+/**
+ * svc runs in this cluster: address and token are those of its own service account, read anew for each poll.
+ */
+export type SvcRunsInThisCluster = boolean
+/**
+ * Only this namespace; without it, all of them.
+ */
+export type Namespace = string
+/**
+ * Name of the cluster, as the label cluster of each event.
+ */
+export type ClusterName = string
+/**
+ * Also what becomes of pods: ready or not, restarted, why a container waits or ended.
+ */
+export type StatesOfPods = boolean
+/**
+ * Also events of type Normal, such as Scheduled and Pulled; off, warnings alone.
+ */
+export type NormalEvents = boolean
+/**
+ * Base address of Loki, without /loki/api/v1.
+ */
+export type URL2 = string
 /**
  * LogQL that gives lines, such as {app="checkout"} |= "error".
  */
@@ -354,7 +382,7 @@ export type LogQL = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
-export type BearerToken = string
+export type BearerToken1 = string
 /**
  * User name of basic auth.
  */
@@ -424,11 +452,11 @@ export type TextTemplate1 = string
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
-export type URL2 = string
+export type URL3 = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
-export type BearerToken1 = string
+export type BearerToken2 = string
 /**
  * User name of basic auth.
  */
@@ -452,11 +480,11 @@ export type EntityOfOtherAlerts = string
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
-export type URL3 = string
+export type URL4 = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
-export type BearerToken2 = string
+export type BearerToken3 = string
 /**
  * User name of basic auth.
  */
@@ -5543,12 +5571,30 @@ export interface Headers {
   [k: string]: string
 }
 /**
+ * Events of a Kubernetes cluster, and what becomes of its pods.
+ */
+export interface KubernetesConfig {
+  url?: URL1
+  bearer_token?: BearerToken
+  in_cluster?: SvcRunsInThisCluster
+  namespace?: Namespace
+  cluster?: ClusterName
+  pods?: StatesOfPods
+  normal?: NormalEvents
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Log lines of Loki, chosen with LogQL. SPEC.md, Sources and labels 4: a log-aggregator connector.
  */
 export interface LokiConfig {
-  url: URL1
+  url: URL2
   query: LogQL
-  bearer_token?: BearerToken
+  bearer_token?: BearerToken1
   username?: UserName
   password?: Password
   tenant_id?: Tenant
@@ -5609,8 +5655,8 @@ export interface PostgresConfig {
  * Alerts of Prometheus as they fire and resolve. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusAlertsConfig {
-  url: URL2
-  bearer_token?: BearerToken1
+  url: URL3
+  bearer_token?: BearerToken2
   username?: UserName1
   password?: Password1
   severities?: Severities
@@ -5627,8 +5673,8 @@ export interface PrometheusAlertsConfig {
  * Values of metrics, read with PromQL at every poll. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusConfig {
-  url: URL3
-  bearer_token?: BearerToken2
+  url: URL4
+  bearer_token?: BearerToken3
   username?: UserName2
   password?: Password2
   queries: Queries
@@ -21481,6 +21527,7 @@ export interface SchemaTypes {
   'connector-finding.json': FindingConfig
   'connector-github.json': GithubConfig
   'connector-http-poll.json': HttpPollConfig
+  'connector-kubernetes.json': KubernetesConfig
   'connector-loki.json': LokiConfig
   'connector-memory.json': MemoryConfig
   'connector-otlp.json': OtlpConfig

@@ -132,7 +132,7 @@ function agentTo(addresses: readonly string[], connections: number): Agent {
  * @throws what undici and Node throw; the reason of the signal
  */
 export async function getOver(
-  { origin, socketPath, tls }: OwnAddress,
+  { origin, socketPath, tls, headers: sent }: OwnAddress,
   path: string,
   signal: AbortSignal,
 ): Promise<HeldAnswer> {
@@ -146,7 +146,10 @@ export async function getOver(
       statusCode: status,
       headers,
       body: stream,
-    } = await bounded(signal, agent.request({ origin, path, method: 'GET', signal }))
+    } = await bounded(
+      signal,
+      agent.request({ origin, path, method: 'GET', signal, ...(sent && { headers: sent }) }),
+    )
     stream.on('error', () => {}).on('close', gone)
     return { status, headers: joined(headers), stream }
   } catch (error) {

@@ -13,12 +13,13 @@ export interface EgressAnswer {
   stream?: Readable
 }
 
-/** Where an engine of this machine's own environment answers (DOCKER_HOST): no caller names it, so it is not checked. */
+/** Where a service of this machine's own environment answers (DOCKER_HOST, a cluster): no caller names it, so it is not checked. */
 export interface OwnAddress {
   origin: string
   /** Path of a Unix socket, in place of the host of the origin. */
   socketPath: string | undefined
-  tls: { ca: Buffer; cert: Buffer; key: Buffer } | undefined
+  tls: { ca: Buffer; cert?: Buffer; key?: Buffer } | undefined
+  headers?: Record<string, string>
 }
 
 /** The head of an answer, and its body as it comes: to be read to its end, or destroyed. */

@@ -13,6 +13,7 @@ import { type ConnectorDefinition, finding } from './connector.ts'
 import { demo } from './demo.ts'
 import { memory, reference } from './documents.ts'
 import { httpPoll } from './http-poll.ts'
+import { kubernetes } from './kubernetes.ts'
 import { loki } from './loki.ts'
 import { otlp } from './otlp.ts'
 
@@ -28,6 +29,7 @@ const connectors: readonly ConnectorDefinition[] = [
   prometheusAlerts,
   alertmanager,
   dockerLogs,
+  kubernetes,
   loki,
   github,
   postgres,
