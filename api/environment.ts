@@ -62,6 +62,12 @@ export const environment: readonly EnvironmentVariable[] = [
     'more variables that a reference may open besides SVC_SECRET_*, comma separated',
   ),
   now('SVC_SECRET_*', daemon, null, 'secrets that sources, MCP servers and agents refer to by name'),
+  now(
+    'SVC_FILES',
+    daemon,
+    null,
+    'folders whose files sources of the connector file may read, comma separated',
+  ),
   now('SVC_MAX_DB_SIZE', daemon, 'the volume', 'storage limit; ingest is refused with 507 at 95 %'),
   now('SVC_RETENTION_AGE', daemon, null, 'events older than this are removed, such as 30d'),
   now('SVC_RETENTION_SIZE', daemon, null, 'the oldest events are removed above this size, such as 20G'),

@@ -252,6 +252,34 @@ export type FieldPattern = string
  */
 export type FixedEntity = string
 /**
+ * Whole path of a file below a folder that SVC_FILES names. Its last part may have *, for all files of that form.
+ */
+export type Path = string
+/**
+ * The first poll reads what the files hold already; off, only what comes from then on.
+ */
+export type ReadFromTheStart = boolean
+/**
+ * Regular expression: a line that it is found in belongs to the one before, such as ^\s+at for stack traces.
+ */
+export type LinesThatContinue = string
+/**
+ * Regular expression, in any case of letters: only lines that it is found in are kept.
+ */
+export type KeepLinesThatMatch1 = string
+/**
+ * Regular expression, in any case of letters: lines that it is found in are left out.
+ */
+export type DropLinesThatMatch1 = string
+/**
+ * Regular expression with named groups, as in (?P<order>ORD-[0-9]+); each group is a field labels can read.
+ */
+export type FieldPattern1 = string
+/**
+ * Entity of lines where no primary label is declared; without it, the name of the file.
+ */
+export type FixedEntity1 = string
+/**
  * owner/name, or the address of the repository.
  */
 export type Repository = string
@@ -398,11 +426,11 @@ export type Tenant = string
 /**
  * Regular expression, in any case of letters: only lines that it is found in are kept.
  */
-export type KeepLinesThatMatch1 = string
+export type KeepLinesThatMatch2 = string
 /**
  * Regular expression, in any case of letters: lines that it is found in are left out.
  */
-export type DropLinesThatMatch1 = string
+export type DropLinesThatMatch2 = string
 /**
  * Seconds that lines have to arrive at Loki before they are read; one that takes longer is missed.
  */
@@ -410,7 +438,7 @@ export type Delay = number
 /**
  * Entity of lines without the primary label. When empty, such a line belongs to no entity.
  */
-export type FixedEntity1 = string
+export type FixedEntity2 = string
 /**
  * Attributes of the resource that become labels, by their names; * stands for all of them. Of an event at most 32, none longer than 256 characters. Absent or empty: the usual ones, of service, environment, host, Kubernetes, container and region.
  *
@@ -5508,6 +5536,24 @@ export interface DockerLogsConfig {
   labels?: Label[]
 }
 /**
+ * Lines that files of the daemon's machine gain, over rotation.
+ */
+export interface FileConfig {
+  path: Path
+  from_start?: ReadFromTheStart
+  continues?: LinesThatContinue
+  match?: KeepLinesThatMatch1
+  drop?: DropLinesThatMatch1
+  label_pattern?: FieldPattern1
+  key?: FixedEntity1
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * What agents conclude, written back onto the entity's timeline. SPEC.md, What the service does 3.
  */
 export interface FindingConfig {}
@@ -5598,10 +5644,10 @@ export interface LokiConfig {
   username?: UserName
   password?: Password
   tenant_id?: Tenant
-  match?: KeepLinesThatMatch1
-  drop?: DropLinesThatMatch1
+  match?: KeepLinesThatMatch2
+  drop?: DropLinesThatMatch2
   delay?: Delay
-  key?: FixedEntity1
+  key?: FixedEntity2
   /**
    * Labels put on each event; the primary one is the entity key.
    *
@@ -21524,6 +21570,7 @@ export interface SchemaTypes {
   'connector-claude-code.json': ClaudeCodeConfig
   'connector-demo.json': DemoConfig
   'connector-docker-logs.json': DockerLogsConfig
+  'connector-file.json': FileConfig
   'connector-finding.json': FindingConfig
   'connector-github.json': GithubConfig
   'connector-http-poll.json': HttpPollConfig

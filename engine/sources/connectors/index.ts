@@ -12,6 +12,7 @@ import { claudeCode } from './claude-code.ts'
 import { type ConnectorDefinition, finding } from './connector.ts'
 import { demo } from './demo.ts'
 import { memory, reference } from './documents.ts'
+import { file } from './file.ts'
 import { httpPoll } from './http-poll.ts'
 import { kubernetes } from './kubernetes.ts'
 import { loki } from './loki.ts'
@@ -29,6 +30,7 @@ const connectors: readonly ConnectorDefinition[] = [
   prometheusAlerts,
   alertmanager,
   dockerLogs,
+  file,
   kubernetes,
   loki,
   github,

@@ -31,6 +31,7 @@ describe('the connectors', () => {
       ['prometheus_alerts', 'poll', 'event_stream'],
       ['alertmanager', 'push', 'event_stream'],
       ['docker_logs', 'poll', 'application_log'],
+      ['file', 'poll', 'application_log'],
       ['kubernetes', 'poll', 'infrastructure'],
       ['loki', 'poll', 'application_log'],
       ['github', 'poll', 'event_stream'],

@@ -1,0 +1,440 @@
+/**
+ * Lines that files of the daemon's machine gain. A file is known by its inode, so that one that was renamed by a rotation is
+ * read to its end before the new one is begun; one that was cut and written anew is read from its start.
+ *
+ * An admin key names paths, but only the operator of the machine says which may be read: those below SVC_FILES.
+ */
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import type { FileConfig } from '../../../schemas/types.ts'
+import { oneLine } from '../../log/ingest/label.ts'
+import { compileGroups, compileSearch, groupNames, patternFault } from '../../log/ingest/pattern.ts'
+import { type MappedEvent, type PollConnector, type Polled, type Reach, UpstreamError } from './connector.ts'
+import { compileWanted, jsonLine, messageOf, plainLine, textFields } from './upstream.ts'
+
+const TEXT_MAX = 300
+/** Bytes of one poll, over all files; where there are more the next one is due at once. */
+const POLL_BYTES = 4 * 1024 * 1024
+/** A longer line is cut there. */
+const LINE_MAX = 256 * 1024
+/** Files that one pattern reads. */
+const FILES_MAX = 100
+/** Lines that one event takes at most, and their bytes. */
+const CONTINUED_MAX = 500
+/** The first bytes of a file, by which one that was cut and written anew is told from one that grew. */
+const HEAD_BYTES = 256
+/** Bytes at the end that a discovery looks at. */
+const TAIL_BYTES = 64 * 1024
+const PATTERNS = ['match', 'drop', 'continues', 'label_pattern'] as const
+const ENTITY = 'file'
+const TIMES = ['time', 'timestamp', '@timestamp', 'ts']
+/** A date and time at the beginning of a line, as loggers write it: ISO 8601, also with a space, in brackets. */
+const TIME = /^\W{0,2}(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)/
+
+interface FileItem {
+  raw: string
+  file: string
+  path: string
+  /** Where the line begins, in bytes. */
+  at: number
+  inode: string
+  cut?: true
+}
+
+export const file: PollConnector = {
+  kind: 'file',
+  label: 'Files',
+  mode: 'poll',
+  description:
+    'Lines that files of the machine of the daemon gain, over rotation. SVC_FILES of the daemon names the folders that may be read.',
+  sourceType: 'application_log',
+  configSchema: 'connector-file.json',
+  suggestedPoll: '2s',
+  minPollMs: 1_000,
+  identity: ['path'],
+  provides: [
+    { name: ENTITY, help: 'Name of the file, without its folder.', primary: true },
+    { name: 'path', help: 'Whole path of the file.' },
+    { name: 'level', help: 'Level of the line: TRACE to CRIT; of a JSON line, its own field.' },
+    { name: 'http_method', help: 'Method of a request noted in the line.' },
+    { name: 'http_status', help: 'Status of a request noted in the line.' },
+    { name: 'line', help: 'Fields of a JSON line by line.<name>, where its name is taken.' },
+  ],
+  validate: (config: FieldsOf<FileConfig>) => faultsOf(config),
+  compile: (config: FieldsOf<FileConfig>) => compileLines(config),
+  poll: (config: FieldsOf<FileConfig>, cursor, reach) => pollFiles(config, cursor, reach),
+  discover: (config, reach) => propose(config, reach),
+}
+
+function faultsOf(config: FileConfig): string[] {
+  const faults = PATTERNS.flatMap((field) => {
+    const fault = config[field] === undefined ? null : patternFault(config[field], '')
+    return fault === null ? [] : [`${field}: ${fault}`]
+  })
+  if (faults.length === 0 && config.label_pattern && groupNames(config.label_pattern).length === 0)
+    faults.push('label_pattern must have a named group, such as (?P<order>ORD-[0-9]+)')
+  if (dirname(config.path).includes('*'))
+    faults.push('path may have * in its last part alone, such as /var/log/app/*.log')
+  if (resolve(config.path) !== config.path) faults.push('path must have no . or .. in it')
+  return faults
+}
+
+function compileLines({ key, label_pattern: pattern }: FileConfig): ReturnType<PollConnector['compile']> {
+  const groups = pattern === undefined ? null : compileGroups(pattern)
+  return ({ value }) => {
+    const { raw, file, path, at, inode } = { ...NO_ITEM, ...(value as Partial<FileItem>) }
+    const line = plainLine(raw)
+    const first = line.split('\n', 1)[0]!
+    const fields = jsonLine(line)
+    const time = fields
+      ? TIMES.map((name) => fields[name]).find((one) => one !== undefined)
+      : TIME.exec(first)?.[1]
+    const event: MappedEvent = {
+      eventType: 'log',
+      text: oneLine(messageOf(fields) ?? line, TEXT_MAX),
+      ...(time === undefined ? {} : { eventTime: typeof time === 'string' ? time.replace(',', '.') : time }),
+      context: {
+        ...(fields ? { ...fields, line: fields } : textFields(line)),
+        ...groups?.(line),
+        file,
+        path,
+        raw,
+      },
+      stamped: { [ENTITY]: key ?? file },
+      entityLabel: ENTITY,
+      dedupeKey: `${inode}:${at}:${createHash('sha256').update(raw).digest('base64url').slice(0, 16)}`,
+    }
+    return [event]
+  }
+}
+
+/** A sample a person made up to try a label may lack what every line has. */
+const NO_ITEM: FileItem = { raw: '', file: '', path: '', at: 0, inode: '' }
+
+/* Which files may be read. */
+
+/**
+ * @param names SVC_FILES. @returns the file's real path
+ * @throws UpstreamError where the operator has not named a folder above it, links followed
+ */
+async function allowedPath(path: string, names: readonly string[]): Promise<string> {
+  if (names.length === 0)
+    throw new UpstreamError(
+      `SVC_FILES is not set: the operator names the folders whose files may be read, such as SVC_FILES=${dirname(path)}.`,
+    )
+  const real = await realpath(path)
+  for (const name of names) {
+    const folder = await realpath(name).catch(() => null)
+    if (folder !== null && (real === folder || real.startsWith(folder.endsWith(sep) ? folder : folder + sep)))
+      return real
+  }
+  throw new UpstreamError(`${path} is not below a folder that SVC_FILES names (${names.join(', ')}).`)
+}
+
+const namesOf = ({ env = {} }: Reach): string[] =>
+  (env.SVC_FILES ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name.startsWith('/'))
+
+/** Paths of the files that are there now, sorted. @throws UpstreamError where the folder cannot be read */
+async function filesOf(path: string): Promise<string[]> {
+  const name = basename(path)
+  if (!name.includes('*')) return [path]
+  const pattern = new RegExp(`^${name.split('*').map(escapeText).join('[^/]*')}$`)
+  const folder = dirname(path)
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error) => {
+    throw faultOf(error, folder)
+  })
+  return entries
+    .filter((entry) => !entry.isDirectory() && pattern.test(entry.name))
+    .map((entry) => join(folder, entry.name))
+    .sort()
+}
+
+const escapeText = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+
+function faultOf(error: unknown, path: string): UpstreamError {
+  if (error instanceof UpstreamError) return error
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+      return new UpstreamError(`${path} does not exist.`)
+    case 'EACCES':
+    case 'EPERM':
+      return new UpstreamError(`${path} may not be read by the user that the daemon runs as.`)
+    default:
+      return new UpstreamError(`${path} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/* Where each file stands, and what is new in it. */
+
+/** Of a file, by its path. */
+interface Place {
+  inode: string
+  /** Bytes that were read. */
+  at: number
+  /** Hash of its first bytes, of as many as there were, `HEAD_BYTES` at most. */
+  head: string
+  headBytes: number
+  /** Its size then: one that has not grown since gives its last line, too, where lines may continue. */
+  size: number
+}
+
+type Cursor = Record<string, Place>
+
+interface Taking {
+  items: string[]
+  left: number
+  more: boolean
+  notices: string[]
+}
+
+async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach): Promise<Polled> {
+  const known = cursor === null ? null : (JSON.parse(cursor) as Cursor)
+  const names = namesOf(reach)
+  const paths = await filesOf(config.path)
+  const isPattern = basename(config.path).includes('*')
+  if (isPattern)
+    await allowedPath(dirname(config.path), names).catch((error) =>
+      Promise.reject(faultOf(error, config.path)),
+    )
+  const taking: Taking = { items: [], left: POLL_BYTES, more: false, notices: [] }
+  if (paths.length > FILES_MAX)
+    taking.notices.push(`${paths.length} files have this form; the first ${FILES_MAX} by name are read.`)
+  const next: Cursor = {}
+  for (const path of paths.slice(0, FILES_MAX)) {
+    const before = known?.[path]
+    try {
+      const real = await allowedPath(path, names)
+      // A file that comes once the source is at work is read from its start.
+      const isFresh = before === undefined && known !== null
+      next[path] = await readOn(
+        { config, path, real, before, fromStart: isFresh || config.from_start === true },
+        taking,
+      )
+    } catch (error) {
+      const fault = faultOf(error, path)
+      // Between the rename and the new file of a rotation there is none: where it stood is kept.
+      if (before) next[path] = before
+      if (known === null && !isPattern) throw fault
+      taking.notices.push(fault.message)
+    }
+    if (taking.left <= 0) taking.more = true
+  }
+  return {
+    items: taking.items,
+    cursor: JSON.stringify(next),
+    ...(taking.more ? { more: true } : {}),
+    ...(taking.notices.length ? { notice: [...new Set(taking.notices)].join(' ') } : {}),
+  }
+}
+
+interface Reading {
+  config: FileConfig
+  path: string
+  real: string
+  before: Place | undefined
+  fromStart: boolean
+}
+
+/** Reads what a file gained, and before that the rest of the one that had its name. @returns where it stands now */
+async function readOn({ config, path, real, before, fromStart }: Reading, taking: Taking): Promise<Place> {
+  // Not for a pipe or a device, whose open or read would wait.
+  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    const info = await handle.stat({ bigint: true })
+    if (!info.isFile()) throw new UpstreamError(`${path} is no file.`)
+    const inode = `${info.dev}:${info.ino}`
+    const size = Number(info.size)
+    const isQuiet = before?.inode === inode && before.size === size
+    const span = { config, path, inode, size, isEnded: false, isQuiet }
+    const lines = (at: number) => readLines(handle, { ...span, at }, taking)
+    if (!before) {
+      const at = fromStart ? await lines(0) : await lastLineEnd(handle, size)
+      return { inode, at, size, ...(await headOf(handle, size)) }
+    }
+    if (inode !== before.inode) {
+      const isRead = await readRotated(config, path, real, before, taking)
+      // What is left of it comes first: the new file waits for the next poll.
+      if (!isRead) return before
+      return { inode, at: await lines(0), size, ...(await headOf(handle, size)) }
+    }
+    const { head } = await headOf(handle, Math.min(size, before.headBytes))
+    const isSame = size >= before.at && head === before.head
+    if (!isSame) taking.notices.push(`${path} was cut and written anew: it is read from its start.`)
+    const at = await lines(isSame ? before.at : 0)
+    return { inode, at, size, ...(await headOf(handle, size)) }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Reads the rest of the file that a rotation renamed. @returns whether all of it was read, or it is gone */
+async function readRotated(
+  config: FileConfig,
+  path: string,
+  real: string,
+  before: Place,
+  taking: Taking,
+): Promise<boolean> {
+  const folder = dirname(real)
+  const names = (await readdir(folder)).filter((name) =>
+    name.startsWith(basename(real).replace(/\.[^.]*$/, '')),
+  )
+  for (const name of names.slice(0, 1_000)) {
+    const info = await stat(join(folder, name), { bigint: true }).catch(() => null)
+    if (!info?.isFile() || `${info.dev}:${info.ino}` !== before.inode) continue
+    const handle = await open(join(folder, name), constants.O_RDONLY)
+    try {
+      const size = Number(info.size)
+      // Who writes may hold it for a moment longer; what has no line end then is its last line.
+      const place = { config, path, inode: before.inode, at: before.at, size, isEnded: true, isQuiet: true }
+      before.at = await readLines(handle, place, taking)
+      return before.at >= size
+    } finally {
+      await handle.close()
+    }
+  }
+  taking.notices.push(
+    `The rest of ${path} before its rotation was not found; up to its last poll it was read.`,
+  )
+  return true
+}
+
+interface Span {
+  config: FileConfig
+  path: string
+  inode: string
+  /** Bytes from which on it is read. */
+  at: number
+  size: number
+  /** Nobody writes it any more. */
+  isEnded: boolean
+  /** It has not grown since the last poll. */
+  isQuiet: boolean
+}
+
+/** Takes whole lines. @returns up to which byte */
+async function readLines(handle: FileHandle, span: Span, taking: Taking): Promise<number> {
+  const { config, path, inode, size, isEnded, isQuiet } = span
+  const isWanted = compileWanted(config)
+  const continues = config.continues === undefined ? null : compileSearch(config.continues)
+  const want = Math.min(size - span.at, Math.max(0, taking.left))
+  if (want <= 0) {
+    if (span.at < size) taking.more = true
+    return span.at
+  }
+  const bytes = Buffer.alloc(want)
+  const { bytesRead } = await handle.read(bytes, 0, want, span.at)
+  const isWhole = span.at + bytesRead >= size
+  let held: { at: number; lines: string[]; isCut: boolean } | null = null
+  let done = 0
+  const give = () => {
+    if (!held) return
+    const raw = held.lines.join('\n')
+    const item: FileItem = {
+      raw,
+      file: basename(path),
+      path,
+      at: held.at,
+      inode,
+      ...(held.isCut ? { cut: true } : {}),
+    }
+    if (raw.trim() !== '' && isWanted(raw)) taking.items.push(JSON.stringify(item))
+    held = null
+  }
+  for (let start = 0; start < bytesRead; ) {
+    const end = bytes.indexOf(10, start)
+    // A line that is not whole yet waits, but for one that fills all that is read at once.
+    const isLast = end === -1 || end >= bytesRead
+    if (isLast && !(isEnded && isWhole) && bytesRead - start < POLL_BYTES) break
+    const stop = isLast ? bytesRead : end
+    const text = bytes.toString('utf8', start, Math.min(stop, start + LINE_MAX)).replace(/\r$/, '')
+    const isCut = stop - start > LINE_MAX
+    if (held && continues?.(text) && held.lines.length < CONTINUED_MAX) held.lines.push(text)
+    else {
+      give()
+      done = start
+      held = { at: span.at + start, lines: [text], isCut }
+    }
+    start = isLast ? bytesRead : end + 1
+    // Where lines may continue, the last one waits for what follows it until the file is quiet.
+    if (!continues || (start >= bytesRead && isWhole && isQuiet)) {
+      give()
+      done = start
+    }
+  }
+  taking.left -= done
+  if (!isWhole) taking.more = true
+  return span.at + done
+}
+
+/** Hash of the first bytes of a file. */
+async function headOf(handle: FileHandle, size: number): Promise<{ head: string; headBytes: number }> {
+  const headBytes = Math.min(size, HEAD_BYTES)
+  const bytes = Buffer.alloc(headBytes)
+  await handle.read(bytes, 0, headBytes, 0)
+  return { head: createHash('sha256').update(bytes).digest('base64url').slice(0, 16), headBytes }
+}
+
+/** Where the last whole line ends. */
+async function lastLineEnd(handle: FileHandle, size: number): Promise<number> {
+  const from = Math.max(0, size - LINE_MAX)
+  const bytes = Buffer.alloc(size - from)
+  await handle.read(bytes, 0, bytes.length, from)
+  return from + bytes.lastIndexOf(10) + 1
+}
+
+/* What a source could be: the files below the folders, or fields of the lines of one. */
+
+async function propose(config: Record<string, unknown>, reach: Reach): Promise<Record<string, unknown>> {
+  const names = namesOf(reach)
+  if (typeof config.path !== 'string') {
+    if (names.length === 0) await allowedPath('/var/log/app.log', names)
+    const found = await Promise.all(names.map((name) => filesOf(join(name, '*')).catch(() => [])))
+    const files = found.flat().slice(0, FILES_MAX)
+    return {
+      summary: `${files.length} ${files.length === 1 ? 'file' : 'files'}; name one, or a pattern, and discover again`,
+      files,
+      proposed_config: { ...config },
+    }
+  }
+  const [path] = await filesOf(config.path)
+  if (path === undefined) throw new UpstreamError(`No file has the form ${config.path}.`)
+  try {
+    const handle = await open(await allowedPath(path, names), constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const { size } = await handle.stat()
+      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES))
+      await handle.read(bytes, 0, bytes.length, size - bytes.length)
+      const lines = bytes
+        .toString('utf8')
+        .split('\n')
+        .filter(Boolean)
+        .slice(size > TAIL_BYTES ? 1 : 0)
+      const shaped = lines.map(plainLine).map((line) => jsonLine(line) ?? textFields(line))
+      const counts = new Map<string, number>()
+      for (const fields of shaped)
+        for (const name of Object.keys(fields)) counts.set(name, (counts.get(name) ?? 0) + 1)
+      const fields = [...counts].map(([name, count]) => ({
+        name,
+        coverage: count / Math.max(1, lines.length),
+      }))
+      const hasTrace = lines.some((line) => /^\s+at\s/.test(line))
+      return {
+        summary: `${lines.length} lines at the end of ${basename(path)}`,
+        fields: fields.sort((a, b) => b.coverage - a.coverage).slice(0, 50),
+        sample: lines.slice(-3).map((line) => line.slice(0, TEXT_MAX)),
+        proposed_config: { ...config, ...(hasTrace && !config.continues ? { continues: '^\\s+at\\s' } : {}) },
+      }
+    } finally {
+      await handle.close()
+    }
+  } catch (error) {
+    throw faultOf(error, path)
+  }
+}

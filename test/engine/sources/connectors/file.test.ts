@@ -1,0 +1,203 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { file } from '../../../../engine/sources/connectors/file.ts'
+import { mapped, reach } from './reach.ts'
+
+let folder: string
+let log: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-files-'))
+  log = join(folder, 'app.log')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A source of it; each `poll` goes on at the cursor of the one before. */
+function source(more: Record<string, unknown> = {}, files = folder) {
+  const config = { path: log, labels: [], ...more }
+  const out = { ...reach(), env: { SVC_FILES: files } }
+  let cursor: string | null = null
+  const poll = async (at = cursor) => {
+    const polled = await file.poll(config, at, out)
+    cursor = polled.cursor
+    const events = mapped(file, config, polled)
+    return { ...polled, events, lines: events.map(({ context }) => context.raw as string) }
+  }
+  return { config, out, poll, at: () => cursor }
+}
+
+describe('lines of a file', () => {
+  it('are read from when the source is made on, whole ones alone, each once', async () => {
+    writeFileSync(log, 'before\n')
+    const { poll } = source()
+    expect((await poll()).lines).toEqual([])
+    appendFileSync(log, 'one\ntwo\nthr')
+    expect((await poll()).lines).toEqual(['one', 'two'])
+    expect((await poll()).lines).toEqual([])
+    appendFileSync(log, 'ee\r\n\n')
+    expect((await poll()).lines).toEqual(['three'])
+  })
+
+  it('are read from the start where that is asked for', async () => {
+    writeFileSync(log, 'a\nb\n')
+    expect((await source({ from_start: true }).poll()).lines).toEqual(['a', 'b'])
+  })
+
+  it('of a file that a rotation renamed come before those of the new one, also what it had without a line end', async () => {
+    writeFileSync(log, '')
+    const { poll } = source()
+    await poll()
+    appendFileSync(log, 'old 1\n')
+    await poll()
+    appendFileSync(log, 'old 2\nold 3')
+    renameSync(log, join(folder, 'app.log.1'))
+    // For a moment there is none: that is no fault of a source that is at work.
+    const between = await poll()
+    expect(between).toMatchObject({ lines: [], notice: `${log} does not exist.` })
+    writeFileSync(log, 'new 1\n')
+    expect((await poll()).lines).toEqual(['old 2', 'old 3', 'new 1'])
+    expect((await poll()).lines).toEqual([])
+  })
+
+  it('of a file that was cut and written anew are read from its start, however long it has become', async () => {
+    writeFileSync(log, 'first line\nsecond line\n')
+    const { poll } = source({ from_start: true })
+    await poll()
+    truncateSync(log)
+    appendFileSync(log, 'after the cut, and longer than what was read before\n')
+    expect(await poll()).toMatchObject({
+      lines: ['after the cut, and longer than what was read before'],
+      notice: `${log} was cut and written anew: it is read from its start.`,
+    })
+  })
+
+  it('have the same keys where a poll is done again, and other keys in another place', async () => {
+    writeFileSync(log, '')
+    const { poll, at } = source()
+    await poll()
+    const cursor = at()
+    appendFileSync(log, 'same\nsame\n')
+    const keys = (await poll(cursor)).events.map(({ dedupeKey }) => dedupeKey)
+    expect(new Set(keys).size).toBe(2)
+    expect((await poll(cursor)).events.map(({ dedupeKey }) => dedupeKey)).toEqual(keys)
+  })
+
+  it('of a stack trace are one event, also where a poll falls into it', async () => {
+    writeFileSync(log, '')
+    const { poll } = source({ continues: '^\\s+at\\s' })
+    await poll()
+    appendFileSync(log, 'fine\nError: no route\n    at a (a.js:1)\n')
+    expect((await poll()).lines).toEqual(['fine'])
+    appendFileSync(log, '    at b (b.js:2)\n')
+    expect((await poll()).lines).toEqual([])
+    expect((await poll()).lines).toEqual(['Error: no route\n    at a (a.js:1)\n    at b (b.js:2)'])
+  })
+
+  it('say their time, level and fields as they do', async () => {
+    writeFileSync(
+      log,
+      `${[
+        '2026-11-20 11:59:00,123 ERROR pool exhausted',
+        '[2026-11-20T11:59:01Z] "GET /pay HTTP/1.1" 502',
+        '{"ts":"2026-11-20T11:59:02Z","level":"warn","msg":"slow","order":{"id":"ORD-7"}}',
+        'no time',
+      ].join('\n')}\n`,
+    )
+    const { events } = await source({ from_start: true, label_pattern: '(?P<pool>pool)' }).poll()
+    expect(events.map(({ eventTime, text }) => [eventTime, text])).toEqual([
+      ['2026-11-20 11:59:00.123', '2026-11-20 11:59:00,123 ERROR pool exhausted'],
+      ['2026-11-20T11:59:01Z', '[2026-11-20T11:59:01Z] "GET /pay HTTP/1.1" 502'],
+      ['2026-11-20T11:59:02Z', 'slow'],
+      [undefined, 'no time'],
+    ])
+    expect(events[0]).toMatchObject({
+      context: { level: 'ERROR', pool: 'pool', file: 'app.log' },
+      stamped: { file: 'app.log' },
+    })
+    expect(events[1]!.context).toMatchObject({ http_method: 'GET', http_status: 502 })
+    expect(events[2]!.context).toMatchObject({ order: { id: 'ORD-7' }, line: { level: 'warn' } })
+  })
+
+  it('of many files of one form are read, those that come later from their start', async () => {
+    writeFileSync(join(folder, 'a.log'), 'a\n')
+    writeFileSync(join(folder, 'c.txt'), 'c\n')
+    const { poll } = source({ path: join(folder, '*.log') })
+    expect((await poll()).lines).toEqual([])
+    appendFileSync(join(folder, 'a.log'), 'a2\n')
+    writeFileSync(join(folder, 'b.log'), 'b\n')
+    const { events } = await poll()
+    expect(events.map(({ context }) => [context.file, context.raw])).toEqual([
+      ['a.log', 'a2'],
+      ['b.log', 'b'],
+    ])
+  })
+
+  it('of more than a poll takes come with the next, without a gap', async () => {
+    const all = Array.from({ length: 5_000 }, (_, n) => `line ${n} ${'x'.repeat(1_000)}`)
+    writeFileSync(log, `${all.join('\n')}\n`)
+    const { poll } = source({ from_start: true })
+    const first = await poll()
+    expect(first.more).toBe(true)
+    const second = await poll()
+    expect(second.more).toBeUndefined()
+    expect([...first.lines, ...second.lines]).toEqual(all)
+  })
+})
+
+describe('which files may be read', () => {
+  it('is the operator\u2019s to say: only those below SVC_FILES, links followed', async () => {
+    const inside = join(folder, 'logs')
+    mkdirSync(inside)
+    writeFileSync(join(folder, 'secret.txt'), 'no\n')
+    writeFileSync(join(inside, 'a.log'), 'yes\n')
+    symlinkSync(join(folder, 'secret.txt'), join(inside, 'b.log'))
+    const fault = (path: string, files = inside) =>
+      source({ path, from_start: true }, files)
+        .poll()
+        .then(
+          ({ notice }) => notice ?? '',
+          (error: Error) => error.message,
+        )
+    expect(await fault(join(inside, 'a.log'))).toBe('')
+    expect(await fault(join(inside, 'a.log'), '')).toMatch(/^SVC_FILES is not set/)
+    expect(await fault(join(folder, 'secret.txt'))).toMatch(/is not below a folder that SVC_FILES names/)
+    expect(await fault(join(inside, 'b.log'))).toMatch(/is not below a folder/)
+    expect(await fault(join(inside, '*.log'))).toMatch(/b\.log is not below a folder/)
+    expect(await fault(join(folder, '*'))).toMatch(/is not below a folder/)
+    expect(await fault(`${inside}-other/x.log`)).toMatch(/does not exist/)
+    expect(await fault(inside)).toMatch(/is no file/)
+  })
+
+  it('has a whole path, with a star in its last part alone', () => {
+    expect(file.validate!({ path: '/var/*/app.log' })).toEqual([
+      expect.stringContaining('in its last part alone'),
+    ])
+    expect(file.validate!({ path: '/var/log/../x' })).toEqual(['path must have no . or .. in it'])
+    expect(file.validate!({ path: '/var/log/app-*.log', continues: '(' })).toEqual([
+      expect.stringMatching(/^continues: /),
+    ])
+  })
+})
+
+describe('discovery of files', () => {
+  it('lists those that may be read, then proposes from the lines of one', async () => {
+    writeFileSync(log, '{"level":"warn","msg":"slow"}\n    at a (a.js:1)\n')
+    const { out } = source()
+    expect(await file.discover!({}, out)).toMatchObject({ files: [log] })
+    expect(await file.discover!({ path: log }, out)).toMatchObject({
+      summary: '2 lines at the end of app.log',
+      fields: expect.arrayContaining([{ name: 'msg', coverage: 0.5 }]),
+      proposed_config: { path: log, continues: '^\\s+at\\s' },
+    })
+  })
+})
