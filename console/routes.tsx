@@ -37,6 +37,8 @@ const McpServersPage = parts('McpServersPage')
 const McpServerPage = parts('McpServerPage')
 const SkillsPage = parts('SkillsPage')
 const SkillPage = parts('SkillPage')
+const EntitiesPage = parts('EntitiesPage')
+const EntityPage = parts('EntityPage')
 const ChangesPage = keeping('ChangesPage')
 const SourcesPage = parts('SourcesPage')
 const NewSourcePage = forms('NewSourcePage')
@@ -96,6 +98,9 @@ export function Pages() {
       <Route path="/skills" element={<SkillsPage />} />
       <Route path="/skills/new" element={<SkillPage />} />
       <Route path="/skills/:name" element={<SkillPage />} />
+      <Route path="/entities" element={<EntitiesPage />} />
+      <Route path="/entities/new" element={<EntityPage />} />
+      <Route path="/entities/:name" element={<EntityPage />} />
       <Route path="/catalog-file" element={<ToTab of="/changes" tab="catalog" view="view" />} />
       <Route path="/proposals" element={<ToTab of="/changes" tab={null} />} />
       <Route path="/changes" element={<ChangesPage />} />

@@ -378,6 +378,20 @@ export const getAdoption = 'GET /api/catalog/sync/adoption' as Call<T.CatalogAdo
 export const openPullRequest = 'POST /api/catalog/sync/pull-request' as Call<T.CatalogPullRequestOpened, { body?: T.CatalogPullRequestAsk }>
 /** The JSON Schema of the file, for editors. */
 export const getCatalogSchema = 'GET /api/catalog/schema' as Call<T.CatalogFileSchema>
+/** Every joined entity, by name. */
+export const listJoinedEntities = 'GET /api/entities/joined' as Call<T.JoinedEntitiesResult>
+/** Join the names of one thing, or, with groups, of each thing of a kind. */
+export const createJoinedEntity = 'POST /api/entities/joined' as Call<T.EntityWritten, { body: T.EntityWrite }>
+/** One joined entity. */
+export const getJoinedEntity = 'GET /api/entities/joined/{name}' as Call<T.JoinedEntity, { name: string }>
+/** Replace it. */
+export const updateJoinedEntity = 'PUT /api/entities/joined/{name}' as Call<T.EntityWritten, { name: string; body: T.EntityWrite }>
+/** Delete it; its names are read apart again, and no event changes. */
+export const deleteJoinedEntity = 'DELETE /api/entities/joined/{name}' as Call<T.PartDeleted, { name: string }>
+/** How many of the newest events joined entities cover, and what a draft would join. */
+export const entityCoverage = 'POST /api/entities/coverage' as Call<T.EntityCoverage, { body: T.EntityCoverageRequest }>
+/** What an entity calls, runs on and is owned by, from traces, labels and rules. */
+export const entityNeighbours = 'GET /api/entities/neighbours' as Call<T.EntityNeighbours, { label: string; value: string; window?: string; to?: string }>
 /** One entity’s events across all sources in time order. */
 export const read = 'POST /read' as Call<T.ReadResult, { body: T.ReadRequest }>
 /** Stored events with their payloads, redacted, in the order they were stored. */

@@ -25,6 +25,8 @@ export function foreseen(graph: ProjectGraph, operations: readonly Operation[]):
   const draw = { nodes, edges }
   for (const operation of operations) {
     const { op, kind, name, spec = {} } = operation
+    // Joined entities are of the instance, in no graph.
+    if (kind === 'entity') continue
     if (kind === 'project') {
       if (op === 'patch' && name === graph.project.id) rewire(draw, spec)
     } else if (op === 'delete') remove(draw, nodeId({ kind, name }))

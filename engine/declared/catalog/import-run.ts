@@ -9,6 +9,7 @@ import {
   normaliseAgent,
   normaliseHandoffs,
 } from '../../documents/agent.ts'
+import { normaliseEntity } from '../../documents/entity.ts'
 import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
@@ -265,6 +266,12 @@ const MEANINGS: Record<string, (entry: SameEntry) => unknown> = {
     project,
     used_by: [...((used_by ?? []) as string[])].sort(),
     ...normaliseSkill(spec),
+  }),
+  entities: ({ name, prevent_destroy, sync, ...spec }) => ({
+    name,
+    prevent_destroy: prevent_destroy ?? false,
+    sync,
+    ...normaliseEntity(spec as never),
   }),
   projects: ({ template, recipe, name, params, objects, goal, description, paused }) => ({
     template: template ?? recipe,

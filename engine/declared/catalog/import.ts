@@ -13,10 +13,19 @@ import type {
   CatalogTrigger,
 } from '../../../schemas/types.ts'
 import { normaliseHandoffs } from '../../documents/agent.ts'
+import { conflictSentence, entityConflicts } from '../../documents/entity.ts'
 import { guardSentence } from '../../documents/guarded-kind.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
-import { type Doc, type Edit, kindWord, type PartKind, type Stored } from '../../model/documents.ts'
+import {
+  type Doc,
+  type Edit,
+  isPart,
+  kindWord,
+  type NamedKind,
+  type PartKind,
+  type Stored,
+} from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
@@ -179,14 +188,32 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
     ({ name, description, body, prevent_destroy, sync }) =>
       stagePart(run, 'skill', name, { description, body, prevent_destroy, sync }),
   )
+  stageEntities(run, isDue)
   each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
   each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
+}
+
+/** Of a name that two entities have both are told, each at its place. */
+function stageEntities(run: ImportRun, isDue: (entry: Entry) => boolean): void {
+  const { catalog, edit, at } = run
+  const entries = catalog.entities ?? []
+  const due = entries.filter((entry) => isDue(entry))
+  if (due.length === 0) return
+  for (const [i, entry] of entries.entries()) {
+    const { name, ...spec } = entry
+    if (due.includes(entry)) at(['entities', i], () => stagePart(run, 'entity', name, spec))
+  }
+  for (const conflict of entityConflicts(edit))
+    for (const name of conflict.of) {
+      const i = entries.findIndex((entry) => entry.name === name)
+      if (i >= 0) at(['entities', i, 'is'], () => fail('invalid', conflictSentence(conflict)))
+    }
 }
 
 /** A file that is the source of truth says of each part whether it is guarded, and how it is kept in step. */
 function stagePart(
   { edit, declared }: Pick<ImportRun, 'edit' | 'declared'>,
-  kind: PartKind,
+  kind: NamedKind,
   name: string,
   spec: Doc,
 ): void {
@@ -473,7 +500,8 @@ const SECTIONS = [
   ['agents', 'agent'],
   ['mcp_servers', 'mcp_server'],
   ['skills', 'skill'],
-] as const satisfies readonly (readonly [keyof Catalog, PartKind])[]
+  ['entities', 'entity'],
+] as const satisfies readonly (readonly [keyof Catalog, NamedKind])[]
 
 /** Projects that a pruning import deletes. */
 function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Set<string> {
@@ -489,6 +517,7 @@ function keepNamed({ edit, catalog, doomed }: ImportRun): void {
   if (doomed.size === 0) return
   for (const [section, kind] of SECTIONS)
     for (const { name } of (catalog[section] ?? []) as { name: string }[]) {
+      if (!isPart(kind)) continue
       const users = edit.has(kind, name) ? usersOf(edit, kind, name) : []
       if (users.length && users.every((id) => doomed.has(id)))
         join(edit, kind, name, defaultProject(edit), false)
