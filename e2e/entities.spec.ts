@@ -39,8 +39,8 @@ test('names are joined with what they join in sight, and every name shows the wh
   expect(await accessibilityFaults(page, 'entities, none yet')).toEqual([])
 
   await page.getByRole('link', { name: 'Join names' }).first().click()
-  await page.getByLabel('Name', { exact: true }).fill('api')
-  const names = page.getByLabel('Names')
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('api')
+  const names = page.getByRole('textbox', { name: 'Names' })
   await names.fill('service=api\nhost')
   await expect(page.getByText('is[1] must be label=value')).toBeVisible()
   await names.fill('service=api\nhost=10.0.0.4')

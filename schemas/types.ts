@@ -4075,7 +4075,7 @@ export interface CatalogEntity {
   /**
    * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
    *
-   * @minItems 2
+   * @minItems 1
    * @maxItems 50
    *
    * Items: label=value.
@@ -6957,7 +6957,7 @@ export interface EntitySpec {
   /**
    * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
    *
-   * @minItems 2
+   * @minItems 1
    * @maxItems 50
    *
    * Items: label=value.
@@ -10268,7 +10268,7 @@ export interface JoinedEntity {
   /**
    * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
    *
-   * @minItems 2
+   * @minItems 1
    * @maxItems 50
    *
    * Items: label=value.
@@ -17974,7 +17974,7 @@ export interface EntityCoverageRequest {
   /**
    * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
    *
-   * @minItems 2
+   * @minItems 1
    * @maxItems 50
    *
    * Items: label=value.
@@ -18024,7 +18024,7 @@ export interface EntityWrite {
   /**
    * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
    *
-   * @minItems 2
+   * @minItems 1
    * @maxItems 50
    *
    * Items: label=value.

@@ -114,7 +114,7 @@ function normaliseFields(edit: Edit, kind: ChangeKind, key: string, given: Doc):
   if (kind === 'project') return normaliseProject(edit, key, given)
   if (kind === 'entity') {
     if (!edit.has(kind, key)) checkName(kind, key)
-    return { ...normaliseEntity(documentOf('entity', given)) }
+    return { ...normaliseEntity(given) }
   }
   const now = edit.get(kind, key)
   const unreadable = edit.stored(kind, key)?.unreadable ?? []

@@ -10,16 +10,17 @@ import type { Database } from '../log/store/handle.ts'
 import type { DeclaredKind, Doc, Edit, Stored, Stroke } from '../model/documents.ts'
 
 /** @returns the spec in canonical form. @throws SvcError invalid, naming the field and the rule. */
-export function normaliseEntity(given: EntitySpec): EntitySpec {
+export function normaliseEntity(given: object): EntitySpec {
   const fault = check('entity-spec.json', given)
   if (fault) fail('invalid', fault)
+  const { kind, description, is, owned_by, runs_on, calls } = given as EntitySpec
   const spec: EntitySpec = {
-    ...(given.kind ? { kind: given.kind } : {}),
-    ...(given.description?.trim() ? { description: given.description.trim() } : {}),
-    is: given.is,
-    ...(given.owned_by?.length ? { owned_by: given.owned_by } : {}),
-    ...(given.runs_on?.length ? { runs_on: given.runs_on } : {}),
-    ...(given.calls?.length ? { calls: given.calls } : {}),
+    ...(kind ? { kind } : {}),
+    ...(description?.trim() ? { description: description.trim() } : {}),
+    is,
+    ...(owned_by?.length ? { owned_by } : {}),
+    ...(runs_on?.length ? { runs_on } : {}),
+    ...(calls?.length ? { calls } : {}),
   }
   const wrong = entityFault(spec)
   if (wrong) fail('invalid', wrong.text, { field: wrong.field })

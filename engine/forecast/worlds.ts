@@ -160,7 +160,9 @@ function reasonOf(name: string, { before, after }: Worlds, moved: ReadonlySet<st
   if (!was) return 'created'
   if (!is) return 'deleted'
   const isChanged = differences(was.spec, is.spec).some(({ path }) => !SAID_ONLY.has(path.split('/')[1]!))
-  if (isChanged || was.paused !== is.paused) return 'changed'
+  // Its keys are the things of the entities.
+  const isRekeyed = is.spec.joined === true && !equal(before.entities, after.entities)
+  if (isChanged || isRekeyed || was.paused !== is.paused) return 'changed'
   // Which sources it watches, and the label that is its key.
   const fed = [before, after].map((world) => {
     const { sourceIds, entityLabel } = definitionIn(world, name, 0)!

@@ -140,7 +140,7 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
     },
     version: stored?.version,
   })
-  const { name, kind, names } = kept.value
+  const { name } = kept.value
   const set = (some: Partial<Form>) => kept.set((now) => ({ ...now, ...some }))
   const body = bodyOf(kept.value, stored)
   const save = useChange(
@@ -172,51 +172,7 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
         <DraftRestored of={kept} />
         <Grid gap="md">
           <Grid.Col span={{ base: 12, lg: 6 }}>
-            <Stack>
-              {!stored && (
-                <TextInput
-                  label="Name"
-                  {...marks('name')}
-                  value={name}
-                  onChange={(e) => set({ name: e.currentTarget.value })}
-                  required
-                  maxLength={64}
-                  data-autofocus
-                />
-              )}
-              <TextInput
-                label="Kind"
-                {...marks('kind')}
-                description="What it is, such as service, host or customer."
-                value={kind}
-                onChange={(e) => set({ kind: e.currentTarget.value })}
-                maxLength={40}
-              />
-              <Textarea
-                label="Names"
-                {...marks('is')}
-                description={
-                  `One a line, label=value. For each thing of a kind: service=(?<n>.+), and deployment=\${n} for its other names.`
-                }
-                placeholder={'service=api\nrepo=org/api\nhost=10.0.0.4'}
-                styles={{ input: { fontFamily: 'var(--font-mono)' } }}
-                value={names}
-                onChange={(e) => set({ names: e.currentTarget.value })}
-                autosize
-                minRows={4}
-                required
-              />
-              {EDGES.map(([field, label, example]) => (
-                <TagsInput
-                  key={field}
-                  label={label}
-                  {...marks(field)}
-                  placeholder={kept.value[field].length ? '' : example}
-                  value={kept.value[field]}
-                  onChange={(next) => set({ [field]: next })}
-                />
-              ))}
-            </Stack>
+            <Fields value={kept.value} set={set} marks={marks} isNew={!stored} />
           </Grid.Col>
           <Grid.Col span={{ base: 12, lg: 6 }}>
             <Title order={2} size="sm" mb={4}>
@@ -242,5 +198,61 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
         </Group>
       </Stack>
     </form>
+  )
+}
+
+interface FieldsProps {
+  value: Form
+  set: (some: Partial<Form>) => void
+  /** What is said of a field that was refused. */
+  marks: ReturnType<typeof marksOf>
+  isNew: boolean
+}
+
+function Fields({ value, set, marks, isNew }: FieldsProps) {
+  return (
+    <Stack>
+      {isNew && (
+        <TextInput
+          label="Name"
+          {...marks('name')}
+          value={value.name}
+          onChange={(e) => set({ name: e.currentTarget.value })}
+          required
+          maxLength={64}
+          data-autofocus
+        />
+      )}
+      <TextInput
+        label="Kind"
+        {...marks('kind')}
+        description="What it is, such as service, host or customer."
+        value={value.kind}
+        onChange={(e) => set({ kind: e.currentTarget.value })}
+        maxLength={40}
+      />
+      <Textarea
+        label="Names"
+        {...marks('is')}
+        description={`One a line, label=value. For each thing of a kind: service=(?<n>.+), and deployment=\${n} for its other names.`}
+        placeholder={'service=api\nrepo=org/api\nhost=10.0.0.4'}
+        styles={{ input: { fontFamily: 'var(--font-mono)' } }}
+        value={value.names}
+        onChange={(e) => set({ names: e.currentTarget.value })}
+        autosize
+        minRows={4}
+        required
+      />
+      {EDGES.map(([field, label, example]) => (
+        <TagsInput
+          key={field}
+          label={label}
+          {...marks(field)}
+          placeholder={value[field].length ? '' : example}
+          value={value[field]}
+          onChange={(next) => set({ [field]: next })}
+        />
+      ))}
+    </Stack>
   )
 }

@@ -13,7 +13,6 @@ import type {
   CatalogTrigger,
 } from '../../../schemas/types.ts'
 import { normaliseHandoffs } from '../../documents/agent.ts'
-import { conflictSentence, entityConflicts } from '../../documents/entity.ts'
 import { guardSentence } from '../../documents/guarded-kind.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
@@ -61,6 +60,7 @@ import {
   leaveDefault,
   projectNamed,
   refuse,
+  tellEntityConflicts,
 } from './import-run.ts'
 import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
@@ -110,6 +110,7 @@ export function stageRunning(
   stageAgentWiring(run)
   stageWiringRows(run)
   if (prune) stagePrune(run)
+  tellEntityConflicts(run)
   return { paused, problems }
 }
 
@@ -188,26 +189,9 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
     ({ name, description, body, prevent_destroy, sync }) =>
       stagePart(run, 'skill', name, { description, body, prevent_destroy, sync }),
   )
-  stageEntities(run, isDue)
+  each('entities', catalog.entities, ({ name, ...spec }) => stagePart(run, 'entity', name, spec))
   each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
   each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
-}
-
-/** Of a name that two entities have both are told, each at its place. */
-function stageEntities(run: ImportRun, isDue: (entry: Entry) => boolean): void {
-  const { catalog, edit, at } = run
-  const entries = catalog.entities ?? []
-  const due = entries.filter((entry) => isDue(entry))
-  if (due.length === 0) return
-  for (const [i, entry] of entries.entries()) {
-    const { name, ...spec } = entry
-    if (due.includes(entry)) at(['entities', i], () => stagePart(run, 'entity', name, spec))
-  }
-  for (const conflict of entityConflicts(edit))
-    for (const name of conflict.of) {
-      const i = entries.findIndex((entry) => entry.name === name)
-      if (i >= 0) at(['entities', i, 'is'], () => fail('invalid', conflictSentence(conflict)))
-    }
 }
 
 /** A file that is the source of truth says of each part whether it is guarded, and how it is kept in step. */

@@ -65,8 +65,8 @@ describe('the neighbours of an entity', () => {
     const engine = await open([])
     expect(await told(engine, 'service', 'api')).toEqual([
       'calls service=bank traces 2',
-      'called_by service=shop traces 1',
       'runs_on node=web-1 labels 1',
+      'called_by service=shop traces 1',
     ])
     expect(await told(engine, 'node', 'web-1')).toEqual([
       'runs service=api labels 1',
