@@ -41,7 +41,7 @@ export function NeighbourList({ label, value, to }: { label: string; value: stri
       </Text>
     )
   return (
-    <List size="sm" listStyleType="none" spacing={6}>
+    <List size="sm" listStyleType="none" spacing={6} mt={4}>
       {data.neighbours.map((one) => (
         <List.Item key={`${one.edge} ${one.label}=${one.value}`}>
           <OneNeighbour of={one} />
@@ -62,7 +62,7 @@ function OneNeighbour({ of }: { of: Neighbour }) {
       </Link>
       <div style={{ color: 'var(--text-2)' }}>
         {by === 'rules' ? SIGNS[by] : `${count(n)} ${SIGNS[by]}`}
-        {seen === null ? ', silent for a day' : `, seen ${ago(seen, now)}`}
+        {seen === null ? ', no events in a day' : `, seen ${ago(seen, now)}`}
         {open > 0 && (
           <>
             {' · '}

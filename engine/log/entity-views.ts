@@ -53,7 +53,8 @@ export function* coverageInSteps(ctx: ReadContext, body: EntityCoverageRequest):
   const declared = ctx.entities.declared()
   const draft = draftOf(body)
   const others = declared.filter(({ name }) => name !== draft?.name)
-  const rules = new EntityRules(declared)
+  // Of one that is edited: as if it were not there yet.
+  const rules = new EntityRules(others)
   const after = draft ? new EntityRules([...others, draft]) : rules
   const counting = new Counting(ctx, rules, after, draft?.name ?? null)
   const last = ctx.index.tail.lastId

@@ -4,7 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import type { EntityCoverage, EntityCoverageRequest } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
-import { count } from '../../lib/time.ts'
+import { count, countEvents } from '../../lib/time.ts'
 
 const SETTLE_MS = 400
 
@@ -70,7 +70,7 @@ function Told({ data }: { data: EntityCoverage }) {
           {names.map((one) => (
             <List.Item key={one.label}>
               <span className="mono">{one.label}</span>: {count(one.values)}{' '}
-              {one.values === 1 ? 'value' : 'values'}, {count(one.events)} events
+              {one.values === 1 ? 'value' : 'values'}, {countEvents(one.events)}
             </List.Item>
           ))}
         </List>

@@ -212,15 +212,21 @@ export function unknownLabels(db: Database, names: SourceNames, wanted: readonly
   return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${unknown.join(', ')}`
 }
 
-/** The same of a selector. A label that was mistyped looks like silence otherwise. */
+/**
+ * The same of a selector. A label that was mistyped looks like silence otherwise.
+ * @param joined constraints with other names: that no event has this one is no mistake
+ */
 export const unknownOf = (
   { db, names }: { db: Database; names: SourceNames },
   selector: Readonly<Record<string, unknown>> = {},
+  joined: readonly Pick<JoinedConstraint, 'label'>[] = [],
 ): string | null =>
   unknownLabels(
     db,
     names,
-    Object.keys(selector).filter((name) => name !== 'key_value'),
+    Object.keys(selector).filter(
+      (name) => name !== 'key_value' && !joined.some(({ label }) => label === name),
+    ),
   )
 
 /** Of each connection: every read that finds nothing asks. */

@@ -309,7 +309,7 @@ function answer(
   const notice = page.isCut
     ? stoppedAt(reading, page)
     : rows.every((row) => row.reference)
-      ? unknownOf(ctx, request.selector)
+      ? unknownOf(ctx, request.selector, reading.plan.joined)
       : null
   const isEmpty = rows.every((row) => row.reference) && request.cursor === undefined && next === null
   const seen = isEmpty ? lastSeenOf(ctx, request, cursor.ceiling, reading.rules) : undefined

@@ -229,7 +229,7 @@ export function* histogramInSteps(
     ),
   }))
   const total = totals.reduce((sum, count) => sum + count, 0)
-  const notice = total === 0 ? unknownOf(ctx, request.selector) : null
+  const notice = total === 0 ? unknownOf(ctx, request.selector, plan.joined) : null
   return {
     from: iso(window.from),
     to: iso(window.shownTo),

@@ -132,6 +132,13 @@ describe('a read of a name of a joined entity', () => {
     expect(answer.last_seen).toBe(new Date(T0 + 4_000).toISOString())
   })
 
+  it('says of a name that no event has nothing but silence: it is known', () => {
+    const { read, declare } = setUp()
+    declare([{ name: 'old', is: ['deployment=old', 'app=old'] }])
+    expect(read({ selector: { deployment: 'old' } }).notice).toBeUndefined()
+    expect(read({ selector: { deploymnt: 'old' } }).notice).toBe('no event has the label deploymnt')
+  })
+
   it('counts and draws all of its names', () => {
     const { ctx, declare } = setUp()
     const stats = () => answerStats(ctx, { by: 'source', where: { service: 'api' }, window: '2h' }, NOW)
@@ -254,7 +261,7 @@ describe('coverage', () => {
     expect(look({ name: 'other', is: ['service=api', 'app=api'] }).conflicts).toEqual([
       { name: 'service=api', entity: 'api' },
     ])
-    expect(look({ name: 'api', is: API.is })).toMatchObject({ unjoined: 1, joins: 4, adds: 0, conflicts: [] })
+    expect(look({ name: 'api', is: API.is })).toMatchObject({ unjoined: 5, joins: 4, adds: 4, conflicts: [] })
     expect(() => look({ is: ['service=api', 'x'] })).toThrow(/is\[1\] must be label=value/)
   })
 })
