@@ -6752,7 +6752,7 @@ export interface EntityCoverage {
    */
   events: number
   /**
-   * Of these, without a name of any joined entity there is.
+   * Of these, without a name of any joined entity, the draft and the one it takes the place of left out.
    */
   unjoined: number
   /**
@@ -6760,7 +6760,7 @@ export interface EntityCoverage {
    */
   joins: number
   /**
-   * Of these, with a name of the draft and of no entity there is.
+   * Of these without a name, with one of the draft.
    */
   adds: number
   /**

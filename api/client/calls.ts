@@ -297,7 +297,7 @@ export const placeGraphNodes = 'PUT /api/projects/{id}/graph/positions' as Call<
 /** What operations would do: plan, graph, problems, conflicts and catalog file; nothing is written. */
 export const previewDraft = 'POST /api/projects/{id}/draft/preview' as Call<T.DraftPreview, { id: string; body: T.DraftPreviewRequest }>
 /** Change history, newest first. */
-export const listChangeSets = 'GET /api/change-sets' as Call<T.ChangeSetsResult, { project?: string; kind?: 'source' | 'mcp_server' | 'skill' | 'trigger' | 'agent' | 'project' | 'mcp server'; name?: string; before?: number; limit?: number }>
+export const listChangeSets = 'GET /api/change-sets' as Call<T.ChangeSetsResult, { project?: string; kind?: 'source' | 'mcp_server' | 'skill' | 'trigger' | 'agent' | 'entity' | 'project' | 'mcp server'; name?: string; before?: number; limit?: number }>
 /** Apply operations all or nothing, or only plan them. */
 export const applyChangeSet = 'POST /api/change-sets' as Call<T.ChangeApplied, { body: T.ChangeSetCreate }>
 /** One change-set. */

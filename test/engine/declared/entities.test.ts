@@ -111,6 +111,30 @@ describe('a joined entity', () => {
   })
 })
 
+describe('a live tail', () => {
+  it('has the events of all names, from the moment they are joined until they are not', async () => {
+    const engine = await open()
+    const { ingest_key: ingestKey } = await engine.getSource('app')
+    const told: string[] = []
+    const { stop } = await engine.tail({ selector: { service: 'api' }, sources: [] }, (message) => {
+      if ('rows' in message) told.push(...message.rows.map(({ id }) => id))
+    })
+    const post = () =>
+      engine.ingest({
+        ingestKey: ingestKey!,
+        body: Buffer.from(JSON.stringify({ host: '10.0.0.4' })),
+        ...{ bypassCooldown: false, caller: 'open' },
+      })
+    await post()
+    await engine.createJoinedEntity({ name: 'api', ...API }, BY)
+    const { ids } = await post()
+    await engine.deleteJoinedEntity('api', BY)
+    await post()
+    stop()
+    expect(told).toEqual(ids)
+  })
+})
+
 describe('entities of a catalog', () => {
   const yaml = (entities: unknown[], more: object = {}) =>
     JSON.stringify({ sources: [SOURCE], entities, ...more })

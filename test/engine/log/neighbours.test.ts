@@ -69,8 +69,8 @@ describe('the neighbours of an entity', () => {
       'called_by service=shop traces 1',
     ])
     expect(await told(engine, 'node', 'web-1')).toEqual([
-      'runs service=api labels 1',
       'runs service=web labels 1',
+      'runs service=api labels 1',
     ])
   })
 

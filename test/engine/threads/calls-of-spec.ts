@@ -143,6 +143,7 @@ export const READS: Record<string, (made: Made) => Said> = {
         yaml: true,
         operations: [
           { op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '7h' } },
+          { op: 'put', kind: 'entity', name: 'web', spec: { is: ['service=web', 'repo=org/web'] } },
           {
             op: 'put',
             kind: 'source',
