@@ -58,7 +58,10 @@ test('names are joined with what they join in sight, and every name shows the wh
   await expect(page.getByText('write failed')).toBeVisible()
 
   await goTo(page, `${daemon.url}/incidents`)
-  await page.getByRole('link', { name: /number of events/ }).first().click()
+  await page
+    .getByRole('link', { name: /number of events/ })
+    .first()
+    .click()
   const neighbours = page.getByRole('region', { name: 'Neighbours' })
   await expect(neighbours).toContainText('Runs on node=web-1')
   expect(await accessibilityFaults(page, 'an incident with neighbours')).toEqual([])
