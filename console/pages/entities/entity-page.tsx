@@ -1,6 +1,6 @@
 /** One joined entity: its names with what they join, and its neighbours. */
-import { Button, Grid, Group, Modal, Stack, TagsInput, Text, Textarea, TextInput, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Grid, Group, Modal, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate, useParams } from 'react-router'
 import type { EntityWrite, JoinedEntity } from '../../../schemas/types.ts'
@@ -63,13 +63,25 @@ function Around({ name }: { name: string }) {
   )
 }
 
+/** What was read of any entity may have other rows now. */
+function useReadAnew(): () => void {
+  const queries = useQueryClient()
+  return () => {
+    for (const of of ['timeline', 'histogram']) queries.removeQueries({ queryKey: [of] })
+  }
+}
+
 function RemoveEntity({ name }: { name: string }) {
   const go = useNavigate()
   const [asking, setAsking] = useState(false)
+  const readAnew = useReadAnew()
   const remove = useChange(() => declared.deleteEntity(name), {
     failed: `Couldn’t remove ${name}`,
     said: () => `${name} is removed; undo it under Changes`,
-    onDone: () => void go('/entities'),
+    onDone: () => {
+      readAnew()
+      void go('/entities')
+    },
   })
   return (
     <>
@@ -107,9 +119,9 @@ interface Form {
   kind: string
   /** One name a line: commas are part of names. */
   names: string
-  owned_by: string[]
-  runs_on: string[]
-  calls: string[]
+  owned_by: string
+  runs_on: string
+  calls: string
 }
 
 const linesOf = (text: string): string[] =>
@@ -119,7 +131,12 @@ const linesOf = (text: string): string[] =>
     .filter(Boolean)
 
 /** What the form says, as it is saved. */
-function bodyOf({ kind, names, owned_by, runs_on, calls }: Form, stored?: JoinedEntity): EntityWrite {
+function bodyOf({ kind, names, ...neighbours }: Form, stored?: JoinedEntity): EntityWrite {
+  const [owned_by, runs_on, calls] = EDGES.map(([field]) => linesOf(neighbours[field])) as [
+    string[],
+    string[],
+    string[],
+  ]
   return {
     is: linesOf(names),
     ...(kind.trim() ? { kind: kind.trim() } : {}),
@@ -136,13 +153,16 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
     form: 'entity',
     start: {
       ...{ name: '', kind: stored?.kind ?? '', names: stored?.is.join('\n') ?? '' },
-      ...{ owned_by: stored?.owned_by ?? [], runs_on: stored?.runs_on ?? [], calls: stored?.calls ?? [] },
+      owned_by: stored?.owned_by?.join('\n') ?? '',
+      runs_on: stored?.runs_on?.join('\n') ?? '',
+      calls: stored?.calls?.join('\n') ?? '',
     },
     version: stored?.version,
   })
   const { name } = kept.value
   const set = (some: Partial<Form>) => kept.set((now) => ({ ...now, ...some }))
   const body = bodyOf(kept.value, stored)
+  const readAnew = useReadAnew()
   const save = useChange(
     (version: number | undefined) =>
       stored
@@ -152,6 +172,7 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
       said: (written) => `${written.name} is saved`,
       onDone: (written) => {
         kept.done()
+        readAnew()
         onReload?.()
         if (!stored) void go(`/entities/${encodeURIComponent(written.name)}`)
       },
@@ -244,13 +265,16 @@ function Fields({ value, set, marks, isNew }: FieldsProps) {
         required
       />
       {EDGES.map(([field, label, example]) => (
-        <TagsInput
+        <Textarea
           key={field}
           label={label}
           {...marks(field)}
-          placeholder={value[field].length ? '' : example}
+          placeholder={example}
+          styles={{ input: { fontFamily: 'var(--font-mono)' } }}
           value={value[field]}
-          onChange={(next) => set({ [field]: next })}
+          onChange={(e) => set({ [field]: e.currentTarget.value })}
+          autosize
+          minRows={1}
         />
       ))}
     </Stack>
