@@ -9,6 +9,8 @@ import type {
   CatalogImport,
   CatalogPullRequestAsk,
   CatalogSyncAsk,
+  EntityCoverageRequest,
+  EntityWrite,
   MarkWrite,
   McpServerTest,
   McpServerWrite,
@@ -107,6 +109,15 @@ export const declared = {
     ask(calls.updateSkill, { id, name, body }, { version }),
   removeSkill: (id: string, name: string) => ask(calls.removeSkill, { id, name }),
 
+  entities: async () => (await ask(calls.listJoinedEntities)).entities,
+  entity: (name: string) => ask(calls.getJoinedEntity, { name }),
+  createEntity: (body: EntityWrite) => ask(calls.createJoinedEntity, { body }),
+  updateEntity: (name: string, body: EntityWrite, version?: number) =>
+    ask(calls.updateJoinedEntity, { name, body }, { version }),
+  deleteEntity: (name: string) => ask(calls.deleteJoinedEntity, { name }),
+  coverage: (body: EntityCoverageRequest) => ask(calls.entityCoverage, { body }),
+  neighbours: (of: { label: string; value: string; to?: string }) => ask(calls.entityNeighbours, of),
+
   changes: (query: { project?: string; kind?: string; name?: string; before?: number }) =>
     ask(calls.listChangeSets, filtered<ChangesQuery>({ limit: 30, ...query })),
   changeSet: (id: number) => ask(calls.getChangeSet, { id }),
@@ -153,6 +164,10 @@ export const dkeys = {
   mcpTools: (server: string) => ['declared', 'mcp-servers', server, 'tools'],
   skills: ['declared', 'skills'],
   skill: (id: string, skill: string) => ['declared', 'skills', id, skill],
+  entities: ['declared', 'entities'],
+  entity: (entity: string) => ['declared', 'entities', entity],
+  coverage: (draft: string) => ['declared', 'coverage', draft],
+  neighbours: (label: string, value: string, to: string) => ['declared', 'neighbours', label, value, to],
   changes: (of: string) => ['declared', 'changes', of],
   catalog: ['declared', 'catalog'],
 } as const

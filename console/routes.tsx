@@ -6,6 +6,7 @@ import { NotFoundPage } from './pages/not-found.tsx'
 
 const work = lazyFrom(() => import('./areas/work.ts'))
 const parts = lazyFrom(() => import('./areas/parts.ts'))
+const entities = lazyFrom(() => import('./areas/entities.ts'))
 const projects = lazyFrom(() => import('./areas/projects.ts'))
 const replayed = lazyFrom(() => import('./areas/replayed.ts'))
 const keeping = lazyFrom(() => import('./areas/keeping.ts'))
@@ -37,6 +38,8 @@ const McpServersPage = parts('McpServersPage')
 const McpServerPage = parts('McpServerPage')
 const SkillsPage = parts('SkillsPage')
 const SkillPage = parts('SkillPage')
+const EntitiesPage = entities('EntitiesPage')
+const EntityPage = entities('EntityPage')
 const ChangesPage = keeping('ChangesPage')
 const SourcesPage = parts('SourcesPage')
 const NewSourcePage = forms('NewSourcePage')
@@ -96,6 +99,9 @@ export function Pages() {
       <Route path="/skills" element={<SkillsPage />} />
       <Route path="/skills/new" element={<SkillPage />} />
       <Route path="/skills/:name" element={<SkillPage />} />
+      <Route path="/entities" element={<EntitiesPage />} />
+      <Route path="/entities/new" element={<EntityPage />} />
+      <Route path="/entities/:name" element={<EntityPage />} />
       <Route path="/catalog-file" element={<ToTab of="/changes" tab="catalog" view="view" />} />
       <Route path="/proposals" element={<ToTab of="/changes" tab={null} />} />
       <Route path="/changes" element={<ChangesPage />} />

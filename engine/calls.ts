@@ -7,6 +7,9 @@ import type {
   Connector,
   DiscoverRequest,
   EntitiesResult,
+  EntityCoverage,
+  EntityCoverageRequest,
+  EntityNeighbours,
   Event,
   FieldsResult,
   Health,
@@ -202,6 +205,14 @@ export interface TracesAsked {
   project?: string | undefined
 }
 
+/** Whose neighbours, and in which window. */
+export interface NeighboursAsked {
+  label: string
+  value: string
+  window?: string | undefined
+  to?: string | undefined
+}
+
 export interface EngineCore {
   // ingest
   ingest(call: IngestPost): Promise<IngestResult>
@@ -228,6 +239,10 @@ export interface EngineCore {
   inspect(request: InspectRequest, asked?: Asked): Promise<InspectResult>
   entities(limit: number): Promise<EntitiesResult>
   entityValues(label: string, limit: number, prefix?: string): Promise<LabelFacet>
+  /** How many of the newest events joined entities cover, and what a draft adds. @throws SvcError invalid */
+  entityCoverage(body: EntityCoverageRequest, asked?: Asked): Promise<EntityCoverage>
+  /** What an entity calls, runs on and is owned by. @throws SvcError invalid */
+  entityNeighbours(asked: NeighboursAsked): Promise<EntityNeighbours>
   /** One event with its payload; 404 when unknown or purged. */
   event(id: string): Promise<Row>
   /**

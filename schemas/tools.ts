@@ -223,6 +223,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          "agent",
          "mcp_server",
          "skill",
+         "entity",
          "project"
         ]
        },
@@ -3612,6 +3613,138 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "neighbours": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool neighbours.",
+   "properties": {
+    "label": {
+     "type": "string",
+     "description": "Label of the entity, such as service.",
+     "minLength": 1,
+     "maxLength": 64
+    },
+    "value": {
+     "type": "string",
+     "description": "Its value.",
+     "minLength": 1,
+     "maxLength": 1000
+    },
+    "window": {
+     "type": "string",
+     "description": "How far back from now, such as 6h.",
+     "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$",
+     "default": "24h"
+    }
+   },
+   "required": [
+    "label",
+    "value"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool neighbours answers.",
+   "properties": {
+    "names": {
+     "type": "array",
+     "description": "All names of the entity, label=value.",
+     "items": {
+      "type": "string",
+      "description": "label=value."
+     }
+    },
+    "neighbours": {
+     "type": "array",
+     "description": "What rules say first, then by how often it was seen.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "edge": {
+        "type": "string",
+        "description": "What it is to the entity.",
+        "enum": [
+         "calls",
+         "called_by",
+         "runs_on",
+         "runs",
+         "owned_by",
+         "owns"
+        ]
+       },
+       "label": {
+        "type": "string",
+        "description": "Label of the neighbour."
+       },
+       "value": {
+        "type": "string",
+        "description": "Value of the neighbour."
+       },
+       "by": {
+        "type": "string",
+        "description": "How it is known: spans of traces, labels of the same events, or a rule of an entity.",
+        "enum": [
+         "traces",
+         "labels",
+         "rules"
+        ]
+       },
+       "count": {
+        "type": "integer",
+        "description": "Spans or events that show it."
+       },
+       "evidence": {
+        "type": "array",
+        "description": "Events that show it, three at most.",
+        "items": {
+         "type": "string",
+         "description": "Event id."
+        }
+       },
+       "last_seen": {
+        "anyOf": [
+         {
+          "type": "string",
+          "format": "date-time"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Its newest event in the window; null: there is none."
+       },
+       "open_incidents": {
+        "type": "integer",
+        "description": "Its incidents that are not handled."
+       }
+      },
+      "required": [
+       "edge",
+       "label",
+       "value",
+       "by",
+       "count",
+       "evidence",
+       "last_seen",
+       "open_incidents"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "is_cut": {
+     "type": "boolean",
+     "description": "True where it has more events than were looked at."
+    }
+   },
+   "required": [
+    "names",
+    "neighbours",
+    "is_cut"
+   ],
+   "additionalProperties": false
+  }
+ },
  "project_timeline": {
   "input": {
    "type": "object",
@@ -3904,6 +4037,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          "agent",
          "mcp_server",
          "skill",
+         "entity",
          "project"
         ]
        },
@@ -4174,6 +4308,11 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "maximum": 25000,
      "default": 6000
     },
+    "joined": {
+     "type": "boolean",
+     "description": "False: only the given labels, not the other names of the same thing.",
+     "default": true
+    },
     "cursor": {
      "type": "string",
      "description": "next_cursor of the page before, or first..last of a fold.",
@@ -4306,6 +4445,14 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
       }
      ],
      "description": "Where the answer has no events: time of the newest event with these labels, in whatever window and source; null: there is none."
+    },
+    "names": {
+     "type": "array",
+     "description": "Names that were read, where a label is of a joined entity: label=value.",
+     "items": {
+      "type": "string",
+      "description": "label=value."
+     }
     },
     "url": {
      "type": "string",
@@ -6932,6 +7079,10 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
       "description": "Label that is the entity; empty: the primary label of the first source that has one.",
       "maxLength": 256
      },
+     "joined": {
+      "type": "boolean",
+      "description": "True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key."
+     },
      "emit": {
       "type": "object",
       "description": "What a firing carries.",
@@ -7948,6 +8099,10 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
     "type": "string",
     "description": "Label that is the entity; empty: the primary label of the first source that has one.",
     "maxLength": 256
+   },
+   "joined": {
+    "type": "boolean",
+    "description": "True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key."
    },
    "emit": {
     "type": "object",

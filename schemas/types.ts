@@ -1673,7 +1673,7 @@ export interface PlannedChange {
   /**
    * Kind of object.
    */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'entity' | 'project'
   /**
    * Name, or project id.
    */
@@ -2393,6 +2393,10 @@ export interface TriggerSpec {
    * Label that is the entity; empty: the primary label of the first source that has one.
    */
   key_field?: string
+  /**
+   * True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key.
+   */
+  joined?: boolean
   emit?: Emit
   /**
    * Wait before waking again, per entity; 5m when absent.
@@ -3163,7 +3167,7 @@ export interface CatalogDifference {
   /**
    * Kind of object.
    */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'entity' | 'project'
   /**
    * Object.
    */
@@ -3769,7 +3773,7 @@ export interface MergeConflict {
   /**
    * Kind of object.
    */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'entity' | 'project'
   /**
    * Object.
    */
@@ -3972,6 +3976,10 @@ export interface Event {
   reference?: boolean
   fold?: Fold
   /**
+   * In a read through a joined entity: the name, label=value, by which this event is of it, where it is another than the one asked for.
+   */
+  joined_by?: string
+  /**
    * The stored item as received, with include_payload: digits, key order and duplicate keys are kept.
    */
   raw?: {
@@ -4098,11 +4106,69 @@ export interface CatalogUnmanaged {
   /**
    * Kind.
    */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'entity' | 'project'
   /**
    * Name.
    */
   name: string
+}
+/**
+ * A joined entity in the catalog.
+ */
+export interface CatalogEntity {
+  /**
+   * Name, unique on the instance.
+   */
+  name: string
+  /**
+   * What it is, such as service, host or customer.
+   */
+  kind?: string
+  /**
+   * One line on what it is.
+   */
+  description?: string
+  /**
+   * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
+   *
+   * @minItems 1
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  is: string[]
+  /**
+   * Who owns it, as names, such as team=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  owned_by?: string[]
+  /**
+   * What it runs on, as names, such as host=web-1.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  runs_on?: string[]
+  /**
+   * What it calls, as names, such as service=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  calls?: string[]
+  /**
+   * True refuses whatever would delete it.
+   */
+  prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
 }
 /**
  * The JSON Schema of the catalog file.
@@ -4371,6 +4437,10 @@ export interface CatalogMoved {
    * Old name of a skill.
    */
   skill?: string
+  /**
+   * Old name of a joined entity.
+   */
+  entity?: string
   /**
    * Old name of a project.
    */
@@ -4703,7 +4773,7 @@ export interface CatalogSyncPart {
   /**
    * Kind.
    */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'entity' | 'project'
   /**
    * Name.
    */
@@ -5009,6 +5079,10 @@ export interface CatalogTrigger {
    * Label that is the entity; empty: the primary label of the first source that has one.
    */
   key_field?: string
+  /**
+   * True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key.
+   */
+  joined?: boolean
   emit?: Emit
   /**
    * Wait before waking again, per entity; 5m when absent.
@@ -5117,6 +5191,10 @@ export interface Catalog {
    * Skills.
    */
   skills?: CatalogSkill[]
+  /**
+   * Joined entities: the names that one thing has in several systems.
+   */
+  entities?: CatalogEntity[]
   /**
    * Wiring of the projects.
    */
@@ -6756,6 +6834,269 @@ export interface LabelValue {
    * When it was last ingested (ISO 8601, UTC).
    */
   last_ingest: string | null
+}
+/**
+ * How many of the newest events the joined entities cover, and what a draft adds.
+ */
+export interface EntityCoverage {
+  /**
+   * Newest events that were looked at, 20,000 at most.
+   */
+  events: number
+  /**
+   * Of these, without a name of any joined entity, the draft and the one it takes the place of left out.
+   */
+  unjoined: number
+  /**
+   * Of these, with a name of the draft.
+   */
+  joins: number
+  /**
+   * Of these without a name, with one of the draft.
+   */
+  adds: number
+  /**
+   * Things of the draft that they are of.
+   */
+  things: number
+  /**
+   * Things of which two names or more were found: what the draft joins.
+   */
+  joined_things: number
+  /**
+   * Names of the draft that were found, by label.
+   */
+  names: {
+    /**
+     * Label.
+     */
+    label: string
+    /**
+     * Events.
+     */
+    events: number
+    /**
+     * Values.
+     */
+    values: number
+  }[]
+  /**
+   * Entities of which most events have no name of any joined entity, with the draft.
+   */
+  without: {
+    /**
+     * Label.
+     */
+    label: string
+    /**
+     * Value.
+     */
+    value: string
+    /**
+     * Events.
+     */
+    events: number
+  }[]
+  /**
+   * Names that the draft would have, and another entity has: there they stay.
+   */
+  taken: {
+    /**
+     * label=value.
+     */
+    name: string
+    /**
+     * Whose it is.
+     */
+    entity: string
+    /**
+     * Events.
+     */
+    events: number
+  }[]
+  /**
+   * Names for which it cannot be saved: another entity says the same.
+   */
+  conflicts: {
+    /**
+     * label=value.
+     */
+    name: string
+    /**
+     * Whose it is.
+     */
+    entity: string
+  }[]
+}
+/**
+ * What an entity calls, runs on and is owned by, and the other way round.
+ */
+export interface EntityNeighbours {
+  /**
+   * Label.
+   */
+  label: string
+  /**
+   * Value.
+   */
+  value: string
+  /**
+   * Name of the joined entity it is of; absent: of none.
+   */
+  entity?: string
+  /**
+   * What people call it.
+   */
+  title?: string
+  /**
+   * What it is.
+   */
+  kind?: string
+  /**
+   * All names of it, label=value.
+   *
+   * Items: label=value.
+   */
+  names?: string[]
+  /**
+   * Start of the window (ISO 8601, UTC).
+   */
+  from: string
+  /**
+   * End of the window (ISO 8601, UTC).
+   */
+  to: string
+  /**
+   * Events of it that were looked at, the newest 2,000 at most.
+   */
+  events: number
+  /**
+   * Traces that were looked at, 40 at most.
+   */
+  traces: number
+  /**
+   * Spans and events of these.
+   */
+  spans: number
+  /**
+   * True where there were more.
+   */
+  is_cut: boolean
+  /**
+   * What rules say first, then by how often it was seen; 40 at most.
+   */
+  neighbours: {
+    /**
+     * What it is to the entity.
+     */
+    edge: 'calls' | 'called_by' | 'runs_on' | 'runs' | 'owned_by' | 'owns'
+    /**
+     * Label of the neighbour.
+     */
+    label: string
+    /**
+     * Value of the neighbour.
+     */
+    value: string
+    /**
+     * What people call it.
+     */
+    title: string
+    /**
+     * Name of the joined entity it is of.
+     */
+    entity?: string
+    /**
+     * What it is.
+     */
+    kind?: string
+    /**
+     * How it is known: spans of traces, labels of the same events, or a rule of an entity.
+     */
+    by: 'traces' | 'labels' | 'rules'
+    /**
+     * Spans or events that show it.
+     */
+    count: number
+    /**
+     * Events that show it, three at most.
+     *
+     * Items: Event id.
+     */
+    evidence: string[]
+    /**
+     * Its newest event in the window; null: there is none.
+     */
+    last_seen: string | null
+    /**
+     * Its incidents that are not handled.
+     */
+    open_incidents: number
+  }[]
+}
+/**
+ * What is declared of a joined entity, apart from its name: the names of one thing, or, with groups, of each thing of a kind.
+ */
+export interface EntitySpec {
+  /**
+   * What it is, such as service, host or customer.
+   */
+  kind?: string
+  /**
+   * One line on what it is.
+   */
+  description?: string
+  /**
+   * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
+   *
+   * @minItems 1
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  is: string[]
+  /**
+   * Who owns it, as names, such as team=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  owned_by?: string[]
+  /**
+   * What it runs on, as names, such as host=web-1.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  runs_on?: string[]
+  /**
+   * What it calls, as names, such as service=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  calls?: string[]
+}
+/**
+ * Answer of a write of a joined entity.
+ */
+export interface EntityWritten {
+  ok: true
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * Its version, as in the ETag.
+   */
+  version: number
+  /**
+   * The change-set that wrote it; null when nothing changed.
+   */
+  change_set: number | null
 }
 /**
  * What runs on this machine, and the sources that could read it. Nothing is saved.
@@ -8773,6 +9114,37 @@ export interface HistogramResult {
    * What should be known of an answer without events: a label that no event has.
    */
   notice?: string
+  /**
+   * Constraints that stand for a joined entity. Absent: none does.
+   */
+  joined?: JoinedName[]
+}
+/**
+ * A constraint of a read that stands for a joined entity.
+ */
+export interface JoinedName {
+  /**
+   * Label of the constraint.
+   */
+  label: string
+  /**
+   * Value of the constraint.
+   */
+  value: string
+  /**
+   * Name of the joined entity that says it.
+   */
+  entity: string
+  /**
+   * What it is.
+   */
+  kind?: string
+  /**
+   * All names that were read, each label=value, the asked one first.
+   *
+   * Items: label=value.
+   */
+  names: string[]
 }
 /**
  * Everything that Home shows.
@@ -9961,6 +10333,87 @@ export interface InspectedRecord {
   payload_bytes: number
 }
 /**
+ * Answer of GET /api/entities/joined.
+ */
+export interface JoinedEntitiesResult {
+  /**
+   * By name.
+   */
+  entities: JoinedEntity[]
+}
+/**
+ * A joined entity: one thing with several names, or, with groups, each thing of a kind.
+ */
+export interface JoinedEntity {
+  /**
+   * Name, unique on the instance.
+   */
+  name: string
+  /**
+   * What it is, such as service, host or customer.
+   */
+  kind?: string
+  /**
+   * One line on what it is.
+   */
+  description?: string
+  /**
+   * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
+   *
+   * @minItems 1
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  is: string[]
+  /**
+   * Who owns it, as names, such as team=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  owned_by?: string[]
+  /**
+   * What it runs on, as names, such as host=web-1.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  runs_on?: string[]
+  /**
+   * What it calls, as names, such as service=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  calls?: string[]
+  /**
+   * True refuses whatever would delete it.
+   */
+  prevent_destroy?: boolean
+  /**
+   * Where a repository is followed, what becomes of an edit by hand: enforce: it is written over where the policy applies commits; warn: it stays, and counts as drift; adopt: it stays, and is listed as adopted. Absent: the policy says it.
+   */
+  sync?: 'enforce' | 'warn' | 'adopt'
+  /**
+   * Groups of its names; none: it is one thing.
+   *
+   * Items: Group.
+   */
+  groups: string[]
+  /**
+   * Its version, as in the ETag.
+   */
+  version: number
+  /**
+   * Changed (ISO 8601, UTC).
+   */
+  updated_at: string
+}
+/**
  * A key that opens nothing any more.
  */
 export interface KeyRevoked {
@@ -10489,7 +10942,7 @@ export interface Operation {
   /**
    * Kind of object.
    */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'entity' | 'project'
   /**
    * Name; a project also by id.
    */
@@ -12321,6 +12774,77 @@ export interface ToolListSources {
   cursor?: string
 }
 /**
+ * What the tool neighbours answers.
+ */
+export interface ToolNeighboursResult {
+  /**
+   * All names of the entity, label=value.
+   *
+   * Items: label=value.
+   */
+  names: string[]
+  /**
+   * What rules say first, then by how often it was seen.
+   */
+  neighbours: {
+    /**
+     * What it is to the entity.
+     */
+    edge: 'calls' | 'called_by' | 'runs_on' | 'runs' | 'owned_by' | 'owns'
+    /**
+     * Label of the neighbour.
+     */
+    label: string
+    /**
+     * Value of the neighbour.
+     */
+    value: string
+    /**
+     * How it is known: spans of traces, labels of the same events, or a rule of an entity.
+     */
+    by: 'traces' | 'labels' | 'rules'
+    /**
+     * Spans or events that show it.
+     */
+    count: number
+    /**
+     * Events that show it, three at most.
+     *
+     * Items: Event id.
+     */
+    evidence: string[]
+    /**
+     * Its newest event in the window; null: there is none.
+     */
+    last_seen: string | null
+    /**
+     * Its incidents that are not handled.
+     */
+    open_incidents: number
+  }[]
+  /**
+   * True where it has more events than were looked at.
+   */
+  is_cut: boolean
+}
+/**
+ * Arguments of the tool neighbours.
+ */
+export interface ToolNeighbours {
+  /**
+   * Label of the entity, such as service.
+   */
+  label: string
+  /**
+   * Its value.
+   */
+  value: string
+  /**
+   * How far back from now, such as 6h.
+   */
+  window?: string
+}
+/**
  * What the tool project_timeline answers.
  */
 export interface ToolProjectTimelineResult {
@@ -12638,6 +13162,12 @@ export interface ToolReadResult {
    */
   last_seen?: string | null
   /**
+   * Names that were read, where a label is of a joined entity: label=value.
+   *
+   * Items: label=value.
+   */
+  names?: string[]
+  /**
    * The same in the console, for a person.
    */
   url?: string
@@ -12699,6 +13229,10 @@ export interface ToolRead {
    * Largest answer, in tokens.
    */
   max_tokens?: number
+  /**
+   * False: only the given labels, not the other names of the same thing.
+   */
+  joined?: boolean
   /**
    * next_cursor of the page before, or first..last of a fold.
    */
@@ -13552,7 +14086,7 @@ export interface MergeChoice {
   /**
    * Kind of object.
    */
-  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'project'
+  kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'skill' | 'entity' | 'project'
   /**
    * Object.
    */
@@ -16049,6 +16583,10 @@ export interface TriggerDefinition {
    */
   key_field?: string
   /**
+   * True: its key is the joined entity that an event is of, by any of its names.
+   */
+  joined?: boolean
+  /**
    * Wait before waking again.
    */
   cooldown?: string
@@ -16247,6 +16785,10 @@ export interface ReadResult {
    * Of a first page without events: time of the newest event with the labels of the selector, or without one of the sources, in whatever window and of whatever type; null: there is none. Absent where a selector names key_value or a label that is a number.
    */
   last_seen?: string | null
+  /**
+   * Constraints of the selector that stand for a joined entity, with all names that were read. Absent: none does.
+   */
+  joined?: JoinedName[]
   /**
    * What should be known of the answer: that a search stopped before the end of the window, or that no event has a label.
    */
@@ -17506,6 +18048,106 @@ export interface DraftPreviewRequest {
   yaml?: boolean
 }
 /**
+ * Body of POST /api/entities/coverage: a joined entity as it would be; without is the entities there are alone.
+ */
+export interface EntityCoverageRequest {
+  /**
+   * Of the entity that is edited: what it is now is left out.
+   */
+  name?: string
+  /**
+   * What it is, such as service, host or customer.
+   */
+  kind?: string
+  /**
+   * One line on what it is.
+   */
+  description?: string
+  /**
+   * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
+   *
+   * @minItems 1
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  is?: string[]
+  /**
+   * Who owns it, as names, such as team=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  owned_by?: string[]
+  /**
+   * What it runs on, as names, such as host=web-1.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  runs_on?: string[]
+  /**
+   * What it calls, as names, such as service=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  calls?: string[]
+}
+/**
+ * Body of POST and PUT of a joined entity.
+ */
+export interface EntityWrite {
+  /**
+   * Name, unique on the instance.
+   */
+  name?: string
+  /**
+   * What it is, such as service, host or customer.
+   */
+  kind?: string
+  /**
+   * One line on what it is.
+   */
+  description?: string
+  /**
+   * Its names, each label=value: events with any of them are of one thing. A name may have groups, service=(?<n>.+), that the others refer to, deployment=${n}: then it stands for a thing of each value.
+   *
+   * @minItems 1
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  is: string[]
+  /**
+   * Who owns it, as names, such as team=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  owned_by?: string[]
+  /**
+   * What it runs on, as names, such as host=web-1.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  runs_on?: string[]
+  /**
+   * What it calls, as names, such as service=payments.
+   *
+   * @maxItems 50
+   *
+   * Items: label=value.
+   */
+  calls?: string[]
+}
+/**
  * Body of POST of a finding by an outside agent.
  */
 export interface FindingCreate {
@@ -17657,6 +18299,10 @@ export interface HistogramRequest {
    * Only what this project reads (id or name).
    */
   project?: string
+  /**
+   * False reads exactly the labels that are given, also where a joined entity has more names.
+   */
+  joined?: boolean
 }
 /**
  * Body of POST of an act on an incident that needs no more: acknowledge, unsnooze, handle, reopen.
@@ -18466,6 +19112,10 @@ export interface ReadRequest {
    * Only what this project reads: its sources, and the findings recorded in it (id or name).
    */
   project?: string
+  /**
+   * False reads exactly the labels that are given, also where a joined entity has more names.
+   */
+  joined?: boolean
 }
 /**
  * Body of POST /remember.
@@ -18861,6 +19511,10 @@ export interface StatsRequest {
    * Only what this project reads (id or name).
    */
   project?: string
+  /**
+   * False reads exactly the labels that are given, also where a joined entity has more names.
+   */
+  joined?: boolean
 }
 /**
  * Body of POST /subscribe.
@@ -18940,6 +19594,10 @@ export interface TriggerWrite {
    * Label that is the entity; empty: the primary label of the first source that has one.
    */
   key_field?: string
+  /**
+   * True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key.
+   */
+  joined?: boolean
   emit?: Emit
   /**
    * Wait before waking again, per entity; 5m when absent.
@@ -20421,6 +21079,10 @@ export interface StatsResult {
    * What should be known of an answer without events, such as a label that no event has.
    */
   notice?: string
+  /**
+   * Constraints that stand for a joined entity. Absent: none does.
+   */
+  joined?: JoinedName[]
 }
 /**
  * One value of the counted label.
@@ -21225,6 +21887,10 @@ export interface Trigger {
    * Label that is the entity; empty: the primary label of the first source that has one.
    */
   key_field: string
+  /**
+   * True: its key is the joined entity that an event is of, by any of its names, so that an alert on a host and an error of its service are of one key.
+   */
+  joined?: boolean
   emit: Emit
   /**
    * Wait before waking again, per entity; 5m when absent.
@@ -21524,6 +22190,7 @@ export interface SchemaTypes {
   'catalog-description.json': CatalogDescription
   'catalog-difference.json': CatalogDifference
   'catalog-drift.json': CatalogDrift
+  'catalog-entity.json': CatalogEntity
   'catalog-file-drift.json': CatalogFileDrift
   'catalog-file-schema.json': CatalogFileSchema
   'catalog-forgotten.json': CatalogForgotten
@@ -21608,6 +22275,10 @@ export interface SchemaTypes {
   'emit.json': Emit
   'entities-result.json': EntitiesResult
   'entities-shown.json': EntitiesShown
+  'entity-coverage.json': EntityCoverage
+  'entity-neighbours.json': EntityNeighbours
+  'entity-spec.json': EntitySpec
+  'entity-written.json': EntityWritten
   'entity.json': Entity
   'environment-scan.json': EnvironmentScan
   'eval-event.json': EvalEvent
@@ -21674,6 +22345,9 @@ export interface SchemaTypes {
   'inspect-result.json': InspectResult
   'inspected-event.json': InspectedEvent
   'inspected-record.json': InspectedRecord
+  'joined-entities-result.json': JoinedEntitiesResult
+  'joined-entity.json': JoinedEntity
+  'joined-name.json': JoinedName
   'key-created.json': KeyCreated
   'key-revoked.json': KeyRevoked
   'key.json': Key
@@ -21752,6 +22426,8 @@ export interface SchemaTypes {
   'mcp-call-list-skills.json': ToolListSkills
   'mcp-call-list-sources-result.json': ToolListSourcesResult
   'mcp-call-list-sources.json': ToolListSources
+  'mcp-call-neighbours-result.json': ToolNeighboursResult
+  'mcp-call-neighbours.json': ToolNeighbours
   'mcp-call-project-timeline-result.json': ToolProjectTimelineResult
   'mcp-call-project-timeline.json': ToolProjectTimeline
   'mcp-call-propose-change-result.json': ToolProposeChangeResult
@@ -21890,6 +22566,8 @@ export interface SchemaTypes {
   'request-demo-break.json': DemoBreak
   'request-discover.json': DiscoverRequest
   'request-draft-preview.json': DraftPreviewRequest
+  'request-entity-coverage.json': EntityCoverageRequest
+  'request-entity-write.json': EntityWrite
   'request-finding-create.json': FindingCreate
   'request-firing-acknowledge.json': FiringAcknowledge
   'request-firing-fetch.json': FiringFetch

@@ -13,6 +13,7 @@ import { completionCommand } from './commands/completion.ts'
 import { credentialsCommand } from './commands/credentials.ts'
 import { deliveriesCommand } from './commands/deliveries.ts'
 import { demoCommand } from './commands/demo.ts'
+import { entitiesCommand } from './commands/entities.ts'
 import { evalsCommand } from './commands/evals.ts'
 import { eventsCommand } from './commands/events.ts'
 import { firingsCommand } from './commands/firings.ts'
@@ -86,6 +87,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.addCommand(triggersCommand(io))
   program.addCommand(agentsCommand(io))
   program.addCommand(mcpServersCommand(io))
+  program.addCommand(entitiesCommand(io))
   program.addCommand(skillsCommand(io))
   program.addCommand(catalogCommand(io))
   program.addCommand(changesCommand(io))

@@ -297,7 +297,7 @@ export const placeGraphNodes = 'PUT /api/projects/{id}/graph/positions' as Call<
 /** What operations would do: plan, graph, problems, conflicts and catalog file; nothing is written. */
 export const previewDraft = 'POST /api/projects/{id}/draft/preview' as Call<T.DraftPreview, { id: string; body: T.DraftPreviewRequest }>
 /** Change history, newest first. */
-export const listChangeSets = 'GET /api/change-sets' as Call<T.ChangeSetsResult, { project?: string; kind?: 'source' | 'mcp_server' | 'skill' | 'trigger' | 'agent' | 'project' | 'mcp server'; name?: string; before?: number; limit?: number }>
+export const listChangeSets = 'GET /api/change-sets' as Call<T.ChangeSetsResult, { project?: string; kind?: 'source' | 'mcp_server' | 'skill' | 'trigger' | 'agent' | 'entity' | 'project' | 'mcp server'; name?: string; before?: number; limit?: number }>
 /** Apply operations all or nothing, or only plan them. */
 export const applyChangeSet = 'POST /api/change-sets' as Call<T.ChangeApplied, { body: T.ChangeSetCreate }>
 /** One change-set. */
@@ -378,6 +378,20 @@ export const getAdoption = 'GET /api/catalog/sync/adoption' as Call<T.CatalogAdo
 export const openPullRequest = 'POST /api/catalog/sync/pull-request' as Call<T.CatalogPullRequestOpened, { body?: T.CatalogPullRequestAsk }>
 /** The JSON Schema of the file, for editors. */
 export const getCatalogSchema = 'GET /api/catalog/schema' as Call<T.CatalogFileSchema>
+/** Every joined entity, by name. */
+export const listJoinedEntities = 'GET /api/entities/joined' as Call<T.JoinedEntitiesResult>
+/** Join the names of one thing, or, with groups, of each thing of a kind. */
+export const createJoinedEntity = 'POST /api/entities/joined' as Call<T.EntityWritten, { body: T.EntityWrite }>
+/** One joined entity. */
+export const getJoinedEntity = 'GET /api/entities/joined/{name}' as Call<T.JoinedEntity, { name: string }>
+/** Replace it. */
+export const updateJoinedEntity = 'PUT /api/entities/joined/{name}' as Call<T.EntityWritten, { name: string; body: T.EntityWrite }>
+/** Delete it; its names are read apart again, and no event changes. */
+export const deleteJoinedEntity = 'DELETE /api/entities/joined/{name}' as Call<T.PartDeleted, { name: string }>
+/** How many of the newest events joined entities cover, and what a draft would join. */
+export const entityCoverage = 'POST /api/entities/coverage' as Call<T.EntityCoverage, { body: T.EntityCoverageRequest }>
+/** What an entity calls, runs on and is owned by, from traces, labels and rules. */
+export const entityNeighbours = 'GET /api/entities/neighbours' as Call<T.EntityNeighbours, { label: string; value: string; window?: string; to?: string }>
 /** One entity’s events across all sources in time order. */
 export const read = 'POST /read' as Call<T.ReadResult, { body: T.ReadRequest }>
 /** Stored events with their payloads, redacted, in the order they were stored. */

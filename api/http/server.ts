@@ -46,7 +46,7 @@ const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doo
   ...[nouns.firings, nouns.deliveries, nouns.runs, nouns.evals, nouns.agentTests],
   ...[nouns.subscriptions, nouns.agents, nouns.mcpServers, mcpToolRoutes, nouns.skills],
   ...[nouns.projects, nouns.results, nouns.replay, nouns.graph, nouns.changes, nouns.proposals],
-  ...[nouns.setup, nouns.catalog, nouns.events, tailRoutes, askRoutes, nouns.ask, nouns.keys],
+  ...[nouns.setup, nouns.catalog, nouns.entities, nouns.events, tailRoutes, askRoutes, nouns.ask, nouns.keys],
   ...[loginRoutes, nouns.logins, connectRoutes, nouns.settings, nouns.providerA, nouns.credentials],
   nouns.demo,
   ...[nouns.slack, slackRoutes, pushRoutes, ingestRoutes, otlpRoutes],

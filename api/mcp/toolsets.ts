@@ -6,7 +6,7 @@ import { tools } from './tools/index.ts'
 export const TOOLSETS = {
   events: [
     ...['changed', 'read', 'series', 'trace', 'stats', 'list_entities'],
-    ...['get_event', 'document', 'why'],
+    ...['neighbours', 'get_event', 'document', 'why'],
   ],
   incidents: ['list_incidents', 'acknowledge_incident'],
   findings: [

@@ -31,6 +31,7 @@ export const KIND_WORDS: Record<string, { one: string; many: string; path: strin
   agent: { one: 'agent', many: 'Agents', path: '/agents' },
   mcp_server: { one: 'MCP server', many: 'MCP servers', path: '/mcp-servers' },
   skill: { one: 'skill', many: 'Skills', path: '/skills' },
+  entity: { one: 'entity', many: 'Entities', path: '/entities' },
   project: { one: 'project', many: 'Projects', path: '/projects' },
 }
 

@@ -59,6 +59,8 @@ export interface TriggerDraft {
   severity: '' | NonNullable<Trigger['severity']>
   /** Field of what tripped it that says how bad it is. */
   severity_field: string
+  /** Whether its key is the joined entity. */
+  joined: boolean
   description: string
   /** Kind of its firings; blank: the name of the trigger. */
   emit_kind: string
@@ -108,6 +110,7 @@ export const NEW_TRIGGER: TriggerDraft = {
   limits: [],
   severity: '',
   severity_field: '',
+  joined: false,
   description: '',
   emit_kind: '',
   wakes: null,
@@ -149,6 +152,7 @@ export function draftOf(trigger: Trigger): TriggerDraft {
     max_late: trigger.max_late ?? NEW_TRIGGER.max_late,
     severity: trigger.severity ?? '',
     severity_field: trigger.severity_field ?? '',
+    joined: trigger.joined ?? false,
     description: trigger.description ?? '',
     emit_kind: trigger.emit?.kind === trigger.name ? '' : (trigger.emit?.kind ?? ''),
     ...stormDraft(storm),

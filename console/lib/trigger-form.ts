@@ -33,6 +33,7 @@ export function definitionOf(draft: TriggerDraft, kept?: Trigger): TriggerDefini
         ? kept.filters
         : filtersOf(draft.filters),
     key_field: draft.key_field.trim(),
+    ...(draft.joined && draft.kind !== 'schedule' ? { joined: true } : {}),
     cooldown: draft.cooldown.trim() || NEW_TRIGGER.cooldown,
     ...(storm ? { storm } : {}),
     max_late: draft.max_late.trim() || NEW_TRIGGER.max_late,
@@ -47,8 +48,14 @@ const shows = (said: Partial<TriggerDraft>, draft: TriggerDraft): boolean =>
 
 /** What is stored now, to compare a draft with. */
 export function storedDefinition(trigger: Trigger): TriggerDefinition {
-  const { sources, condition, filters, key_field, cooldown, storm, max_late } = trigger
-  return { sources, condition, filters, key_field, cooldown, ...(storm ? { storm } : {}), max_late }
+  const { sources, condition, filters, key_field, joined, cooldown, storm, max_late } = trigger
+  return {
+    ...{ sources, condition, filters, key_field },
+    ...(joined ? { joined } : {}),
+    cooldown,
+    ...(storm ? { storm } : {}),
+    max_late,
+  }
 }
 
 /** The draft as the API takes it. */

@@ -17,6 +17,7 @@ const OF_ALL: readonly Option[] = [
   { fields: ['description'], paths: ['description'] },
 ]
 const OF_EVENTS: readonly Option[] = [
+  { fields: ['joined'], paths: ['joined'] },
   { fields: ['quiet'], paths: ['storm.quiet'] },
   { fields: ['max_wait'], paths: ['storm.max_wait'] },
   { fields: ['min_count'], paths: ['storm.min_count'] },

@@ -17,6 +17,7 @@ import {
   KeyRound,
   type LucideIcon,
   MessageCircleQuestion,
+  Network,
   PlayCircle,
   Plug,
   Send,
@@ -54,6 +55,7 @@ export const MENU: readonly { group: string | null; pages: readonly MenuPage[] }
       { to: '/agents', label: 'Agents', icon: Bot },
       { to: '/mcp-servers', label: 'Tools', icon: Wrench },
       { to: '/skills', label: 'Skills', icon: GraduationCap },
+      { to: '/entities', label: 'Entities', icon: Network },
     ],
   },
   {

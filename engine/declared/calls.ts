@@ -11,6 +11,7 @@ import type {
   CatalogPatch,
   ChangeApplied,
   ChangeSetCreate,
+  EntityWrite,
   FindingCreate,
   KeyCreate,
   MarkWrite,
@@ -54,16 +55,28 @@ import { applyOperations, belongings } from './operations.ts'
 import { listDependents, listResources, outlineOf, summaryOf } from './outline.ts'
 import {
   createAgent,
+  createJoinedEntity,
   createMcpServer,
   deleteAgent,
+  deleteJoinedEntity,
   deleteMcpServer,
   deleteTrigger,
   moveTrigger,
   switchAgent,
   updateAgent,
+  updateJoinedEntity,
   updateMcpServer,
 } from './part-writes.ts'
-import { getAgent, getMcpServer, getTrigger, listAgents, listMcpServers, listTriggers } from './parts.ts'
+import {
+  getAgent,
+  getJoinedEntity,
+  getMcpServer,
+  getTrigger,
+  listAgents,
+  listJoinedEntities,
+  listMcpServers,
+  listTriggers,
+} from './parts.ts'
 import {
   createProject,
   deleteProject,
@@ -152,6 +165,12 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
     updateMcpServer: async (name: string, body: McpServerWrite, by: WriteBy) =>
       updateMcpServer(declared, name, body, by),
     deleteMcpServer: async (name: string, by: WriteBy) => deleteMcpServer(declared, name, by),
+    listJoinedEntities: async () => ({ entities: listJoinedEntities(declared) }),
+    getJoinedEntity: async (name: string) => getJoinedEntity(declared, name),
+    createJoinedEntity: async (body: EntityWrite, by: WriteBy) => createJoinedEntity(declared, body, by),
+    updateJoinedEntity: async (name: string, body: EntityWrite, by: WriteBy) =>
+      updateJoinedEntity(declared, name, body, by),
+    deleteJoinedEntity: async (name: string, by: WriteBy) => deleteJoinedEntity(declared, name, by),
     resources: async () => listResources(declared),
     catalogListing: async (project: string | null) => catalogListing(declared, project),
     describeHandle: async (handle: string, project: string | null) =>

@@ -8,6 +8,7 @@ import { renameInRuns } from '../agents/runs/queries.ts'
 import type { Clock } from '../clock.ts'
 import { AGENT_SECRETS } from '../documents/agent.ts'
 import { ChangeSets } from '../documents/change-sets.ts'
+import { EntityKind } from '../documents/entity.ts'
 import { GuardedKind } from '../documents/guarded-kind.ts'
 import { MCP_SERVER_SECRETS } from '../documents/mcp-server.ts'
 import { PartKind, type PartTable } from '../documents/part-kind.ts'
@@ -81,6 +82,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       part('mcp_server', 'mcp_servers', MCP_SERVER_SECRETS, { auth_value: 'url' }),
     ),
     skill: guarded<'skill'>(db, skill),
+    entity: guarded<'entity'>(db, new EntityKind(db)),
     project: typed<'project'>(
       new ProjectKind({ db, secrets, secretParams: (template) => templates.secretParams(template) }),
     ),

@@ -2,6 +2,7 @@
 import type { ChangeApplied, ChangeSetCreate, Operation } from '../../schemas/types.ts'
 import { keepAgentSecrets, normaliseAgent } from '../documents/agent.ts'
 import { changeKindOf } from '../documents/change-sets.ts'
+import { normaliseEntity } from '../documents/entity.ts'
 import { keepMcpSecrets, normaliseMcpServer } from '../documents/mcp-server.ts'
 import { checkSkillName, normaliseSkill } from '../documents/skill.ts'
 import { normaliseTrigger } from '../documents/trigger.ts'
@@ -11,6 +12,7 @@ import {
   type Doc,
   documentOf,
   type Edit,
+  isPart,
   kindWord,
   mergePatch,
   type PartKind,
@@ -78,7 +80,7 @@ export function stageOperation(
       : spec
   const doc = normaliseSpec(edit, kind, key, given)
   edit.put(kind, key, doc, base)
-  if (kind !== 'project') stageJoin(edit, kind, key, operation.project, now === undefined)
+  if (isPart(kind)) stageJoin(edit, kind, key, operation.project, now === undefined)
 }
 
 function stageJoin(edit: Edit, kind: PartKind, name: string, word: string | undefined, isNew: boolean): void {
@@ -95,7 +97,9 @@ export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, spec: D
   const { prevent_destroy: guard, sync, ...given } = spec
   const doc = normaliseFields(edit, kind, key, given)
   if (guard !== undefined && (kind === 'project' || typeof guard !== 'boolean'))
-    fail('invalid', 'prevent_destroy must be true or false, and is of a part', { field: 'prevent_destroy' })
+    fail('invalid', 'prevent_destroy must be true or false, and is of a part or an entity', {
+      field: 'prevent_destroy',
+    })
   const isMode = sync === null || syncModes.some((mode) => mode === sync)
   if (sync !== undefined && (kind === 'project' || !isMode))
     fail('invalid', `sync must be one of ${syncModes.join(', ')}, and is of a part`, { field: 'sync' })
@@ -108,6 +112,10 @@ export function normaliseSpec(edit: Edit, kind: ChangeKind, key: string, spec: D
 
 function normaliseFields(edit: Edit, kind: ChangeKind, key: string, given: Doc): Doc {
   if (kind === 'project') return normaliseProject(edit, key, given)
+  if (kind === 'entity') {
+    if (!edit.has(kind, key)) checkName(kind, key)
+    return { ...normaliseEntity(given) }
+  }
   const now = edit.get(kind, key)
   const unreadable = edit.stored(kind, key)?.unreadable ?? []
   return normalisePart(kind, key, given, now && { doc: now, unreadable })

@@ -6,6 +6,8 @@ import type {
   AgentSpec,
   AgentUpdate,
   AgentWrite,
+  EntityWrite,
+  EntityWritten,
   KeyCreate,
   KeyCreated,
   McpServerWrite,
@@ -18,6 +20,7 @@ import type {
 } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
 import { AGENT_SECRETS, keepAgentSecrets, normaliseAgent, normaliseHandoffs } from '../documents/agent.ts'
+import { normaliseEntity } from '../documents/entity.ts'
 import { keepMcpSecrets, normaliseMcpServer } from '../documents/mcp-server.ts'
 import { normaliseTrigger } from '../documents/trigger.ts'
 import { fail, SvcError } from '../errors.ts'
@@ -246,6 +249,58 @@ export function deleteMcpServer(declared: Declared, name: string, by: WriteBy): 
 function serverSpecOf({ name: _name, project: _project, ...spec }: McpServerWrite): Record<string, unknown> {
   return spec as Record<string, unknown>
 }
+
+/* Writes of joined entities, each one change-set. */
+
+/** @throws SvcError conflict when the name is taken, or another entity has one of its names; invalid */
+export function createJoinedEntity(declared: Declared, body: EntityWrite, by: WriteBy): EntityWritten {
+  const { name, ...spec } = body
+  if (name === undefined) return fail('invalid', 'a name is required', { field: 'name' })
+  checkName('entity', name)
+  const committed = declared.changes.commit(by, (edit) => {
+    if (edit.has('entity', name)) fail('conflict', `an entity named ${name} exists`, { field: 'name' })
+    edit.put('entity', name, { ...normaliseEntity(spec) })
+  })
+  return entityWritten(declared, name, committed.changeSet)
+}
+
+/** @throws SvcError not_found; invalid; conflict */
+export function updateJoinedEntity(
+  declared: Declared,
+  name: string,
+  { name: given, ...spec }: EntityWrite,
+  by: WriteBy,
+): EntityWritten {
+  const committed = declared.changes.commit(by, (edit) => {
+    edit.require('entity', name)
+    if (given !== undefined && given !== name)
+      fail(
+        'invalid',
+        'name must equal the name in the path: an entity is renamed by the catalog, under moved',
+        {
+          field: 'name',
+        },
+      )
+    edit.put('entity', name, { ...normaliseEntity(spec) }, by.base)
+  })
+  return entityWritten(declared, name, committed.changeSet)
+}
+
+/** @throws SvcError not_found; conflict where it is guarded */
+export function deleteJoinedEntity(declared: Declared, name: string, by: WriteBy): PartDeleted {
+  const committed = declared.changes.commit(by, (edit) => {
+    edit.require('entity', name)
+    edit.remove('entity', name)
+  })
+  return deleted(committed)
+}
+
+const entityWritten = ({ kinds }: Declared, name: string, changeSet: number | null): EntityWritten => ({
+  ok: true,
+  name,
+  version: kinds.entity.find(name)?.changeSet ?? 0,
+  change_set: changeSet,
+})
 
 /* Writes of triggers, each one change-set. */
 

@@ -1,5 +1,5 @@
 /** Triggers, agents and MCP servers as they are read; secrets are only said to be there. */
-import type { Agent, AgentsResult, McpServer, Trigger } from '../../schemas/types.ts'
+import type { Agent, AgentsResult, JoinedEntity, McpServer, Trigger } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
 import { countTools } from '../agents/mcp-tools/pins.ts'
 import type { AgentModels } from '../agents/models/settings.ts'
@@ -7,8 +7,9 @@ import { workOfAgents } from '../agents/runs/making.ts'
 import { ROUNDS } from '../documents/agent.ts'
 import { severityOf, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
+import { groupsOfRule } from '../log/entity-rules.ts'
 import { acceptedIn } from '../log/lifecycle.ts'
-import type { PartKind, Stored, StoredOf } from '../model/documents.ts'
+import type { NamedKind, Stored, StoredOf } from '../model/documents.ts'
 import { handoffsOf, type ProjectDoc } from '../model/project.ts'
 import { maskAddresses } from '../net/address-secrets.ts'
 import { storedName } from '../net/secret-fields.ts'
@@ -80,13 +81,30 @@ export function getMcpServer(declared: Declared, name: string): McpServer {
   return presentMcpServer(stored, belongings(declared), countTools(declared.store.db))
 }
 
-function find<K extends PartKind>({ kinds }: Declared, kind: K, name: string): StoredOf<K> {
+/** By name. */
+export const listJoinedEntities = ({ kinds }: Declared): JoinedEntity[] =>
+  kinds.entity.list().map(presentEntity)
+
+/** @throws SvcError not_found */
+export const getJoinedEntity = (declared: Declared, name: string): JoinedEntity =>
+  presentEntity(find(declared, 'entity', name))
+
+const presentEntity = ({ name, doc, changeSet, updatedAt }: StoredOf<'entity'>): JoinedEntity => ({
+  name,
+  ...doc,
+  groups: groupsOfRule(doc),
+  version: changeSet,
+  updated_at: new Date(updatedAt).toISOString(),
+})
+
+function find<K extends NamedKind>({ kinds }: Declared, kind: K, name: string): StoredOf<K> {
   const words = {
     source: 'source',
     trigger: 'trigger',
     agent: 'agent',
     mcp_server: 'MCP server',
     skill: 'skill',
+    entity: 'entity',
   }
   return kinds[kind].find(name) ?? fail('not_found', `no ${words[kind]} is named ${name}`)
 }
@@ -131,6 +149,7 @@ function presentTrigger(
     max_late: spec.max_late ?? TRIGGER_DEFAULTS.max_late,
     severity: severityOf(spec),
     severity_field: spec.severity_field ?? '',
+    ...(spec.joined ? { joined: true } : {}),
     description: spec.description ?? '',
     paused: paused ?? false,
     state: stored.state as Trigger['state'],

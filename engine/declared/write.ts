@@ -5,7 +5,7 @@ import { checkSkillName } from '../documents/skill.ts'
 import { fail } from '../errors.ts'
 import { refuseEvent } from '../log/lifecycle.ts'
 import { WHERE } from '../model/credentials.ts'
-import { type Doc, type Edit, kindWord, type PartKind } from '../model/documents.ts'
+import { type Doc, type Edit, isPart, kindWord, type NamedKind, type PartKind } from '../model/documents.ts'
 import {
   DEFAULT_TEMPLATE,
   defaultProject,
@@ -29,12 +29,14 @@ export interface WriteBy extends Authoring {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
+const articled = (kind: NamedKind): string => `${kind === 'entity' ? 'an' : 'a'} ${kindWord(kind)}`
+
 /** One rule for the names of all parts but skills. @throws SvcError invalid */
-export function checkName(kind: PartKind, name: string): void {
+export function checkName(kind: NamedKind, name: string): void {
   if (!NAME.test(name))
     fail(
       'invalid',
-      `name of a ${kindWord(kind)} must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit`,
+      `name of ${articled(kind)} must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit`,
       { field: 'name' },
     )
 }
@@ -170,14 +172,14 @@ export function renamePart(
 }
 
 /** Stages another name. @throws as renamePart */
-export function stageRename(edit: Edit, kind: PartKind, from: string, to: string): void {
+export function stageRename(edit: Edit, kind: NamedKind, from: string, to: string): void {
   if (kind === 'skill') checkSkillName(to)
   else checkName(kind, to)
   const { connector } = edit.require(kind, from) as { connector?: string }
   if (kind === 'source' && connectorOf(String(connector)).internal === true)
     fail('conflict', `source ${from} is made by the service itself and keeps its name`)
   const maker = [...projectsOf(edit).values()].find(({ plan }) =>
-    Object.values(plan?.[kind] ?? {}).some(({ name }) => name === from),
+    Object.values((isPart(kind) && plan?.[kind]) || {}).some(({ name }) => name === from),
   )
   if (maker)
     fail(

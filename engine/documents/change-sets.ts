@@ -17,9 +17,10 @@ import {
   differences,
   Edit,
   equal,
+  isPart,
   type Kinds,
   kindWord,
-  type PartKind,
+  type NamedKind,
   type Staged,
   type Stroke,
   UNMARKED,
@@ -271,7 +272,7 @@ export class ChangeSets {
     if (!doc) adapter.remove(was === undefined ? stored! : { ...stored!, key: own, name: own }, stroke)
     else if (stored && was !== undefined) {
       adapter.rename?.(was, key)
-      this.renames.add({ changeSet: stroke.changeSet, seq, kind: kind as PartKind, from: was, to: key })
+      this.renames.add({ changeSet: stroke.changeSet, seq, kind: kind as NamedKind, from: was, to: key })
       after = adapter.update(adapter.find(key)!, doc, stroke)
     } else after = stored ? adapter.update(stored, doc, stroke) : adapter.create(key, doc, stroke, revive)
     this.queries.insertChange({
@@ -288,7 +289,7 @@ export class ChangeSets {
 
   private noteProjects({ kind, key }: Staged, into: Set<string>): void {
     if (kind === 'project') into.add(key)
-    else for (const project of this.parts.projectsOf(kind, key)) into.add(project)
+    else if (isPart(kind)) for (const project of this.parts.projectsOf(kind, key)) into.add(project)
   }
 }
 

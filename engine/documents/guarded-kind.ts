@@ -181,6 +181,7 @@ const TABLES = {
   agent: 'agents',
   mcp_server: 'mcp_servers',
   skill: 'skills',
+  entity: 'entities',
 } as const
 
 /** @returns the document of an object as of a change-set; undefined: it was not there */
@@ -213,11 +214,10 @@ export function maskedDocuments(db: Database): DocumentAt {
 function unrecorded(db: Database, kind: ChangeKind, key: string): string | null {
   if (kind === 'project') return null
   const columns = kind === 'source' ? "json_object('connector', connector, 'config', json(config))" : 'spec'
+  const live = kind === 'entity' ? '' : " AND state <> 'deleted'"
   return (
     db
-      .prepare<[string], string>(
-        `SELECT ${columns} FROM ${TABLES[kind]} WHERE name = ? AND state <> 'deleted'`,
-      )
+      .prepare<[string], string>(`SELECT ${columns} FROM ${TABLES[kind]} WHERE name = ?${live}`)
       .pluck()
       .get(key) ?? null
   )

@@ -28,6 +28,7 @@ export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
   const storm = normaliseStorm(given.storm)
   if (storm && isSchedule(given.condition))
     fail('invalid', 'storm must be absent: a schedule fires at its own times', { field: 'storm' })
+  if (given.joined) refuseJoined(given.condition)
   // A burst is of the whole trigger, what lasts is of one key.
   if (storm && 'resolve' in given.condition && given.condition.resolve !== undefined)
     fail('invalid', 'storm must be absent: with condition.resolve a key fires once until it is over', {
@@ -37,6 +38,7 @@ export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
     sources: given.sources,
     ...(given.filters?.length ? { filters: given.filters } : {}),
     ...(given.key_field ? { key_field: given.key_field } : {}),
+    ...(given.joined ? { joined: true } : {}),
     condition: normaliseCondition(given.condition),
     ...(emit ? { emit } : {}),
     ...(given.cooldown && given.cooldown !== TRIGGER_DEFAULTS.cooldown ? { cooldown: given.cooldown } : {}),
@@ -47,6 +49,21 @@ export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
     ...(description ? { description } : {}),
     ...(given.paused ? { paused: true } : {}),
   }
+}
+
+/** A joined entity is one key. @throws SvcError invalid */
+function refuseJoined(condition: Condition): void {
+  const groups = ('group_by' in condition && condition.group_by) || []
+  if (isSchedule(condition))
+    fail('invalid', 'joined must be absent: a schedule fires for all entities', { field: 'joined' })
+  if (groups.length > 1 || groups.some((name) => name === 'source' || name === 'event_type'))
+    fail(
+      'invalid',
+      'joined must be absent, or condition.group_by one label: a joined entity is the whole key',
+      {
+        field: 'joined',
+      },
+    )
 }
 
 /** Of the incidents its firings open, where it does not say: a schedule opens none. */

@@ -4,7 +4,15 @@
  */
 import type { ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import { type Doc, documentOf, type Edit, kindWord, type PartKind, partKinds } from '../model/documents.ts'
+import {
+  type Doc,
+  documentOf,
+  type Edit,
+  isPart,
+  kindWord,
+  type PartKind,
+  partKinds,
+} from '../model/documents.ts'
 import {
   defaultProject,
   NOTED,
@@ -17,12 +25,14 @@ import {
   withoutParts,
   withUses,
 } from '../model/project.ts'
+import { checkEntities } from './entity.ts'
 import { refuseGuarded } from './guarded-kind.ts'
 
 /** @throws SvcError invalid for a reference to nothing; conflict for a name or a part in use. */
 export function completeEdit(edit: Edit): void {
   detachRemoved(edit)
   checkParts(edit)
+  checkEntities(edit)
   checkProjects(edit)
   housePartsOfNobody(edit)
   handNotesOn(edit)
@@ -33,7 +43,7 @@ export function completeEdit(edit: Edit): void {
 function detachRemoved(edit: Edit): void {
   const gone = new Map<PartKind, Set<string>>()
   for (const { kind, key, doc } of edit.touched())
-    if (doc === null && kind !== 'project') gone.set(kind, (gone.get(kind) ?? new Set()).add(key))
+    if (doc === null && isPart(kind)) gone.set(kind, (gone.get(kind) ?? new Set()).add(key))
   if (gone.size === 0) return
   const isGone = (kind: PartKind, name: string) => gone.get(kind)?.has(name) ?? false
   for (const [id, doc] of projectsOf(edit)) {
@@ -200,8 +210,8 @@ function housePartsOfNobody(edit: Edit): void {
     else candidates.push({ kind, name })
   }
   for (const { kind, key, stored } of edit.touched()) {
-    if (kind !== 'project') consider(kind, key)
-    else if (stored)
+    if (isPart(kind)) consider(kind, key)
+    else if (kind === 'project' && stored)
       for (const part of partKinds)
         for (const name of Object.keys(documentOf('project', stored.doc).uses[part] ?? {}))
           consider(part, name)

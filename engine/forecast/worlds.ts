@@ -1,5 +1,6 @@
 /** What is declared before and after a change, as far as it decides what fires, and what of it the change reaches. */
 import type { Label, TriggerSpec } from '../../schemas/types.ts'
+import type { EntityRule } from '../log/entity-rules.ts'
 import type { Database } from '../log/store/handle.ts'
 import { type Doc, type DocumentOf, differences, type Edit, equal, type Kinds } from '../model/documents.ts'
 import { secretFields } from '../sources/connectors/config.ts'
@@ -20,6 +21,7 @@ export interface World {
   triggers: ReadonlyMap<string, { spec: TriggerSpec; paused: boolean }>
   /** Trigger → agents whose wiring is on. */
   wakes: ReadonlyMap<string, ReadonlySet<string>>
+  entities: readonly EntityRule[]
 }
 
 export interface Worlds {
@@ -35,7 +37,7 @@ export function worldsOf(db: Database, kinds: Kinds, edit: Edit): Worlds {
   const rows = db.prepare("SELECT name, id FROM sources WHERE state <> 'deleted'").raw().all()
   // In the names that the change gives: another name alone fires nothing else.
   const ids = new Map((rows as [string, number][]).map(([name, id]) => [edit.nameOf('source', name), id]))
-  const stored = <K extends 'source' | 'trigger' | 'project'>(kind: K) =>
+  const stored = <K extends 'source' | 'trigger' | 'entity' | 'project'>(kind: K) =>
     new Map(
       kinds[kind]
         .list()
@@ -44,9 +46,11 @@ export function worldsOf(db: Database, kinds: Kinds, edit: Edit): Worlds {
   return {
     before: worldOf({
       ...{ sources: stored('source'), triggers: stored('trigger'), projects: stored('project'), ids },
+      entities: stored('entity'),
     }),
     after: worldOf({
       ...{ sources: edit.all('source'), triggers: edit.all('trigger'), projects: edit.all('project'), ids },
+      entities: edit.all('entity'),
     }),
   }
 }
@@ -55,10 +59,11 @@ interface Documents {
   sources: ReadonlyMap<string, DocumentOf<'source'>>
   triggers: ReadonlyMap<string, DocumentOf<'trigger'>>
   projects: ReadonlyMap<string, DocumentOf<'project'>>
+  entities: ReadonlyMap<string, DocumentOf<'entity'>>
   ids: ReadonlyMap<string, number>
 }
 
-function worldOf({ sources, triggers, projects, ids }: Documents): World {
+function worldOf({ sources, triggers, projects, entities, ids }: Documents): World {
   const wakes = new Map<string, Set<string>>()
   for (const { wakes: of = {} } of projects.values())
     for (const [trigger, agents] of Object.entries(of))
@@ -79,12 +84,13 @@ function worldOf({ sources, triggers, projects, ids }: Documents): World {
       }),
     ),
     wakes,
+    entities: [...entities].map(([name, spec]) => ({ ...spec, name })),
   }
 }
 
 /** A trigger as it is evaluated in a world. @param id that its decisions carry. @returns null: there is none */
 export function definitionIn(
-  { sources, triggers }: World,
+  { sources, triggers, entities }: World,
   name: string,
   id: number,
   silent: ReadonlySet<string> = new Set(),
@@ -102,6 +108,7 @@ export function definitionIn(
     paused: found.paused,
     sourceIds: watched.filter((source) => !silent.has(source.name)).map((source) => source.id),
     entityLabel: found.spec.key_field || (primary ?? null),
+    ...(found.spec.joined ? { entities } : {}),
   }
 }
 
@@ -153,7 +160,9 @@ function reasonOf(name: string, { before, after }: Worlds, moved: ReadonlySet<st
   if (!was) return 'created'
   if (!is) return 'deleted'
   const isChanged = differences(was.spec, is.spec).some(({ path }) => !SAID_ONLY.has(path.split('/')[1]!))
-  if (isChanged || was.paused !== is.paused) return 'changed'
+  // Its keys are the things of the entities.
+  const isRekeyed = is.spec.joined === true && !equal(before.entities, after.entities)
+  if (isChanged || isRekeyed || was.paused !== is.paused) return 'changed'
   // Which sources it watches, and the label that is its key.
   const fed = [before, after].map((world) => {
     const { sourceIds, entityLabel } = definitionIn(world, name, 0)!

@@ -107,6 +107,7 @@ const KINDS: Readonly<Record<string, Section>> = {
   'mcp server': 'mcp_servers',
   project: 'projects',
   skill: 'skills',
+  entity: 'entities',
 }
 
 /** Keys of a file of one part that are no field of it. */

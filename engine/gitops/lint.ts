@@ -105,6 +105,7 @@ const KINDS: Readonly<Record<string, keyof Catalog>> = {
   mcp_server: 'mcp_servers',
   project: 'projects',
   skill: 'skills',
+  entity: 'entities',
 }
 
 function ownRules({ value }: Beside, problems: FileProblem[]): LintRule[] {

@@ -60,6 +60,7 @@ const KIND_OF: Partial<Record<Section, string>> = {
   mcp_servers: 'mcp_server',
   projects: 'project',
   skills: 'skill',
+  entities: 'entity',
 }
 const VALUE = /\(\(\s*values\./
 

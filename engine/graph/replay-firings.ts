@@ -5,7 +5,7 @@ import { SOURCE_LABEL } from '../log/store/labels.ts'
 import type { StoredRow } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { presentRow } from '../log/timeline/present.ts'
-import { type ChangeKind, partKinds } from '../model/documents.ts'
+import { type ChangeKind, isPart, partKinds } from '../model/documents.ts'
 import { edgeIds, nodeId } from '../model/graph.ts'
 import type { RecipientKind } from '../outbox/rows.ts'
 import type { FiringRow } from '../triggers/queries.ts'
@@ -307,7 +307,7 @@ function changeSets({ ctx, project, configurations, from, to, most }: Scope): Co
       nodes: objects
         .all(set.id)
         .flatMap(({ kind, name }) =>
-          kind === 'project' || !known.has(`${kind}:${name}`) ? [] : nodeId(kind, name),
+          isPart(kind) && known.has(`${kind}:${name}`) ? nodeId(kind, name) : [],
         ),
       change_set: set.id,
     }),

@@ -301,10 +301,12 @@ function definitionOf(
 ): TriggerDefinition | null {
   const found = doc.uses.trigger?.[name] ? part('trigger', name) : undefined
   if (!found || found.paused === true || !('aggregate' in (found.condition as object))) return null
-  return pastDefinition({ id, name, spec: documentOf('trigger', found) }, (source) => ({
-    ids: ctx.names.idsOf(source),
-    labels: ((part('source', source)?.config ?? {}) as { labels?: Label[] }).labels ?? [],
-  }))
+  const source = (name: string) => ({
+    ids: ctx.names.idsOf(name),
+    labels: ((part('source', name)?.config ?? {}) as { labels?: Label[] }).labels ?? [],
+  })
+  // A configuration has no entities: they are of the instance, as it is.
+  return pastDefinition({ id, name, spec: documentOf('trigger', found) }, source, ctx.entities.declared())
 }
 
 function eventsOf({ ctx }: Scope, { definition, from, until }: Span, most: number): number[] {

@@ -2,6 +2,8 @@
 import { escapeText } from '../../schemas/plain-text.ts'
 import type { Incident } from '../../schemas/types.ts'
 import type { Row, TailFilter, TailMessage } from '../calls.ts'
+import type { EntityNames } from './entity-names.ts'
+import type { Name } from './entity-rules.ts'
 import { labelStart, textOf } from './ingest/packed.ts'
 import { type AppendedBatch, sizeOfBatch, tsOf } from './store/append.ts'
 import type { Dictionary } from './store/labels.ts'
@@ -37,6 +39,7 @@ export class Live {
   constructor(
     private readonly names: SourceNames,
     private readonly dictionary: Dictionary,
+    private readonly entities: EntityNames,
   ) {}
 
   add(filter: TailFilter, send: (message: TailMessage) => void): () => void {
@@ -51,7 +54,7 @@ export class Live {
     const wanted = [...this.listeners].filter(({ filter }) => filter.sources.length === 0)
     if (wanted.length === 0) return
     for (const incident of read())
-      for (const { filter, send } of wanted) if (isAbout(incident, filter)) send({ incident })
+      for (const { filter, send } of wanted) if (isAbout(incident, this.wantedOf(filter))) send({ incident })
   }
 
   /** @param now epoch ms, for the age of the rows. */
@@ -61,11 +64,12 @@ export class Live {
     if (events.length === 0) return
     this.names.refresh()
     for (const { filter, send } of this.listeners) {
+      const wanted = this.wantedOf(filter)
       const rows: Row[] = []
       let missed = 0
       let lastSent = events[0]!.id - 1
       for (const event of events) {
-        if (!this.fits(event, filter)) continue
+        if (!this.fits(event, filter, wanted)) continue
         if (rows.length === ROWS_PER_COMMIT) missed++
         else {
           rows.push(this.present(event, now))
@@ -101,16 +105,18 @@ export class Live {
     })
   }
 
-  private fits(event: LiveEvent, filter: TailFilter): boolean {
+  /** The names that fulfil each constraint of a filter, by the rules of now. */
+  private wantedOf({ selector }: TailFilter): Name[][] {
+    const rules = this.entities.rules()
+    return Object.entries(selector).map(
+      ([label, value]) => (rules.size ? rules.of(label, value)?.names : undefined) ?? [{ label, value }],
+    )
+  }
+
+  private fits(event: LiveEvent, filter: TailFilter, wanted: readonly Name[][]): boolean {
     if (filter.sources.length && !filter.sources.includes(this.names.get(event.sourceId)?.name ?? ''))
       return false
-    return Object.entries(filter.selector).every(([name, value]) => {
-      if (name === 'key_value') return event.hasEntity && event.strings[0]![1] === value
-      const number = event.numbers[name]
-      return number !== undefined
-        ? String(number) === value
-        : event.strings.some(([n, v]) => n === name && v === value)
-    })
+    return wanted.every((names) => names.some((name) => carries(event, name)))
   }
 
   private present(event: LiveEvent, now: number): Row {
@@ -132,11 +138,21 @@ export class Live {
   }
 }
 
-/** Whether an incident is of the entity that a tail asks for, if it does. */
-const isAbout = ({ entity }: Incident, { selector }: TailFilter): boolean =>
-  Object.entries(selector).every(
-    ([name, value]) =>
-      entity !== null && (name === entity.label || name === 'key_value') && value === entity.value,
+function carries(event: LiveEvent, { label, value }: Name): boolean {
+  if (label === 'key_value') return event.hasEntity && event.strings[0]![1] === value
+  const number = event.numbers[label]
+  return number !== undefined
+    ? String(number) === value
+    : event.strings.some(([n, v]) => n === label && v === value)
+}
+
+/** Whether an incident is of the entity that a tail asks for, if it does. @param wanted names, of which one each */
+const isAbout = ({ entity }: Incident, wanted: readonly Name[][]): boolean =>
+  wanted.every((names) =>
+    names.some(
+      ({ label, value }) =>
+        entity !== null && (label === entity.label || label === 'key_value') && value === entity.value,
+    ),
   )
 
 /**

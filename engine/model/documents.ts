@@ -7,6 +7,7 @@
 import type { FieldsOf } from '../../schemas/fields-of.ts'
 import type {
   AgentSpec,
+  EntitySpec,
   FieldChange,
   McpServerSpec,
   MergeConflict,
@@ -101,8 +102,12 @@ export const kindWord = (kind: ChangeKind): string => (kind === 'mcp_server' ? '
 export type ChangeKind = Operation['kind']
 export const partKinds = ['source', 'mcp_server', 'skill', 'trigger', 'agent'] as const
 export type PartKind = (typeof partKinds)[number]
+/** Kinds that go by their names: parts, and joined entities, which are of the instance and in no project. */
+export const namedKinds = [...partKinds, 'entity'] as const
+export type NamedKind = (typeof namedKinds)[number]
+export const isPart = (kind: ChangeKind): kind is PartKind => (partKinds as readonly string[]).includes(kind)
 /** In the order to make them: what is referred to comes first. */
-export const changeKinds = [...partKinds, 'project'] as const satisfies readonly ChangeKind[]
+export const changeKinds = [...namedKinds, 'project'] as const satisfies readonly ChangeKind[]
 
 /** A declared object of any kind with its secrets in the clear, field by field; treat as immutable. */
 export type Doc = Readonly<Record<string, unknown>>
@@ -169,6 +174,7 @@ interface Documents {
   skill: SkillSpec & Guarded
   trigger: TriggerSpec & Guarded
   agent: AgentSpec & Guarded
+  entity: EntitySpec & Guarded
   project: ProjectDoc
 }
 
@@ -310,7 +316,7 @@ export class Edit {
    * Gives a part another name, and all that refers to it the new one. It comes before what else is staged of the part.
    * @throws SvcError not_found; conflict when the name is taken
    */
-  rename(kind: PartKind, from: string, to: string): void {
+  rename(kind: NamedKind, from: string, to: string): void {
     const loaded = this.load(kind)
     const stored = loaded.get(from)
     if (!stored || !this.has(kind, from)) fail('not_found', `no ${kindWord(kind)} is named ${from}`)

@@ -3,7 +3,7 @@ import type { Filter, Operation, ToolPolicy } from '../../schemas/types.ts'
 
 /* As documents.ts has them, which imports this file. */
 type ChangeKind = Operation['kind']
-type PartKind = Exclude<ChangeKind, 'project'>
+type PartKind = Exclude<ChangeKind, 'project' | 'entity'>
 type Doc = Readonly<Record<string, unknown>>
 type Named<T> = Record<string, T>
 
@@ -17,18 +17,19 @@ interface Naming {
 }
 
 export interface Rename {
-  kind: PartKind
+  kind: Exclude<ChangeKind, 'project'>
   from: string
   to: string
 }
 
 /** Kinds whose documents refer to parts of a kind by name. */
-export const referring: Readonly<Record<PartKind, readonly ChangeKind[]>> = {
+export const referring: Readonly<Record<Rename['kind'], readonly ChangeKind[]>> = {
   source: ['trigger', 'project'],
   mcp_server: ['agent', 'project'],
   skill: ['project'],
   trigger: ['project'],
   agent: ['trigger', 'project'],
+  entity: [],
 }
 
 /**
@@ -91,6 +92,7 @@ const mapped = <T>(all: Named<T>, change: (value: T) => T): Named<T> =>
 
 function projectWith(doc: Doc, rename: Rename): Doc {
   const { kind, from, to } = rename
+  if (kind === 'entity') return doc
   const { uses, wakes, handoffs, plan, stopped }: Naming = doc
   const wired = <T>(all: Named<Named<T>>): Named<Named<T>> => {
     if (kind === 'trigger') return withKey(all, rename)

@@ -4,7 +4,16 @@ import { BACKTEST_ADVICE, isAdmin, PLAN_ADVICE } from './input.ts'
 import { tagged } from './operation.ts'
 
 const operation = tagged('changes')
-const KINDS = ['source', 'mcp_server', 'skill', 'trigger', 'agent', 'project', 'mcp server'] as const
+const KINDS = [
+  'source',
+  'mcp_server',
+  'skill',
+  'trigger',
+  'agent',
+  'entity',
+  'project',
+  'mcp server',
+] as const
 const BIG_BODY = 16 * 1024 * 1024
 const ID = { id: { type: 'integer', minimum: 1 } } as const
 

@@ -9,6 +9,7 @@ import { agents, agentTests, evals } from './agents.ts'
 import { ask } from './ask.ts'
 import { catalog } from './catalog.ts'
 import { changes, proposals } from './changes.ts'
+import { entities } from './entities.ts'
 import { events, instance } from './events.ts'
 import { incidents } from './incidents.ts'
 import type { OperationInput } from './input.ts'
@@ -52,6 +53,7 @@ export const nouns = {
     proposals,
     setup,
     catalog,
+    entities,
     events,
     ask,
   },

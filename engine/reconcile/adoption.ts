@@ -110,6 +110,7 @@ const SECTION_OF = {
   agent: 'agents',
   mcp_server: 'mcp_servers',
   skill: 'skills',
+  entity: 'entities',
   project: 'projects',
 } as const satisfies Record<ChangeKind, keyof Catalog>
 

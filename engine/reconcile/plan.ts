@@ -87,6 +87,7 @@ const KINDS: Partial<Record<Section, CatalogSyncPart['kind']>> = {
   agents: 'agent',
   mcp_servers: 'mcp_server',
   skills: 'skill',
+  entities: 'entity',
   projects: 'project',
 }
 

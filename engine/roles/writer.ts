@@ -85,7 +85,7 @@ function openParts(options: EngineOptions, clock: Clock, store: OpenStore, state
   const keyFile = keyFileOf(options.dataFile)
   const secrets = options.dataFile === null ? memorySecrets() : openSecrets(keyFile)
   const onFault = faultTold(options.onFault)
-  const live = new Live(ctx.names, ctx.dictionary)
+  const live = new Live(ctx.names, ctx.dictionary, ctx.entities)
   return {
     ...{ options, clock, store, state, secret, ctx, stamp, appender, figures, secrets, onFault },
     capacity: new Capacity(store, options.maxDbSize ?? null, figures),
@@ -123,7 +123,8 @@ function openDeclaredParts(parts: Parts, triggers: LiveTriggers) {
         store.afterCommit(onPending)
       },
       changed: (kinds) => {
-        if (['source', 'trigger', 'project'].some((kind) => kinds.has(kind as 'source'))) triggers.changed()
+        if (['source', 'trigger', 'entity', 'project'].some((kind) => kinds.has(kind as 'source')))
+          triggers.changed()
         if (kinds.has('source')) options.onSourcesChanged?.()
       },
     },

@@ -45,9 +45,9 @@ export function createHistory(ctx: ReadContext): History {
   }
 }
 
-function groupsOf(ctx: ReadContext, { sourceIds, labels }: HistoryQuery): number[][] {
+function groupsOf(ctx: ReadContext, { sourceIds, labels, alike }: HistoryQuery): (readonly number[])[] {
   const sources = sourceIds.flatMap((id) => ctx.dictionary.find(SOURCE_LABEL, String(id)) ?? [])
-  return [sources, ...labels.map((label) => [label])]
+  return [sources, ...(alike ?? labels.map((label) => [label]))]
 }
 
 /*

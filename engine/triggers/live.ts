@@ -171,8 +171,8 @@ export class LiveTriggers {
 
   /** Keys that are watched or last were found by what a trigger said then. */
   private checkBasis({ id, spec, sourceIds, entityLabel }: TriggerDefinition): void {
-    const { condition, filters } = spec
-    const basis = JSON.stringify({ condition, filters, sourceIds, entityLabel })
+    const { condition, filters, joined } = spec
+    const basis = JSON.stringify({ condition, filters, sourceIds, entityLabel, joined })
     const known = this.queries.basis.get(id)
     if (known === basis) return
     if (known !== undefined) for (const statement of this.queries.forget) statement.run(id)

@@ -9,6 +9,7 @@ import type {
   TriggerSpec,
   WhyRecord,
 } from '../../schemas/types.ts'
+import type { EntityRule } from '../log/entity-rules.ts'
 import { parseDigits } from '../log/ingest/json.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { StoredRow } from '../log/store/scan.ts'
@@ -292,23 +293,37 @@ export function readDefinitions(db: Database): TriggerDefinition[] {
       "SELECT id, name, spec, state FROM triggers WHERE state <> 'deleted' ORDER BY id",
     )
     .all()
-    .map(({ id, name, spec, state }) =>
-      definitionOf(id, name, JSON.parse(spec) as TriggerSpec, state === 'paused', sources),
-    )
+    .map(({ id, name, spec, state }) => {
+      const is = JSON.parse(spec) as TriggerSpec
+      return withEntities(db, definitionOf(id, name, is, state === 'paused', sources))
+    })
 }
 
 /** A definition that need not be stored, for backtests. */
 export function draftDefinition(db: Database, spec: TriggerSpec): TriggerDefinition {
-  return definitionOf(0, '', spec, false, liveSources(db))
+  return withEntities(db, definitionOf(0, '', spec, false, liveSources(db)))
 }
+
+/** A definition with the joined entities of now, where it goes by them. */
+function withEntities(db: Database, definition: TriggerDefinition): TriggerDefinition {
+  return definition.spec.joined ? { ...definition, entities: entitiesOf(db) } : definition
+}
+
+const entitiesOf = (db: Database): EntityRule[] =>
+  db
+    .prepare<[], { name: string; spec: string }>('SELECT name, spec FROM entities ORDER BY name')
+    .all()
+    .map(({ name, spec }) => ({ ...(JSON.parse(spec) as EntityRule), name }))
 
 /**
  * A definition of the past: the sources it names are those that had the name, deleted ones included.
  * @param source what is known of a source by its name
+ * @param entities joined entities of then, where the trigger goes by them
  */
 export function pastDefinition(
   of: Pick<TriggerDefinition, 'id' | 'name' | 'spec'>,
   source: (name: string) => { ids: readonly number[]; labels: readonly Label[] },
+  entities: readonly EntityRule[] = [],
 ): TriggerDefinition {
   const sources = of.spec.sources.map(source)
   const primaries = sources.flatMap(({ labels }) => labels.find((label) => label.primary)?.name ?? [])
@@ -317,6 +332,7 @@ export function pastDefinition(
     paused: false,
     sourceIds: sources.flatMap(({ ids }) => ids),
     entityLabel: of.spec.key_field || (primaries[0] ?? null),
+    ...(of.spec.joined ? { entities } : {}),
   }
 }
 

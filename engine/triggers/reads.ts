@@ -335,12 +335,13 @@ function definitionOf(ctx: ReadContext, request: BacktestRequest): TriggerDefini
 }
 
 /** Over the sources of then: the events of one that was deleted since are its own. */
-function past({ db, names }: ReadContext, spec: TriggerSpec, version: number): TriggerDefinition {
+function past({ db, names, entities }: ReadContext, spec: TriggerSpec, version: number): TriggerDefinition {
   const documentAt = maskedDocuments(db)
-  return pastDefinition({ id: 0, name: '', spec }, (source) => {
-    const { labels = [] } = (documentAt('source', source, version)?.config ?? {}) as { labels?: Label[] }
-    return { ids: names.idsOf(source), labels }
-  })
+  const source = (name: string) => {
+    const { labels = [] } = (documentAt('source', name, version)?.config ?? {}) as { labels?: Label[] }
+    return { ids: names.idsOf(name), labels }
+  }
+  return pastDefinition({ id: 0, name: '', spec }, source, entities.recorded(version))
 }
 
 /** @param version of the sources it watches; undefined: as they are */

@@ -12,6 +12,7 @@
  * - Cooldowns, pauses of storms, limits and silence go by the clock of ingest.
  */
 import type { TriggerSpec, WhyRecord } from '../../schemas/types.ts'
+import type { EntityRule } from '../log/entity-rules.ts'
 import type { PackedEvents } from '../log/ingest/packed.ts'
 
 /** A trigger as it is to be evaluated. */
@@ -26,6 +27,8 @@ export interface TriggerDefinition {
   sourceIds: readonly number[]
   /** Label that is the entity: key_field, else the primary label of the first source that has one. */
   entityLabel: string | null
+  /** Joined entities, where the trigger goes by them (`joined`). */
+  entities?: readonly EntityRule[]
 }
 
 /** An event as triggers see it; what costs to read is read when it is asked for. */
@@ -74,6 +77,8 @@ export interface HistoryQuery {
   sourceIds: readonly number[]
   /** Label ids that all must be there. */
   labels: readonly number[]
+  /** Instead of each of these any of some: names of one thing. */
+  alike?: readonly (readonly number[])[] | undefined
   /** Event time, epoch ms, both inclusive. */
   from: number
   to: number

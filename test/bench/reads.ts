@@ -1,6 +1,7 @@
 /** Reads on a read-only connection beside the running daemon, warm, against the bare statement that fetches the same rows by id. */
 import BetterSqlite3 from 'better-sqlite3'
 import { systemClock } from '../../engine/index.ts'
+import { EntityRules } from '../../engine/log/entity-rules.ts'
 import { openReading } from '../../engine/log/store/open.ts'
 import { createReadContext } from '../../engine/log/timeline/context.ts'
 import { createReads } from '../../engine/log/timeline/reads.ts'
@@ -82,6 +83,42 @@ export async function measureReads(file: string, generator: Generator, end: numb
   bare.close()
   db.close()
   return measures
+}
+
+/** A name that is joined with others, against the same read of the name alone. */
+export interface JoinedMeasure {
+  /** p50 in milliseconds. */
+  plain: number
+  joined: number
+  rows: number
+}
+
+/** Each thing has three names: of service, host and entity the one with its number. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: names refer to groups so
+const NAMES = ['service=service-(?<n>[0-9]+)', 'host=host-${n}', 'entity=order-${n}']
+
+/** Newest 200 of 7 days, of services with more than that under each of their names. */
+export async function measureJoined(file: string, end: number): Promise<JoinedMeasure> {
+  const db = openReading(file)
+  const ctx = createReadContext(db, false, 'bench')
+  const rules = new EntityRules([{ name: 'things', is: NAMES }])
+  const entities = { version: () => 1, rules: () => rules, of: () => rules, versionAsOf: () => 1 }
+  const reads = createReads(Object.assign(ctx, { entities }), systemClock, true)
+  const window = { from: new Date(end - 7 * 86_400_000).toISOString(), to: new Date(end).toISOString() }
+  const times: Record<'plain' | 'joined', number[]> = { plain: [], joined: [] }
+  let rows = 0
+  for (let i = 0; i < WARM_RUNS + RUNS; i++)
+    for (const way of ['plain', 'joined'] as const) {
+      const selector = { service: `service-${i % 10}` }
+      const started = performance.now()
+      const answer = await reads.read({ selector, ...window, joined: way === 'joined' })
+      const took = performance.now() - started
+      if (i < WARM_RUNS) continue
+      times[way].push(took)
+      if (way === 'joined') rows += answer.count
+    }
+  db.close()
+  return { plain: percentile(times.plain, 0.5), joined: percentile(times.joined, 0.5), rows: rows / RUNS }
 }
 
 function percentile(times: number[], share: number): number {

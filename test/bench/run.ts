@@ -26,7 +26,7 @@ import { measureForecast } from './forecast.ts'
 import { measureGraphFrames } from './graph.ts'
 import { sendAll } from './http.ts'
 import { measureMcpCost } from './mcp.ts'
-import { measureReads } from './reads.ts'
+import { measureJoined, measureReads } from './reads.ts'
 import { measureTriggerCost, measureWebhookLatency } from './triggers.ts'
 
 const { values } = parseArgs({
@@ -187,6 +187,13 @@ async function measureStore(): Promise<void> {
       goal === null ? null : read.p99 < goal,
     )
   }
+  const { plain, joined, rows } = await measureJoined(join(folder, 'data', 'svc.db'), end)
+  report(
+    'a joined name, newest 200 of 7 days, against the name alone',
+    `${(joined / plain).toFixed(2)} times (p50 ${joined.toFixed(2)} and ${plain.toFixed(2)} ms, ${rows.toFixed(0)} rows)`,
+    '≤ 1.5 times',
+    joined <= 1.5 * plain,
+  )
   await daemon.stop()
   const started = performance.now()
   daemon = await startDaemon(join(folder, 'data'))

@@ -56,6 +56,8 @@ projects:
     objects:
       - { kind: source, name: gateway }
       - { kind: source, name: docs }
+entities:
+  - { name: api, is: ["service=api", "repo=org/api"], owned_by: ["team=shop"] }
 skills:
   - project: Storefront
     name: roll-back

@@ -30,6 +30,7 @@ const EDITS: Record<string, [typed: Partial<TriggerDraft>, written: unknown]> = 
     [{ field: 'a', op: 'exists', value: false }],
   ],
   key_field: [{ key_field: 'host' }, 'host'],
+  joined: [{ joined: true }, true],
   cooldown: [{ cooldown: '1h' }, '1h'],
   max_late: [{ max_late: '2h' }, '2h'],
   description: [{ description: 'it breaks' }, 'it breaks'],

@@ -7,7 +7,7 @@ import type { ClientFlags } from '../credentials.ts'
 import { usageError } from '../exit.ts'
 import { parseCount, parsePairs, repeatable } from '../labels.ts'
 import { formatRow, rawOfRows } from '../rows.ts'
-import { escapeText, type Io, paint, printJson } from '../terminal.ts'
+import { escapeLine, escapeText, type Io, paint, printJson } from '../terminal.ts'
 
 interface ReadFlags extends ClientFlags, JsonFlag {
   window?: string
@@ -20,6 +20,8 @@ interface ReadFlags extends ClientFlags, JsonFlag {
   source?: string[]
   text?: string
   payload?: boolean
+  /** False: the labels alone. */
+  join?: boolean
   allPoints?: boolean
   asOf?: string
   maxTokens?: string
@@ -39,6 +41,7 @@ export function readCommand(io: Io): Command {
     .addOption(repeatable('--source <name>', 'only events of this source'))
     .option('--all-points', 'metric points of a series each by itself, not folded')
     .option('--text <words>', 'only events whose text contains this, in any case')
+    .option('--no-join', 'only these labels, not the other names of a joined entity')
     .option('--payload', 'show each stored item as received')
     .option('--as-of <time>', 'only what had been ingested by then, ISO 8601')
     .option('--max-tokens <n>', 'keep the answer within this size; repeats are folded')
@@ -77,6 +80,7 @@ function requestOf(pairs: string[], flags: ReadFlags): ReadRequest {
     ...(flags.text === undefined ? {} : { text: flags.text }),
     ...(flags.allPoints ? { points: 'all' } : {}),
     ...(flags.payload ? { include_payload: true } : {}),
+    ...(flags.join === false ? { joined: false } : {}),
     ...(flags.asOf === undefined ? {} : { as_of: flags.asOf }),
     ...(flags.maxTokens === undefined
       ? {}
@@ -101,6 +105,8 @@ function printRows(io: Io, result: ReadResult, payloads: (string | null)[]): voi
 
 /** What the answer leaves out goes to standard error: the rows alone are the output. */
 function printRest(io: Io, result: ReadResult): void {
+  for (const { names } of result.joined ?? [])
+    if (names.length > 1) io.err(paint(io, 'dim', `names of one thing: ${escapeLine(names.join(', '))}\n`))
   for (const left of result.omitted ?? [])
     io.err(paint(io, 'dim', `left out: ${left.count} ${left.event_type} from ${left.source}\n`))
   const { next_cursor: next, searched_to: stopped } = result

@@ -190,6 +190,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   trigger: 'payment_errors',
   agent: 'first-look',
   entity: 'A-1001',
+  is: 'service=api',
+  owned_by: 'team=payments',
   key: 'A-1001',
   label: 'order',
   connector: 'webhook',

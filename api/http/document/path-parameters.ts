@@ -22,6 +22,7 @@ export const pathParameters: Readonly<Record<string, PathParameter>> = {
   'builtin/name': name('an agent', 'first-look'),
   'mcp-servers/name': name('an MCP server', 'github'),
   'tools/tool': name('a tool', 'search_code'),
+  'joined/name': name('a joined entity', 'api'),
   'skills/name': name('a skill', 'checkout-runbook'),
   'actions/name': name('an action of the project', 'inject'),
   'files/name': name('a catalog file', 'shop'),

@@ -18,6 +18,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'evals', description: 'Reports of svc evals: how good agents are at finding causes.' },
   { name: 'mcp servers', description: 'Servers whose tools agents may use.' },
   { name: 'skills', description: 'What agents are taught.' },
+  { name: 'entities', description: 'Names of one thing, joined.' },
   { name: 'parts', description: 'Sources, triggers, agents, servers and skills as one list.' },
   { name: 'projects', description: 'Named sets of parts with their wiring, findings and results.' },
   { name: 'demo', description: 'A made-up shop to look at svc with.' },

@@ -1,9 +1,11 @@
-/** The tool list_entities: which labels and values there are. */
+/** The tools list_entities, which labels and values there are, and neighbours, what an entity is connected with. */
 import type {
   EntitiesResult,
   LabelFacet,
   ToolListEntities,
   ToolListEntitiesResult,
+  ToolNeighbours,
+  ToolNeighboursResult,
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { more, pageOf } from '../paging.ts'
@@ -56,3 +58,37 @@ function answer(labels: Shown[], next: string | null) {
     content: { labels, next_cursor: next },
   }
 }
+
+/** An edge in words that follow the entity. */
+const WORDS: Readonly<Record<ToolNeighboursResult['neighbours'][number]['edge'], string>> = {
+  ...{ calls: 'calls', called_by: 'is called by', runs_on: 'runs on', runs: 'runs' },
+  ...{ owned_by: 'is owned by', owns: 'owns' },
+}
+
+export const neighbours = defineTool<ToolNeighbours, ToolNeighboursResult>({
+  name: 'neighbours',
+  title: 'Neighbours of an entity',
+  description:
+    'What an entity calls, runs on and is owned by, and the other way round, from traces, labels and rules, each with its open incidents: where a fault may come from, or go to.',
+  scope: 'read',
+  ofProject: false,
+  hints: READS,
+  async run({ label, value, window = '24h' }, { daemon, signal }) {
+    const asked = { label, value, window }
+    const found = await daemon.ask(calls.entityNeighbours, asked, signal)
+    const { names = [`${label}=${value}`], is_cut, neighbours: all } = found
+    const lines = all.map(({ edge, by, count, open_incidents: open, ...name }) => {
+      const known = by === 'rules' ? 'by a rule' : `${count} in ${by}`
+      const trouble = open ? `, ${open} open ${open === 1 ? 'incident' : 'incidents'}` : ''
+      return `${WORDS[edge]} ${name.label}=${name.value} (${known}${trouble})`
+    })
+    return {
+      text: [names.join(', '), ...(lines.length ? lines : ['no neighbours found'])].join('\n'),
+      content: {
+        names,
+        neighbours: all.map(({ title: _t, entity: _e, kind: _k, ...one }) => one),
+        is_cut,
+      },
+    }
+  },
+})

@@ -4,7 +4,7 @@ import { catalogDescribe, catalogList } from './catalog.ts'
 import { conclude } from './conclude.ts'
 import { finishProject, holdProject, releaseProject } from './crew.ts'
 import { discoverSource } from './discover.ts'
-import { listEntities } from './entities.ts'
+import { listEntities, neighbours } from './entities.ts'
 import { getEvent, why } from './events.ts'
 import { getFinding, listFindings, recordFinding } from './findings.ts'
 import { acknowledgeIncident, listIncidents } from './incidents.ts'
@@ -28,6 +28,7 @@ export const tools: readonly Tool[] = [
   trace,
   stats,
   listEntities,
+  neighbours,
   getEvent,
   document,
   why,

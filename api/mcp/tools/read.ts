@@ -48,8 +48,11 @@ export const read = defineTool<ToolRead, ToolReadResult>({
       notice,
       searched_to,
       last_seen: known,
+      joined = [],
     } = result
-    const heading = `${selectorText(args)}, ${from} to ${to}: ${count} shown from ${sources.join(', ') || 'no source'}`
+    const names = joined.flatMap((one) => one.names)
+    const also = names.length ? ` (names of one thing: ${names.join(', ')})` : ''
+    const heading = `${selectorText(args)}${also}, ${from} to ${to}: ${count} shown from ${sources.join(', ') || 'no source'}`
     const stopped = searched_to === undefined ? '' : `\n${notice}`
     const rest =
       next_cursor === null
@@ -73,6 +76,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
         truncated,
         next_cursor,
         omitted,
+        ...(names.length ? { names } : {}),
         ...(notice === undefined ? {} : { notice }),
         ...(searched_to === undefined ? {} : { searched_to }),
         ...(isEmpty ? { last_seen: seen?.event_time ?? null } : {}),

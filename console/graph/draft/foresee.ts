@@ -33,6 +33,8 @@ export function foreseen(
   const draw = { nodes, edges }
   for (const operation of operations) {
     const { op, kind, name, spec = {} } = operation
+    // Joined entities are of the instance, in no graph.
+    if (kind === 'entity') continue
     if (kind === 'project') {
       if (op === 'patch' && name === graph.project.id) rewire(draw, spec, joins)
     } else if (op === 'delete') remove(draw, nodeId({ kind, name }))

@@ -11,6 +11,7 @@ import {
   Stack,
   Switch,
   Table,
+  Text,
   TextInput,
 } from '@mantine/core'
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks'
@@ -345,6 +346,7 @@ function Rows({
           </Button>
         </Alert>
       )}
+      <ReadTogether timeline={timeline} />
       {timeline.notice !== null && timeline.searchedTo === null && <Notice said={timeline.notice} />}
       {timeline.references.length > 0 && (
         <Paper
@@ -375,6 +377,17 @@ function Rows({
     </>
   )
 }
+
+/** Other names of the same thing, whose events are among the rows. */
+const ReadTogether = ({ timeline: { joined } }: { timeline: Timeline }) =>
+  joined
+    .filter(({ names }) => names.length > 1)
+    .map(({ entity, names }) => (
+      <Text key={entity} size="sm" c="dimmed" style={{ flex: 'none' }}>
+        Names of <Link to={`/entities/${encodeURIComponent(entity)}`}>{entity}</Link>, read together:{' '}
+        <span className="mono">{names.join(', ')}</span>
+      </Text>
+    ))
 
 /** A label that no event has looks like silence otherwise. */
 const Notice = ({ said }: { said: string }) => (

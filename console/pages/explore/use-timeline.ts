@@ -1,6 +1,7 @@
 /** The rows of a timeline: pages back in time by cursor, new ones from the live tail in front. */
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import type { JoinedName } from '../../../schemas/types.ts'
 import { type ApiEvent, api, tailUrl } from '../../client.ts'
 import { type ExploreState, isChosen, readRequest } from '../../lib/explore-state.ts'
 import { mergeRows } from '../../lib/merge-rows.ts'
@@ -24,6 +25,8 @@ export interface Timeline {
   error: Error | null
   /** What should be known of what was read, such as a label that no event has; null: nothing. */
   notice: string | null
+  /** Constraints that stand for a joined entity. */
+  joined: readonly JoinedName[]
   /** Of an empty window: when the newest event with the labels was; null: never, or not known. */
   lastSeen: string | null
   loadMore: () => void
@@ -31,6 +34,8 @@ export interface Timeline {
   /** Changes when the list is read anew. */
   stamp: number
 }
+
+const NONE_JOINED: readonly JoinedName[] = []
 
 export function useTimeline(state: ExploreState): Timeline {
   const enabled = isChosen(state)
@@ -64,6 +69,7 @@ export function useTimeline(state: ExploreState): Timeline {
     searchedTo: pages.data?.pages.at(-1)?.searched_to ?? null,
     error: pages.error,
     notice: pages.data?.pages.at(-1)?.notice ?? null,
+    joined: pages.data?.pages[0]?.joined ?? NONE_JOINED,
     lastSeen: pages.data?.pages[0]?.last_seen ?? null,
     loadMore: () => void pages.fetchNextPage(),
     reload: () => {

@@ -12,6 +12,7 @@ import { activityWords, incidentPath, SEVERITY_WORDS, stateWords } from '../../l
 import { agentPath, runPath } from '../../lib/runs.ts'
 import { moment } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { NeighbourList } from '../../parts/neighbours.tsx'
 import { ProjectName } from '../../parts/project-name.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { work } from '../../trigger-client.ts'
@@ -26,6 +27,7 @@ export function Rail(props: Props) {
   return (
     <aside className="rail" aria-label="About this incident">
       <Status {...props} />
+      <EntityNeighbours incident={props.incident} />
       <Notified deliveries={props.incident.deliveries} />
       <Activity {...props} />
       <HappenedBefore {...props} />
@@ -127,6 +129,21 @@ function YourName() {
         Save name
       </Button>
     </form>
+  )
+}
+
+/** What it calls, runs on and is owned by: where the fault may come from, or go to. */
+function EntityNeighbours({ incident: { entity, last_fired_at, state } }: { incident: IncidentDetail }) {
+  if (!entity) return null
+  return (
+    <section className="card" aria-labelledby="rail-neighbours">
+      <h2 id="rail-neighbours">Neighbours</h2>
+      <NeighbourList
+        label={entity.label}
+        value={entity.value}
+        {...(state === 'handled' ? { to: last_fired_at } : {})}
+      />
+    </section>
   )
 }
 

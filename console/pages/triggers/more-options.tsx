@@ -1,5 +1,15 @@
 /** What few triggers need, folded: how many of these differ from their default stands on the fold. */
-import { ActionIcon, Autocomplete, Button, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core'
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Checkbox,
+  Group,
+  NumberInput,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
@@ -77,6 +87,16 @@ function Options(part: Part) {
           maxLength={80}
         />
       </div>
+      {draft.kind !== 'schedule' && (
+        <Checkbox
+          data-field="joined"
+          label="Go by joined entities"
+          description="An alert on a host and an error of its service are then of one key, and of one incident"
+          checked={draft.joined}
+          onChange={(event) => set('joined', event.currentTarget.checked)}
+          error={faultAt(errors, 'joined')}
+        />
+      )}
       {draft.kind !== 'schedule' && <Bursts {...part} />}
       <TextInput
         data-field="description"

@@ -164,9 +164,15 @@ function timelineOf(
   const left = timeline.omitted?.reduce((sum, { count }) => sum + count, 0) ?? 0
   return [
     `Timeline of ${label}=${entity} across all sources, ${timeline.from} to ${timeline.to}${left ? `; ${left} more events did not fit, read a narrower window for them` : ''}:`,
-    fence(marker, renderRows(timeline.rows)),
+    fence(marker, alsoText(timeline) + renderRows(timeline.rows)),
   ].join('\n')
 }
+
+/** Other names that were read, where the entity has some. */
+const alsoText = ({ joined = [] }: ReadAnswer): string =>
+  joined
+    .map(({ names: [asked, ...others] }) => (others.length ? `${asked} is also ${others.join(', ')}\n` : ''))
+    .join('')
 
 function briefOf(
   { label, entity, marker }: Pick<StartedRun, 'label' | 'entity' | 'marker'>,

@@ -15,6 +15,7 @@ import type { ReadAnswer, Row } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { cautiousTokens, makeBriefInSteps, renderBrief } from '../../log/brief/brief.ts'
+import { entityLinesInSteps } from '../../log/entity-views.ts'
 import { acceptedIn } from '../../log/lifecycle.ts'
 import { inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
@@ -237,15 +238,26 @@ export function* briefInSteps(
   const scope = projects.length ? { project: projects } : {}
   const plan = compilePlan(scope, ctx.db, ctx.dictionary, ctx.names)
   const query = queryOf(plan, { from, to }, ctx.ceilingAt(asOf))
+  const rules = ctx.entities.of(ctx.entities.versionAsOf(asOf))
+  const thing = rules.of(label, entity)
+  const joinedConstraints = thing ? [{ label, value: entity, thing }] : []
   const documents = fitting(
-    readDocuments(ctx.db, ctx.names, { selector: { [label]: entity }, ...scope }, asOf),
+    readDocuments(ctx.db, ctx.names, { selector: { [label]: entity }, joinedConstraints, ...scope }, asOf),
     DOCUMENTS_SHARE * budget,
   )
-  const toRow = contextRows(ctx.dictionary, ctx.names, label)
+  const seen = { rules, ceiling: query.ceiling, projects }
+  const told = yield* entityLinesInSteps(ctx, { label, value: entity, to }, seen)
+  const toRow = contextRows(
+    ctx.dictionary,
+    ctx.names,
+    label,
+    thing ? { value: entity, names: thing.names } : undefined,
+  )
   const { rows, cuts } = yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, toRow))
   yield* setSpans(ctx, rows, to)
   yield
-  const above = documents.length ? `${renderRows(documents)}\n` : ''
+  const lines = [...told, ...(documents.length ? [renderRows(documents)] : [])]
+  const above = lines.map((line) => `${line}\n`).join('')
   const brief = yield* makeBriefInSteps({
     rows,
     ...{ entity, label, fired, now: to },

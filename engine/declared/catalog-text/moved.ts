@@ -22,6 +22,7 @@ const SECTION_OF = {
   skill: 'skills',
   trigger: 'triggers',
   agent: 'agents',
+  entity: 'entities',
   project: 'projects',
 } as const satisfies Record<ChangeKind, keyof Catalog>
 

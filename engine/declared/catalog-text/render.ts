@@ -141,6 +141,7 @@ const SECTION_SCHEMAS: Record<Section, Schema> = {
   mcp_servers: { $ref: 'catalog-mcp-server.json' },
   projects: { $ref: 'catalog-project.json' },
   skills: { $ref: 'catalog-skill.json' },
+  entities: { $ref: 'catalog-entity.json' },
   wiring: { anyOf: [{ $ref: 'catalog-wake.json' }, { $ref: 'catalog-handoff.json' }] },
 }
 
@@ -201,6 +202,7 @@ export const SECTIONS = [
   'mcp_servers',
   'projects',
   'skills',
+  'entities',
   'wiring',
 ] as const satisfies readonly (keyof Catalog)[]
 

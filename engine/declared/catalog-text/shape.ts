@@ -31,6 +31,7 @@ const SCHEMAS: Record<Exclude<Section, 'wiring'>, string> = {
   mcp_servers: 'catalog-mcp-server.json',
   projects: 'catalog-project.json',
   skills: 'catalog-skill.json',
+  entities: 'catalog-entity.json',
 }
 
 /**

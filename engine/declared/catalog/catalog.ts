@@ -17,7 +17,7 @@ import type {
   ChangePlan,
 } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
-import { type PartKind, partKinds, type Stored } from '../../model/documents.ts'
+import { type NamedKind, namedKinds, type Stored } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { DEFAULT_TEMPLATE } from '../../model/project.ts'
 import { connectorOf, describeConnectorSchemas } from '../../sources/connectors/index.ts'
@@ -154,13 +154,15 @@ function hasSecret({ kinds }: Viewed, { section, name, inner }: ReturnType<typeo
 
 /* How the instance differs from the catalog files it was told, each by itself, and what is in none. */
 
-const SECTIONS: Record<PartKind, 'sources' | 'triggers' | 'agents' | 'mcp_servers' | 'skills'> = {
-  source: 'sources',
-  trigger: 'triggers',
-  agent: 'agents',
-  mcp_server: 'mcp_servers',
-  skill: 'skills',
-}
+const SECTIONS: Record<NamedKind, 'sources' | 'triggers' | 'agents' | 'mcp_servers' | 'skills' | 'entities'> =
+  {
+    source: 'sources',
+    trigger: 'triggers',
+    agent: 'agents',
+    mcp_server: 'mcp_servers',
+    skill: 'skills',
+    entity: 'entities',
+  }
 
 /** Each file by name; `plan` and `imported_at` of the whole are those of the file imported last. */
 function driftOf(declared: Declared, remembered: RememberedFiles): CatalogDrift {
@@ -200,7 +202,7 @@ function unmanagedIn(declared: Declared, kept: readonly RememberedFile[]): Catal
   const named = new Set<string>()
   for (const { text } of kept) {
     const { catalog } = readCatalog(text)
-    for (const kind of partKinds)
+    for (const kind of namedKinds)
       for (const { name } of (catalog?.[SECTIONS[kind]] ?? []) as { name: string }[])
         named.add(`${kind}:${name}`)
     for (const { name } of catalog?.projects ?? []) named.add(`project:${name}`)
@@ -218,7 +220,7 @@ export function unmanagedBy({ kinds }: Pick<Declared, 'kinds'>, named: Set<strin
     if (template !== DEFAULT_TEMPLATE && !draft && !named.has(`project:${name}`))
       found.push({ kind: 'project', name })
   }
-  const parts = partKinds.flatMap((kind) =>
+  const parts = namedKinds.flatMap((kind) =>
     kinds[kind]
       .list()
       .filter(({ name, doc }: Stored) => !named.has(`${kind}:${name}`) && !isInternal(kind, doc.connector))
@@ -228,5 +230,5 @@ export function unmanagedBy({ kinds }: Pick<Declared, 'kinds'>, named: Set<strin
 }
 
 /** The service's own sources are in no file. */
-const isInternal = (kind: PartKind, connector: unknown): boolean =>
+const isInternal = (kind: NamedKind, connector: unknown): boolean =>
   kind === 'source' && connectorOf(String(connector)).internal === true

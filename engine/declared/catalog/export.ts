@@ -64,6 +64,7 @@ export function exportCatalog(parts: ExportParts, { sources, said }: ExportOf = 
     mcp_servers: list('mcp_server').map((stored) => serverEntry(world, stored)),
     projects: projectEntries(world),
     skills: list('skill').map((stored) => skillEntry(world, stored)),
+    entities: world.kinds.entity.list().map(({ name, doc }) => ({ name, ...doc })),
     wiring: wiringEntries(world),
   }
   return withoutEmpty(sources ? narrowed(whole, new Set(sources)) : whole)

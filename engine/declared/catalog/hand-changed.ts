@@ -70,6 +70,7 @@ function viewOf({ projects, templates }: Declared, edit: Edit): ExportParts {
     skill: viewed('skill'),
     trigger: viewed('trigger'),
     agent: viewed('agent'),
+    entity: viewed('entity'),
     project: viewed('project'),
   }
   return { kinds, projects: { planned }, templates }

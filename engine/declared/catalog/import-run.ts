@@ -9,6 +9,7 @@ import {
   normaliseAgent,
   normaliseHandoffs,
 } from '../../documents/agent.ts'
+import { conflictSentence, entityConflicts, normaliseEntity } from '../../documents/entity.ts'
 import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
@@ -203,6 +204,17 @@ export function withValues(catalog: Catalog, places: readonly [SecretPlace, stri
   return copy
 }
 
+/** Of a name that two entities have both are told, each at its place in the file. */
+export function tellEntityConflicts({ catalog, edit, at }: Pick<ImportRun, 'catalog' | 'edit' | 'at'>): void {
+  const entries = catalog.entities ?? []
+  if (entries.length === 0) return
+  for (const conflict of entityConflicts(edit))
+    for (const name of conflict.of) {
+      const i = entries.findIndex((entry) => entry.name === name)
+      if (i >= 0) at(['entities', i, 'is'], () => fail('invalid', conflictSentence(conflict)))
+    }
+}
+
 /*
  * Whether two entries of a catalog file say the same, however they are written: an absent field is
  * its default, a verdict may be a word, an ignored field says nothing.
@@ -265,6 +277,12 @@ const MEANINGS: Record<string, (entry: SameEntry) => unknown> = {
     project,
     used_by: [...((used_by ?? []) as string[])].sort(),
     ...normaliseSkill(spec),
+  }),
+  entities: ({ name, prevent_destroy, sync, ...spec }) => ({
+    name,
+    prevent_destroy: prevent_destroy ?? false,
+    sync,
+    ...normaliseEntity(spec),
   }),
   projects: ({ template, recipe, name, params, objects, goal, description, paused }) => ({
     template: template ?? recipe,

@@ -16,7 +16,15 @@ import { normaliseHandoffs } from '../../documents/agent.ts'
 import { guardSentence } from '../../documents/guarded-kind.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
-import { type Doc, type Edit, kindWord, type PartKind, type Stored } from '../../model/documents.ts'
+import {
+  type Doc,
+  type Edit,
+  isPart,
+  kindWord,
+  type NamedKind,
+  type PartKind,
+  type Stored,
+} from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
@@ -52,6 +60,7 @@ import {
   leaveDefault,
   projectNamed,
   refuse,
+  tellEntityConflicts,
 } from './import-run.ts'
 import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
@@ -101,6 +110,7 @@ export function stageRunning(
   stageAgentWiring(run)
   stageWiringRows(run)
   if (prune) stagePrune(run)
+  tellEntityConflicts(run)
   return { paused, problems }
 }
 
@@ -179,6 +189,7 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
     ({ name, description, body, prevent_destroy, sync }) =>
       stagePart(run, 'skill', name, { description, body, prevent_destroy, sync }),
   )
+  each('entities', catalog.entities, ({ name, ...spec }) => stagePart(run, 'entity', name, spec))
   each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
   each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
 }
@@ -186,7 +197,7 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
 /** A file that is the source of truth says of each part whether it is guarded, and how it is kept in step. */
 function stagePart(
   { edit, declared }: Pick<ImportRun, 'edit' | 'declared'>,
-  kind: PartKind,
+  kind: NamedKind,
   name: string,
   spec: Doc,
 ): void {
@@ -473,7 +484,8 @@ const SECTIONS = [
   ['agents', 'agent'],
   ['mcp_servers', 'mcp_server'],
   ['skills', 'skill'],
-] as const satisfies readonly (readonly [keyof Catalog, PartKind])[]
+  ['entities', 'entity'],
+] as const satisfies readonly (readonly [keyof Catalog, NamedKind])[]
 
 /** Projects that a pruning import deletes. */
 function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Set<string> {
@@ -489,6 +501,7 @@ function keepNamed({ edit, catalog, doomed }: ImportRun): void {
   if (doomed.size === 0) return
   for (const [section, kind] of SECTIONS)
     for (const { name } of (catalog[section] ?? []) as { name: string }[]) {
+      if (!isPart(kind)) continue
       const users = edit.has(kind, name) ? usersOf(edit, kind, name) : []
       if (users.length && users.every((id) => doomed.has(id)))
         join(edit, kind, name, defaultProject(edit), false)

@@ -12,8 +12,9 @@ import {
   differences,
   Edit,
   equal,
+  isPart,
+  namedKinds,
   type ProjectDoc,
-  partKinds,
   type SyncMode,
   UNMARKED,
 } from '../../model/documents.ts'
@@ -95,7 +96,7 @@ export function stageKeeping(declared: Declared, edit: Edit, of: KeepOf): Merged
   const { wanted, locate, spared, modes } = of
   stageCatalog(declared, edit, wanted, { prune: of.prune, locate, spared })
   const told: Merged = { conflicts: [], kept: [] }
-  const keeping = partKinds.flatMap((kind) =>
+  const keeping = namedKinds.flatMap((kind) =>
     ((wanted[SECTION_OF[kind]] ?? []) as { name: string; sync?: SyncMode }[]).flatMap(({ name, sync }) =>
       sync && modes.has(sync) && edit.stored(kind, name) ? { kind, name, sync } : [],
     ),
@@ -109,7 +110,7 @@ export function stageKeeping(declared: Declared, edit: Edit, of: KeepOf): Merged
     if (!was || was.lost.has(id) || !known.has(id)) continue
     const mine: Doc = edit.require(kind, name)
     // What stops with its project is not edited.
-    const isStopped = usersOf(edit, kind, name).some((user) => projectOf(edit, user).paused)
+    const isStopped = isPart(kind) && usersOf(edit, kind, name).some((user) => projectOf(edit, user).paused)
     const running = (doc: Doc): Doc => (isStopped ? { ...doc, paused: mine.paused } : doc)
     const before = running(was.edit.require(kind, name))
     const theirs = running(edit.storedNow(kind, name)!)
@@ -169,6 +170,7 @@ const KIND_OF = {
   agents: 'agent',
   mcp_servers: 'mcp_server',
   skills: 'skill',
+  entities: 'entity',
   projects: 'project',
 } as const satisfies Partial<Record<keyof Catalog, ChangeKind>>
 
@@ -298,7 +300,7 @@ class Merging {
   }
 
   private isPlanned(edit: Edit, kind: ChangeKind, name: string): boolean {
-    if (kind === 'project') return false
+    if (!isPart(kind)) return false
     return [...projectsOf(edit).values()].some(
       ({ name: project, plan }) =>
         this.worlds.before.has(`project:${project}`) &&

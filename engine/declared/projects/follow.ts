@@ -9,6 +9,7 @@ import {
   type Doc,
   documentOf,
   equal,
+  isPart,
   type PartKind,
   partKinds,
   type Staged,
@@ -134,7 +135,7 @@ function followSkills(
 function followOwnership(parts: FollowParts, staged: readonly Staged[], stroke: Stroke): void {
   for (const entry of staged) {
     const { kind, key, stored, doc } = entry
-    if (kind === 'project') continue
+    if (!isPart(kind)) continue
     // A rename alone is no edit of what was planned.
     if (stored?.was !== undefined && doc && equal(stored.doc, doc)) continue
     for (const row of parts.queries.plannedNamed(kind, key)) {

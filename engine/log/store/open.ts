@@ -229,6 +229,7 @@ const SMALL_TABLES = [
   'agents',
   'mcp_servers',
   'skills',
+  'entities',
   'projects',
   'change_sets',
 ]

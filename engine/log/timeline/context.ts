@@ -4,6 +4,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { connectorOf } from '../../sources/connectors/index.ts'
+import { EntityNames } from '../entity-names.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { Dictionary, LabelCounts } from '../store/labels.ts'
 import { type Position, RowReader } from '../store/scan.ts'
@@ -18,6 +19,8 @@ export interface ReadContext {
   names: SourceNames
   cursors: CursorCodec
   counts: LabelCounts
+  /** Which names are of one thing. */
+  entities: EntityNames
   /** The largest id that had been ingested by an instant, epoch ms. */
   ceilingAt(asOf: number): number
 }
@@ -41,6 +44,7 @@ export function createReadContext(db: Database, writable: boolean, cursorSecret:
     names: new SourceNames(db),
     cursors: new CursorCodec(cursorSecret),
     counts: new LabelCounts(db, false),
+    entities: new EntityNames(db),
     ceilingAt: (asOf) => {
       // Times of ingest never fall as ids grow, so the last id by an instant is found by halving.
       let low = 0
@@ -70,6 +74,8 @@ export interface Cursor {
   ceiling: number
   /** The instant relative windows end at, epoch ms. */
   now: number
+  /** The rules of joined entities that the pages follow (EntityNames); absent: there were none. */
+  rules?: number
 }
 
 /** Signature secret of this data file; cursors survive restarts, not a move to another instance. */
@@ -79,7 +85,10 @@ class CursorCodec {
   /** @param query the request without its cursor: pages of another query do not fit. */
   encode(cursor: Cursor, query: unknown): string {
     const { after } = cursor
-    const body = [after?.ts ?? '', after?.id ?? '', cursor.skip, cursor.ceiling, cursor.now].join('.')
+    const rules = cursor.rules === undefined ? [] : [cursor.rules]
+    const body = [after?.ts ?? '', after?.id ?? '', cursor.skip, cursor.ceiling, cursor.now, ...rules].join(
+      '.',
+    )
     return `${Buffer.from(body).toString('base64url')}.${this.sign(body, query)}`
   }
 
@@ -93,7 +102,8 @@ class CursorCodec {
       fail('invalid', 'cursor is not one this query gave; start again without it', { field: 'cursor' })
     const parts = body.split('.')
     const after = parts[0] === '' ? null : { ts: Number(parts[0]), id: Number(parts[1]) }
-    return { after, skip: Number(parts[2]), ceiling: Number(parts[3]), now: Number(parts[4]) }
+    const rules = parts[5] === undefined ? {} : { rules: Number(parts[5]) }
+    return { after, skip: Number(parts[2]), ceiling: Number(parts[3]), now: Number(parts[4]), ...rules }
   }
 
   private sign(body: string, query: unknown): string {

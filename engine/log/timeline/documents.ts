@@ -7,6 +7,7 @@ import { escapeText } from '../../../schemas/plain-text.ts'
 import type { Row } from '../../calls.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { projectScope, type SourceNames } from './context.ts'
+import type { JoinedConstraint } from './plan.ts'
 import { eventId, iso, offsetOfEvent } from './present.ts'
 
 interface DocumentRow {
@@ -34,6 +35,8 @@ export interface DocumentQuery {
   text?: string
   include_payload?: boolean
   project?: string | readonly string[]
+  /** Constraints of the selector that any name of a thing fulfils. */
+  joinedConstraints?: readonly JoinedConstraint[]
 }
 
 /**
@@ -51,7 +54,7 @@ export function readDocuments(db: Database, names: SourceNames, query: DocumentQ
     if (!source || masked.has(row.source_id) || (wanted && !wanted.has(source.name))) continue
     if (members && !members.has(row.source_id)) continue
     const labels = JSON.parse(row.labels) as Record<string, string | number>
-    if (!matches(query.selector, labels, row.entity)) continue
+    if (!matches(query, labels, row.entity)) continue
     if (query.text && !row.text.toLowerCase().includes(query.text.toLowerCase())) continue
     rows.push(presentDocument(row, source.name, labels, asOf, query.include_payload === true))
     if (rows.length === DOCUMENTS_MAX) break
@@ -78,11 +81,13 @@ export function readDocument(db: Database, names: SourceNames, id: number, now: 
 }
 
 function matches(
-  selector: DocumentQuery['selector'],
+  { selector, joinedConstraints = [] }: DocumentQuery,
   labels: Record<string, string | number>,
   entity: string | null,
 ): boolean {
   return Object.entries(selector ?? {}).every(([name, value]) => {
+    const thing = joinedConstraints.find(({ label }) => label === name)?.thing
+    if (thing) return thing.names.some((one) => String(labels[one.label]) === one.value)
     const own = name === 'key_value' ? (entity === null ? undefined : labels[entity]) : labels[name]
     return own !== undefined && String(own) === String(value)
   })

@@ -123,6 +123,7 @@ export function planOf({ ctx, projects, question }: Around): Plan {
     ctx.db,
     ctx.dictionary,
     ctx.names,
+    ctx.entities.rules(),
   )
 }
 

@@ -2,9 +2,11 @@
  * From a request to a query on the index: the window, the label groups, and the filters the index
  * cannot answer (text, number labels, the entity value).
  */
+import type { JoinedName } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
 import { levelNamed, parseDuration } from '../../model/units.ts'
+import { type EntityRules, type JoinedThing, NO_ENTITIES, nameText } from '../entity-rules.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import type { Query } from '../store/scan.ts'
@@ -68,11 +70,21 @@ export interface Plan {
   masked: number[]
   /** What the index cannot say; null when it says it all. */
   filter: ((row: Row) => boolean) | null
+  /** Constraints of the selector that stand for a joined entity. */
+  joined: readonly JoinedConstraint[]
+}
+
+/** A constraint that any of the names of a thing fulfils. */
+export interface JoinedConstraint {
+  label: string
+  value: string
+  thing: JoinedThing
 }
 
 /**
  * Compiles label constraints and narrowings. An unknown label value gives an empty group, which
  * matches nothing; an unknown source is an error, because a typing error there would look like silence.
+ * @param rules by which a constraint stands for all names of its thing; none: for itself alone.
  * @throws SvcError not_found
  */
 export function compilePlan(
@@ -80,10 +92,12 @@ export function compilePlan(
   db: Database,
   dictionary: Dictionary,
   names: SourceNames,
+  rules: EntityRules = NO_ENTITIES,
 ): Plan {
   names.refresh()
   const groups: number[][] = []
   const filters: ((row: Row) => boolean)[] = []
+  const joined: JoinedConstraint[] = []
   const numbers = names.numberLabels()
   for (const [name, given] of Object.entries(request.selector ?? {})) {
     if (Number.isInteger(given) && !Number.isSafeInteger(given))
@@ -101,8 +115,10 @@ export function compilePlan(
     } else if (numbers.has(name)) {
       filters.push((row) => name in row.labels && String(row.labels[name]) === value)
     } else {
-      const id = dictionary.find(name, value)
-      groups.push(id === undefined ? [] : [id])
+      const thing = rules.size ? rules.of(name, value) : null
+      if (thing) joined.push({ label: name, value, thing })
+      const wanted = thing ? thing.names.filter(({ label }) => !numbers.has(label)) : [{ label: name, value }]
+      groups.push(wanted.map((one) => dictionary.find(one.label, one.value)).filter((id) => id !== undefined))
     }
   }
   if (request.sources?.length)
@@ -124,7 +140,32 @@ export function compilePlan(
     groups,
     masked: names.masked().flatMap((id) => dictionary.find(SOURCE_LABEL, String(id)) ?? []),
     filter: filters.length ? (row) => filters.every((holds) => holds(row)) : null,
+    joined,
   }
+}
+
+/** Joined constraints as an answer tells them; the name that was asked for comes first. */
+export const tellJoined = (joined: readonly JoinedConstraint[]): JoinedName[] =>
+  joined.map(({ label, value, thing }) => ({
+    ...{ label, value, entity: thing.entity },
+    ...(thing.kind === undefined ? {} : { kind: thing.kind }),
+    names: namesFrom({ label, value, thing }).map(nameText),
+  }))
+
+const namesFrom = ({ label, value, thing }: JoinedConstraint) => [
+  { label, value },
+  ...thing.names.filter((name) => name.label !== label || name.value !== value),
+]
+
+/** The names by which a row is of what was asked for, where they are others; undefined: it has those asked for. */
+export function joinedBy(
+  joined: readonly JoinedConstraint[],
+  labels: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const others = joined
+    .map((constraint) => namesFrom(constraint).find(({ label, value }) => labels[label] === value))
+    .filter((name, i) => name && (name.label !== joined[i]!.label || name.value !== joined[i]!.value))
+  return others.length ? others.map((name) => nameText(name!)).join(', ') : undefined
 }
 
 /** A query over a plan. */
@@ -171,15 +212,21 @@ export function unknownLabels(db: Database, names: SourceNames, wanted: readonly
   return `no event has the ${unknown.length === 1 ? 'label' : 'labels'} ${unknown.join(', ')}`
 }
 
-/** The same of a selector. A label that was mistyped looks like silence otherwise. */
+/**
+ * The same of a selector. A label that was mistyped looks like silence otherwise.
+ * @param joined constraints with other names: that no event has this one is no mistake
+ */
 export const unknownOf = (
   { db, names }: { db: Database; names: SourceNames },
   selector: Readonly<Record<string, unknown>> = {},
+  joined: readonly Pick<JoinedConstraint, 'label'>[] = [],
 ): string | null =>
   unknownLabels(
     db,
     names,
-    Object.keys(selector).filter((name) => name !== 'key_value'),
+    Object.keys(selector).filter(
+      (name) => name !== 'key_value' && !joined.some(({ label }) => label === name),
+    ),
   )
 
 /** Of each connection: every read that finds nothing asks. */

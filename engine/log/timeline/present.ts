@@ -83,14 +83,27 @@ export function presentRow(stored: StoredRow, dictionary: Dictionary, names: Sou
 /** One row as lines of the text timeline. */
 export const renderRow = (row: Row): string => eventLine(row)
 
-/** The heading of the text timeline. @param selector none: a read of sources, which it names then, or of all. */
+/** Other names that a heading lists. */
+const ALSO_MAX = 10
+
+/**
+ * The heading of the text timeline.
+ * @param selector none: a read of sources, which it names then, or of all.
+ * @param also other names that were read for a label of the selector
+ */
 export function renderHeading(
   selector: Record<string, unknown> | undefined,
   sources: readonly string[] | undefined,
   window: string,
+  also: (label: string) => readonly string[] = () => [],
 ): string {
+  const told = (label: string) => {
+    const names = also(label)
+    const more = names.length > ALSO_MAX ? `, ${names.length - ALSO_MAX} more` : ''
+    return names.length ? ` (also ${names.slice(0, ALSO_MAX).join(', ')}${more})` : ''
+  }
   const constraints = selector
-    ? Object.entries(selector).map(([name, value]) => escapeLine(`${name}=${value}`))
+    ? Object.entries(selector).map(([name, value]) => escapeLine(`${name}=${value}${told(name)}`))
     : sources?.length
       ? sources.map((name) => escapeLine(`source ${name}`))
       : ['all sources']

@@ -6,13 +6,15 @@
 import type { ReadRequest } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
+import { type EntityRules, NO_ENTITIES } from '../entity-rules.ts'
 import { atOnce, pagesOf, type Steps } from '../steps.ts'
 import { firstPositions, type Position, type Query } from '../store/scan.ts'
 import type { Cursor, ReadContext } from './context.ts'
-import { readDocuments } from './documents.ts'
+import { type DocumentQuery, readDocuments } from './documents.ts'
 import { classify, type Fitted, Fitting, shapeOf, tokensOf } from './fit.ts'
 import {
   compilePlan,
+  joinedBy,
   type Narrowing,
   type Plan,
   PointFold,
@@ -20,6 +22,7 @@ import {
   queryOf,
   resolveWindow,
   type Scoped,
+  tellJoined,
   unknownOf,
   type Window,
 } from './plan.ts'
@@ -60,7 +63,7 @@ export function* readInSteps(
     return yield* answerFold(ctx, reading, clamp(request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX))
   const references =
     request.cursor === undefined && !isOfAll(request) && ctx.index.hasDocuments
-      ? readDocuments(ctx.db, ctx.names, request, reading.cursor.now)
+      ? readDocuments(ctx.db, ctx.names, documentsOf(reading), reading.cursor.now)
       : []
   return request.max_tokens === undefined
     ? yield* answerPage(ctx, reading, references)
@@ -92,12 +95,15 @@ function begin(
           skip: 0,
           ceiling: asOf === null ? ctx.index.tail.lastId : ctx.ceilingAt(asOf),
           now: asOf ?? now,
+          ...rulesOf(ctx, request, asOf),
         }
       : ctx.cursors.decode(text, identity)
   const window = resolveWindow(request, cursor.now)
-  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names)
+  const rules = cursor.rules === undefined ? NO_ENTITIES : ctx.entities.of(cursor.rules)
+  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names, rules)
   return {
     request,
+    rules,
     plan,
     window,
     query: queryOf(plan, window, cursor.ceiling),
@@ -107,6 +113,31 @@ function begin(
     scanMax,
   }
 }
+
+/** The rules of joined entities that all pages follow: those of the instant that is asked about. */
+function rulesOf(
+  ctx: ReadContext,
+  { joined }: Pick<ReadRequest, 'joined'>,
+  asOf: number | null,
+): Pick<Cursor, 'rules'> {
+  if (joined === false) return {}
+  const rules = asOf === null ? ctx.entities.version() : ctx.entities.versionAsOf(asOf)
+  return rules === 0 ? {} : { rules }
+}
+
+/** Which documents belong to a read. */
+const documentsOf = ({ request, plan }: Pick<Reading, 'request' | 'plan'>): DocumentQuery => ({
+  ...request,
+  joinedConstraints: plan.joined,
+})
+
+/** Other names that were read for a label of the selector. */
+const alsoOf =
+  ({ plan }: Pick<Reading, 'plan'>) =>
+  (label: string): string[] =>
+    tellJoined(plan.joined.filter((constraint) => constraint.label === label)).flatMap(({ names }) =>
+      names.slice(1),
+    )
 
 function* answerPage(ctx: ReadContext, reading: Reading, references: Row[]): Steps<ReadAnswer> {
   const limit = clamp(reading.request.limit ?? LIMIT_DEFAULT, 1, LIMIT_MAX)
@@ -155,6 +186,8 @@ const SCAN_BATCH = 2_000
 interface Reading {
   request: Scoped<ReadRequest>
   plan: Plan
+  /** Which names are of one thing; none where it is read by the given labels alone. */
+  rules: EntityRules
   window: Window
   query: Query
   cursor: Cursor
@@ -234,7 +267,15 @@ function materialise(
     positions.map((position) => position.id),
     withRaw,
   )
-  return stored.map((row) => presentRow(row, ctx.dictionary, ctx.names, reading.cursor.now))
+  const rows = stored.map((row) => presentRow(row, ctx.dictionary, ctx.names, reading.cursor.now))
+  const { joined } = reading.plan
+  return joined.length ? rows.map((row) => withJoined(row, joined)) : rows
+}
+
+/** A row with the name by which it is of the thing, where that is another than the one asked for. */
+function withJoined(row: Row, joined: Plan['joined']): Row {
+  const by = joinedBy(joined, row.labels)
+  return by === undefined ? row : { ...row, joined_by: by }
 }
 
 function withPayload(ctx: ReadContext, rows: Row[], wanted: boolean): Row[] {
@@ -268,11 +309,11 @@ function answer(
   const notice = page.isCut
     ? stoppedAt(reading, page)
     : rows.every((row) => row.reference)
-      ? unknownOf(ctx, request.selector)
+      ? unknownOf(ctx, request.selector, reading.plan.joined)
       : null
   const isEmpty = rows.every((row) => row.reference) && request.cursor === undefined && next === null
-  const seen = isEmpty ? lastSeenOf(ctx, request, cursor.ceiling) : undefined
-  const heading = renderHeading(request.selector, request.sources, window.name)
+  const seen = isEmpty ? lastSeenOf(ctx, request, cursor.ceiling, reading.rules) : undefined
+  const heading = renderHeading(request.selector, request.sources, window.name, alsoOf(reading))
   const timeline = renderTimeline(heading, rows, page.isCut ? 'no such events so far' : nothingSaid(seen))
   return {
     payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
@@ -286,6 +327,7 @@ function answer(
     to: iso(window.shownTo),
     ...(page.scanned === undefined ? {} : { scanned: page.scanned }),
     ...(page.isCut ? { searched_to: iso(page.next!.ts) } : {}),
+    ...(reading.plan.joined.length ? { joined: tellJoined(reading.plan.joined) } : {}),
     ...(seen === undefined ? {} : { last_seen: seen === null ? null : iso(seen) }),
     ...(notice === null ? {} : { notice }),
   }
@@ -326,7 +368,7 @@ function* answerFitted(
   maxTokens: number,
 ): Steps<ReadAnswer> {
   const { request, window, cursor, plan } = reading
-  const heading = renderHeading(request.selector, request.sources, window.name)
+  const heading = renderHeading(request.selector, request.sources, window.name, alsoOf(reading))
   const above = tokensOf(renderTimeline(heading, []))
   // What is said of a search that stopped early, which is known only then.
   const reserved = plan.filter
@@ -343,7 +385,7 @@ function* answerFitted(
   )
   // Later pages of the first chunk count its documents again, or their places would shift.
   const isLater = request.cursor !== undefined && cursor.after === null
-  const documents = isLater ? readDocuments(ctx.db, ctx.names, request, cursor.now) : references
+  const documents = isLater ? readDocuments(ctx.db, ctx.names, documentsOf(reading), cursor.now) : references
   for (const row of documents) fitting.add(row)
   const most = request.limit === undefined ? FIT_ROWS : clamp(request.limit, 1, LIMIT_MAX)
   const page = yield* eachRow(ctx, reading, most, (row) => {
@@ -436,7 +478,7 @@ function* answerFold(ctx: ReadContext, reading: Reading, limit: number): Steps<R
   const withRaw = request.include_payload === true
   const like = shapeOf(materialise(ctx, reading, [{ ts: to!.ts, id: to!.id }], false)[0]!).key
   const budget = request.max_tokens ?? Number.POSITIVE_INFINITY
-  const heading = renderHeading(request.selector, request.sources, reading.window.name)
+  const heading = renderHeading(request.selector, request.sources, reading.window.name, alsoOf(reading))
   let tokens = tokensOf(renderTimeline(heading, []))
   const rows: Row[] = []
   let next: string | null = null
@@ -512,12 +554,13 @@ function lastSeenOf(
   ctx: ReadContext,
   { selector, sources, project }: Narrowing,
   ceiling: number,
+  rules: EntityRules,
 ): number | null | undefined {
   const asked = {
     ...(selector === undefined ? { sources } : { selector }),
     ...(project === undefined ? {} : { project }),
   }
-  const plan = compilePlan(asked as Narrowing, ctx.db, ctx.dictionary, ctx.names)
+  const plan = compilePlan(asked as Narrowing, ctx.db, ctx.dictionary, ctx.names, rules)
   if (plan.filter) return undefined
   return firstPositions(ctx.index.all(), queryOf(plan, EVER, ceiling), 'desc', 1, null)[0]?.ts ?? null
 }

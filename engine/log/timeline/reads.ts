@@ -7,6 +7,7 @@ import { inspectInSteps } from '../../agents/inspect.ts'
 import type { EngineCore, Row, TailFilter } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
+import { coverageInSteps, neighboursInSteps } from '../entity-views.ts'
 import { atOnce, inTurns, type Steps, snapshotsOf } from '../steps.ts'
 import { eachPosition, firstPositions } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
@@ -31,7 +32,17 @@ export interface Backlog {
 
 export type Reads = Pick<
   EngineCore,
-  'read' | 'stats' | 'histogram' | 'trace' | 'traces' | 'inspect' | 'entities' | 'entityValues' | 'event'
+  | 'read'
+  | 'stats'
+  | 'histogram'
+  | 'trace'
+  | 'traces'
+  | 'inspect'
+  | 'entities'
+  | 'entityValues'
+  | 'event'
+  | 'entityCoverage'
+  | 'entityNeighbours'
 > & {
   /**
    * Rows stored after an event id that fit a tail's filter, oldest first, how many older ones are left out, and
@@ -76,6 +87,8 @@ export function createReads(
           ...{ projects: project === undefined ? [] : [project], now: clock.now(), isRedacted: false },
         }),
       ),
+    entityCoverage: (body) => wide(coverageInSteps(ctx, body)),
+    entityNeighbours: (asked) => wide(neighboursInSteps(ctx, asked, clock.now())),
     entities: (limit) => snapshot(() => answerEntities(ctx, limit)),
     entityValues: (label, limit, prefix) => snapshot(() => answerEntityValues(ctx, label, limit, prefix)),
     event: (id) => snapshot(() => readEvent(ctx, id, clock.now())),
@@ -100,8 +113,9 @@ function readBacklog(ctx: ReadContext, filter: TailFilter, now: number): Backlog
     ctx.db,
     ctx.dictionary,
     ctx.names,
+    ctx.entities.rules(),
   )
-  const notice = unknownOf(ctx, filter.selector)
+  const notice = unknownOf(ctx, filter.selector, plan.joined)
   const after = filter.afterId === undefined ? null : parseEventId(filter.afterId)
   if (after === null) return { rows: [], missed: 0, notice }
   const query = queryOf(

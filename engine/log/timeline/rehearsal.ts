@@ -8,7 +8,7 @@ import type { Database, StoreHandle } from '../store/handle.ts'
 
 /** Copied: as many rows as there are objects, not as there are events. */
 const COPIED = [
-  ...['sources', 'triggers', 'agents', 'mcp_servers', 'skills', 'projects'],
+  ...['sources', 'triggers', 'agents', 'mcp_servers', 'skills', 'entities', 'projects'],
   ...[
     'keys',
     'project_uses',

@@ -1,5 +1,6 @@
 /** Stored rows as the brief looks at them. */
 import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts } from '../brief/brief.ts'
+import type { Name } from '../entity-rules.ts'
 import { pagesOf, type Steps } from '../steps.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import {
@@ -29,31 +30,35 @@ interface Labelled {
 
 /**
  * @param label of the entity that is asked about: a row that carries it is of that entity.
+ * @param own other names of that entity: a row with any of them is of it, too.
  * @returns what makes a row of a stored one; labels that rows share are made once
  */
 export function contextRows(
   dictionary: Dictionary,
   names: SourceNames,
   label: string,
+  own?: { value: string; names: readonly Name[] } | undefined,
 ): (stored: TextRow) => ContextRow {
-  const known = new Map<string, Labelled>()
-  const labelled = (hex: string): Labelled => {
+  const known = new Map<string, Labelled & { isOwn: boolean }>()
+  const labelled = (hex: string): Labelled & { isOwn: boolean } => {
     const found = known.get(hex)
     if (found) return found
-    const made = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
+    const of = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
+    const isOwn = own?.names.some((name) => of.labels[name.label] === name.value) ?? false
+    const made = { ...of, isOwn }
     known.set(hex, made)
     return made
   }
   return (stored) => {
-    const { type, labels: strings } = labelled(stored.labels)
+    const { type, labels: strings, isOwn } = labelled(stored.labels)
     const numbers = stored.numbers === null ? null : (JSON.parse(stored.numbers) as Record<string, number>)
     const labels = numbers ? { ...strings, ...numbers } : strings
-    const own = labels[label]
+    const value = isOwn ? own!.value : labels[label]
     const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
     const { values, isSample, series } = measured(stored, labels.signal, numbers)
     const row = new StoredContextRow(stored, names.get(stored.source_id)?.name, labels)
     row.type = type
-    row.entity = own === undefined ? entity : String(own)
+    row.entity = value === undefined ? entity : String(value)
     row.values = values
     row.isSample = isSample
     if (series !== undefined) row.series = series

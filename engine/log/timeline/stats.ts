@@ -12,6 +12,7 @@ import type {
 } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
+import { NO_ENTITIES } from '../entity-rules.ts'
 import { atOnce, type Steps } from '../steps.ts'
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import type { ReadContext } from './context.ts'
@@ -22,6 +23,7 @@ import {
   queryOf,
   resolveWindow,
   type Scoped,
+  tellJoined,
   unknownLabels,
   unknownOf,
 } from './plan.ts'
@@ -63,6 +65,7 @@ export function* statsInSteps(
     ctx.db,
     ctx.dictionary,
     ctx.names,
+    rulesFor(ctx, request, asOf),
   )
   const ceiling = asOf === undefined ? ctx.index.tail.lastId : ctx.ceilingAt(asOf)
   const query = queryOf(plan, { from: now - 2 * length, to: now }, ceiling)
@@ -77,13 +80,24 @@ export function* statsInSteps(
     if (ts >= now - length) entry.now++
     else entry.before++
   })
-  const table = tabulate(request, window, mergeByValue(ctx, request.by, values, counts))
+  const table = {
+    ...tabulate(request, window, mergeByValue(ctx, request.by, values, counts)),
+    ...(plan.joined.length ? { joined: tellJoined(plan.joined) } : {}),
+  }
   if (table.values > 0) return table
   const asked = [request.by, ...Object.keys(request.where ?? {})]
   const wanted = asked.filter((name) => name !== 'key_value' && !Object.hasOwn(BUILT_IN, name))
   const notice = unknownLabels(ctx.db, ctx.names, [...new Set(wanted)])
   return notice === null ? table : { ...table, stats: `${table.stats}\n${notice}`, notice }
 }
+
+/** Which names are of one thing, for what is counted. @param asOf epoch ms; absent: now */
+const rulesFor = (ctx: ReadContext, { joined }: { joined?: boolean }, asOf?: number) =>
+  joined === false
+    ? NO_ENTITIES
+    : asOf === undefined
+      ? ctx.entities.rules()
+      : ctx.entities.of(ctx.entities.versionAsOf(asOf))
 
 /** Source labels hold ids; two sources of one name (one deleted) count as one. */
 function mergeByValue(
@@ -184,7 +198,7 @@ export function* histogramInSteps(
   request: HistogramRequest,
   now: number,
 ): Steps<HistogramResult> {
-  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names)
+  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names, rulesFor(ctx, request))
   const window = resolveWindow(request, now)
   const wanted = Math.min(BUCKETS_MAX, Math.max(1, Math.trunc(request.buckets ?? 60)))
   const span = Math.max(1, window.shownTo - window.from)
@@ -215,13 +229,14 @@ export function* histogramInSteps(
     ),
   }))
   const total = totals.reduce((sum, count) => sum + count, 0)
-  const notice = total === 0 ? unknownOf(ctx, request.selector) : null
+  const notice = total === 0 ? unknownOf(ctx, request.selector, plan.joined) : null
   return {
     from: iso(window.from),
     to: iso(window.shownTo),
     bucket_ms: bucketMs,
     total,
     buckets,
+    ...(plan.joined.length ? { joined: tellJoined(plan.joined) } : {}),
     ...(notice === null ? {} : { notice }),
   }
 }

@@ -204,6 +204,13 @@ const labelOf = ({ labels }: ContextRow, names: readonly string[]): string => {
   return ''
 }
 
+/** All spans and events of traces. @param labels ids of trace ids */
+export const spansOfTraces = (
+  ctx: ReadContext,
+  labels: readonly number[],
+  { now, ceiling, projects }: Pick<Around, 'now' | 'ceiling' | 'projects'>,
+): Steps<TracePart[]> => partsOf({ ...aroundOf(ctx, {}, now), ceiling, projects }, labels, '')
+
 /* One trace as a tree. */
 
 const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']

@@ -185,9 +185,10 @@ export function compile(definition: TriggerDefinition): Compiled {
 }
 
 /** All that decides which events a condition is asked about, and by which key. */
-export const intakeOf = ({ spec, sourceIds, entityLabel }: TriggerDefinition): unknown => [
+export const intakeOf = ({ spec, sourceIds, entityLabel, entities }: TriggerDefinition): unknown => [
   ...[sourceIds, spec.filters ?? [], spec.max_late ?? MAX_LATE_DEFAULT, spec.key_field ?? '', entityLabel],
   'group_by' in spec.condition ? spec.condition.group_by : null,
+  entities ?? null,
 ]
 
 /** No event has this id. */

@@ -1,5 +1,6 @@
 /** Events of one key that a condition counts, in order of (event time, id). */
 
+import { EntityRules, type JoinedThing } from '../../log/entity-rules.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { labelStart, type PackedEvents, rawOf, textOf } from '../../log/ingest/packed.ts'
 import type { LabelLookup, Seen, TriggerDefinition } from '../types.ts'
@@ -108,19 +109,22 @@ export interface KeyReader {
   /** Null where the event lacks a component. */
   read(event: EventCursor): Key | null
   /** Id of a key that is known by its labels. */
-  idOf(labels: readonly number[]): number | string
+  idOf(labels: readonly number[], lookup: LabelLookup): number | string
+  /** For each label of a key those that its events may have instead; absent: that one alone. */
+  alike?(labels: readonly number[], lookup: LabelLookup): number[][]
   /** Names of the components, for people. */
   names: string
 }
 
 /** How a definition makes a key of an event. */
-export function compileKey({ spec, entityLabel }: TriggerDefinition): KeyReader {
+export function compileKey({ spec, entityLabel, entities }: TriggerDefinition): KeyReader {
   const keyField = spec.key_field ? entityLabel || spec.key_field : null
   const entity = (event: EventCursor) => (keyField ? event.label(keyField) : event.entityLabel())
   const groups = 'group_by' in spec.condition ? spec.condition.group_by : undefined
   const single = !groups || (groups.length === 1 && (groups[0] === 'key_value' || groups[0] === entityLabel))
   if (single) {
     const own = groups && groups[0] !== 'key_value' ? groups[0]! : null
+    if (entities?.length) return new JoinedKeys(new EntityRules(entities), own ?? keyField, entityLabel)
     return {
       read(event) {
         const label = own ? event.label(own) : entity(event)
@@ -144,6 +148,71 @@ export function compileKey({ spec, entityLabel }: TriggerDefinition): KeyReader 
     },
     idOf,
     names: groups.join(', '),
+  }
+}
+
+/** Things of label ids held in memory; then all begins anew. */
+const THINGS_MAX = 100_000
+
+/** The key of a trigger that goes by joined entities: the thing that an event is of, by any of its names. */
+class JoinedKeys implements KeyReader {
+  private things = new Map<number, JoinedThing | null>()
+  readonly names: string
+
+  /** @param field label it goes by; null: the entity of each event. @param entityLabel in which a thing is named */
+  constructor(
+    private readonly rules: EntityRules,
+    private readonly field: string | null,
+    private readonly entityLabel: string | null,
+  ) {
+    this.names = field ?? 'entity'
+  }
+
+  read(event: EventCursor): Key | null {
+    const { lookup } = event
+    const label = this.field ? event.label(this.field) : event.entityLabel()
+    if (label !== undefined) {
+      const thing = this.thingOf(label, lookup)
+      return thing ? this.keyOf(thing, label, lookup) : new LabelKey(label, lookup)
+    }
+    if (!this.field) return null
+    // By another of its names: only of a thing that has one in the label that the trigger goes by.
+    for (const other of event.ownLabels()) {
+      const thing = this.thingOf(other, lookup)
+      if (thing?.names.some((name) => name.label === this.field)) return this.keyOf(thing, other, lookup)
+    }
+    return null
+  }
+
+  idOf(labels: readonly number[], lookup: LabelLookup): number | string {
+    const label = labels[0]!
+    return this.thingOf(label, lookup)?.id ?? label
+  }
+
+  alike(labels: readonly number[], lookup: LabelLookup): number[][] {
+    return labels.map((label) => {
+      const names = this.thingOf(label, lookup)?.names ?? []
+      const ids = names.map(({ label: name, value }) => lookup.find(name, value))
+      return [...new Set([label, ...ids.filter((id) => id !== undefined)])]
+    })
+  }
+
+  private keyOf(thing: JoinedThing, label: number, lookup: LabelLookup): Key {
+    const wanted = this.field ?? this.entityLabel
+    const name = thing.names.find((one) => one.label === wanted) ?? thing.names[0]!
+    // The name may be one that no event had yet.
+    return { id: thing.id, text: name.value, labels: [lookup.find(name.label, name.value) ?? label] }
+  }
+
+  private thingOf(label: number, lookup: LabelLookup): JoinedThing | null {
+    let thing = this.things.get(label)
+    if (thing === undefined) {
+      if (this.things.size >= THINGS_MAX) this.things.clear()
+      const { name, value } = lookup.label(label)
+      thing = this.rules.of(name, value)
+      this.things.set(label, thing)
+    }
+    return thing
   }
 }
 
@@ -270,6 +339,11 @@ export class EventCursor {
     if (!this.named) this.names.set(this.labels, this.from + OWN_PLACE, this.to)
     this.named = true
     return this.names.find(name)
+  }
+
+  /** Ids of its string labels, the entity first where it has one. */
+  ownLabels(): Uint32Array {
+    return this.labels.subarray(this.from + OWN_PLACE, this.to)
   }
 
   value(label: number): string {

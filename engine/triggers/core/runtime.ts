@@ -2,7 +2,7 @@
 
 import type { AbsenceCondition, AggregateCondition, ChangeCondition } from '../../../schemas/types.ts'
 import { parseDuration } from '../../model/units.ts'
-import type { ActiveKey, Decision, Ledger, NoteFilter, Verdict, WatchedKey } from '../types.ts'
+import type { ActiveKey, Decision, NoteFilter, Verdict, WatchedKey } from '../types.ts'
 import { AggregateState } from './aggregate.ts'
 import {
   type Compiled,
@@ -55,7 +55,7 @@ export class Runtime {
     this.silence = 'absent_for' in condition ? new Silence(trigger, condition, ports) : null
     this.lasting =
       'resolve' in condition && condition.resolve
-        ? new Lasting(trigger, condition, this.condition as AggregateState, ledger)
+        ? new Lasting(trigger, condition, this.condition as AggregateState, ports)
         : null
   }
 
@@ -277,11 +277,11 @@ class Lasting {
     trigger: Compiled,
     { predicate, resolve }: AggregateCondition,
     private readonly state: AggregateState,
-    ledger: Ledger,
+    { ledger, labels }: Pick<EvaluatorPorts, 'ledger' | 'labels'>,
   ) {
     this.isOver = overBy(predicate, resolve)
     for (const active of ledger.active(trigger.definition.id))
-      this.keys.set(trigger.key.idOf(active.labels), { ...active, checkAt: active.since })
+      this.keys.set(trigger.key.idOf(active.labels, labels), { ...active, checkAt: active.since })
   }
 
   has(id: number | string): boolean {
@@ -365,7 +365,7 @@ class Silence {
   constructor(
     trigger: Compiled,
     condition: AbsenceCondition,
-    { ledger, listensSince = 0, withoutWatch = false }: EvaluatorPorts,
+    { ledger, labels, listensSince = 0, withoutWatch = false }: EvaluatorPorts,
   ) {
     this.since = listensSince
     this.isOwn = withoutWatch
@@ -373,7 +373,7 @@ class Silence {
     this.reason = `nothing for ${condition.absent_for}`
     const known = ledger.watched(trigger.definition.id).filter(({ isSilent }) => !isSilent)
     for (const watched of known.sort((a, b) => a.lastAt - b.lastAt)) {
-      const id = trigger.key.idOf(watched.labels)
+      const id = trigger.key.idOf(watched.labels, labels)
       const there = this.keys.get(id)
       if (there) there.watched = watched
       else this.keys.set(id, this.append({ id, watched, before: null, next: null }))

@@ -254,11 +254,12 @@ export class HistoryReader {
   }
 
   private read(
-    { definition, readsPayload }: Compiled,
+    { definition, readsPayload, key }: Compiled,
     labels: readonly number[],
     query: Omit<HistoryQuery, 'sourceIds' | 'labels' | 'withPayload'>,
   ): Seen[] {
     const { sourceIds } = definition
-    return this.ports.history!.read({ sourceIds, labels, withPayload: readsPayload, ...query })
+    const alike = key.alike?.(labels, this.ports.labels)
+    return this.ports.history!.read({ sourceIds, labels, alike, withPayload: readsPayload, ...query })
   }
 }

@@ -51,6 +51,7 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'POST /api/logins': 'person',
   // Scopes, read: reads and timelines whose question is a body; nothing is changed by them.
   'POST /read': 'read',
+  'POST /api/entities/coverage': 'read',
   'POST /api/stats': 'read',
   'POST /api/inspect': 'read',
   'POST /api/histogram': 'read',

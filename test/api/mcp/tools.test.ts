@@ -96,6 +96,19 @@ describe('the tools', () => {
     expect(second.content.next_cursor).toBeNull()
   })
 
+  it('read all names of a joined entity, and say what is around it', async () => {
+    const entity = { name: 'paying', is: ['service=checkout', 'service=till'], owned_by: ['team=shop'] }
+    await svc.call('POST', '/api/entities/joined', entity)
+    const { text, content } = await use('read', { selector: { service: 'till' }, window: '1h' })
+    expect(content).toMatchObject({ count: 1, names: ['service=till', 'service=checkout'] })
+    expect(text).toContain('service=till (names of one thing: service=till, service=checkout)')
+    const around = await use('neighbours', { label: 'service', value: 'checkout' })
+    expect(around.text).toContain('is owned by team=shop (by a rule)')
+    expect(around.content.neighbours).toMatchObject([{ edge: 'owned_by', by: 'rules', last_seen: null }])
+    await svc.call('DELETE', '/api/entities/joined/paying')
+    expect((await use('read', { selector: { service: 'till' } })).content.count).toBe(0)
+  })
+
   it('say why an event fired each trigger', async () => {
     const { content } = await use('read', { selector: { service: 'checkout' } })
     const id = /\((evt_\d+)\)/.exec(String(content.timeline))![1]!

@@ -61,7 +61,7 @@ describe('many catalog files', () => {
       told(put({ 'a.yaml': 'sourcs: []\n', 'b.yaml': 'kind: view\nname: x\n', 'c.yaml': '- a' })),
     ).toEqual([
       'a.yaml:1:1: sourcs is not a known field; did you mean sources?',
-      'b.yaml:1:7: kind must be one of source, trigger, agent, mcp_server, project, skill',
+      'b.yaml:1:7: kind must be one of source, trigger, agent, mcp_server, project, skill, entity',
       expect.stringContaining('c.yaml:1:1: the file must be a map of sections'),
     ])
   })

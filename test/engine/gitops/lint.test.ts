@@ -109,7 +109,7 @@ describe('a rule', () => {
     expect(messages).toEqual(['t: a trigger says its cooldown (cooldown is required)'])
     expect(lint(unused, rules.replace('[cooldown]', '5')).problems[0]).toContain('rules.yaml:6: schema:')
     expect(lint(unused, rules.replace('for: trigger', 'for: view')).problems).toEqual([
-      'rules.yaml:2: for must be one of source, trigger, agent, mcp_server, project, skill',
+      'rules.yaml:2: for must be one of source, trigger, agent, mcp_server, project, skill, entity',
     ])
   })
 })

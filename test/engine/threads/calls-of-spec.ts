@@ -121,6 +121,10 @@ export const READS: Record<string, (made: Made) => Said> = {
   getTrace: () => ({ params: { id: '0123456789abcdef' }, query: {} }),
   inspect: () => ({ body: { tool: 'sources' } }),
   listEntities: () => ({ query: { limit: 10 } }),
+  listJoinedEntities: () => ({}),
+  getJoinedEntity: () => named('api'),
+  entityCoverage: () => ({ body: { is: ['service=api', 'repo=org/api'] } }),
+  entityNeighbours: () => ({ query: { label: 'service', value: 'api', window: '24h' } }),
   getEvent: ({ event }) => ({ params: { id: event } }),
   listSourceEvents: () => ({ ...named('gateway'), query: { limit: 10 } }),
   listSourceFields: () => ({ ...named('gateway'), query: { limit: 10 } }),
@@ -139,6 +143,7 @@ export const READS: Record<string, (made: Made) => Said> = {
         yaml: true,
         operations: [
           { op: 'patch', kind: 'trigger', name: 'nightly', spec: { cooldown: '7h' } },
+          { op: 'put', kind: 'entity', name: 'web', spec: { is: ['service=web', 'repo=org/web'] } },
           {
             op: 'put',
             kind: 'source',

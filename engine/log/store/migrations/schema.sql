@@ -1,4 +1,4 @@
--- Version 34: all migrations, for a new file. Written by npm run generate.
+-- Version 36: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -800,6 +800,13 @@ CREATE TABLE part_syncs (
   name TEXT NOT NULL,
   mode TEXT NOT NULL,               -- enforce, warn or adopt
   PRIMARY KEY (kind, name)
+) WITHOUT ROWID;
+CREATE TABLE entities (
+  name TEXT PRIMARY KEY,
+  spec TEXT NOT NULL,               -- JSON
+  change_set INTEGER NOT NULL,      -- that last changed it
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 INSERT INTO "labels_keyed" VALUES (0);
 INSERT INTO "commits" VALUES (0);

@@ -269,6 +269,7 @@ describe('B2: the API document', () => {
       operations.filter((operation) => headersOf(operation).includes(header)).map(({ call }) => call)
     expect(takes('IfMatch').sort()).toEqual([
       'PUT /api/agents/builtin/{name}',
+      'PUT /api/entities/joined/{name}',
       'PUT /api/mcp-servers/{name}',
       'PUT /api/projects/{id}',
       'PUT /api/projects/{id}/skills/{name}',

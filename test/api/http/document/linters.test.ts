@@ -24,7 +24,7 @@ const ONLY_EXPLAINS = 'GET says that discovery is asked for by POST: it has no o
 const WRITTEN_BY_PEOPLE =
   'configs and specs that stand in free fields of bodies, catalog files and templates: clients know them by name'
 const PEOPLE_WRITE =
-  /components\/schemas\/(\w+Config|(Agent|McpServer|Skill|Source|Trigger)Spec|Claim|ObjectRef|ProjectUpdated|PresetFile|Template(File|Params))$/
+  /components\/schemas\/(\w+Config|(Agent|Entity|McpServer|Skill|Source|Trigger)Spec|Claim|ObjectRef|ProjectUpdated|PresetFile|Template(File|Params))$/
 
 const EXCEPTIONS: Record<'redocly' | 'spectral', Exception[]> = {
   redocly: [

@@ -4,6 +4,7 @@ import { briefInSteps } from '../../../../engine/agents/runs/run-reads.ts'
 import type { BriefQuestion } from '../../../../engine/agents/runs/types.ts'
 import { cautiousTokens } from '../../../../engine/log/brief/brief.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
+import type { EntityWrite } from '../../../../schemas/types.ts'
 import { addSource, event, openHarness, type StoreHarness, T0 } from '../../log/store/store-harness.ts'
 import { BY } from '../../triggers/trigger-world.ts'
 import { conclude, error, stepsOf } from './replies.ts'
@@ -15,8 +16,12 @@ afterEach(async () => {
   world = undefined
 })
 
-async function told(context: 'brief' | 'plain' | undefined): Promise<{ message: string; shown: string[] }> {
+async function told(
+  context: 'brief' | 'plain' | undefined,
+  entity?: EntityWrite,
+): Promise<{ message: string; shown: string[] }> {
   world = await openRunWorld()
+  if (entity) await world.engine.createJoinedEntity(entity, BY)
   await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
   await world.agent({ name: 'first-look', trigger: 't', model: 'm1', ...(context ? { context } : {}) })
   world.models.reply('m1', [conclude()])
@@ -44,6 +49,17 @@ describe('the first message of a run', () => {
     expect(message).toContain('Timeline of service=checkout across all sources')
     expect(message).not.toContain('pool_size')
     expect(shown).toEqual(['evt_2'])
+  })
+
+  it('has the events of all names of a joined entity, its names and its neighbours', async () => {
+    const entity = { name: 'shop', is: ['service=checkout', 'service=payments'], owned_by: ['team=shop'] }
+    const brief = await told('brief', entity)
+    expect(brief.message).toContain('service=checkout is also service=payments')
+    expect(brief.message).toContain('service=checkout is owned by team=shop (by a rule)')
+    await world?.close()
+    const plain = await told('plain', entity)
+    expect(plain.message).toContain('service=checkout is also service=payments')
+    expect(plain.shown.sort()).toEqual(['evt_1', 'evt_2'])
   })
 
   it('is said of an agent as it is, and brief is no field of its own', async () => {

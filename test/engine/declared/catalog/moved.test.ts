@@ -166,7 +166,7 @@ describe('what moved', () => {
     [
       'no kind is named',
       yaml({ moved: 'moved: [{ to: failed }]\n' }),
-      'must have exactly one of source, mcp_server, skill, trigger, agent, project',
+      'must have exactly one of source, mcp_server, skill, trigger, agent, entity, project',
     ],
     ['it is no list', yaml({ moved: 'moved: { trigger: a }\n' }), 'must be a list of entries'],
   ])('is a problem with its place where %s', async (_why, text, message) => {

@@ -1,0 +1,381 @@
+/**
+ * Which names are of one thing, by the rules of the catalog's `entities:` (docs/entities.md). Pure: a name is a label
+ * and its value; a rule lists the names of one thing, or, with groups, of a thing for each value of the groups.
+ *
+ * Outside its groups a name is plain text, and every name of a rule has every group. So each name can be made of each
+ * other, nothing has to be looked for among what is stored, and being of one thing is the same from whichever name it
+ * is asked: a name is of the first rule that has it, and a rule's name counts only where that leads back to it.
+ */
+import { RE2JS } from 're2js'
+import type { EntitySpec } from '../../schemas/types.ts'
+import { WORK_MAX } from './ingest/pattern.ts'
+
+/** Names of one rule. */
+export const NAMES_MAX = 50
+/** Rules of an instance. */
+export const ENTITIES_MAX = 5_000
+/** Rules with groups: each may be tried for a name. */
+export const PATTERNS_MAX = 200
+const VALUE_MAX = 512
+const PATTERN_MAX = 100
+const GROUPS_MAX = 4
+
+export interface Name {
+  label: string
+  value: string
+}
+
+/** A rule as it is declared. */
+export interface EntityRule extends EntitySpec {
+  name: string
+}
+
+/** One thing. */
+export interface JoinedThing {
+  /** Name of its rule. */
+  entity: string
+  kind?: string
+  /** Tells it from all others. */
+  id: string
+  /** What people call it: the name of the rule, or what its groups are. */
+  title: string
+  /** In the order of the rule. */
+  names: Name[]
+  /** What its rule says of its neighbours, label=value. */
+  neighbours: { edge: 'owned_by' | 'runs_on' | 'calls'; to: Name }[]
+}
+
+const EDGES = ['owned_by', 'runs_on', 'calls'] as const
+
+export const nameText = ({ label, value }: Name): string => `${label}=${value}`
+
+/** What is wrong with a rule, to be told with its field; null: nothing. */
+export function entityFault(spec: EntitySpec): { field: string; text: string } | null {
+  try {
+    compileRule({ ...spec, name: '' })
+    return null
+  } catch (error) {
+    if (error instanceof RuleFault) return { field: error.field, text: error.message }
+    throw error
+  }
+}
+
+/** Groups of a rule, in the order of its names; none: it is one thing. @param spec one without an `entityFault` */
+export const groupsOfRule = (spec: EntitySpec): string[] => compileRule({ ...spec, name: '' }).groups
+
+/** Names that two rules have, with both. Of names with groups only those that are the same text are known. */
+export function conflictsOf(rules: readonly EntityRule[]): { name: string; of: [string, string] }[] {
+  const owner = new Map<string, string>()
+  const conflicts: { name: string; of: [string, string] }[] = []
+  for (const rule of rules) {
+    const { templates } = compileRule(rule)
+    for (const { label, source, text } of templates) {
+      const key = `${label}=${source}`
+      const other = owner.get(key)
+      if (other === undefined) owner.set(key, rule.name)
+      else if (other !== rule.name) conflicts.push({ name: text, of: [other, rule.name] })
+    }
+  }
+  return conflicts
+}
+
+/** All rules of an instance, at one instant. */
+export class EntityRules {
+  private readonly plain = new Map<string, CompiledRule>()
+  private readonly patterns = new Map<string, CompiledRule[]>()
+  /** Labels that names have. */
+  readonly labels: ReadonlySet<string>
+  readonly size: number
+
+  private readonly compiled: CompiledRule[] = []
+
+  /** @param rules without faults and conflicts; of one name that two have the first counts, by their names */
+  constructor(rules: readonly EntityRule[]) {
+    this.size = rules.length
+    const labels = new Set<string>()
+    this.labels = labels
+    for (const rule of [...rules].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const compiled = compileRule(rule)
+      this.compiled.push(compiled)
+      for (const { label, fill } of compiled.templates) {
+        labels.add(label)
+        if (compiled.groups.length === 0) {
+          const text = nameText({ label, value: fill({}) })
+          if (!this.plain.has(text)) this.plain.set(text, compiled)
+        } else {
+          const known = this.patterns.get(label)
+          if (known === undefined) this.patterns.set(label, [compiled])
+          else if (!known.includes(compiled)) known.push(compiled)
+        }
+      }
+    }
+  }
+
+  /** What a name is a name of; null: no rule has it. */
+  of(label: string, value: string): JoinedThing | null {
+    const found = this.find(label, value)
+    if (!found) return null
+    const { rule, values } = found
+    const seen = new Set<string>()
+    const names = rule.templates
+      .map(({ label: own, fill }) => ({ label: own, value: fill(values) }))
+      .filter((name) => {
+        const text = nameText(name)
+        if (seen.has(text)) return false
+        seen.add(text)
+        const back = this.find(name.label, name.value)
+        return back?.rule === rule && sameValues(rule, back.values, values)
+      })
+    const said = rule.groups.map((group) => values[group])
+    return {
+      entity: rule.name,
+      ...(rule.kind === undefined ? {} : { kind: rule.kind }),
+      id: JSON.stringify([rule.name, ...said]),
+      title: said.length ? said.join(' ') : rule.name,
+      names,
+      neighbours: rule.neighbours.map(({ edge, to }) => ({
+        edge,
+        to: { label: to.label, value: to.fill(values) },
+      })),
+    }
+  }
+
+  /** One of the rules by itself. */
+  only(name: string): EntityRules {
+    return new EntityRules(this.compiled.filter((rule) => rule.name === name).map(({ declared }) => declared))
+  }
+
+  /** What other rules say of a thing: the first name of each that names it as a neighbour. */
+  sayingOf(names: readonly Name[]): { edge: (typeof EDGES)[number]; from: Name }[] {
+    return this.compiled.flatMap((rule) =>
+      rule.neighbours.flatMap(({ edge, to }) => {
+        const values = names.reduce<Values | null>(
+          (found, { label, value }) => found ?? (to.label === label ? to.read(value) : null),
+          null,
+        )
+        if (!values || rule.groups.some((group) => values[group] === undefined)) return []
+        const [first] = rule.templates
+        return first ? [{ edge, from: { label: first.label, value: first.fill(values) } }] : []
+      }),
+    )
+  }
+
+  private find(label: string, value: string): { rule: CompiledRule; values: Values } | null {
+    const plain = this.plain.get(nameText({ label, value }))
+    if (plain) return { rule: plain, values: {} }
+    for (const rule of this.patterns.get(label) ?? [])
+      for (const template of rule.templates) {
+        if (template.label !== label) continue
+        const values = template.read(value)
+        if (values) return { rule, values }
+      }
+    return null
+  }
+}
+
+/** No rules. */
+export const NO_ENTITIES = new EntityRules([])
+
+const sameValues = ({ groups }: CompiledRule, a: Values, b: Values): boolean =>
+  groups.every((group) => a[group] === b[group])
+
+/* A rule as it is looked up: its names as templates that are filled and read. */
+
+type Values = Record<string, string>
+type Part = string | { group: string }
+
+interface Template {
+  label: string
+  /** As it was written. */
+  text: string
+  /** What it matches, whatever its groups are called. */
+  source: string
+  fill(values: Values): string
+  /** The groups of a value; null: it is no such name. */
+  read(value: string): Values | null
+}
+
+interface CompiledRule {
+  declared: EntityRule
+  name: string
+  kind?: string
+  groups: string[]
+  templates: Template[]
+  neighbours: { edge: (typeof EDGES)[number]; to: Template }[]
+}
+
+class RuleFault extends Error {
+  constructor(
+    readonly field: string,
+    text: string,
+  ) {
+    super(text)
+  }
+}
+
+function compileRule(rule: EntityRule): CompiledRule {
+  if (rule.is.length > NAMES_MAX) throw new RuleFault('is', `is: at most ${NAMES_MAX} names`)
+  const patterns = new Map<string, string>()
+  const names = rule.is.map((text, i) => parseName(text, `is[${i}]`, patterns))
+  const groups = [...patterns.keys()]
+  if (groups.length > GROUPS_MAX) throw new RuleFault('is', `is: at most ${GROUPS_MAX} groups`)
+  const seen = new Set<string>()
+  const templates = names.map(({ label, text, parts }, i) => {
+    const field = `is[${i}]`
+    for (const part of parts)
+      if (typeof part !== 'string' && !patterns.has(part.group))
+        throw new RuleFault(field, `${field}: no name has a group ${part.group}`)
+    const missing = groups.find(
+      (group) => !parts.some((part) => typeof part !== 'string' && part.group === group),
+    )
+    if (missing !== undefined)
+      throw new RuleFault(
+        field,
+        `${field}: every name must have the group ${missing}, as \${${missing}}, so that each name can be made of each other`,
+      )
+    const template = templateOf({ label, text, parts }, patterns)
+    if (seen.has(`${label}=${template.source}`))
+      throw new RuleFault(field, `${field}: ${text} is there twice`)
+    seen.add(`${label}=${template.source}`)
+    return template
+  })
+  if (templates.length < 2) throw new RuleFault('is', 'is: a joined entity has two names or more')
+  const neighbours = EDGES.flatMap((edge) =>
+    (rule[edge] ?? []).map((text, i) => ({ edge, to: neighbourOf(text, `${edge}[${i}]`, patterns) })),
+  )
+  return {
+    declared: rule,
+    name: rule.name,
+    ...(rule.kind === undefined ? {} : { kind: rule.kind }),
+    ...{ groups, templates, neighbours },
+  }
+}
+
+function neighbourOf(text: string, field: string, patterns: ReadonlyMap<string, string>): Template {
+  const own = new Map<string, string>()
+  const name = parseName(text, field, own)
+  if (own.size) throw new RuleFault(field, `${field}: a group is of names under is; refer to it, as \${n}`)
+  for (const part of name.parts)
+    if (typeof part !== 'string' && !patterns.has(part.group))
+      throw new RuleFault(field, `${field}: no name has a group ${part.group}`)
+  return templateOf(name, patterns)
+}
+
+const LABEL = /^[A-Za-z0-9_]{1,64}$/
+const BEGINS = /^\(\?P?<([A-Za-z][A-Za-z0-9_]{0,31})>/
+const REFERS = /^\$\{([A-Za-z][A-Za-z0-9_]{0,31})\}/
+
+/** A name as it is written; the patterns of its groups are added to those known. */
+function parseName(
+  text: string,
+  field: string,
+  patterns: Map<string, string>,
+): { label: string; text: string; parts: Part[] } {
+  const at = text.indexOf('=')
+  const [label, value] = [text.slice(0, at), text.slice(at + 1)]
+  if (at < 0 || !LABEL.test(label) || label === 'key_value' || value === '')
+    throw new RuleFault(field, `${field} must be label=value, the label of letters, digits and underscores`)
+  if (value.length > VALUE_MAX)
+    throw new RuleFault(field, `${field}: a value has at most ${VALUE_MAX} characters`)
+  const parts: Part[] = []
+  let plain = ''
+  for (let i = 0; i < value.length; ) {
+    const rest = value.slice(i)
+    const refers = REFERS.exec(rest)
+    const begins = BEGINS.exec(rest)
+    if (!refers && !begins) {
+      plain += value[i]
+      i++
+      continue
+    }
+    if (plain) parts.push(plain)
+    plain = ''
+    const group = (refers ?? begins)![1]!
+    parts.push({ group })
+    if (refers) i += refers[0].length
+    else {
+      const end = endOfGroup(rest, begins![0].length)
+      const pattern = end < 0 ? '' : rest.slice(begins![0].length, end)
+      notePattern(group, pattern, field, patterns)
+      i += end + 1
+    }
+  }
+  if (plain) parts.push(plain)
+  return { label, text, parts }
+}
+
+function notePattern(group: string, pattern: string, field: string, patterns: Map<string, string>): void {
+  if (patterns.has(group))
+    throw new RuleFault(field, `${field}: the group ${group} is there twice; refer to it as \${${group}}`)
+  if (pattern === '' || pattern.length > PATTERN_MAX)
+    throw new RuleFault(
+      field,
+      `${field}: the group ${group} must be closed and hold 1 to ${PATTERN_MAX} characters`,
+    )
+  if (/\(\?P?</.test(pattern) || /[\^$]|\\[AbBzZ]/.test(pattern.replace(/\[[^\]]*\]|\\[\^$]/g, '')))
+    throw new RuleFault(field, `${field}: the group ${group} may have neither named groups nor anchors`)
+  try {
+    RE2JS.compile(pattern)
+  } catch (error) {
+    const reason = (error as Error).message.replace('error parsing regexp: ', '')
+    throw new RuleFault(field, `${field}: the group ${group} is not supported: ${reason}`)
+  }
+  patterns.set(group, pattern)
+}
+
+/** Place of the bracket that closes a group whose pattern begins at `from`; -1: none does. */
+function endOfGroup(text: string, from: number): number {
+  let depth = 1
+  let inClass = false
+  for (let i = from; i < text.length; i++) {
+    const char = text[i]
+    if (char === '\\') i++
+    else if (inClass) inClass = char !== ']'
+    else if (char === '[') inClass = true
+    else if (char === '(') depth++
+    else if (char === ')' && --depth === 0) return i
+  }
+  return -1
+}
+
+function templateOf(
+  { label, text, parts }: { label: string; text: string; parts: readonly Part[] },
+  patterns: ReadonlyMap<string, string>,
+): Template {
+  const source = parts
+    .map((part) => (typeof part === 'string' ? RE2JS.quote(part) : `(${patterns.get(part.group)})`))
+    .join('')
+  const fill = (values: Values) =>
+    parts.map((part) => (typeof part === 'string' ? part : (values[part.group] ?? ''))).join('')
+  return { label, text, source, fill, read: readerOf(parts, patterns) }
+}
+
+function readerOf(parts: readonly Part[], patterns: ReadonlyMap<string, string>): Template['read'] {
+  const groups = parts.filter((part) => typeof part !== 'string')
+  if (groups.length === 0) {
+    const whole = parts.join('')
+    return (value) => (value === whole ? {} : null)
+  }
+  let n = 0
+  const pattern = parts
+    .map((part) =>
+      typeof part === 'string' ? RE2JS.quote(part) : `(?P<g${n++}>(?:${patterns.get(part.group)}))`,
+    )
+    .join('')
+  // A line break is a character as any other.
+  const compiled = RE2JS.compile(pattern, RE2JS.DOTALL)
+  const size = compiled.programSize()
+  return (value) => {
+    if (value.length > VALUE_MAX || size * value.length > WORK_MAX) return null
+    const matcher = compiled.matcher(value)
+    if (!matcher.matches()) return null
+    const values: Values = {}
+    for (const [i, { group }] of groups.entries()) {
+      const found = matcher.group(`g${i}`)
+      // No backreferences in RE2: of a group that is there twice both must say the same.
+      if (!found || (values[group] ?? found) !== found) return null
+      values[group] = found
+    }
+    return values
+  }
+}

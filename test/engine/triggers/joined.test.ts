@@ -1,0 +1,104 @@
+/** Triggers that go by joined entities, and those that do not (docs/entities.md). */
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../../engine/local.ts'
+
+const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'api' as const }
+const label = (name: string) => ({ name, field: name })
+const CATALOG = {
+  sources: [
+    { name: 'logs', connector: 'webhook', config: { labels: [{ ...label('service'), primary: true }] } },
+    { name: 'alerts', connector: 'webhook', config: { labels: [{ ...label('host'), primary: true }] } },
+  ],
+  triggers: [
+    {
+      name: 'trouble',
+      sources: ['logs', 'alerts'],
+      joined: true,
+      cooldown: '0.001s',
+      key_field: 'service',
+      condition: { aggregate: 'count', predicate: '>= 2', window: '10m' },
+    },
+    {
+      name: 'plain',
+      sources: ['logs', 'alerts'],
+      cooldown: '0.001s',
+      key_field: 'service',
+      condition: { aggregate: 'count', predicate: '>= 2', window: '10m' },
+    },
+  ],
+}
+const API = { is: ['service=api', 'host=10.0.0.4'] }
+
+async function open(entities: object[] = [{ name: 'api', ...API }]) {
+  let now = Date.parse('2026-11-20T12:00:00Z')
+  const engine = createEngine({ dataFile: null, clock: { now: () => ++now } })
+  await engine.importCatalog({ yaml: JSON.stringify({ ...CATALOG, entities }) }, BY)
+  const keys = new Map<string, string>()
+  for (const name of ['logs', 'alerts']) keys.set(name, (await engine.getSource(name)).ingest_key!)
+  const send = async (source: string, item: object) =>
+    engine.ingest({
+      ingestKey: keys.get(source)!,
+      body: Buffer.from(JSON.stringify(item)),
+      ...{ bypassCooldown: false, caller: 'open' },
+    })
+  const firings = async (trigger: string) =>
+    (await engine.listFirings({ trigger, limit: 50 } as never)).firings.map(({ key }) => key)
+  return { engine, send, firings }
+}
+
+describe('a trigger with joined', () => {
+  it('has one key for an alert on a host and an error of its service, and one incident', async () => {
+    const { engine, send, firings } = await open()
+    await send('alerts', { host: '10.0.0.4', text: 'disk full' })
+    await send('logs', { service: 'api', text: 'write failed' })
+    expect(await firings('trouble')).toEqual(['api'])
+    expect(await firings('plain')).toEqual([])
+    await send('alerts', { host: '10.0.0.4', text: 'disk full' })
+    expect(await firings('trouble')).toEqual(['api', 'api'])
+    const { incidents } = await engine.listIncidents({ limit: 10 } as never, null)
+    expect(incidents.map(({ trigger, key }) => [trigger, key])).toEqual([['trouble', 'api']])
+  })
+
+  it('leaves events of no joined entity with the keys that they have', async () => {
+    const { send, firings } = await open()
+    for (const _ of [1, 2]) await send('logs', { service: 'web', text: 'x' })
+    for (const _ of [1, 2]) await send('alerts', { host: '10.0.0.5', text: 'x' })
+    expect(await firings('trouble')).toEqual(['web'])
+    expect(await firings('plain')).toEqual(['web'])
+  })
+
+  it('finds in a backtest what it would have fired, by the entities of now', async () => {
+    const { engine, send } = await open([])
+    await send('alerts', { host: '10.0.0.4', text: 'x' })
+    await send('logs', { service: 'api', text: 'x' })
+    const tried = () => engine.backtest({ trigger: 'trouble', window: '1h' } as never)
+    expect((await tried()).result.list).toEqual([])
+    await engine.createJoinedEntity({ name: 'api', ...API }, BY)
+    expect((await tried()).result.list.map(({ key }) => key)).toEqual(['api'])
+  })
+
+  it('reads the events of before by all names, once an entity is made', async () => {
+    const { engine, send, firings } = await open([])
+    await send('alerts', { host: '10.0.0.4', text: 'x' })
+    await engine.createJoinedEntity({ name: 'api', ...API }, BY)
+    await send('logs', { service: 'api', text: 'x' })
+    expect(await firings('trouble')).toEqual(['api'])
+  })
+
+  it('is refused where there is no key of one thing', async () => {
+    const { engine } = await open()
+    const make = (condition: object) =>
+      engine.applyChangeSet(
+        {
+          operations: [
+            { op: 'put', kind: 'trigger', name: 'x', spec: { sources: ['logs'], joined: true, condition } },
+          ],
+        },
+        BY,
+      )
+    await expect(make({ every: '1h' })).rejects.toThrow(/joined must be absent: a schedule/)
+    await expect(
+      make({ aggregate: 'count', predicate: '> 1', window: '5m', group_by: ['service', 'host'] }),
+    ).rejects.toThrow(/group_by one label/)
+  })
+})
