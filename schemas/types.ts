@@ -9359,9 +9359,9 @@ export interface IncidentActivity {
    */
   by: string
   /**
-   * How it is known who: the name of a credential, a header of the proxy in front, the name typed in the console, or svc itself.
+   * How it is known who: the name of a credential, a header of the proxy in front, the name typed in the console, somebody in Slack, or svc itself.
    */
-  via: 'key' | 'header' | 'console' | 'svc'
+  via: 'key' | 'header' | 'console' | 'slack' | 'svc'
   /**
    * What happened; fired: firings since the row before it.
    */
@@ -9667,6 +9667,43 @@ export interface IncidentDetail {
       note: string | null
     }[]
   }
+  /**
+   * Messages in Slack about it: those that head its threads, then the newest.
+   */
+  slack: SlackPostShown[]
+}
+/**
+ * A message in Slack about an incident.
+ */
+export interface SlackPostShown {
+  /**
+   * Id of the channel.
+   */
+  channel: string
+  /**
+   * Timestamp that Slack knows it by.
+   */
+  ts: string
+  /**
+   * Of the message whose thread it is in; null: it heads one.
+   */
+  thread_ts: string | null
+  /**
+   * opened: the first firing; firing: a later one; finding: of an agent; activity: what people did.
+   */
+  kind: 'opened' | 'firing' | 'finding' | 'activity'
+  /**
+   * Its address; null: Slack has not said.
+   */
+  permalink: string | null
+  /**
+   * When it was posted.
+   */
+  at: string
+  /**
+   * Why it could not be brought up to date; null: it is.
+   */
+  problem: string | null
 }
 /**
  * What an act on many changed.
@@ -18698,6 +18735,42 @@ export interface SlackForm {
   [k: string]: unknown
 }
 /**
+ * Body of PUT /api/settings/slack-people: replaces the mapping.
+ */
+export interface SlackPeopleWrite {
+  /**
+   * Those who are mapped, each by user id or by e-mail address.
+   *
+   * @maxItems 500
+   */
+  people: {
+    /**
+     * User id in Slack, such as U012ABCDEF.
+     */
+    user?: string
+    /**
+     * E-mail address, looked up in Slack.
+     */
+    email?: string
+    /**
+     * What they are called in the activity; absent: as Slack calls them.
+     */
+    name?: string
+    /**
+     * What they may.
+     */
+    rights: 'read' | 'respond' | 'admin'
+  }[]
+  /**
+   * What everybody else in the workspace may.
+   */
+  everyone?: 'read' | 'none'
+  /**
+   * Id of the channel that new proposals are posted to; empty: none.
+   */
+  proposals_channel?: string
+}
+/**
  * Body of PUT /api/settings/slack-signing-secret.
  */
 export interface SlackSigningSecretWrite {
@@ -18705,6 +18778,19 @@ export interface SlackSigningSecretWrite {
    * Signing secret of the Slack app.
    */
   secret: string
+}
+/**
+ * Body of PUT /api/settings/slack-team.
+ */
+export interface SlackTeamBound {
+  /**
+   * Id of the workspace, such as T012ABCDEF.
+   */
+  team_id: string
+  /**
+   * What it is called.
+   */
+  team_name: string
 }
 /**
  * Body of POST and PUT of a source.
@@ -19900,6 +19986,80 @@ export interface SlackChannelsResult {
   stale?: boolean
 }
 /**
+ * The Slack app that svc needs.
+ */
+export interface SlackManifest {
+  /**
+   * Where Slack sends what happens there; null: SVC_PUBLIC_URL is not set, and the manifest has a placeholder.
+   */
+  request_url: string | null
+  /**
+   * Scopes of the bot, and why.
+   */
+  scopes: SlackScope[]
+  /**
+   * The manifest, as Slack takes it.
+   */
+  manifest: {
+    [k: string]: unknown
+  }
+}
+/**
+ * A scope of the bot.
+ */
+export interface SlackScope {
+  /**
+   * Scope.
+   */
+  scope: string
+  /**
+   * What it is for.
+   */
+  why: string
+}
+/**
+ * Who of Slack may do what.
+ */
+export interface SlackPeople {
+  /**
+   * Those who are mapped.
+   */
+  people: SlackPerson[]
+  /**
+   * What everybody else in the workspace may: ask (read), or nothing (none).
+   */
+  everyone: 'read' | 'none'
+  /**
+   * Id of the channel that new proposals are posted to; empty: none.
+   */
+  proposals_channel: string
+}
+/**
+ * Somebody in Slack, and what they may.
+ */
+export interface SlackPerson {
+  /**
+   * User id in Slack; empty: nobody was found by the e-mail address yet.
+   */
+  user: string
+  /**
+   * E-mail address they were entered by; empty: by their id.
+   */
+  email: string
+  /**
+   * What they are called in the activity; empty: as Slack calls them.
+   */
+  name: string
+  /**
+   * What they may: read asks; respond also acknowledges, snoozes and handles incidents; admin also repeats runs and decides proposals.
+   */
+  rights: 'read' | 'respond' | 'admin'
+  /**
+   * Why they could not be looked up.
+   */
+  problem?: string
+}
+/**
  * What Slack is answered; empty where it needs no answer.
  */
 export interface SlackReply {
@@ -19946,6 +20106,19 @@ export interface SlackSecret {
   problem?: string
 }
 /**
+ * The workspace of Slack that requests are taken of.
+ */
+export interface SlackTeamRead {
+  /**
+   * Its id; empty: requests are taken of any that the signing secret signs.
+   */
+  team_id: string
+  /**
+   * What it is called.
+   */
+  team_name: string
+}
+/**
  * What Slack says of the bot token.
  */
 export interface SlackTested {
@@ -19961,6 +20134,30 @@ export interface SlackTested {
    * Name of the bot.
    */
   bot?: string | null
+  /**
+   * Id of the workspace.
+   */
+  team_id?: string
+  /**
+   * Scopes that the token lacks, and what is not there without them.
+   */
+  missing_scopes?: SlackScope[]
+  /**
+   * Where Slack is to send what happens there; null: SVC_PUBLIC_URL is not set.
+   */
+  request_url?: string | null
+  /**
+   * A signing secret is set: buttons, mentions and the command need one.
+   */
+  signing_secret?: boolean
+  /**
+   * When Slack last sent something since the start; null: nothing yet.
+   */
+  heard_at?: string | null
+  /**
+   * E-mail addresses that could not be looked up.
+   */
+  people_not_found?: string[]
   /**
    * Why not.
    */
@@ -21855,7 +22052,9 @@ export interface SchemaTypes {
   'request-slack-channels-changed.json': SlackChannelsChanged
   'request-slack-event.json': SlackEvent
   'request-slack-form.json': SlackForm
+  'request-slack-people-write.json': SlackPeopleWrite
   'request-slack-signing-secret-write.json': SlackSigningSecretWrite
+  'request-slack-team-write.json': SlackTeamBound
   'request-source-write.json': SourceWrite
   'request-stats.json': StatsRequest
   'request-subscribe.json': SubscribeRequest
@@ -21901,8 +22100,14 @@ export interface SchemaTypes {
   'skill.json': Skill
   'slack-channel.json': SlackChannel
   'slack-channels-result.json': SlackChannelsResult
+  'slack-manifest.json': SlackManifest
+  'slack-people.json': SlackPeople
+  'slack-person.json': SlackPerson
+  'slack-post.json': SlackPostShown
   'slack-reply.json': SlackReply
+  'slack-scope.json': SlackScope
   'slack-secret.json': SlackSecret
+  'slack-team-read.json': SlackTeamRead
   'slack-tested.json': SlackTested
   'source-created.json': SourceCreated
   'source-deleted.json': SourceDeleted

@@ -44,6 +44,11 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
       'Looks at the repository of the catalog, by what they came to.',
       ['outcome'],
     ),
+    slack_requests: counter(
+      'slack_requests_total',
+      'Commands, mentions and buttons of Slack, by what they came to.',
+      ['kind', 'outcome'],
+    ),
     polls: counter('polls_total', 'Polls since the daemon started.', ['source', 'outcome']),
     model_calls: counter('model_calls_total', 'Calls of models, by runs and turns that ended.', [
       'provider',
