@@ -105,6 +105,7 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
     ...openRole(networkRoles.environment, base).calls,
     ...openRole(networkRoles.fetching, base).calls,
     ...openRole(networkRoles.trials, base).calls,
+    ...openRole(networkRoles.workspaces, base).calls,
     ...reconcile.calls,
     ...readsOver(roles, clock, calls),
     perform: performOver(roles, () => engine),

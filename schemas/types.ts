@@ -8632,9 +8632,21 @@ export interface Health {
      */
     reason: string | null
   }
+  /**
+   * Where Slack is connected, of a hosted workspace (SVC_SLACK_CONNECT_URL).
+   */
   slack_connect_url?: string
+  /**
+   * Page of all workspaces of the platform (SVC_WORKSPACES_URL).
+   */
   workspaces_url?: string
+  /**
+   * Where the platform lists workspaces (SVC_WORKSPACE_API_URL).
+   */
   workspace_api_url?: string
+  /**
+   * Where signing out ends (SVC_LOGOUT_URL).
+   */
   logout_url?: string
 }
 /**
@@ -21561,6 +21573,44 @@ export interface WhyResult {
    */
   records: WhyRecord[]
 }
+/**
+ * A workspace of the platform that this instance is hosted on.
+ */
+export interface Workspace {
+  /**
+   * Its id.
+   */
+  id: string
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its address.
+   */
+  url: string
+  /**
+   * It is this one.
+   */
+  is_current: boolean
+}
+/**
+ * Workspaces of whoever asks.
+ */
+export interface WorkspacesResult {
+  /**
+   * As the platform lists them.
+   */
+  workspaces: Workspace[]
+  /**
+   * Why there are none; none: SVC_WORKSPACE_API_URL is not set; error: the platform did not answer.
+   */
+  reason: 'none' | 'error' | null
+  /**
+   * What went wrong.
+   */
+  detail?: string
+}
 /** The type of each schema, by its $id. */
 export interface SchemaTypes {
   'absence-condition.json': AbsenceCondition
@@ -22159,4 +22209,6 @@ export interface SchemaTypes {
   'why-record.json': WhyRecord
   'why-result.json': WhyResult
   'wiring.json': Wiring
+  'workspace.json': Workspace
+  'workspaces-result.json': WorkspacesResult
 }

@@ -492,6 +492,8 @@ export const removeDemo = 'DELETE /api/demo' as Call<T.DemoRemoved>
 export const breakDemo = 'POST /api/demo/faults' as Call<T.Demo, { body: T.DemoBreak }>
 /** Mend what is broken of the demo. */
 export const mendDemo = 'DELETE /api/demo/faults' as Call<T.Demo, { service?: 'checkout' | 'payments' | 'cart' | 'search' }>
+/** Workspaces of the platform that this instance is hosted on. */
+export const listWorkspaces = 'GET /api/workspaces' as Call<T.WorkspacesResult>
 /** Whether Slack has a bot token. */
 export const getSlackBotToken = 'GET /api/settings/slack-bot-token' as Call<T.SlackSecret>
 /** Store the bot token. */

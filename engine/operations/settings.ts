@@ -395,3 +395,18 @@ export const slack = [
     run: (engine) => engine.bindSlackTeam(null),
   }),
 ]
+
+const instanceOperation = tagged('instance')
+
+/* Of a hosted instance (SPEC.md, hosted-workspace features). */
+export const workspaces = [
+  instanceOperation({
+    id: 'listWorkspaces',
+    route: 'GET /api/workspaces',
+    scope: 'read',
+    role: 'network',
+    answer: 'workspaces-result.json',
+    summary: 'Workspaces of the platform that this instance is hosted on',
+    run: (engine, { user }) => engine.listWorkspaces(user ?? null),
+  }),
+]

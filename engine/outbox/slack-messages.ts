@@ -48,7 +48,11 @@ export interface FindingMessage {
 
 const HEADER_MAX = 150
 const FIELD_MAX = 300
+/** Slack takes no longer address in a button: one of a very long name is left out. */
+const URL_MAX = 3_000
 const TEXT_MAX = 200
+/** Of a headline, or a next step. */
+const LINE_MAX = 1_500
 /** Slack takes 50 blocks in a message. */
 const BLOCKS_MAX = 40
 
@@ -64,8 +68,8 @@ export function findingMessage(
   const whole = sections(mrkdwn(found.note))
   const isWhole = whole.length <= 1
   const shown = isWhole ? whole : [...sections(mrkdwn(excerptOf(found.note)))].slice(0, 1)
-  const headline = found.headline ? [section(`*${escaped(oneLine(found.headline))}*`)] : []
-  const next = found.nextStep ? [section(`*Next:* ${escaped(oneLine(found.nextStep))}`)] : []
+  const headline = found.headline ? [section(`*${fitted(found.headline, LINE_MAX)}*`)] : []
+  const next = found.nextStep ? [section(`*Next:* ${fitted(found.nextStep, LINE_MAX)}`)] : []
   const text = `${found.agent} on ${entityOf(found)}: ${oneLine(found.headline ?? excerptOf(found.note, TEXT_MAX))}`
   return {
     first: {
@@ -148,13 +152,11 @@ function buttons({ runId, label, entity }: SlackFinding, publicUrl: string): Blo
     action_id: id,
     url: `${base}${path}`,
   })
-  return {
-    type: 'actions',
-    elements: [
-      button('View', 'svc_view', `/runs/${encodeURIComponent(runId)}`),
-      button('Open timeline', 'svc_timeline', `/explore?l=${encodeURIComponent(`${label}=${entity}`)}`),
-    ],
-  }
+  const links = [
+    button('View', 'svc_view', `/runs/${encodeURIComponent(runId)}`),
+    button('Open timeline', 'svc_timeline', `/explore?l=${encodeURIComponent(`${label}=${entity}`)}`),
+  ]
+  return { type: 'actions', elements: links.filter(({ url }) => url.length <= URL_MAX) }
 }
 
 /** `verbatim`: names of channels and people in plain text stay text. */
@@ -163,6 +165,9 @@ const context = (text: string): Block => ({
   type: 'context',
   elements: [{ type: 'mrkdwn', text: escaped(text), verbatim: true }],
 })
+
+/** A line of text, escaped, which may make it longer. @param max characters of what is sent */
+export const fitted = (text: string, max: number): string => sections(escaped(oneLine(text)), max)[0] ?? ''
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`)
@@ -312,7 +317,7 @@ interface ProposalInSlack {
   madeAt: number
 }
 
-const PROPOSAL_TEXT_MAX = 1_500
+const PROPOSAL_TEXT_MAX = 2_000
 
 /** @param publicUrl address of the console; null: without a link. */
 export function proposalMessage(of: ProposalInSlack, publicUrl: string | null): SlackMessage {
@@ -356,8 +361,8 @@ export function proposalMessage(of: ProposalInSlack, publicUrl: string | null): 
     text: escaped(cut(`${of.proposer} proposes: ${oneLine(of.summary)}`, FIELD_MAX)),
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: 'Proposed change' } },
-      section(`*${escaped(cut(oneLine(of.summary), PROPOSAL_TEXT_MAX))}*`),
-      ...(of.why.trim() ? [section(escaped(cut(of.why.trim(), PROPOSAL_TEXT_MAX)))] : []),
+      section(`*${fitted(of.summary, PROPOSAL_TEXT_MAX)}*`),
+      ...(of.why.trim() ? [section(fitted(of.why, PROPOSAL_TEXT_MAX))] : []),
       ...(elements.length ? [{ type: 'actions', elements }] : []),
       context(
         cut(oneLine(`Proposal ${of.id} of ${of.proposer}, ${minuteOf(of.madeAt)}. ${stands}`), FIELD_MAX),

@@ -53,6 +53,7 @@ import type { SnsCalls } from '../sources/sns.ts'
 import type { EnvironmentCalls } from '../sources/upstreams/docker-environment.ts'
 import type { TriggerCalls } from '../triggers/calls.ts'
 import type { FollowCalls } from './follow-repository.ts'
+import type { WorkspaceCalls } from './workspaces.ts'
 
 /** Every call by its name, as operations make them. */
 export interface EngineCalls
@@ -83,6 +84,7 @@ export interface EngineCalls
     SyncReads,
     SyncCalls,
     FollowCalls,
+    WorkspaceCalls,
     DemoCalls {}
 
 /** Calls that the network role alone answers: they ask another system, wait for somebody, or start there. */
@@ -98,6 +100,7 @@ export type NetworkOnly =
   | Exclude<keyof CredentialCalls, keyof CredentialWrites>
   | keyof SyncCalls
   | keyof FollowCalls
+  | keyof WorkspaceCalls
   | 'tail'
   | 'fetchFiring'
   | 'writerSilence'

@@ -12,6 +12,7 @@
  * | mcpTests    | tests of MCP servers                               |                            |
  * | environment | what runs on this machine                          |                            |
  * | fetching    | firings for whoever waits for one                  |                            |
+ * | workspaces  | what the platform lists                            |                            |
  * | trials      | tests, discoveries and confirmations of upstreams  |                            |
  * | outbox      |                                                    | sends what is due          |
  * | threads     |                                                    | follows incidents in Slack |
@@ -45,6 +46,7 @@ import { snsCalls } from '../sources/sns.ts'
 import { environmentCalls } from '../sources/upstreams/docker-environment.ts'
 import { createFollower } from './follow-repository.ts'
 import type { callsOver } from './who-answers.ts'
+import { workspaceCalls } from './workspaces.ts'
 
 /** What there is for a role to need: what the store's roles answer, this process, and what other roles offer. */
 export interface World extends ReturnType<typeof callsOver> {
@@ -148,6 +150,8 @@ export const networkRoles = {
   fetching: role(['calls', 'waiting'], ({ calls, waiting }) => ({
     calls: { fetchFiring: fetchFiringBy(calls, waiting) },
   })),
+
+  workspaces: role(['egress', 'env'], (world) => ({ calls: workspaceCalls(world) })),
 
   trials: role(['ports', 'egress', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
     calls: {

@@ -1,8 +1,9 @@
 /** What happened to an incident, in words for its thread. */
 import type { ActivityRow, IncidentRow, Severity } from '../incidents/steps.ts'
-import { escaped, type SlackMessage } from '../outbox/slack-messages.ts'
+import { fitted, type SlackMessage } from '../outbox/slack-messages.ts'
 
-const TEXT_MAX = 600
+/** Slack takes 2,000 characters there. */
+const LINE_MAX = 1_500
 /** Of a thread that was long not brought up to date the newest are said. */
 const LINES_MAX = 20
 
@@ -36,7 +37,7 @@ export function activityLines(rows: readonly ActivityRow[]): string[] {
   return rows
     .flatMap((row) => lineOf(row) ?? [])
     .slice(-LINES_MAX)
-    .map((line) => escaped(line.length > TEXT_MAX ? `${line.slice(0, TEXT_MAX - 1)}…` : line))
+    .map((line) => fitted(line, LINE_MAX))
 }
 
 function lineOf({ action, by_name: by, detail: stored }: ActivityRow): string | null {

@@ -9,7 +9,7 @@ import { outboxPort } from '../../../engine/outbox/queue.ts'
 import type { SlackAccounts } from '../../../engine/outbox/send-slack.ts'
 import { createSlackApi, emptySlackEnvironment } from '../../../engine/outbox/slack-api.ts'
 import { type OutboxPort, startOutboxWorker } from '../../../engine/outbox/worker.ts'
-import { slackCalls } from '../../../engine/slack/calls.ts'
+import { type SlackCalls, slackCalls } from '../../../engine/slack/calls.ts'
 import { startFollower } from '../../../engine/slack/follower.ts'
 import { openAskWorld } from '../agents/ask/ask-world.ts'
 import { say, startReceiver } from '../net/egress/receiver.ts'
@@ -117,7 +117,7 @@ export async function openSlackWorld({
 }
 
 /** Requests as Slack makes them. */
-function requesting(take: SlackWorld['calls']['slackRequest'], clock: { at: number }, hook: string) {
+function requesting(take: SlackCalls['slackRequest'], clock: { at: number }, hook: string) {
   let n = 0
   const signed = (body: string, at = clock.at) => {
     const timestamp = String(Math.floor(at / 1_000))

@@ -95,22 +95,21 @@ it('a kill between a post and its record repeats neither the firing nor the repl
   await slack.until(() => slack.posted.length === 1)
   void dead.stop()
   // What the next start does with it.
-  const [{ delivery_id: id }] = (await engine.listDeliveries({ kind: 'slack', limit: 1 })).deliveries as [
-    { delivery_id: string },
-  ]
+  const { deliveries } = await engine.listDeliveries({ kind: 'slack', limit: 1 })
+  const id = deliveries[0]!.delivery_id
   await engine.settleDelivery(id, {
-    ...{ event: 'interrupted', at: world.clock.at, ms: 0, status: null, reason: '', dueAt: null },
+    ...{ event: 'interrupted', at: world.clock.at, ms: 0, status: null, reason: '', dueAt: undefined },
   })
   const sent = world.sent()
   startSending().nudge()
   await sent
   expect(slack.posted).toHaveLength(1)
   await followed(world)
+  await world.follower.stop()
   await engine.actOnIncident('inc_1', { action: 'acknowledge' }, MARA)
   world.clock.at += 5_000
   // Its reply is posted, and the daemon is killed before it is written down.
   const work = (await engine.claimSlackWork())!
-  const [, access] = [work, await engine.slackAccess()]
   const metadata = {
     event_type: 'svc_thread',
     event_payload: { subject: 'inc_1', up_to: String(work.reply!.upTo) },
@@ -118,9 +117,9 @@ it('a kill between a post and its record repeats neither the firing nor the repl
   await world.accounts.api(
     'chat.postMessage',
     { channel: CHANNEL, thread_ts: work.ts, text: 'x', blocks: work.reply!.blocks, metadata },
-    access,
+    await engine.slackAccess(),
   )
-  await followed(world)
+  await followed({ ...world, follower: world.startThreads() })
   expect(slack.posted).toHaveLength(2)
   expect(await engine.nextSlackWork()).toBeNull()
   const { slack: posts } = await engine.getIncident('inc_1', null)
@@ -135,7 +134,7 @@ it('without the scope to look, a firing that was cut off is posted again: told t
   await world.post(item)
   const [claimed] = await outboxPort(world.engine).claim(1, [])
   await world.engine.settleDelivery(claimed!.deliveryId, {
-    ...{ event: 'interrupted', at: world.clock.at, ms: 0, status: null, reason: '', dueAt: null },
+    ...{ event: 'interrupted', at: world.clock.at, ms: 0, status: null, reason: '', dueAt: undefined },
   })
   const sent = world.sent()
   world.startSending().nudge()

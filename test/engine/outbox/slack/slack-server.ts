@@ -5,6 +5,7 @@
 
 import type { Received } from '../../net/egress/receiver.ts'
 import { type Said, type UpstreamServer, upstreamServer } from '../../sources/connectors/upstream-server.ts'
+import { brokenLimit } from './slack-limits.ts'
 
 type Json = Record<string, unknown>
 
@@ -83,6 +84,10 @@ function answer(slack: SlackServer, all: Message[], { path, headers, body }: Rec
   if (headers.authorization !== `Bearer ${TOKEN}`) return { body: { ok: false, error: 'invalid_auth' } }
   const said = slack.says(method, form)
   if (said) return said
+  const broken = method.startsWith('chat.')
+    ? brokenLimit(form.text ?? '', JSON.parse(form.blocks ?? '[]') as Json[])
+    : null
+  if (broken !== null) return { body: { ok: false, error: 'invalid_blocks', errors: [broken] } }
   if (method === 'auth.test')
     return { body: { ok: true, team: 'Acme', user: 'svc', url: 'https://acme.slack.com/', team_id: 'T1' } }
   if (method === 'conversations.list') {
