@@ -49,7 +49,7 @@ export function SlackPeopleCard() {
         </Title>
         <Text size="sm" c="dimmed" maw={620}>
           What people may do from Slack, each by user id or by the e-mail address of their account. Whoever is
-          not listed cannot use buttons, and is told so alone. Everything includes running agents again and
+          not listed cannot use buttons: Slack says so to them alone. Everything includes running agents again and
           deciding proposals.
         </Text>
         {isPending ? (
