@@ -60,12 +60,19 @@ test('the switcher lists workspaces and goes to one; signing out and connecting 
     `${platform.url}/connect-slack`,
   )
   await page.getByRole('button', { name: 'Workspace Acme production: switch' }).click()
-  await expect(page.getByRole('menuitem', { name: 'All workspaces' })).toHaveAttribute(
+  await expect(page.getByRole('link', { name: 'All workspaces' })).toHaveAttribute(
     'href',
     `${platform.url}/workspaces`,
   )
+  await page.setViewportSize({ width: 1440, height: 500 })
+  await page.screenshot({ path: '/tmp/h/ws-1440.png' })
+  await page.setViewportSize({ width: 390, height: 500 })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.screenshot({ path: '/tmp/h/ws-390.png' })
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 1440, height: 900 })
   expect(await accessibilityFaults(page, 'switcher of workspaces')).toEqual([])
-  await page.getByRole('menuitem', { name: 'Acme staging' }).click()
+  await page.getByRole('link', { name: 'Acme staging' }).click()
   await expect(page).toHaveURL(`${platform.url}/staging`)
   await goTo(page, hosted.url)
   await page.getByRole('button', { name: 'Log out' }).click()

@@ -49,8 +49,8 @@ export function SlackPeopleCard() {
         </Title>
         <Text size="sm" c="dimmed" maw={620}>
           What people may do from Slack, each by user id or by the e-mail address of their account. Whoever is
-          not listed cannot use buttons: Slack says so to them alone. Everything includes running agents again and
-          deciding proposals.
+          not listed cannot use buttons: Slack says so to them alone. Everything includes running agents again
+          and deciding proposals.
         </Text>
         {isPending ? (
           <LoadingRows rows={2} />
@@ -163,23 +163,25 @@ function PersonRow({
         maxLength={80}
         style={{ flex: 1, minWidth: 120 }}
       />
-      <NativeSelect
-        label="May"
-        aria-label={`Person ${n}: rights`}
-        data={RIGHTS}
-        value={rights}
-        onChange={(event) => onEdit({ rights: event.currentTarget.value as Rights })}
-        style={{ minWidth: 170 }}
-      />
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        size="lg"
-        onClick={onRemove}
-        aria-label={`Remove person ${n}`}
-      >
-        <X size={16} aria-hidden />
-      </ActionIcon>
+      <Group align="flex-end" gap="xs" wrap="nowrap" style={{ flex: 1, minWidth: 200 }}>
+        <NativeSelect
+          label="May"
+          aria-label={`Person ${n}: rights`}
+          data={RIGHTS}
+          value={rights}
+          onChange={(event) => onEdit({ rights: event.currentTarget.value as Rights })}
+          style={{ flex: 1, minWidth: 150 }}
+        />
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          onClick={onRemove}
+          aria-label={`Remove person ${n}`}
+        >
+          <X size={16} aria-hidden />
+        </ActionIcon>
+      </Group>
     </Group>
   )
 }
