@@ -64,13 +64,6 @@ test('the switcher lists workspaces and goes to one; signing out and connecting 
     'href',
     `${platform.url}/workspaces`,
   )
-  await page.setViewportSize({ width: 1440, height: 500 })
-  await page.screenshot({ path: '/tmp/h/ws-1440.png' })
-  await page.setViewportSize({ width: 390, height: 500 })
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await page.screenshot({ path: '/tmp/h/ws-390.png' })
-  await page.emulateMedia({ colorScheme: 'light' })
-  await page.setViewportSize({ width: 1440, height: 900 })
   expect(await accessibilityFaults(page, 'switcher of workspaces')).toEqual([])
   await page.getByRole('link', { name: 'Acme staging' }).click()
   await expect(page).toHaveURL(`${platform.url}/staging`)

@@ -14,7 +14,7 @@ import type {
 } from '../../schemas/types.ts'
 import type { AskTurnCalls } from '../agents/ask/calls.ts'
 import type { Clock, Timers } from '../clock.ts'
-import { type Access, callsThat } from '../model/access.ts'
+import type { Access } from '../model/access.ts'
 import type { Egress } from '../net/fetch.ts'
 import {
   createSlackChannels,
@@ -130,9 +130,6 @@ export const slackPortAccess: Record<keyof (SlackWrites & SlackPort), Access> = 
   nextSlackWork: 'writes',
   slackThreadOf: 'writes',
 }
-
-/** Names of those that only the writer has. */
-export const slackWriterNames = callsThat(slackPortAccess, 'writes')
 
 interface SlackParts {
   port: SlackPort & SlackWrites

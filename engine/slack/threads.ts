@@ -92,8 +92,6 @@ export interface SlackThreadPort {
   slackThreadOf(channel: string, ts: string): Promise<string | null>
 }
 
-export type SlackThreads = ReturnType<typeof openSlackThreads>
-
 /** A message is changed this often at most, ms: of a burst of firings the last state is shown. */
 const SHOWN_EVERY_MS = 3_000
 /** Tries of one step; then it is left, with the reason. */

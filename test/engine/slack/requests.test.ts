@@ -126,3 +126,22 @@ it('what cannot be answered is said, and a person asks 50 times a day, also over
   clock.at += 86_400_001
   expect(await told(command('again?'))).toBe('Looking into it…')
 })
+
+it('a question that a stop came between is answered by the next start, in the message that is there', async () => {
+  const { request, mention, slack, models, open, opened, engine, time } = await openSlackWorld()
+  models.reply('m1', [{ text: 'At noon.' }])
+  slack.says = (method) => (method === 'chat.update' ? { status: 503, body: 'down' } : null)
+  await request(mention('when?', { ts: '1700000400.000001' }))
+  await slack.until(() => slack.calls('chat.update') === 1)
+  await opened.answers.stop()
+  expect(await engine.openSlackAnswers()).toMatchObject([{ question: 'when?', channel: CHANNEL }])
+  slack.says = () => null
+  const next = open()
+  await next.answers.takeUp()
+  await slack.until(() => slack.updated.length === 1)
+  expect(slack.posted).toHaveLength(1)
+  expect(JSON.stringify(slack.messages(CHANNEL)[0]!.blocks)).toContain('At noon.')
+  time.advance(1)
+  await next.answers.stop()
+  expect(await engine.openSlackAnswers()).toEqual([])
+})

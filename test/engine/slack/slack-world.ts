@@ -19,7 +19,6 @@ import { BY } from '../triggers/trigger-world.ts'
 
 export const SECRET = 'signing-secret-of-the-app'
 export const CHANNEL = 'C0ALERTS'
-export const ADMIN = { ...BY.caller, scopes: ['admin'] }
 
 export type SlackWorld = Awaited<ReturnType<typeof openSlackWorld>>
 
