@@ -122,6 +122,7 @@ export const api = {
   whoami: () => ask(calls.whoAmI),
   login: (token: string) => ask(calls.openSession, { body: { token } }),
   logout: () => ask(calls.closeSession),
+  workspaces: () => ask(calls.listWorkspaces),
   capabilities: () => ask(calls.getCapabilities),
   scanContainers: () => ask(calls.discoverEnvironment, { provider: 'docker' }),
   connectors: () => ask(calls.listConnectors),
@@ -180,6 +181,7 @@ export function tailUrl(selector: Record<string, string>, sources: readonly stri
 /** Query keys, in one place. */
 export const keys = {
   health: ['health'],
+  workspaces: ['workspaces'],
   capabilities: ['capabilities'],
   containerScan: ['container-scan'],
   connectors: ['connectors'],

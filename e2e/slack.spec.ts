@@ -46,6 +46,9 @@ function answerOf(path: string, form: Record<string, string>, posted: Record<str
   if (path === '/auth.test') return { ok: true, team: 'Acme', user: 'svc', url: 'https://acme.slack.com/' }
   if (path === '/conversations.list')
     return { ok: true, channels: [{ id: 'C0ALERTS', name: 'alerts', is_member: true }] }
+  if (path === '/chat.getPermalink')
+    return { ok: true, permalink: `https://acme.slack.com/archives/${form.channel}/p1` }
+  if (path !== '/chat.postMessage') return { ok: true, channel: form.channel, ts: form.ts }
   posted.push(form)
   return { ok: true, channel: form.channel, ts: `1700000000.${posted.length}` }
 }
@@ -115,4 +118,30 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   await expect(deliveries).toContainText('delivered')
   await deliveries.getByRole('button', { name: 'Attempts of the delivery to triage for pay' }).click()
   await expect(deliveries).toContainText('the bot is not in the channel: invite it')
+})
+
+test('an admin reads the manifest, maps people to rights, and what cannot be is refused in place', async ({
+  page,
+  daemon,
+}) => {
+  await goTo(page, `${daemon.url}/settings?tab=slack`)
+  const app = page.getByRole('region', { name: 'Slack app' })
+  await app.getByText('The manifest', { exact: true }).click()
+  await expect(app).toContainText('https://svc.example.com/api/slack/events')
+  await app.getByText(/^Why it asks for \d+ scopes$/).click()
+  await expect(app).toContainText('hears questions that mention it')
+
+  const rights = page.getByRole('region', { name: 'Rights' })
+  await rights.getByRole('button', { name: 'Add a person' }).click()
+  await rights.getByLabel('Person 1: user id or e-mail address').fill('nobody')
+  await rights.getByRole('button', { name: 'Save' }).click()
+  await expect(rights.getByRole('alert')).toContainText('people[0].user')
+  await rights.getByLabel('Person 1: user id or e-mail address').fill('U012ABC')
+  await rights.getByLabel('Person 1: name').fill('mara')
+  await rights.getByLabel('Person 1: rights').selectOption('admin')
+  await rights.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByText('Rights are saved')).toBeVisible()
+  await page.reload()
+  await expect(rights.getByLabel('Person 1: user id or e-mail address')).toHaveValue('U012ABC')
+  expect(await accessibilityFaults(page, 'rights of Slack')).toEqual([])
 })

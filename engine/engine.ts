@@ -105,6 +105,7 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
     ...openRole(networkRoles.environment, base).calls,
     ...openRole(networkRoles.fetching, base).calls,
     ...openRole(networkRoles.trials, base).calls,
+    ...openRole(networkRoles.workspaces, base).calls,
     ...reconcile.calls,
     ...readsOver(roles, clock, calls),
     perform: performOver(roles, () => engine),
@@ -118,6 +119,8 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
     ingest: (post) => roles.ingest(post),
     close: async () => {
       waiting.stop()
+      // What is answered there is left as it is, not told that it ended.
+      await slack.answers.stop()
       await Promise.all([work?.stop(), ask.stop(), reconcile.stop()])
       // Runs and turns that have just ended are read for it yet.
       await tracing.stop()
@@ -128,7 +131,10 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
   }
   work?.pending()
   work?.polling.nudge()
-  if (works) ask.takeUp()
+  if (works) {
+    ask.takeUp()
+    slack.answers.takeUp().catch((error: Error) => onFault('slack', error))
+  }
   if (works) reconcile.start()
   return engine
 }
@@ -139,6 +145,7 @@ function startWork(world: Omit<World, 'ask'>) {
   const agents = openRole(networkRoles.agents, world)
   const polling = openRole(networkRoles.polling, world)
   const planning = openRole(networkRoles.planning, world)
+  const threads = openRole(networkRoles.threads, world)
   return {
     agents,
     polling,
@@ -147,9 +154,10 @@ function startWork(world: Omit<World, 'ask'>) {
       outbox.nudge()
       agents.nudge()
       planning.nudge()
+      threads.nudge()
     },
     stop: async () => {
-      await Promise.all([outbox.stop(), agents.stop(), polling.stop(), planning.stop()])
+      await Promise.all([outbox.stop(), agents.stop(), polling.stop(), planning.stop(), threads.stop()])
     },
   }
 }

@@ -9065,9 +9065,21 @@ export interface Health {
      */
     reason: string | null
   }
+  /**
+   * Where Slack is connected, of a hosted workspace (SVC_SLACK_CONNECT_URL).
+   */
   slack_connect_url?: string
+  /**
+   * Page of all workspaces of the platform (SVC_WORKSPACES_URL).
+   */
   workspaces_url?: string
+  /**
+   * Where the platform lists workspaces (SVC_WORKSPACE_API_URL).
+   */
   workspace_api_url?: string
+  /**
+   * Where signing out ends (SVC_LOGOUT_URL).
+   */
   logout_url?: string
 }
 /**
@@ -9823,9 +9835,9 @@ export interface IncidentActivity {
    */
   by: string
   /**
-   * How it is known who: the name of a credential, a header of the proxy in front, the name typed in the console, or svc itself.
+   * How it is known who: the name of a credential, a header of the proxy in front, the name typed in the console, somebody in Slack, or svc itself.
    */
-  via: 'key' | 'header' | 'console' | 'svc'
+  via: 'key' | 'header' | 'console' | 'slack' | 'svc'
   /**
    * What happened; fired: firings since the row before it.
    */
@@ -10131,6 +10143,43 @@ export interface IncidentDetail {
       note: string | null
     }[]
   }
+  /**
+   * Messages in Slack about it: those that head its threads, then the newest.
+   */
+  slack: SlackPostShown[]
+}
+/**
+ * A message in Slack about an incident.
+ */
+export interface SlackPostShown {
+  /**
+   * Id of the channel.
+   */
+  channel: string
+  /**
+   * Timestamp that Slack knows it by.
+   */
+  ts: string
+  /**
+   * Of the message whose thread it is in; null: it heads one.
+   */
+  thread_ts: string | null
+  /**
+   * opened: the first firing; firing: a later one; finding: of an agent; activity: what people did.
+   */
+  kind: 'opened' | 'firing' | 'finding' | 'activity'
+  /**
+   * Its address; null: Slack has not said.
+   */
+  permalink: string | null
+  /**
+   * When it was posted.
+   */
+  at: string
+  /**
+   * Why it could not be brought up to date; null: it is.
+   */
+  problem: string | null
 }
 /**
  * What an act on many changed.
@@ -19440,6 +19489,42 @@ export interface SlackForm {
   [k: string]: unknown
 }
 /**
+ * Body of PUT /api/settings/slack-people: replaces the mapping.
+ */
+export interface SlackPeopleWrite {
+  /**
+   * Those who are mapped, each by user id or by e-mail address.
+   *
+   * @maxItems 500
+   */
+  people: {
+    /**
+     * User id in Slack, such as U012ABCDEF.
+     */
+    user?: string
+    /**
+     * E-mail address, looked up in Slack.
+     */
+    email?: string
+    /**
+     * What they are called in the activity; absent: as Slack calls them.
+     */
+    name?: string
+    /**
+     * What they may.
+     */
+    rights: 'read' | 'respond' | 'admin'
+  }[]
+  /**
+   * What everybody else in the workspace may.
+   */
+  everyone?: 'read' | 'none'
+  /**
+   * Id of the channel that new proposals are posted to; empty: none.
+   */
+  proposals_channel?: string
+}
+/**
  * Body of PUT /api/settings/slack-signing-secret.
  */
 export interface SlackSigningSecretWrite {
@@ -19447,6 +19532,19 @@ export interface SlackSigningSecretWrite {
    * Signing secret of the Slack app.
    */
   secret: string
+}
+/**
+ * Body of PUT /api/settings/slack-team.
+ */
+export interface SlackTeamBound {
+  /**
+   * Id of the workspace, such as T012ABCDEF.
+   */
+  team_id: string
+  /**
+   * What it is called.
+   */
+  team_name: string
 }
 /**
  * Body of POST and PUT of a source.
@@ -20654,6 +20752,80 @@ export interface SlackChannelsResult {
   stale?: boolean
 }
 /**
+ * The Slack app that svc needs.
+ */
+export interface SlackManifest {
+  /**
+   * Where Slack sends what happens there; null: SVC_PUBLIC_URL is not set, and the manifest has a placeholder.
+   */
+  request_url: string | null
+  /**
+   * Scopes of the bot, and why.
+   */
+  scopes: SlackScope[]
+  /**
+   * The manifest, as Slack takes it.
+   */
+  manifest: {
+    [k: string]: unknown
+  }
+}
+/**
+ * A scope of the bot.
+ */
+export interface SlackScope {
+  /**
+   * Scope.
+   */
+  scope: string
+  /**
+   * What it is for.
+   */
+  why: string
+}
+/**
+ * Who of Slack may do what.
+ */
+export interface SlackPeople {
+  /**
+   * Those who are mapped.
+   */
+  people: SlackPerson[]
+  /**
+   * What everybody else in the workspace may: ask (read), or nothing (none).
+   */
+  everyone: 'read' | 'none'
+  /**
+   * Id of the channel that new proposals are posted to; empty: none.
+   */
+  proposals_channel: string
+}
+/**
+ * Somebody in Slack, and what they may.
+ */
+export interface SlackPerson {
+  /**
+   * User id in Slack; empty: nobody was found by the e-mail address yet.
+   */
+  user: string
+  /**
+   * E-mail address they were entered by; empty: by their id.
+   */
+  email: string
+  /**
+   * What they are called in the activity; empty: as Slack calls them.
+   */
+  name: string
+  /**
+   * What they may: read asks; respond also acknowledges, snoozes and handles incidents; admin also repeats runs and decides proposals.
+   */
+  rights: 'read' | 'respond' | 'admin'
+  /**
+   * Why they could not be looked up.
+   */
+  problem?: string
+}
+/**
  * What Slack is answered; empty where it needs no answer.
  */
 export interface SlackReply {
@@ -20700,6 +20872,19 @@ export interface SlackSecret {
   problem?: string
 }
 /**
+ * The workspace of Slack that requests are taken of.
+ */
+export interface SlackTeamRead {
+  /**
+   * Its id; empty: requests are taken of any that the signing secret signs.
+   */
+  team_id: string
+  /**
+   * What it is called.
+   */
+  team_name: string
+}
+/**
  * What Slack says of the bot token.
  */
 export interface SlackTested {
@@ -20715,6 +20900,30 @@ export interface SlackTested {
    * Name of the bot.
    */
   bot?: string | null
+  /**
+   * Id of the workspace.
+   */
+  team_id?: string
+  /**
+   * Scopes that the token lacks, and what is not there without them.
+   */
+  missing_scopes?: SlackScope[]
+  /**
+   * Where Slack is to send what happens there; null: SVC_PUBLIC_URL is not set.
+   */
+  request_url?: string | null
+  /**
+   * A signing secret is set: buttons, mentions and the command need one.
+   */
+  signing_secret?: boolean
+  /**
+   * When Slack last sent something since the start; null: nothing yet.
+   */
+  heard_at?: string | null
+  /**
+   * E-mail addresses that could not be looked up.
+   */
+  people_not_found?: string[]
   /**
    * Why not.
    */
@@ -22126,6 +22335,44 @@ export interface WhyResult {
    */
   records: WhyRecord[]
 }
+/**
+ * A workspace of the platform that this instance is hosted on.
+ */
+export interface Workspace {
+  /**
+   * Its id.
+   */
+  id: string
+  /**
+   * What it is called.
+   */
+  name: string
+  /**
+   * Its address.
+   */
+  url: string
+  /**
+   * It is this one.
+   */
+  is_current: boolean
+}
+/**
+ * Workspaces of whoever asks.
+ */
+export interface WorkspacesResult {
+  /**
+   * As the platform lists them.
+   */
+  workspaces: Workspace[]
+  /**
+   * Why there are none; none: SVC_WORKSPACE_API_URL is not set; error: the platform did not answer.
+   */
+  reason: 'none' | 'error' | null
+  /**
+   * What went wrong.
+   */
+  detail?: string
+}
 /** The type of each schema, by its $id. */
 export interface SchemaTypes {
   'absence-condition.json': AbsenceCondition
@@ -22631,7 +22878,9 @@ export interface SchemaTypes {
   'request-slack-channels-changed.json': SlackChannelsChanged
   'request-slack-event.json': SlackEvent
   'request-slack-form.json': SlackForm
+  'request-slack-people-write.json': SlackPeopleWrite
   'request-slack-signing-secret-write.json': SlackSigningSecretWrite
+  'request-slack-team-write.json': SlackTeamBound
   'request-source-write.json': SourceWrite
   'request-stats.json': StatsRequest
   'request-subscribe.json': SubscribeRequest
@@ -22677,8 +22926,14 @@ export interface SchemaTypes {
   'skill.json': Skill
   'slack-channel.json': SlackChannel
   'slack-channels-result.json': SlackChannelsResult
+  'slack-manifest.json': SlackManifest
+  'slack-people.json': SlackPeople
+  'slack-person.json': SlackPerson
+  'slack-post.json': SlackPostShown
   'slack-reply.json': SlackReply
+  'slack-scope.json': SlackScope
   'slack-secret.json': SlackSecret
+  'slack-team-read.json': SlackTeamRead
   'slack-tested.json': SlackTested
   'source-created.json': SourceCreated
   'source-deleted.json': SourceDeleted
@@ -22730,4 +22985,6 @@ export interface SchemaTypes {
   'why-record.json': WhyRecord
   'why-result.json': WhyResult
   'wiring.json': Wiring
+  'workspace.json': Workspace
+  'workspaces-result.json': WorkspacesResult
 }

@@ -29,11 +29,13 @@ import { replayCommand } from './commands/replay.ts'
 import { runsCommand } from './commands/runs.ts'
 import { sendCommand } from './commands/send.ts'
 import { skillsCommand } from './commands/skills.ts'
+import { slackCommand } from './commands/slack.ts'
 import { sourcesCommand } from './commands/sources.ts'
 import { statusCommand } from './commands/status.ts'
 import { subscriptionCommands } from './commands/subscribe.ts'
 import { tailCommand } from './commands/tail.ts'
 import { whyCommand } from './commands/why.ts'
+import { workspacesCommand } from './commands/workspaces.ts'
 import { addConnectionOptions } from './context.ts'
 import { CliError, type ErrorFields, EXIT, usageError } from './exit.ts'
 import { STANDARD } from './files.ts'
@@ -82,6 +84,8 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.addCommand(sourcesCommand(io))
   program.addCommand(keysCommand(io))
   program.addCommand(credentialsCommand(io))
+  program.addCommand(slackCommand(io))
+  program.addCommand(workspacesCommand(io))
   program.commandsGroup('Declared:')
   program.addCommand(projectsCommand(io))
   program.addCommand(triggersCommand(io))

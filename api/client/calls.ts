@@ -506,6 +506,8 @@ export const removeDemo = 'DELETE /api/demo' as Call<T.DemoRemoved>
 export const breakDemo = 'POST /api/demo/faults' as Call<T.Demo, { body: T.DemoBreak }>
 /** Mend what is broken of the demo. */
 export const mendDemo = 'DELETE /api/demo/faults' as Call<T.Demo, { service?: 'checkout' | 'payments' | 'cart' | 'search' }>
+/** Workspaces of the platform that this instance is hosted on. */
+export const listWorkspaces = 'GET /api/workspaces' as Call<T.WorkspacesResult>
 /** Whether Slack has a bot token. */
 export const getSlackBotToken = 'GET /api/settings/slack-bot-token' as Call<T.SlackSecret>
 /** Store the bot token. */
@@ -524,6 +526,18 @@ export const forgetSlackSigningSecret = 'DELETE /api/settings/slack-signing-secr
 export const listSlackChannels = 'GET /api/slack/channels' as Call<T.SlackChannelsResult>
 /** Read the channels anew at the next list. */
 export const dropSlackChannels = 'POST /api/slack/channels/changed' as Call<T.Done, { body?: T.SlackChannelsChanged }>
+/** The manifest of the Slack app, and why it asks for each scope. */
+export const getSlackManifest = 'GET /api/slack/manifest' as Call<T.SlackManifest>
+/** Who of Slack may do what. */
+export const getSlackPeople = 'GET /api/settings/slack-people' as Call<T.SlackPeople>
+/** Replace who of Slack may do what. */
+export const saveSlackPeople = 'PUT /api/settings/slack-people' as Call<T.SlackPeople, { body: T.SlackPeopleWrite }>
+/** The workspace that requests are taken of. */
+export const getSlackTeam = 'GET /api/settings/slack-team' as Call<T.SlackTeamRead>
+/** Take requests of one workspace alone. */
+export const saveSlackTeam = 'PUT /api/settings/slack-team' as Call<T.SlackTeamRead, { body: T.SlackTeamBound }>
+/** Take requests of any workspace that the signing secret signs. */
+export const forgetSlackTeam = 'DELETE /api/settings/slack-team' as Call<T.SlackTeamRead>
 /** Explains the ingest URL. */
 export const explainIngest = 'GET /ingest/{key}' as Call<T.IngestExplained, { key: string }>
 /** Store events: a JSON object, an array, or NDJSON; gzip, deflate and zstd are taken. */

@@ -48,7 +48,7 @@ const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doo
   ...[nouns.projects, nouns.results, nouns.replay, nouns.graph, nouns.changes, nouns.proposals],
   ...[nouns.setup, nouns.catalog, nouns.entities, nouns.events, tailRoutes, askRoutes, nouns.ask, nouns.keys],
   ...[loginRoutes, nouns.logins, connectRoutes, nouns.settings, nouns.providerA, nouns.credentials],
-  nouns.demo,
+  ...[nouns.demo, nouns.workspaces],
   ...[nouns.slack, slackRoutes, pushRoutes, ingestRoutes, otlpRoutes],
 ]
 

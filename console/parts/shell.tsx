@@ -13,13 +13,16 @@ import { MenuEntries } from './menu.tsx'
 import { Boundary } from './page-boundary.tsx'
 import { paletteDoor } from './palette-door.ts'
 import { TimeCard } from './time-card.tsx'
+import { Workspaces } from './workspaces.tsx'
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
   const go = useNavigate()
   useHotkeys([['mod+I', () => void go('/ask')]])
   const health = useHealth()
-  const secured = health.data?.auth_required ?? false
+  const { auth_required: secured = false, logout_url: logoutUrl } = health.data ?? {}
+  const canLeave = secured || logoutUrl !== undefined
+  const leave = () => logOut(secured, logoutUrl)
   return (
     <AppShell
       header={{ height: 52 }}
@@ -68,9 +71,10 @@ export function Shell({ children }: { children: ReactNode }) {
               <span className="wide-only">Search</span>
             </Button>
             <Zone />
-            {secured && (
+            <Workspaces health={health.data} />
+            {canLeave && (
               <Tooltip label="Log out">
-                <ActionIcon variant="default" aria-label="Log out" onClick={logOut}>
+                <ActionIcon variant="default" aria-label="Log out" onClick={leave}>
                   <LogOut size={16} aria-hidden />
                 </ActionIcon>
               </Tooltip>
@@ -86,7 +90,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <DemoBar />
         {children}
       </AppShell.Main>
-      <WantedPalette secured={secured} />
+      <WantedPalette secured={canLeave} onLogOut={leave} />
       <TimeCard />
     </AppShell>
   )
@@ -95,7 +99,7 @@ export function Shell({ children }: { children: ReactNode }) {
 const Palette = lazyFrom(() => import('./palette.tsx'))('Palette')
 
 /** It reads rows of many pages: loaded once it is asked for, and where one cannot be read the rest goes on. */
-function WantedPalette({ secured }: { secured: boolean }) {
+function WantedPalette({ secured, onLogOut }: { secured: boolean; onLogOut: () => void }) {
   const { pathname } = useLocation()
   const [isWanted, setWanted] = useState(false)
   useEffect(() => paletteDoor.onWanted(() => setWanted(true)), [])
@@ -105,14 +109,19 @@ function WantedPalette({ secured }: { secured: boolean }) {
   return (
     <Boundary at={pathname} shown={() => null}>
       <Suspense fallback={null}>
-        <Palette secured={secured} onLogOut={logOut} />
+        <Palette secured={secured} onLogOut={onLogOut} />
       </Suspense>
     </Boundary>
   )
 }
 
-function logOut(): void {
-  void api.logout().finally(() => window.location.assign('/'))
+/**
+ * Ends the session here, and that of the platform where there is one.
+ * @param logoutUrl of the platform; absent: the instance is not hosted
+ */
+function logOut(secured: boolean, logoutUrl: string | undefined): void {
+  const ended = secured ? api.logout() : Promise.resolve()
+  void ended.finally(() => window.location.assign(logoutUrl ?? '/'))
 }
 
 /** A daemon that does not answer in six seconds counts as down. */

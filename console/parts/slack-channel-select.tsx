@@ -9,11 +9,13 @@ interface Props {
   value: string
   onChange: (id: string) => void
   error?: string | undefined
+  /** What goes there; absent: findings. */
+  label?: string
 }
 
-const LABEL = 'Post each finding to the Slack channel'
+const FINDINGS = 'Post each finding to the Slack channel'
 
-export function SlackChannelSelect({ value, onChange, error }: Props) {
+export function SlackChannelSelect({ value, onChange, error, label = FINDINGS }: Props) {
   const { data } = useQuery({ queryKey: slackKeys.channels, queryFn: slack.channels })
   const channels = data?.channels ?? []
   const settings = (
@@ -24,7 +26,7 @@ export function SlackChannelSelect({ value, onChange, error }: Props) {
   if (channels.length === 0)
     return (
       <TextInput
-        label={LABEL}
+        label={label}
         description={<>The id of a channel, such as C0123ABCD. A bot token under {settings} lists them.</>}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value.trim())}
@@ -38,7 +40,7 @@ export function SlackChannelSelect({ value, onChange, error }: Props) {
   }))
   return (
     <Select
-      label={LABEL}
+      label={label}
       description="Optional"
       data={value && !rows.some((row) => row.value === value) ? [...rows, { value, label: value }] : rows}
       value={value || null}

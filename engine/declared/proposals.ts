@@ -59,7 +59,8 @@ export interface ProposalCalls {
   withdrawProposal(id: string, own: boolean, by: WriteBy): Promise<Proposal>
 }
 
-export function proposalCalls(declared: Declared): ProposalCalls {
+/** @param changed told of one that was made or decided, in the transaction of that */
+export function proposalCalls(declared: Declared, changed: (id: string) => void): ProposalCalls {
   const { store, clock, changes, secrets } = declared
   const queries = proposalQueries(store.db)
   const require = (id: string): ProposalRow =>
@@ -74,6 +75,7 @@ export function proposalCalls(declared: Declared): ProposalCalls {
     const at = clock.now()
     advance(store.db, { kind: 'proposal', id, name: id }, event, by.caller, at)
     queries.decide(id, at, by.caller.name)
+    changed(id)
   }
 
   return {
@@ -101,6 +103,7 @@ export function proposalCalls(declared: Declared): ProposalCalls {
           snapshot: firstSnapshot('proposal'),
         })
         recordCreated(store.db, 'proposal', id, by.caller, clock.now())
+        changed(id)
         return present(require(id))
       }),
 

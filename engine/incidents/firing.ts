@@ -34,17 +34,20 @@ export interface FiringIncidentsParts {
   ctx: EventsAtHand
   /** Incidents changed, by their numbers; after the commit. */
   changed(numbers: readonly number[]): void
+  /** Something happened to one, in the transaction of that. */
+  touched?(number: number): void
 }
 
 export type FiringIncidents = ReturnType<typeof createFiringIncidents>
 
-export function createFiringIncidents({ store, ctx, changed }: FiringIncidentsParts) {
+export function createFiringIncidents({ store, ctx, changed, touched: mark }: FiringIncidentsParts) {
   const { db } = store
   const queries = incidentQueries(db)
   const touched = new Set<number>()
 
   /** Tells who follows, each once after the commit; of what was undone again, that it is as it was. */
   function tell(number: number): void {
+    mark?.(number)
     touched.add(number)
     store.afterCommit(() => {
       if (touched.size === 0) return

@@ -34,10 +34,12 @@ export function openIncidents(parts: {
   clock: Clock
   appender: Pick<Appender, 'insertRest'>
   live: Pick<Live, 'tellIncidents'>
+  /** Something happened to one, by its number, in the transaction of that. */
+  touched(incident: number): void
 }) {
-  const { store, ctx, clock, appender, live } = parts
+  const { store, ctx, clock, appender, live, touched } = parts
   const incidents = createFiringIncidents({
-    store,
+    ...{ store, touched },
     ctx: { ...ctx, settle: () => appender.insertRest() },
     changed: (numbers) => live.tellIncidents(() => incidentsChanged(store.db, numbers, clock.now())),
   })

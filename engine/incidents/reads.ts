@@ -1,5 +1,5 @@
 /** Incidents as they are listed and shown. */
-import type { Incident, IncidentDetail, IncidentsResult } from '../../schemas/types.ts'
+import type { Incident, IncidentDetail, IncidentsResult, SlackPostShown } from '../../schemas/types.ts'
 import { storedClaims } from '../agents/claims.ts'
 import { type MarkRow, presentMark } from '../agents/finding-queries.ts'
 import type { Clock } from '../clock.ts'
@@ -117,8 +117,24 @@ function incidentDetail(db: Database, id: string, own: string | null, at: number
     firings: firingsOf(db, row.id).map((firing) => presentFiring(db, firing)),
     deliveries: deliveriesOfIncident(db, row.id, own, DELIVERIES_MAX).map((one) => presentDelivery(db, one)),
     happened_before: happenedBefore(db, row, at, own),
+    slack: slackPostsOf(db, row.id),
   }
 }
+
+const SLACK_MAX = 50
+
+/** Links to what Slack has of it: what heads its threads first, then the newest. */
+const slackPostsOf = (db: Database, incident: number): IncidentDetail['slack'] =>
+  db
+    .prepare<[number], Omit<SlackPostShown, 'at'> & { at: number }>(
+      `SELECT t.channel, p.ts, CASE WHEN p.ts = t.ts THEN NULL ELSE t.ts END AS thread_ts, p.kind,
+         CASE WHEN p.ts = t.ts THEN coalesce(t.permalink, p.permalink) ELSE p.permalink END AS permalink, p.at,
+         CASE WHEN p.ts = t.ts THEN t.problem END AS problem
+       FROM slack_threads t JOIN slack_posts p ON p.thread_id = t.id WHERE t.incident_id = ?
+       ORDER BY p.ts <> t.ts, p.at DESC, p.ts DESC LIMIT ${SLACK_MAX}`,
+    )
+    .all(incident)
+    .map((post) => ({ ...post, at: iso(post.at) }))
 
 function findingOf(db: Database, { result }: Incident): IncidentDetail['finding'] {
   if (result === null) return null

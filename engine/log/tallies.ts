@@ -10,6 +10,7 @@ export type TallyName =
   | 'runs'
   | 'polls'
   | 'catalog_looks'
+  | 'slack_requests'
   | 'model_calls'
   | 'model_tokens'
   | 'model_spend_usd'

@@ -19,7 +19,7 @@ import type { Operation, Role } from './operation.ts'
 import { demo, graph, projects, replay } from './projects.ts'
 import { results, runs } from './runs.ts'
 
-import { providerA, settings, slack } from './settings.ts'
+import { providerA, settings, slack, workspaces } from './settings.ts'
 import { setup } from './setup.ts'
 import { skills } from './skills.ts'
 import { sources } from './sources.ts'
@@ -57,7 +57,7 @@ export const nouns = {
     events,
     ask,
   },
-  ...{ keys, logins, settings, providerA, credentials, slack, demo },
+  ...{ keys, logins, settings, providerA, credentials, slack, workspaces, demo },
 }
 
 export const operations: readonly Operation[] = Object.values(nouns).flat()

@@ -3,9 +3,9 @@
  * what is made on the network thread, for it asks other systems or puts the answers of several threads together.
  */
 
-import type { SlackWrites } from '../outbox/slack-api.ts'
 import type { EngineCalls, NetworkOnly, Writer } from '../roles/calls.ts'
 import type { PassedOn } from '../roles/who-answers.ts'
+import type { SlackWrites } from '../slack/calls.ts'
 import type { NetworkInput } from './input.ts'
 
 /** The network role answers these for doors itself, with the help of the store. */

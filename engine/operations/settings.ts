@@ -338,4 +338,75 @@ export const slack = [
     summary: 'Read the channels anew at the next list',
     run: (engine) => engine.dropSlackChannels(),
   }),
+  slackOperation({
+    id: 'getSlackManifest',
+    route: 'GET /api/slack/manifest',
+    scope: 'admin',
+    role: 'network',
+    answer: 'slack-manifest.json',
+    summary: 'The manifest of the Slack app, and why it asks for each scope',
+    run: (engine) => engine.slackManifest(),
+  }),
+  slackOperation({
+    id: 'getSlackPeople',
+    route: 'GET /api/settings/slack-people',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'slack-people.json',
+    summary: 'Who of Slack may do what',
+    run: (engine) => engine.slackPeople(),
+  }),
+  slackOperation({
+    id: 'saveSlackPeople',
+    route: 'PUT /api/settings/slack-people',
+    scope: 'admin',
+    role: 'network',
+    body: 'request-slack-people-write.json',
+    answer: 'slack-people.json',
+    summary: 'Replace who of Slack may do what',
+    run: (engine, { body }) => engine.saveSlackPeople(body),
+  }),
+  slackOperation({
+    id: 'getSlackTeam',
+    route: 'GET /api/settings/slack-team',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'slack-team-read.json',
+    summary: 'The workspace that requests are taken of',
+    run: (engine) => engine.slackTeam(),
+  }),
+  slackOperation({
+    id: 'saveSlackTeam',
+    route: 'PUT /api/settings/slack-team',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-slack-team-write.json',
+    answer: 'slack-team-read.json',
+    summary: 'Take requests of one workspace alone',
+    run: (engine, { body }) => engine.bindSlackTeam(body),
+  }),
+  slackOperation({
+    id: 'forgetSlackTeam',
+    route: 'DELETE /api/settings/slack-team',
+    scope: 'admin',
+    role: 'writer',
+    answer: 'slack-team-read.json',
+    summary: 'Take requests of any workspace that the signing secret signs',
+    run: (engine) => engine.bindSlackTeam(null),
+  }),
+]
+
+const instanceOperation = tagged('instance')
+
+/* Of a hosted instance (SPEC.md, hosted-workspace features). */
+export const workspaces = [
+  instanceOperation({
+    id: 'listWorkspaces',
+    route: 'GET /api/workspaces',
+    scope: 'read',
+    role: 'network',
+    answer: 'workspaces-result.json',
+    summary: 'Workspaces of the platform that this instance is hosted on',
+    run: (engine, { user }) => engine.listWorkspaces(user ?? null),
+  }),
 ]

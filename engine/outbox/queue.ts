@@ -8,7 +8,7 @@ import type { StoreHandle } from '../log/store/handle.ts'
 import type { Secrets } from '../net/secrets.ts'
 import { createLeases, fetchWrites, type Leases } from './fetching.ts'
 import { type DueRow, deliveryRows, moveDelivery } from './rows.ts'
-import type { SlackPost, SlackProgress } from './send-slack.ts'
+import type { SlackPlace, SlackPlaced, SlackPost, SlackProgress } from './send-slack.ts'
 import type { WriteBack } from './send-webhook.ts'
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
 import type { Claimed, FindingToSend, OutboxPort, TryResult } from './worker.ts'
@@ -18,6 +18,14 @@ interface FindingsToSend {
   /** @returns null: the run is gone */
   writeBack(runId: string): WriteBack | null
   slackPost(runId: string, progress: SlackProgress | null): SlackPost | null
+  /** A part of it is in Slack, in the caller's transaction. */
+  slackFound(runId: string, progress: SlackProgress): void
+}
+
+/** Where firings are in Slack, in the caller's transaction. */
+interface FiringPlaces {
+  placeOf(deliveryId: string, url: string): SlackPlace
+  placed(deliveryId: string, at: SlackPlaced): void
 }
 
 type Queue = ReturnType<typeof createQueue>
@@ -29,6 +37,7 @@ function createQueue({
   subscriptions,
   leases,
   findings,
+  places,
   onPending,
 }: {
   store: StoreHandle
@@ -36,12 +45,16 @@ function createQueue({
   subscriptions: Subscriptions
   leases: Leases
   findings: FindingsToSend
+  places: FiringPlaces
   onPending(): void
 }) {
   const { db } = store
   const rows = deliveryRows(db)
   store.tx(() => {
-    for (const id of rows.underWay.all()) moveDelivery(db, id, { type: 'interrupted', at: clock.now() })
+    for (const id of rows.underWay.all()) {
+      moveDelivery(db, id, { type: 'interrupted', at: clock.now() })
+      rows.setCut.run(1, id)
+    }
   })
 
   function claimOne({ id, recipient, recipient_kind: kind, finding_of }: DueRow, at: number): Claimed[] {
@@ -78,8 +91,16 @@ function createQueue({
 
     /** Part of a message is with its recipient; the rest of the try is under way. */
     note: (id: string, progress: SlackProgress): void => {
-      store.tx(() => rows.setProgress.run(JSON.stringify(progress), id))
+      store.tx(() => {
+        rows.setProgress.run(JSON.stringify(progress), id)
+        const run = rows.byId.get(id)?.finding_of ?? null
+        if (run !== null) findings.slackFound(run, progress)
+      })
     },
+
+    place: (id: string, url: string): SlackPlace => places.placeOf(id, url),
+
+    placed: (id: string, at: SlackPlaced): void => store.tx(() => places.placed(id, at)),
 
     /** Records a try and what came of it. @throws SvcError wrong_state when it is not being sent */
     settle: (id: string, { event, at, ms, status, reason, dueAt }: TryResult): void => {
@@ -88,6 +109,7 @@ function createQueue({
           ...{ type: event, at, delivered_at: at + ms },
           ...{ reason: reason ?? undefined, due_at: dueAt },
         })
+        rows.setCut.run(event === 'interrupted' ? 1 : 0, id)
         if (event !== 'interrupted')
           rows.addTry.run({ id, at, ms, status, error: event === 'acknowledge' ? null : reason })
       })
@@ -136,6 +158,8 @@ export interface OutboxWrites extends OutboxCalls {
 export interface FindingPort {
   findingToSend(delivery: string): Promise<FindingToSend>
   noteDelivery(delivery: string, progress: SlackProgress): Promise<void>
+  placeInSlack(delivery: string, url: string): Promise<SlackPlace>
+  placedInSlack(delivery: string, at: SlackPlaced): Promise<void>
 }
 
 export function outboxWrites(queue: Queue): OutboxWrites & FindingPort {
@@ -149,6 +173,8 @@ export function outboxWrites(queue: Queue): OutboxWrites & FindingPort {
     nextDelivery: async () => queue.nextDue(),
     findingToSend: async (id) => queue.finding(id),
     noteDelivery: async (id, progress) => queue.note(id, progress),
+    placeInSlack: async (id, url) => queue.place(id, url),
+    placedInSlack: async (id, at) => queue.placed(id, at),
   }
 }
 
@@ -161,6 +187,8 @@ export function outboxPort(
     message: async (id) => JSON.stringify(await engine.deliveryMessage(id)),
     finding: (id) => engine.findingToSend(id),
     note: (id, progress) => engine.noteDelivery(id, progress),
+    place: (id, url) => engine.placeInSlack(id, url),
+    placed: (id, at) => engine.placedInSlack(id, at),
     settle: (id, result) => engine.settleDelivery(id, result),
     nextDue: () => engine.nextDelivery(),
   }
@@ -187,13 +215,14 @@ interface OutboxParts {
   clock: Clock
   secrets: Secrets
   findings: FindingsToSend
+  places: FiringPlaces
   /** Called when a delivery waits again. */
   onPending(): void
 }
 
-export function openOutbox({ store, clock, secrets, findings, onPending }: OutboxParts) {
+export function openOutbox({ store, clock, secrets, findings, places, onPending }: OutboxParts) {
   const subscriptions = createSubscriptions({ store, clock, secrets })
   const leases = createLeases({ store, clock, onPending })
-  const queue = createQueue({ store, clock, subscriptions, leases, findings, onPending })
+  const queue = createQueue({ store, clock, subscriptions, leases, findings, places, onPending })
   return { subscriptions, queue, ...fetchWrites(subscriptions, leases) }
 }

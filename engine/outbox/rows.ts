@@ -158,6 +158,8 @@ function sending(db: Database) {
     >(
       'SELECT id, recipient_kind, recipient, finding_of, firing_id, run_id, progress FROM deliveries WHERE id = ?',
     ),
+    /** Whether what a try sent is known to be there. */
+    setCut: db.prepare<[number, string]>('UPDATE deliveries SET was_cut = ? WHERE id = ?'),
     setProgress: db.prepare<[string, string]>('UPDATE deliveries SET progress = ? WHERE id = ?'),
     addTry: db.prepare<TryRow & { id: string }>(
       `INSERT INTO delivery_tries (delivery_id, n, at, ms, status, error)

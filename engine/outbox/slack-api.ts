@@ -4,9 +4,8 @@
  */
 
 import { readRetryAfter } from '../../schemas/retry-after.ts'
-import type { SlackChannel, SlackChannelsResult, SlackSecret, SlackTested } from '../../schemas/types.ts'
-import type { AskTurnCalls } from '../agents/ask/calls.ts'
-import type { Clock, Timers } from '../clock.ts'
+import type { SlackChannel, SlackChannelsResult, SlackSecret } from '../../schemas/types.ts'
+import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { firstOf, openSettings, openStored } from '../log/settings.ts'
@@ -14,9 +13,9 @@ import type { StoreHandle } from '../log/store/handle.ts'
 import type { Egress } from '../net/fetch.ts'
 import { storedFault } from '../net/redact.ts'
 import type { Secrets } from '../net/secrets.ts'
-import { createSlackInbound, type SlackRequest } from './slack-inbound.ts'
 
-export type SlackAnswer = { ok: true; body: Record<string, unknown> } | SlackRefusal
+/** @param scopes of the bot token, as Slack says with each answer; absent: it did not say */
+export type SlackAnswer = { ok: true; body: Record<string, unknown>; scopes?: string[] } | SlackRefusal
 
 export interface SlackRefusal {
   ok: false
@@ -76,10 +75,19 @@ export function createSlackApi({ egress, clock }: { egress: Egress; clock: Clock
     const said = parsed(answer.body)
     if (answer.status < 200 || answer.status >= 300 || said === null)
       return refused('', `Slack answered ${answer.status}`, false, wait)
-    if (said.ok === true) return { ok: true, body: said }
+    if (said.ok === true) {
+      const scopes = answer.headers['x-oauth-scopes']
+      return { ok: true, body: said, ...(typeof scopes === 'string' ? { scopes: listed(scopes) } : {}) }
+    }
     return refusal(said, wait, token)
   }
 }
+
+const listed = (text: string): string[] =>
+  text
+    .split(',')
+    .map((scope) => scope.trim())
+    .filter(Boolean)
 
 /** What Slack refuses with as a sentence. @param needed the scope it says is missing */
 function refusal(
@@ -155,7 +163,7 @@ function parsed(body: Buffer): Record<string, unknown> | null {
  * again is shown as stale.
  */
 
-interface SlackChannels {
+export interface SlackChannels {
   /** Never rejects for a refusal of Slack's: that is a reason. */
   list(): Promise<SlackChannelsResult>
   /** The next list is read anew; a read under way does not fill the cache. */
@@ -175,7 +183,7 @@ interface Known {
 }
 
 /** @param access what to ask with, as it is set now */
-function createSlackChannels(parts: {
+export function createSlackChannels(parts: {
   api: SlackApi
   clock: Clock
   access(): Promise<SlackAccess>
@@ -299,13 +307,13 @@ export interface SlackAccess {
 }
 
 /** A workspace, as Slack named it for the bot token. */
-interface SlackTeam {
+export interface SlackTeam {
   team: string
   /** Its address, such as https://acme.slack.com/. */
   url: string
 }
 
-type SlackSecretName = 'bot_token' | 'signing_secret'
+export type SlackSecretName = 'bot_token' | 'signing_secret'
 
 export interface SlackSettings {
   access(): SlackAccess
@@ -400,88 +408,4 @@ function checked(which: SlackSecretName, given: string): string {
   if (which === 'signing_secret' && text.startsWith('xox'))
     fail('invalid', 'secret must be the signing secret; this is a token', { field })
   return text
-}
-
-/*
- * Slack as callers of the engine see it. Settings and what waits to be posted are the writer's; Slack is
- * called on the main thread, with a token that passes over a port that is no part of `Engine`.
- */
-
-export interface SlackCalls {
-  slackSecret(which: SlackSecretName): Promise<SlackSecret>
-  /** @throws SvcError invalid */
-  storeSlackSecret(which: SlackSecretName, value: string): Promise<SlackSecret>
-  forgetSlackSecret(which: SlackSecretName): Promise<SlackSecret>
-  /** Asks Slack whose the bot token is. */
-  testSlack(): Promise<SlackTested>
-  slackChannels(): Promise<SlackChannelsResult>
-  /** A request of Slack's, with its signature. @throws SvcError unavailable; bad_signature */
-  slackRequest(request: SlackRequest): Promise<Record<string, unknown>>
-  /** The list is read anew. */
-  dropSlackChannels(): Promise<{ ok: true }>
-}
-
-/** What calling Slack needs of the store; not for doors: the token is in it. */
-export interface SlackPort {
-  slackAccess(): Promise<SlackAccess>
-  slackSigningSecret(): Promise<string | null>
-  noteSlackTeam(token: string, team: SlackTeam): Promise<void>
-}
-
-/** Those of the writer. */
-export type SlackWrites = Pick<SlackCalls, 'slackSecret' | 'storeSlackSecret' | 'forgetSlackSecret'>
-
-export function slackWrites(settings: SlackSettings): SlackWrites & SlackPort {
-  return {
-    slackSecret: async (which) => settings.describe(which),
-    storeSlackSecret: async (which, value) => settings.store(which, value),
-    forgetSlackSecret: async (which) => settings.forget(which),
-    slackAccess: async () => settings.access(),
-    slackSigningSecret: async () => settings.signingSecret(),
-    noteSlackTeam: async (token, team) => settings.noteTeam(token, team),
-  }
-}
-
-/** @param port with the writer's calls, which change what is known of channels */
-export function slackCalls(parts: {
-  port: SlackPort & SlackWrites
-  api: SlackApi
-  ask: AskTurnCalls
-  egress: Egress
-  clock: Clock
-  timers: Timers
-  onError(error: Error): void
-}): SlackCalls {
-  const { port, api, clock } = parts
-  const channels = createSlackChannels({ api, clock, access: () => port.slackAccess() })
-  const inbound = createSlackInbound({
-    ...parts,
-    secret: () => port.slackSigningSecret(),
-    onChannels: channels.drop,
-  })
-  const changing = async (change: Promise<SlackSecret>): Promise<SlackSecret> => {
-    const changed = await change
-    channels.drop()
-    return changed
-  }
-  return {
-    slackSecret: (which) => port.slackSecret(which),
-    storeSlackSecret: (which, value) => changing(port.storeSlackSecret(which, value)),
-    forgetSlackSecret: (which) => changing(port.forgetSlackSecret(which)),
-    async testSlack() {
-      const access = await port.slackAccess()
-      const said = await api('auth.test', {}, access)
-      if (!said.ok) return { ok: false, error: said.error }
-      const { team, user, url } = said.body
-      if (typeof team !== 'string') return { ok: false, error: 'what answers is not the API of Slack' }
-      await port.noteSlackTeam(access.token!, { team, url: typeof url === 'string' ? url : '' })
-      return { ok: true, team, bot: typeof user === 'string' ? user : null }
-    },
-    slackChannels: () => channels.list(),
-    slackRequest: inbound.take,
-    dropSlackChannels: async () => {
-      channels.drop()
-      return { ok: true }
-    },
-  }
 }

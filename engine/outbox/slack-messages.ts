@@ -1,4 +1,5 @@
 /** A finding as a message of Slack (SPEC.md, Outbound 4): what was found of whom, by whom, and where to look. */
+import { createHash } from 'node:crypto'
 import type { FiringMessage } from '../../schemas/types.ts'
 
 interface SlackFinding {
@@ -47,7 +48,11 @@ export interface FindingMessage {
 
 const HEADER_MAX = 150
 const FIELD_MAX = 300
+/** Slack takes no longer address in a button: one of a very long name is left out. */
+const URL_MAX = 3_000
 const TEXT_MAX = 200
+/** Of a headline, or a next step. */
+const LINE_MAX = 1_500
 /** Slack takes 50 blocks in a message. */
 const BLOCKS_MAX = 40
 
@@ -63,8 +68,8 @@ export function findingMessage(
   const whole = sections(mrkdwn(found.note))
   const isWhole = whole.length <= 1
   const shown = isWhole ? whole : [...sections(mrkdwn(excerptOf(found.note)))].slice(0, 1)
-  const headline = found.headline ? [section(`*${escaped(oneLine(found.headline))}*`)] : []
-  const next = found.nextStep ? [section(`*Next:* ${escaped(oneLine(found.nextStep))}`)] : []
+  const headline = found.headline ? [section(`*${fitted(found.headline, LINE_MAX)}*`)] : []
+  const next = found.nextStep ? [section(`*Next:* ${fitted(found.nextStep, LINE_MAX)}`)] : []
   const text = `${found.agent} on ${entityOf(found)}: ${oneLine(found.headline ?? excerptOf(found.note, TEXT_MAX))}`
   return {
     first: {
@@ -89,7 +94,9 @@ export function findingMessage(
 }
 
 const grownWords = ({ firstSeen, runs, findings }: SlackGrowth): string =>
-  `The same incident since ${minuteOf(firstSeen)}: ${findings} findings of ${runs} runs; each note is in the thread`
+  `The same incident since ${minuteOf(firstSeen)}: ${count(findings, 'finding')} of ${count(runs, 'run')}; each note is in the thread`
+
+const count = (n: number, of: string): string => `${n} ${of}${n === 1 ? '' : 's'}`
 
 /** The note, behind that of the one before where nothing else has it. */
 function notesInThread(found: SlackFinding, { before }: SlackGrowth): SlackMessage[] {
@@ -145,13 +152,11 @@ function buttons({ runId, label, entity }: SlackFinding, publicUrl: string): Blo
     action_id: id,
     url: `${base}${path}`,
   })
-  return {
-    type: 'actions',
-    elements: [
-      button('View', 'svc_view', `/runs/${encodeURIComponent(runId)}`),
-      button('Open timeline', 'svc_timeline', `/explore?l=${encodeURIComponent(`${label}=${entity}`)}`),
-    ],
-  }
+  const links = [
+    button('View', 'svc_view', `/runs/${encodeURIComponent(runId)}`),
+    button('Open timeline', 'svc_timeline', `/explore?l=${encodeURIComponent(`${label}=${entity}`)}`),
+  ]
+  return { type: 'actions', elements: links.filter(({ url }) => url.length <= URL_MAX) }
 }
 
 /** `verbatim`: names of channels and people in plain text stay text. */
@@ -161,8 +166,210 @@ const context = (text: string): Block => ({
   elements: [{ type: 'mrkdwn', text: escaped(text), verbatim: true }],
 })
 
+/** A line of text, escaped, which may make it longer. @param max characters of what is sent */
+export const fitted = (text: string, max: number): string => sections(escaped(oneLine(text)), max)[0] ?? ''
+
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`)
+
+/* What of an incident its message has beside what was found: where it stands, and buttons that act. */
+
+/** Where an incident stands, and what may be done to it. */
+export interface IncidentCard {
+  /** Such as inc_3. */
+  id: string
+  /** That a button of the message speaks of. */
+  version: number
+  severity: string
+  /** Such as "acknowledged by mara". */
+  state: string
+  firings: number
+  /** Epoch ms. */
+  openedAt: number
+  /** Lifecycle events it accepts now. */
+  accepts: readonly string[]
+  /** A run that has ended and can be repeated; null: none. */
+  run: string | null
+}
+
+/** What a button asks for, in its value: Slack hands it back as it was. */
+export interface SlackAct {
+  do: 'acknowledge' | 'handle' | 'reopen' | 'snooze' | 'rerun' | 'approve' | 'decline'
+  /** Incident, run or proposal. */
+  of: string
+  /** Version of the incident that the message shows. */
+  v?: number
+  /** Of snooze: for how long, in hours; 0: until it changes. */
+  h?: number
+  /** Of rerun: the incident it is for. */
+  i?: string
+}
+
+const SNOOZES = [1, 4, 24, 0]
+const snoozeWords = (hours: number): string =>
+  hours === 0 ? 'Until it changes' : `For ${count(hours, 'hour')}`
+
+/** Buttons that act begin so; the others are links, which need no answer. */
+export const ACT_ID = 'svc_do_'
+
+/**
+ * The message of an incident with where it stands and what may be done.
+ * @param base as it was posted, without these
+ */
+export function withIncident({ text, blocks }: SlackMessage, card: IncidentCard): SlackMessage {
+  const at = blocks.findIndex(({ type }) => type === 'actions')
+  const links = at === -1 ? [] : (blocks[at]!.elements as Block[])
+  const rest = blocks.filter((_block, i) => i !== at)
+  const end = rest.findIndex(({ type }) => type === 'context')
+  const cutAt = end === -1 ? rest.length : end
+  const elements = [...links, ...incidentActs(card)]
+  const words = [
+    `Incident ${card.id}: ${card.severity}, ${card.state}`,
+    `${count(card.firings, 'firing')} since ${minuteOf(card.openedAt)}`,
+  ].join('; ')
+  return {
+    text,
+    blocks: [
+      ...rest.slice(0, cutAt),
+      ...(elements.length ? [{ type: 'actions', elements }] : []),
+      context(cut(oneLine(words), FIELD_MAX)),
+      ...rest.slice(cutAt),
+    ],
+  }
+}
+
+/** Tells whether a message is as it was posted. */
+export const digestOf = (message: SlackMessage): string =>
+  createHash('sha256')
+    .update(JSON.stringify([message.text, message.blocks]))
+    .digest('hex')
+
+/** Buttons for what an incident accepts as it is. */
+export function incidentActs({
+  id,
+  version,
+  accepts,
+  run,
+}: Pick<IncidentCard, 'id' | 'version' | 'accepts' | 'run'>): Block[] {
+  const button = (text: string, act: SlackAct, more: object = {}) => ({
+    type: 'button',
+    text: { type: 'plain_text', text },
+    action_id: `${ACT_ID}${act.do}`,
+    value: JSON.stringify(act),
+    ...more,
+  })
+  const of = { of: id, v: version }
+  return [
+    ...(accepts.includes('acknowledge')
+      ? [button('Acknowledge', { do: 'acknowledge', ...of }, { style: 'primary' })]
+      : []),
+    ...(accepts.includes('handle') ? [button('Handled', { do: 'handle', ...of })] : []),
+    ...(accepts.includes('snooze') ? [snoozes(of)] : []),
+    ...(accepts.includes('handle') || !accepts.includes('reopen')
+      ? []
+      : [button('Reopen', { do: 'reopen', ...of })]),
+    ...(run === null
+      ? []
+      : [
+          button(
+            'Run again',
+            { do: 'rerun', of: run, i: id },
+            {
+              confirm: confirmed(
+                'Run again?',
+                'The agent looks at it once more, which costs what a run costs.',
+                'Run',
+              ),
+            },
+          ),
+        ]),
+  ]
+}
+
+const snoozes = (of: { of: string; v: number }): Block => ({
+  type: 'static_select',
+  placeholder: { type: 'plain_text', text: 'Snooze' },
+  action_id: `${ACT_ID}snooze`,
+  options: SNOOZES.map((h) => ({
+    text: { type: 'plain_text', text: snoozeWords(h) },
+    value: JSON.stringify({ do: 'snooze', ...of, h } satisfies SlackAct),
+  })),
+})
+
+const confirmed = (title: string, text: string, yes: string): Block => ({
+  title: { type: 'plain_text', text: title },
+  text: { type: 'plain_text', text },
+  confirm: { type: 'plain_text', text: yes },
+  deny: { type: 'plain_text', text: 'Cancel' },
+})
+
+/** A proposal as its message has it. */
+interface ProposalInSlack {
+  id: string
+  /** What it changes, in a line. */
+  summary: string
+  why: string
+  proposer: string
+  state: 'open' | 'approved' | 'declined' | 'withdrawn'
+  decidedBy: string | null
+  reason: string | null
+  /** Epoch ms. */
+  madeAt: number
+}
+
+const PROPOSAL_TEXT_MAX = 2_000
+
+/** @param publicUrl address of the console; null: without a link. */
+export function proposalMessage(of: ProposalInSlack, publicUrl: string | null): SlackMessage {
+  const button = (text: string, act: SlackAct, style: string, confirm: Block) => ({
+    type: 'button',
+    text: { type: 'plain_text', text },
+    action_id: `${ACT_ID}${act.do}`,
+    value: JSON.stringify(act),
+    ...{ style, confirm },
+  })
+  const link = {
+    type: 'button',
+    text: { type: 'plain_text', text: 'View' },
+    action_id: 'svc_proposal',
+    url: `${publicUrl?.replace(/\/+$/, '')}/changes`,
+  }
+  const elements = [
+    ...(publicUrl === null ? [] : [link]),
+    ...(of.state === 'open'
+      ? [
+          button(
+            'Approve',
+            { do: 'approve', of: of.id },
+            'primary',
+            confirmed('Approve it?', 'Exactly what was planned is written.', 'Approve'),
+          ),
+          button(
+            'Decline',
+            { do: 'decline', of: of.id },
+            'danger',
+            confirmed('Decline it?', 'Nothing is written.', 'Decline'),
+          ),
+        ]
+      : []),
+  ]
+  const stands =
+    of.state === 'open'
+      ? 'It waits for somebody to decide'
+      : `${of.state} by ${of.decidedBy ?? ''}${of.reason ? `: ${of.reason}` : ''}`
+  return {
+    text: escaped(cut(`${of.proposer} proposes: ${oneLine(of.summary)}`, FIELD_MAX)),
+    blocks: [
+      { type: 'header', text: { type: 'plain_text', text: 'Proposed change' } },
+      section(`*${fitted(of.summary, PROPOSAL_TEXT_MAX)}*`),
+      ...(of.why.trim() ? [section(fitted(of.why, PROPOSAL_TEXT_MAX))] : []),
+      ...(elements.length ? [{ type: 'actions', elements }] : []),
+      context(
+        cut(oneLine(`Proposal ${of.id} of ${of.proposer}, ${minuteOf(of.madeAt)}. ${stands}`), FIELD_MAX),
+      ),
+    ],
+  }
+}
 
 /* A firing as a message of Slack: what tripped, of whom, and the timeline as it was then. */
 

@@ -13,6 +13,8 @@ import { type Egress, within } from '../net/fetch.ts'
 import { retryKindOf } from './rows.ts'
 import {
   type SlackAccounts,
+  type SlackPlace,
+  type SlackPlaced,
   type SlackPost,
   type SlackProgress,
   sendFinding,
@@ -73,6 +75,10 @@ export interface OutboxPort {
   finding(deliveryId: string): Promise<FindingToSend>
   /** Part of a message is there. */
   note(deliveryId: string, progress: SlackProgress): Promise<void>
+  /** Where a firing is posted in a channel of Slack. */
+  place(deliveryId: string, url: string): Promise<SlackPlace>
+  /** The message of a firing is there. */
+  placed(deliveryId: string, at: SlackPlaced): Promise<void>
   settle(deliveryId: string, result: TryResult): Promise<void>
   /** Epoch ms at which the next is due; null: none waits. */
   nextDue(): Promise<number | null>
@@ -220,7 +226,14 @@ export function startOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
         : sendFinding(message, { ...out, note: (progress) => record(() => port.note(id, progress)) })
     const target = claimed as ClaimedFiring
     return target.kind === 'slack'
-      ? sendFiring({ id, url: target.url, message }, out)
+      ? sendFiring(
+          { id, url: target.url, message },
+          {
+            ...out,
+            place: () => port.place(id, target.url),
+            placed: (at) => record(() => port.placed(id, at)),
+          },
+        )
       : sendWebhook({ id, message, ...target }, out)
   }
 

@@ -41,17 +41,19 @@ import type { Reads } from '../log/timeline/reads.ts'
 import type { OperationInput } from '../operations/input.ts'
 import type { FetchCalls } from '../outbox/fetching.ts'
 import type { FindingPort, OutboxWrites } from '../outbox/queue.ts'
-import type { SlackCalls, SlackEnvironment, SlackPort, SlackWrites } from '../outbox/slack-api.ts'
+import type { SlackEnvironment } from '../outbox/slack-api.ts'
 import type { SyncPort } from '../reconcile/port.ts'
 import type { SyncReads } from '../reconcile/present.ts'
 import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
 import type { SyncCalls } from '../reconcile/worker.ts'
+import type { SlackCalls, SlackPort, SlackWrites } from '../slack/calls.ts'
 import type { SourceSpec } from '../sources/live.ts'
 import type { PollPort, TrialPort, Trials } from '../sources/poller.ts'
 import type { SnsCalls } from '../sources/sns.ts'
 import type { EnvironmentCalls } from '../sources/upstreams/docker-environment.ts'
 import type { TriggerCalls } from '../triggers/calls.ts'
 import type { FollowCalls } from './follow-repository.ts'
+import type { WorkspaceCalls } from './workspaces.ts'
 
 /** Every call by its name, as operations make them. */
 export interface EngineCalls
@@ -82,6 +84,7 @@ export interface EngineCalls
     SyncReads,
     SyncCalls,
     FollowCalls,
+    WorkspaceCalls,
     DemoCalls {}
 
 /** Calls that the network role alone answers: they ask another system, wait for somebody, or start there. */
@@ -97,6 +100,7 @@ export type NetworkOnly =
   | Exclude<keyof CredentialCalls, keyof CredentialWrites>
   | keyof SyncCalls
   | keyof FollowCalls
+  | keyof WorkspaceCalls
   | 'tail'
   | 'fetchFiring'
   | 'writerSilence'

@@ -36,6 +36,7 @@ import { parseDuration } from '../model/units.ts'
 import type { Secrets } from '../net/secrets.ts'
 import type { Ending } from '../outbox/fetching.ts'
 import { emptySlackEnvironment, openSlackSettings, type SlackEnvironment } from '../outbox/slack-api.ts'
+import { openSlackPeople } from '../slack/people.ts'
 import { carriedOf, recentOf } from '../sources/sample.ts'
 import { createSources } from '../sources/sources.ts'
 import { renderPayload } from '../triggers/message.ts'
@@ -250,6 +251,7 @@ export function openHeld({
     positions: openPositions(store, clock),
     stored: openStoredModels(store, secrets, clock, tallies, models),
     slack: openSlackSettings({ store, secrets, clock, env: slack }),
+    slackPeople: openSlackPeople(store, clock),
     tracing: openStoredTracing(store, secrets, clock, tracing),
   }
 }

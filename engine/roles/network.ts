@@ -12,8 +12,10 @@
  * | mcpTests    | tests of MCP servers                               |                            |
  * | environment | what runs on this machine                          |                            |
  * | fetching    | firings for whoever waits for one                  |                            |
+ * | workspaces  | what the platform lists                            |                            |
  * | trials      | tests, discoveries and confirmations of upstreams  |                            |
  * | outbox      |                                                    | sends what is due          |
+ * | threads     |                                                    | follows incidents in Slack |
  * | agents      | a run cut off                                      | runs what firings woke     |
  * | polling     |                                                    | asks upstreams when due    |
  * | planning    |                                                    | plans drafts               |
@@ -33,15 +35,18 @@ import type { Egress } from '../net/fetch.ts'
 import { fetchFiringBy, type Waiting } from '../outbox/fetching.ts'
 import { outboxPort } from '../outbox/queue.ts'
 import type { SlackAccounts } from '../outbox/send-slack.ts'
-import { createSlackApi, slackCalls } from '../outbox/slack-api.ts'
+import { createSlackApi } from '../outbox/slack-api.ts'
 import { startOutboxWorker } from '../outbox/worker.ts'
 import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
+import { slackCalls } from '../slack/calls.ts'
+import { startFollower } from '../slack/follower.ts'
 import { createTrials, startPoller } from '../sources/poller.ts'
 import { upstreamFetch } from '../sources/polls.ts'
 import { snsCalls } from '../sources/sns.ts'
 import { environmentCalls } from '../sources/upstreams/docker-environment.ts'
 import { createFollower } from './follow-repository.ts'
 import type { callsOver } from './who-answers.ts'
+import { workspaceCalls } from './workspaces.ts'
 
 /** What there is for a role to need: what the store's roles answer, this process, and what other roles offer. */
 export interface World extends ReturnType<typeof callsOver> {
@@ -114,13 +119,20 @@ export const networkRoles = {
   ),
 
   slack: role(
-    ['ports', 'ask', 'egress', 'clock', 'timers', 'publicUrl', 'onFault'],
-    ({ ports, publicUrl, onFault, ...world }) => {
+    ['calls', 'ports', 'ask', 'egress', 'clock', 'timers', 'publicUrl', 'onFault'],
+    ({ calls, ports, publicUrl, onFault, ...world }) => {
       const api = createSlackApi(world)
       return {
         /** What the outbox posts with. */
         accounts: { api, access: () => ports.slackAccess(), publicUrl } satisfies SlackAccounts,
-        calls: slackCalls({ ...world, port: ports, api, onError: (error) => onFault('slack', error) }),
+        ...slackCalls({
+          ...world,
+          calls,
+          port: ports,
+          api,
+          publicUrl,
+          onError: (error) => onFault('slack', error),
+        }),
       }
     },
   ),
@@ -139,6 +151,8 @@ export const networkRoles = {
     calls: { fetchFiring: fetchFiringBy(calls, waiting) },
   })),
 
+  workspaces: role(['egress', 'env'], (world) => ({ calls: workspaceCalls(world) })),
+
   trials: role(['ports', 'egress', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
     calls: {
       ...createTrials({ ...world, port: ports, fetch: upstreamFetch(egress) }),
@@ -155,6 +169,10 @@ export const networkRoles = {
         port: outboxPort({ ...calls, ...ports }),
         onError: (error) => onFault('deliveries', error),
       }),
+  ),
+
+  threads: role(['ports', 'accounts', 'clock', 'timers', 'onFault'], ({ ports, onFault, ...world }) =>
+    startFollower({ ...world, port: ports, onError: (error) => onFault('slack', error) }),
   ),
 
   agents: role(

@@ -73,6 +73,7 @@ export function openDeclaredReads(parts: ReadingParts): ByName {
         startRun: never,
         remember: never,
         onCredentials: never,
+        onProposal: never,
       },
     }),
     previewDraft: previewsOf(parts),

@@ -25,8 +25,8 @@ import { graphCalls } from '../graph/calls.ts'
 import type { Figures } from '../log/figures.ts'
 import type { Snapshot } from '../log/steps.ts'
 import { tokenFor } from '../model/credentials.ts'
-import { slackWrites } from '../outbox/slack-api.ts'
 import { syncHealth, syncReads } from '../reconcile/present.ts'
+import { slackWrites } from '../slack/calls.ts'
 import { describeConnectors } from '../sources/connectors/index.ts'
 import { describePresets } from '../sources/connectors/preset.ts'
 import type { TrialPort } from '../sources/poller.ts'
@@ -48,6 +48,8 @@ interface StoreCallsParts extends Pick<CallsParts, 'egress' | 'startRun'> {
   remember: Parameters<typeof runWrites>[0]['remember']
   /** A credential was stored or changed: sources are due that were not. */
   onCredentials(): void
+  /** A proposal was made or decided, in the transaction of that. */
+  onProposal(id: string): void
 }
 
 /** Of what is declared and set, on what the role holds. */
@@ -66,7 +68,7 @@ export function storeCalls(parts: StoreCallsParts) {
       ...{ declared, findings, catalog, newest, egress: parts.egress, startRun: parts.startRun },
       agentModels: stored.ofAgents,
     }),
-    ...proposalCalls(declared),
+    ...proposalCalls(declared, parts.onProposal),
     ...setupReads(declared),
     ...runWrites({ ...parts.runs, making, remember }),
     ...mcpToolWrites({
@@ -80,7 +82,7 @@ export function storeCalls(parts: StoreCallsParts) {
     ...demoReads(declared),
     ...sessions,
     ...tracingPort(held.tracing),
-    ...slackWrites(held.slack),
+    ...slackWrites(held.slack, held.slackPeople),
     ...graphCalls({ declared, positions, ctx, catalog, snapshot: view, boot: parts.boot }),
     ...syncReads({ declared, catalog }),
     ...forecastCalls({ declared, ctx, clock, snapshot: view }),

@@ -16,8 +16,9 @@ import { type Access, callsThat } from '../model/access.ts'
 import { PLAN_ADVICE } from '../operations/input.ts'
 import type { FetchPort } from '../outbox/fetching.ts'
 import type { FindingPort, OutboxCalls } from '../outbox/queue.ts'
-import type { SlackPort, SlackWrites } from '../outbox/slack-api.ts'
 import { syncPortAccess } from '../reconcile/port.ts'
+import type { ActCalls } from '../slack/acts.ts'
+import { slackPortAccess } from '../slack/calls.ts'
 import { pollPortNames, trialPortNames } from '../sources/poller.ts'
 import type { EngineCalls, EnginePorts } from './calls.ts'
 
@@ -116,21 +117,25 @@ const ofOthers = {
   adoptionState: 'reads',
 } as const satisfies Partial<Record<keyof EngineCalls, Access>>
 
-const calls = { ...ofDoors, ...ofOperations, ...ofAsk, ...ofRuns, ...ofOutbox, ...ofOthers }
+/** Of buttons in Slack. */
+const ofSlackActs: Record<keyof ActCalls, 'writes'> = {
+  actOnIncident: 'writes',
+  rerun: 'writes',
+  approveProposal: 'writes',
+  declineProposal: 'writes',
+}
+
+const calls = { ...ofSlackActs, ...ofDoors, ...ofOperations, ...ofAsk, ...ofRuns, ...ofOutbox, ...ofOthers }
 
 /** Names of the calls that are passed on. */
 export type PassedOn = keyof typeof calls | 'inspect' | 'importCatalog' | 'planCommit' | 'adoptCommit'
 
 /** Of findings to be sent: read where credentials are open, and the rows that say what is there are written. */
-const ofFindings: Record<keyof FindingPort, Access> = { findingToSend: 'writes', noteDelivery: 'writes' }
-
-const ofSlack: Record<keyof (SlackWrites & SlackPort), Access> = {
-  slackSecret: 'reads',
-  storeSlackSecret: 'writes',
-  forgetSlackSecret: 'writes',
-  slackAccess: 'reads',
-  slackSigningSecret: 'reads',
-  noteSlackTeam: 'writes',
+const ofFindings: Record<keyof FindingPort, Access> = {
+  findingToSend: 'writes',
+  noteDelivery: 'writes',
+  placeInSlack: 'writes',
+  placedInSlack: 'writes',
 }
 
 /** What the network role needs beside them, and no door: credentials are in it. */
@@ -140,7 +145,7 @@ const ports = {
   ...askPortAccess,
   ...tracingPortAccess,
   ...ofFindings,
-  ...ofSlack,
+  ...slackPortAccess,
   ...syncPortAccess,
 } satisfies Partial<Record<keyof EnginePorts, Access>>
 

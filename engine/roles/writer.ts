@@ -42,10 +42,13 @@ import { faultTold } from '../net/redact.ts'
 import { keyFileOf, memorySecrets, openSecrets } from '../net/secrets.ts'
 import { performOn } from '../operations/index.ts'
 import { openOutbox, outboxWrites } from '../outbox/queue.ts'
-import { slackPosts } from '../outbox/send-slack.ts'
+import { type SlackProgress, slackPosts } from '../outbox/send-slack.ts'
 import { emptySlackEnvironment } from '../outbox/slack-api.ts'
 import { removeSubscriptions } from '../outbox/subscriptions.ts'
 import { syncWrites } from '../reconcile/writes.ts'
+import { openSlackPeople } from '../slack/people.ts'
+import { openSlackRows } from '../slack/rows.ts'
+import { openSlackThreads } from '../slack/threads.ts'
 import { specOf } from '../sources/live.ts'
 import { openPolls } from '../sources/polls.ts'
 import { newestOf } from '../sources/sample.ts'
@@ -86,12 +89,18 @@ function openParts(options: EngineOptions, clock: Clock, store: OpenStore, state
   const secrets = options.dataFile === null ? memorySecrets() : openSecrets(keyFile)
   const onFault = faultTold(options.onFault)
   const live = new Live(ctx.names, ctx.dictionary, ctx.entities)
+  const slackThreads = openSlackThreads({
+    ...{ store, clock, people: openSlackPeople(store, clock) },
+    publicUrl: options.slack?.publicUrl ?? null,
+    onPending: () => options.onPending?.(),
+  })
   return {
     ...{ options, clock, store, state, secret, ctx, stamp, appender, figures, secrets, onFault },
     capacity: new Capacity(store, options.maxDbSize ?? null, figures),
     sealed: watchSealedSecrets(store.db, secrets, keyFile),
     live,
-    incidents: openIncidents({ store, ctx, clock, appender, live }),
+    slackThreads,
+    incidents: openIncidents({ store, ctx, clock, appender, live, touched: slackThreads.touch }),
     tallies: new Tallies(),
     onPending: () => options.onPending?.(),
     prepare: { known: ctx.dictionary, onFault },
@@ -187,7 +196,9 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
     findings: {
       writeBack: (run) => writeBackOfRun(runs, ctx, run),
       slackPost: (run, progress) => post(run, progress),
+      slackFound: (run, progress) => noteFound(parts, post, run, progress),
     },
+    places: parts.slackThreads,
   })
   const booted = bootCatalog(declared, held.catalog, options.boot ?? {})
   const findings = findingNeeds(
@@ -209,6 +220,7 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
   const post = slackPosts({
     ...{ db: store.db, settings: held.slack, agent: runs.agent, env: declared.env },
     publicUrl: (options.slack ?? emptySlackEnvironment).publicUrl,
+    threads: parts.slackThreads,
   })
   const egress = createEgress({ allowPrivate: options.webhookAllowPrivate ?? false, timers: systemTimers })
   const writing = {
@@ -236,12 +248,26 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
         await remember(declared, (call) => ingest.add(call), request, by, key)
       },
       onCredentials: () => options.onSourcesChanged?.(),
+      onProposal: parts.slackThreads.touchProposal,
     }),
     ...parts.incidents.calls,
     ...writes(writing),
     ...writerOwn(writing, booted),
   }
   return { ...calls, perform: performOn(calls) }
+}
+
+/** A part of a finding is in Slack: its incident has the thread. */
+function noteFound(
+  { slackThreads }: Parts,
+  post: ReturnType<typeof slackPosts>,
+  run: string,
+  progress: SlackProgress,
+): void {
+  const { channel, ts, shown = null, last = null } = progress
+  if (channel === null || !ts) return
+  const base = post(run, progress)?.message.first
+  if (base) slackThreads.found(run, { channel, address: channel, ts, thread: null, base, shown }, last)
 }
 
 type Writing = Parts & {
@@ -282,6 +308,8 @@ function writes(parts: Writing) {
     }),
     ...outboxWrites(outbox.queue),
     ...outbox.fetches,
+    ...parts.slackThreads.port,
+    ...openSlackRows(store, clock, tallies),
     ...triggerWrites({
       ...{ subscriptions: outbox.subscriptions, ...rules },
       requireTrigger: (name) => requireTrigger(ctx, name),
@@ -304,7 +332,9 @@ function writes(parts: Writing) {
       scopesOf: (owner, then) =>
         owner.startsWith('key:')
           ? (keys.records().find(({ id }) => owner === `key:${id}`)?.scopes ?? null)
-          : then,
+          : owner.startsWith('slack:')
+            ? held.slackPeople.scopesOf(owner.split(':').at(-1)!, true)
+            : then,
     }),
     planProposal: async (...[draft, caller]: Parameters<Writer['planProposal']>) =>
       planProposal(declared, draft, caller),

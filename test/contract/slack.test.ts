@@ -24,7 +24,7 @@ it('the bot token and the signing secret go in and never out', async () => {
     await svc.get('/api/catalog/export'),
     await svc.refused('PUT', token, { token: 'canary x' }),
   ]
-  expect(answers[2]).toEqual({ ok: true, team: 'Acme', bot: 'svc' })
+  expect(answers[2]).toMatchObject({ ok: true, team: 'Acme', bot: 'svc', signing_secret: true })
   expect(answers[5]).toMatchObject({
     channels: [{ name: 'alerts' }, { name: 'general' }, { name: 'secret' }],
   })

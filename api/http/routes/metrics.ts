@@ -24,25 +24,20 @@ function syncGauges(gauge: MakeGauge): (status: Pick<EngineStatus, 'catalogSync'
   }
 }
 
-export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
-  const registers = [new Registry()]
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name: `svc_${name}`, help, labelNames, registers })
-  const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name: `svc_${name}`, help, labelNames, registers })
-  const ingested = counter('events_ingested_total', 'Events stored since the daemon started.', ['source'])
-  const rejected = counter('ingest_rejected_total', 'Items refused since the daemon started.', ['source'])
-  const duplicates = counter('duplicates_total', 'Items seen before by their key.')
-  const commits = counter('commits_total', 'Transactions of ingest, each one fsync.')
-  const reads = counter('reads_total', 'Reads answered.')
-  const spans = counter('trace_spans_total', 'Spans of agent runs, sent or dropped.', ['result'])
-  const tallies = {
+/** Counters of what the writer tallies. */
+function tallyCounters(counter: (name: string, help: string, labelNames?: string[]) => Counter) {
+  return {
     firings: counter('trigger_firings_total', 'Firings since the daemon started.', ['trigger']),
     runs: counter('agent_runs_total', 'Runs that ended since the daemon started.', ['agent', 'status']),
     catalog_looks: counter(
       'catalog_sync_looks_total',
       'Looks at the repository of the catalog, by what they came to.',
       ['outcome'],
+    ),
+    slack_requests: counter(
+      'slack_requests_total',
+      'Commands, mentions and buttons of Slack, by what they came to.',
+      ['kind', 'outcome'],
     ),
     polls: counter('polls_total', 'Polls since the daemon started.', ['source', 'outcome']),
     model_calls: counter('model_calls_total', 'Calls of models, by runs and turns that ended.', [
@@ -57,6 +52,21 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
     model_spend_usd: counter('model_spend_usd_total', 'What those with a price cost.', ['provider']),
     model_unpriced_calls: counter('model_unpriced_calls_total', 'Those without a price.', ['provider']),
   }
+}
+
+export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
+  const registers = [new Registry()]
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `svc_${name}`, help, labelNames, registers })
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `svc_${name}`, help, labelNames, registers })
+  const ingested = counter('events_ingested_total', 'Events stored since the daemon started.', ['source'])
+  const rejected = counter('ingest_rejected_total', 'Items refused since the daemon started.', ['source'])
+  const duplicates = counter('duplicates_total', 'Items seen before by their key.')
+  const commits = counter('commits_total', 'Transactions of ingest, each one fsync.')
+  const reads = counter('reads_total', 'Reads answered.')
+  const spans = counter('trace_spans_total', 'Spans of agent runs, sent or dropped.', ['result'])
+  const tallies = tallyCounters(counter)
   const state = gauge('source_state', 'One for the state a source is in.', ['source', 'state'])
   const stored = gauge('events_stored', 'Events stored.')
   const dbBytes = gauge('db_bytes', 'Data file and write-ahead log.')

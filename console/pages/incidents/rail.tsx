@@ -4,7 +4,7 @@ import { useHotkeys } from '@mantine/hooks'
 import { Check, CircleAlert, Clock } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'react-router'
-import type { Delivery, IncidentActivity, IncidentDetail } from '../../../schemas/types.ts'
+import type { Delivery, IncidentActivity, IncidentDetail, SlackPostShown } from '../../../schemas/types.ts'
 import { setActorName, useActorName } from '../../lib/actor.ts'
 import { statusWord } from '../../lib/firings.ts'
 import type { Act, Severity as Word } from '../../lib/incident-acts.ts'
@@ -29,6 +29,7 @@ export function Rail(props: Props) {
       <Status {...props} />
       <EntityNeighbours incident={props.incident} />
       <Notified deliveries={props.incident.deliveries} />
+      <InSlack posts={props.incident.slack} />
       <Activity {...props} />
       <HappenedBefore {...props} />
     </aside>
@@ -201,6 +202,49 @@ function Notified({ deliveries }: { deliveries: readonly Delivery[] }) {
   )
 }
 
+const POSTED: Readonly<Record<SlackPostShown['kind'], string>> = {
+  opened: 'Thread',
+  firing: 'Another firing',
+  finding: 'Finding',
+  activity: 'What people did',
+}
+const POSTS_SHOWN = 5
+
+/** Links to its messages in Slack, those that head threads first; nothing where there are none. */
+function InSlack({ posts }: { posts: readonly SlackPostShown[] }) {
+  const now = useNow()
+  if (posts.length === 0) return null
+  return (
+    <section className="card" aria-labelledby="rail-slack">
+      <h2 id="rail-slack">In Slack</h2>
+      {posts.slice(0, POSTS_SHOWN).map(({ channel, ts, kind, permalink, at, problem }) => (
+        <div
+          className="rail-row"
+          key={`${channel} ${ts}`}
+          style={{ gridTemplateColumns: '84px minmax(0, 1fr)' }}
+        >
+          <time dateTime={at} style={{ color: 'var(--text-2)' }}>
+            {moment(Date.parse(at), now)}
+          </time>
+          <div>
+            {permalink ? (
+              <a href={permalink} target="_blank" rel="noreferrer">
+                {POSTED[kind]}
+              </a>
+            ) : (
+              POSTED[kind]
+            )}
+            {problem && <div style={{ color: 'var(--text-2)' }}>Not up to date: {problem}</div>}
+          </div>
+        </div>
+      ))}
+      {posts.length > POSTS_SHOWN && (
+        <div style={{ color: 'var(--text-2)' }}>and {posts.length - POSTS_SHOWN} more in the thread</div>
+      )}
+    </section>
+  )
+}
+
 function Retry({ delivery: { delivery_id, recipient } }: { delivery: Delivery }) {
   const again = useChange(() => work.redeliver(delivery_id), {
     failed: 'Couldn’t redeliver',
@@ -249,7 +293,8 @@ function Activity({ incident: { activity, number }, onAct }: Props) {
             {!BY_ITSELF.includes(row.action) && row.how !== 'quiet' && row.how !== 'resolved' && (
               <b>
                 {row.by}
-                {row.via === 'console' && <span title="Name typed in the console"> (via console)</span>}{' '}
+                {row.via === 'console' && <span title="Name typed in the console"> (via console)</span>}
+                {row.via === 'slack' && <span title="A person of Slack"> (in Slack)</span>}{' '}
               </b>
             )}
             {activityWords(row, now)}

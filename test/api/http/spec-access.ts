@@ -93,7 +93,10 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'GET /api/settings/agents': 'admin',
   'GET /api/settings/tracing': 'admin',
   'GET /api/settings/slack-bot-token': 'admin',
+  'GET /api/settings/slack-people': 'admin',
   'GET /api/settings/slack-signing-secret': 'admin',
+  'GET /api/settings/slack-team': 'admin',
+  'GET /api/slack/manifest': 'admin',
 }
 
 /** @param route method and pattern, such as `GET /api/keys`. @returns what it needs by SPEC.md */

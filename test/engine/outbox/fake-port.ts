@@ -32,7 +32,7 @@ export function fakePort(clock: Clock): FakePort {
   }
   const port: FakePort = {
     results: [],
-    calls: { claim: 0, message: 0, finding: 0, note: 0, settle: 0, nextDue: 0 },
+    calls: { claim: 0, message: 0, finding: 0, note: 0, place: 0, placed: 0, settle: 0, nextDue: 0 },
     before: {},
     add: (row) =>
       void rows.push({
@@ -64,6 +64,10 @@ export function fakePort(clock: Clock): FakePort {
       throw new Error('it holds firings alone')
     },
     async note() {},
+    async place() {
+      throw new Error('it holds webhooks alone')
+    },
+    async placed() {},
     async settle(id, result) {
       await begin('settle')
       const row = find(id)

@@ -274,6 +274,8 @@ const WRITES: Record<string, () => Promise<Said> | Said> = {
   endLogin: async () => ({
     params: { id: (await svc.engine.createKey({ name: 'l', scopes: ['read'] }, ME, true)).id },
   }),
+  saveSlackTeam: () => ({ body: { team_id: 'T1', team_name: 'Acme' } }),
+  forgetSlackTeam: () => ({}),
   saveModelPrices: () => ({ body: { prices: [{ prefix: 'm', input: 1, output: 2 }] } }),
   saveAgentSettings: () => ({ body: { daily_cap: 7 } }),
   saveAskSession: () => ({ params: { id: SESSION }, body: { title: 'Why not' } }),
@@ -295,6 +297,7 @@ const NETWORK: Record<string, true> = Object.fromEntries(
     ...['forgetGateway', 'cancelRun', 'cancelAsk', 'handInEvalReport', 'read', 'fetchFiring'],
     ...['saveSlackBotToken', 'forgetSlackBotToken', 'testSlack', 'saveSlackSigningSecret'],
     ...['forgetSlackSigningSecret', 'listSlackChannels', 'dropSlackChannels', 'syncCatalog'],
+    ...['getSlackManifest', 'listWorkspaces', 'saveSlackPeople'],
     ...['followCatalogRepository', 'leaveCatalogRepository'],
     ...['getAdoption', 'openPullRequest'],
   ].map((id) => [id, true]),

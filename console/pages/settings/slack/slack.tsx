@@ -1,24 +1,27 @@
-/** Slack: the bot token findings are posted with, the signing secret, and the channels the bot sees. */
-import { Alert, Button, Group, List, Paper, Stack, Text, Title } from '@mantine/core'
+/** Slack: the app, its bot token and signing secret, what its test says, who may do what, and the channels. */
+import { Button, Group, List, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { SlackChannelsResult } from '../../../../schemas/types.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import { slack, slackKeys } from '../../../slack-client.ts'
+import { SlackApp, SlackCheck, SlackConnect, SlackTeamCard } from './slack-app.tsx'
+import { SlackPeopleCard } from './slack-people.tsx'
 import { SlackSecretCard } from './slack-secret-card.tsx'
-
-const SCOPES = ['chat:write', 'chat:write.public', 'channels:read', 'groups:read', 'commands']
 
 export function Slack() {
   const test = useChange((_: undefined) => slack.test(), { failed: 'Couldn’t test Slack' })
   return (
     <Stack maw={980}>
       <Text size="sm" c="dimmed" maw={620}>
-        Agents post their findings to the channel they name. The Slack app needs the bot scopes{' '}
-        {SCOPES.join(', ')}. <Link to="/deliveries?kind=slack">Deliveries to Slack</Link> shows each post, its
-        attempts and why one failed.
+        Agents post their findings to the channel they name, and the first message of an incident heads a
+        thread that follows it. Buttons act as the person who presses them.{' '}
+        <Link to="/deliveries?kind=slack">Deliveries to Slack</Link> shows each post, its attempts and why one
+        failed.
       </Text>
+      <SlackConnect />
+      <SlackApp />
       <SlackSecretCard
         field="token"
         title="Bot token"
@@ -34,26 +37,14 @@ export function Slack() {
           Test
         </Button>
       </SlackSecretCard>
-      <div role="status">
-        {test.data && !test.isPending && (
-          <Alert
-            color={test.data.ok ? 'teal' : 'red'}
-            p="xs"
-            title={test.data.ok ? 'Slack takes it' : 'Slack does not take it'}
-          >
-            <Text size="sm">
-              {test.data.ok
-                ? `Bot ${test.data.bot ?? ''} of the workspace ${test.data.team}`
-                : test.data.error}
-            </Text>
-          </Alert>
-        )}
-      </div>
+      <div role="status">{test.data && !test.isPending && <SlackCheck result={test.data} />}</div>
       <SlackSecretCard
         field="secret"
         title="Signing secret"
         hint="In the Slack app, under Basic information. Proves that a request comes from Slack."
       />
+      <SlackPeopleCard />
+      <SlackTeamCard tested={test.data} />
       <Channels />
     </Stack>
   )

@@ -65,8 +65,11 @@ it('the message in the channel is updated, every note is in its thread, and anot
 })
 
 it('another message is posted for another incident, and where the first is gone', async () => {
-  const { slack, found } = await open()
+  const world = await open()
+  const { slack, found } = world
+  const { engine } = world
   await found('One. A.', 'deploy')
+  await engine.actOnIncident('inc_1', { action: 'handle' }, { by: 'mara', via: 'console' })
   await found('Two. B.', 'deploy', 60 * MINUTE)
   expect([slack.posted.length, slack.updated.length]).toEqual([2, 0])
   slack.says = (method) =>
@@ -114,6 +117,7 @@ it('18.3: a message that fails for long lets later ones of its incident pass; sh
   expect(await tried()).toMatchObject({ event: 'acknowledge' })
   expect(slack.posted.map(({ blocks, thread_ts }) => [thread_ts, said(blocks)])).toEqual([
     [undefined, expect.stringContaining('B.')],
-    [undefined, expect.stringContaining('A.')],
+    // In the thread of its incident, which goes on to show the later one.
+    ['1700000000.000001', expect.stringContaining('A.')],
   ])
 })

@@ -25,7 +25,7 @@ it('the bot token of the console is used until the environment sets one', async 
   expect(await engine.storeSlackSecret('bot_token', ` ${TOKEN}\n`)).toEqual({
     ...{ configured: true, source: 'console', stored: true, env_overrides: false, team: null },
   })
-  expect(await engine.testSlack()).toEqual({ ok: true, team: 'Acme', bot: 'svc' })
+  expect(await engine.testSlack()).toMatchObject({ ok: true, team: 'Acme', bot: 'svc', team_id: 'T1' })
   expect(await engine.slackSecret('bot_token')).toMatchObject({ team: 'Acme' })
   await engine.storeSlackSecret('bot_token', 'xoxb-another')
   expect(await engine.slackSecret('bot_token')).toMatchObject({ team: null })

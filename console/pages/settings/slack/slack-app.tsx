@@ -1,0 +1,177 @@
+/** The Slack app: its manifest, what the test of its token found, and the workspace that requests are taken of. */
+import { Alert, Anchor, Button, Code, Group, List, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { SlackTested } from '../../../../schemas/types.ts'
+import { api, keys } from '../../../client.ts'
+import { useChange } from '../../../lib/use-change.ts'
+import { CopyBlock } from '../../../parts/copy.tsx'
+import { Fold } from '../../../parts/fold.tsx'
+import { Failed, LoadingRows } from '../../../parts/states.tsx'
+import { When } from '../../../parts/when.tsx'
+import { slack, slackKeys } from '../../../slack-client.ts'
+
+/** A hosted workspace connects Slack for its instances. */
+export function SlackConnect() {
+  const { data } = useQuery({ queryKey: keys.health, queryFn: () => api.health() })
+  if (!data?.slack_connect_url) return null
+  return (
+    <Group>
+      <Button component="a" href={data.slack_connect_url}>
+        Connect Slack
+      </Button>
+    </Group>
+  )
+}
+
+/** The manifest, for Slack to make the app of. */
+export function SlackApp() {
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: slackKeys.manifest,
+    queryFn: slack.manifest,
+  })
+  return (
+    <Paper withBorder p="md" radius="md" component="section" aria-label="Slack app">
+      <Stack gap="sm">
+        <Title order={2} fz="md">
+          Slack app
+        </Title>
+        {isPending ? (
+          <LoadingRows rows={2} />
+        ) : error ? (
+          <Failed error={error} onRetry={() => void refetch()} />
+        ) : (
+          <>
+            <Text size="sm">
+              Under{' '}
+              <Anchor
+                href="https://api.slack.com/apps?new_app=1"
+                target="_blank"
+                rel="noreferrer"
+                underline="always"
+              >
+                Your apps
+              </Anchor>{' '}
+              choose “From a manifest”, paste this, and install the app. Then enter its bot token and signing
+              secret below.
+            </Text>
+            {data.request_url === null && (
+              <Alert color="yellow" p="xs">
+                SVC_PUBLIC_URL is not set: put the address of this instance in place of svc.example.com.
+              </Alert>
+            )}
+            <Fold title="The manifest">
+              <CopyBlock value={JSON.stringify(data.manifest, null, 2)} label="Copy the manifest" />
+            </Fold>
+            <Fold title={`Why it asks for ${data.scopes.length} scopes`}>
+              <List size="sm">
+                {data.scopes.map(({ scope, why }) => (
+                  <List.Item key={scope}>
+                    <Code>{scope}</Code> {why}
+                  </List.Item>
+                ))}
+              </List>
+            </Fold>
+          </>
+        )}
+      </Stack>
+    </Paper>
+  )
+}
+
+/** What Slack says of the token, and what is missing. */
+export function SlackCheck({ result }: { result: SlackTested }) {
+  if (!result.ok)
+    return (
+      <Alert color="red" p="xs" title="Slack does not take it">
+        <Text size="sm">{result.error}</Text>
+      </Alert>
+    )
+  const { missing_scopes: scopes = [], people_not_found: people = [] } = result
+  const lacks = [
+    ...scopes.map(({ scope, why }) => `Without the scope ${scope}: not ${why}`),
+    ...(result.signing_secret === false
+      ? ['No signing secret is set: buttons, mentions and the command are not taken']
+      : []),
+    ...(result.request_url === null ? ['SVC_PUBLIC_URL is not set: messages have no links'] : []),
+    ...(people.length ? [`Not found in the workspace: ${people.join(', ')}`] : []),
+  ]
+  return (
+    <Alert color={lacks.length ? 'yellow' : 'teal'} p="xs" title="Slack takes it">
+      <Stack gap={4}>
+        <Text size="sm">
+          Bot {result.bot ?? ''} of the workspace {result.team}
+        </Text>
+        {result.request_url && (
+          <Text size="sm">
+            Slack sends to <Code>{result.request_url}</Code>:{' '}
+            {result.heard_at ? (
+              <>
+                heard <When at={result.heard_at} />
+              </>
+            ) : (
+              'nothing was heard since the start'
+            )}
+          </Text>
+        )}
+        {lacks.length > 0 && (
+          <List size="sm">
+            {lacks.map((one) => (
+              <List.Item key={one}>{one}</List.Item>
+            ))}
+          </List>
+        )}
+      </Stack>
+    </Alert>
+  )
+}
+
+/** @param tested what the test found; absent: it was not made */
+export function SlackTeamCard({ tested }: { tested: SlackTested | undefined }) {
+  const { data } = useQuery({ queryKey: slackKeys.team, queryFn: slack.team })
+  const bind = useChange(
+    (_: undefined) => slack.bindTeam({ team_id: tested!.team_id!, team_name: tested!.team! }),
+    {
+      failed: 'Couldn’t bind the workspace',
+    },
+  )
+  const forget = useChange((_: undefined) => slack.forgetTeam(), { failed: 'Couldn’t take requests of any' })
+  if (!data) return null
+  return (
+    <Paper withBorder p="md" radius="md" component="section" aria-label="Workspace">
+      <Group justify="space-between">
+        <Stack gap={2}>
+          <Title order={2} fz="md">
+            Workspace
+          </Title>
+          <Text size="sm" c="dimmed">
+            {data.team_id
+              ? `Buttons, mentions and commands are taken of ${data.team_name} (${data.team_id}) alone.`
+              : 'Buttons, mentions and commands are taken of every workspace that has the app.'}
+          </Text>
+        </Stack>
+        {data.team_id ? (
+          <Button
+            size="xs"
+            variant="default"
+            loading={forget.isPending}
+            onClick={() => forget.mutate(undefined)}
+          >
+            Take those of any
+          </Button>
+        ) : (
+          tested?.ok &&
+          tested.team_id && (
+            <Button
+              size="xs"
+              variant="default"
+              loading={bind.isPending}
+              onClick={() => bind.mutate(undefined)}
+            >
+              Take those of {tested.team} alone
+            </Button>
+          )
+        )}
+      </Group>
+    </Paper>
+  )
+}
