@@ -11,6 +11,7 @@ import type {
   CatalogPatch,
   ChangeApplied,
   ChangeSetCreate,
+  CredentialServerWrite,
   FindingCreate,
   KeyCreate,
   MarkWrite,
@@ -53,6 +54,7 @@ import { projectHealth } from './health.ts'
 import { applyOperations, belongings } from './operations.ts'
 import { listDependents, listResources, outlineOf, summaryOf } from './outline.ts'
 import {
+  addCredentialServer,
   createAgent,
   createMcpServer,
   deleteAgent,
@@ -149,6 +151,8 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
     listMcpServers: async () => ({ servers: listMcpServers(declared) }),
     getMcpServer: async (name: string) => getMcpServer(declared, name),
     createMcpServer: async (body: McpServerWrite, by: WriteBy) => createMcpServer(declared, body, by),
+    addCredentialServer: async (name: string, body: CredentialServerWrite, by: WriteBy) =>
+      addCredentialServer(declared, name, body, by),
     updateMcpServer: async (name: string, body: McpServerWrite, by: WriteBy) =>
       updateMcpServer(declared, name, body, by),
     deleteMcpServer: async (name: string, by: WriteBy) => deleteMcpServer(declared, name, by),

@@ -17,8 +17,9 @@ import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { createWorkerLoop, settled } from '../log/worker-loop.ts'
-import type { UsableCredential } from '../model/credentials.ts'
+import type { TokenCredential, UsableCredential } from '../model/credentials.ts'
 import type { Egress } from '../net/fetch.ts'
+import { GithubAppFault, type GithubTokens } from '../net/github-app.ts'
 import { type Secret, storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
 import { adoptedFile, branchOf, pushChanges, refuseAdopting, writtenBy } from './adoption.ts'
@@ -53,6 +54,7 @@ export interface ReconcilerParts {
   clock: Clock
   timers: Timers
   egress: Pick<Egress, 'send'>
+  tokens: Pick<GithubTokens, 'use' | 'drop'>
   /** Address of the console, for links; null: not known. */
   publicUrl: string | null
   onError(error: Error): void
@@ -268,12 +270,23 @@ class Looks {
         if (error instanceof SvcError) throw new RepositoryFault('credential', error.message)
         throw error
       })
-      secrets.push(found.token)
       const fault = credentialFaultOf(address, found.apiUrl)
       if (fault !== null) throw new RepositoryFault('credential', fault)
-      return { token: found.token }
+      const { token } = await this.tokenOf(found)
+      secrets.push(token)
+      return { token }
     }
     return sshKey === null ? null : { sshKey }
+  }
+
+  /** Of an app one that holds. @throws RepositoryFault */
+  private async tokenOf(credential: UsableCredential): Promise<TokenCredential> {
+    try {
+      return await this.parts.tokens.use(credential, repoOf(this.repository.address))
+    } catch (error) {
+      if (!(error instanceof GithubAppFault)) throw error
+      throw new RepositoryFault(error.retryAfterMs === null ? 'credential' : 'unreachable', error.message)
+    }
   }
 
   private async decide(found: Looked, asked: CatalogSyncAsk | null, by: WriteBy): Promise<void> {
@@ -502,7 +515,7 @@ class Looks {
         author: { name: oneLine(by.caller.name, 100) || 'svc', email },
         committer: { name: 'svc', email },
       })
-      const credential = await port.credentialToAsk(name)
+      const credential = await this.tokenOf(await port.credentialToAsk(name))
       const opened = await openPullRequest({
         ...{ egress, credential, repo, branch, base: ref, title },
         body: pullRequestText(instance, shown.differences, asked.why),

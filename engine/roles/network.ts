@@ -30,6 +30,7 @@ import type { Clock, Timers } from '../clock.ts'
 import { askingGithub } from '../declared/access/credential-calls.ts'
 import { startPlanner } from '../declared/setup/planner.ts'
 import type { Egress } from '../net/fetch.ts'
+import type { GithubTokens } from '../net/github-app.ts'
 import { fetchFiringBy, type Waiting } from '../outbox/fetching.ts'
 import { outboxPort } from '../outbox/queue.ts'
 import type { SlackAccounts } from '../outbox/send-slack.ts'
@@ -46,6 +47,8 @@ import type { callsOver } from './who-answers.ts'
 /** What there is for a role to need: what the store's roles answer, this process, and what other roles offer. */
 export interface World extends ReturnType<typeof callsOver> {
   egress: Egress
+  /** Tokens of GitHub Apps, which all roles share. */
+  tokens: GithubTokens
   clock: Clock
   timers: Timers
   /** Between 0 and 1: spreads what is tried again. */
@@ -125,11 +128,13 @@ export const networkRoles = {
     },
   ),
 
-  credentials: role(['ports', 'egress', 'clock', 'timers'], ({ ports, ...world }) => ({
+  credentials: role(['ports', 'egress', 'tokens', 'clock', 'timers'], ({ ports, ...world }) => ({
     calls: askingGithub({ ...world, port: ports }),
   })),
 
-  mcpTests: role(['calls', 'egress', 'clock', 'timers'], (world) => ({ calls: mcpToolTests(world) })),
+  mcpTests: role(['calls', 'egress', 'tokens', 'clock', 'timers'], (world) => ({
+    calls: mcpToolTests(world),
+  })),
 
   environment: role(['calls', 'env', 'clock', 'timers'], ({ calls, ...world }) => ({
     calls: environmentCalls({ ...world, sources: () => calls.listSources() }),
@@ -139,7 +144,7 @@ export const networkRoles = {
     calls: { fetchFiring: fetchFiringBy(calls, waiting) },
   })),
 
-  trials: role(['ports', 'egress', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
+  trials: role(['ports', 'egress', 'tokens', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
     calls: {
       ...createTrials({ ...world, port: ports, fetch: upstreamFetch(egress) }),
       ...snsCalls({ egress }),
@@ -147,7 +152,7 @@ export const networkRoles = {
   })),
 
   outbox: role(
-    ['calls', 'ports', 'accounts', 'egress', 'clock', 'timers', 'random', 'onFault'],
+    ['calls', 'ports', 'accounts', 'egress', 'tokens', 'clock', 'timers', 'random', 'onFault'],
     ({ calls, ports, accounts, onFault, ...world }) =>
       startOutboxWorker({
         ...world,
@@ -158,18 +163,18 @@ export const networkRoles = {
   ),
 
   agents: role(
-    ['calls', 'models', 'tracing', 'egress', 'clock', 'timers', 'onFault'],
-    ({ calls, models, tracing, egress, clock, timers, onFault }) =>
+    ['calls', 'models', 'tracing', 'egress', 'tokens', 'clock', 'timers', 'onFault'],
+    ({ calls, models, tracing, egress, tokens, clock, timers, onFault }) =>
       startRunner({
         ...{ port: calls, models, clock, timers },
-        connect: connector({ calls, http: mcpFetch(egress), clock, timers }),
+        connect: connector({ calls, http: mcpFetch(egress), tokens, clock, timers }),
         onError: (error) => onFault('agents', error),
         finished: tracing.finished,
       }),
   ),
 
   polling: role(
-    ['ports', 'egress', 'env', 'clock', 'timers', 'random', 'onFault'],
+    ['ports', 'egress', 'tokens', 'env', 'clock', 'timers', 'random', 'onFault'],
     ({ ports, egress, onFault, ...world }) =>
       startPoller({
         ...world,
@@ -199,6 +204,7 @@ export const networkRoles = {
       'repositoryHome',
       'publicUrl',
       'egress',
+      'tokens',
       'env',
       'clock',
       'timers',

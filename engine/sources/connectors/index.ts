@@ -12,6 +12,7 @@ import { claudeCode } from './claude-code.ts'
 import { type ConnectorDefinition, finding } from './connector.ts'
 import { demo } from './demo.ts'
 import { memory, reference } from './documents.ts'
+import { githubApp } from './github-app.ts'
 import { httpPoll } from './http-poll.ts'
 import { loki } from './loki.ts'
 import { otlp } from './otlp.ts'
@@ -30,6 +31,7 @@ const connectors: readonly ConnectorDefinition[] = [
   dockerLogs,
   loki,
   github,
+  githubApp,
   postgres,
   otlp,
   vercel,

@@ -44,7 +44,10 @@ export async function sshServer(root: string): Promise<SshServer> {
             ran.push(command)
             const stream = acceptExec()
             const path = /^git-upload-pack '\/?([\w.-]+)'$/.exec(command)?.[1]
-            if (path === undefined) return void stream.exit(128) ?? stream.end()
+            if (path === undefined) {
+              stream.exit(128)
+              return void stream.end()
+            }
             const git = spawn('git', ['upload-pack', join(root, path)], { stdio: ['pipe', 'pipe', 'pipe'] })
             stream.pipe(git.stdin)
             git.stdin.on('error', () => {})
