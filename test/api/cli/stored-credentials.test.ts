@@ -20,7 +20,7 @@ it('svc credentials keeps a token in one place, read from standard input', async
   })
   expect(await run(`credentials add main --api-url ${github.url}`, 'ghp_one\n')).toMatchObject({
     code: 0,
-    out: 'stored main: the token of octocat\n',
+    out: 'stored main: of octocat\n',
     err: '',
   })
   expect((await run('credentials test main')).out).toBe(
@@ -32,7 +32,7 @@ it('svc credentials keeps a token in one place, read from standard input', async
     code: 1,
     err: 'svc: main: GitHub does not take the token (401); it may have expired, or be cut off\n',
   })
-  expect((await run('credentials rotate main', 'ghp_two')).out).toBe('rotated main: the token of octocat\n')
+  expect((await run('credentials rotate main', 'ghp_two')).out).toBe('rotated main: of octocat\n')
   expect((await run('credentials')).out).toMatch(/main\s+octocat\s+127\.0\.0\.1:\d+\s+2027-01-31\s+ok/)
   expect((await run('credentials delete main')).out).toBe('deleted main\n')
 })
