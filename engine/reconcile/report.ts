@@ -11,11 +11,12 @@ import type {
 } from '../../schemas/types.ts'
 import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
-import type { TokenCredential } from '../model/credentials.ts'
+import type { TokenCredential, UsableCredential } from '../model/credentials.ts'
 import type { Egress } from '../net/fetch.ts'
 import { GithubAppFault, type GithubTokens } from '../net/github-app.ts'
 import { storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
+import { RepositoryFault } from './git.ts'
 import type { SyncPort } from './port.ts'
 import type { Repository } from './repository.ts'
 import type { HistoryRow } from './rows.ts'
@@ -77,6 +78,20 @@ export function createReport({
       )
     }
     await port.reportedSync(entry.id)
+  }
+}
+
+/** A credential as git and GitHub are asked with it; of an app a token that holds. @throws RepositoryFault */
+export async function tokenOf(
+  tokens: Pick<GithubTokens, 'use'>,
+  credential: UsableCredential,
+  address: string,
+): Promise<TokenCredential> {
+  try {
+    return await tokens.use(credential, repoOf(address))
+  } catch (error) {
+    if (!(error instanceof GithubAppFault)) throw error
+    throw new RepositoryFault(error.retryAfterMs === null ? 'credential' : 'unreachable', error.message)
   }
 }
 

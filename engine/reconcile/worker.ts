@@ -17,9 +17,9 @@ import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { createWorkerLoop, settled } from '../log/worker-loop.ts'
-import type { TokenCredential, UsableCredential } from '../model/credentials.ts'
+import type { UsableCredential } from '../model/credentials.ts'
 import type { Egress } from '../net/fetch.ts'
-import { GithubAppFault, type GithubTokens } from '../net/github-app.ts'
+import type { GithubTokens } from '../net/github-app.ts'
 import { type Secret, storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
 import { adoptedFile, branchOf, pushChanges, refuseAdopting, writtenBy } from './adoption.ts'
@@ -36,7 +36,7 @@ import {
 import type { Settled, SyncCode, SyncPlace, SyncPlanPort, SyncPort } from './port.ts'
 import { driftText, outcomeShown, problemText, REASONS, type SyncReads } from './present.ts'
 import { type PushRequest, takePush } from './push.ts'
-import { createReport, openPullRequest, pullRequestText } from './report.ts'
+import { createReport, openPullRequest, pullRequestText, tokenOf } from './report.ts'
 import { nameOfRepository, type Repository, shownOf } from './repository.ts'
 import { NOT_FOLLOWED, short } from './writes.ts'
 
@@ -272,21 +272,11 @@ class Looks {
       })
       const fault = credentialFaultOf(address, found.apiUrl)
       if (fault !== null) throw new RepositoryFault('credential', fault)
-      const { token } = await this.tokenOf(found)
+      const { token } = await tokenOf(this.parts.tokens, found, address)
       secrets.push(token)
       return { token }
     }
     return sshKey === null ? null : { sshKey }
-  }
-
-  /** Of an app one that holds. @throws RepositoryFault */
-  private async tokenOf(credential: UsableCredential): Promise<TokenCredential> {
-    try {
-      return await this.parts.tokens.use(credential, repoOf(this.repository.address))
-    } catch (error) {
-      if (!(error instanceof GithubAppFault)) throw error
-      throw new RepositoryFault(error.retryAfterMs === null ? 'credential' : 'unreachable', error.message)
-    }
   }
 
   private async decide(found: Looked, asked: CatalogSyncAsk | null, by: WriteBy): Promise<void> {
@@ -515,7 +505,7 @@ class Looks {
         author: { name: oneLine(by.caller.name, 100) || 'svc', email },
         committer: { name: 'svc', email },
       })
-      const credential = await this.tokenOf(await port.credentialToAsk(name))
+      const credential = await tokenOf(this.parts.tokens, await port.credentialToAsk(name), address)
       const opened = await openPullRequest({
         ...{ egress, credential, repo, branch, base: ref, title },
         body: pullRequestText(instance, shown.differences, asked.why),

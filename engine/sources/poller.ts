@@ -215,7 +215,7 @@ type Way = Pick<PollerOptions, 'fetch' | 'tokens' | 'env' | 'clock' | 'timers'>
  */
 async function askable(
   { connector, config }: Pick<DuePoll, 'connector' | 'config'>,
-  { fetch, tokens }: Pick<Way, 'fetch' | 'tokens'>,
+  { fetch: ask, tokens }: Pick<Way, 'fetch' | 'tokens'>,
 ): Promise<{ config: Record<string, unknown>; fetch: typeof globalThis.fetch }> {
   let made: string | null = null
   try {
@@ -224,12 +224,12 @@ async function askable(
       made = used.token
       return used
     })
-    if (made === null) return { config: ready, fetch }
+    if (made === null) return { config: ready, fetch: ask }
     const token: string = made
     return {
       config: ready,
       fetch: async (...request) => {
-        const answer = await fetch(...request)
+        const answer = await ask(...request)
         if (answer.status === 401) tokens.drop(token)
         return answer
       },
