@@ -216,7 +216,7 @@ type Way = Pick<PollerOptions, 'fetch' | 'tokens' | 'env' | 'clock' | 'timers'>
 async function askable(
   { connector, config }: Pick<DuePoll, 'connector' | 'config'>,
   { fetch: ask, tokens }: Pick<Way, 'fetch' | 'tokens'>,
-): Promise<{ config: Record<string, unknown>; fetch: typeof globalThis.fetch }> {
+): Promise<{ config: Record<string, unknown>; fetch: Way['fetch'] }> {
   let made: string | null = null
   try {
     const ready = await withAppToken(connector, config, async (credential, repo) => {

@@ -47,7 +47,8 @@ it('svc credentials keeps a token in one place, read from standard input', async
 })
 
 it('svc credentials keeps an app by its private key, and says where it is installed', async () => {
-  const github = await githubAppServer()
+  // The daemon's clock stands still.
+  const github = await githubAppServer(() => Date.parse('2026-11-20T12:00:00Z'))
   const run = (line: string, stdin = '') => svc([...line.split(' '), '--svcd', daemon.url], { stdin })
   const add = `credentials add app --api-url ${github.url}`
   expect(await run(add, github.privateKey)).toMatchObject({
