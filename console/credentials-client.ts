@@ -8,6 +8,7 @@ export const credentials = {
   create: (body: CredentialWrite) => ask(calls.createCredential, { body }),
   update: (name: string, body: CredentialUpdate) => ask(calls.updateCredential, { name, body }),
   remove: (name: string) => ask(calls.deleteCredential, { name }),
+  repositories: (name: string, query: string) => ask(calls.listCredentialRepositories, { name, query }),
   test: (name: string) => ask(calls.testCredential, { name }),
 }
 

@@ -16,6 +16,7 @@ import { follow } from './log/live.ts'
 import type { Tally } from './log/tallies.ts'
 import type { Backlog } from './log/timeline/reads.ts'
 import { createEgress } from './net/fetch.ts'
+import { createGithubTokens } from './net/github-app.ts'
 import { operationOf, roleOf } from './operations/index.ts'
 import type { NetworkInput, OperationInput } from './operations/input.ts'
 import type { NetworkCalls, ServedEngine } from './operations/network.ts'
@@ -77,6 +78,7 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
     calls,
     ports,
     egress,
+    tokens: createGithubTokens({ egress, clock }),
     timers,
     waiting,
     random: Math.random,

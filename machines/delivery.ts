@@ -20,6 +20,7 @@ export const RETRY_SECONDS = {
   slack: A_NIGHT,
   slack_finding: [1, 5, 30, 120, 600],
   write_back: [1, 2],
+  github: [1, 5, 30, 120, 600],
   /** Fetched: one that was not acknowledged in time waits for whoever asks next. */
   mcp: [0, 0, 0, 0],
   /** An agent of this service is woken once; its run is repeated by a rerun. */

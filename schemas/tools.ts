@@ -6238,6 +6238,16 @@ export const askToolSchemas: Readonly<Record<string, { description: string; [key
       "closes": {
        "type": "boolean",
        "description": "Given with every claim holding, it handles the incident."
+      },
+      "check": {
+       "type": "string",
+       "description": "How its check on GitHub ends with this verdict; neutral when absent.",
+       "enum": [
+        "success",
+        "failure",
+        "neutral",
+        "action_required"
+       ]
       }
      },
      "required": [
@@ -8398,6 +8408,16 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
       "closes": {
        "type": "boolean",
        "description": "Given with every claim holding, it handles the incident."
+      },
+      "check": {
+       "type": "string",
+       "description": "How its check on GitHub ends with this verdict; neutral when absent.",
+       "enum": [
+        "success",
+        "failure",
+        "neutral",
+        "action_required"
+       ]
       }
      },
      "required": [
@@ -8436,8 +8456,21 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
    },
    "github": {
     "type": "string",
-    "description": "Stored GitHub credential its check-run tool uses.",
+    "description": "Stored GitHub credential that findings are written with, where github_writes says so.",
     "maxLength": 64
+   },
+   "github_writes": {
+    "type": "array",
+    "description": "What is written on GitHub of a finding whose event names a repository: a comment on its pull request or issue, a check of its commit, which takes a credential that is an app. Nothing when empty.",
+    "items": {
+     "type": "string",
+     "enum": [
+      "comment",
+      "check"
+     ]
+    },
+    "maxItems": 2,
+    "uniqueItems": true
    }
   },
   "required": [

@@ -280,6 +280,30 @@ export type FieldPattern1 = string
  */
 export type FixedEntity1 = string
 /**
+ * Webhook secret of the app. Every delivery must be signed with it. ${NAME} takes it from the environment.
+ */
+export type WebhookSecret = string
+/**
+ * The secret before, accepted as well while the app moves to the new one.
+ */
+export type PreviousWebhookSecret = string
+/**
+ * Stored credential of the same app, by name: see Settings, GitHub. It lists the repositories of the app; events come without it.
+ */
+export type Credential = string
+/**
+ * Repositories whose events are stored: owner/name, or owner/* for all of an owner. All when empty; events of no repository are stored all the same.
+ *
+ * @maxItems 500
+ */
+export type Repositories = string[]
+/**
+ * Kinds of event that are stored, as GitHub calls them, such as push or pull_request. All when empty.
+ *
+ * @maxItems 100
+ */
+export type Events = string[]
+/**
  * owner/name, or the address of the repository.
  */
 export type Repository = string
@@ -290,7 +314,7 @@ export type Branch = string
 /**
  * Stored credential to read with, by name: see Settings, GitHub. It is looked up at each poll, so a rotated token needs no edit here.
  */
-export type Credential = string
+export type Credential1 = string
 /**
  * Token of this source alone, instead of a credential; it must read contents and pull requests of the repository. A public one can be read without, 60 requests an hour. ${NAME} takes it from the environment.
  */
@@ -322,7 +346,7 @@ export type Method = 'GET' | 'POST'
 /**
  * Value of the credential header, whole: such as Bearer and the token. ${NAME} takes it from the environment.
  */
-export type Credential1 = string
+export type Credential2 = string
 /**
  * Header that carries the credential.
  */
@@ -1015,9 +1039,15 @@ export interface AgentSpec {
    */
   webhook_key_label?: string
   /**
-   * Stored GitHub credential its check-run tool uses.
+   * Stored GitHub credential that findings are written with, where github_writes says so.
    */
   github?: string
+  /**
+   * What is written on GitHub of a finding whose event names a repository: a comment on its pull request or issue, a check of its commit, which takes a credential that is an app. Nothing when empty.
+   *
+   * @maxItems 2
+   */
+  github_writes?: ('comment' | 'check')[]
 }
 /**
  * A line of what an agent may call of external tools.
@@ -1054,6 +1084,10 @@ export interface Verdict {
    * Given with every claim holding, it handles the incident.
    */
   closes?: boolean
+  /**
+   * How its check on GitHub ends with this verdict; neutral when absent.
+   */
+  check?: 'success' | 'failure' | 'neutral' | 'action_required'
 }
 /**
  * How an example went in a test.
@@ -1337,9 +1371,15 @@ export interface Agent {
    */
   webhook_key_label: string
   /**
-   * Stored GitHub credential its check-run tool uses.
+   * Stored GitHub credential that findings are written with, where github_writes says so.
    */
   github: string
+  /**
+   * What is written on GitHub of a finding whose event names a repository: a comment on its pull request or issue, a check of its commit, which takes a credential that is an app. Nothing when empty.
+   *
+   * @maxItems 2
+   */
+  github_writes: ('comment' | 'check')[]
   /**
    * A Slack webhook or channel is set.
    */
@@ -3377,9 +3417,15 @@ export interface CatalogAgent {
    */
   webhook_key_label?: string
   /**
-   * Stored GitHub credential its check-run tool uses.
+   * Stored GitHub credential that findings are written with, where github_writes says so.
    */
   github?: string
+  /**
+   * What is written on GitHub of a finding whose event names a repository: a comment on its pull request or issue, a check of its commit, which takes a credential that is an app. Nothing when empty.
+   *
+   * @maxItems 2
+   */
+  github_writes?: ('comment' | 'check')[]
   /**
    * Trigger that wakes it; empty: only a handoff starts it.
    */
@@ -5636,12 +5682,28 @@ export interface FileConfig {
  */
 export interface FindingConfig {}
 /**
+ * The webhook of a GitHub App. SPEC.md, Inbound events 2.
+ */
+export interface GithubAppConfig {
+  signature_secret: WebhookSecret
+  signature_secret_previous?: PreviousWebhookSecret
+  credential?: Credential
+  repositories?: Repositories
+  events?: Events
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Commits and pull requests of a repository on GitHub. SPEC.md, Sources and labels 4 and connector-specific facts.
  */
 export interface GithubConfig {
   repo: Repository
   branch?: Branch
-  credential?: Credential
+  credential?: Credential1
   token?: Token
   limit?: CommitsOfTheFirstPoll
   files?: ChangedFiles
@@ -5662,7 +5724,7 @@ export interface HttpPollConfig {
   method?: Method
   body?: Body
   headers?: Headers
-  credential?: Credential1
+  credential?: Credential2
   credential_header?: CredentialHeader
   payload_key?: PayloadKey
   id_field?: IdField
@@ -5898,16 +5960,34 @@ export interface CredentialSaved {
    */
   name: string
   /**
-   * Account GitHub named for the token.
+   * Account GitHub named for the token, or the short name of the app.
    */
   account: string | null
   /**
-   * What GitHub said against the token; it is stored all the same.
+   * What GitHub said against it; it is stored all the same.
    */
   warning?: string
 }
 /**
- * What GitHub says of a stored token.
+ * The MCP server of GitHub that was registered with a credential.
+ */
+export interface CredentialServer {
+  ok: true
+  /**
+   * Its name among MCP servers.
+   */
+  server: string
+  /**
+   * Project, by id.
+   */
+  project: string | null
+  /**
+   * Change-set that wrote it.
+   */
+  change_set: number | null
+}
+/**
+ * What GitHub says of a stored credential.
  */
 export interface CredentialTested {
   /**
@@ -5915,7 +5995,7 @@ export interface CredentialTested {
    */
   ok: boolean
   /**
-   * Account it is of; null: GitHub does not say.
+   * Account it is of, or the short name of the app; null: GitHub does not say.
    */
   login?: string | null
   /**
@@ -5927,9 +6007,40 @@ export interface CredentialTested {
    */
   expires_at?: string | null
   /**
+   * What an app may, such as contents: read; absent: it is a token.
+   */
+  permissions?: {
+    [k: string]: string
+  }
+  /**
+   * Where an app is installed, at most 1,000; absent: it is a token.
+   */
+  installations?: GithubInstallation[]
+  /**
    * Why not.
    */
   error?: string
+}
+/**
+ * An account in which an app of GitHub is installed.
+ */
+export interface GithubInstallation {
+  /**
+   * Its id, as installation_id has it.
+   */
+  id: number
+  /**
+   * Login of the organisation or person.
+   */
+  account: string
+  /**
+   * Which of its repositories the app has.
+   */
+  repositories: 'all' | 'selected'
+  /**
+   * Somebody suspended it: no token is made of it.
+   */
+  suspended: boolean
 }
 /**
  * Stored credentials, by name.
@@ -5941,7 +6052,7 @@ export interface CredentialsResult {
   credentials: StoredCredential[]
 }
 /**
- * A token of GitHub that is stored once, by name. The token itself is never returned.
+ * A credential of GitHub that is stored once, by name: a token, or an app. What is secret of it is never returned.
  */
 export interface StoredCredential {
   /**
@@ -5949,15 +6060,23 @@ export interface StoredCredential {
    */
   name: string
   /**
-   * What it is.
+   * What it is; of an app tokens are made where they are used.
    */
-  kind: 'token'
+  kind: 'token' | 'app'
+  /**
+   * Id of the app; null: it is a token.
+   */
+  app_id: string | null
+  /**
+   * The one installation of the app that is used; null: all of them, or it is a token.
+   */
+  installation_id: number | null
   /**
    * Base address of the API its token is for.
    */
   api_url: string
   /**
-   * Account GitHub named for the token; null until it did.
+   * Account GitHub named for the token, or the short name of the app; null until it did.
    */
   account: string | null
   /**
@@ -5965,7 +6084,7 @@ export interface StoredCredential {
    */
   expires_at: string | null
   /**
-   * Why the stored token cannot be used; null: it can.
+   * Why what is stored cannot be used; null: it can.
    */
   problem: string | null
   /**
@@ -5977,7 +6096,7 @@ export interface StoredCredential {
    */
   updated_at: string
   /**
-   * ISO time at which the token was stored.
+   * ISO time at which the token or the private key was stored.
    */
   rotated_at: string
   /**
@@ -6119,9 +6238,9 @@ export interface Delivery {
  */
 export interface Recipient {
   /**
-   * Kind; write_back: the webhook of an agent.
+   * Kind; write_back: the webhook of an agent; github: the pull request, issue or commit that a finding is about.
    */
-  kind: 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'
+  kind: 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back' | 'github'
   /**
    * Agent, also the one whose finding it is, or a name for the address.
    */
@@ -8955,6 +9074,48 @@ export interface GithubRepository {
    * Last push, ISO time.
    */
   pushed_at: string | null
+}
+/**
+ * A file or a folder of a repository.
+ */
+export interface GithubTreeEntry {
+  /**
+   * Path in the repository.
+   */
+  path: string
+  /**
+   * What it is.
+   */
+  type: 'folder' | 'file' | 'link' | 'submodule'
+  /**
+   * Bytes, of a file.
+   */
+  size: number
+}
+/**
+ * What lies in a folder of a repository on GitHub.
+ */
+export interface GithubTree {
+  /**
+   * owner/name.
+   */
+  repo: string
+  /**
+   * Branch, tag or commit; null: the default branch.
+   */
+  ref: string | null
+  /**
+   * The folder, without slashes at its ends; empty: the root.
+   */
+  path: string
+  /**
+   * Folders first, each by name; at most 1,000, which is what GitHub lists.
+   */
+  entries: GithubTreeEntry[]
+  /**
+   * There may be others.
+   */
+  more: boolean
 }
 /**
  * Where people put the nodes of a project's graph.
@@ -15710,6 +15871,14 @@ export interface Run {
    */
   slack_error: string | null
   /**
+   * What is written of it on GitHub: pending, ok or failed; null: nothing is.
+   */
+  github: string | null
+  /**
+   * Why that failed, or is tried again.
+   */
+  github_error: string | null
+  /**
    * Who marked it handled and when.
    */
   handled: null | {
@@ -17330,7 +17499,7 @@ export interface Replay {
   next_from: string | null
 }
 /**
- * Repositories a token may read, those pushed to last first.
+ * Repositories a credential may read; of a token those pushed to last first.
  */
 export interface RepositoriesResult {
   /**
@@ -17518,9 +17687,15 @@ export interface AgentUpdate {
    */
   webhook_key_label?: string
   /**
-   * Stored GitHub credential its check-run tool uses.
+   * Stored GitHub credential that findings are written with, where github_writes says so.
    */
   github?: string | null
+  /**
+   * What is written on GitHub of a finding whose event names a repository: a comment on its pull request or issue, a check of its commit, which takes a credential that is an app. Nothing when empty.
+   *
+   * @maxItems 2
+   */
+  github_writes?: ('comment' | 'check')[] | null
   /**
    * Who takes over on which verdict.
    */
@@ -17637,9 +17812,15 @@ export interface AgentWrite {
    */
   webhook_key_label?: string
   /**
-   * Stored GitHub credential its check-run tool uses.
+   * Stored GitHub credential that findings are written with, where github_writes says so.
    */
   github?: string | null
+  /**
+   * What is written on GitHub of a finding whose event names a repository: a comment on its pull request or issue, a check of its commit, which takes a credential that is an app. Nothing when empty.
+   *
+   * @maxItems 2
+   */
+  github_writes?: ('comment' | 'check')[] | null
   /**
    * Who takes over on which verdict.
    */
@@ -18009,6 +18190,19 @@ export interface ChangeSetCreate {
   dry_run?: boolean
 }
 /**
+ * Body of POST /api/integrations/github/{name}/mcp.
+ */
+export interface CredentialServerWrite {
+  /**
+   * Tools that change something are listed, too; an agent still calls those alone that it is allowed.
+   */
+  write?: boolean
+  /**
+   * Project the server joins, by id or name; absent: Default.
+   */
+  project?: string
+}
+/**
  * Body of PUT /api/integrations/github/{name}: what is absent stays.
  */
 export interface CredentialUpdate {
@@ -18017,12 +18211,24 @@ export interface CredentialUpdate {
    */
   token?: string
   /**
+   * Another app: its private_key goes with it.
+   */
+  app_id?: string
+  /**
+   * New private key, used from the next token on. Blank keeps the stored one, for the same host.
+   */
+  private_key?: string
+  /**
+   * The one installation of the app that is used: the number at the end of its address; null: all of them, each for the repositories it has.
+   */
+  installation_id?: number | null
+  /**
    * Base address of the API; blank: https://api.github.com.
    */
   api_url?: string
 }
 /**
- * Body of POST /api/integrations/github.
+ * Body of POST /api/integrations/github: token, or app_id and private_key.
  */
 export interface CredentialWrite {
   /**
@@ -18032,7 +18238,19 @@ export interface CredentialWrite {
   /**
    * Token of GitHub. It is stored sealed and never returned.
    */
-  token: string
+  token?: string
+  /**
+   * Id of a GitHub App, or its client id: of its settings page, General.
+   */
+  app_id?: string
+  /**
+   * Private key of the app, the PEM file as GitHub gave it. It is stored sealed and never returned.
+   */
+  private_key?: string
+  /**
+   * The one installation of the app that is used: the number at the end of its address; null: all of them, each for the repositories it has.
+   */
+  installation_id?: number | null
   /**
    * Base address of the API: of GitHub Enterprise https://HOST/api/v3. Default: https://api.github.com.
    */
@@ -20152,6 +20370,14 @@ export interface RunDetail {
    * Why the post to Slack failed, or is tried again.
    */
   slack_error: string | null
+  /**
+   * What is written of it on GitHub: pending, ok or failed; null: nothing is.
+   */
+  github: string | null
+  /**
+   * Why that failed, or is tried again.
+   */
+  github_error: string | null
   /**
    * Who marked it handled and when.
    */
@@ -22486,6 +22712,7 @@ export interface SchemaTypes {
   'connector-docker-logs.json': DockerLogsConfig
   'connector-file.json': FileConfig
   'connector-finding.json': FindingConfig
+  'connector-github-app.json': GithubAppConfig
   'connector-github.json': GithubConfig
   'connector-http-poll.json': HttpPollConfig
   'connector-kubernetes.json': KubernetesConfig
@@ -22501,6 +22728,7 @@ export interface SchemaTypes {
   'const-label.json': ConstLabel
   'credential-deleted.json': CredentialDeleted
   'credential-saved.json': CredentialSaved
+  'credential-server.json': CredentialServer
   'credential-tested.json': CredentialTested
   'credentials-result.json': CredentialsResult
   'crew-project.json': CrewProject
@@ -22567,7 +22795,10 @@ export interface SchemaTypes {
   'firings-result.json': FiringsResult
   'fold.json': Fold
   'gateway.json': Gateway
+  'github-installation.json': GithubInstallation
   'github-repository.json': GithubRepository
+  'github-tree-entry.json': GithubTreeEntry
+  'github-tree.json': GithubTree
   'graph-edge.json': GraphEdge
   'graph-node.json': GraphNode
   'graph-position.json': GraphPosition
@@ -22808,6 +23039,7 @@ export interface SchemaTypes {
   'request-catalog-repository.json': CatalogRepositoryWrite
   'request-catalog-sync.json': CatalogSyncAsk
   'request-change-set-create.json': ChangeSetCreate
+  'request-credential-server.json': CredentialServerWrite
   'request-credential-update.json': CredentialUpdate
   'request-credential-write.json': CredentialWrite
   'request-demo-break.json': DemoBreak

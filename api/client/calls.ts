@@ -99,7 +99,7 @@ export const listEvaluations = 'GET /api/triggers/{name}/evaluations' as Call<T.
 /** When a trigger would have fired over stored events. */
 export const backtest = 'POST /api/triggers/backtest' as Call<T.BacktestResult, { body: T.BacktestRequest }>
 /** List deliveries of firings and findings, newest first. */
-export const listDeliveries = 'GET /api/deliveries' as Call<T.DeliveriesResult, { trigger?: string; recipient?: string; run?: string; before?: string; status?: 'running' | 'delivered' | 'failed'; kind?: 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'; limit?: number }>
+export const listDeliveries = 'GET /api/deliveries' as Call<T.DeliveriesResult, { trigger?: string; recipient?: string; run?: string; before?: string; status?: 'running' | 'delivered' | 'failed'; kind?: 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back' | 'github'; limit?: number }>
 /** One delivery with its tries. */
 export const getDelivery = 'GET /api/deliveries/{id}' as Call<T.Delivery, { id: string }>
 /** What is posted to the subscriber. */
@@ -486,16 +486,20 @@ export const saveGateway = 'PUT /api/settings/gateway' as Call<T.Gateway, { body
 export const forgetGateway = 'DELETE /api/settings/gateway' as Call<T.Gateway>
 /** Stored credentials, with what uses them. */
 export const listCredentials = 'GET /api/integrations/github' as Call<T.CredentialsResult>
-/** Store a token by name. */
+/** Store a token, or an app, by name. */
 export const createCredential = 'POST /api/integrations/github' as Call<T.CredentialSaved, { body: T.CredentialWrite }>
-/** Rotate the token; sources use it from their next poll on. */
+/** Rotate the token or the private key; sources use it from their next poll on. */
 export const updateCredential = 'PUT /api/integrations/github/{name}' as Call<T.CredentialSaved, { name: string; body: T.CredentialUpdate }>
 /** Forget it; what names it stays, and says that it is gone. */
 export const deleteCredential = 'DELETE /api/integrations/github/{name}' as Call<T.CredentialDeleted, { name: string }>
-/** Ask GitHub whose token it is. */
+/** Ask GitHub whose it is. */
 export const testCredential = 'POST /api/integrations/github/{name}/test' as Call<T.CredentialTested, { name: string }>
-/** Repositories the token may read, those pushed to last first. */
+/** Repositories it may read. */
 export const listCredentialRepositories = 'GET /api/integrations/github/{name}/repos' as Call<T.RepositoriesResult, { name: string; query?: string }>
+/** What lies in a folder of a repository. */
+export const readCredentialTree = 'GET /api/integrations/github/{name}/tree' as Call<T.GithubTree, { name: string; repo: string; ref?: string; path?: string }>
+/** Register the MCP server that GitHub hosts, called with it. */
+export const addCredentialServer = 'POST /api/integrations/github/{name}/mcp' as Call<T.CredentialServer, { name: string; body?: T.CredentialServerWrite }>
 /** Whether the demo is loaded, and what of it is broken. */
 export const getDemo = 'GET /api/demo' as Call<T.Demo>
 /** Load the demo, with 90 minutes of history and one open incident. */

@@ -10,6 +10,7 @@ import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { configTemplates } from './config-templates.tsx'
 import { CredentialField } from './credential-field.tsx'
 import { JsonField } from './json-field.tsx'
+import { RepositoriesField, RepositoryField } from './repository-field.tsx'
 
 interface Property {
   type?: string
@@ -26,7 +27,14 @@ interface Property {
 
 /** Characters from which a text is a document, and not a line or a few. */
 const DOCUMENT = 65_536
-const FIELDS = { JsonField, CredentialField }
+const FIELDS = { JsonField, CredentialField, RepositoryField, RepositoriesField }
+/** The field that draws a kind of value. */
+const DRAWN_BY: Readonly<Record<string, string>> = {
+  json: 'JsonField',
+  credential: 'CredentialField',
+  repository: 'RepositoryField',
+  repositories: 'RepositoriesField',
+}
 
 // The answer of the API is the check: of a validator the form uses these alone.
 const trusting: ValidatorType = {
@@ -64,6 +72,7 @@ export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'conf
         schema={shown}
         uiSchema={uiOf(shown)}
         fields={FIELDS}
+        formContext={{ credential: value.credential }}
         validator={trusting}
         templates={configTemplates}
         formData={part(names)}
@@ -152,9 +161,8 @@ function uiOf(schema: RJSFSchema): UiSchema {
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Property>)) {
     // The kit leaves the description out of choices.
     if (property.enum) ui[name] = { 'ui:options': { description: property.description } }
-    if (property['x-widget'] === 'json') ui[name] = { 'ui:field': 'JsonField' }
-    if (property['x-credential'] || property['x-widget'] === 'credential')
-      ui[name] = { 'ui:field': 'CredentialField' }
+    const drawn = property['x-credential'] ? 'CredentialField' : DRAWN_BY[property['x-widget'] ?? '']
+    if (drawn !== undefined) ui[name] = { 'ui:field': drawn }
     if (property['x-secret'])
       ui[name] = {
         'ui:widget': 'password',

@@ -1,5 +1,5 @@
 /** An agent as its form edits it. */
-import type { Agent, AgentWrite, ToolPolicy } from '../../schemas/types.ts'
+import type { Agent, AgentWrite, ToolPolicy, Verdict } from '../../schemas/types.ts'
 import { proposedIn } from './proposed.ts'
 
 export interface AgentDraft {
@@ -21,11 +21,14 @@ export interface AgentDraft {
   concludes: boolean
   remembers: boolean
   /** closes: where all its claims hold, it handles the incident. */
-  verdicts: { verdict: string; when: string; closes?: boolean }[]
+  verdicts: { verdict: string; when: string; closes?: boolean; check?: Verdict['check'] }[]
   /** A blank cooldown is the default. */
   handoffs: { verdict: string; agent: string; cooldown: string }[]
   /** Id of the channel findings are posted to. */
   slack_channel: string
+  /** Stored credential that findings are written on GitHub with. */
+  github: string
+  github_writes: ('comment' | 'check')[]
   webhook_url: string
   /** Blank keeps the stored one. */
   webhook_token: string
@@ -58,6 +61,8 @@ export const NEW_AGENT: AgentDraft = {
   verdicts: [],
   handoffs: [],
   slack_channel: '',
+  github: '',
+  github_writes: [],
   webhook_url: '',
   webhook_token: '',
 }
@@ -75,6 +80,7 @@ export const AGENT_OPTIONS = [
   'fallback_model',
   'webhook_url',
   'slack_channel',
+  'github',
 ] as const satisfies readonly (keyof AgentDraft)[]
 
 /** How many of them are not as they are by default. */
@@ -117,6 +123,8 @@ export function draftOf(agent: Agent): AgentDraft {
     })),
     verdicts: (agent.verdicts ?? []).map(verdictRow),
     slack_channel: agent.slack_channel ?? '',
+    github: agent.github ?? '',
+    github_writes: agent.github_writes,
     webhook_url: agent.webhook_url ?? '',
   }
 }
@@ -136,18 +144,20 @@ export function writeOf(draft: AgentDraft, before: AgentDraft): AgentWrite {
     tools: tools.filter(({ server, tool }) => tool.trim() !== '' && draft.mcp_servers.includes(server)),
     verdicts: verdicts
       .filter(({ verdict }) => verdict.trim() !== '')
-      .map(({ verdict, when, closes }) => ({
+      .map(({ verdict, when, closes, check }) => ({
         verdict: verdict.trim(),
         ...(when.trim() ? { when: when.trim() } : {}),
         ...(closes ? { closes } : {}),
+        ...(check && check !== 'neutral' ? { check } : {}),
       })),
   } as AgentWrite
 }
 
-const verdictRow = ({ verdict, when, closes }: { verdict: string; when?: string; closes?: boolean }) => ({
+const verdictRow = ({ verdict, when, closes, check }: Verdict) => ({
   verdict,
   when: when ?? '',
   ...(closes ? { closes } : {}),
+  ...(check ? { check } : {}),
 })
 
 /** A row that is not filled in is not begun. */

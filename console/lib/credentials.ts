@@ -19,17 +19,36 @@ export function expiry({ expires_at: at }: StoredCredential, now: number): 'over
 }
 
 /** What came of a test: a title, and what GitHub said. */
-export function testedWords({ ok, login, scopes, expires_at: expires, error }: CredentialTested): {
-  title: string
-  text: string
-} {
+export function testedWords(tested: CredentialTested): { title: string; text: string } {
+  const { ok, login, scopes, expires_at: expires, error, installations } = tested
   if (!ok) return { title: 'GitHub does not take it', text: error ?? 'GitHub gave no reason.' }
+  if (installations) return { title: 'GitHub takes it', text: appWords(tested) }
   const told = [
     login ? `A token of ${login}` : 'GitHub does not say whose it is',
     ...(scopes?.length ? [`its scopes are ${scopes.join(', ')}`] : []),
     ...(expires ? [`it expires on ${expires.slice(0, 10)}`] : []),
   ]
   return { title: 'GitHub takes it', text: `${told.join('; ')}.` }
+}
+
+/** Where an app is installed, and what it may. */
+function appWords({ login, permissions = {}, installations = [] }: CredentialTested): string {
+  const places = installations.map(
+    ({ id, account, repositories, suspended }) =>
+      `${account} (installation ${id}, ${repositories === 'all' ? 'all' : 'selected'} repositories${suspended ? ', suspended' : ''})`,
+  )
+  const may = Object.entries(permissions).map(([what, how]) => `${what.replaceAll('_', ' ')}: ${how}`)
+  return `The app ${login} is installed for ${places.join(', ')}.${may.length ? ` It may ${may.join(', ')}.` : ''}`
+}
+
+/** What a credential is. */
+export const kindWords = ({ kind, installation_id: one }: StoredCredential): string =>
+  kind === 'token' ? 'Token' : one === null ? 'App, all installations' : `App, installation ${one}`
+
+/** What the form of an installation means; undefined: it is no number. Blank stands for all. */
+export function installationIn(text: string): number | null | undefined {
+  if (text.trim() === '') return null
+  return /^[1-9]\d{0,15}$/.test(text.trim()) ? Number(text.trim()) : undefined
 }
 
 /** What stops where a credential is deleted; null: nothing uses it. */

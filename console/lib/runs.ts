@@ -149,6 +149,15 @@ export function slackWords({
   return { tone: 'good', words: 'posted' }
 }
 
+/** How its finding is written on GitHub; null: it is not. */
+export function githubWords({
+  github,
+  github_error,
+}: Pick<Run, 'github' | 'github_error'>): { tone: Tone; words: string } | null {
+  const told = slackWords({ slack: github, slack_error: github_error })
+  return told?.tone === 'good' ? { tone: 'good', words: 'written' } : told
+}
+
 /** Success of the last runs of each agent, and what they cost; from one page of runs, newest first. */
 export interface AgentRecord {
   /** Those that ended, at most ten, without practice. */

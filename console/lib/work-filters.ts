@@ -10,6 +10,7 @@ export const DELIVERY_KINDS = [
   { value: 'slack', label: 'Slack' },
   { value: 'mcp', label: 'fetched' },
   { value: 'write_back', label: 'write-backs' },
+  { value: 'github', label: 'GitHub' },
 ]
 export const DELIVERY_STATUSES: Delivery['status'][] = ['running', 'delivered', 'failed']
 export const SINCE = ['1h', '24h', '7d', '30d']

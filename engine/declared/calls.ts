@@ -12,6 +12,7 @@ import type {
   ChangeApplied,
   ChangeSetCreate,
   EntityWrite,
+  CredentialServerWrite,
   FindingCreate,
   KeyCreate,
   MarkWrite,
@@ -54,6 +55,7 @@ import { projectHealth } from './health.ts'
 import { applyOperations, belongings } from './operations.ts'
 import { listDependents, listResources, outlineOf, summaryOf } from './outline.ts'
 import {
+  addCredentialServer,
   createAgent,
   createJoinedEntity,
   createMcpServer,
@@ -162,6 +164,8 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
     listMcpServers: async () => ({ servers: listMcpServers(declared) }),
     getMcpServer: async (name: string) => getMcpServer(declared, name),
     createMcpServer: async (body: McpServerWrite, by: WriteBy) => createMcpServer(declared, body, by),
+    addCredentialServer: async (name: string, body: CredentialServerWrite, by: WriteBy) =>
+      addCredentialServer(declared, name, body, by),
     updateMcpServer: async (name: string, body: McpServerWrite, by: WriteBy) =>
       updateMcpServer(declared, name, body, by),
     deleteMcpServer: async (name: string, by: WriteBy) => deleteMcpServer(declared, name, by),

@@ -159,7 +159,7 @@ function runIssues({ store, clock }: Declared, id: string, doc: ProjectDoc): Iss
     .filter(({ agent }) => doc.uses.agent?.[agent])
     .flatMap((last) => {
       const { agent, run, state, error, failed, told } = last
-      const { delivery, delivery_error, slack, slack_error } = told
+      const { delivery, delivery_error, slack, slack_error, github, github_error } = told
       const view = `/runs/${run}`
       const issues: Issue[] = []
       if (state === 'capped')
@@ -188,6 +188,13 @@ function runIssues({ store, clock }: Declared, id: string, doc: ProjectDoc): Iss
           severity: 'error',
           message: `The last finding of agent ${agent} was not posted to Slack: ${slack_error ?? 'no reason is recorded'}`,
           fix: 'Check the channel of the agent, and Slack in the settings',
+          view: `/agents/${encodeURIComponent(agent)}`,
+        })
+      if (github === 'failed')
+        issues.push({
+          severity: 'error',
+          message: `The last finding of agent ${agent} was not written on GitHub: ${github_error ?? 'no reason is recorded'}`,
+          fix: 'Check the credential of the agent, and what it may write',
           view: `/agents/${encodeURIComponent(agent)}`,
         })
       return issues

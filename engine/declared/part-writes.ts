@@ -8,6 +8,8 @@ import type {
   AgentWrite,
   EntityWrite,
   EntityWritten,
+  CredentialServer,
+  CredentialServerWrite,
   KeyCreate,
   KeyCreated,
   McpServerWrite,
@@ -176,6 +178,7 @@ const KEPT = [
   'concludes',
   'verdicts',
   'github',
+  'github_writes',
   'max_rounds',
   'budget_usd',
   'daily_cap',
@@ -191,7 +194,7 @@ function keptOf(now: AgentSpec, body: AgentUpdate): Record<string, unknown> {
   const absent = Object.entries(now).filter(
     ([field]) => body[field as keyof AgentWrite] === undefined && !elsewhere.includes(field),
   )
-  const nulls = KEPT.slice(0, 3).filter((field) => body[field] === null && now[field] !== undefined)
+  const nulls = KEPT.slice(0, 4).filter((field) => body[field] === null && now[field] !== undefined)
   return { ...Object.fromEntries(absent), ...Object.fromEntries(nulls.map((field) => [field, now[field]])) }
 }
 
@@ -201,7 +204,7 @@ function specOf(body: AgentUpdate): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(spec).filter(
       ([field, value]) =>
-        value !== undefined && !(value === null && (KEPT.slice(0, 3) as readonly string[]).includes(field)),
+        value !== undefined && !(value === null && (KEPT.slice(0, 4) as readonly string[]).includes(field)),
     ),
   )
 }
@@ -217,6 +220,43 @@ export function createMcpServer(declared: Declared, body: McpServerWrite, by: Wr
     stageNew(edit, 'mcp_server', body.name, { ...doc }, joiningProject(edit, body.project)),
   )
   return written(declared, 'mcp_server', body.name, committed)
+}
+
+/** GitHub's own, and where accounts have their data in a region of their own: api.NAME.ghe.com. */
+const HOSTED_MCP: readonly [api: RegExp, server: (host: string) => string][] = [
+  [/^api\.github\.com$/, () => 'https://api.githubcopilot.com/mcp/'],
+  [/^api\.[\w-]+\.ghe\.com$/, (host) => `https://copilot-${host}/mcp/`],
+]
+
+/**
+ * Registers the MCP server that GitHub hosts (docs.github.com, Using the GitHub MCP Server), called with a stored
+ * credential. @throws SvcError not_found; conflict: there is one; invalid: GitHub hosts none for that address
+ */
+export function addCredentialServer(
+  declared: Declared,
+  name: string,
+  { write = false, project }: CredentialServerWrite,
+  by: WriteBy,
+): CredentialServer {
+  const found = declared.sources.store.credentials
+  if (!found.has(name)) fail('not_found', `no credential is named ${name}`, { field: 'name' })
+  const credential = found.find(name)
+  if (typeof credential === 'string') fail('invalid', credential)
+  const { hostname } = new URL(credential.apiUrl)
+  const [, hosted] = HOSTED_MCP.find(([api]) => api.test(hostname)) ?? []
+  if (!hosted)
+    fail('invalid', `GitHub hosts no MCP server for ${hostname}; add the one that you run under MCP servers`)
+  const server = `github-${name}`.slice(0, 64)
+  const { project: joined, change_set } = createMcpServer(
+    declared,
+    {
+      ...{ name: server, url: hosted(hostname), auth_value: `credential:github/${name}` },
+      ...(write ? {} : { headers: { 'X-MCP-Readonly': 'true' } }),
+      ...(project === undefined ? {} : { project }),
+    },
+    by,
+  )
+  return { ok: true, server, project: joined, change_set }
 }
 
 /** A blank auth_value keeps the stored one, for the same host. @throws SvcError not_found; invalid; conflict */

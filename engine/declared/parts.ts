@@ -202,6 +202,7 @@ function presentAgent(
     webhook_url: maskAddresses(spec.webhook_url ?? ''),
     webhook_key_label: spec.webhook_key_label ?? '',
     github: spec.github ?? '',
+    github_writes: spec.github_writes ?? [],
     slack_configured: Boolean(spec.slack_channel || slack_webhook),
     webhook_token_configured: Boolean(webhook_token) || stored.unreadable.includes('webhook_token'),
     trigger: wakes[0]?.trigger ?? '',

@@ -64,7 +64,7 @@ export const logins = [
   }),
 ]
 
-/* Stored credentials of GitHub (SPEC.md, Credential (GitHub)); tokens go in and never out. */
+/* Stored credentials of GitHub (SPEC.md, Credential (GitHub)); what is secret goes in and never out. */
 
 const credentialOperation = tagged('integrations')
 
@@ -86,7 +86,7 @@ export const credentials = [
     body: 'request-credential-write.json',
     answer: 'credential-saved.json',
     status: 201,
-    summary: 'Store a token by name',
+    summary: 'Store a token, or an app, by name',
     run: (engine, { body }) => engine.createCredential(body),
   }),
   credentialOperation({
@@ -96,7 +96,7 @@ export const credentials = [
     role: 'network',
     body: 'request-credential-update.json',
     answer: 'credential-saved.json',
-    summary: 'Rotate the token; sources use it from their next poll on',
+    summary: 'Rotate the token or the private key; sources use it from their next poll on',
     run: (engine, { params, body }) => engine.updateCredential(params.name, body),
   }),
   credentialOperation({
@@ -114,7 +114,7 @@ export const credentials = [
     scope: 'admin',
     role: 'network',
     answer: 'credential-tested.json',
-    summary: 'Ask GitHub whose token it is',
+    summary: 'Ask GitHub whose it is',
     run: (engine, { params }) => engine.testCredential(params.name),
   }),
   credentialOperation({
@@ -124,7 +124,33 @@ export const credentials = [
     role: 'network',
     query: { query: { type: 'string', maxLength: 140, default: '', description: 'Part of owner/name.' } },
     answer: 'repositories-result.json',
-    summary: 'Repositories the token may read, those pushed to last first',
+    summary: 'Repositories it may read',
     run: (engine, { params, query }) => engine.credentialRepositories(params.name, query.query),
+  }),
+  credentialOperation({
+    id: 'readCredentialTree',
+    route: 'GET /api/integrations/github/{name}/tree',
+    scope: 'admin',
+    role: 'network',
+    query: {
+      repo: { type: 'string', minLength: 3, maxLength: 300, required: true, description: 'owner/name.' },
+      ref: { type: 'string', maxLength: 255, default: '', description: 'Branch, tag or commit.' },
+      path: { type: 'string', maxLength: 1_000, default: '', description: 'Folder; the root when empty.' },
+    },
+    answer: 'github-tree.json',
+    summary: 'What lies in a folder of a repository',
+    run: (engine, { params, query }) => engine.credentialTree(params.name, query),
+  }),
+  credentialOperation({
+    id: 'addCredentialServer',
+    route: 'POST /api/integrations/github/{name}/mcp',
+    scope: 'admin',
+    role: 'writer',
+    optionalBody: 'request-credential-server.json',
+    answer: 'credential-server.json',
+    status: 201,
+    recorded: true,
+    summary: 'Register the MCP server that GitHub hosts, called with it',
+    run: (engine, { params, body, by }) => engine.addCredentialServer(params.name, body ?? {}, by),
   }),
 ]

@@ -286,7 +286,7 @@ export const deliveries = [
     query: {
       ...{ trigger: WORD, recipient: WORD, run: WORD, before: WORD },
       status: { type: 'string', enum: ['running', 'delivered', 'failed'] },
-      kind: { type: 'string', enum: ['agent', 'webhook', 'slack', 'mcp', 'write_back'] },
+      kind: { type: 'string', enum: ['agent', 'webhook', 'slack', 'mcp', 'write_back', 'github'] },
       limit: LIMIT,
     },
     answer: 'deliveries-result.json',

@@ -4,10 +4,10 @@ import { fail } from '../errors.ts'
 import { acceptedIn } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import { maskedUrl } from '../model/addresses.ts'
-import { addDelivery, findingRecipient, type RecipientKind, type TryRow } from './rows.ts'
+import { addDelivery, type FindingKind, findingRecipient, type RecipientKind, type TryRow } from './rows.ts'
 
 const LISTED_TRIES = 20
-const KINDS: readonly RecipientKind[] = ['agent', 'webhook', 'slack', 'mcp', 'write_back']
+const KINDS: readonly RecipientKind[] = ['agent', 'webhook', 'slack', 'mcp', 'write_back', 'github']
 
 /** A delivery with what it tells: a firing, or the finding of a run and the firing that woke it. */
 export interface DeliveryRow {
@@ -163,6 +163,7 @@ function receiverOf({ recipient_kind, webhook_url: url, slack_channel, progress 
     const channel = there ?? slack_channel
     return channel ? `slack://channel/${channel}` : 'an incoming webhook of Slack'
   }
+  if (recipient_kind === 'github') return 'GitHub'
   return url && URL.canParse(url) ? maskedUrl(url) : ''
 }
 
@@ -199,12 +200,12 @@ interface Finding {
 export function tellFinding(
   db: Database,
   { run, agent, entity, incident, projects, at }: Finding,
-  to: readonly ('write_back' | 'slack')[],
+  to: readonly FindingKind[],
 ): void {
   for (const kind of to)
     addDelivery(db, {
       ...{ of: { finding: run }, kind, recipient: findingRecipient(kind, agent), projects, at },
-      key: kind === 'slack' ? incident : entity,
+      key: kind === 'write_back' ? entity : incident,
     })
 }
 
@@ -216,17 +217,23 @@ export interface FindingTold {
   /** Post to Slack: pending, ok or failed; null: it goes to no channel. */
   slack: string | null
   slack_error: string | null
+  /** Comment and check on GitHub: pending, ok or failed; null: nothing is written there. */
+  github: string | null
+  github_error: string | null
 }
 
 interface ToldRow {
-  recipient_kind: 'write_back' | 'slack'
+  recipient_kind: FindingKind
   state: 'pending' | 'running' | 'delivered' | 'failed'
   reason: string | null
   /** HTTP status of the last try. */
   status: number | null
 }
 
-const NOT_TOLD: FindingTold = { delivery: null, delivery_error: null, slack: null, slack_error: null }
+const NOT_TOLD: FindingTold = {
+  ...{ delivery: null, delivery_error: null, slack: null, slack_error: null },
+  ...{ github: null, github_error: null },
+}
 
 /** The statement of a connection, prepared once. @returns how the finding of a run was told, by its id */
 export function findingsTold(db: Database): (run: string) => FindingTold {
@@ -238,13 +245,15 @@ export function findingsTold(db: Database): (run: string) => FindingTold {
   return (run) => {
     const rows = told.all(run)
     const of = (kind: string) => rows.find(({ recipient_kind }) => recipient_kind === kind)
-    const [back, slack] = [of('write_back'), of('slack')]
-    if (!back && !slack) return NOT_TOLD
+    const [back, slack, github] = [of('write_back'), of('slack'), of('github')]
+    if (!back && !slack && !github) return NOT_TOLD
     return {
       delivery: back ? wordOf(back, true) : null,
       delivery_error: back?.reason ?? null,
       slack: slack ? wordOf(slack, false) : null,
       slack_error: slack?.reason ?? null,
+      github: github ? wordOf(github, false) : null,
+      github_error: github?.reason ?? null,
     }
   }
 }

@@ -7,7 +7,8 @@ import { fail } from '../errors.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { Secrets } from '../net/secrets.ts'
 import { createLeases, fetchWrites, type Leases } from './fetching.ts'
-import { type DueRow, deliveryRows, moveDelivery } from './rows.ts'
+import { type DueRow, deliveryRows, type FindingKind, moveDelivery } from './rows.ts'
+import type { GithubPost } from './send-github.ts'
 import type { SlackPlace, SlackPlaced, SlackPost, SlackProgress } from './send-slack.ts'
 import type { WriteBack } from './send-webhook.ts'
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts'
@@ -18,6 +19,7 @@ interface FindingsToSend {
   /** @returns null: the run is gone */
   writeBack(runId: string): WriteBack | null
   slackPost(runId: string, progress: SlackProgress | null): SlackPost | null
+  github(runId: string): GithubPost | null
   /** A part of it is in Slack, in the caller's transaction. */
   slackFound(runId: string, progress: SlackProgress): void
 }
@@ -60,7 +62,7 @@ function createQueue({
   function claimOne({ id, recipient, recipient_kind: kind, finding_of }: DueRow, at: number): Claimed[] {
     const { send } = moveDelivery(db, id, { type: 'claim', at })
     const one = { deliveryId: id, recipientId: recipient, tries: send! }
-    if (finding_of !== null) return [{ ...one, of: 'finding', kind: kind as 'slack' | 'write_back' }]
+    if (finding_of !== null) return [{ ...one, of: 'finding', kind: kind as FindingKind }]
     const target = subscriptions.target(recipient)
     if (target) return [{ ...one, of: 'firing', kind: kind as 'webhook' | 'slack', ...target }]
     moveDelivery(db, id, { type: 'refuse', at, reason: 'its subscription was removed' })
@@ -84,8 +86,11 @@ function createQueue({
       const row = rows.byId.get(id)
       const run = row?.finding_of ?? fail('not_found', `no delivery of a finding has the id ${id}`)
       const progress = row!.progress === null ? null : (JSON.parse(row!.progress) as SlackProgress)
-      const found =
-        row!.recipient_kind === 'slack' ? findings.slackPost(run, progress) : findings.writeBack(run)
+      const found = {
+        slack: () => findings.slackPost(run, progress),
+        github: () => findings.github(run),
+        write_back: () => findings.writeBack(run),
+      }[row!.recipient_kind as FindingKind]()
       return found ?? fail('not_found', `run ${run} is gone`)
     },
 
@@ -203,6 +208,7 @@ export function outboxPort(
  * | send-webhook.ts       | firings, to subscribed addresses                | the worker                      |
  * | send-slack.ts         | firings and findings, to channels of Slack      | the worker                      |
  * | send-webhook.ts       | findings, to the webhook of their agent         | the worker                      |
+ * | send-github.ts        | findings, on the pull request they are about    | the worker                      |
  * | fetching.ts           | firings, to whoever asks for them               | the recipient, with a lease     |
  * | rows.ts               | firings, to agents of this service              | the run, until it ends          |
  *

@@ -9,7 +9,7 @@ import type { Database } from '../log/store/handle.ts'
 import { newDispatchId } from '../model/ids.ts'
 
 /** How a recipient is told: the sender of it. */
-export type RecipientKind = 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back'
+export type RecipientKind = 'agent' | 'webhook' | 'slack' | 'mcp' | 'write_back' | 'github'
 
 /** A delivery to be made. */
 export interface NewDelivery {
@@ -47,8 +47,11 @@ interface HeldRow {
   held_since: number
 }
 
-/** Who is told of the findings of an agent, as a recipient: its webhook, or its channel of Slack. */
-export const findingRecipient = (kind: 'write_back' | 'slack', agent: string): string => `${kind}:${agent}`
+/** How a finding is told. */
+export type FindingKind = 'write_back' | 'slack' | 'github'
+
+/** Who is told of the findings of an agent, as a recipient: its webhook, its channel of Slack, or GitHub. */
+export const findingRecipient = (kind: FindingKind, agent: string): string => `${kind}:${agent}`
 
 /** The row of the retry table that a delivery is sent by. */
 export const retryKindOf = (kind: RecipientKind, isFinding: boolean): RetryKind =>
@@ -66,7 +69,7 @@ const PASSED_AFTER_MS = 60_000
 const IS_NEXT = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE}
   AND NOT (e.recipient_kind = 'slack' AND coalesce(e.due_at, 0) > @now + ${PASSED_AFTER_MS}))`
 /** Those that the worker sends; agents are woken, and `mcp` is fetched. */
-const SENT = "('webhook', 'slack', 'write_back')"
+const SENT = "('webhook', 'slack', 'write_back', 'github')"
 const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND ${IS_NEXT}`
 
 type DeliveryRows = ReturnType<typeof prepare>

@@ -184,7 +184,7 @@ export function renameInOutbox(
     'UPDATE deliveries SET recipient = ? WHERE recipient = ? AND recipient_kind = ?',
   )
   move.run(to, from, 'agent')
-  for (const of of ['write_back', 'slack'] as const)
+  for (const of of ['write_back', 'slack', 'github'] as const)
     move.run(findingRecipient(of, to), findingRecipient(of, from), of)
 }
 

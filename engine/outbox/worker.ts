@@ -10,7 +10,9 @@ import type { Clock, Timers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
 import { createWorkerLoop, pauseOf } from '../log/worker-loop.ts'
 import { type Egress, within } from '../net/fetch.ts'
-import { retryKindOf } from './rows.ts'
+import type { GithubTokens } from '../net/github-app.ts'
+import { type FindingKind, retryKindOf } from './rows.ts'
+import { type GithubPost, sendGithub } from './send-github.ts'
 import {
   type SlackAccounts,
   type SlackPlace,
@@ -48,14 +50,14 @@ export interface ClaimedFiring extends Taken, Target {
 /** An agent's finding to be posted. */
 export interface ClaimedFinding extends Taken {
   of: 'finding'
-  kind: 'slack' | 'write_back'
+  kind: FindingKind
 }
 
 /** A delivery taken to be sent. */
 export type Claimed = ClaimedFiring | ClaimedFinding
 
 /** What is posted of a finding, with what it is posted with. */
-export type FindingToSend = WriteBack | SlackPost
+export type FindingToSend = WriteBack | SlackPost | GithubPost
 
 /** A try, and what came of it. */
 export interface TryResult extends Outcome {
@@ -103,6 +105,8 @@ export interface OutboxWorkerOptions {
   random(): number
   /** How Slack is called. */
   slack: SlackAccounts
+  /** Tokens of GitHub Apps. */
+  tokens: GithubTokens
   /** Told what the port throws; it is tried again. */
   onError(error: Error): void
 }
@@ -220,6 +224,7 @@ export function startOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
   ): Promise<Outcome> {
     const out = { ...options, situation, signal: cut.signal }
     const { deliveryId: id } = claimed
+    if (typeof message !== 'string' && message.kind === 'github') return sendGithub(message, out)
     if (typeof message !== 'string')
       return message.kind === 'write_back'
         ? sendWriteBack(message, out)

@@ -11,10 +11,12 @@ import type {
 } from '../../schemas/types.ts'
 import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
-import type { UsableCredential } from '../model/credentials.ts'
+import type { TokenCredential, UsableCredential } from '../model/credentials.ts'
 import type { Egress } from '../net/fetch.ts'
+import { GithubAppFault, type GithubTokens } from '../net/github-app.ts'
 import { storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
+import { RepositoryFault } from './git.ts'
 import type { SyncPort } from './port.ts'
 import type { Repository } from './repository.ts'
 import type { HistoryRow } from './rows.ts'
@@ -23,6 +25,7 @@ export interface ReportParts {
   repository: Repository | null
   port: Pick<SyncPort, 'unreportedSync' | 'reportedSync'>
   egress: Pick<Egress, 'send'>
+  tokens: Pick<GithubTokens, 'use'>
   /** Address of the console, for links; null: not known. */
   publicUrl: string | null
   onError(error: Error): void
@@ -47,6 +50,7 @@ export function createReport({
   repository,
   port,
   egress,
+  tokens,
   publicUrl,
   onError,
 }: ReportParts): () => Promise<void> {
@@ -56,15 +60,17 @@ export function createReport({
   return async () => {
     const found = await port.unreportedSync(name)
     if (!found?.entry.commit) return
-    const { entry, credential } = found
-    const github = githubAt(egress, credential, repo)
+    const { entry } = found
     const told = { entry, commit: entry.commit!, instance: repository.instance, publicUrl }
     try {
+      const github = githubAt(egress, await tokens.use(found.credential, repo), repo)
       await sendStatus(github, told)
       await sendComment(github, told)
     } catch (error) {
       // One that GitHub refuses for good is not sent again with each look.
-      if (!(error instanceof Refused)) throw error
+      const isFinal =
+        error instanceof Refused || (error instanceof GithubAppFault && error.retryAfterMs === null)
+      if (!isFinal) throw error
       onError(
         new Error(`${error.message}; the credential needs the right to write statuses and comments`, {
           cause: error,
@@ -72,6 +78,20 @@ export function createReport({
       )
     }
     await port.reportedSync(entry.id)
+  }
+}
+
+/** A credential as git and GitHub are asked with it; of an app a token that holds. @throws RepositoryFault */
+export async function tokenOf(
+  tokens: Pick<GithubTokens, 'use'>,
+  credential: UsableCredential,
+  address: string,
+): Promise<TokenCredential> {
+  try {
+    return await tokens.use(credential, repoOf(address))
+  } catch (error) {
+    if (!(error instanceof GithubAppFault)) throw error
+    throw new RepositoryFault(error.retryAfterMs === null ? 'credential' : 'unreachable', error.message)
   }
 }
 
@@ -94,7 +114,7 @@ type Github = (method: string, path: string, body?: object) => Promise<unknown>
 
 function githubAt(
   egress: Pick<Egress, 'send'>,
-  { apiUrl, token }: UsableCredential,
+  { apiUrl, token }: TokenCredential,
   repo: GithubConfig['repo'],
 ): Github {
   return async (method, path, body) => {
@@ -139,7 +159,7 @@ function messageIn(body: Buffer): string {
 
 export interface PullRequestOf {
   egress: Pick<Egress, 'send'>
-  credential: UsableCredential
+  credential: TokenCredential
   repo: GithubConfig['repo']
   /** Branch that it is of, and the one it is for. */
   branch: string

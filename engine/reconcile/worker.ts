@@ -19,6 +19,7 @@ import { oneLine } from '../log/ingest/label.ts'
 import { createWorkerLoop, settled } from '../log/worker-loop.ts'
 import type { UsableCredential } from '../model/credentials.ts'
 import type { Egress } from '../net/fetch.ts'
+import type { GithubTokens } from '../net/github-app.ts'
 import { type Secret, storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
 import { adoptedFile, branchOf, pushChanges, refuseAdopting, writtenBy } from './adoption.ts'
@@ -35,7 +36,7 @@ import {
 import type { Settled, SyncCode, SyncPlace, SyncPlanPort, SyncPort } from './port.ts'
 import { driftText, outcomeShown, problemText, REASONS, type SyncReads } from './present.ts'
 import { type PushRequest, takePush } from './push.ts'
-import { createReport, openPullRequest, pullRequestText } from './report.ts'
+import { createReport, openPullRequest, pullRequestText, tokenOf } from './report.ts'
 import { nameOfRepository, type Repository, shownOf } from './repository.ts'
 import { NOT_FOLLOWED, short } from './writes.ts'
 
@@ -53,6 +54,7 @@ export interface ReconcilerParts {
   clock: Clock
   timers: Timers
   egress: Pick<Egress, 'send'>
+  tokens: Pick<GithubTokens, 'use' | 'drop'>
   /** Address of the console, for links; null: not known. */
   publicUrl: string | null
   onError(error: Error): void
@@ -268,10 +270,11 @@ class Looks {
         if (error instanceof SvcError) throw new RepositoryFault('credential', error.message)
         throw error
       })
-      secrets.push(found.token)
       const fault = credentialFaultOf(address, found.apiUrl)
       if (fault !== null) throw new RepositoryFault('credential', fault)
-      return { token: found.token }
+      const { token } = await tokenOf(this.parts.tokens, found, address)
+      secrets.push(token)
+      return { token }
     }
     return sshKey === null ? null : { sshKey }
   }
@@ -502,7 +505,7 @@ class Looks {
         author: { name: oneLine(by.caller.name, 100) || 'svc', email },
         committer: { name: 'svc', email },
       })
-      const credential = await port.credentialToAsk(name)
+      const credential = await tokenOf(this.parts.tokens, await port.credentialToAsk(name), address)
       const opened = await openPullRequest({
         ...{ egress, credential, repo, branch, base: ref, title },
         body: pullRequestText(instance, shown.differences, asked.why),

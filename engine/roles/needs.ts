@@ -7,7 +7,7 @@ import { readable } from '../agents/inspect.ts'
 import { openStoredModels } from '../agents/models/calls.ts'
 import type { ModelEnvironment } from '../agents/models/providers.ts'
 import type { UsageEntry } from '../agents/models/usage.ts'
-import type { runWrites } from '../agents/runs/calls.ts'
+import { eventLabelsOf, type runWrites } from '../agents/runs/calls.ts'
 import { requireKnownAgent, runQueries } from '../agents/runs/queries.ts'
 import type { Origin, RunLimits, RunsParts } from '../agents/runs/types.ts'
 import { openStoredTracing, type TracingEnvironment } from '../agents/tracing-settings.ts'
@@ -70,7 +70,7 @@ export function runNeeds(parts: {
       const found = kinds.project.find(id)
       return found ? [{ id, doc: found.doc }] : []
     })
-  return {
+  const needs: RunNeeds = {
     store,
     ctx,
     clock,
@@ -101,6 +101,7 @@ export function runNeeds(parts: {
         firings.byDispatch.get(dispatchId) ?? fail('not_found', `no firing has the id ${dispatchId}`)
       return { id: row.id, label: row.label, entity: row.value_text ?? row.key, project: row.project }
     },
+    eventLabels: (run) => eventLabelsOf(needs, ctx, run),
     limits,
     usage,
     append: findings.append,
@@ -109,6 +110,7 @@ export function runNeeds(parts: {
     incidents: parts.incidents,
     onPending: parts.onPending,
   }
+  return needs
 }
 
 /** A firing as its agents are told of it; the same whenever it is asked for. */

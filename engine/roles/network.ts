@@ -32,6 +32,7 @@ import type { Clock, Timers } from '../clock.ts'
 import { askingGithub } from '../declared/access/credential-calls.ts'
 import { startPlanner } from '../declared/setup/planner.ts'
 import type { Egress } from '../net/fetch.ts'
+import type { GithubTokens } from '../net/github-app.ts'
 import { fetchFiringBy, type Waiting } from '../outbox/fetching.ts'
 import { outboxPort } from '../outbox/queue.ts'
 import type { SlackAccounts } from '../outbox/send-slack.ts'
@@ -51,6 +52,8 @@ import { workspaceCalls } from './workspaces.ts'
 /** What there is for a role to need: what the store's roles answer, this process, and what other roles offer. */
 export interface World extends ReturnType<typeof callsOver> {
   egress: Egress
+  /** Tokens of GitHub Apps, which all roles share. */
+  tokens: GithubTokens
   clock: Clock
   timers: Timers
   /** Between 0 and 1: spreads what is tried again. */
@@ -137,11 +140,13 @@ export const networkRoles = {
     },
   ),
 
-  credentials: role(['ports', 'egress', 'clock', 'timers'], ({ ports, ...world }) => ({
+  credentials: role(['ports', 'egress', 'tokens', 'clock', 'timers'], ({ ports, ...world }) => ({
     calls: askingGithub({ ...world, port: ports }),
   })),
 
-  mcpTests: role(['calls', 'egress', 'clock', 'timers'], (world) => ({ calls: mcpToolTests(world) })),
+  mcpTests: role(['calls', 'egress', 'tokens', 'clock', 'timers'], (world) => ({
+    calls: mcpToolTests(world),
+  })),
 
   environment: role(['calls', 'env', 'clock', 'timers'], ({ calls, ...world }) => ({
     calls: environmentCalls({ ...world, sources: () => calls.listSources() }),
@@ -153,7 +158,7 @@ export const networkRoles = {
 
   workspaces: role(['egress', 'env'], (world) => ({ calls: workspaceCalls(world) })),
 
-  trials: role(['ports', 'egress', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
+  trials: role(['ports', 'egress', 'tokens', 'env', 'clock', 'timers'], ({ ports, egress, ...world }) => ({
     calls: {
       ...createTrials({ ...world, port: ports, fetch: upstreamFetch(egress) }),
       ...snsCalls({ egress }),
@@ -161,7 +166,7 @@ export const networkRoles = {
   })),
 
   outbox: role(
-    ['calls', 'ports', 'accounts', 'egress', 'clock', 'timers', 'random', 'onFault'],
+    ['calls', 'ports', 'accounts', 'egress', 'tokens', 'clock', 'timers', 'random', 'onFault'],
     ({ calls, ports, accounts, onFault, ...world }) =>
       startOutboxWorker({
         ...world,
@@ -176,18 +181,18 @@ export const networkRoles = {
   ),
 
   agents: role(
-    ['calls', 'models', 'tracing', 'egress', 'clock', 'timers', 'onFault'],
-    ({ calls, models, tracing, egress, clock, timers, onFault }) =>
+    ['calls', 'models', 'tracing', 'egress', 'tokens', 'clock', 'timers', 'onFault'],
+    ({ calls, models, tracing, egress, tokens, clock, timers, onFault }) =>
       startRunner({
         ...{ port: calls, models, clock, timers },
-        connect: connector({ calls, http: mcpFetch(egress), clock, timers }),
+        connect: connector({ calls, http: mcpFetch(egress), tokens, clock, timers }),
         onError: (error) => onFault('agents', error),
         finished: tracing.finished,
       }),
   ),
 
   polling: role(
-    ['ports', 'egress', 'env', 'clock', 'timers', 'random', 'onFault'],
+    ['ports', 'egress', 'tokens', 'env', 'clock', 'timers', 'random', 'onFault'],
     ({ ports, egress, onFault, ...world }) =>
       startPoller({
         ...world,
@@ -217,6 +222,7 @@ export const networkRoles = {
       'repositoryHome',
       'publicUrl',
       'egress',
+      'tokens',
       'env',
       'clock',
       'timers',

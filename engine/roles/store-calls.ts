@@ -24,7 +24,7 @@ import { forecastCalls } from '../forecast/calls.ts'
 import { graphCalls } from '../graph/calls.ts'
 import type { Figures } from '../log/figures.ts'
 import type { Snapshot } from '../log/steps.ts'
-import { tokenFor } from '../model/credentials.ts'
+import { credentialFor } from '../model/credentials.ts'
 import { syncHealth, syncReads } from '../reconcile/present.ts'
 import { slackWrites } from '../slack/calls.ts'
 import { describeConnectors } from '../sources/connectors/index.ts'
@@ -74,7 +74,7 @@ export function storeCalls(parts: StoreCallsParts) {
     ...mcpToolWrites({
       pins: new Pins(store, clock),
       find: (server) => declared.kinds.mcp_server.find(server),
-      resolveWith: { env: declared.env, credential: (name) => tokenFor(credentials, name) },
+      resolveWith: { env: declared.env, credential: (name) => credentialFor(credentials, name) },
     }),
     ...stored.calls,
     ...credentialWrites({ credentials, declared, onChanged: parts.onCredentials }),

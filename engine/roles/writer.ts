@@ -8,7 +8,7 @@ import type { OpenEngine } from '../agents/evals/run.ts'
 import { createScenarioReads } from '../agents/evals/scenario-of-run.ts'
 import { labelFor } from '../agents/findings.ts'
 import { providerOf } from '../agents/models/adapter.ts'
-import { writeBackOfRun } from '../agents/runs/calls.ts'
+import { githubPostOfRun, writeBackOfRun } from '../agents/runs/calls.ts'
 import { createMaking, quietMs } from '../agents/runs/making.ts'
 import { type Clock, systemClock, systemTimers } from '../clock.ts'
 import { watchSealedSecrets } from '../declared/access/sealed-secrets.ts'
@@ -194,7 +194,8 @@ function compose(parts: Parts, openEngine: () => Promise<OpenEngine>): Writer {
   const outbox = openOutbox({
     ...{ store, clock, secrets, onPending },
     findings: {
-      writeBack: (run) => writeBackOfRun(runs, ctx, run),
+      writeBack: (run) => writeBackOfRun(runs, run),
+      github: (run) => githubPostOfRun(runs, held.credentials, run),
       slackPost: (run, progress) => post(run, progress),
       slackFound: (run, progress) => noteFound(parts, post, run, progress),
     },

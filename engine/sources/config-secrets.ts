@@ -8,12 +8,12 @@ import { check } from '../../schemas/index.ts'
 import type { SourceSpec, SourceWrite } from '../../schemas/types.ts'
 import { fail, SvcError } from '../errors.ts'
 import { refuseMoved } from '../model/addresses.ts'
-import type { CredentialLookup } from '../model/credentials.ts'
+import { type AppCredential, type CredentialLookup, githubName, isApp } from '../model/credentials.ts'
 import type { Doc } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
 import { parseDuration } from '../model/units.ts'
 import { keepAddressSecrets, maskAddresses, openAddresses, sealAddresses } from '../net/address-secrets.ts'
-import { isReference } from '../net/secret-fields.ts'
+import { isReference, storedName } from '../net/secret-fields.ts'
 import { openVariable, type Secrets, variableIn } from '../net/secrets.ts'
 import {
   addressFields,
@@ -25,6 +25,7 @@ import {
 import type { ConnectorDefinition } from './connectors/connector.ts'
 import { connectorOf } from './connectors/index.ts'
 import type { SourceRow } from './queries.ts'
+import { repoOf } from './upstreams/github-api.ts'
 
 type Config = Record<string, unknown>
 type SealedRow = Pick<SourceRow, 'id' | 'connector' | 'config'>
@@ -175,7 +176,7 @@ export function resolveReferences(
   let resolved = config
   for (const field of secretFields(kind)) {
     const value = config[field]
-    if (!isReference(value)) continue
+    if (!isReference(value) || heldBy(kind, value) !== null) continue
     const name = variableIn(value)
     const found = name === null ? `${String(value)} is not stored here` : openVariable(name, env)
     const { [field]: _reference, ...rest } = resolved
@@ -194,22 +195,63 @@ export function resolveReferences(
  */
 export function withCredential(kind: string, config: Config, credentials: CredentialLookup): Config | string {
   const name = credentialOf(kind, config)
-  if (name === null) return config
+  // An app that pushes names one for its list of repositories alone.
+  if (name === null || kind === 'github_app') return config
   if (config.token) return 'token and credential exclude each other: keep one of them'
   const found = credentials.find(name)
   if (typeof found === 'string') return found
-  const own = typeof config.api_url === 'string' ? config.api_url : found.apiUrl
+  const isGithub = kind === 'github'
+  const given = isGithub ? config.api_url : config.url
+  const own = typeof given === 'string' ? given : found.apiUrl
   if (originOf(own) !== originOf(found.apiUrl))
-    return `the credential ${name} is for ${new URL(found.apiUrl).host} and is sent nowhere else; clear api_url, or name a credential for its host`
-  return { ...config, token: found.token, api_url: own }
+    return `the credential ${name} is for ${new URL(found.apiUrl).host} and is sent nowhere else; ${isGithub ? 'clear api_url' : 'ask that host'}, or name a credential for its host`
+  const placed = isGithub ? { ...config, api_url: own } : config
+  if (!isApp(found)) return withToken(kind, placed, found.token)
+  const repo = isGithub ? repoOf(String(config.repo ?? '')) : repoIn(own)
+  return { ...placed, [APP]: { credential: found, repo } satisfies AppInConfig }
+}
+
+/** Field of a config that is polled with an app in place of a token; no schema knows it, and it is in no row. */
+const APP = '@app'
+
+interface AppInConfig {
+  credential: AppCredential
+  /** What it is asked about; null: nothing of one repository. */
+  repo: string | null
+}
+
+/** Puts the token of an app into a config that is about to be asked with. @param use makes it */
+export async function withAppToken(
+  kind: string,
+  config: Config,
+  use: (credential: AppCredential, repo: string | null) => Promise<{ token: string }>,
+): Promise<Config> {
+  const { [APP]: app, ...rest } = config
+  if (app === undefined) return config
+  const { credential, repo } = app as AppInConfig
+  return withToken(kind, rest, (await use(credential, repo)).token)
+}
+
+/** The github connector sends a token as it is sent to GitHub; http_poll sends its header whole. */
+const withToken = (kind: string, config: Config, token: string): Config =>
+  kind === 'github' ? { ...config, token } : { ...config, credential: `Bearer ${token}` }
+
+/** Of an address of GitHub's API below /repos/owner/name. */
+function repoIn(url: string): string | null {
+  const [, repo] = /\/repos\/([^/?#]+\/[^/?#]+)/.exec(url) ?? []
+  return repo === undefined ? null : repoOf(repo)
 }
 
 /** Name of the credential a config reads with; null: it names none. */
 export function credentialOf(kind: string, config: Config): string | null {
   const field = credentialField(kind)
-  const name = field === undefined ? undefined : config[field]
+  const name = field === undefined ? heldBy(kind, config.credential) : config[field]
   return typeof name === 'string' && name !== '' ? name : null
 }
+
+/** The stored credential that the header of an http_poll source refers to; null: none. */
+const heldBy = (kind: string, value: unknown): string | null =>
+  kind === 'http_poll' ? githubName(storedName(value)) : null
 
 const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null)
 

@@ -15,7 +15,9 @@ import type { PreparedEvent } from '../log/ingest/packed.ts'
 import { compileSource } from '../log/ingest/prepare.ts'
 import { maskAddresses } from '../net/address-secrets.ts'
 import { EgressError, withDeadline, within } from '../net/fetch.ts'
+import { GithubAppFault, type GithubTokens } from '../net/github-app.ts'
 import { storedFault } from '../net/redact.ts'
+import { withAppToken } from './config-secrets.ts'
 import { secretsIn } from './connectors/config.ts'
 import { type PollConnector, type Polled, type Reach, UpstreamError } from './connectors/connector.ts'
 import { connectorOf } from './connectors/index.ts'
@@ -32,6 +34,8 @@ interface PollerOptions {
   port: PollPort
   /** The way out over HTTP. */
   fetch: typeof fetch
+  /** Tokens of apps, where a config names one. */
+  tokens: GithubTokens
   /** Variables by which an upstream's own tools find it. */
   env?: Reach['env']
   clock: Clock
@@ -170,17 +174,25 @@ export function startPoller(options: PollerOptions): Poller {
 async function pollOnce(
   due: DuePoll,
   cut: AbortSignal,
-  { fetch, env, clock, timers, random, onError }: PollerOptions,
+  { random, onError, ...way }: PollerOptions,
 ): Promise<PollMade | null> {
   const { sourceId, version, cursor } = due
+  const { clock } = way
   const began = clock.now()
-  const secrets = secretsIn(due.connector, due.config)
+  let secrets: string[] = []
   const failed = (error: string, retryAfterMs: number | null = null): PollMade => ({
     ...{ sourceId, version, cursor, began, ended: clock.now() },
     ...{ error: storedFault(error, secrets), retryAfterMs, random: random() },
   })
   try {
-    const found = await bounded(due, POLL_MS, { fetch, env, clock, timers }, cut)
+    const ready = await askable(due, way)
+    secrets = secretsIn(due.connector, ready.config)
+    const found = await bounded(
+      { ...due, config: ready.config },
+      POLL_MS,
+      { ...way, fetch: ready.fetch },
+      cut,
+    )
     if (found === 'aborted') return null
     if (found === 'timeout') return failed(tooSlow(POLL_MS))
     const { items, cursor: newCursor, more = false, notice: told = null } = found.value
@@ -192,6 +204,39 @@ async function pollOnce(
     if (sentence !== null) return failed(sentence, error instanceof UpstreamError ? error.retryAfterMs : null)
     onError(error as Error)
     return failed('its connector failed, which is a fault of ours; the log has more')
+  }
+}
+
+type Way = Pick<PollerOptions, 'fetch' | 'tokens' | 'env' | 'clock' | 'timers'>
+
+/**
+ * A config as it is asked with: of an app with a token of now. One that is refused is not kept, so that the next
+ * asks for another. @throws UpstreamError
+ */
+async function askable(
+  { connector, config }: Pick<DuePoll, 'connector' | 'config'>,
+  { fetch: ask, tokens }: Pick<Way, 'fetch' | 'tokens'>,
+): Promise<{ config: Record<string, unknown>; fetch: Way['fetch'] }> {
+  let made: string | null = null
+  try {
+    const ready = await withAppToken(connector, config, async (credential, repo) => {
+      const used = await tokens.use(credential, repo)
+      made = used.token
+      return used
+    })
+    if (made === null) return { config: ready, fetch: ask }
+    const token: string = made
+    return {
+      config: ready,
+      fetch: async (...request) => {
+        const answer = await ask(...request)
+        if (answer.status === 401) tokens.drop(token)
+        return answer
+      },
+    }
+  } catch (error) {
+    if (error instanceof GithubAppFault) throw new UpstreamError(error.message, error.retryAfterMs)
+    throw error
   }
 }
 
@@ -208,12 +253,12 @@ function sentenceOf(error: unknown): string | null {
 function bounded(
   { connector, config, cursor }: Pick<DuePoll, 'connector' | 'config' | 'cursor'>,
   ms: number,
-  { timers, ...way }: Pick<PollerOptions, 'fetch' | 'env' | 'clock' | 'timers'>,
+  { fetch, env, clock, timers }: Pick<Way, 'fetch' | 'env' | 'clock' | 'timers'>,
   signal?: AbortSignal,
 ): Promise<{ value: Polled } | 'timeout' | 'aborted'> {
   const polled = connectorOf(connector) as PollConnector
   return withDeadline(timers, ms, signal, (cut) =>
-    polled.poll(config, cursor, { ...way, timers, signal: cut }),
+    polled.poll(config, cursor, { fetch, env, clock, timers, signal: cut }),
   )
 }
 
@@ -295,6 +340,7 @@ interface TrialParts {
   port: TrialPort
   /** The way out over HTTP. */
   fetch: typeof fetch
+  tokens: GithubTokens
   env?: Reach['env']
   clock: Clock
   timers: Timers
@@ -318,9 +364,12 @@ export function createTrials(parts: TrialParts): Trials {
 }
 
 /** One poll, as the first of a source is: without a cursor. */
-async function pollToTest(ask: ToAsk, parts: TrialParts): Promise<SourceTestResult> {
+async function pollToTest(asked: ToAsk, parts: TrialParts): Promise<SourceTestResult> {
+  let ask = asked
   try {
-    const found = await bounded({ ...ask, cursor: null }, TEST_MS, parts)
+    const ready = await askable(asked, parts)
+    ask = { ...asked, config: ready.config }
+    const found = await bounded({ ...ask, cursor: null }, TEST_MS, { ...parts, fetch: ready.fetch })
     if (typeof found === 'string') return { ok: false, error: tooSlow(TEST_MS) }
     const { items, notice } = found.value
     const events = eventsOf(ask, items, parts.clock.now())
@@ -346,12 +395,16 @@ function eventsOf({ connector, config }: ToAsk, items: readonly string[], now: n
 }
 
 async function discover(
-  { connector, config, isStored }: ToAsk,
-  { fetch, env, clock, timers }: TrialParts,
+  { connector, config: asked, isStored }: ToAsk,
+  parts: TrialParts,
 ): Promise<Record<string, unknown>> {
+  const { env, clock, timers } = parts
+  let config = asked
   try {
+    const ready = await askable({ connector, config }, parts)
+    config = ready.config
     const found = await withDeadline(timers, DISCOVER_MS, undefined, (signal) =>
-      connectorOf(connector).discover!(config, { fetch, env, clock, timers, signal }),
+      connectorOf(connector).discover!(config, { fetch: ready.fetch, env, clock, timers, signal }),
     )
     if (typeof found === 'string') return fail('invalid', tooSlow(DISCOVER_MS))
     // What the caller gave is given back as it is; of what is stored, the secret in its address is not.

@@ -55,17 +55,18 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
     const parts = Object.keys(chunks).filter((name) => chunks[name]!.isDynamicEntry)
     expect(parts.length).toBeGreaterThan(5)
     const limits: Record<string, number> = {
-      'areas/drawn.ts': 220,
+      'areas/drawn.ts': 222,
       'areas/replayed.ts': 225,
       'areas/editing.ts': 242,
-      'areas/forms.ts': 135,
-      'areas/settings.ts': 135,
+      // Repositories are offered while one types, and an app is stored by its key.
+      'areas/forms.ts': 137,
+      'areas/settings.ts': 137,
       'areas/setup.ts': 135,
       // Changes with what a repository says, and traces.
       'areas/keeping.ts': 116,
       'areas/work.ts': 132,
       // It comes on top of forms alone, which have all but 73 of it.
-      'forms/config-fields.tsx': 193,
+      'forms/config-fields.tsx': 195,
       'parts/code-editor.tsx': 220,
     }
     expect(parts.filter((name) => more(name) > (limits[name] ?? 112))).toEqual([])

@@ -1,10 +1,11 @@
 /** Deliveries of an instance under a test's eye: real requests, time moved by hand. */
+
 import { createEgress } from '../../engine/net/fetch.ts'
 import { outboxPort } from '../../engine/outbox/queue.ts'
 import { createSlackApi, type SlackEnvironment } from '../../engine/outbox/slack-api.ts'
 import { startOutboxWorker, type TryResult } from '../../engine/outbox/worker.ts'
-
 import { manualTime } from '../engine/net/egress/manual-time.ts'
+import { noApps } from '../engine/net/no-apps.ts'
 import { startHere, T0 } from './instance.ts'
 
 export interface Sending extends Awaited<ReturnType<typeof startHere>> {
@@ -45,7 +46,7 @@ export async function startSending({
         for (const { count, go } of waiting) if (results.length >= count) go()
       },
     },
-    egress,
+    ...{ egress, tokens: noApps },
     slack: {
       api: createSlackApi({ egress, clock }),
       access: () => engine.slackAccess(),

@@ -33,7 +33,7 @@ export function deliveriesCommand(io: Io): Command {
       .option('--recipient <id>', 'only to this subscription or agent, or of its findings')
       .addOption(
         new Option('--kind <kind>', 'only to subscribers of this kind').choices([
-          ...['agent', 'webhook', 'slack', 'mcp', 'write_back'],
+          ...['agent', 'webhook', 'slack', 'mcp', 'write_back', 'github'],
         ]),
       )
       .option('--run <id>', 'only of the finding of this run')

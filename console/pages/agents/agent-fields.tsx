@@ -14,6 +14,7 @@ import type { ReactNode } from 'react'
 import { declared, dkeys } from '../../declared-client.ts'
 import { AGENT_OPTIONS, type AgentDraft, changedOptions, SHOWN_FIRST } from '../../lib/agent-form.ts'
 import { type FieldErrors, faultAt, marksOf } from '../../lib/field-errors.ts'
+import { CredentialSelect } from '../../parts/credential-select.tsx'
 import { Faulty } from '../../parts/faulty.tsx'
 import { Folded } from '../../parts/folded.tsx'
 import { ModelPicker } from '../../parts/model-picker.tsx'
@@ -71,7 +72,11 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           servers={draft.mcp_servers}
         />
       )}
-      <VerdictRows rows={draft.verdicts} onChange={(rows) => set('verdicts', rows)} />
+      <VerdictRows
+        rows={draft.verdicts}
+        onChange={(rows) => set('verdicts', rows)}
+        hasCheck={draft.github_writes.includes('check')}
+      />
       {handoffs}
       <Checkbox
         label="Require a conclusion"
@@ -141,6 +146,7 @@ function Rare({
         }}
       />
       <WriteBack draft={draft} set={set} tokenStored={tokenStored} errors={errors} />
+      <OnGithub draft={draft} set={set} errors={errors} />
       <SlackChannelSelect
         value={draft.slack_channel}
         onChange={(id) => set('slack_channel', id)}
@@ -175,5 +181,39 @@ function WriteBack({
         autoComplete="off"
       />
     </Group>
+  )
+}
+
+/** What of each finding is written on GitHub, and with which credential. */
+function OnGithub({ draft, set, errors = {} }: Pick<Props, 'draft' | 'set' | 'errors'>) {
+  const put = (write: 'comment' | 'check', isOn: boolean) => {
+    const others = draft.github_writes.filter((one) => one !== write)
+    set('github_writes', isOn ? ([...others, write].sort().reverse() as typeof others) : others)
+  }
+  return (
+    <Stack gap="xs">
+      <CredentialSelect
+        label="Credential for GitHub"
+        description="Findings are written with it where the event names a repository."
+        value={draft.github}
+        onChange={(name) => set('github', name)}
+        {...marksOf(errors)('github')}
+      />
+      {draft.github !== '' && (
+        <Group gap="lg">
+          <Checkbox
+            label="Comment on the pull request or issue"
+            checked={draft.github_writes.includes('comment')}
+            onChange={(e) => put('comment', e.currentTarget.checked)}
+          />
+          <Checkbox
+            label="Check of the commit"
+            title="Takes a credential that is an app"
+            checked={draft.github_writes.includes('check')}
+            onChange={(e) => put('check', e.currentTarget.checked)}
+          />
+        </Group>
+      )}
+    </Stack>
   )
 }

@@ -9,7 +9,21 @@ type Verdicts = AgentDraft['verdicts']
 const VERDICTS_MAX = 10
 const HANDOFFS_MAX = 20
 
-export function VerdictRows({ rows, onChange }: { rows: Verdicts; onChange: (rows: Verdicts) => void }) {
+const CHECKS = [
+  { value: 'neutral', label: 'Neutral' },
+  { value: 'success', label: 'Success' },
+  { value: 'failure', label: 'Failure' },
+  { value: 'action_required', label: 'Action required' },
+]
+
+interface VerdictProps {
+  rows: Verdicts
+  onChange: (rows: Verdicts) => void
+  /** Each says how a check on GitHub ends, too. */
+  hasCheck?: boolean
+}
+
+export function VerdictRows({ rows, onChange, hasCheck = false }: VerdictProps) {
   const mark = useMarks()
   const put = (at: number, change: Partial<Verdicts[number]>) =>
     onChange(rows.map((row, i) => (i === at ? { ...row, ...change } : row)))
@@ -45,6 +59,17 @@ export function VerdictRows({ rows, onChange }: { rows: Verdicts; onChange: (row
             checked={row.closes === true}
             onChange={(e) => put(i, { closes: e.currentTarget.checked })}
           />
+          {hasCheck && (
+            <Select
+              aria-label={`Check of verdict ${i + 1}`}
+              title="How its check on GitHub ends"
+              data={CHECKS}
+              value={row.check ?? 'neutral'}
+              onChange={(value) => put(i, { check: value as NonNullable<Verdicts[number]['check']> })}
+              allowDeselect={false}
+              w={150}
+            />
+          )}
           <Remove label={`Remove verdict ${i + 1}`} onClick={() => onChange(without(rows, i))} />
         </Group>
       ))}

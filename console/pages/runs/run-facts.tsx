@@ -8,6 +8,7 @@ import { explorePath, firingPath, triggerPath } from '../../lib/firings.ts'
 import {
   agentPath,
   durationOf,
+  githubWords,
   runPath,
   savedWords,
   slackWords,
@@ -87,6 +88,7 @@ export function RunFacts({ run }: { run: RunDetail }) {
         )}
         <ToldLine kind="write_back" title="Written back" told={writeBackWords(run)} run={run.id} />
         <ToldLine kind="slack" title="Posted to Slack" told={slackWords(run)} run={run.id} />
+        <ToldLine kind="github" title="On GitHub" told={githubWords(run)} run={run.id} />
         {run.handled && (
           <Line title="Handled">
             by {run.handled.by}, <When at={run.handled.at} />
@@ -150,7 +152,7 @@ function Servers({ run }: { run: RunDetail }) {
 }
 
 interface ToldProps {
-  kind: 'write_back' | 'slack'
+  kind: 'write_back' | 'slack' | 'github'
   title: string
   /** Null: it goes nowhere. */
   told: ReturnType<typeof slackWords>

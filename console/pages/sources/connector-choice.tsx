@@ -30,6 +30,7 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
   prometheus: Gauge,
   prometheus_alerts: BellRing,
   github: GitBranch,
+  github_app: GitBranch,
   postgres: Database,
   loki: ScrollText,
   docker_logs: Container,

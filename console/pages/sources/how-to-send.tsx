@@ -56,6 +56,17 @@ function Ways({ source, at, isFirst }: { source: Source; at: SendTo; isFirst: bo
       return <Snippets snippets={vercelSnippets(at, source.signed, source.config)} />
     case 'claude_code':
       return <Snippets snippets={sessionSnippets(at, isFirst)} />
+    case 'github_app':
+      return (
+        <>
+          <Snippets snippets={signedSnippets(at)} />
+          <Text size="sm">
+            On GitHub, on the settings page of the app, set this address as webhook URL with the content type
+            application/json, and the webhook secret that is stored here. Choose its events under Permissions
+            &amp; events. The ping that GitHub sends then is the first event.
+          </Text>
+        </>
+      )
     default: {
       const { connector, config, signed } = source
       return signed ? (

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock, Timers } from '../../clock.ts'
 import { compileWhole, patternFault } from '../../log/ingest/pattern.ts'
+import type { GithubTokens } from '../../net/github-app.ts'
 import { bytesOf, IMAGES_MAX, imageOf } from '../models/adapter.ts'
 import type { ToolImage } from '../models/types.ts'
 import {
@@ -29,6 +30,8 @@ import {
 
 interface ConnectOptions {
   http: typeof fetch
+  /** Tokens of apps, where a server names one. */
+  tokens: GithubTokens
   timers: Timers
   clock: Clock
   /** Ends connecting and every call. */
@@ -64,7 +67,7 @@ export async function connectTools(
     servers.map(async (server): Promise<Found[]> => {
       let connection: Connection | null = null
       try {
-        connection = await openConnection(server, options)
+        connection = await openConnection(server, { ...options, http: httpFor(server, options) })
         const found = read(server, connection, await connection.list(), skipped)
         connections.push(connection)
         return found
@@ -114,6 +117,28 @@ export async function connectTools(
     async close() {
       await Promise.all(connections.splice(0).map((connection) => connection.close()))
     },
+  }
+}
+
+/**
+ * The way to a server: of an app each request carries a token that holds, since a run may outlast one. What was sent is
+ * among what no text of the server's may carry on.
+ */
+function httpFor(
+  server: McpServerRef,
+  { http, tokens }: Pick<ConnectOptions, 'http' | 'tokens'>,
+): typeof fetch {
+  const { app } = server
+  if (!app) return http
+  return async (input, init) => {
+    const { token } = await tokens.use(app.credential, null)
+    server.secrets ??= []
+    if (!server.secrets.includes(token)) server.secrets.push(token)
+    const headers = new Headers(init?.headers)
+    headers.set(app.header, `Bearer ${token}`)
+    const answer = await http(input, { ...init, headers })
+    if (answer.status === 401) tokens.drop(token)
+    return answer
   }
 }
 

@@ -342,7 +342,7 @@ function sentenceOf(error: unknown): string {
   // Its classes keep the name of the first of them.
   if (error.name === 'ProtocolError')
     return `the server says: ${error.message.replace(/^MCP error -?\d+: /, '')}`
-  if (name === 'EgressError') return error.message
+  if (name === 'EgressError' || name === 'GithubAppFault') return error.message
   if (/^(ZodError|\$ZodError|SyntaxError)$/.test(name) || error.name === 'ZodError')
     return 'the answer is not MCP: check the address'
   if (error instanceof TypeError) return 'the server cannot be reached'

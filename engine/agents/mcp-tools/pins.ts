@@ -6,6 +6,7 @@ import type { McpServerSpec, McpTestedTool, McpTool } from '../../../schemas/typ
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
+import type { UsableCredential } from '../../model/credentials.ts'
 import { addressSecrets, hasMaskedSecret } from '../../net/address-secrets.ts'
 import { isReference, storedName } from '../../net/secret-fields.ts'
 import { addressFault, openVariable } from '../../net/secrets.ts'
@@ -241,8 +242,8 @@ export function renameTools(db: Database, from: string, to: string): void {
 export interface ResolveWith {
   /** What `${NAME}` refers to. */
   env: Readonly<Record<string, string | undefined>>
-  /** A stored credential's token, by a name such as github/main, or a sentence why there is none. */
-  credential(name: string): { token: string } | string
+  /** A stored credential, by a name such as github/main, or a sentence why there is none. */
+  credential(name: string): UsableCredential | string
 }
 
 /** Shorter values are too common in text to be taken out of it. */
@@ -275,6 +276,9 @@ export function resolveServer(
     const stored = storedName(auth_value)
     const found = stored === null ? openVariable(auth_value.slice(2, -1), env) : credential(stored)
     if (typeof found === 'string') return found
+    // Its tokens are made where the server is called, so that one that ends meanwhile is followed by another.
+    if ('app' in found)
+      return { ...server, secrets: inUrl, app: { credential: found, header: auth_header || 'Authorization' } }
     value = 'value' in found ? found.value : `Bearer ${found.token}`
   }
   if (!/^[\t\x20-\x7e\x80-\xff]+$/.test(value))

@@ -2,6 +2,7 @@
 import type { McpTestedTool, McpTestResult } from '../../../schemas/types.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { type Egress, fetchOver } from '../../net/fetch.ts'
+import type { GithubTokens } from '../../net/github-app.ts'
 import type { McpToolTests, McpToolWrites, ServersToConnect } from './calls.ts'
 import { connectTools } from './client.ts'
 import type { ExternalTool } from './types.ts'
@@ -9,6 +10,7 @@ import type { ExternalTool } from './types.ts'
 export interface TestsParts {
   calls: Pick<McpToolWrites, 'mcpServersToConnect' | 'mcpServerToTry' | 'seenMcpTools' | 'listMcpTools'>
   egress: Egress
+  tokens: GithubTokens
   clock: Clock
   timers: Timers
 }
@@ -21,7 +23,7 @@ const ANSWER_BYTES = 16 * 1024 * 1024
 export const mcpFetch = (egress: Egress): typeof fetch =>
   fetchOver(egress, { audience: 'operator', timeoutMs: REQUEST_MS, maxResponseBytes: ANSWER_BYTES })
 
-export function mcpToolTests({ calls, egress, clock, timers }: TestsParts): McpToolTests {
+export function mcpToolTests({ calls, egress, tokens, clock, timers }: TestsParts): McpToolTests {
   const http = mcpFetch(egress)
 
   /** @param note what becomes of the tools that were listed. */
@@ -32,7 +34,7 @@ export function mcpToolTests({ calls, egress, clock, timers }: TestsParts): McpT
     if (skipped[0]) return { ok: false, ms: 0, tools: [], error: skipped[0].reason }
     const at = clock.now()
     const pinned = (server: string, tool: string) => pins.get(server)?.get(tool) ?? null
-    const external = await connectTools(servers, { http, timers, clock, pinned })
+    const external = await connectTools(servers, { http, tokens, timers, clock, pinned })
     const ms = clock.now() - at
     try {
       const reasons = external.skipped.map(({ reason }) => reason)

@@ -1,4 +1,5 @@
 /** Tools of external MCP servers as a run sees them. */
+import type { AppCredential } from '../../model/credentials.ts'
 import type { ToolImage } from '../models/types.ts'
 
 /** A server that can be connected to: references in its credential are resolved. */
@@ -7,7 +8,9 @@ export interface McpServerRef {
   url: string
   headers: Record<string, string>
   /** Values that no text of the server's may carry on: its credential. */
-  secrets?: readonly string[]
+  secrets?: string[]
+  /** An app of GitHub whose token goes with each request, in this header. */
+  app?: { credential: AppCredential; header: string }
 }
 
 export interface ExternalTool {

@@ -1,5 +1,5 @@
 /** Agents at work as callers see them: what is written, and the names of what is read. */
-import type { AgentPreview, RememberRequest, RerunResult } from '../../../schemas/types.ts'
+import type { AgentPreview, AgentSpec, RememberRequest, RerunResult } from '../../../schemas/types.ts'
 import type { Caller } from '../../calls.ts'
 import { fail } from '../../errors.ts'
 import { atOnce } from '../../log/steps.ts'
@@ -7,8 +7,10 @@ import type { ReadContext } from '../../log/timeline/context.ts'
 import { tokensOf } from '../../log/timeline/fit.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { answerRead } from '../../log/timeline/read.ts'
+import type { CredentialLookup } from '../../model/credentials.ts'
 import { hasMaskedSecret } from '../../net/address-secrets.ts'
 import { openVariable, variableIn } from '../../net/secrets.ts'
+import { type GithubPost, githubPlaceOf } from '../../outbox/send-github.ts'
 import type { WriteBack } from '../../outbox/send-webhook.ts'
 import { storedClaims } from '../claims.ts'
 import type { CallRefusal } from '../models/reserving.ts'
@@ -146,15 +148,14 @@ function viewOf(ctx: ReadContext, run: StartedRun, now: number): FirstView | nul
  * @returns null: the run is gone
  */
 export function writeBackOfRun(
-  parts: Pick<RunsParts, 'agent' | 'firing' | 'env' | 'queries'>,
-  ctx: ReadContext,
+  parts: Pick<RunsParts, 'agent' | 'eventLabels' | 'env' | 'queries'>,
   run: string,
 ): WriteBack | null {
   const row = parts.queries.byId.get(run)
   if (!row) return null
   const then = JSON.parse(row.definition) as { webhook_url?: string; webhook_key_label?: string }
   const now = parts.agent(row.agent)
-  const labels = labelsOf(parts, ctx, row)
+  const labels = parts.eventLabels(row)
   const keyLabel = then.webhook_key_label
   const body = {
     event: 'finding',
@@ -207,8 +208,8 @@ function tokenOf(given: string | null, env: RunsParts['env']): Pick<WriteBack, '
   return { token: found === null ? given : found.value, fault: null }
 }
 
-/** Of the event that tripped the firing. */
-function labelsOf(
+/** Labels of the event that tripped the firing of a run. */
+export function eventLabelsOf(
   parts: Pick<RunsParts, 'firing'>,
   ctx: ReadContext,
   row: RunRow,
@@ -219,3 +220,35 @@ function labelsOf(
   const labels = stored ? presentRow(stored, ctx.dictionary, ctx.names, stored.ts).labels : {}
   return { ...labels, [row.label]: row.entity }
 }
+
+/* What is written on GitHub of a finding. */
+
+/**
+ * What is written, with the credential of the agent as it is now. @returns null: the run is gone
+ */
+export function githubPostOfRun(
+  parts: Pick<RunsParts, 'agent' | 'eventLabels' | 'queries'>,
+  credentials: CredentialLookup,
+  run: string,
+): GithubPost | null {
+  const row = parts.queries.byId.get(run)
+  if (!row) return null
+  const then = JSON.parse(row.definition) as AgentSpec
+  const { github: name = then.github ?? '', github_writes: writes = [] } = parts.agent(row.agent) ?? then
+  const place = githubPlaceOf(parts.eventLabels(row), writes)
+  const credential = name === '' ? 'the agent names no credential of GitHub any more' : credentials.find(name)
+  const fault = typeof credential === 'string' ? credential : place === null ? NO_PLACE : null
+  const { check = 'neutral' } = then.verdicts?.find(({ verdict }) => verdict === row.verdict) ?? {}
+  return {
+    ...{ kind: 'github', runId: row.id, incident: row.incident, agent: row.agent, fault, writes },
+    credential: typeof credential === 'string' ? null : credential,
+    ...(place ?? { repo: '', number: null, sha: null }),
+    ...{ verdict: row.verdict, headline: row.headline, nextStep: row.next_step, note: row.note ?? '' },
+    verified: row.verified_total === null ? null : { ok: row.verified_ok ?? 0, total: row.verified_total },
+    conclusion: check,
+    startedAt: row.started_at!,
+    finishedAt: row.finished_at!,
+  }
+}
+
+const NO_PLACE = 'the agent writes nothing on GitHub any more, or its event names no place there'

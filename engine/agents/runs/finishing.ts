@@ -9,6 +9,7 @@ import { carryOut, type Executors, firstSnapshot, move } from '../../log/lifecyc
 import { parseDuration } from '../../model/units.ts'
 import { tellFinding } from '../../outbox/present.ts'
 import { settleRun } from '../../outbox/rows.ts'
+import { githubPlaceOf } from '../../outbox/send-github.ts'
 import type { FindingItem } from '../../sources/connectors/connector.ts'
 import { type Budget, type CallRefusal, dailyBudgets, refusalOf, usd } from '../models/reserving.ts'
 import { type Making, newRunId } from './making.ts'
@@ -127,6 +128,7 @@ export function createFinishing(parts: RunsParts, making: Making) {
     tellFinding(db, { run: id, agent, entity, incident, projects: queries.projectsOf.all(id), at }, [
       ...(webhookOf(run) === '' ? [] : ['write_back' as const]),
       ...(goesToSlack(run) ? ['slack' as const] : []),
+      ...(goesToGithub(run) ? ['github' as const] : []),
     ])
   }
 
@@ -134,6 +136,12 @@ export function createFinishing(parts: RunsParts, making: Making) {
   function goesToSlack(run: RunRow): boolean {
     const { slack_channel: channel } = JSON.parse(run.definition) as { slack_channel?: string }
     return Boolean(channel || parts.agent(run.agent)?.slack_webhook)
+  }
+
+  /** Its agent says so, and the event that woke it names a place there. */
+  function goesToGithub(run: RunRow): boolean {
+    const { github, github_writes: writes = [] } = JSON.parse(run.definition) as AgentSpec
+    return Boolean(github) && writes.length > 0 && githubPlaceOf(parts.eventLabels(run), writes) !== null
   }
 
   /** Who takes over on this verdict: one run of each, for all the projects that say so. */

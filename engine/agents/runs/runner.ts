@@ -6,6 +6,7 @@
 import type { Clock, Timers } from '../../clock.ts'
 import { SvcError } from '../../errors.ts'
 import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
+import type { GithubTokens } from '../../net/github-app.ts'
 import type { McpToolWrites } from '../mcp-tools/calls.ts'
 import { connectTools, type ExternalTools as ToolsOfServers } from '../mcp-tools/client.ts'
 import type { ExternalTools } from '../mcp-tools/types.ts'
@@ -303,14 +304,15 @@ function differing(what: string, was: string, is: string): string {
 export function connector(parts: {
   calls: Pick<McpToolWrites, 'mcpServersToConnect' | 'seenMcpTools'>
   http: typeof fetch
+  tokens: GithubTokens
   clock: Clock
   timers: Timers
 }): (servers: readonly string[], signal: AbortSignal) => Promise<ToolsOfServers> {
-  const { calls, http, clock, timers } = parts
+  const { calls, http, tokens, clock, timers } = parts
   return async (names, signal) => {
     const { servers, skipped, pins } = await calls.mcpServersToConnect(names)
     const pinned = (server: string, tool: string) => pins.get(server)?.get(tool) ?? null
-    const external = await connectTools(servers, { http, timers, clock, signal, pinned })
+    const external = await connectTools(servers, { http, tokens, timers, clock, signal, pinned })
     for (const { name } of servers) {
       const listed = external.tools.filter(({ server }) => server === name)
       if (listed.length) await calls.seenMcpTools(name, listed)

@@ -21,7 +21,7 @@ import type { InspectQuestion } from '../inspect.ts'
 import type { CallRefusal } from '../models/reserving.ts'
 import type { ModelReply, ToolCall, ToolImage, ToolSpec } from '../models/types.ts'
 import type { UsageEntry } from '../models/usage.ts'
-import type { RunQueries } from './queries.ts'
+import type { RunQueries, RunRow } from './queries.ts'
 
 /** Events that were shown, with how many each stood for. */
 export type Shown = [id: string, count: number][]
@@ -279,6 +279,8 @@ export interface RunsParts {
   skills(projects: readonly string[]): { name: string; description: string }[]
   /** What a firing says of itself; null when it is gone. */
   firing(id: number, project: string | null): Pick<Origin, 'trigger' | 'dispatchId' | 'firing'> | null
+  /** Labels of the event that woke a run; of one that no firing woke its entity alone. */
+  eventLabels(run: RunRow): Record<string, string | number>
   limits(): RunLimits
   usage(entry: UsageEntry): void
   /** What the end of a run does to the incidents it looked at. */

@@ -10,16 +10,23 @@ import type {
   CredentialUpdate,
   CredentialWrite,
   GithubRepository,
+  GithubTree,
   RepositoriesResult,
 } from '../../../schemas/types.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { fail, SvcError } from '../../errors.ts'
 import type { Access } from '../../model/access.ts'
-import type { UsableCredential } from '../../model/credentials.ts'
+import {
+  type AppCredential,
+  isApp,
+  type TokenCredential,
+  type UsableCredential,
+} from '../../model/credentials.ts'
 import { type Egress, EgressError, fetchOver, withDeadline } from '../../net/fetch.ts'
+import { GithubAppFault, type GithubTokens } from '../../net/github-app.ts'
 import { addressFault } from '../../net/secrets.ts'
 import { type Reach, UpstreamError } from '../../sources/connectors/connector.ts'
-import { askApi, listOf, messageOf, type Page } from '../../sources/upstreams/github-api.ts'
+import { askApi, listOf, messageOf, type Page, repoOf } from '../../sources/upstreams/github-api.ts'
 
 export interface CredentialCalls {
   /** By name, without tokens. */
@@ -34,6 +41,17 @@ export interface CredentialCalls {
   testCredential(name: string): Promise<CredentialTested>
   /** @throws SvcError not_found; upstream; upstream_slow */
   credentialRepositories(name: string, query: string): Promise<RepositoriesResult>
+  /** What lies in a folder of a repository. @throws SvcError not_found; invalid; upstream; upstream_slow */
+  credentialTree(name: string, of: TreeAsked): Promise<GithubTree>
+}
+
+/** A folder of a repository. */
+export interface TreeAsked {
+  repo: string
+  /** Branch, tag or commit; empty: the default branch. */
+  ref: string
+  /** Empty: the root. */
+  path: string
 }
 
 /** A token to ask GitHub with, and when it was stored: not for doors. */
@@ -63,10 +81,11 @@ const ANSWER_BYTES = 16 * 1024 * 1024
 export function askingGithub(parts: {
   port: CredentialPort
   egress: Egress
+  tokens: GithubTokens
   clock: Clock
   timers: Timers
 }): Omit<CredentialCalls, keyof CredentialWrites> {
-  const { port, egress, clock, timers } = parts
+  const { port, egress, tokens, clock, timers } = parts
   // An operator named the address, so it may be inside the network.
   const fetch = fetchOver(egress, {
     audience: 'operator',
@@ -84,19 +103,21 @@ export function askingGithub(parts: {
         ? fail('upstream_slow', `GitHub gave no answer within ${ms / 1_000} seconds`)
         : found.value
     } catch (error) {
-      if (error instanceof UpstreamError || error instanceof EgressError) fail('upstream', error.message)
+      const isTheirs =
+        error instanceof UpstreamError || error instanceof EgressError || error instanceof GithubAppFault
+      if (isTheirs) fail('upstream', error.message)
       throw error
     }
   }
 
   async function test(name: string): Promise<CredentialTested> {
     const { rotatedAt, ...credential } = await port.credentialToAsk(name)
-    const said = await bounded(TEST_MS, (reach) => whoIs(credential, reach)).catch(
-      (error: unknown): CredentialTested => {
-        if (error instanceof SvcError) return { ok: false, error: error.message }
-        throw error
-      },
-    )
+    const said = await bounded(TEST_MS, (reach) =>
+      isApp(credential) ? whichApp(credential, tokens) : whoIs(credential, reach),
+    ).catch((error: unknown): CredentialTested => {
+      if (error instanceof SvcError) return { ok: false, error: error.message }
+      throw error
+    })
     if (said.ok) await port.noteCredential(name, rotatedAt, said)
     return said
   }
@@ -127,7 +148,20 @@ export function askingGithub(parts: {
     },
     async credentialRepositories(name, query) {
       const { rotatedAt: _at, ...credential } = await port.credentialToAsk(name)
-      return bounded(LIST_MS, (reach) => repositoriesOf(credential, query, reach))
+      return bounded(LIST_MS, (reach) =>
+        isApp(credential)
+          ? repositoriesOfApp(credential, query, { reach, tokens })
+          : repositoriesOf(credential, query, { path: '/user/repos?sort=pushed&', reach }),
+      )
+    },
+    async credentialTree(name, { repo: given, ref, path }) {
+      const repo = repoOf(given)
+      if (repo === null) return fail('invalid', 'repo must be owner/name', { field: 'repo' })
+      const folder = folderOf(path)
+      const { rotatedAt: _at, ...credential } = await port.credentialToAsk(name)
+      return bounded(LIST_MS, async (reach) =>
+        treeOf(await tokens.use(credential, repo), { repo, ref, path: folder }, reach),
+      )
     },
   }
 }
@@ -150,7 +184,7 @@ const SHOWN = 50
 const NO_ACCOUNT = /not accessible by/i
 
 /** @throws UpstreamError where there is no answer of GitHub's */
-async function whoIs(credential: UsableCredential, reach: Reach): Promise<CredentialTested> {
+async function whoIs(credential: TokenCredential, reach: Reach): Promise<CredentialTested> {
   const page = await askApi({ ...credential, path: '/user' }, reach)
   const { status, body, headers } = page
   if (status === 200) {
@@ -164,24 +198,136 @@ async function whoIs(credential: UsableCredential, reach: Reach): Promise<Creden
   return { ok: false, error: refusalOf(page, told) }
 }
 
-/** @param query part of owner/name, in any case; blank: all. @throws UpstreamError */
-async function repositoriesOf(
-  credential: UsableCredential,
+/** What an app may, and where. @throws GithubAppFault */
+async function whichApp(credential: AppCredential, tokens: GithubTokens): Promise<CredentialTested> {
+  const [{ slug, permissions }, installations] = await Promise.all([
+    tokens.facts(credential),
+    tokens.installations(credential),
+  ])
+  const said = { login: slug, scopes: null, expires_at: null, permissions, installations }
+  const usable = installations.filter(({ id, suspended }) => !suspended && isMeant(credential, id))
+  const { name, installation } = credential.app
+  if (usable.length === 0)
+    return {
+      ...{ ok: false, ...said },
+      error:
+        installation === null
+          ? `the app of ${name} is installed nowhere, or suspended; install it on GitHub`
+          : `the app of ${name} has no installation ${installation}, or it is suspended; installation_id names another`,
+    }
+  // That a token can be had is seen by having one.
+  await tokens.use({ ...credential, app: { ...credential.app, installation: usable[0]!.id } }, null)
+  return { ok: true, ...said }
+}
+
+const isMeant = ({ app: { installation } }: AppCredential, id: number): boolean =>
+  installation === null || installation === id
+
+/** Of how many installations repositories are listed. */
+const INSTALLATIONS_MAX = 20
+
+/** Repositories of the installations that are used, those of one after those of another. @throws UpstreamError; GithubAppFault */
+async function repositoriesOfApp(
+  credential: AppCredential,
   query: string,
-  reach: Reach,
-): Promise<{ repos: GithubRepository[]; more: boolean }> {
+  { reach, tokens }: { reach: Reach; tokens: GithubTokens },
+): Promise<RepositoriesResult> {
+  const active = (await tokens.installations(credential)).filter(
+    ({ id, suspended }) => !suspended && isMeant(credential, id),
+  )
+  const repos: GithubRepository[] = []
+  let more = active.length > INSTALLATIONS_MAX
+  for (const { id } of active.slice(0, INSTALLATIONS_MAX)) {
+    const used = await tokens.use({ ...credential, app: { ...credential.app, installation: id } }, null)
+    const found = await repositoriesOf(used, query, { path: '/installation/repositories?', reach })
+    repos.push(...found.repos)
+    more ||= found.more || repos.length > SHOWN
+    if (repos.length > SHOWN) break
+  }
+  return { repos: repos.slice(0, SHOWN), more }
+}
+
+/** @param query part of owner/name, in any case; blank: all. @param path of the list, up to its paging. @throws UpstreamError */
+async function repositoriesOf(
+  credential: TokenCredential,
+  query: string,
+  { path, reach }: { path: string; reach: Reach },
+): Promise<RepositoriesResult> {
   const wanted = query.trim().toLowerCase()
   const found: GithubRepository[] = []
   let hasNext = true
   for (let number = 1; number <= PAGES && hasNext && found.length <= SHOWN; number++) {
-    const path = `/user/repos?sort=pushed&per_page=${PAGE}&page=${number}`
-    const page = await askApi({ ...credential, path }, reach)
+    const page = await askApi({ ...credential, path: `${path}per_page=${PAGE}&page=${number}` }, reach)
     if (page.status !== 200) throw new UpstreamError(refusalOf(page, messageOf(page.body, credential.token)))
-    const listed = listOf<Listed>(page, ({ full_name: name }) => typeof name === 'string')
+    // That of an installation is a field of its answer.
+    const { repositories: ofInstallation = page.body } = (page.body ?? {}) as { repositories?: unknown }
+    const listed = listOf<Listed>(
+      { ...page, body: ofInstallation },
+      ({ full_name: name }) => typeof name === 'string',
+    )
     found.push(...listed.map(shown).filter(({ repo }) => repo.toLowerCase().includes(wanted)))
     hasNext = page.hasNext
   }
   return { repos: found.slice(0, SHOWN), more: hasNext || found.length > SHOWN }
+}
+
+/* What lies in a folder of a repository (docs.github.com, REST, Get repository content). */
+
+/** GitHub lists no more of a folder. */
+const ENTRIES_MAX = 1_000
+const ENTRY_TYPES: Readonly<Record<string, GithubTree['entries'][number]['type']>> = {
+  ...{ dir: 'folder', file: 'file', symlink: 'link', submodule: 'submodule' },
+}
+
+/** @throws SvcError invalid */
+function folderOf(given: string): string {
+  const steps = given.split('/').filter(Boolean)
+  if (steps.some((step) => step === '.' || step === '..'))
+    fail('invalid', 'path must be a folder of the repository, without . and ..', { field: 'path' })
+  return steps.join('/')
+}
+
+interface ListedEntry {
+  path: string
+  type: string
+  size?: number
+}
+
+/** @throws UpstreamError; SvcError not_found */
+async function treeOf(
+  credential: TokenCredential,
+  { repo, ref, path }: TreeAsked,
+  reach: Reach,
+): Promise<GithubTree> {
+  const folder = path.split('/').map(encodeURIComponent).join('/')
+  const query = ref === '' ? '' : `?ref=${encodeURIComponent(ref)}`
+  const page = await askApi({ ...credential, path: `/repos/${repo}/contents/${folder}${query}` }, reach)
+  const told = messageOf(page.body, credential.token)
+  if (page.status === 404)
+    return fail(
+      'not_found',
+      `GitHub has no ${path || 'content'} in ${repo}${ref && ` at ${ref}`} that it may read (404)`,
+      {
+        field: path === '' ? 'repo' : 'path',
+      },
+    )
+  if (page.status !== 200) throw new UpstreamError(refusalOf(page, told))
+  // Of a file there is one entry, with its content.
+  const body = Array.isArray(page.body) ? page.body : [page.body]
+  const listed = listOf<ListedEntry>(
+    { ...page, body },
+    ({ path: at, type }) => typeof at === 'string' && !!type,
+  )
+  const entries = listed.map(({ path: at, type, size = 0 }) => ({
+    ...{ path: at, size },
+    type: ENTRY_TYPES[type] ?? 'file',
+  }))
+  const rank = ({ type }: { type: string }) => (type === 'folder' ? 0 : 1)
+  return {
+    ...{ repo, path, ref: ref || null },
+    entries: entries.sort((a, b) => rank(a) - rank(b) || (a.path < b.path ? -1 : 1)),
+    more: entries.length >= ENTRIES_MAX,
+  }
 }
 
 interface Listed {

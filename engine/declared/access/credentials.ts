@@ -1,6 +1,7 @@
 /**
- * Tokens of GitHub, stored once by name (SPEC.md, Credential (GitHub)). Sources and MCP servers name them,
- * so that rotating is one write. Tokens are sealed in their row and leave it for the way out alone.
+ * Credentials of GitHub, stored once by name (SPEC.md, Credential (GitHub)): tokens, and apps by their private key.
+ * Sources and MCP servers name them, so that rotating is one write. What is secret is sealed in its row and leaves it for
+ * the way out alone.
  */
 import type { CredentialUpdate, CredentialWrite, StoredCredential } from '../../../schemas/types.ts'
 import type { Clock } from '../../clock.ts'
@@ -8,8 +9,11 @@ import { fail, SvcError } from '../../errors.ts'
 import { sealedAfter } from '../../log/settings.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import { type CredentialLookup, githubName, type UsableCredential, WHERE } from '../../model/credentials.ts'
+import { privateKeyOf } from '../../net/github-app.ts'
 import { storedName } from '../../net/secret-fields.ts'
 import type { Secrets } from '../../net/secrets.ts'
+import { credentialOf } from '../../sources/config-secrets.ts'
+import { connectorOf } from '../../sources/connectors/index.ts'
 import type { Declared } from '../declared.ts'
 import { apiUrlOf, type CredentialPort, type CredentialWrites } from './credential-calls.ts'
 
@@ -41,12 +45,16 @@ export function createCredentials(parts: {
   const requireRow = (name: string): CredentialRow =>
     queries.find(name) ?? fail('not_found', `no credential is named ${name}`, { field: 'name' })
 
-  function open({ name, token, api_url: apiUrl }: CredentialRow): UsableCredential | string {
+  function open({ name, token, app, api_url: apiUrl }: CredentialRow): UsableCredential | string {
     try {
-      return { token: secrets.open(token, placeOf(name)), apiUrl }
+      const secret = secrets.open(token, placeOf(name))
+      if (app === null) return { token: secret, apiUrl }
+      const { id, installation } = JSON.parse(app) as StoredApp
+      return { app: { name, id, installation, privateKey: secret }, apiUrl }
     } catch (error) {
       if (!(error instanceof SvcError)) throw error
-      return `the token of the credential ${name} cannot be read here; enter it again under ${WHERE}`
+      const what = app === null ? 'token' : 'private key'
+      return `the ${what} of the credential ${name} cannot be read here; enter it again under ${WHERE}`
     }
   }
 
@@ -57,32 +65,36 @@ export function createCredentials(parts: {
       return row ? open(row) : `no credential is named ${name}; add it under ${WHERE}, or name another`
     },
     rows: () => queries.all(),
-    create: ({ name, token, api_url: address }) =>
+    create: (body) =>
       store.tx(() => {
+        const { name, api_url: address } = body
+        const { secret, app } = secretOf(body)
         if (queries.find(name))
           fail('conflict', `a credential named ${name} exists; rotate it, or choose another name`, {
             field: 'name',
           })
         const now = clock.now()
         queries.put({
-          ...{ name, kind: 'token', account: null, expires_at: null },
-          token: secrets.seal(tokenOf(token), placeOf(name)),
+          ...{ name, kind: app === null ? 'token' : 'app', account: null, expires_at: null },
+          token: secrets.seal(secret, placeOf(name)),
+          app: app && JSON.stringify(app),
           api_url: apiUrlOf(address),
           ...{ created_at: now, updated_at: now, rotated_at: now },
         })
       }),
-    change: (name, { token = '', api_url: address }) =>
+    change: (name, body) =>
       store.tx(() => {
         const row = requireRow(name)
-        const apiUrl = address === undefined ? row.api_url : apiUrlOf(address)
-        const isNew = token.trim() !== ''
+        const apiUrl = body.api_url === undefined ? row.api_url : apiUrlOf(body.api_url)
+        const { field, given, app } = changedOf(row, body)
+        const isNew = given !== undefined
         const sealed = sealedAfter(secrets, {
-          ...{ field: 'token', place: placeOf(name), was: row.token, addresses: [row.api_url, apiUrl] },
-          given: isNew ? tokenOf(token) : undefined,
+          ...{ field, place: placeOf(name), was: row.token, addresses: [row.api_url, apiUrl], given },
         })
         const now = clock.now()
         queries.put({
           ...row,
+          app: app && JSON.stringify(app),
           api_url: apiUrl,
           token: sealed ?? row.token,
           updated_at: now,
@@ -120,14 +132,81 @@ function tokenOf(given: string): string {
   })
 }
 
+/** What is not secret of an app. */
+interface StoredApp {
+  id: string
+  /** Null: all of them. */
+  installation: number | null
+}
+
+/** @throws SvcError invalid */
+function keyOf(given: string): string {
+  const key = privateKeyOf(given)
+  if (key !== null) return key
+  return fail(
+    'invalid',
+    'private_key must be the PEM file of the app: an RSA key of 2,048 bits or more, without a password',
+    { field: 'private_key' },
+  )
+}
+
+/** What a new credential holds: a token, or an app with its key. @throws SvcError invalid */
+function secretOf({
+  token = '',
+  app_id: id = '',
+  private_key: key = '',
+  installation_id: installation = null,
+}: CredentialWrite): { secret: string; app: StoredApp | null } {
+  const [isToken, isAppGiven] = [token.trim() !== '', id !== '' || key.trim() !== '']
+  if (isToken && (isAppGiven || installation !== null))
+    fail('invalid', 'token and app_id exclude each other: a credential is a token or an app', {
+      field: 'token',
+    })
+  if (isToken) return { secret: tokenOf(token), app: null }
+  if (!isAppGiven)
+    fail('invalid', 'token is required, or app_id and private_key of an app', { field: 'token' })
+  if (id === '') fail('invalid', 'app_id is required beside private_key', { field: 'app_id' })
+  if (key.trim() === '') fail('invalid', 'private_key is required beside app_id', { field: 'private_key' })
+  return { secret: keyOf(key), app: { id, installation } }
+}
+
+/** What a change sets of a stored one, whose kind stays. @throws SvcError invalid */
+function changedOf(
+  row: CredentialRow,
+  { token = '', app_id: id, private_key: key = '', installation_id: installation }: CredentialUpdate,
+): { field: string; given: string | undefined; app: StoredApp | null } {
+  if (row.app === null) {
+    if (id !== undefined || key.trim() !== '' || installation !== undefined)
+      fail('invalid', `${row.name} is a token; add another credential for an app`, { field: 'app_id' })
+    return { field: 'token', given: token.trim() === '' ? undefined : tokenOf(token), app: null }
+  }
+  if (token.trim() !== '')
+    fail('invalid', `${row.name} is an app; rotate its private_key, or add another credential`, {
+      field: 'token',
+    })
+  const was = JSON.parse(row.app) as StoredApp
+  const isNew = key.trim() !== ''
+  if (id !== undefined && id !== was.id && !isNew)
+    fail('invalid', 'private_key is required for another app_id: it is of the app before', {
+      field: 'private_key',
+    })
+  return {
+    field: 'private_key',
+    given: isNew ? keyOf(key) : undefined,
+    app: { id: id ?? was.id, installation: installation === undefined ? was.installation : installation },
+  }
+}
+
 /* The SQL of stored credentials. */
 
 /** Times are epoch ms. */
 interface CredentialRow {
   name: string
   kind: string
-  /** Sealed. */
+  /** Sealed: a token, or the private key of an app. */
   token: string
+  /** A StoredApp as JSON; null: it is a token. */
+  app: string | null
   api_url: string
   account: string | null
   expires_at: number | null
@@ -141,8 +220,8 @@ function credentialQueries(db: Database) {
   const one = db.prepare<[string], CredentialRow>('SELECT * FROM credentials WHERE name = ?')
   const all = db.prepare<[], CredentialRow>('SELECT * FROM credentials ORDER BY name')
   const put = db.prepare<[CredentialRow]>(
-    `INSERT OR REPLACE INTO credentials (name, kind, token, api_url, account, expires_at, created_at, updated_at, rotated_at)
-     VALUES (@name, @kind, @token, @api_url, @account, @expires_at, @created_at, @updated_at, @rotated_at)`,
+    `INSERT OR REPLACE INTO credentials (name, kind, token, app, api_url, account, expires_at, created_at, updated_at, rotated_at)
+     VALUES (@name, @kind, @token, @app, @api_url, @account, @expires_at, @created_at, @updated_at, @rotated_at)`,
   )
   const seen = db.prepare(
     'UPDATE credentials SET account = @account, expires_at = @expiresAt WHERE name = @name AND rotated_at = @rotatedAt',
@@ -224,7 +303,9 @@ export function credentialWrites(parts: {
 
 const presented = (row: CredentialRow, problem: string | null, uses: Uses): StoredCredential => ({
   name: row.name,
-  kind: 'token',
+  kind: row.app === null ? 'token' : 'app',
+  app_id: appOf(row)?.id ?? null,
+  installation_id: appOf(row)?.installation ?? null,
   api_url: row.api_url,
   account: row.account,
   expires_at: iso(row.expires_at),
@@ -234,6 +315,9 @@ const presented = (row: CredentialRow, problem: string | null, uses: Uses): Stor
   rotated_at: iso(row.rotated_at)!,
   ...uses,
 })
+
+const appOf = ({ app }: CredentialRow): StoredApp | null =>
+  app === null ? null : (JSON.parse(app) as StoredApp)
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
@@ -253,8 +337,13 @@ function usesOf({ kinds }: Pick<Declared, 'kinds'>): Map<string, Uses> {
     return known
   }
   for (const { name, doc } of kinds.source.list()) {
-    const { credential } = (doc.connector === 'github' ? (doc.config ?? {}) : {}) as { credential?: unknown }
-    if (typeof credential === 'string') of(credential).sources.push(name)
+    const { connector, config = {} } = doc
+    // Those that are pushed to are not polled, and name one for its list of repositories alone.
+    const credential =
+      connectorOf(connector).mode === 'poll'
+        ? credentialOf(connector, config as Record<string, unknown>)
+        : null
+    if (credential !== null) of(credential).sources.push(name)
   }
   for (const { name, doc } of kinds.mcp_server.list()) {
     const credential = githubName(storedName(doc.auth_value))

@@ -13,6 +13,7 @@ import { type ConnectorDefinition, finding } from './connector.ts'
 import { demo } from './demo.ts'
 import { memory, reference } from './documents.ts'
 import { file } from './file.ts'
+import { githubApp } from './github-app.ts'
 import { httpPoll } from './http-poll.ts'
 import { kubernetes } from './kubernetes.ts'
 import { loki } from './loki.ts'
@@ -34,6 +35,7 @@ const connectors: readonly ConnectorDefinition[] = [
   kubernetes,
   loki,
   github,
+  githubApp,
   postgres,
   otlp,
   vercel,

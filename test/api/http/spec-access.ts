@@ -86,6 +86,7 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'GET /api/discover/environment': 'admin',
   'GET /api/integrations/github': 'admin',
   'GET /api/integrations/github/:name/repos': 'admin',
+  'GET /api/integrations/github/:name/tree': 'admin',
   'GET /api/settings/providers': 'admin',
   'GET /api/settings/providera-key': 'admin',
   'GET /api/settings/gateway': 'admin',

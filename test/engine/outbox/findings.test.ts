@@ -135,7 +135,7 @@ it('18.3: deliveries are narrowed to a kind and to the finding of a run; another
   expect(await kinds({ recipient: 'first-look' })).toEqual(['agent', 'slack', 'write_back'])
   await expect(engine.listDeliveries({ kind: 'pigeon', limit: 1 })).rejects.toMatchObject({
     code: 'invalid',
-    message: 'kind must be one of agent, webhook, slack, mcp, write_back',
+    message: 'kind must be one of agent, webhook, slack, mcp, write_back, github',
   })
 })
 

@@ -1,6 +1,8 @@
 /** The outbox of a world of runs at work: findings posted over real HTTP, a try at a time. */
+
 import { onTestFinished } from 'vitest'
 import { createEgress } from '../../../engine/net/fetch.ts'
+import { createGithubTokens } from '../../../engine/net/github-app.ts'
 import { outboxPort } from '../../../engine/outbox/queue.ts'
 import { createSlackApi } from '../../../engine/outbox/slack-api.ts'
 import { type OutboxPort, startOutboxWorker, type TryResult } from '../../../engine/outbox/worker.ts'
@@ -38,7 +40,7 @@ export function sendFindings(
   const start = (more: Partial<OutboxPort> = {}) => {
     const worker = startOutboxWorker({
       port: { ...port, ...more },
-      egress,
+      ...{ egress, tokens: createGithubTokens({ egress, clock }) },
       slack: { api: createSlackApi({ egress, clock }), access: () => engine.slackAccess(), publicUrl },
       clock,
       timers,

@@ -1,8 +1,10 @@
 /** A worker over an outbox in memory and the real way out, in time that a test moves. */
+
 import { onTestFinished } from 'vitest'
 import { type OutboxWorker, startOutboxWorker } from '../../../engine/outbox/worker.ts'
 import { type ManualTime, manualTime } from '../net/egress/manual-time.ts'
 import { client, turn } from '../net/egress/setup.ts'
+import { noApps } from '../net/no-apps.ts'
 import { type FakePort, fakePort } from './fake-port.ts'
 
 export interface Setup {
@@ -35,7 +37,7 @@ export function setup(): Setup {
   const errors: string[] = []
   const worker = startOutboxWorker({
     port,
-    egress,
+    ...{ egress, tokens: noApps },
     slack: NO_SLACK,
     clock: time,
     timers: time,

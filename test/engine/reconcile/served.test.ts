@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Repository } from '../../../engine/reconcile/repository.ts'
 import { startHere } from '../../contract/instance.ts'
+import { APP_ID, githubAppServer, place } from '../declared/credentials/github-app-server.ts'
 import { gitServer } from './git-server.ts'
 import { gitWorld, SHOP } from './git-world.ts'
 
@@ -173,6 +174,28 @@ describe('a repository that asks who reads it', () => {
     for (const token of [TOKEN, 'ghp_another'])
       for (const form of [token, Buffer.from(`x-access-token:${token}`).toString('base64')])
         expect(told).not.toContain(form)
+  })
+
+  it('is read with tokens of an app, each until it ends', async () => {
+    const { git, host, svc } = await hosted()
+    const app = await githubAppServer(() => svc.clock.at)
+    app.installations = [place(1, 'acme', ['acme/catalog'])]
+    // The host takes those that the app was given, and no other.
+    host.tokens = app.tokens as unknown as Set<string>
+    git.commit({ 'shop.yaml': SHOP() }, 'five')
+    await svc.post('/api/integrations/github', {
+      ...{ name: 'main', app_id: APP_ID, private_key: app.privateKey, api_url: app.url },
+    })
+    expect(await svc.post('/api/catalog/sync')).toMatchObject({ state: 'synced', reason: null })
+    expect(app.tokens.size).toBe(1)
+    app.installations = []
+    svc.clock.at += 59 * 60_000
+    git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
+    expect(await svc.post('/api/catalog/sync')).toMatchObject({
+      ...{ state: 'failed', code: 'credential' },
+      reason: expect.stringContaining('the app 4711 is not installed for acme/catalog (404)'),
+    })
+    expect(JSON.stringify(await svc.get('/api/triggers'))).toContain('> 5')
   })
 
   it('is sent no token that is for another host', async () => {

@@ -2,6 +2,7 @@
  * Slack at work in process: a real engine with Ask over a scripted model, the real outbox and follower, before a server
  * that speaks Slack's wire format. Requests are signed as Slack signs them.
  */
+
 import { createHmac } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { createEgress } from '../../../engine/net/fetch.ts'
@@ -14,6 +15,7 @@ import { startFollower } from '../../../engine/slack/follower.ts'
 import { openAskWorld } from '../agents/ask/ask-world.ts'
 import { say, startReceiver } from '../net/egress/receiver.ts'
 import { turn } from '../net/egress/setup.ts'
+import { noApps } from '../net/no-apps.ts'
 import { slackServer, TOKEN } from '../outbox/slack/slack-server.ts'
 import { BY } from '../triggers/trigger-world.ts'
 
@@ -80,7 +82,7 @@ export async function openSlackWorld({
         },
         ...port,
       },
-      ...{ egress, slack: accounts, clock, timers: time, random: () => 0.5, onError },
+      ...{ egress, tokens: noApps, slack: accounts, clock, timers: time, random: () => 0.5, onError },
     })
   }
   const outbox = startSending()

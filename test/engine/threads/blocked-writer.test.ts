@@ -148,6 +148,7 @@ const REFUSED: Record<string, number> = {
   '/api/deliveries/{id}': 404,
   '/api/deliveries/{id}/message': 404,
   '/api/integrations/github/{name}/repos': 404,
+  '/api/integrations/github/{name}/tree': 400,
   '/api/sources/discover': 405,
 }
 /** Not here: a stream; what asks another system; a turn of a model. */

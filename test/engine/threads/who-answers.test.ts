@@ -281,6 +281,10 @@ const WRITES: Record<string, () => Promise<Said> | Said> = {
   saveAskSession: () => ({ params: { id: SESSION }, body: { title: 'Why not' } }),
   deleteAskSession: () => ({ params: { id: SESSION } }),
   deleteEvalReport: () => ({ params: { id: made.report } }),
+  addCredentialServer: async () => {
+    await svc.engine.createCredential({ name: 'hub', token: 'ghp_x', api_url: 'https://api.acme.ghe.com' })
+    return named('hub')
+  },
   deleteCredential: () => named('main'),
   subscribe: () => ({ body: { trigger: 'nightly', fetch: true } }),
   subscribeProject: () => ofProject({ fetch: true }),
@@ -292,7 +296,13 @@ const NETWORK: Record<string, true> = Object.fromEntries(
   [
     ...['explainDiscover', 'discoverSource', 'discoverEnvironment', 'testSource'],
     ...['tryMcpServer', 'testMcpServer', 'createCredential', 'updateCredential', 'testCredential'],
-    ...['listCredentialRepositories', 'saveModelProvider', 'discoverModels', 'testModelProvider'],
+    ...[
+      'listCredentialRepositories',
+      'readCredentialTree',
+      'saveModelProvider',
+      'discoverModels',
+      'testModelProvider',
+    ],
     ...['getTracing', 'saveTracing', 'testTracing', 'saveProviderAKey', 'forgetProviderAKey', 'saveGateway'],
     ...['forgetGateway', 'cancelRun', 'cancelAsk', 'handInEvalReport', 'read', 'fetchFiring'],
     ...['saveSlackBotToken', 'forgetSlackBotToken', 'testSlack', 'saveSlackSigningSecret'],

@@ -4,7 +4,7 @@ import { Fragment, useState } from 'react'
 import { Link } from 'react-router'
 import type { StoredCredential } from '../../../../schemas/types.ts'
 import { credentials } from '../../../credentials-client.ts'
-import { breaksWords, expiry, hostWords, testedWords } from '../../../lib/credentials.ts'
+import { breaksWords, expiry, hostWords, kindWords, testedWords } from '../../../lib/credentials.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import { Mark } from '../../../parts/mark.tsx'
 import { useNow } from '../../../parts/use-now.ts'
@@ -29,7 +29,7 @@ export function CredentialCard({ credential, onRotate }: Props) {
               {name}
             </Title>
             <Text size="sm" c="dimmed">
-              {hostWords(api_url)}
+              {kindWords(credential)}, {hostWords(api_url)}
             </Text>
             <Expiry credential={credential} />
             {problem !== null && <Mark tone="bad">cannot be read</Mark>}
@@ -79,15 +79,17 @@ export function CredentialCard({ credential, onRotate }: Props) {
   )
 }
 
-function Facts({ credential: { account, rotated_at, sources, mcp_servers } }: Pick<Props, 'credential'>) {
+function Facts({
+  credential: { kind, account, rotated_at, sources, mcp_servers },
+}: Pick<Props, 'credential'>) {
   return (
     <dl className="facts">
       <div>
-        <dt>Account</dt>
+        <dt>{kind === 'app' ? 'App' : 'Account'}</dt>
         <dd>{account ?? 'not known: test it'}</dd>
       </div>
       <div>
-        <dt>Token stored</dt>
+        <dt>{kind === 'app' ? 'Private key stored' : 'Token stored'}</dt>
         <dd>
           <When at={rotated_at} />
         </dd>
@@ -142,7 +144,7 @@ function Delete({ credential, onClose }: { credential: StoredCredential; onClose
     <Modal opened onClose={onClose} title={`Delete ${name}?`} centered>
       <Stack>
         {breaks === null ? (
-          <Text size="sm">Nothing uses it. Its token is forgotten here; GitHub still takes it.</Text>
+          <Text size="sm">Nothing uses it. It is forgotten here; GitHub still takes it.</Text>
         ) : (
           <Alert color="orange" title="This stops what uses it">
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

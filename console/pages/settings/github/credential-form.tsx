@@ -1,9 +1,22 @@
-/** A credential, to add or to rotate. Its token goes in and is never shown again. */
-import { Alert, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+/** A credential, to add or to rotate. What is secret of it goes in and is never shown again. */
+import {
+  Alert,
+  Anchor,
+  Button,
+  Group,
+  List,
+  Modal,
+  PasswordInput,
+  SegmentedControl,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+} from '@mantine/core'
 import { useState } from 'react'
-import type { StoredCredential } from '../../../../schemas/types.ts'
+import type { CredentialUpdate, StoredCredential } from '../../../../schemas/types.ts'
 import { credentials } from '../../../credentials-client.ts'
-import { addressDraft } from '../../../lib/credentials.ts'
+import { addressDraft, installationIn } from '../../../lib/credentials.ts'
 import { fieldErrors, marksOf } from '../../../lib/field-errors.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import { Refusal } from '../../../parts/refusal.tsx'
@@ -16,18 +29,23 @@ interface Props {
 
 export function CredentialForm({ stored, onClose }: Props) {
   const [name, setName] = useState(stored?.name ?? '')
-  const [token, setToken] = useState('')
+  const [secret, setSecret] = useState<SecretDraft>({
+    ...{ kind: stored?.kind ?? 'token', token: '', key: '', appId: stored?.app_id ?? '' },
+    installation: String(stored?.installation_id ?? ''),
+  })
   const [address, setAddress] = useState(stored ? addressDraft(stored.api_url) : '')
   const save = useChange(
     (_: undefined) => {
-      const body = { token: token.trim(), api_url: address.trim() }
+      const body = { ...secretOf(secret, stored !== null), api_url: address.trim() }
       return stored
         ? credentials.update(stored.name, body)
         : credentials.create({ name: name.trim(), ...body })
     },
     {
       said: ({ account, warning }) =>
-        warning === undefined ? `The token${account === null ? '' : ` of ${account}`} is stored` : '',
+        warning === undefined
+          ? `The ${secret.kind === 'app' ? 'app' : 'token'}${account === null ? '' : ` of ${account}`} is stored`
+          : '',
       // One that GitHub refuses is stored all the same: why is said before the dialog goes.
       onDone: ({ warning }) => warning === undefined && onClose(),
       quiet: true,
@@ -63,16 +81,7 @@ export function CredentialForm({ stored, onClose }: Props) {
                 data-autofocus
               />
             )}
-            <PasswordInput
-              label="Token"
-              {...marksOf(fieldErrors(save.error))('token')}
-              description="Needs read access to contents and pull requests. Never shown again."
-              value={token}
-              onChange={(event) => setToken(event.currentTarget.value)}
-              required
-              autoComplete="off"
-              {...(stored ? { 'data-autofocus': true } : {})}
-            />
+            <Secret draft={secret} set={setSecret} isStored={stored !== null} error={save.error} />
             <TextInput
               label="API address"
               {...marksOf(fieldErrors(save.error))('api_url')}
@@ -89,7 +98,7 @@ export function CredentialForm({ stored, onClose }: Props) {
               <Button
                 type="submit"
                 loading={save.isPending}
-                disabled={token.trim() === '' || name.trim() === ''}
+                disabled={!isFilled(secret, stored !== null) || name.trim() === ''}
               >
                 {stored ? 'Rotate' : 'Add credential'}
               </Button>
@@ -98,6 +107,131 @@ export function CredentialForm({ stored, onClose }: Props) {
         </form>
       )}
     </Modal>
+  )
+}
+
+interface SecretDraft {
+  kind: 'token' | 'app'
+  token: string
+  appId: string
+  key: string
+  /** Blank: all of them. */
+  installation: string
+}
+
+/** As the API takes it: what is blank of a stored one stays. */
+function secretOf(
+  { kind, token, appId, key, installation }: SecretDraft,
+  isStored: boolean,
+): CredentialUpdate {
+  if (kind === 'token') return { token: token.trim() }
+  const installation_id = installationIn(installation) ?? null
+  const given = { app_id: appId.trim(), private_key: key.trim(), installation_id }
+  return isStored && given.private_key === '' ? { app_id: given.app_id, installation_id } : given
+}
+
+function isFilled({ kind, token, appId, key, installation }: SecretDraft, isStored: boolean): boolean {
+  if (kind === 'token') return token.trim() !== ''
+  const hasKey = isStored || key.trim() !== ''
+  return appId.trim() !== '' && hasKey && installationIn(installation) !== undefined
+}
+
+interface SecretProps {
+  draft: SecretDraft
+  set: (draft: SecretDraft) => void
+  isStored: boolean
+  error: Error | null
+}
+
+/** A token, or an app by its key; of what is stored the kind stays. */
+function Secret({ draft, set, isStored, error }: SecretProps) {
+  const mark = marksOf(fieldErrors(error))
+  return (
+    <>
+      {!isStored && (
+        <SegmentedControl
+          aria-label="Kind"
+          data={[
+            { value: 'token', label: 'Token' },
+            { value: 'app', label: 'GitHub App' },
+          ]}
+          value={draft.kind}
+          onChange={(kind) => set({ ...draft, kind: kind === 'app' ? 'app' : 'token' })}
+        />
+      )}
+      {draft.kind === 'token' ? (
+        <PasswordInput
+          label="Token"
+          {...mark('token')}
+          description="Needs read access to contents and pull requests. Never shown again."
+          value={draft.token}
+          onChange={(event) => set({ ...draft, token: event.currentTarget.value })}
+          required
+          autoComplete="off"
+          {...(isStored ? { 'data-autofocus': true } : {})}
+        />
+      ) : (
+        <>
+          {!isStored && <HowToMakeOne />}
+          <TextInput
+            label="App id"
+            {...mark('app_id')}
+            description="On the settings page of the app, under General."
+            value={draft.appId}
+            onChange={(event) => set({ ...draft, appId: event.currentTarget.value })}
+            required
+            maxLength={64}
+          />
+          <Textarea
+            label="Private key"
+            {...mark('private_key')}
+            description={`The PEM file that GitHub gave. Never shown again.${isStored ? ' Leave empty to keep the stored one.' : ''}`}
+            placeholder="-----BEGIN RSA PRIVATE KEY-----"
+            value={draft.key}
+            onChange={(event) => set({ ...draft, key: event.currentTarget.value })}
+            required={!isStored}
+            autosize
+            minRows={3}
+            maxRows={8}
+            autoComplete="off"
+            spellCheck={false}
+          />
+          <TextInput
+            label="Installation"
+            description="Its number, as its address on GitHub ends. Empty: all of them, each for its repositories."
+            value={draft.installation}
+            onChange={(event) => set({ ...draft, installation: event.currentTarget.value })}
+            {...(installationIn(draft.installation) === undefined
+              ? { error: 'An installation is a number' }
+              : mark('installation_id'))}
+            inputMode="numeric"
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+function HowToMakeOne() {
+  return (
+    <List size="sm" type="ordered">
+      <List.Item>
+        On{' '}
+        <Anchor
+          href="https://github.com/settings/apps/new"
+          target="_blank"
+          rel="noreferrer"
+          size="sm"
+          underline="always"
+        >
+          GitHub
+        </Anchor>{' '}
+        make an app that may read contents and pull requests; where agents write, checks, issues and pull
+        requests to write.
+      </List.Item>
+      <List.Item>Generate a private key there, and install the app for your repositories.</List.Item>
+      <List.Item>Store both here. For its events add a source of the kind GitHub App.</List.Item>
+    </List>
   )
 }
 
@@ -112,7 +246,7 @@ function Warned({ warning, onRetry, onDone }: { warning: string; onRetry: () => 
       </Alert>
       <Group justify="flex-end">
         <Button variant="default" onClick={onRetry}>
-          Enter another token
+          Enter another
         </Button>
         <Button onClick={onDone}>Done</Button>
       </Group>

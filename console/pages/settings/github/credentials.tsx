@@ -1,4 +1,4 @@
-/** Tokens of GitHub, stored once: whose they are, what uses them, and whether GitHub takes them. */
+/** Credentials of GitHub, stored once: whose they are, what uses them, and whether GitHub takes them. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
@@ -25,8 +25,8 @@ export function Credentials() {
       {stored.length > 0 && (
         <Group justify="space-between">
           <Text size="sm" c="dimmed" maw={620}>
-            Sources and MCP servers name a credential. A rotated token is used from their next poll and run
-            on.
+            Sources, MCP servers and agents name a credential. A rotated one is used from their next poll and
+            run on.
           </Text>
           {add}
         </Group>
@@ -34,8 +34,8 @@ export function Credentials() {
       {stored.length === 0 && (
         <Empty title="No GitHub credential yet">
           <Text c="dimmed" maw={520}>
-            Store a token once, and name it in sources that read repositories and in MCP servers. Rotating it
-            is then one change, here.
+            Store a token or an app once, and name it in sources that read repositories, in MCP servers and in
+            agents. Rotating it is then one change, here.
           </Text>
           {add}
         </Empty>

@@ -1,4 +1,4 @@
--- Version 36: all migrations, for a new file. Written by npm run generate.
+-- Version 39: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -546,7 +546,7 @@ CREATE TABLE credentials (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   rotated_at INTEGER NOT NULL       -- when the token was stored
-);
+, app TEXT CHECK (app IS NULL OR json_valid(app)));
 CREATE TABLE setups (
   id TEXT PRIMARY KEY,              -- of the project
   who TEXT NOT NULL,                -- svc, or own: the person's own agent

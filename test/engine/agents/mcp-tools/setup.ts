@@ -6,8 +6,10 @@ import {
   type McpServerRef,
 } from '../../../../engine/agents/mcp-tools/client.ts'
 import { fetchOver } from '../../../../engine/net/fetch.ts'
+import type { GithubTokens } from '../../../../engine/net/github-app.ts'
 import { type McpTestServer, type Offered, type ServerOptions, startMcpServer } from '../../../mcp/server.ts'
 import { client } from '../../net/egress/setup.ts'
+import { noApps } from '../../net/no-apps.ts'
 
 export async function server(tools: Offered[], options?: ServerOptions): Promise<McpTestServer> {
   const started = await startMcpServer(tools, options)
@@ -29,9 +31,13 @@ export const ref = (
 /** @param pins hashes by `server/tool`. */
 export async function connected(
   servers: McpServerRef[],
-  { pins = {}, signal }: { pins?: Record<string, string>; signal?: AbortSignal } = {},
+  {
+    pins = {},
+    signal,
+    tokens,
+  }: { pins?: Record<string, string>; signal?: AbortSignal; tokens?: GithubTokens } = {},
 ) {
-  const { external, time } = connecting(servers, { pins, signal })
+  const { external, time } = connecting(servers, { pins, signal, tokens })
   const tools = await external
   onTestFinished(() => tools.close())
   return { ...tools, time }
@@ -40,7 +46,15 @@ export async function connected(
 /** Not waited for, so that a test can move time. */
 export function connecting(
   servers: McpServerRef[],
-  { pins = {}, signal }: { pins?: Record<string, string>; signal?: AbortSignal | undefined } = {},
+  {
+    pins = {},
+    signal,
+    tokens = noApps,
+  }: {
+    pins?: Record<string, string>
+    signal?: AbortSignal | undefined
+    tokens?: GithubTokens | undefined
+  } = {},
 ) {
   const egress = client()
   const { time } = egress
@@ -50,7 +64,7 @@ export function connecting(
     maxResponseBytes: 16 * 1024 * 1024,
   })
   const external = connectTools(servers, {
-    http,
+    ...{ http, tokens },
     timers: time,
     clock: time,
     ...(signal ? { signal } : {}),

@@ -8,11 +8,11 @@ import { createModels } from '../../../../engine/agents/models/models.ts'
 import { withOwnPrices } from '../../../../engine/agents/models/usage.ts'
 import { connector, type Runner, startRunner } from '../../../../engine/agents/runs/runner.ts'
 import { createEgress, fetchOver } from '../../../../engine/net/fetch.ts'
-
 import type { AgentWrite, Run, RunDetail } from '../../../../schemas/types.ts'
 import { type ScriptedModels, startScriptedModels } from '../../../models/scripted-server.ts'
 import { providerAt } from '../../../models/setup.ts'
 import { manualTime } from '../../net/egress/manual-time.ts'
+import { noApps } from '../../net/no-apps.ts'
 import { BY, openWorld, type World } from '../../triggers/trigger-world.ts'
 
 export interface RunWorld extends World {
@@ -97,6 +97,7 @@ export async function openRunWorld(
     connect: connector({
       calls: engine,
       http: fetchOver(egress, { audience: 'operator', timeoutMs: 65_000, maxResponseBytes: 1 << 24 }),
+      tokens: noApps,
       clock: world.clock,
       timers: time,
     }),

@@ -1,4 +1,5 @@
 /** The demo in process: the real engine, poller and runner, in time that a test moves; no model but the scripted one. */
+
 import Database from 'better-sqlite3'
 import { onTestFinished } from 'vitest'
 import { createModels } from '../../../../engine/agents/models/models.ts'
@@ -6,8 +7,8 @@ import { connector, startRunner } from '../../../../engine/agents/runs/runner.ts
 import { createEngine, type EngineOptions } from '../../../../engine/local.ts'
 import { createEgress } from '../../../../engine/net/fetch.ts'
 import { startPoller } from '../../../../engine/sources/poller.ts'
-
 import { manualTime } from '../../net/egress/manual-time.ts'
+import { noApps } from '../../net/no-apps.ts'
 import { until } from '../../outbox/setup.ts'
 
 export const T0 = Date.parse('2026-11-20T12:00:00Z')
@@ -53,7 +54,8 @@ export function demoWorld(options: Partial<EngineOptions> & { at?: number } = {}
   })
   const onError = (error: Error) => faults.push(error.stack ?? error.message)
   const poller = startPoller({
-    ...{ port: engine, fetch: noNetwork, clock: time, timers: time, random: () => 0.5, onError },
+    ...{ port: engine, fetch: noNetwork, tokens: noApps, clock: time, timers: time },
+    ...{ random: () => 0.5, onError },
   })
   const egress = createEgress({ allowPrivate: false, timers: time })
   const runner = startRunner({
@@ -62,7 +64,7 @@ export function demoWorld(options: Partial<EngineOptions> & { at?: number } = {}
       ...{ config: () => engine.modelConfig(), keepModels: async () => {} },
       ...{ http: noNetwork, clock: time, timers: time, random: () => 0.5 },
     }),
-    connect: connector({ calls: engine, http: noNetwork, clock: time, timers: time }),
+    connect: connector({ calls: engine, http: noNetwork, tokens: noApps, clock: time, timers: time }),
     ...{ clock: time, timers: time, onError },
   })
   nudged.sources = () => poller.nudge()

@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest'
 import { createEngine, type EngineOptions } from '../../../../engine/local.ts'
 import { fetchOver } from '../../../../engine/net/fetch.ts'
+import { createGithubTokens } from '../../../../engine/net/github-app.ts'
 import { type PollMade, type PollPort, startPoller } from '../../../../engine/sources/poller.ts'
 
 import { manualTime } from '../../net/egress/manual-time.ts'
@@ -40,6 +41,7 @@ export function setup(options: Partial<EngineOptions> & { port?: (engine: PollPo
         timeoutMs: 60_000,
         maxResponseBytes: 16 * 1024 * 1024,
       }),
+      tokens: createGithubTokens({ egress, clock: time }),
       clock: time,
       timers: time,
       env: options.env,

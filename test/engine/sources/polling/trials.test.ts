@@ -3,6 +3,7 @@ import { fetchOver } from '../../../../engine/net/fetch.ts'
 import { createTrials } from '../../../../engine/sources/poller.ts'
 import { type Answer, say } from '../../net/egress/receiver.ts'
 import { client, receiver } from '../../net/egress/setup.ts'
+import { noApps } from '../../net/no-apps.ts'
 import { settle } from '../../outbox/setup.ts'
 import { setup } from './setup.ts'
 
@@ -33,7 +34,7 @@ async function opened(answer: Answer) {
     engine,
     time,
     ...world,
-    trials: createTrials({ port: engine, fetch, clock: time, timers: time }),
+    trials: createTrials({ port: engine, fetch, tokens: noApps, clock: time, timers: time }),
   }
 }
 
