@@ -351,6 +351,8 @@ const OTHER_NAMED = [
   ...['makeFirstSource', 'removeModelProvider', 'cancelRun', 'importCatalog', 'recordModelUsage'],
   ...['recordSteps', 'beginCall', 'finishRun', 'parkRun', 'rememberFor', 'seenMcpTools'],
   ...['settleDelivery', 'releaseFiring'],
+  // Of buttons in Slack.
+  ...['actOnIncident', 'rerun', 'approveProposal', 'declineProposal'],
 ]
 
 describe('whoever has the answer to a write', () => {
