@@ -34,7 +34,7 @@ export function VerdictRows({ rows, onChange, hasCheck = false }: VerdictProps) 
       </Text>
       {rows.map((row, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
-        <Group key={i} gap="xs" wrap="nowrap">
+        <Group key={i} gap="xs" wrap={hasCheck ? 'wrap' : 'nowrap'}>
           <TextInput
             aria-label={`Verdict ${i + 1}`}
             {...mark(`verdicts[${i}].verdict`)}
@@ -49,7 +49,7 @@ export function VerdictRows({ rows, onChange, hasCheck = false }: VerdictProps) 
             placeholder="a deploy looks guilty"
             value={row.when}
             onChange={(e) => put(i, { when: e.currentTarget.value })}
-            style={{ flex: 1 }}
+            style={hasCheck ? { flex: '1 1 14rem' } : { flex: 1 }}
             maxLength={300}
           />
           <Checkbox
