@@ -35,10 +35,12 @@ import type {
   TracesResult,
   Usage,
 } from '../schemas/types.ts'
+import type { OauthTokenRecord } from './declared/access/oauth.ts'
 import type { SessionRecord } from './declared/access/sessions.ts'
 import type { OtlpForm } from './log/ingest/otlp-form.ts'
 import type { Tally } from './log/tallies.ts'
 
+export type { OauthTokenRecord } from './declared/access/oauth.ts'
 export type { SessionRecord } from './declared/access/sessions.ts'
 
 /** Who makes a call; `id` is open, env:auth or key:<id>. */
@@ -128,6 +130,8 @@ export interface KeyRecord {
 export interface Directory {
   routes: IngestRoute[]
   keys: KeyRecord[]
+  /** Access tokens of clients that people signed in. */
+  tokens: OauthTokenRecord[]
 }
 
 /** A row of a read. `raw` is JSON text as stored: doors splice it in, never re-serialise it. */
@@ -199,6 +203,26 @@ export interface TracesAsked {
   window?: string | undefined
   to?: string | undefined
   limit?: number | undefined
+  project?: string | undefined
+}
+
+/** Spans as they have to be, all of it together; `to` and `window` are of spans without a trace. */
+export interface SpansAsked extends TracesAsked {
+  /** Only spans of this trace, its id or the first eight characters. */
+  trace_id?: string | undefined
+}
+
+export interface MetricsAsked {
+  /** Part of the metric's name, whatever its case. */
+  name?: string | undefined
+  service?: string | undefined
+  window?: string | undefined
+  limit?: number | undefined
+  project?: string | undefined
+}
+
+export interface ActivityAsked {
+  window?: string | undefined
   project?: string | undefined
 }
 

@@ -32,6 +32,7 @@ import { sourcesCommand } from './commands/sources.ts'
 import { statusCommand } from './commands/status.ts'
 import { subscriptionCommands } from './commands/subscribe.ts'
 import { tailCommand } from './commands/tail.ts'
+import { telemetryCommand } from './commands/telemetry.ts'
 import { whyCommand } from './commands/why.ts'
 import { addConnectionOptions } from './context.ts'
 import { CliError, type ErrorFields, EXIT, usageError } from './exit.ts'
@@ -55,6 +56,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.commandsGroup('Daemon:')
   program.addCommand(upCommand(io))
   program.addCommand(mcpCommand(io))
+  program.addCommand(telemetryCommand(io))
   program.addCommand(statusCommand(io))
   program.commandsGroup('Login:')
   program.addCommand(loginCommand(io))

@@ -12,7 +12,7 @@ import { changes, proposals } from './changes.ts'
 import { events, instance } from './events.ts'
 import { incidents } from './incidents.ts'
 import type { OperationInput } from './input.ts'
-import { credentials, keys, logins } from './keys.ts'
+import { credentials, keys, logins, oauthSessions } from './keys.ts'
 import { mcpServers } from './mcp-servers.ts'
 import type { Operation, Role } from './operation.ts'
 import { demo, graph, projects, replay } from './projects.ts'
@@ -55,7 +55,7 @@ export const nouns = {
     events,
     ask,
   },
-  ...{ keys, logins, settings, providerA, credentials, slack, demo },
+  ...{ keys, logins, oauthSessions, settings, providerA, credentials, slack, demo },
 }
 
 export const operations: readonly Operation[] = Object.values(nouns).flat()
