@@ -14120,6 +14120,10 @@ export interface OauthRequest {
    */
   scopes: string[]
   /**
+   * What the person may let it do besides.
+   */
+  offered: string[]
+  /**
    * Why it cannot be consented to; null: it can.
    */
   problem: {
@@ -18485,7 +18489,7 @@ export interface OauthDecide {
    */
   allow: boolean
   /**
-   * What is consented to, of what was asked for.
+   * What is consented to, of what was asked for or may be added; all of the former when absent.
    *
    * @maxItems 10
    */

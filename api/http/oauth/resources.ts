@@ -14,6 +14,8 @@ export const SCOPES: Readonly<Record<ResourceKind, readonly string[]>> = {
   telemetry: ['read', 'keys'],
   mcp: ['read', 'ingest', 'respond', 'admin'],
 }
+/** What the person may let a client do besides what it asked for: some never ask for more than they begin with. */
+export const OFFERED: Readonly<Record<ResourceKind, readonly string[]>> = { telemetry: ['keys'], mcp: [] }
 /** Paths that `svc mcp` and `svc telemetry` serve. */
 const LOCAL_PATHS = new Set(['/mcp', '/sse', TELEMETRY_PATH])
 const HOST = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/

@@ -13,7 +13,7 @@ import { body, takes } from '../validate.ts'
 import { OauthCodes } from './codes.ts'
 import { RegistrationFault, RegistrationRate, readRegistration } from './registration.ts'
 import { answerUrl, type ReadRequest, readRequest } from './request.ts'
-import { baseOf, kindOf, SCOPES, TELEMETRY_PATH, telemetryUrlOf } from './resources.ts'
+import { baseOf, kindOf, OFFERED, SCOPES, TELEMETRY_PATH, telemetryUrlOf } from './resources.ts'
 
 const TAG = 'access'
 const BODY_MAX = 16 * 1024
@@ -187,6 +187,7 @@ function consentRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): v
         resource: asked?.resource ?? null,
         kind: asked?.kind ?? null,
         scopes: asked?.scopes ?? [],
+        offered: asked ? OFFERED[asked.kind].filter((scope) => !asked.scopes.includes(scope)) : [],
         problem,
       }
     },
@@ -209,11 +210,12 @@ function consentRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): v
           redirect: answerUrl(redirectUri, { error: said.error, error_description: said.detail }, around),
         }
       }
-      const { client, resource, challenge } = asked
+      const { client, resource, challenge, kind } = asked
       const granted = ['read', ...(scopes ?? asked.scopes)].filter(
         (scope, i, all) => all.indexOf(scope) === i,
       )
-      const unasked = granted.find((scope) => !asked.scopes.includes(scope))
+      const may = [...asked.scopes, ...OFFERED[kind]]
+      const unasked = granted.find((scope) => !may.includes(scope))
       if (unasked !== undefined)
         throw new SvcError('invalid', 'scopes has one that the client did not ask for', { field: 'scopes' })
       const approverHash = doors.auth.credentialHash(request)

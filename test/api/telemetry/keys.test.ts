@@ -17,11 +17,14 @@ const callTool = (name: string, args: object, token: string | null) =>
   svc.rpc('tools/call', { name, arguments: args }, token)
 
 describe('Endpoints: the telemetry query server', () => {
-  it.each(['2025-06-18', '2025-11-25'])('initialize with %s is answered with 200', async (protocolVersion) => {
-    const answer = await svc.rpc('initialize', { ...INITIALIZE, protocolVersion }, read.secret)
-    expect(answer.status).toBe(200)
-    expect(await answer.text()).toContain(`"protocolVersion":"${protocolVersion}"`)
-  })
+  it.each(['2025-06-18', '2025-11-25'])(
+    'initialize with %s is answered with 200',
+    async (protocolVersion) => {
+      const answer = await svc.rpc('initialize', { ...INITIALIZE, protocolVersion }, read.secret)
+      expect(answer.status).toBe(200)
+      expect(await answer.text()).toContain(`"protocolVersion":"${protocolVersion}"`)
+    },
+  )
 
   it('offers the seven tools, all but one read-only, whose every argument is described', async () => {
     const { tools } = await (await svc.connect(read.secret)).listTools()
@@ -58,9 +61,19 @@ describe('Endpoints: the telemetry query server', () => {
   })
 
   it('takes one message a request, so that none is hidden in a batch', async () => {
-    const answer = await svc.call('POST', '/telemetry/mcp', [
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'create_api_key', arguments: { scopes: ['read'] } } },
-    ], { ...svc.as(read.secret), accept: 'application/json, text/event-stream' })
+    const answer = await svc.call(
+      'POST',
+      '/telemetry/mcp',
+      [
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'create_api_key', arguments: { scopes: ['read'] } },
+        },
+      ],
+      { ...svc.as(read.secret), accept: 'application/json, text/event-stream' },
+    )
     expect(answer.status).toBe(400)
   })
 })
@@ -100,7 +113,12 @@ describe('Authentication: a read-scoped API key', () => {
   it('opens the server beside OAuth, and a session cookie does not', async () => {
     const opened = await svc.call('POST', '/api/session', { token: read.secret }, {})
     const cookie = opened.headers.get('set-cookie')!.split(';')[0]!
-    const answer = await svc.call('POST', '/telemetry/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }, { cookie })
+    const answer = await svc.call(
+      'POST',
+      '/telemetry/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'ping' },
+      { cookie },
+    )
     expect(answer.status).toBe(401)
   })
 })
@@ -142,18 +160,29 @@ describe('Errors', () => {
   })
 
   it('a page of another site is refused, with a key or without', async () => {
-    const answer = await svc.call('POST', '/telemetry/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }, {
-      ...svc.as(read.secret),
-      origin: 'https://evil.example',
-    })
+    const answer = await svc.call(
+      'POST',
+      '/telemetry/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'ping' },
+      {
+        ...svc.as(read.secret),
+        origin: 'https://evil.example',
+      },
+    )
     expect(answer.status).toBe(403)
   })
 })
 
 describe('a project key', () => {
   it('reads its own project alone, and makes no key', async () => {
-    const made = await svc.call<{ id: string }>('POST', '/api/projects', { template: 'custom', name: 'Shop', objects: [] })
-    const key = await svc.call<{ secret: string }>('POST', `/api/projects/${made.json.id}/keys`, { name: 'shop-agent' })
+    const made = await svc.call<{ id: string }>('POST', '/api/projects', {
+      template: 'custom',
+      name: 'Shop',
+      objects: [],
+    })
+    const key = await svc.call<{ secret: string }>('POST', `/api/projects/${made.json.id}/keys`, {
+      name: 'shop-agent',
+    })
     const { secret } = key.json
     await svc.call('POST', '/v1/traces', {
       resourceSpans: [
@@ -164,7 +193,10 @@ describe('a project key', () => {
               spans: [
                 {
                   ...{ traceId: 'ab'.repeat(16), spanId: 'cd'.repeat(8), name: 'GET /secret' },
-                  ...{ startTimeUnixNano: `${Date.now() - 50}000000`, endTimeUnixNano: `${Date.now()}000000` },
+                  ...{
+                    startTimeUnixNano: `${Date.now() - 50}000000`,
+                    endTimeUnixNano: `${Date.now()}000000`,
+                  },
                 },
               ],
             },

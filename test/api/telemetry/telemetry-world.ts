@@ -12,7 +12,14 @@ export type TelemetryWorld = Awaited<ReturnType<typeof openTelemetryWorld>>
 
 /** @param options.lines collects what the daemon logs */
 export async function openTelemetryWorld(
-  options: { secured?: boolean; dataFile?: string; lines?: string[]; publicUrl?: string; others?: string[] } = {},
+  options: {
+    secured?: boolean
+    dataFile?: string
+    lines?: string[]
+    publicUrl?: string
+    others?: string[]
+    root?: string
+  } = {},
 ) {
   const { secured = true, dataFile = null, lines = [] } = options
   const clock = { ahead: 0, now: () => Date.now() + clock.ahead }
@@ -22,7 +29,7 @@ export async function openTelemetryWorld(
     clock,
     log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }),
     config: {
-      ...{ host: '127.0.0.1', port: 0, rootToken: secured ? ROOT : null },
+      ...{ host: '127.0.0.1', port: 0, rootToken: secured ? (options.root ?? ROOT) : null },
       ...{ publicUrl: options.publicUrl ?? null, allowedHosts: [], oauthResources: options.others ?? [] },
       ...{ version: '1.0.0', hostedUrls: {}, consoleDir: null },
     },
@@ -45,12 +52,23 @@ export async function openTelemetryWorld(
     })
     const text = await answer.text()
     const isJson = answer.headers.get('content-type')?.includes('json')
-    return { status: answer.status, text, headers: answer.headers, json: (isJson ? JSON.parse(text) : {}) as T }
+    return {
+      status: answer.status,
+      text,
+      headers: answer.headers,
+      json: (isJson ? JSON.parse(text) : {}) as T,
+    }
   }
   return {
     ...{ app, engine, clock, url, mcpUrl, lines, as, call },
     key: async (scopes: string[], more: object = {}) =>
-      (await call<{ id: string; secret: string }>('POST', '/api/keys', { name: scopes.join('-'), scopes, ...more })).json,
+      (
+        await call<{ id: string; secret: string }>('POST', '/api/keys', {
+          name: scopes.join('-'),
+          scopes,
+          ...more,
+        })
+      ).json,
     /** One JSON-RPC request as curl sends it (SPEC.md, Telemetry query server: Request). */
     rpc: (method: string, params: object, token: string | null, at = mcpUrl) =>
       fetch(at, {
