@@ -5345,6 +5345,10 @@ export interface ConnectInfo {
    */
   public_url: string | null
   /**
+   * Address of the telemetry query server.
+   */
+  telemetry_url: string
+  /**
    * The daemon's time, ISO 8601.
    */
   now: string

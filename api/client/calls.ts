@@ -434,6 +434,8 @@ export const endLogin = 'DELETE /api/logins/{id}' as Call<T.KeyRevoked, { id: st
 export const getOauthServer = 'GET /.well-known/oauth-authorization-server' as Call<T.OauthServer>
 /** Metadata of the telemetry query server. */
 export const getTelemetryResource = 'GET /.well-known/oauth-protected-resource/telemetry/mcp' as Call<T.OauthResource>
+/** Metadata of svc mcp. */
+export const getMcpResource = 'GET /.well-known/oauth-protected-resource/mcp' as Call<T.OauthResource>
 /** What a client asks a person to consent to. */
 export const showOauthRequest = 'POST /api/oauth/requests' as Call<T.OauthRequest, { body: T.OauthRequestShow }>
 /** Consent to a client, or refuse it. */

@@ -17,7 +17,8 @@ export const SCOPES: Readonly<Record<ResourceKind, readonly string[]>> = {
 /** What the person may let a client do besides what it asked for: some never ask for more than they begin with. */
 export const OFFERED: Readonly<Record<ResourceKind, readonly string[]>> = { telemetry: ['keys'], mcp: [] }
 /** Paths that `svc mcp` and `svc telemetry` serve. */
-const LOCAL_PATHS = new Set(['/mcp', '/sse', TELEMETRY_PATH])
+export const MCP_PATHS = ['/mcp', '/sse'] as const
+const LOCAL_PATHS = new Set<string>([...MCP_PATHS, TELEMETRY_PATH])
 const HOST = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
 
 /**
@@ -54,7 +55,8 @@ export function knownResource(given: string, base: string, others: readonly stri
   const url = new URL(given)
   if (url.hash !== '' || url.username !== '' || url.password !== '' || url.search !== '') return null
   const plain = url.href.replace(/\/$/, '')
-  if (plain === telemetryUrlOf(base) || others.includes(plain)) return plain
+  const own = [telemetryUrlOf(base), ...MCP_PATHS.map((path) => base + path)]
+  if (own.includes(plain) || others.includes(plain)) return plain
   // A daemon that is asked on its own machine has its other servers there as well.
   const isHere = isLoopback(new URL(base)) && isLoopback(url) && LOCAL_PATHS.has(url.pathname)
   return isHere ? plain : null

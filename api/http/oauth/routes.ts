@@ -13,7 +13,7 @@ import { body, takes } from '../validate.ts'
 import { OauthCodes } from './codes.ts'
 import { RegistrationFault, RegistrationRate, readRegistration } from './registration.ts'
 import { answerUrl, type ReadRequest, readRequest } from './request.ts'
-import { baseOf, kindOf, OFFERED, SCOPES, TELEMETRY_PATH, telemetryUrlOf } from './resources.ts'
+import { baseOf, kindOf, OFFERED, type ResourceKind, SCOPES, TELEMETRY_PATH } from './resources.ts'
 
 const TAG = 'access'
 const BODY_MAX = 16 * 1024
@@ -66,28 +66,26 @@ function metadataRoutes(app: FastifyInstance, doors: Doors): void {
       }
     },
   )
-  app.get(
-    `/.well-known/oauth-protected-resource${TELEMETRY_PATH}`,
-    describe(
-      TAG,
-      'getTelemetryResource',
-      'Metadata of the telemetry query server',
-      200,
-      'oauth-resource.json',
-    ),
-    async (request, reply) => {
-      requireSecured(doors)
-      const base = baseOf(request, config)
-      void reply.header('cache-control', 'no-store')
-      return {
-        resource: telemetryUrlOf(base),
-        authorization_servers: [base],
-        scopes_supported: [...SCOPES.telemetry],
-        bearer_methods_supported: ['header'],
-        resource_name: 'svc telemetry',
-      }
-    },
-  )
+  const resource = (path: string, kind: ResourceKind, name: string, id: string) =>
+    app.get(
+      `/.well-known/oauth-protected-resource${path}`,
+      describe(TAG, id, `Metadata of ${name}`, 200, 'oauth-resource.json'),
+      async (request, reply) => {
+        requireSecured(doors)
+        const base = baseOf(request, config)
+        void reply.header('cache-control', 'no-store')
+        return {
+          resource: base + path,
+          authorization_servers: [base],
+          scopes_supported: [...SCOPES[kind]],
+          bearer_methods_supported: ['header'],
+          resource_name: name,
+        }
+      },
+    )
+  resource(TELEMETRY_PATH, 'telemetry', 'the telemetry query server', 'getTelemetryResource')
+  // Of `svc mcp` where a proxy serves it under the name of the daemon (docs/mcp.md, Behind a reverse proxy).
+  resource('/mcp', 'mcp', 'svc mcp', 'getMcpResource')
 }
 
 /* Registration: RFC 7591. */

@@ -44,7 +44,10 @@ export default function ConsentPage() {
 }
 
 function Refused({ asked, query }: { asked: OauthRequest; query: string }) {
-  const decline = useMutation({ mutationFn: () => connect.decideOauth({ query, allow: true }), onSuccess: go })
+  const decline = useMutation({
+    mutationFn: () => connect.decideOauth({ query, allow: true }),
+    onSuccess: go,
+  })
   return (
     <Alert color="red" title="This client cannot be signed in" role="alert" maw={620}>
       <Stack>
@@ -71,7 +74,8 @@ function Consent({ asked, query, who }: { asked: OauthRequest; query: string; wh
   const [granted, setGranted] = useState<string[]>(scopes)
   const [declined, setDeclined] = useState(false)
   const decide = useMutation({
-    mutationFn: (allow: boolean) => connect.decideOauth({ query, allow, ...(allow ? { scopes: granted } : {}) }),
+    mutationFn: (allow: boolean) =>
+      connect.decideOauth({ query, allow, ...(allow ? { scopes: granted } : {}) }),
     onSuccess: (answer, allow) => {
       if (!allow) setDeclined(true)
       go(answer)

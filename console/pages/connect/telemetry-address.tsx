@@ -1,7 +1,7 @@
 /** The telemetry query server: its address, and how clients connect. */
-import { Code, Paper, Stack, Text } from '@mantine/core'
+import { Paper, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import { CopyText } from '../../parts/copy.tsx'
+import { CopyBlock } from '../../parts/copy.tsx'
 import { Section } from '../../parts/section.tsx'
 
 /** @param url of the server. @param isOpen nothing needs a credential */
@@ -19,7 +19,7 @@ export function TelemetryAddress({ url, isOpen }: { url: string; isOpen: boolean
             Traces, spans, metrics and agents as tools of an MCP server that the daemon serves by itself, at
             this address:
           </Text>
-          <CopyText value={url} label="Copy the address" />
+          <CopyBlock value={url} label="Copy the address" />
           <Text size="sm" maw={760}>
             {isOpen
               ? 'This instance is open: clients need the address alone.'
@@ -35,7 +35,7 @@ export function TelemetryAddress({ url, isOpen }: { url: string; isOpen: boolean
             <Text size="sm" c="dimmed" mb={4}>
               An answer of 200 proves {isOpen ? 'the server' : 'key and server'}:
             </Text>
-            <Code block>{check}</Code>
+            <CopyBlock value={check} label="Copy the command" />
           </div>
         </Stack>
       </Paper>

@@ -349,14 +349,18 @@ describe('what a client asks a person to consent to', () => {
     const opened = await svc.call('POST', '/api/session', { token: ROOT }, {})
     const cookie = opened.headers.get('set-cookie')!
     expect(cookie).toMatch(/HttpOnly.*SameSite=Strict|SameSite=Strict.*HttpOnly/i)
-    for (const headers of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+    ]
+    for (const headers of foreign) {
       const answer = await svc.call(
         'POST',
         '/api/oauth/decisions',
         { query, allow: true },
         {
           cookie: cookie.split(';')[0]!,
-          ...(headers as Record<string, string>),
+          ...headers,
         },
       )
       expect(answer.status).toBe(403)

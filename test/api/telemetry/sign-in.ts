@@ -83,7 +83,9 @@ export async function handMade(svc: TelemetryWorld, more: Record<string, string 
     ...more,
   }
   const query = new URLSearchParams(
-    Object.entries(fields).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === null ? [] : [[name, value] as [string, string]],
+    ),
   ).toString()
   return { clientId, verifier, query }
 }
