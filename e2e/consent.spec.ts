@@ -60,12 +60,13 @@ const inFour = async (page: Page, what: string): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme })
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+      const wide = Number(await page.evaluate('document.documentElement.scrollWidth'))
       expect(wide, `${what} at ${width}`).toBeLessThanOrEqual(width)
       if (process.env.SVC_SHOTS)
         await page.screenshot({
           path: `${process.env.SVC_SHOTS}/${what}-${width}-${colorScheme}.png`,
           fullPage: true,
+          animations: 'disabled',
         })
     }
   await page.setViewportSize({ width: 1440, height: 900 })
@@ -116,7 +117,7 @@ test('a request that is not right goes back to its client only by the person’s
   await expect(page.getByText('cannot be signed in')).toBeVisible()
   await inFour(page, 'refused')
   expect(client.answers).toEqual([])
-  await page.getByRole('button', { name: 'Go back to 127.0.0.1' }).click()
+  await page.getByRole('button', { name: 'Go back to the client' }).click()
   await expect(page.getByText('The client goes on.')).toBeVisible()
   expect(client.answers[0]!.searchParams.get('error')).toBe('invalid_target')
 

@@ -35,12 +35,10 @@ import type {
   TracesResult,
   Usage,
 } from '../schemas/types.ts'
-import type { OauthTokenRecord } from './declared/access/oauth.ts'
 import type { SessionRecord } from './declared/access/sessions.ts'
 import type { OtlpForm } from './log/ingest/otlp-form.ts'
 import type { Tally } from './log/tallies.ts'
 
-export type { OauthTokenRecord } from './declared/access/oauth.ts'
 export type { SessionRecord } from './declared/access/sessions.ts'
 
 /** Who makes a call; `id` is open, env:auth or key:<id>. */
@@ -125,6 +123,18 @@ export interface KeyRecord {
   projectName: string | null
   /** A person let a machine have it. */
   isLogin: boolean
+}
+
+/** An access token that holds, for the authenticator; times in epoch ms. */
+export interface OauthTokenRecord {
+  hash: string
+  grant: string
+  clientId: string
+  clientName: string
+  approverHash: string
+  resource: string
+  scopes: string[]
+  expiresAt: number
 }
 
 export interface Directory {

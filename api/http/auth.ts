@@ -22,6 +22,7 @@ export const SELF_MADE = 'claude_code'
 export const SESSION_COOKIE = 'svc_session'
 const SESSION_IDLE_MS = 30 * 86_400_000
 const FAILURES_PER_MINUTE = 10
+const MINUTE_MS = 60_000
 
 export interface Identity extends Caller {
   scopes: readonly string[]
@@ -185,7 +186,9 @@ export class Authenticator {
   private signedIn(token: string): Identity | null {
     if (!OAUTH_TOKEN.test(token)) return null
     const found = this.tokens.get(sha256(token).toString('hex'))
-    return found === undefined ? null : this.identityOf(found)
+    const identity = found === undefined ? null : this.identityOf(found)
+    if (identity) this.used.add(identity.id)
+    return identity
   }
 
   private identityOf(token: OauthTokenRecord): Identity | null {
@@ -193,7 +196,6 @@ export class Authenticator {
     const approver = expiresAt > this.now() ? this.byTokenHash(approverHash) : null
     if (approver === null || approver.project !== null) return null
     const isAdmin = approver.scopes.includes('admin')
-    this.used.add(`oauth:${grant}`)
     return {
       id: `oauth:${grant}`,
       name: clientName,
@@ -220,11 +222,23 @@ export class Authenticator {
       return identity
     }
     const waitMs = this.countFailure(address)
-    if (waitMs > 0 && !isProbe)
-      throw new SvcError('too_many', 'too many wrong credentials; wait a minute', {
-        retryAfter: Math.ceil(waitMs / 1000),
-      })
+    if (waitMs > 0 && !isProbe) throw tooMany(waitMs)
     return null
+  }
+
+  /**
+   * Before a code or a token of OAuth is looked for, which the writer does: who guessed wrong too often waits.
+   * @throws SvcError too_many
+   */
+  admit(address: string): void {
+    const entry = this.failures.get(address)
+    const waitMs = entry === undefined ? 0 : MINUTE_MS - (this.now() - entry.since)
+    if (entry && entry.count >= FAILURES_PER_MINUTE && waitMs > 0) throw tooMany(waitMs)
+  }
+
+  /** Notes that a code or a token of OAuth was wrong. */
+  noteWrong(address: string): void {
+    this.countFailure(address)
   }
 
   /** True while the identity's credential has not been revoked. */
@@ -289,16 +303,21 @@ export class Authenticator {
   private countFailure(address: string): number {
     const now = this.now()
     const entry = this.failures.get(address)
-    if (!entry || now - entry.since > 60_000) {
+    if (!entry || now - entry.since > MINUTE_MS) {
       // Bounded: an attacker with many addresses must not grow the table.
       if (this.failures.size > 10_000) this.failures.clear()
       this.failures.set(address, { count: 1, since: now })
       return 0
     }
     entry.count++
-    return entry.count > FAILURES_PER_MINUTE ? 60_000 - (now - entry.since) : 0
+    return entry.count > FAILURES_PER_MINUTE ? MINUTE_MS - (now - entry.since) : 0
   }
 }
+
+const tooMany = (waitMs: number): SvcError =>
+  new SvcError('too_many', 'too many wrong credentials; wait a minute', {
+    retryAfter: Math.ceil(waitMs / 1000),
+  })
 
 /** Who is calling, as it is shown. */
 export const identityShown = ({

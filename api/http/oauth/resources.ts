@@ -4,7 +4,6 @@
  */
 import type { FastifyRequest } from 'fastify'
 import { SvcError } from '../../../engine/index.ts'
-import type { ServerConfig } from '../doors.ts'
 
 export type ResourceKind = 'telemetry' | 'mcp'
 
@@ -27,12 +26,13 @@ const HOST = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/
  */
 export function baseOf(
   request: Pick<FastifyRequest, 'headers'>,
-  { publicUrl }: Pick<ServerConfig, 'publicUrl'>,
+  { publicUrl }: { publicUrl: string | null },
 ): string {
   if (publicUrl !== null) return publicUrl
   const host = request.headers.host ?? ''
   if (!HOST.test(host)) throw new SvcError('invalid', 'the Host header is not a host')
-  return `http://${host.toLowerCase()}`
+  // As addresses are written down: the port of http is not in them.
+  return new URL(`http://${host}`).origin
 }
 
 export const telemetryUrlOf = (base: string): string => base + TELEMETRY_PATH

@@ -266,10 +266,11 @@ function tokenRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): voi
       },
       async (request, reply) => {
         requireSecured(doors)
+        doors.auth.admit(request.ip)
         const fields = fieldsOf(request.body)
         if (fields === null) return refuse(reply, 'invalid_request', 'a field is given twice')
         const grant = fields('grant_type')
-        if (grant === 'authorization_code') return exchangeCode(doors, codes, fields, reply)
+        if (grant === 'authorization_code') return exchangeCode({ ...doors, codes }, fields, reply)
         if (grant === 'refresh_token') return exchangeRefresh(doors, fields, reply)
         return refuse(
           reply,
@@ -293,9 +294,11 @@ function tokenRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): voi
         const [token, clientId] = [fields?.('token'), fields?.('client_id')]
         if (!token || !clientId)
           return refuse(reply, 'invalid_request', 'token and client_id are required, once')
-        const { isOthers } = await doors.engine.endOauthToken({ hash: sha256(token), clientId })
+        doors.auth.admit(request.ip)
+        const { isOthers, isEnded } = await doors.engine.endOauthToken({ hash: sha256(token), clientId })
+        if (isEnded) await doors.auth.refresh()
+        else doors.auth.noteWrong(request.ip)
         if (isOthers) return refuse(reply, 'invalid_client', 'the token is of another client', 401)
-        await doors.auth.refresh()
         // RFC 7009, section 2.2: an unknown token is as good as one that was ended.
         return reply.header('cache-control', 'no-store').send({ ok: true })
       },
@@ -303,8 +306,11 @@ function tokenRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): voi
   })
 }
 
-async function exchangeCode(doors: Doors, codes: OauthCodes, fields: Fields, reply: FastifyReply) {
-  const { engine, auth, log } = doors
+async function exchangeCode(
+  { engine, auth, log, codes }: Doors & { codes: OauthCodes },
+  fields: Fields,
+  reply: FastifyReply,
+) {
   const [code, clientId, redirectUri, verifier, resource] = [
     ...[fields('code'), fields('client_id'), fields('redirect_uri'), fields('code_verifier')],
     fields('resource'),
@@ -316,6 +322,7 @@ async function exchangeCode(doors: Doors, codes: OauthCodes, fields: Fields, rep
       'code, client_id, redirect_uri and code_verifier of 43 to 128 characters are required',
     )
   const found = codes.redeem(code, { clientId, redirectUri, verifier })
+  if (!found || 'again' in found) auth.noteWrong(reply.request.ip)
   if (found && 'again' in found) {
     if (found.again !== null) {
       await engine.endOauthGrant(found.again)
@@ -361,8 +368,9 @@ async function exchangeRefresh({ engine, auth, log }: Doors, fields: Fields, rep
     resource: fields('resource')?.replace(/\/$/, '') ?? null,
     scopes: scope === null ? null : scope.split(' ').filter(Boolean),
   })
-  await auth.refresh()
+  if (!('fault' in answer) || answer.isEnded) await auth.refresh()
   if ('fault' in answer) {
+    auth.noteWrong(reply.request.ip)
     log.warn({ client: clientId, error: answer.fault }, 'a refresh token was refused')
     return refuse(reply, answer.fault, answer.detail)
   }

@@ -91,7 +91,7 @@ function refuse(reply: FastifyReply, refused: Parameters<typeof refuseTelemetry>
 /** An instance is one workspace, by the name that people know it by. */
 function workspaceOf(publicUrl: string | null) {
   const id = publicUrl === null ? 'local' : new URL(publicUrl).hostname
-  return { id, name: publicUrl === null ? 'svc on this machine' : `svc at ${id}`, url: publicUrl }
+  return { id, name: publicUrl === null ? 'This machine' : id, url: publicUrl }
 }
 
 /** SPEC.md, create_api_key: admin-gated, and in a session that a person signed in to alone. @throws SvcError forbidden */

@@ -40,7 +40,7 @@ export class SignIn {
     const { ownUrl, path } = this.options
     if (ownUrl !== null) return ownUrl
     const host = request.headers.host ?? ''
-    return `http://${HOST.test(host) ? host.toLowerCase() : 'localhost'}${path}`
+    return new URL(path, `http://${HOST.test(host) ? host : 'localhost'}`).href
   }
 
   /** Whether the credential is for this server: a token of OAuth says which one it is for. */

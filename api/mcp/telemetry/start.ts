@@ -71,7 +71,7 @@ export async function startTelemetry(
     }),
     telemetry: new TelemetryServer({
       ...{ version, log },
-      workspace: () => ({ id: hostname, name: `svc at ${hostname}`, url: target.url }),
+      workspace: () => ({ id: hostname, name: hostname, url: target.url }),
     }),
     onFault: (error) => log.error({ err: error }, 'a fault of ours'),
   })

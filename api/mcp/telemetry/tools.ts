@@ -55,7 +55,7 @@ const getMe = defineTool({
     const lines = oauth
       ? [
           `- User: ${cell(oauth.user_name)} (${code(oauth.user)})`,
-          `- Signed in through: ${cell(oauth.client_name)}, until it is revoked in Settings, Access`,
+          `- Signed in through: ${cell(oauth.client_name)}, until somebody signs it out in Settings under Access and API keys`,
           `- May create API keys: ${mayCreateKeys(identity) ? 'yes' : 'no'}`,
         ]
       : [
@@ -278,7 +278,7 @@ const createApiKey = defineTool<TelemetryCreateApiKeyArguments>({
       '',
       `- Key: \`${made.secret}\` (shown once; keep it now)`,
       `- Id: ${code(made.id)}, scopes ${made.scopes.map((one) => code(one)).join(', ')}`,
-      '- Send it as `Authorization: Bearer <key>`. It is revoked in Settings, Access.',
+      '- Send it as `Authorization: Bearer <key>`. It is revoked in Settings under Access and API keys.',
     ].join('\n')
   },
 })

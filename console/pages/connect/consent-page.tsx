@@ -37,7 +37,12 @@ export default function ConsentPage() {
       ) : asked.data.problem ? (
         <Refused asked={asked.data} query={query} />
       ) : (
-        <Consent key={query} asked={asked.data} query={query} who={who.data.name} />
+        <Consent
+          key={query}
+          asked={asked.data}
+          query={query}
+          who={who.data.id === 'env:auth' ? 'the operator' : who.data.name}
+        />
       )}
     </>
   )
@@ -56,9 +61,14 @@ function Refused({ asked, query }: { asked: OauthRequest; query: string }) {
           {asked.problem!.detail}.
         </Text>
         {asked.redirect_host !== null && (
+          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            The refusal goes to <span className="mono">{asked.redirect_host}</span>.
+          </Text>
+        )}
+        {asked.redirect_host !== null && (
           <Group>
             <Button variant="default" loading={decline.isPending} onClick={() => decline.mutate()}>
-              Go back to {asked.redirect_host}
+              Go back to the client
             </Button>
           </Group>
         )}
@@ -115,6 +125,8 @@ function Consent({ asked, query, who }: { asked: OauthRequest; query: string; wh
                   label={label}
                   description={description}
                   disabled={scope === 'read'}
+                  // What all of it is for: shown, not chosen.
+                  {...(scope === 'read' ? { styles: { label: { color: 'var(--mantine-color-text)' } } } : {})}
                 />
               )
             })}

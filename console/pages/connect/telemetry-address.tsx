@@ -8,7 +8,7 @@ import { Section } from '../../parts/section.tsx'
 export function TelemetryAddress({ url, isOpen }: { url: string; isOpen: boolean }) {
   const check = [
     `curl ${url} -H "Content-Type: application/json" -H "Accept: application/json, text/event-stream"`,
-    ...(isOpen ? [] : ['  -H "Authorization: Bearer $SVC_API_KEY"']),
+    ...(isOpen ? [] : ['  -H "Authorization: Bearer $API_KEY"']),
     `  -d '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}'`,
   ].join(' \\\n')
   return (

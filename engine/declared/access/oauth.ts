@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { OauthRevoked, OauthSession } from '../../../schemas/types.ts'
+import type { OauthTokenRecord } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
@@ -28,18 +29,6 @@ export interface OauthClient {
   id: string
   name: string
   redirectUris: string[]
-}
-
-/** An access token that holds, for the authenticator; times in epoch ms. */
-export interface OauthTokenRecord {
-  hash: string
-  grant: string
-  clientId: string
-  clientName: string
-  approverHash: string
-  resource: string
-  scopes: string[]
-  expiresAt: number
 }
 
 export interface NewGrant {
@@ -73,6 +62,8 @@ export interface RefreshAsked {
 export interface OauthFault {
   fault: 'invalid_grant' | 'invalid_scope' | 'invalid_target'
   detail: string
+  /** Its session was ended. */
+  isEnded?: true
 }
 
 export interface OauthCalls {
@@ -83,8 +74,8 @@ export interface OauthCalls {
   openOauthGrant(grant: NewGrant): Promise<OauthTokens>
   /** New tokens for a refresh token, which is spent; one that was spent before ends the grant. */
   refreshOauthTokens(asked: RefreshAsked): Promise<OauthTokens | OauthFault>
-  /** Ends the grant of a token of the client. @returns whether the token is of another client */
-  endOauthToken(of: { hash: string; clientId: string }): Promise<{ isOthers: boolean }>
+  /** Ends the grant of a token of the client. @returns whether it did, or the token is of another client */
+  endOauthToken(of: { hash: string; clientId: string }): Promise<{ isOthers: boolean; isEnded: boolean }>
   endOauthGrant(grant: string): Promise<void>
   touchOauthGrants(ids: string[]): Promise<void>
   /** Newest first. */
@@ -132,7 +123,10 @@ export function createOauth(store: StoreHandle, clock: Clock): OauthCalls & { to
         prune()
         if (!rows.client(grant.clientId)) fail('not_found', 'the client is not registered any more')
         if (rows.grants() >= GRANTS_MAX)
-          fail('too_many', `${GRANTS_MAX} clients are signed in; revoke some in Settings, Access`)
+          fail(
+            'too_many',
+            `${GRANTS_MAX} clients are signed in; sign some out in Settings under Access and API keys`,
+          )
         const id = randomBytes(8).toString('hex')
         rows.addGrant({ ...grant, id, scopes: JSON.stringify(grant.scopes), now: clock.now() })
         return issue(id, grant.scopes, grant.scopes)
@@ -141,10 +135,10 @@ export function createOauth(store: StoreHandle, clock: Clock): OauthCalls & { to
     endOauthToken: async ({ hash, clientId }) =>
       store.tx(() => {
         const token = rows.token(hash)
-        if (!token) return { isOthers: false }
-        if (token.client_id !== clientId) return { isOthers: true }
+        if (!token) return { isOthers: false, isEnded: false }
+        if (token.client_id !== clientId) return { isOthers: true, isEnded: false }
         rows.dropGrant(token.grant_id)
-        return { isOthers: false }
+        return { isOthers: false, isEnded: true }
       }),
     endOauthGrant: async (grant) => void rows.dropGrant(grant),
     touchOauthGrants: async (ids) =>
@@ -174,7 +168,11 @@ function refreshed(
   if (!token || token.kind !== 'refresh' || token.client_id !== clientId) return unknown
   if (token.spent_at !== null) {
     rows.dropGrant(token.grant_id)
-    return { fault: 'invalid_grant', detail: 'the refresh token was used before: the session has been ended' }
+    return {
+      fault: 'invalid_grant',
+      detail: 'the refresh token was used before: the session has been ended',
+      isEnded: true,
+    }
   }
   if (token.expires_at <= now) return unknown
   if (resource !== null && resource !== token.resource)

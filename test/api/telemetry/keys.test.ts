@@ -82,7 +82,7 @@ describe('Authentication: a read-scoped API key', () => {
   it('is bound to the workspace it was made in: another is reported as not found', async () => {
     const client = await svc.connect(read.secret)
     const { text } = await asked(client, 'list_workspaces')
-    expect(text).toContain('| `local` | svc on this machine |')
+    expect(text).toContain('| `local` | This machine |')
     expect(await asked(client, 'traces', { workspace: 'local' })).toMatchObject({ isError: false })
     for (const name of ['get_me', 'traces', 'spans', 'metrics', 'agents'])
       expect(await asked(client, name, { workspace: 'other' })).toMatchObject({

@@ -13,7 +13,7 @@ import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { decide, form, handMade, Provider, REDIRECT, signedIn } from './sign-in.ts'
 import { asked, INITIALIZE, openTelemetryWorld, ROOT, type TelemetryWorld } from './telemetry-world.ts'
 
@@ -24,6 +24,10 @@ beforeAll(async () => {
   svc = await openTelemetryWorld()
 })
 afterAll(() => svc.close())
+// Of a minute there are ten registrations, and ten wrong codes and tokens.
+beforeEach(() => {
+  svc.clock.ahead += 60_001
+})
 
 /** Connects as a client does whose person is there to decide. */
 async function connect(world: TelemetryWorld, provider: Provider): Promise<Client> {
@@ -438,6 +442,27 @@ describe('registration (RFC 7591)', () => {
     expect((await world.rpc('initialize', INITIALIZE, kept.access)).status).toBe(200)
     await world.close()
   })
+})
+
+it('who guesses at codes and tokens is told to wait after ten in a minute, and a good one is not looked for either', async () => {
+  const world = await openTelemetryWorld()
+  const { refresh, clientId } = await signedIn(world)
+  const guess = () =>
+    form(`${world.url}/oauth/token`, {
+      ...{ grant_type: 'refresh_token', refresh_token: 'svc_ort_guess', client_id: clientId },
+    })
+  const statuses: number[] = []
+  for (let i = 0; i < 11; i++) statuses.push((await guess()).status)
+  expect(statuses).toEqual([...Array(10).fill(400), 429])
+  expect(
+    (await form(`${world.url}/oauth/revoke`, { token: 'svc_oat_guess', client_id: clientId })).status,
+  ).toBe(429)
+  world.clock.ahead += 60_001
+  const answer = await form(`${world.url}/oauth/token`, {
+    ...{ grant_type: 'refresh_token', refresh_token: refresh, client_id: clientId },
+  })
+  expect(answer.status).toBe(200)
+  await world.close()
 })
 
 it('a rotated root token ends the sessions that were consented to with the one before', async () => {

@@ -177,6 +177,7 @@ export const READS: Record<string, (made: Made) => Said> = {
 
 /** Calls by name that only read: of routes made by hand, and of what works on the network thread. */
 export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
+  findOauthClient: () => ['svc_client_none'],
   projectCard: () => ['Storefront'],
   catalogSync: () => ['all'],
   planCommit: () => [
