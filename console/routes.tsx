@@ -48,7 +48,7 @@ const UsagePage = work('UsagePage')
 const SettingsPage = lazyFrom(() => import('./areas/settings.ts'))('SettingsPage')
 const HelpPage = keeping('HelpPage')
 const ApproveLoginPage = keeping('ApproveLoginPage')
-const ConsentPage = keeping('ConsentPage')
+const ConsentPage = lazyFrom(() => import('./areas/seldom.ts'))('ConsentPage')
 
 /**
  * A page that is a tab of another now; an address from before keeps its filters.

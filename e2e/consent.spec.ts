@@ -1,10 +1,16 @@
 /** A client is signed in by OAuth: login, the consent page, the answer to the client, the list of Settings, signing out. */
+
+import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
+
+const COMMAND = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
 /** A program on the person's computer that waits for the answer. */
 async function startClient(url: string, name: string) {
@@ -131,5 +137,32 @@ test('a request that is not right goes back to its client only by the person’s
   await expect(page.getByText('The client goes on.')).toBeVisible()
   expect(client.answers.at(-1)!.searchParams.get('error')).toBe('access_denied')
   await client.stop()
+  await daemon.stop()
+})
+
+test('svc telemetry serves the same apart, and ends when it is told to', async () => {
+  const daemon = await startDaemon(['--auth'])
+  const root = new URL(daemon.loginUrl).searchParams.get('token')!
+  const args = [COMMAND, 'telemetry', '--svcd', daemon.url, '--port', '0']
+  const child = spawn(process.execPath, args, { env: { PATH: '', HOME: '/nonexistent' } })
+  const ended = once(child, 'exit')
+  const url = await new Promise<string>((resolve) => {
+    let said = ''
+    child.stderr.on('data', (text: Buffer) => {
+      said += text
+      const found = /svc telemetry: (\S+)\/telemetry\/mcp/.exec(said)?.[1]
+      if (found) resolve(found)
+    })
+  })
+  const answer = await ask(url, root)
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain('create_api_key')
+  const refused = await ask(url, 'svc_wrong')
+  expect(refused.status).toBe(401)
+  expect(refused.headers.get('www-authenticate')).toContain(
+    `resource_metadata="${url}/.well-known/oauth-protected-resource/telemetry/mcp"`,
+  )
+  child.kill('SIGTERM')
+  expect((await ended)[0]).toBe(0)
   await daemon.stop()
 })

@@ -14040,19 +14040,6 @@ export interface OauthDecided {
   redirect: string
 }
 /**
- * A refusal (RFC 6749, section 5.2).
- */
-export interface OauthProblem {
-  /**
-   * As the RFC names it.
-   */
-  error: string
-  /**
-   * What is wrong.
-   */
-  error_description: string
-}
-/**
  * A registered client (RFC 7591, section 3.2.1).
  */
 export interface OauthRegistered {
@@ -19395,48 +19382,6 @@ export interface SubscribeRequest {
   fetch?: boolean
 }
 /**
- * Arguments of agents.
- */
-export interface TelemetryAgentsArguments {
-  /**
-   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
-   */
-  workspace?: string
-  /**
-   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 24h when absent.
-   */
-  window?: string
-}
-/**
- * Arguments of create_api_key.
- */
-export interface TelemetryCreateApiKeyArguments {
-  /**
-   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
-   */
-  workspace?: string
-  /**
-   * What the key may do: read, ingest or both.
-   *
-   * @minItems 1
-   * @maxItems 2
-   */
-  scopes: ('read' | 'ingest')[]
-  /**
-   * Name for the key; made of the client’s name when absent.
-   */
-  name?: string
-}
-/**
- * Arguments of get_me.
- */
-export interface TelemetryGetMeArguments {
-  /**
-   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
-   */
-  workspace?: string
-}
-/**
  * Body of POST /api/telemetry/keys.
  */
 export interface TelemetryKeyCreate {
@@ -19451,118 +19396,6 @@ export interface TelemetryKeyCreate {
    * @maxItems 2
    */
   scopes: ('read' | 'ingest')[]
-}
-/**
- * Arguments of list_workspaces.
- */
-export interface TelemetryListWorkspacesArguments {
-  /**
-   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
-   */
-  workspace?: string
-}
-/**
- * Arguments of metrics.
- */
-export interface TelemetryMetricsArguments {
-  /**
-   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
-   */
-  workspace?: string
-  /**
-   * Part of the name of the metric, whatever its case.
-   */
-  name?: string
-  /**
-   * Service, exactly as it is named.
-   */
-  service?: string
-  /**
-   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
-   */
-  window?: string
-  /**
-   * Rows at most; 50 when absent.
-   */
-  limit?: number
-}
-/**
- * Arguments of spans.
- */
-export interface TelemetrySpansArguments {
-  /**
-   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
-   */
-  workspace?: string
-  /**
-   * Spans of this trace, as a tree where nothing else narrows them: its id, or the first 8 characters.
-   */
-  trace_id?: string
-  /**
-   * Service, exactly as it is named.
-   */
-  service?: string
-  /**
-   * Part of the name, whatever its case.
-   */
-  name?: string
-  /**
-   * error: it failed; ok: it did not.
-   */
-  status?: 'error' | 'ok'
-  /**
-   * It took at least so long: a number and one of us, ms, s, m, h, such as 250ms.
-   */
-  min_duration?: string
-  /**
-   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
-   */
-  window?: string
-  /**
-   * End of the window, ISO 8601; now when absent. An answer that was cut says which to give for the rest.
-   */
-  to?: string
-  /**
-   * Rows at most; 50 when absent.
-   */
-  limit?: number
-}
-/**
- * Arguments of traces.
- */
-export interface TelemetryTracesArguments {
-  /**
-   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
-   */
-  workspace?: string
-  /**
-   * Service, exactly as it is named.
-   */
-  service?: string
-  /**
-   * Part of the name of a span, whatever its case.
-   */
-  name?: string
-  /**
-   * error: it failed; ok: it did not.
-   */
-  status?: 'error' | 'ok'
-  /**
-   * It took at least so long: a number and one of us, ms, s, m, h, such as 250ms.
-   */
-  min_duration?: string
-  /**
-   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
-   */
-  window?: string
-  /**
-   * End of the window, ISO 8601; now when absent. An answer that was cut says which to give for the rest.
-   */
-  to?: string
-  /**
-   * Rows at most; 20 when absent.
-   */
-  limit?: number
 }
 /**
  * Body of PUT /api/settings/tracing; what is absent is kept, empty text goes back to the environment or the default.
@@ -21300,6 +21133,160 @@ export interface TelemetrySpansResult {
   next_to: string | null
 }
 /**
+ * Arguments of agents.
+ */
+export interface TelemetryAgentsArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 24h when absent.
+   */
+  window?: string
+}
+/**
+ * Arguments of create_api_key.
+ */
+export interface TelemetryCreateApiKeyArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * What the key may do: read, ingest or both.
+   *
+   * @minItems 1
+   * @maxItems 2
+   */
+  scopes: ('read' | 'ingest')[]
+  /**
+   * Name for the key; made of the client’s name when absent.
+   */
+  name?: string
+}
+/**
+ * Arguments of get_me.
+ */
+export interface TelemetryGetMeArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+}
+/**
+ * Arguments of list_workspaces.
+ */
+export interface TelemetryListWorkspacesArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+}
+/**
+ * Arguments of metrics.
+ */
+export interface TelemetryMetricsArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * Part of the name of the metric, whatever its case.
+   */
+  name?: string
+  /**
+   * Service, exactly as it is named.
+   */
+  service?: string
+  /**
+   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
+   */
+  window?: string
+  /**
+   * Rows at most; 50 when absent.
+   */
+  limit?: number
+}
+/**
+ * Arguments of spans.
+ */
+export interface TelemetrySpansArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * Spans of this trace, as a tree where nothing else narrows them: its id, or the first 8 characters.
+   */
+  trace_id?: string
+  /**
+   * Service, exactly as it is named.
+   */
+  service?: string
+  /**
+   * Part of the name, whatever its case.
+   */
+  name?: string
+  /**
+   * error: it failed; ok: it did not.
+   */
+  status?: 'error' | 'ok'
+  /**
+   * It took at least so long: a number and one of us, ms, s, m, h, such as 250ms.
+   */
+  min_duration?: string
+  /**
+   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
+   */
+  window?: string
+  /**
+   * End of the window, ISO 8601; now when absent. An answer that was cut says which to give for the rest.
+   */
+  to?: string
+  /**
+   * Rows at most; 50 when absent.
+   */
+  limit?: number
+}
+/**
+ * Arguments of traces.
+ */
+export interface TelemetryTracesArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * Service, exactly as it is named.
+   */
+  service?: string
+  /**
+   * Part of the name of a span, whatever its case.
+   */
+  name?: string
+  /**
+   * error: it failed; ok: it did not.
+   */
+  status?: 'error' | 'ok'
+  /**
+   * It took at least so long: a number and one of us, ms, s, m, h, such as 250ms.
+   */
+  min_duration?: string
+  /**
+   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
+   */
+  window?: string
+  /**
+   * End of the window, ISO 8601; now when absent. An answer that was cut says which to give for the rest.
+   */
+  to?: string
+  /**
+   * Rows at most; 20 when absent.
+   */
+  limit?: number
+}
+/**
  * A template of projects: catalog/templates/<key>.yaml.
  */
 export interface TemplateFile {
@@ -22550,7 +22537,6 @@ export interface SchemaTypes {
   'model-usage-result.json': ModelUsageResult
   'named-catalog.json': NamedCatalog
   'oauth-decided.json': OauthDecided
-  'oauth-problem.json': OauthProblem
   'oauth-registered.json': OauthRegistered
   'oauth-request.json': OauthRequest
   'oauth-resource.json': OauthResource
@@ -22727,14 +22713,7 @@ export interface SchemaTypes {
   'request-source-write.json': SourceWrite
   'request-stats.json': StatsRequest
   'request-subscribe.json': SubscribeRequest
-  'request-telemetry-agents.json': TelemetryAgentsArguments
-  'request-telemetry-create-api-key.json': TelemetryCreateApiKeyArguments
-  'request-telemetry-get-me.json': TelemetryGetMeArguments
   'request-telemetry-key-create.json': TelemetryKeyCreate
-  'request-telemetry-list-workspaces.json': TelemetryListWorkspacesArguments
-  'request-telemetry-metrics.json': TelemetryMetricsArguments
-  'request-telemetry-spans.json': TelemetrySpansArguments
-  'request-telemetry-traces.json': TelemetryTracesArguments
   'request-tracing-write.json': TracingWrite
   'request-trigger-write.json': TriggerWrite
   'request-undo.json': Undo
@@ -22802,6 +22781,13 @@ export interface SchemaTypes {
   'tail-notice.json': TailNotice
   'telemetry-span.json': TelemetrySpan
   'telemetry-spans-result.json': TelemetrySpansResult
+  'telemetry-call-agents.json': TelemetryAgentsArguments
+  'telemetry-call-create-api-key.json': TelemetryCreateApiKeyArguments
+  'telemetry-call-get-me.json': TelemetryGetMeArguments
+  'telemetry-call-list-workspaces.json': TelemetryListWorkspacesArguments
+  'telemetry-call-metrics.json': TelemetryMetricsArguments
+  'telemetry-call-spans.json': TelemetrySpansArguments
+  'telemetry-call-traces.json': TelemetryTracesArguments
   'template-action.json': TemplateAction
   'template-file.json': TemplateFile
   'template-object.json': TemplateObject

@@ -59,7 +59,8 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       'areas/replayed.ts': 225,
       'areas/editing.ts': 242,
       'areas/forms.ts': 135,
-      'areas/settings.ts': 135,
+      // With clients that signed in, and the address of telemetry.
+      'areas/settings.ts': 137,
       'areas/setup.ts': 135,
       // Changes with what a repository says, and traces.
       'areas/keeping.ts': 116,

@@ -180,7 +180,7 @@ function consentRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): v
       const target = redirectUri === null ? null : new URL(redirectUri)
       return {
         client: client && { id: client.id, name: client.name },
-        redirect_host: target && target.host,
+        redirect_host: target?.host ?? null,
         is_loopback: target?.protocol === 'http:',
         resource: asked?.resource ?? null,
         kind: asked?.kind ?? null,

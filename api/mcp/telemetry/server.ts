@@ -6,12 +6,18 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toNodeHandler } from '@modelcontextprotocol/node'
-import { createMcpHandler, type jsonSchemaValidator, Server } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  type jsonSchemaValidator,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
 import { check, schemaOf } from '../../../schemas/index.ts'
 import type { Identity } from '../../../schemas/types.ts'
 import { explain } from '../call-tool.ts'
 import { DaemonError } from '../daemon.ts'
+import { sendJson } from '../http/refuse.ts'
 import { ToolError } from '../tool.ts'
 import { printable } from '../words.ts'
 import {
@@ -105,6 +111,7 @@ export class TelemetryServer {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
+    if (isListen(message)) return refuseListen(message, response)
     const { id } = caller.identity
     const now = this.underway.get(id) ?? 0
     if (now >= REQUESTS_MAX) {
@@ -162,7 +169,17 @@ export class TelemetryServer {
 
 const failed = (text: string) => ({ content: [{ type: 'text' as const, text }], isError: true })
 
-const schemaNameOf = (tool: string): string => `request-telemetry-${tool.replaceAll('_', '-')}.json`
+const schemaNameOf = (tool: string): string => `telemetry-call-${tool.replaceAll('_', '-')}.json`
+
+const isListen = (message: unknown): boolean =>
+  (message as { method?: unknown } | undefined)?.method === 'subscriptions/listen'
+
+/** A stream that nothing would ever be told on would hold a place of its caller for good. */
+function refuseListen(message: unknown, response: ServerResponse): void {
+  const { id = null } = message as { id?: unknown }
+  const error = { code: ProtocolErrorCode.MethodNotFound, message: 'nothing can be listened to here' }
+  sendJson(response, 200, { jsonrpc: '2.0', id, error })
+}
 
 /** Without what only names the schema. */
 function inputOf(tool: string): { type: 'object' } {

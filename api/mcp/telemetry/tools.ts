@@ -260,7 +260,7 @@ export const KEYS_SCOPE = 'keys'
 
 /** Whether a person who signed in let the client make keys, and may do so. */
 export const mayCreateKeys = ({ oauth }: Identity): boolean =>
-  oauth !== undefined && oauth.is_admin && oauth.scopes.includes(KEYS_SCOPE)
+  oauth?.is_admin === true && oauth.scopes.includes(KEYS_SCOPE)
 
 const createApiKey = defineTool<TelemetryCreateApiKeyArguments>({
   name: 'create_api_key',

@@ -114,24 +114,29 @@ function Consent({ asked, query, who }: { asked: OauthRequest; query: string; wh
           </strong>
           {isHere ? ', a program on your own computer.' : '.'}
         </Alert>
-        <Checkbox.Group label="What the client may do" value={granted} onChange={setGranted}>
-          <Stack gap="xs" mt={6}>
+        <fieldset style={{ border: 0, margin: 0, padding: 0 }}>
+          <Text component="legend" size="sm" fw={600} mb={6}>
+            What the client may do
+          </Text>
+          <Stack gap="xs">
             {[...scopes, ...offered].map((scope) => {
-              const { label, description } = scopeWords(kind, scope)
+              const isFixed = scope === 'read'
               return (
                 <Checkbox
                   key={scope}
-                  value={scope}
-                  label={label}
-                  description={description}
-                  disabled={scope === 'read'}
+                  {...scopeWords(kind, scope)}
+                  checked={granted.includes(scope)}
+                  onChange={({ currentTarget: { checked } }) =>
+                    setGranted((now) => (checked ? [...now, scope] : now.filter((one) => one !== scope)))
+                  }
+                  disabled={isFixed}
                   // What all of it is for: shown, not chosen.
-                  {...(scope === 'read' ? { styles: { label: { color: 'var(--mantine-color-text)' } } } : {})}
+                  {...(isFixed ? { styles: { label: { color: 'var(--mantine-color-text)' } } } : {})}
                 />
               )
             })}
           </Stack>
-        </Checkbox.Group>
+        </fieldset>
         {granted.includes('admin') && (
           <Alert color="yellow" title="A client with this may change and delete everything">
             Text of events reaches the client too, and may try to steer it. Allow it only where a person

@@ -165,7 +165,7 @@ function refreshed(
     fault: 'invalid_grant',
     detail: 'the refresh token is not known, expired or revoked',
   } as const
-  if (!token || token.kind !== 'refresh' || token.client_id !== clientId) return unknown
+  if (token?.kind !== 'refresh' || token.client_id !== clientId) return unknown
   if (token.spent_at !== null) {
     rows.dropGrant(token.grant_id)
     return {

@@ -60,6 +60,11 @@ describe('Endpoints: the telemetry query server', () => {
     expect(await asked(client, 'nothing')).toMatchObject({ isError: true })
   })
 
+  it('holds no stream open: nothing can be listened to', async () => {
+    const answer = await svc.rpc('subscriptions/listen', {}, read.secret)
+    expect(await answer.json()).toMatchObject({ id: 1, error: { code: -32_601 } })
+  })
+
   it('takes one message a request, so that none is hidden in a batch', async () => {
     const answer = await svc.call(
       'POST',
