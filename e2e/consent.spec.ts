@@ -66,8 +66,12 @@ const inFour = async (page: Page, what: string): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme })
-      const wide = Number(await page.evaluate('document.documentElement.scrollWidth'))
-      expect(wide, `${what} at ${width}`).toBeLessThanOrEqual(width)
+      // The menu slides while the page becomes narrow.
+      await expect
+        .poll(async () => Number(await page.evaluate('document.documentElement.scrollWidth')), {
+          message: `${what} at ${width}`,
+        })
+        .toBeLessThanOrEqual(width)
       if (process.env.SVC_SHOTS)
         await page.screenshot({
           path: `${process.env.SVC_SHOTS}/${what}-${width}-${colorScheme}.png`,
@@ -119,6 +123,7 @@ test('a request that is not right goes back to its client only by the person’s
   const daemon = await startDaemon(['--auth'])
   const client = await startClient(daemon.url, 'Agent')
   await page.goto(daemon.loginUrl)
+  await expect(page.getByRole('link', { name: 'Settings' })).toBeVisible()
   await page.goto(client.address({ resource: 'https://evil.example/mcp' }))
   await expect(page.getByText('cannot be signed in')).toBeVisible()
   await inFour(page, 'refused')

@@ -5,7 +5,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { OauthSession } from '../../../schemas/types.ts'
 import { connect } from '../../connect-client.ts'
-import { scopeWords } from '../../lib/oauth-words.ts'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -43,7 +42,6 @@ function SessionRow({ session }: { session: OauthSession }) {
   const queries = useQueryClient()
   const [asking, setAsking] = useState(false)
   const { id, client, scopes, resource, last_used_at: used, created_at: created } = session
-  const kind = resource.endsWith('/telemetry/mcp') ? 'telemetry' : 'mcp'
   const end = useMutation({
     mutationFn: () => connect.endOauthSession(id),
     onSuccess: () => notifications.show({ message: `${client} is signed out` }),
@@ -61,7 +59,7 @@ function SessionRow({ session }: { session: OauthSession }) {
         <Group gap={4}>
           {scopes.map((scope) => (
             <Badge key={scope} variant="default" tt="none" size="sm">
-              {scopeWords(kind, scope).label}
+              {scope}
             </Badge>
           ))}
         </Group>
