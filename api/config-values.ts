@@ -109,6 +109,14 @@ export function parseHttpUrl(value: string, from: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
+/** Absolute http or https addresses, comma separated. @returns them without trailing slashes */
+export const parseHttpUrls = (value: string, from: string): string[] =>
+  value
+    .split(',')
+    .map((url) => url.trim())
+    .filter((url) => url !== '')
+    .map((url) => parseHttpUrl(url, from))
+
 /** One of a list. */
 export function parseChoice<T extends string>(value: string, choices: readonly T[], from: string): T {
   const choice = choices.find((entry) => entry === value.toLowerCase())

@@ -26,6 +26,7 @@ import {
   parseHeaderName,
   parseHosts,
   parseHttpUrl,
+  parseHttpUrls,
   parsePort,
   parseSize,
   parseSwitch,
@@ -57,6 +58,8 @@ export interface Config {
   /** Header that names who is asking, lower case, set by a proxy in front; null: none. */
   userHeader: string | null
   allowedHosts: readonly string[]
+  /** Addresses of other servers that clients may sign in to. */
+  oauthResources: readonly string[]
   /** Storage limit in bytes; null: the volume's size. */
   maxDbSize: number | null
   /** Milliseconds and bytes; null keeps everything. */
@@ -150,6 +153,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     publicUrl,
     userHeader: read('SVC_USER_HEADER', parseHeaderName),
     allowedHosts: Object.freeze(read('SVC_ALLOWED_HOSTS', parseHosts) ?? []),
+    oauthResources: Object.freeze(read('SVC_OAUTH_RESOURCES', parseHttpUrls) ?? []),
     maxDbSize: read('SVC_MAX_DB_SIZE', parseSize),
     retention: Object.freeze({
       maxAgeMs: read('SVC_RETENTION_AGE', parseDuration),

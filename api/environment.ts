@@ -56,6 +56,12 @@ export const environment: readonly EnvironmentVariable[] = [
     'more host names an open instance and svc mcp answer to, comma separated',
   ),
   now(
+    'SVC_OAUTH_RESOURCES',
+    daemon,
+    null,
+    'addresses of svc mcp and svc telemetry servers that clients may sign in to, comma separated',
+  ),
+  now(
     'SVC_SECRETS',
     daemon,
     null,
@@ -163,6 +169,15 @@ export const environment: readonly EnvironmentVariable[] = [
   now('SVC_MCP_HOST', mcp, '127.0.0.1', 'bind address of the MCP server'),
   now('SVC_MCP_PORT', mcp, '8788', 'bind port of the MCP server'),
   now('SVC_MCP_TOOLSETS', mcp, 'all', 'sets of tools that the MCP server offers, comma separated'),
+  now(
+    'SVC_MCP_URL',
+    mcp,
+    null,
+    'address clients reach the MCP server at, such as https://mcp.example.com/mcp',
+  ),
+  now('SVC_TELEMETRY_HOST', mcp, '127.0.0.1', 'bind address of svc telemetry'),
+  now('SVC_TELEMETRY_PORT', mcp, '8789', 'bind port of svc telemetry'),
+  now('SVC_TELEMETRY_URL', mcp, null, 'address clients reach svc telemetry at, with its path'),
   now('SVC_MCP_READ_ONLY', mcp, null, 'if on, the MCP server offers only tools that change nothing'),
 ]
 

@@ -51,6 +51,7 @@ const UsagePage = work('UsagePage')
 const SettingsPage = lazyFrom(() => import('./areas/settings.ts'))('SettingsPage')
 const HelpPage = keeping('HelpPage')
 const ApproveLoginPage = keeping('ApproveLoginPage')
+const ConsentPage = lazyFrom(() => import('./areas/seldom.ts'))('ConsentPage')
 
 /**
  * A page that is a tab of another now; an address from before keeps its filters.
@@ -118,6 +119,7 @@ export function Pages() {
       <Route path="/help" element={<HelpPage />} />
       <Route path="/help/:page" element={<HelpPage />} />
       <Route path="/connect/login" element={<ApproveLoginPage />} />
+      <Route path="/oauth/authorize" element={<ConsentPage />} />
       <Route path="*" element={<NotFoundPage />} />
     </Routes>
   )

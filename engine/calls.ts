@@ -128,9 +128,23 @@ export interface KeyRecord {
   isLogin: boolean
 }
 
+/** An access token that holds, for the authenticator; times in epoch ms. */
+export interface OauthTokenRecord {
+  hash: string
+  grant: string
+  clientId: string
+  clientName: string
+  approverHash: string
+  resource: string
+  scopes: string[]
+  expiresAt: number
+}
+
 export interface Directory {
   routes: IngestRoute[]
   keys: KeyRecord[]
+  /** Access tokens of clients that people signed in. */
+  tokens: OauthTokenRecord[]
 }
 
 /** A row of a read. `raw` is JSON text as stored: doors splice it in, never re-serialise it. */
@@ -211,6 +225,26 @@ export interface NeighboursAsked {
   value: string
   window?: string | undefined
   to?: string | undefined
+}
+
+/** Spans as they have to be, all of it together; `to` and `window` are of spans without a trace. */
+export interface SpansAsked extends TracesAsked {
+  /** Only spans of this trace, its id or the first eight characters. */
+  trace_id?: string | undefined
+}
+
+export interface MetricsAsked {
+  /** Part of the metric's name, whatever its case. */
+  name?: string | undefined
+  service?: string | undefined
+  window?: string | undefined
+  limit?: number | undefined
+  project?: string | undefined
+}
+
+export interface ActivityAsked {
+  window?: string | undefined
+  project?: string | undefined
 }
 
 export interface EngineCore {

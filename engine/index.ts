@@ -17,6 +17,7 @@ export type {
   IngestPost,
   IngestRoute,
   KeyRecord,
+  OauthTokenRecord,
   ReadAnswer,
   Row,
   SessionRecord,
@@ -26,6 +27,7 @@ export type {
 } from './calls.ts'
 export { type Clock, systemClock } from './clock.ts'
 export { LoginGrants } from './declared/access/logins.ts'
+export type { OauthClient } from './declared/access/oauth.ts'
 export type { WriteBy } from './declared/write.ts'
 export { bundledSkillFile } from './documents/skill.ts'
 export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './errors.ts'

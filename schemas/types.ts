@@ -748,6 +748,90 @@ export interface ActionDone {
   run_id?: string
 }
 /**
+ * Agents at work in a window, those with the most runs first.
+ */
+export interface AgentActivityResult {
+  agents: AgentActivity[]
+  /**
+   * Agents there are.
+   */
+  found: number
+  /**
+   * Spans looked at for those of others.
+   */
+  looked_at: number
+  /**
+   * There are more spans than are looked at: narrow the window.
+   */
+  is_cut: boolean
+}
+/**
+ * What an agent did in a window.
+ */
+export interface AgentActivity {
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * svc: an agent of this service; spans: known from the spans that it sends.
+   */
+  from: 'svc' | 'spans'
+  /**
+   * Service that sends its spans; null: an agent of svc.
+   */
+  service: string | null
+  /**
+   * Runs, practice runs not counted.
+   */
+  runs: number
+  /**
+   * Runs that failed, or were ended by a limit.
+   */
+  failed: number
+  /**
+   * Calls of models; null: not counted.
+   */
+  model_calls: number | null
+  /**
+   * Tokens sent to models.
+   */
+  input_tokens: number
+  /**
+   * Tokens of their replies.
+   */
+  output_tokens: number
+  /**
+   * US dollars; null: its models have no price.
+   */
+  cost_usd: number | null
+  /**
+   * Models that answered.
+   */
+  models: string[]
+  /**
+   * Tools called, the most often first, 20 at most.
+   */
+  tools: {
+    /**
+     * Tool.
+     */
+    name: string
+    /**
+     * Calls.
+     */
+    calls: number
+  }[]
+  /**
+   * Its most frequent or newest error; null: none.
+   */
+  error: string | null
+  /**
+   * When it was last at work.
+   */
+  last_at: string
+}
+/**
  * A past firing and what an agent should make of it.
  */
 export interface AgentExample {
@@ -5441,6 +5525,10 @@ export interface ConnectInfo {
    */
   public_url: string | null
   /**
+   * Address of the telemetry query server.
+   */
+  telemetry_url: string
+  /**
    * The daemon's time, ISO 8601.
    */
   now: string
@@ -9962,7 +10050,7 @@ export interface IncidentCounts {
  */
 export interface Identity {
   /**
-   * open, env:auth or key:<id>.
+   * open, env:auth, key:<id>, or oauth:<id> of a session that a person signed a client in to.
    */
   id: string
   /**
@@ -9978,6 +10066,39 @@ export interface Identity {
    * Its name.
    */
   project_name?: string | null
+  /**
+   * Of a client that a person signed in, by OAuth.
+   */
+  oauth?: {
+    /**
+     * The client, as it registered.
+     */
+    client_id: string
+    /**
+     * Name that the client gave itself.
+     */
+    client_name: string
+    /**
+     * Who signed in: env:auth or key:<id>.
+     */
+    user: string
+    /**
+     * Name of who signed in.
+     */
+    user_name: string
+    /**
+     * Whether who signed in has admin access now.
+     */
+    is_admin: boolean
+    /**
+     * What was consented to.
+     */
+    scopes: string[]
+    /**
+     * Address of the server that the access token is for.
+     */
+    resource: string
+  }
 }
 /**
  * One thing that happened to an incident.
@@ -14311,6 +14432,118 @@ export interface MergeChoice {
   take: 'file' | 'instance'
 }
 /**
+ * Metrics of a window as series, by name.
+ */
+export interface MetricSeriesResult {
+  series: MetricSeries[]
+  /**
+   * Series there are.
+   */
+  found: number
+  /**
+   * Points looked at for the answer.
+   */
+  looked_at: number
+  /**
+   * There are more points or series than are looked at: narrow it.
+   */
+  is_cut: boolean
+}
+/**
+ * Points of one metric that share service, resource and attributes.
+ */
+export interface MetricSeries {
+  /**
+   * Name of the metric.
+   */
+  name: string
+  /**
+   * Whose it is; null: nobody’s.
+   */
+  service: string | null
+  /**
+   * What tells processes of a service apart: its instance, pod, container or host; null: not said.
+   */
+  instance: string | null
+  /**
+   * Attributes of its points, 20 at most.
+   */
+  labels: {
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Value, cut to 200 characters.
+     */
+    value: string
+  }[]
+  /**
+   * gauge: goes up and down; counter: grows; histogram: counts by size.
+   */
+  type: 'gauge' | 'counter' | 'histogram'
+  /**
+   * As OpenTelemetry has it: gauge, sum, histogram, exponentialHistogram or summary.
+   */
+  kind: string
+  /**
+   * Unit; null: not said.
+   */
+  unit: string | null
+  /**
+   * Points in the window.
+   */
+  points: number
+  /**
+   * Time of the oldest.
+   */
+  from: string
+  /**
+   * Time of the newest.
+   */
+  to: string
+  /**
+   * Newest value, of a histogram how many were counted; null: it has none.
+   */
+  latest: number | null
+  /**
+   * Lowest value; null: not known.
+   */
+  min: number | null
+  /**
+   * Highest value; null: not known.
+   */
+  max: number | null
+  /**
+   * Mean of its values, of a histogram of what was counted in the window; null: not known.
+   */
+  avg: number | null
+  /**
+   * Of a counter or histogram, what was counted in the window; null: two points are needed.
+   */
+  increase: number | null
+  /**
+   * The same per second, between its oldest and newest point; null: two points are needed.
+   */
+  rate: number | null
+  /**
+   * Of a histogram, the median; null: not known.
+   */
+  p50: number | null
+  /**
+   * 90th percentile.
+   */
+  p90: number | null
+  /**
+   * 95th percentile.
+   */
+  p95: number | null
+  /**
+   * 99th percentile.
+   */
+  p99: number | null
+}
+/**
  * What a family of models costs.
  */
 export interface ModelPrice {
@@ -14632,6 +14865,266 @@ export interface NamedCatalog {
    * The catalog file.
    */
   yaml: string
+}
+/**
+ * Where the person’s browser goes with the answer.
+ */
+export interface OauthDecided {
+  /**
+   * Address, of the client.
+   */
+  redirect: string
+}
+/**
+ * A registered client (RFC 7591, section 3.2.1).
+ */
+export interface OauthRegistered {
+  /**
+   * Id.
+   */
+  client_id: string
+  /**
+   * When, in seconds since 1970.
+   */
+  client_id_issued_at: number
+  /**
+   * Name.
+   */
+  client_name: string
+  /**
+   * Where answers may go.
+   */
+  redirect_uris: string[]
+  /**
+   * authorization_code and refresh_token.
+   */
+  grant_types: string[]
+  /**
+   * code.
+   */
+  response_types: string[]
+  token_endpoint_auth_method: 'none'
+  /**
+   * Scopes it may ask for.
+   */
+  scope: string
+}
+/**
+ * What a client asks a person to consent to.
+ */
+export interface OauthRequest {
+  /**
+   * Who asks; null: no client is registered under the id.
+   */
+  client: {
+    /**
+     * Id.
+     */
+    id: string
+    /**
+     * Name that the client gave itself.
+     */
+    name: string
+  } | null
+  /**
+   * Host that the answer goes to; null: the address is none of the client’s.
+   */
+  redirect_host: string | null
+  /**
+   * The answer goes to a program on the computer of the person.
+   */
+  is_loopback: boolean
+  /**
+   * Address of the server that is asked for; null: none that is known here.
+   */
+  resource: string | null
+  /**
+   * telemetry: the telemetry query server; mcp: an MCP server of this instance.
+   */
+  kind: 'telemetry' | 'mcp' | null
+  /**
+   * What is asked for.
+   */
+  scopes: string[]
+  /**
+   * What the person may let it do besides.
+   */
+  offered: string[]
+  /**
+   * Why it cannot be consented to; null: it can.
+   */
+  problem: {
+    /**
+     * As RFC 6749 names it.
+     */
+    error: string
+    /**
+     * What is wrong.
+     */
+    detail: string
+  } | null
+}
+/**
+ * Metadata of a server that takes access tokens (RFC 9728).
+ */
+export interface OauthResource {
+  /**
+   * Its address.
+   */
+  resource: string
+  /**
+   * Who issues its tokens.
+   */
+  authorization_servers: string[]
+  /**
+   * Scopes.
+   */
+  scopes_supported: string[]
+  /**
+   * header.
+   */
+  bearer_methods_supported: string[]
+  /**
+   * Its name.
+   */
+  resource_name: string
+}
+/**
+ * A client was signed out.
+ */
+export interface OauthRevoked {
+  ok: true
+  /**
+   * What that means.
+   */
+  note: string
+}
+/**
+ * Metadata of the authorization server (RFC 8414).
+ */
+export interface OauthServer {
+  /**
+   * Who issues.
+   */
+  issuer: string
+  /**
+   * Where people consent.
+   */
+  authorization_endpoint: string
+  /**
+   * Where codes become tokens.
+   */
+  token_endpoint: string
+  /**
+   * Where clients register.
+   */
+  registration_endpoint: string
+  /**
+   * Where tokens are ended.
+   */
+  revocation_endpoint: string
+  /**
+   * code.
+   */
+  response_types_supported: string[]
+  /**
+   * query.
+   */
+  response_modes_supported: string[]
+  /**
+   * authorization_code and refresh_token.
+   */
+  grant_types_supported: string[]
+  /**
+   * none: clients are public.
+   */
+  token_endpoint_auth_methods_supported: string[]
+  /**
+   * none.
+   */
+  revocation_endpoint_auth_methods_supported: string[]
+  /**
+   * S256.
+   */
+  code_challenge_methods_supported: string[]
+  /**
+   * Scopes.
+   */
+  scopes_supported: string[]
+  authorization_response_iss_parameter_supported: true
+  /**
+   * Where it is explained.
+   */
+  service_documentation: string
+}
+/**
+ * A client that a person signed in.
+ */
+export interface OauthSession {
+  /**
+   * Id, to revoke it.
+   */
+  id: string
+  /**
+   * Name that the client gave itself.
+   */
+  client: string
+  /**
+   * The client, as it registered.
+   */
+  client_id: string
+  /**
+   * Who consented: env:auth or key:<id>.
+   */
+  approver: string
+  /**
+   * Address of the server that its tokens are for.
+   */
+  resource: string
+  /**
+   * What was consented to.
+   */
+  scopes: string[]
+  /**
+   * When.
+   */
+  created_at: string
+  /**
+   * When it was last used.
+   */
+  last_used_at: string
+  /**
+   * When it ends, unless it is used.
+   */
+  expires_at: string
+}
+/**
+ * Clients that people signed in.
+ */
+export interface OauthSessionsResult {
+  sessions: OauthSession[]
+}
+/**
+ * Tokens (RFC 6749, section 5.1).
+ */
+export interface OauthTokensAnswer {
+  /**
+   * Access token.
+   */
+  access_token: string
+  token_type: 'Bearer'
+  /**
+   * Seconds.
+   */
+  expires_in: number
+  /**
+   * Refresh token, good once.
+   */
+  refresh_token: string
+  /**
+   * What they are good for.
+   */
+  scope: string
 }
 /**
  * A part by kind and name.
@@ -18980,6 +19473,103 @@ export interface NothingAsked {
   [k: string]: unknown
 }
 /**
+ * Body of POST /api/oauth/decisions.
+ */
+export interface OauthDecide {
+  /**
+   * Query of the address that the client opened, as it is.
+   */
+  query: string
+  /**
+   * Whether the person consents.
+   */
+  allow: boolean
+  /**
+   * What is consented to, of what was asked for or may be added; all of the former when absent.
+   *
+   * @maxItems 10
+   */
+  scopes?: string[]
+}
+/**
+ * Body of POST /oauth/register (RFC 7591).
+ */
+export interface OauthRegister {
+  /**
+   * Where answers may go: https, or http on the computer of the person.
+   *
+   * @minItems 1
+   * @maxItems 10
+   */
+  redirect_uris: string[]
+  /**
+   * Name that the person is shown.
+   */
+  client_name?: string
+  [k: string]: unknown
+}
+/**
+ * Body of POST /api/oauth/requests.
+ */
+export interface OauthRequestShow {
+  /**
+   * Query of the address that the client opened, as it is.
+   */
+  query: string
+}
+/**
+ * Form of POST /oauth/revoke (RFC 7009).
+ */
+export interface OauthRevokeRequest {
+  /**
+   * Access or refresh token.
+   */
+  token: string
+  /**
+   * The client.
+   */
+  client_id: string
+  [k: string]: unknown
+}
+/**
+ * Form of POST /oauth/token (RFC 6749, RFC 7636, RFC 8707).
+ */
+export interface OauthTokenRequest {
+  /**
+   * authorization_code or refresh_token.
+   */
+  grant_type: string
+  /**
+   * The client.
+   */
+  client_id: string
+  /**
+   * Of authorization_code: the code.
+   */
+  code?: string
+  /**
+   * Of authorization_code: as it was asked with.
+   */
+  redirect_uri?: string
+  /**
+   * Of authorization_code: what the challenge was made of.
+   */
+  code_verifier?: string
+  /**
+   * Of refresh_token: the token, good once.
+   */
+  refresh_token?: string
+  /**
+   * Of refresh_token: fewer scopes.
+   */
+  scope?: string
+  /**
+   * Server that the tokens are for.
+   */
+  resource?: string
+  [k: string]: unknown
+}
+/**
  * An export of logs as OTLP/JSON (OTLP 1.x).
  */
 export interface OtlpLogs {
@@ -19852,6 +20442,22 @@ export interface SubscribeRequest {
    * True instead of url: firings are fetched, for who has no address.
    */
   fetch?: boolean
+}
+/**
+ * Body of POST /api/telemetry/keys.
+ */
+export interface TelemetryKeyCreate {
+  /**
+   * Name of the key.
+   */
+  name: string
+  /**
+   * What the key may do.
+   *
+   * @minItems 1
+   * @maxItems 2
+   */
+  scopes: ('read' | 'ingest')[]
 }
 /**
  * Body of PUT /api/settings/tracing; what is absent is kept, empty text goes back to the environment or the default.
@@ -21644,6 +22250,236 @@ export interface TailIncident {
   incident: Incident
 }
 /**
+ * A span by itself.
+ */
+export interface TelemetrySpan {
+  /**
+   * The event that says so.
+   */
+  event_id: string
+  /**
+   * Its trace; null: not known.
+   */
+  trace_id: string | null
+  /**
+   * Its id; null: not known.
+   */
+  span_id: string | null
+  /**
+   * Id of the span that began it; null: none.
+   */
+  parent_id: string | null
+  /**
+   * Name.
+   */
+  name: string
+  /**
+   * Whose it is; null: nobody’s.
+   */
+  service: string | null
+  /**
+   * server, client, internal, producer or consumer; null: not said.
+   */
+  kind: string | null
+  /**
+   * How it ended.
+   */
+  status: 'error' | 'ok' | 'unset'
+  /**
+   * Its start.
+   */
+  began_at: string
+  /**
+   * How long it took, milliseconds.
+   */
+  duration_ms: number
+  /**
+   * What its event says.
+   */
+  text: string
+  /**
+   * Its attributes, 30 at most.
+   */
+  attributes: {
+    /**
+     * Name.
+     */
+    name: string
+    /**
+     * Value, cut to 200 characters.
+     */
+    value: string
+  }[]
+}
+/**
+ * Spans of a window, newest first, or of one trace, in order.
+ */
+export interface TelemetrySpansResult {
+  spans: TelemetrySpan[]
+  /**
+   * Spans looked at for the answer.
+   */
+  looked_at: number
+  /**
+   * `to` of the page after this one; null: there is none.
+   */
+  next_to: string | null
+}
+/**
+ * Arguments of agents.
+ */
+export interface TelemetryAgentsArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 24h when absent.
+   */
+  window?: string
+}
+/**
+ * Arguments of create_api_key.
+ */
+export interface TelemetryCreateApiKeyArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * What the key may do: read, ingest or both.
+   *
+   * @minItems 1
+   * @maxItems 2
+   */
+  scopes: ('read' | 'ingest')[]
+  /**
+   * Name for the key; made of the client’s name when absent.
+   */
+  name?: string
+}
+/**
+ * Arguments of get_me.
+ */
+export interface TelemetryGetMeArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+}
+/**
+ * Arguments of list_workspaces.
+ */
+export interface TelemetryListWorkspacesArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+}
+/**
+ * Arguments of metrics.
+ */
+export interface TelemetryMetricsArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * Part of the name of the metric, whatever its case.
+   */
+  name?: string
+  /**
+   * Service, exactly as it is named.
+   */
+  service?: string
+  /**
+   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
+   */
+  window?: string
+  /**
+   * Rows at most; 50 when absent.
+   */
+  limit?: number
+}
+/**
+ * Arguments of spans.
+ */
+export interface TelemetrySpansArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * Spans of this trace, as a tree where nothing else narrows them: its id, or the first 8 characters.
+   */
+  trace_id?: string
+  /**
+   * Service, exactly as it is named.
+   */
+  service?: string
+  /**
+   * Part of the name, whatever its case.
+   */
+  name?: string
+  /**
+   * error: it failed; ok: it did not.
+   */
+  status?: 'error' | 'ok'
+  /**
+   * It took at least so long: a number and one of us, ms, s, m, h, such as 250ms.
+   */
+  min_duration?: string
+  /**
+   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
+   */
+  window?: string
+  /**
+   * End of the window, ISO 8601; now when absent. An answer that was cut says which to give for the rest.
+   */
+  to?: string
+  /**
+   * Rows at most; 50 when absent.
+   */
+  limit?: number
+}
+/**
+ * Arguments of traces.
+ */
+export interface TelemetryTracesArguments {
+  /**
+   * Workspace to ask, its id or name from list_workspaces; the only one when absent.
+   */
+  workspace?: string
+  /**
+   * Service, exactly as it is named.
+   */
+  service?: string
+  /**
+   * Part of the name of a span, whatever its case.
+   */
+  name?: string
+  /**
+   * error: it failed; ok: it did not.
+   */
+  status?: 'error' | 'ok'
+  /**
+   * It took at least so long: a number and one of us, ms, s, m, h, such as 250ms.
+   */
+  min_duration?: string
+  /**
+   * How far back: a number and one of s, m, h, d, such as 15m or 7d. 1h when absent.
+   */
+  window?: string
+  /**
+   * End of the window, ISO 8601; now when absent. An answer that was cut says which to give for the rest.
+   */
+  to?: string
+  /**
+   * Rows at most; 20 when absent.
+   */
+  limit?: number
+}
+/**
  * A template of projects: catalog/templates/<key>.yaml.
  */
 export interface TemplateFile {
@@ -22603,6 +23439,8 @@ export interface WorkspacesResult {
 export interface SchemaTypes {
   'absence-condition.json': AbsenceCondition
   'action-done.json': ActionDone
+  'agent-activity-result.json': AgentActivityResult
+  'agent-activity.json': AgentActivity
   'agent-example.json': AgentExample
   'agent-examples-result.json': AgentExamplesResult
   'agent-forecast.json': AgentForecast
@@ -22938,6 +23776,8 @@ export interface SchemaTypes {
   'mcp-call-withdraw-proposal.json': ToolWithdrawProposal
   'merge-choice.json': MergeChoice
   'merge-conflict.json': MergeConflict
+  'metric-series-result.json': MetricSeriesResult
+  'metric-series.json': MetricSeries
   'model-price.json': ModelPrice
   'model-prices.json': ModelPrices
   'model-provider-saved.json': ModelProviderSaved
@@ -22948,6 +23788,15 @@ export interface SchemaTypes {
   'model-spend.json': ModelSpend
   'model-usage-result.json': ModelUsageResult
   'named-catalog.json': NamedCatalog
+  'oauth-decided.json': OauthDecided
+  'oauth-registered.json': OauthRegistered
+  'oauth-request.json': OauthRequest
+  'oauth-resource.json': OauthResource
+  'oauth-revoked.json': OauthRevoked
+  'oauth-server.json': OauthServer
+  'oauth-session.json': OauthSession
+  'oauth-sessions-result.json': OauthSessionsResult
+  'oauth-tokens.json': OauthTokensAnswer
   'object-ref.json': ObjectRef
   'offered-tool.json': OfferedTool
   'omission.json': Omission
@@ -23074,6 +23923,11 @@ export interface SchemaTypes {
   'request-mcp-server-write.json': McpServerWrite
   'request-mcp-tool-approve.json': McpToolApprove
   'request-nothing.json': NothingAsked
+  'request-oauth-decide.json': OauthDecide
+  'request-oauth-register.json': OauthRegister
+  'request-oauth-request-show.json': OauthRequestShow
+  'request-oauth-revoke.json': OauthRevokeRequest
+  'request-oauth-token.json': OauthTokenRequest
   'request-otlp-logs.json': OtlpLogs
   'request-otlp-metrics.json': OtlpMetrics
   'request-otlp-traces.json': OtlpTraces
@@ -23116,6 +23970,7 @@ export interface SchemaTypes {
   'request-source-write.json': SourceWrite
   'request-stats.json': StatsRequest
   'request-subscribe.json': SubscribeRequest
+  'request-telemetry-key-create.json': TelemetryKeyCreate
   'request-tracing-write.json': TracingWrite
   'request-trigger-write.json': TriggerWrite
   'request-undo.json': Undo
@@ -23187,6 +24042,15 @@ export interface SchemaTypes {
   'tail-gap.json': TailGap
   'tail-incident.json': TailIncident
   'tail-notice.json': TailNotice
+  'telemetry-span.json': TelemetrySpan
+  'telemetry-spans-result.json': TelemetrySpansResult
+  'telemetry-call-agents.json': TelemetryAgentsArguments
+  'telemetry-call-create-api-key.json': TelemetryCreateApiKeyArguments
+  'telemetry-call-get-me.json': TelemetryGetMeArguments
+  'telemetry-call-list-workspaces.json': TelemetryListWorkspacesArguments
+  'telemetry-call-metrics.json': TelemetryMetricsArguments
+  'telemetry-call-spans.json': TelemetrySpansArguments
+  'telemetry-call-traces.json': TelemetryTracesArguments
   'template-action.json': TemplateAction
   'template-file.json': TemplateFile
   'template-object.json': TemplateObject

@@ -34,6 +34,7 @@ import { sourcesCommand } from './commands/sources.ts'
 import { statusCommand } from './commands/status.ts'
 import { subscriptionCommands } from './commands/subscribe.ts'
 import { tailCommand } from './commands/tail.ts'
+import { telemetryCommand } from './commands/telemetry.ts'
 import { whyCommand } from './commands/why.ts'
 import { workspacesCommand } from './commands/workspaces.ts'
 import { addConnectionOptions } from './context.ts'
@@ -58,6 +59,7 @@ export function buildProgram(io: Io, isJson = false): Command {
   program.commandsGroup('Daemon:')
   program.addCommand(upCommand(io))
   program.addCommand(mcpCommand(io))
+  program.addCommand(telemetryCommand(io))
   program.addCommand(statusCommand(io))
   program.commandsGroup('Login:')
   program.addCommand(loginCommand(io))

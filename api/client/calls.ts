@@ -404,6 +404,12 @@ export const inspect = 'POST /api/inspect' as Call<T.InspectResult, { body: T.In
 export const listTraces = 'GET /api/traces' as Call<T.TracesResult, { service?: string; name?: string; status?: 'error' | 'ok'; min_duration?: string; attribute?: string; window?: string; to?: string; limit?: number; project?: string }>
 /** All spans and events of one trace id, whole or its first characters. */
 export const getTrace = 'GET /api/traces/{id}' as Call<T.Trace, { id: string; project?: string }>
+/** Spans as they are asked for, newest first, or those of one trace. */
+export const listSpans = 'GET /api/telemetry/spans' as Call<T.TelemetrySpansResult, { trace_id?: string; service?: string; name?: string; status?: 'error' | 'ok'; min_duration?: string; attribute?: string; window?: string; to?: string; limit?: number; project?: string }>
+/** Metrics as series by name and labels, with what they did in the window. */
+export const listMetricSeries = 'GET /api/telemetry/metrics' as Call<T.MetricSeriesResult, { name?: string; service?: string; window?: string; limit?: number; project?: string }>
+/** Agents with runs, cost, tools and errors: those of svc, and those that send spans. */
+export const listAgentActivity = 'GET /api/telemetry/agents' as Call<T.AgentActivityResult, { window?: string; project?: string }>
 /** Events over time. */
 export const histogram = 'POST /api/histogram' as Call<T.HistogramResult, { body: T.HistogramRequest }>
 /** Labels and their values with counts. */
@@ -438,6 +444,22 @@ export const approveLogin = 'POST /api/logins' as Call<T.LoginApproved, { body: 
 export const exchangeLogin = 'POST /api/logins/exchange' as Call<T.KeyCreated, { body: T.LoginExchange }>
 /** Revoke the key of a login; a key may end itself. */
 export const endLogin = 'DELETE /api/logins/{id}' as Call<T.KeyRevoked, { id: string }>
+/** Metadata of the authorization server. */
+export const getOauthServer = 'GET /.well-known/oauth-authorization-server' as Call<T.OauthServer>
+/** Metadata of the telemetry query server. */
+export const getTelemetryResource = 'GET /.well-known/oauth-protected-resource/telemetry/mcp' as Call<T.OauthResource>
+/** Metadata of svc mcp. */
+export const getMcpResource = 'GET /.well-known/oauth-protected-resource/mcp' as Call<T.OauthResource>
+/** What a client asks a person to consent to. */
+export const showOauthRequest = 'POST /api/oauth/requests' as Call<T.OauthRequest, { body: T.OauthRequestShow }>
+/** Consent to a client, or refuse it. */
+export const decideOauthRequest = 'POST /api/oauth/decisions' as Call<T.OauthDecided, { body: T.OauthDecide }>
+/** Clients that people signed in. */
+export const listOauthSessions = 'GET /api/oauth/sessions' as Call<T.OauthSessionsResult>
+/** Sign a client out; its tokens end at once. */
+export const revokeOauthSession = 'DELETE /api/oauth/sessions/{id}' as Call<T.OauthRevoked, { id: string }>
+/** Make a key in a session of the telemetry query server. */
+export const createTelemetryKey = 'POST /api/telemetry/keys' as Call<T.KeyCreated, { body: T.TelemetryKeyCreate }>
 /** Where agents connect, and who is connected. */
 export const getConnect = 'GET /api/connect' as Call<T.ConnectInfo>
 /** svc mcp tells what a client asked of it. */
@@ -548,6 +570,12 @@ export const explainIngest = 'GET /ingest/{key}' as Call<T.IngestExplained, { ke
 export const ingest = 'POST /ingest/{key}' as Call<T.IngestResult, { key: string; body?: T.PostedEvents }>
 /** Record an observation about an entity. */
 export const remember = 'POST /remember' as Call<T.RememberResult, { body: T.RememberRequest }>
+/** Register a client. */
+export const registerOauthClient = 'POST /oauth/register' as Call<T.OauthRegistered, { body: T.OauthRegister }>
+/** A code or a refresh token for tokens. */
+export const exchangeOauthToken = 'POST /oauth/token application/x-www-form-urlencoded' as Call<T.OauthTokensAnswer, { body: string | Uint8Array }>
+/** End a token, and the session it is of. */
+export const revokeOauthToken = 'POST /oauth/revoke application/x-www-form-urlencoded' as Call<T.Done, { body: string | Uint8Array }>
 /** Events, commands and buttons of Slack, signed by it. */
 export const slackEvents = 'POST /api/slack/events' as Call<T.SlackReply, { body: T.SlackEvent }>
 /** A push to the repository of the catalog, signed by its host: the repository is looked at now. */

@@ -10,15 +10,19 @@ import {
   type Directory,
   type Engine,
   type IngestRoute,
+  type OauthTokenRecord,
   type SessionRecord,
   SvcError,
 } from '../../engine/index.ts'
+import type { Identity as IdentityShown } from '../../schemas/types.ts'
+import { kindOf } from './oauth/resources.ts'
 
 /** The connector whose first source has an address before it is there: POST /ingest/claude_code. */
 export const SELF_MADE = 'claude_code'
 export const SESSION_COOKIE = 'svc_session'
 const SESSION_IDLE_MS = 30 * 86_400_000
 const FAILURES_PER_MINUTE = 10
+const MINUTE_MS = 60_000
 
 export interface Identity extends Caller {
   scopes: readonly string[]
@@ -29,6 +33,8 @@ export interface Identity extends Caller {
   projectName: string | null
   /** The root token, or a key that a person let a machine have: what its session does, a person does. */
   isPerson: boolean
+  /** Of a client that a person signed in by OAuth; null: it is none. */
+  oauth: NonNullable<IdentityShown['oauth']> | null
 }
 
 const OPEN: Identity = {
@@ -40,6 +46,7 @@ const OPEN: Identity = {
   project: null,
   projectName: null,
   isPerson: true,
+  oauth: null,
 }
 const ROOT: Identity = {
   id: 'env:auth',
@@ -49,10 +56,15 @@ const ROOT: Identity = {
   project: null,
   projectName: null,
   isPerson: true,
+  oauth: null,
 }
 
+/** What access tokens of OAuth begin with. */
+const OAUTH_TOKEN = /^svc_oat_/
+
 export class Authenticator {
-  private byHash = new Map<string, Identity>()
+  private keysByHash = new Map<string, Identity>()
+  private tokens = new Map<string, OauthTokenRecord>()
   private routes = new Map<string, IngestRoute>()
   /** By the hash of the cookie's value; the engine keeps them over a restart. */
   private readonly sessions = new Map<string, SessionRecord>()
@@ -77,7 +89,8 @@ export class Authenticator {
   /** Reads keys and ingest routes again: at start and after each change of them. */
   async refresh(): Promise<void> {
     const directory: Directory = await this.engine.directory()
-    this.byHash = new Map(
+    this.tokens = new Map(directory.tokens.map((token) => [token.hash, token]))
+    this.keysByHash = new Map(
       directory.keys.map((key) => [
         key.hash,
         {
@@ -88,6 +101,7 @@ export class Authenticator {
           project: key.project,
           projectName: key.projectName,
           isPerson: key.isLogin,
+          oauth: null,
         },
       ]),
     )
@@ -115,7 +129,11 @@ export class Authenticator {
   identify(request: FastifyRequest, isProbe = false): { identity: Identity | null; cookie: boolean } {
     if (!this.secured) return { identity: OPEN, cookie: false }
     const token = bearer(request)
-    if (token !== null) return { identity: this.verify(token, request.ip, isProbe), cookie: false }
+    if (token !== null) {
+      const signedIn = this.signedIn(token)
+      // What is for the telemetry query server opens a few reads here, which that server asks.
+      return { identity: signedIn ?? this.verify(token, request.ip, isProbe), cookie: false }
+    }
     const cookie = request.cookies?.[SESSION_COOKIE]
     const idHash = cookie === undefined ? '' : sha256(cookie).toString('hex')
     const session = this.sessions.get(idHash)
@@ -129,6 +147,67 @@ export class Authenticator {
     return { identity, cookie: true }
   }
 
+  /**
+   * The caller of a server whose address tokens are made for (RFC 8707): one that was made for another is none. No
+   * cookie is looked at: a browser sends it by itself.
+   * @param resource address of the server. @throws SvcError too_many
+   */
+  identifyFor(
+    request: FastifyRequest,
+    resource: string,
+  ): { identity: Identity | null; hasCredential: boolean } {
+    if (!this.secured) return { identity: OPEN, hasCredential: false }
+    const token = bearer(request)
+    if (token === null) return { identity: null, hasCredential: false }
+    const signedIn = this.signedIn(token)
+    if (signedIn === null) return { identity: this.verify(token, request.ip), hasCredential: true }
+    return { identity: signedIn.oauth?.resource === resource ? signedIn : null, hasCredential: true }
+  }
+
+  /** SHA-256 of the credential behind a person's request, which what the person consents to ends with; or null. */
+  credentialHash(request: FastifyRequest): string | null {
+    const token = bearer(request)
+    if (token !== null) return sha256(token).toString('hex')
+    const cookie = request.cookies?.[SESSION_COOKIE]
+    return cookie === undefined
+      ? null
+      : (this.sessions.get(sha256(cookie).toString('hex'))?.tokenHash ?? null)
+  }
+
+  /** The identity of the root token or a key by its SHA-256; null: it opens nothing any more. */
+  byHash(hash: string): Identity | null {
+    return this.byTokenHash(hash)
+  }
+
+  /**
+   * The identity behind an access token of OAuth: what was consented to, as far as who consented may do it now.
+   * @returns null: it is none, or expired, or revoked
+   */
+  private signedIn(token: string): Identity | null {
+    if (!OAUTH_TOKEN.test(token)) return null
+    const found = this.tokens.get(sha256(token).toString('hex'))
+    const identity = found === undefined ? null : this.identityOf(found)
+    if (identity) this.used.add(identity.id)
+    return identity
+  }
+
+  private identityOf(token: OauthTokenRecord): Identity | null {
+    const { grant, clientId, clientName, approverHash, resource, scopes, expiresAt } = token
+    const approver = expiresAt > this.now() ? this.byTokenHash(approverHash) : null
+    if (approver === null || approver.project !== null) return null
+    const isAdmin = approver.scopes.includes('admin')
+    return {
+      id: `oauth:${grant}`,
+      name: clientName,
+      scopes: scopes.filter((scope) => isAdmin || approver.scopes.includes(scope)),
+      ...{ sourceId: null, project: null, projectName: null, isPerson: false },
+      oauth: {
+        ...{ client_id: clientId, client_name: clientName, scopes, resource },
+        ...{ user: approver.id, user_name: approver.name, is_admin: isAdmin },
+      },
+    }
+  }
+
   /** The caller of a door that has no cookies. @param token null: none was sent. @throws SvcError too_many */
   identifyToken(token: string | null, address: string): Identity | null {
     if (!this.secured) return OPEN
@@ -139,21 +218,38 @@ export class Authenticator {
   verify(token: string, address: string, isProbe = false): Identity | null {
     const identity = this.byTokenHash(sha256(token).toString('hex'))
     if (identity) {
-      if (identity.id.startsWith('key:')) this.used.add(identity.id.slice(4))
+      if (identity.id.startsWith('key:')) this.used.add(identity.id)
       return identity
     }
     const waitMs = this.countFailure(address)
-    if (waitMs > 0 && !isProbe)
-      throw new SvcError('too_many', 'too many wrong credentials; wait a minute', {
-        retryAfter: Math.ceil(waitMs / 1000),
-      })
+    if (waitMs > 0 && !isProbe) throw tooMany(waitMs)
     return null
+  }
+
+  /**
+   * Before a code or a token of OAuth is looked for, which the writer does: who guessed wrong too often waits.
+   * @throws SvcError too_many
+   */
+  admit(address: string): void {
+    const entry = this.failures.get(address)
+    const waitMs = entry === undefined ? 0 : MINUTE_MS - (this.now() - entry.since)
+    if (entry && entry.count >= FAILURES_PER_MINUTE && waitMs > 0) throw tooMany(waitMs)
+  }
+
+  /** Notes that a code or a token of OAuth was wrong. */
+  noteWrong(address: string): void {
+    this.countFailure(address)
   }
 
   /** True while the identity's credential has not been revoked. */
   stillHolds(identity: Caller): boolean {
+    if (identity.id.startsWith('oauth:'))
+      return [...this.tokens.values()].some(
+        (token) => `oauth:${token.grant}` === identity.id && this.identityOf(token) !== null,
+      )
     return (
-      !identity.id.startsWith('key:') || [...this.byHash.values()].some((known) => known.id === identity.id)
+      !identity.id.startsWith('key:') ||
+      [...this.keysByHash.values()].some((known) => known.id === identity.id)
     )
   }
 
@@ -187,9 +283,12 @@ export class Authenticator {
 
   /** Writes down which keys and sessions were used since the last call. */
   async flushUsed(): Promise<void> {
-    const ids = [...this.used]
+    const used = [...this.used]
     this.used.clear()
-    if (ids.length) await this.engine.touchKeys(ids)
+    const of = (kind: string) => used.flatMap((id) => (id.startsWith(kind) ? [id.slice(kind.length)] : []))
+    const [keys, grants] = [of('key:'), of('oauth:')]
+    if (keys.length) await this.engine.touchKeys(keys)
+    if (grants.length) await this.engine.touchOauthGrants(grants)
     const sessions = [...this.usedSessions].flatMap((idHash) => this.sessions.get(idHash) ?? [])
     this.usedSessions.clear()
     if (sessions.length) await this.engine.saveSessions(sessions)
@@ -197,22 +296,57 @@ export class Authenticator {
 
   private byTokenHash(hash: string): Identity | null {
     if (this.rootHash && timingSafeEqual(Buffer.from(hash, 'hex'), this.rootHash)) return ROOT
-    return this.byHash.get(hash) ?? null
+    return this.keysByHash.get(hash) ?? null
   }
 
   /** @returns how long the address is told to wait, ms; 0 while it has failed less than ten times. */
   private countFailure(address: string): number {
     const now = this.now()
     const entry = this.failures.get(address)
-    if (!entry || now - entry.since > 60_000) {
+    if (!entry || now - entry.since > MINUTE_MS) {
       // Bounded: an attacker with many addresses must not grow the table.
       if (this.failures.size > 10_000) this.failures.clear()
       this.failures.set(address, { count: 1, since: now })
       return 0
     }
     entry.count++
-    return entry.count > FAILURES_PER_MINUTE ? 60_000 - (now - entry.since) : 0
+    return entry.count > FAILURES_PER_MINUTE ? MINUTE_MS - (now - entry.since) : 0
   }
+}
+
+const tooMany = (waitMs: number): SvcError =>
+  new SvcError('too_many', 'too many wrong credentials; wait a minute', {
+    retryAfter: Math.ceil(waitMs / 1000),
+  })
+
+/** Who is calling, as it is shown. */
+export const identityShown = ({
+  id,
+  name,
+  scopes,
+  project,
+  projectName,
+  oauth,
+}: Identity): IdentityShown => ({
+  ...{ id, name, scopes: [...scopes] },
+  ...(project === null ? {} : { project, project_name: projectName }),
+  ...(oauth === null ? {} : { oauth }),
+})
+
+/** What an access token for the telemetry query server opens here: what `svc telemetry` asks in its name. */
+const TELEMETRY_ROUTES = new Set([
+  ...['GET /health', 'GET /api/whoami', 'GET /api/traces', 'GET /api/traces/:id', 'GET /api/telemetry/spans'],
+  ...['GET /api/telemetry/metrics', 'GET /api/telemetry/agents', 'POST /api/telemetry/keys'],
+])
+
+/** @param pattern of the route; null: there is none. @throws SvcError unauthenticated */
+export function checkAudience({ oauth }: Identity, method: string, pattern: string | null): void {
+  if (oauth === null || kindOf(oauth.resource) !== 'telemetry') return
+  if (!TELEMETRY_ROUTES.has(`${method} ${pattern}`))
+    throw new SvcError(
+      'unauthenticated',
+      'this access token is for the telemetry query server, not for the API',
+    )
 }
 
 /** @throws SvcError unauthenticated, forbidden */

@@ -14,6 +14,8 @@ export interface ServerConfig {
   /** Header that names who is asking, lower case, set by a proxy in front; null or absent: none. */
   userHeader?: string | null
   allowedHosts: readonly string[]
+  /** Addresses of other servers that clients may sign in to here; absent: none. */
+  oauthResources?: readonly string[]
   version: string
   /** Addresses of a hosted workspace, by their name in GET /health. */
   hostedUrls: Readonly<Record<string, string>>

@@ -37,6 +37,20 @@ export const routesByHand: Readonly<Record<string, Scope>> = {
   // Mode build needs admin, which the route looks at itself: the mode is in the body.
   'POST /api/agent/chat': 'read',
   'GET /api/agent/chat/:turn': 'read',
+  'GET /.well-known/oauth-authorization-server': 'public',
+  'GET /.well-known/oauth-protected-resource/telemetry/mcp': 'public',
+  'GET /.well-known/oauth-protected-resource/mcp': 'public',
+  'POST /oauth/register': 'public',
+  'POST /oauth/token': 'public',
+  'POST /oauth/revoke': 'public',
+  'POST /api/oauth/requests': 'person',
+  'POST /api/oauth/decisions': 'person',
+  // Who may ask is looked at there, for its refusals are its own.
+  'GET /telemetry/mcp': 'public',
+  'POST /telemetry/mcp': 'public',
+  'DELETE /telemetry/mcp': 'public',
+  // A client that a person let make keys, which the route looks at itself: it is in the consent.
+  'POST /api/telemetry/keys': 'any',
   'POST /api/logins': 'person',
   'POST /api/logins/exchange': 'public',
   'GET /api/connect': 'admin',

@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { type Clock, type Engine, nouns, type Operation, SvcError, systemClock } from '../../engine/index.ts'
 import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
-import { Authenticator, type Identity, requireScope } from './auth.ts'
+import { Authenticator, checkAudience, type Identity, requireScope } from './auth.ts'
 import { BodyBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
 import { Connections, connectionBounds, handleLimit } from './connections.ts'
@@ -16,6 +16,7 @@ import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
 import { takeJson } from './json.ts'
 import { isApiPath, notFound } from './not-found.ts'
+import { oauthRoutes } from './oauth/routes.ts'
 import { registerOpenapi } from './openapi.ts'
 import { serve } from './operations.ts'
 import { packAnswers } from './pack-answers.ts'
@@ -33,6 +34,7 @@ import { pushRoutes } from './routes/pushes.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { slackRoutes } from './routes/slack.ts'
 import { tailRoutes } from './routes/tail.ts'
+import { telemetryRoutes } from './routes/telemetry.ts'
 import { type Scope, scopeOf } from './scopes.ts'
 import { sendSecurityHeaders } from './security-headers.ts'
 import { registerConsole } from './static.ts'
@@ -47,7 +49,17 @@ const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doo
   ...[nouns.subscriptions, nouns.agents, nouns.mcpServers, mcpToolRoutes, nouns.skills],
   ...[nouns.projects, nouns.results, nouns.replay, nouns.graph, nouns.changes, nouns.proposals],
   ...[nouns.setup, nouns.catalog, nouns.entities, nouns.events, tailRoutes, askRoutes, nouns.ask, nouns.keys],
-  ...[loginRoutes, nouns.logins, connectRoutes, nouns.settings, nouns.providerA, nouns.credentials],
+  ...[
+    loginRoutes,
+    nouns.logins,
+    oauthRoutes,
+    nouns.oauthSessions,
+    telemetryRoutes,
+    connectRoutes,
+    nouns.settings,
+    nouns.providerA,
+    nouns.credentials,
+  ],
   ...[nouns.demo, nouns.workspaces],
   ...[nouns.slack, slackRoutes, pushRoutes, ingestRoutes, otlpRoutes],
 ]
@@ -207,7 +219,10 @@ function guard(request: FastifyRequest, doors: Doors): void {
   if (scope === 'public' && !pattern?.startsWith('/api/') && pattern !== '/health') return
   const { identity, cookie } = doors.auth.identify(request, pattern === '/health')
   checkOrigin(request.raw, rules, cookie || scope === 'public')
-  if (identity) request.identity = identity
+  if (identity) {
+    checkAudience(identity, request.method === 'HEAD' ? 'GET' : request.method, pattern)
+    request.identity = identity
+  }
   if (doors.stopping() && pattern !== '/health')
     throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
   if (scope === 'public') return
@@ -222,6 +237,12 @@ function guard(request: FastifyRequest, doors: Doors): void {
   else requireScope(identity, scope)
 }
 
+const ofPersons: Readonly<Record<string, string>> = {
+  '/api/logins': 'approve a login',
+  '/api/oauth/requests': 'sign a client in',
+  '/api/oauth/decisions': 'sign a client in',
+}
+
 /**
  * What only a person does: with the operator's root token, or in a session of the console that was opened with
  * it or with the key of an approved login. A session opened with any other key is that key's.
@@ -231,7 +252,7 @@ function requirePerson(identity: Identity | null, cookie: boolean, pattern: stri
   if (!caller.isPerson || (!cookie && caller.id.startsWith('key:')))
     throw new SvcError(
       'forbidden',
-      `only a person's session can ${pattern === '/api/logins' ? 'approve a login' : 'take a project over'}`,
+      `only a person's session can ${ofPersons[pattern ?? ''] ?? 'take a project over'}`,
     )
 }
 

@@ -65,7 +65,7 @@ function shaping(schema: object): (answer: unknown) => string {
 /** Those a route may name; those of tools are for models and the other door. */
 const schemas = Object.fromEntries(
   allSchemas()
-    .filter(({ $id }) => !/^(mcp|ask)-call-/.test($id))
+    .filter(({ $id }) => !/^(mcp|ask|telemetry)-call-/.test($id))
     .map((schema) => [schema.$id, schema]),
 )
 

@@ -30,6 +30,8 @@ export interface McpFlags {
 export interface McpSettings extends HostRules {
   transport: Transport
   port: number
+  /** Address that clients know the MCP server by; null: the one they asked. */
+  ownUrl: string | null
   /** Whether a caller of an HTTP transport may come with this credential where the daemon is open. */
   admits(token: string | null): boolean
   /** Sets of tools that are offered; null: all. */
@@ -63,13 +65,18 @@ export function loadMcpSettings(flags: McpFlags, env: Environment, isTerminal: b
       '--host and --port are for --transport streamable-http or sse; stdio listens nowhere',
     )
   const required = read('SVC_AUTH_TOKEN', parseToken)
+  const ownUrl = read('SVC_MCP_URL', parseHttpUrl)
   return {
     transport,
     admits: (token) => required === null || (token !== null && isSame(token, required)),
     host: choose(flags.host, '--host', 'SVC_MCP_HOST', parseBindHost) ?? '127.0.0.1',
     port: choose(flags.port, '--port', 'SVC_MCP_PORT', parsePort) ?? 8788,
+    ownUrl,
     publicUrl: read('SVC_PUBLIC_URL', parseHttpUrl),
-    allowedHosts: read('SVC_ALLOWED_HOSTS', parseHosts) ?? [],
+    allowedHosts: [
+      ...(read('SVC_ALLOWED_HOSTS', parseHosts) ?? []),
+      ...(ownUrl === null ? [] : [new URL(ownUrl).hostname]),
+    ],
     toolsets: choose(flags.toolsets, '--toolsets', 'SVC_MCP_TOOLSETS', parseToolsets),
     readOnly: flags.readOnly ?? read('SVC_MCP_READ_ONLY', parseSwitch) ?? false,
     logLevel: read('SVC_LOG_LEVEL', (value, from) => parseChoice(value, LOG_LEVELS, from)) ?? 'info',

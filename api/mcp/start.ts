@@ -66,7 +66,7 @@ export async function startMcp(
 }
 
 /** Aborted by SIGTERM or SIGINT; a second one ends the process at once. */
-function untilSignal(log: Logger): AbortSignal {
+export function untilSignal(log: Logger): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
@@ -109,7 +109,11 @@ async function serveHttp(
   return 'closed'
 }
 
-function whyNotListening(error: NodeJS.ErrnoException, { host, port }: McpSettings): string {
+/** Why it does not listen, as a sentence. */
+export function whyNotListening(
+  error: NodeJS.ErrnoException,
+  { host, port }: Pick<McpSettings, 'host' | 'port'>,
+): string {
   if (error.code === 'EADDRINUSE')
     return `port ${port} on ${host} is in use, perhaps by another svc mcp; stop that program, or choose another port with --port`
   if (error.code === 'EACCES')

@@ -11,7 +11,7 @@ const GROUPS: readonly { group: string; names: readonly string[] }[] = [
   { group: 'Watch', names: ['triggers', 'incidents', 'graph', 'slack'] },
   {
     group: 'Agents',
-    names: ['agents', 'ask', 'models', 'mcp', 'mcp-servers', 'context', 'evals', 'credentials'],
+    names: ['agents', 'ask', 'models', 'mcp', 'telemetry', 'mcp-servers', 'context', 'evals', 'credentials'],
   },
   { group: 'Operate', names: ['configuration', 'health', 'metrics', 'tracing', 'storage', 'performance'] },
   { group: 'Reference', names: ['catalog', 'cli', 'api', 'errors', 'lifecycles'] },

@@ -30,6 +30,14 @@ async function narrowed<T extends Narrowing>(
   return { ...body, project }
 }
 
+/** The same of a question in the address. @throws SvcError forbidden */
+async function narrowedQuery<T extends Narrowing>(
+  engine: { projectCard(project: string): Promise<ProjectCard> },
+  { query, project }: Pick<OperationInput<unknown, T, unknown>, 'query' | 'project'>,
+): Promise<T> {
+  return narrowed(engine, { body: query, project })
+}
+
 export const instance = [
   tagged('instance')({
     id: 'getUsage',
@@ -105,6 +113,7 @@ export const events = [
     id: 'listTraces',
     route: 'GET /api/traces',
     scope: 'read',
+    projectKey: true,
     role: 'wide',
     query: {
       service: { type: 'string', minLength: 1, description: 'Service of the span.' },
@@ -123,7 +132,7 @@ export const events = [
     },
     answer: 'traces-result.json',
     summary: 'Traces with a span as it is asked for, newest first',
-    run: (engine, { query }) => engine.traces(query),
+    run: async (engine, input) => engine.traces(await narrowedQuery(engine, input)),
   }),
   operation({
     id: 'getTrace',
@@ -134,6 +143,59 @@ export const events = [
     answer: 'trace.json',
     summary: 'All spans and events of one trace id, whole or its first characters',
     run: (engine, { params, query }) => engine.trace({ id: params.id, ...query }),
+  }),
+  operation({
+    id: 'listSpans',
+    route: 'GET /api/telemetry/spans',
+    scope: 'read',
+    projectKey: true,
+    role: 'wide',
+    query: {
+      trace_id: { type: 'string', description: 'Spans of this trace, its id or the first 8 characters.' },
+      service: { type: 'string', minLength: 1, description: 'Service of the span.' },
+      name: { type: 'string', minLength: 1, description: 'Part of the span’s name.' },
+      status: { type: 'string', enum: ['error', 'ok'], description: 'error: it failed; ok: it did not.' },
+      min_duration: { type: 'string', description: 'It took at least so long, such as 250ms.' },
+      attribute: { type: 'string', description: 'name=value of an attribute of the span or its resource.' },
+      window: { type: 'string', default: '1h', description: 'How far back; not looked at with trace_id.' },
+      to: { type: 'string', description: 'End; now when absent. next_to of the page before.' },
+      limit: { type: 'integer', default: 50, minimum: 1, maximum: 200 },
+      project: { type: 'string', description: 'Only what this project reads, its id or name.' },
+    },
+    answer: 'telemetry-spans-result.json',
+    summary: 'Spans as they are asked for, newest first, or those of one trace',
+    run: async (engine, input) => engine.telemetrySpans(await narrowedQuery(engine, input)),
+  }),
+  operation({
+    id: 'listMetricSeries',
+    route: 'GET /api/telemetry/metrics',
+    scope: 'read',
+    projectKey: true,
+    role: 'wide',
+    query: {
+      name: { type: 'string', minLength: 1, description: 'Part of the metric’s name.' },
+      service: { type: 'string', minLength: 1, description: 'Service that sends it.' },
+      window: { type: 'string', default: '1h', description: 'How far back.' },
+      limit: { type: 'integer', default: 50, minimum: 1, maximum: 200 },
+      project: { type: 'string', description: 'Only what this project reads, its id or name.' },
+    },
+    answer: 'metric-series-result.json',
+    summary: 'Metrics as series by name and labels, with what they did in the window',
+    run: async (engine, input) => engine.metricSeries(await narrowedQuery(engine, input)),
+  }),
+  operation({
+    id: 'listAgentActivity',
+    route: 'GET /api/telemetry/agents',
+    scope: 'read',
+    projectKey: true,
+    role: 'wide',
+    query: {
+      window: { type: 'string', default: '24h', description: 'How far back.' },
+      project: { type: 'string', description: 'Only what this project reads, its id or name.' },
+    },
+    answer: 'agent-activity-result.json',
+    summary: 'Agents with runs, cost, tools and errors: those of svc, and those that send spans',
+    run: async (engine, input) => engine.agentActivity(await narrowedQuery(engine, input)),
   }),
   operation({
     id: 'histogram',

@@ -13,7 +13,7 @@ import { entities } from './entities.ts'
 import { events, instance } from './events.ts'
 import { incidents } from './incidents.ts'
 import type { OperationInput } from './input.ts'
-import { credentials, keys, logins } from './keys.ts'
+import { credentials, keys, logins, oauthSessions } from './keys.ts'
 import { mcpServers } from './mcp-servers.ts'
 import type { Operation, Role } from './operation.ts'
 import { demo, graph, projects, replay } from './projects.ts'
@@ -57,7 +57,7 @@ export const nouns = {
     events,
     ask,
   },
-  ...{ keys, logins, settings, providerA, credentials, slack, workspaces, demo },
+  ...{ keys, logins, oauthSessions, settings, providerA, credentials, slack, workspaces, demo },
 }
 
 export const operations: readonly Operation[] = Object.values(nouns).flat()

@@ -64,6 +64,30 @@ export const logins = [
   }),
 ]
 
+/** Clients that people signed in by OAuth; signing in is the door's own. */
+export const oauthSessions = [
+  operation({
+    id: 'listOauthSessions',
+    route: 'GET /api/oauth/sessions',
+    scope: 'admin',
+    role: 'reader',
+    answer: 'oauth-sessions-result.json',
+    access: 'shows',
+    summary: 'Clients that people signed in',
+    run: async (engine) => ({ sessions: await engine.listOauthSessions() }),
+  }),
+  operation({
+    id: 'revokeOauthSession',
+    route: 'DELETE /api/oauth/sessions/{id}',
+    scope: 'admin',
+    role: 'writer',
+    answer: 'oauth-revoked.json',
+    access: 'changes',
+    summary: 'Sign a client out; its tokens end at once',
+    run: (engine, { params }) => engine.revokeOauthSession(params.id),
+  }),
+]
+
 /* Stored credentials of GitHub (SPEC.md, Credential (GitHub)); what is secret goes in and never out. */
 
 const credentialOperation = tagged('integrations')

@@ -11,6 +11,7 @@ import type { McpToolCalls, McpToolTests } from '../agents/mcp-tools/calls.ts'
 import type { ModelCalls, ModelNetworkCalls, ModelPort } from '../agents/models/calls.ts'
 import type { ModelEnvironment } from '../agents/models/providers.ts'
 import type { RunCalls } from '../agents/runs/calls.ts'
+import type { TelemetryReads } from '../agents/telemetry/reads.ts'
 import type { TracingCalls, TracingEnvironment, TracingPort } from '../agents/tracing-settings.ts'
 import type { EngineCore, TailFilter, TailMessage, Tell } from '../calls.ts'
 import type { Clock } from '../clock.ts'
@@ -19,6 +20,7 @@ import type {
   CredentialPort,
   CredentialWrites,
 } from '../declared/access/credential-calls.ts'
+import type { OauthCalls } from '../declared/access/oauth.ts'
 import type { DeclaredCalls } from '../declared/calls.ts'
 import type { BootCatalog, BootReport } from '../declared/catalog/boot.ts'
 import type { TriggerSaves } from '../declared/part-writes.ts'
@@ -58,6 +60,8 @@ import type { WorkspaceCalls } from './workspaces.ts'
 /** Every call by its name, as operations make them. */
 export interface EngineCalls
   extends EngineCore,
+    TelemetryReads,
+    OauthCalls,
     DeclaredCalls,
     TriggerSaves,
     ProposalCalls,

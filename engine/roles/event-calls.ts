@@ -6,11 +6,12 @@ import { agentTestReads } from '../agents/agent-tests.ts'
 import type { ModelReads } from '../agents/models/calls.ts'
 import { modelUsageOf } from '../agents/models/usage.ts'
 import { createRunReads } from '../agents/runs/run-reads.ts'
+import { createTelemetryReads } from '../agents/telemetry/reads.ts'
 import type { Clock } from '../clock.ts'
 import { createReplayReads } from '../graph/replay-calls.ts'
 import { createIncidentReads } from '../incidents/reads.ts'
 import type { Figures } from '../log/figures.ts'
-import { atOnce, inTurns, type Snapshot } from '../log/steps.ts'
+import { atOnce, inTurns, type Snapshot, type Steps } from '../log/steps.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { createReads } from '../log/timeline/reads.ts'
 import { createTriggerReads } from '../triggers/reads.ts'
@@ -31,15 +32,16 @@ export function eventCalls(
   const models: ModelReads = {
     modelUsage: (days) => view(() => modelUsageOf(ctx.db, days, clock.now())),
   }
+  const inSteps = <T>(steps: Steps<T>): Promise<T> =>
+    isReader ? inTurns(steps, view) : view(() => atOnce(steps))
   return {
     ...createReads(ctx, clock, isReader, () => figures.countRead()),
     ...createTriggerReads(ctx, clock, view, publicUrl),
     ...createIncidentReads(ctx, clock, view),
     ...createRunReads(ctx, clock, view),
     ...agentTestReads(ctx.db, view),
-    ...createReplayReads(ctx, clock, (steps) =>
-      isReader ? inTurns(steps, view) : view(() => atOnce(steps)),
-    ),
+    ...createReplayReads(ctx, clock, inSteps),
+    ...createTelemetryReads(ctx, clock, inSteps),
     ...models,
   }
 }

@@ -15,6 +15,7 @@ import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { createCredentials } from '../declared/access/credentials.ts'
 import { createKeys } from '../declared/access/keys.ts'
+import { createOauth } from '../declared/access/oauth.ts'
 import { openCatalog } from '../declared/catalog/catalog.ts'
 import { type Declared, type DeclaredParts, openDeclared } from '../declared/declared.ts'
 import { setupQueries } from '../declared/projects/follow.ts'
@@ -249,6 +250,7 @@ export function openHeld({
   })
   return {
     ...{ ctx, declared, keys, credentials, sources, secrets },
+    oauth: createOauth(store, clock),
     catalog: openCatalog(declared),
     positions: openPositions(store, clock),
     stored: openStoredModels(store, secrets, clock, tallies, models),

@@ -56,6 +56,7 @@ interface StoreCallsParts extends Pick<CallsParts, 'egress' | 'startRun'> {
 export function storeCalls(parts: StoreCallsParts) {
   const { held, clock, view, findings, making, remember } = parts
   const { ctx, declared, keys, sources, credentials, stored, catalog, positions } = held
+  const { tokens, ...oauth } = held.oauth
   const { store } = declared
   const newest = (name: string, limit: number) => newestOf(ctx, sources, name, limit, clock.now())
   const { enter: _ofTurns, ...sessions } = createSessions(store, clock, askQueries(store.db))
@@ -92,7 +93,8 @@ export function storeCalls(parts: StoreCallsParts) {
     sourceFields: async (name: string, limit: number) => sources.fields(name, limit),
     sourceEvents: async (name: string, limit: number) => newest(name, limit),
     listKeys: async () => keys.list(),
-    directory: async () => ({ routes: sources.routes(), keys: keys.records() }),
+    ...oauth,
+    directory: async () => ({ routes: sources.routes(), keys: keys.records(), tokens: tokens() }),
   }
 }
 

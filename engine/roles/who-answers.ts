@@ -34,6 +34,13 @@ const ofDoors = {
   loadSessions: 'writes',
   saveSessions: 'writes',
   dropSession: 'writes',
+  registerOauthClient: 'writes',
+  findOauthClient: 'reads',
+  openOauthGrant: 'writes',
+  refreshOauthTokens: 'writes',
+  endOauthToken: 'writes',
+  endOauthGrant: 'writes',
+  touchOauthGrants: 'writes',
   status: 'reads',
 } as const satisfies Partial<Record<keyof EngineCalls, Access>>
 

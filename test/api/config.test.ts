@@ -20,6 +20,7 @@ describe('the configuration', () => {
       publicUrl: null,
       userHeader: null,
       allowedHosts: [],
+      oauthResources: [],
       maxDbSize: null,
       retention: { maxAgeMs: null, maxBytes: null },
       catalog: { file: '/users/ann/.svc/catalog.yaml', isNamed: false, sync: false, environment: null },

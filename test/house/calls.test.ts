@@ -14,7 +14,11 @@ const SPELLED: Record<string, readonly string[]> = {
     'console/pages/keys/new-key.tsx: /api/whoami',
     'console/pages/sources/sources-page.tsx: /ingest/',
   ],
-  'an address of svc mcp itself': ['api/mcp/http/server.ts: /health'],
+  'an address of svc mcp itself': [
+    'api/mcp/http/server.ts: /health',
+    'api/mcp/http/sign-in.ts: /.well-known/oauth-protected-resource',
+  ],
+  'a page that a client opens': ['console/routes.tsx: /oauth/authorize'],
   'what the server of vite hands on, while it is developed': [
     ...['/api', '/health', '/ingest', '/read', '/remember', '/subscribe', '/unsubscribe'].map(
       (path) => `console/vite.config.ts: ${path}`,

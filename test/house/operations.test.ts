@@ -14,12 +14,19 @@ const BY_HAND: Record<string, readonly string[]> = {
   'streams that the door writes': ['GET /api/tail', 'POST /api/agent/chat', 'GET /api/agent/chat/:turn'],
   'credentials and sessions, in the memory of the door': [
     ...['POST /api/session', 'DELETE /api/session', 'GET /api/whoami'],
-    ...['POST /api/logins', 'POST /api/logins/exchange'],
+    ...['POST /api/logins', 'POST /api/logins/exchange', 'POST /api/telemetry/keys'],
+    ...['POST /api/oauth/requests', 'POST /api/oauth/decisions'],
+    ...['POST /oauth/register', 'POST /oauth/token', 'POST /oauth/revoke'],
   ],
   'what only the process that serves knows': [
     ...['GET /health', 'GET /metrics', 'GET /api/capabilities', 'GET /api/mcp/tools'],
     ...['GET /api/connect', 'POST /api/connect/clients', 'GET /api/connect/skill'],
     ...['GET /openapi.json', 'GET /docs/json', 'GET /docs/yaml'],
+    'GET /.well-known/oauth-authorization-server',
+    ...['telemetry/mcp', 'mcp'].map((path) => `GET /.well-known/oauth-protected-resource/${path}`),
+  ],
+  'a protocol of its own, with refusals of its own': [
+    ...['GET /telemetry/mcp', 'POST /telemetry/mcp', 'DELETE /telemetry/mcp'],
   ],
   'bytes that Slack signed': ['POST /api/slack/events'],
   'bytes that the host of a repository signed': ['POST /hooks/catalog'],

@@ -178,7 +178,7 @@ async function openServer(
   log: Logger,
   failures: readonly string[],
 ): Promise<HttpServer> {
-  const { host, port, publicUrl, userHeader, allowedHosts, hostedUrls } = config
+  const { host, port, publicUrl, userHeader, allowedHosts, oauthResources, hostedUrls } = config
   try {
     const server = await http.buildServer({
       engine,
@@ -190,6 +190,7 @@ async function openServer(
         userHeader,
         allowedHosts: [...allowedHosts],
         version,
+        oauthResources,
         hostedUrls,
         bootFailures: failures,
         consoleDir: consoleFolder(),

@@ -5,6 +5,7 @@ import { bundledSkillFile } from '../../../engine/index.ts'
 import type { ConnectInfo, McpClientSeen } from '../../../schemas/types.ts'
 import type { Doors } from '../doors.ts'
 import { McpClients } from '../mcp-clients.ts'
+import { baseOf, telemetryUrlOf } from '../oauth/resources.ts'
 import { body } from '../validate.ts'
 import { describe } from './route.ts'
 
@@ -15,8 +16,9 @@ export function connectRoutes(app: FastifyInstance, { config, clock }: Doors): v
   app.get(
     '/api/connect',
     describe(TAG, 'getConnect', 'Where agents connect, and who is connected', 200, 'connect-info.json'),
-    async (): Promise<ConnectInfo> => ({
+    async (request): Promise<ConnectInfo> => ({
       public_url: config.publicUrl,
+      telemetry_url: telemetryUrlOf(baseOf(request, config)),
       now: new Date(clock.now()).toISOString(),
       clients: clients.all(),
     }),

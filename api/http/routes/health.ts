@@ -1,6 +1,7 @@
 /** GET /health, identity and capabilities. */
 import type { FastifyInstance } from 'fastify'
 import type { Health } from '../../../schemas/types.ts'
+import { identityShown } from '../auth.ts'
 import type { Doors } from '../doors.ts'
 import { answers } from '../validate.ts'
 
@@ -71,12 +72,7 @@ export function healthRoutes(
         response: answers(200, 'identity.json'),
       },
     },
-    async ({ identity }) => ({
-      id: identity.id,
-      name: identity.name,
-      scopes: identity.scopes,
-      ...(identity.project === null ? {} : { project: identity.project, project_name: identity.projectName }),
-    }),
+    async ({ identity }) => identityShown(identity),
   )
   app.get(
     '/api/capabilities',

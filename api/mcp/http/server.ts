@@ -14,6 +14,7 @@ import type { McpSettings } from '../settings.ts'
 import { WATCH_EVERY_MS } from '../watches.ts'
 import { Refusal, refuse, sendJson } from './refuse.ts'
 import { type HttpSession, Sessions } from './sessions.ts'
+import { SignIn } from './sign-in.ts'
 import { openSse, type SseSessions, takeSseMessage } from './sse.ts'
 import { Stateless } from './stateless.ts'
 import { isModern, type StreamableSessions, serveStreamable } from './streamable.ts'
@@ -40,7 +41,12 @@ export function buildMcpHttp(
 ): McpHttp {
   // Which transport they are of is looked at where they are served.
   const sessions = new Sessions<never>(now, sessionsMax) as unknown as Sessions<{ close(): Promise<void> }>
-  const door = new Door(settings, shared, sessions)
+  const signIn = new SignIn({
+    ...{ daemon: shared.daemon, ownUrl: settings.ownUrl, now, name: 'svc' },
+    path: settings.transport === 'sse' ? '/sse' : '/mcp',
+    scopes: ['read', 'ingest', 'respond', 'admin'],
+  })
+  const door = new Door(settings, shared, sessions, signIn)
   const server = createServer({ maxHeaderSize: 16_384, headersTimeout: HEADERS_MS }, (request, response) => {
     void door.serve(request, response)
   })
@@ -64,6 +70,7 @@ class Door {
     private readonly settings: McpSettings,
     private readonly shared: Shared,
     private readonly sessions: Sessions<{ close(): Promise<void> }>,
+    private readonly signIn: SignIn,
   ) {
     this.stateless = new Stateless(shared, sessions)
   }
@@ -74,6 +81,7 @@ class Door {
       this.checkPlace(request)
       const path = (request.url ?? '').split('?')[0]!
       if (path === '/health') return await this.health(response)
+      if (path === this.signIn.metadataPath) return await this.resource(request, response)
       const serve = this.routeOf(path)
       if (this.stopping) throw new Refusal(503, 'svc mcp is stopping; connect again', { 'retry-after': '2' })
       const token = tokenOf(request)
@@ -166,11 +174,13 @@ class Door {
       // One without a session begins nothing: it is as good as a request of a session.
       const identity = await this.shared.access.identify(token, !hasSession && !isModern(request))
       // An open daemon checks nothing; whoever set a token here wants it all the same.
-      if (identity.id === 'open' && !this.settings.admits(token)) throw unknownCredential(token)
+      if (identity.id === 'open' && !this.settings.admits(token)) throw unknownCredential(token, null)
+      if (!this.signIn.isFor(identity, request))
+        throw unknownCredential(token, await this.signIn.metadataUrl(request))
     } catch (error) {
       if (!(error instanceof DaemonError)) throw error
       this.forget(token, error)
-      if (error.status === 401) throw unknownCredential(token)
+      if (error.status === 401) throw unknownCredential(token, await this.signIn.metadataUrl(request))
       const hasSession = path.endsWith('/messages') || request.headers['mcp-session-id'] !== undefined
       if (hasSession && error.retryAfter !== null && error.status !== 429) return
       throw new Refusal(error.status === 429 ? 429 : 503, explain(error), {
@@ -184,6 +194,13 @@ class Door {
     if (status !== 401) return
     const credential = hashOf(token)
     this.sessions.endAll(({ session }) => session.credential === credential)
+  }
+
+  /** RFC 9728: where clients that cannot set headers sign in. */
+  private async resource(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const metadata = await this.signIn.metadata(request)
+    if (!metadata) throw new Refusal(404, 'the daemon signs nobody in: it is open, or older')
+    sendJson(response, 200, metadata)
   }
 
   private async health(response: ServerResponse): Promise<void> {
@@ -210,11 +227,17 @@ class Door {
   }
 }
 
-const unknownCredential = (token: string | null): Refusal =>
+/** @param metadata address of the metadata of who signs in; null: nobody does */
+const unknownCredential = (token: string | null, metadata: string | null): Refusal =>
   new Refusal(
     401,
     `${token === null ? 'this instance is secured, and the request has no credential' : 'the credential is not known'}: send Authorization: Bearer <API key>`,
-    { 'www-authenticate': 'Bearer' },
+    {
+      'www-authenticate':
+        metadata === null
+          ? 'Bearer'
+          : `Bearer ${token === null ? '' : 'error="invalid_token", '}scope="read", resource_metadata="${metadata}"`,
+    },
   )
 
 /** Authorization: Bearer, or the header that producers use. */

@@ -15,6 +15,7 @@ import { ClientChoice } from './client-choice.tsx'
 import { ClientsSeen } from './clients-seen.tsx'
 import { LiveCheck } from './live-check.tsx'
 import { SnippetPanel } from './snippet-panel.tsx'
+import { TelemetryAddress } from './telemetry-address.tsx'
 
 const LOOK_EVERY_MS = 1_000
 
@@ -131,6 +132,7 @@ function Setup({ info, isOpen }: { info: ConnectInfo; isOpen: boolean }) {
           )}
         </Stack>
       </SimpleGrid>
+      <TelemetryAddress url={info.telemetry_url} isOpen={isOpen} />
       <Section title="Clients seen">
         <ClientsSeen clients={info.clients} />
         <Text size="sm" c="dimmed" mt="xs">

@@ -27,7 +27,7 @@ const IDS_MAX = 50
 export const TRACE_ROWS_MAX = 5_000
 /** Texts looked at for an id that is in no label. */
 const TEXTS_MAX = 100_000
-const BATCH = 2_000
+export const BATCH = 2_000
 /** Lines without labels may come a little before the first span, and after the last. */
 const AROUND_MS = 60_000
 
@@ -46,7 +46,7 @@ export interface TracePart {
 }
 
 /** What OpenTelemetry says of a span or a log record, as it was received. */
-interface Recorded {
+export interface Recorded {
   name?: unknown
   kind?: unknown
   status?: unknown
@@ -144,7 +144,8 @@ function* byText(around: Around, id: string, labelled: readonly TracePart[]): St
   return found
 }
 
-function rowsAt(
+/** Stored rows, oldest id first. @param withRaw with what was received */
+export function rowsAt(
   { ctx }: Around,
   positions: readonly Position[],
   withRaw: boolean,
@@ -157,7 +158,7 @@ function rowsAt(
 }
 
 /** When it began, and where it stands among the spans. */
-function placed(row: ContextRow, raw: Uint8Array | undefined): Omit<TracePart, 'row' | 'trace'> {
+export function placed(row: ContextRow, raw: Uint8Array | undefined): Omit<TracePart, 'row' | 'trace'> {
   const recorded = recordedIn(raw)
   const span = labelOf(row, SPAN_ID_LABELS) || word(recorded.spanId)
   const parent = labelOf(row, SPAN_PARENT_LABELS) || word(recorded.parentSpanId)
@@ -181,7 +182,7 @@ function recordedIn(raw: Uint8Array | undefined): Recorded {
 
 const decoder = new TextDecoder()
 const word = (value: unknown): string => (typeof value === 'string' ? value : '')
-const fieldsIn = (value: unknown): Record<string, unknown> =>
+export const fieldsIn = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 function traceLabelOf({ labels }: ContextRow, id: string): string | null {
@@ -216,7 +217,7 @@ export const spansOfTraces = (
 const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']
 const STATUSES = ['unset', 'ok', 'error'] as const
 const FAILED_LEVELS = new Set(['ERROR', 'FATAL'])
-const SPAN_TYPE = 'span'
+export const SPAN_TYPE = 'span'
 
 /** @throws SvcError invalid; not_found where no event that may be read has the id */
 export function* traceInSteps(ctx: ReadContext, asked: TraceAsked, now: number): Steps<Trace> {
@@ -239,7 +240,8 @@ export function* traceInSteps(ctx: ReadContext, asked: TraceAsked, now: number):
   }
 }
 
-function aroundOf(
+/** What a read of traces looks at. @param now where its window ends, epoch ms */
+export function aroundOf(
   ctx: ReadContext,
   { project }: { project?: string | undefined },
   now: number,
@@ -263,9 +265,11 @@ function extentOf(parts: readonly TracePart[]): { began_at: string; duration_ms:
 }
 
 /** Milliseconds to the microsecond: what is below is noise of a double that counts from 1970. */
-const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000
+export const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000
 
-const serviceOf = ({ row }: TracePart): string | null => String(row.labels.service ?? row.entity) || null
+/** Service of a span, else its entity; null: neither is known. */
+export const serviceOf = ({ row }: TracePart): string | null =>
+  String(row.labels.service ?? row.entity) || null
 
 function servicesOf(parts: readonly TracePart[]): string[] {
   const spans = parts.filter(({ length }) => length !== null).sort(inOrder)
@@ -320,7 +324,6 @@ function rowOf(part: TracePart, { first, depth, children, isOrphan }: Place): Tr
   const { row, begin, length, span, parent, recorded } = part
   const isSpan = length !== null
   const status = isSpan ? statusOf(recorded) : null
-  const kind = nameOf(KINDS, recorded.kind, 'SPAN_KIND_')
   return {
     event_id: row.id,
     span_id: span || null,
@@ -334,7 +337,7 @@ function rowOf(part: TracePart, { first, depth, children, isOrphan }: Place): Tr
     service: serviceOf(part),
     source: row.source,
     event_type: row.type,
-    kind: isSpan && kind !== KINDS[0] ? kind : null,
+    kind: isSpan ? kindOf(recorded) : null,
     status,
     is_failed: isSpan ? status === 'error' : FAILED_LEVELS.has(levelNamed(row.type) ?? ''),
     text: row.text,
@@ -359,11 +362,18 @@ function selfOf({ begin, length }: TracePart, children: readonly TracePart[]): n
 }
 
 /** As recorded; of others what their text says before how long it took. */
-const spanName = ({ row, recorded }: TracePart): string =>
+export const spanName = ({ row, recorded }: TracePart): string =>
   word(recorded.name) || row.text.replace(/ \(\d+(?:\.\d+)?ms\).*$/s, '')
 
-const statusOf = (recorded: Recorded): (typeof STATUSES)[number] =>
+/** How a span ended. */
+export const statusOf = (recorded: Recorded): (typeof STATUSES)[number] =>
   nameOf(STATUSES, fieldsIn(recorded.status).code, 'STATUS_CODE_')
+
+/** server, client, internal, producer or consumer; null: it does not say. */
+export function kindOf(recorded: Recorded): string | null {
+  const kind = nameOf(KINDS, recorded.kind, 'SPAN_KIND_')
+  return kind === KINDS[0] ? null : kind
+}
 
 /** JSON of some senders has the names of protobuf in place of the numbers. */
 function nameOf<T extends string>(names: readonly T[], given: unknown, prefix: string): T {
@@ -469,14 +479,14 @@ function summaryOf(id: string, spans: TracePart[]): TraceSummary {
 
 const isFailed = ({ recorded }: TracePart): boolean => statusOf(recorded) === 'error'
 
-/** @throws SvcError invalid, naming the field */
-function filterOf({
+/** @returns whether one of some spans is as it is asked for. @throws SvcError invalid, naming the field */
+export function filterOf({
   service,
   name,
   status,
   min_duration,
   attribute,
-}: TracesAsked): (spans: readonly TracePart[]) => boolean {
+}: Omit<TracesAsked, 'window' | 'to' | 'limit' | 'project'>): (spans: readonly TracePart[]) => boolean {
   if (status !== undefined && status !== 'error' && status !== 'ok')
     fail('invalid', 'status must be error or ok', { field: 'status' })
   const least = min_duration === undefined ? 0 : millisecondsOf(min_duration)

@@ -7,6 +7,12 @@ type Who = 'none' | 'revoked' | 'read' | 'ingest' | 'admin' | 'root' | 'project'
 const WHO: Who[] = ['none', 'revoked', 'read', 'ingest', 'admin', 'root', 'project', 'reader', 'other']
 type Answer = 401 | 'scope' | 'project' | 'person' | 'in'
 
+/** What only a person does, by the beginning of its path. */
+const PERSONS = [
+  ['/api/logins', 'approve a login'],
+  ['/api/oauth/', 'sign a client in'],
+] as const
+
 /** What general credentials are answered on a route of a scope; project keys have a list of their own. */
 const EXPECTED: Record<Needed, Record<'read' | 'ingest' | 'admin' | 'root', Answer>> = {
   public: { read: 'in', ingest: 'in', admin: 'in', root: 'in' },
@@ -73,7 +79,8 @@ describe('a secured instance', () => {
   it.each(cases)('%s (%s by SPEC.md) asked by %s', async (route, scope, who) => {
     door.clock.at += 61_000
     const [method, pattern] = route.split(' ') as [string, string]
-    if (pattern === '/api/tail') return
+    // Its refusals are its own: test/api/telemetry.
+    if (pattern === '/api/tail' || pattern === '/telemetry/mcp') return
     const expected = expectedOf(route, scope, who)
     // A path that names nothing: whoever gets in is told so, and nothing is changed. A project key
     // must name its own project to get in.
@@ -98,7 +105,7 @@ describe('a secured instance', () => {
       ],
       person: [
         403,
-        `only a person's session can ${pattern === '/api/logins' ? 'approve a login' : 'take a project over'}`,
+        `only a person's session can ${PERSONS.find(([path]) => pattern.startsWith(path))?.[1] ?? 'take a project over'}`,
       ],
     }
     if (expected !== 'in') expect([answer.status, answer.json().detail]).toEqual(refusals[expected])

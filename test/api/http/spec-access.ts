@@ -12,6 +12,19 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   // Authentication 1 and modes: a login is how a credential is shown, so none is asked for.
   'POST /api/session': 'public',
   'DELETE /api/session': 'public',
+  // Telemetry query server authentication: how clients sign in is found, and a code or a token is the credential.
+  'GET /.well-known/oauth-authorization-server': 'public',
+  'GET /.well-known/oauth-protected-resource/telemetry/mcp': 'public',
+  'GET /.well-known/oauth-protected-resource/mcp': 'public',
+  'POST /oauth/register': 'public',
+  'POST /oauth/token': 'public',
+  'POST /oauth/revoke': 'public',
+  // The same: 401 and 403 are said there in words of its own, which test/api/telemetry has.
+  'GET /telemetry/mcp': 'public',
+  'POST /telemetry/mcp': 'public',
+  'DELETE /telemetry/mcp': 'public',
+  // The same: create_api_key is for a session of a person with admin access, which the route looks at itself.
+  'POST /api/telemetry/keys': 'any',
   // Authentication 10: a code that is used once is the credential.
   'POST /api/logins/exchange': 'public',
   // Authentication 11, Slack: the signing secret stands behind inbound events.
@@ -49,6 +62,9 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   // Projects, takeover: "person only". Authentication 10: a person approves a login.
   'POST /api/projects/:id/takeover': 'person',
   'POST /api/logins': 'person',
+  // Telemetry query server authentication: an OAuth session is of the user's account.
+  'POST /api/oauth/requests': 'person',
+  'POST /api/oauth/decisions': 'person',
   // Scopes, read: reads and timelines whose question is a body; nothing is changed by them.
   'POST /read': 'read',
   'POST /api/entities/coverage': 'read',
@@ -80,6 +96,7 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'POST /api/proposals/:id/withdraw': 'read',
   // Scopes, admin: integrations, settings, keys, a project's subscriptions; reading them is the operator's too.
   'GET /api/keys': 'admin',
+  'GET /api/oauth/sessions': 'admin',
   'GET /api/projects/:id/keys': 'admin',
   'GET /api/projects/:id/subscriptions': 'admin',
   'GET /api/connect': 'admin',
@@ -117,6 +134,10 @@ export const ofProjectKeys: ReadonlySet<string> = new Set([
   'POST /read',
   'POST /api/stats',
   'POST /api/inspect',
+  'GET /api/traces',
+  'GET /api/telemetry/spans',
+  'GET /api/telemetry/metrics',
+  'GET /api/telemetry/agents',
   'GET /catalog',
   'GET /catalog/:handle',
   'GET /api/projects',

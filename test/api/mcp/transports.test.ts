@@ -140,7 +140,10 @@ describe('without a credential that is known, a secured instance', () => {
       headers: { authorization: 'Bearer svc_wrong', accept: 'text/event-stream' },
     })
     expect(answer.status).toBe(401)
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer')
+    const path = transport === 'sse' ? '/sse' : '/mcp'
+    expect(answer.headers.get('www-authenticate')).toBe(
+      `Bearer error="invalid_token", scope="read", resource_metadata="${new URL(server.url).origin}/.well-known/oauth-protected-resource${path}"`,
+    )
     expect(await answer.json()).toMatchObject({
       error: { message: 'the credential is not known: send Authorization: Bearer <API key>' },
     })

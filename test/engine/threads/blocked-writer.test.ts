@@ -142,6 +142,10 @@ const QUERIES: Record<string, () => string> = {
 }
 /** Refused: there is none in this world, or it is said how else to ask; that needs no writer either. */
 const REFUSED: Record<string, number> = {
+  // It is open: nobody signs in.
+  '/.well-known/oauth-authorization-server': 404,
+  '/.well-known/oauth-protected-resource/mcp': 404,
+  '/.well-known/oauth-protected-resource/telemetry/mcp': 404,
   '/api/agents/builtin/{name}/tests/{id}': 404,
   '/api/traces/{id}': 404,
   '/api/catalog/sync/adoption': 404,

@@ -119,6 +119,9 @@ export const READS: Record<string, (made: Made) => Said> = {
   histogram: () => ({ body: { selector: {} } }),
   listTraces: () => ({ query: { window: '1h' } }),
   getTrace: () => ({ params: { id: '0123456789abcdef' }, query: {} }),
+  listSpans: () => ({ query: { window: '1h' } }),
+  listMetricSeries: () => ({ query: { window: '1h' } }),
+  listAgentActivity: () => ({ query: { window: '1h' } }),
   inspect: () => ({ body: { tool: 'sources' } }),
   listEntities: () => ({ query: { limit: 10 } }),
   listJoinedEntities: () => ({}),
@@ -160,6 +163,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   listConnectors: () => ({}),
   listPresets: () => ({}),
   listKeys: () => ({}),
+  listOauthSessions: () => ({}),
   listProjectKeys: () => ofProject(),
   getUsage: () => ({}),
   listMcpTools: () => named('github'),
@@ -180,6 +184,7 @@ export const READS: Record<string, (made: Made) => Said> = {
 
 /** Calls by name that only read: of routes made by hand, and of what works on the network thread. */
 export const READS_BY_NAME: Record<string, (made: Made) => unknown[]> = {
+  findOauthClient: () => ['svc_client_none'],
   projectCard: () => ['Storefront'],
   catalogSync: () => ['all'],
   planCommit: () => [

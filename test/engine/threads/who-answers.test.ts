@@ -3,6 +3,7 @@
  * write, and answers what the engine in process does; what is said to write does write.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashSecret } from '../../../engine/declared/access/keys.ts'
 import type { CatalogRead } from '../../../engine/declared/catalog/apply.ts'
 import { operations } from '../../../engine/operations/index.ts'
 import { buildWorld, CATALOG } from '../../chaos/declared-operations.ts'
@@ -267,6 +268,7 @@ const WRITES: Record<string, () => Promise<Said> | Said> = {
     },
   }),
   declineProposal: () => ({ params: { id: made.proposal }, body: { reason: 'no' } }),
+  revokeOauthSession: async () => ({ params: { id: (await signedIn()).grant } }),
   createKey: () => ({ body: { name: 'k', scopes: ['read'] } }),
   revokeKey: async () => ({
     params: { id: (await svc.engine.listKeys()).find(({ name }) => name === 'k')!.id },
@@ -289,6 +291,17 @@ const WRITES: Record<string, () => Promise<Said> | Said> = {
   subscribe: () => ({ body: { trigger: 'nightly', fetch: true } }),
   subscribeProject: () => ofProject({ fetch: true }),
   placeGraphNodes: () => ofProject({ positions: [{ node: 'source:gateway', x: 1, y: 2 }] }),
+}
+
+/** A client that a person consented to. */
+async function grantOf() {
+  const { id } = await svc.engine.registerOauthClient({ name: 'c', redirectUris: ['https://a.example/'] })
+  const resource = 'https://svc.example/telemetry/mcp'
+  return { clientId: id, approver: 'env:auth', approverHash: 'a', resource, scopes: ['read'] }
+}
+async function signedIn() {
+  const grant = await grantOf()
+  return { ...grant, ...(await svc.engine.openOauthGrant(grant)) }
 }
 
 /** Run on the network thread: what asks other systems, and what is made of calls to several threads. */
@@ -334,6 +347,22 @@ const NAMED_WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
   touchKeys: async () => [[(await svc.engine.listKeys())[0]!.id]],
   saveSessions: () => [[{ idHash: 'a', tokenHash: 'b', usedAt: NOW }]],
   dropSession: () => ['a'],
+  registerOauthClient: () => [{ name: 'c', redirectUris: ['https://a.example/'] }],
+  openOauthGrant: async () => [await grantOf()],
+  refreshOauthTokens: async () => {
+    const { refresh, clientId } = await signedIn()
+    return [{ hash: hashSecret(refresh), clientId, resource: null, scopes: null }]
+  },
+  endOauthToken: async () => {
+    const { access, clientId } = await signedIn()
+    return [{ hash: hashSecret(access), clientId }]
+  },
+  endOauthGrant: async () => [(await signedIn()).grant],
+  touchOauthGrants: async () => {
+    const { grant } = await signedIn()
+    svc.clock.at += 120_000
+    return [[grant]]
+  },
   handInEvalReport: () => [REPORT, 'maria'],
 }
 
