@@ -1646,6 +1646,11 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          "format": "date-time",
          "description": "Last finding."
         },
+        "looked_at": {
+         "type": "string",
+         "format": "date-time",
+         "description": "When a run of it last concluded, one that found nothing new too."
+        },
         "runs": {
          "type": "integer",
          "description": "Runs that looked at it and concluded, those that found nothing new too."
@@ -1666,6 +1671,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
         "id",
         "first_seen",
         "updated",
+        "looked_at",
         "runs",
         "findings",
         "verdicts"
@@ -2805,6 +2811,11 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
             "format": "date-time",
             "description": "Last finding."
            },
+           "looked_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When a run of it last concluded, one that found nothing new too."
+           },
            "runs": {
             "type": "integer",
             "description": "Runs that looked at it and concluded, those that found nothing new too."
@@ -2825,6 +2836,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
            "id",
            "first_seen",
            "updated",
+           "looked_at",
            "runs",
            "findings",
            "verdicts"
@@ -3770,6 +3782,11 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
             "format": "date-time",
             "description": "Last finding."
            },
+           "looked_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When a run of it last concluded, one that found nothing new too."
+           },
            "runs": {
             "type": "integer",
             "description": "Runs that looked at it and concluded, those that found nothing new too."
@@ -3790,6 +3807,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
            "id",
            "first_seen",
            "updated",
+           "looked_at",
            "runs",
            "findings",
            "verdicts"
