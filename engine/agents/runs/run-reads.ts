@@ -22,7 +22,7 @@ import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
 import { compilePlan, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
-import { contextRows, namedCuts, setSpans, wideRows } from '../../log/timeline/rows.ts'
+import { namedCuts, setSpans, wideContextRows } from '../../log/timeline/rows.ts'
 import { answerStats } from '../../log/timeline/stats.ts'
 import { dollars } from '../../model/units.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
@@ -241,8 +241,7 @@ export function* briefInSteps(
     readDocuments(ctx.db, ctx.names, { selector: { [label]: entity }, ...scope }, asOf),
     DOCUMENTS_SHARE * budget,
   )
-  const toRow = contextRows(ctx.dictionary, ctx.names, label)
-  const { rows, cuts } = yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, toRow))
+  const { rows, cuts } = yield* wideContextRows(ctx, query, most, label)
   yield* setSpans(ctx, rows, to)
   yield
   const above = documents.length ? `${renderRows(documents)}\n` : ''

@@ -1,5 +1,5 @@
 /** Stored rows as the brief looks at them. */
-import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts } from '../brief/brief.ts'
+import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts, type Wording } from '../brief/brief.ts'
 import { pagesOf, type Steps } from '../steps.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type TextRow,
 } from '../store/scan.ts'
 import { labelIdsOf } from '../store/tail.ts'
-import type { ReadContext, SourceNames } from './context.ts'
+import type { KeptRow, ReadContext, SourceNames } from './context.ts'
 import { eachLabelled, labelsNamed } from './fit.ts'
 import { eventId, parseEventId } from './present.ts'
 
@@ -35,7 +35,7 @@ export function contextRows(
   dictionary: Dictionary,
   names: SourceNames,
   label: string,
-): (stored: TextRow) => ContextRow {
+): (stored: TextRow) => KeptRow {
   const known = new Map<string, Labelled>()
   const labelled = (hex: string): Labelled => {
     const found = known.get(hex)
@@ -62,7 +62,7 @@ export function contextRows(
 }
 
 /** A row whose id and text are read once somebody asks for them, which of most rows nobody does. */
-class StoredContextRow implements ContextRow {
+class StoredContextRow implements KeptRow {
   readonly source: string
   type = ''
   readonly at: number
@@ -74,7 +74,8 @@ class StoredContextRow implements ContextRow {
   readonly to: number
   series?: string
   span?: SpanFacts
-  private readonly number: number
+  wording?: Wording
+  readonly number: number
   private said: string | null = null
 
   constructor(
@@ -197,6 +198,37 @@ export function* wideRows<T>(
   return { rows, cuts }
 }
 
+/**
+ * The same rows as the brief looks at them: those that were looked at before are not read again.
+ * @param label of the entity that is asked about
+ */
+export function* wideContextRows(
+  ctx: ReadContext,
+  query: Query,
+  most: number,
+  label: string,
+): Steps<WideRows<ContextRow>> {
+  const { version } = ctx.names
+  const kept = ctx.kept.of(label, version)
+  const toRow = contextRows(ctx.dictionary, ctx.names, label)
+  const found = yield* wideRows(ctx, query, most, (ids): KeptRow[] => {
+    if (kept.size === 0) return ctx.rows.texts(ids, toRow)
+    const read = ctx.rows.texts(
+      ids.filter((id) => !kept.has(id)),
+      toRow,
+    )
+    let next = 0
+    return ids.flatMap((id) => {
+      const known = kept.get(id)
+      if (known) return known
+      // One whose row is gone is in neither.
+      return read[next]?.number === id ? read[next++]! : []
+    })
+  })
+  ctx.kept.keep(label, version, found.rows)
+  return found
+}
+
 /** @returns null where there are more than `most`: then counting first bounds the memory */
 function* allPositions(ctx: ReadContext, query: Query, most: number): Steps<Position[] | null> {
   const positions: Position[] = []
@@ -298,7 +330,9 @@ type Facts = Omit<SpanFacts, 'failed'>
 
 /** Sets `span`, what it is called and its duration on rows that are spans. @param to end of the window, epoch ms. */
 export function* setSpans(ctx: ReadContext, rows: readonly ContextRow[], to: number): Steps<void> {
-  const spans = rows.filter(({ type, at }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS)
+  const spans = rows.filter(
+    ({ type, at, span }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS && span === undefined,
+  )
   for (const some of pagesOf(spans, SPAN_BATCH)) {
     yield
     const ids = some.map(({ id }) => parseEventId(id)!)
