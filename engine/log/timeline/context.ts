@@ -2,6 +2,7 @@
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Label } from '../../../schemas/types.ts'
+import { systemTimers, type Timers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { connectorOf } from '../../sources/connectors/index.ts'
 import type { ContextRow } from '../brief/types.ts'
@@ -278,8 +279,10 @@ function idOf(db: Database, word: string): string {
  * called what it was; which rows a question sees is told by the index each time, and not by what is kept here.
  */
 
-/** Kept at most, over all labels: rows, and bytes of their texts. */
-const MOST = { rows: 200_000, bytes: 24 * 1024 * 1024 }
+/** Kept at most, over all labels: rows, and bytes of their texts; some 60 MB with what is known of them. */
+const MOST = { rows: 150_000, bytes: 20 * 1024 * 1024 }
+/** An incident is over, or is looked at by people: what nobody asked for so long is given back. */
+const IDLE_MS = 10 * 60_000
 
 /** A row as it is kept: by the number of its event. */
 export interface KeptRow extends ContextRow {
@@ -297,8 +300,12 @@ export class KeptRows {
   /** By the label that tells whose a row is; the one that was asked for last comes last. */
   private readonly byLabel = new Map<string, Kept>()
   private version = ''
+  private callOff = () => {}
 
-  constructor(private readonly most = MOST) {}
+  constructor(
+    private readonly most = MOST,
+    private readonly timers: Timers = systemTimers,
+  ) {}
 
   /** @param version of the sources: rows have their names. @returns by number; empty where nothing is kept */
   of(label: string, version: string): ReadonlyMap<number, KeptRow> {
@@ -310,6 +317,8 @@ export class KeptRows {
   /** @param rows all of a window, the newest last: these stay where not all has room. @param version as they were read */
   keep(label: string, version: string, rows: readonly KeptRow[]): void {
     if (version !== this.version) return
+    this.callOff()
+    this.callOff = this.timers.after(IDLE_MS, () => this.byLabel.clear())
     const kept = this.byLabel.get(label) ?? { rows: new Map(), bytes: 0 }
     this.byLabel.delete(label)
     this.byLabel.set(label, kept)

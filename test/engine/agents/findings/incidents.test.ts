@@ -124,7 +124,7 @@ describe('runs of the same trigger and entity, while it is not quiet', () => {
     )
     expect(message).toContain('2 of them found something, with different verdicts: deploy, database.')
     expect(message).toMatch(
-      /The pool\.[^]*newest first:\n<<<data \w+\n\S+ first-look deploy: Payments fail\n/,
+      /The pool\.[\s\S]*newest first:\n<<<data \w+\n\S+ first-look deploy: Payments fail\n/,
     )
     // What is found later changes nothing of what a repeat is told.
     await happens(world)

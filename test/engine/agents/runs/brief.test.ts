@@ -196,6 +196,26 @@ describe('a window that is looked at again', () => {
     expect(text).toContain('answered')
   })
 
+  it('gives the rows back once nobody asked for ten minutes', () => {
+    const waits: { ms: number; fn: () => void }[] = []
+    const kept = new KeptRows(undefined, {
+      after: (ms, fn) => {
+        const wait = { ms, fn }
+        waits.push(wait)
+        return () => waits.splice(waits.indexOf(wait), 1)
+      },
+    })
+    const rows = [{ number: 1, from: 0, to: 10 } as KeptRow]
+    kept.of('service', 'v1')
+    kept.keep('service', 'v1', rows)
+    // Each look begins the wait anew.
+    kept.keep('service', 'v1', rows)
+    expect(waits.map(({ ms }) => ms)).toEqual([600_000])
+    expect(kept.of('service', 'v1').size).toBe(1)
+    waits[0]!.fn()
+    expect(kept.of('service', 'v1').size).toBe(0)
+  })
+
   it('keeps the newest where not all has room, of the label that was asked for last', () => {
     const kept = new KeptRows({ rows: 4, bytes: 100 })
     const row = (number: number, bytes = 10) => ({ number, from: 0, to: bytes }) as KeptRow
