@@ -130,7 +130,7 @@ test('an incident that goes on shows one finding that grows; a run that found no
   await expect(finding).toContainText('nothing new.')
   await finding.getByText('Other notes of it').click()
   await expect(finding.getByRole('link', { name: 'Orders fail' })).toBeVisible()
-  expect(await accessibilityFaults(page)).toEqual([])
+  expect(await accessibilityFaults(page, 'an incident that grew')).toEqual([])
 })
 
 test('Two people: a stale act is refused, and says who was first', async ({ page, daemon }) => {
