@@ -92,6 +92,47 @@ test('the finding stands above its evidence, with verdict, claims and next step'
   await expect(page.locator('.evidence-fired')).toBeVisible()
 })
 
+test('an incident that goes on shows one finding that grows; a run that found nothing new hides none', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  const { fail } = await prepare(daemon, models)
+  const found = (headline: string) => ({
+    outcome: 'finding',
+    verdict: 'investigate',
+    headline,
+    summary: `${headline}.`,
+  })
+  const said = [
+    found('Orders fail'),
+    found(HEADLINE),
+    { outcome: 'no_op', summary: 'nothing new since the last finding' },
+  ]
+  models.reply('model-look', (_request, n) => ({ calls: [{ name: 'conclude', arguments: said[n]! }] }))
+  const total = async (path: string) => (await daemon.ask<{ total: number }>('GET', path)).total
+  const fired = async () => (await daemon.ask<{ firings: unknown[] }>('GET', '/api/firings')).firings.length
+  for (const n of [1, 2, 3]) {
+    // It fires again once its cooldown is over.
+    await expect
+      .poll(async () => {
+        if ((await fired()) < n) await fail('checkout')
+        return fired()
+      })
+      .toBe(n)
+    await expect.poll(() => total('/api/runs?status=successful&limit=1')).toBe(n)
+  }
+  await page.goto(`${daemon.url}/incidents/1`)
+  await expect(page.getByRole('heading', { level: 1, name: HEADLINE })).toBeVisible()
+  const finding = page.getByRole('region', { name: 'Finding' })
+  await expect(finding).toContainText('The same incident: first seen')
+  await expect(finding).toContainText('2 findings of 3 runs.')
+  await expect(finding).toContainText('nothing new.')
+  await finding.getByText('Other notes of it').click()
+  await expect(finding.getByRole('link', { name: 'Orders fail' })).toBeVisible()
+  expect(await accessibilityFaults(page, 'an incident that grew')).toEqual([])
+})
+
 test('Two people: a stale act is refused, and says who was first', async ({ page, daemon }) => {
   const { fail } = await prepare(daemon)
   await fail('checkout')

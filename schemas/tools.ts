@@ -1647,6 +1647,11 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          "format": "date-time",
          "description": "Last finding."
         },
+        "looked_at": {
+         "type": "string",
+         "format": "date-time",
+         "description": "When a run of it last concluded, one that found nothing new too."
+        },
         "runs": {
          "type": "integer",
          "description": "Runs that looked at it and concluded, those that found nothing new too."
@@ -1667,6 +1672,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
         "id",
         "first_seen",
         "updated",
+        "looked_at",
         "runs",
         "findings",
         "verdicts"
@@ -2806,6 +2812,11 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
             "format": "date-time",
             "description": "Last finding."
            },
+           "looked_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When a run of it last concluded, one that found nothing new too."
+           },
            "runs": {
             "type": "integer",
             "description": "Runs that looked at it and concluded, those that found nothing new too."
@@ -2826,6 +2837,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
            "id",
            "first_seen",
            "updated",
+           "looked_at",
            "runs",
            "findings",
            "verdicts"
@@ -3903,6 +3915,11 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
             "format": "date-time",
             "description": "Last finding."
            },
+           "looked_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "When a run of it last concluded, one that found nothing new too."
+           },
            "runs": {
             "type": "integer",
             "description": "Runs that looked at it and concluded, those that found nothing new too."
@@ -3923,6 +3940,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
            "id",
            "first_seen",
            "updated",
+           "looked_at",
            "runs",
            "findings",
            "verdicts"

@@ -8444,11 +8444,11 @@ export interface FindingCreated {
   notices: string[]
 }
 /**
- * What was found of one incident so far, as one that grows. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together.
+ * What was found of one incident so far, as one that grows. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together; of an incident that people handle, all that it woke.
  */
 export interface FindingIncident {
   /**
-   * Incident: its first chain of runs.
+   * Incident: its first chain of runs; of an incident that people handle its id.
    */
   id: string
   /**
@@ -8459,6 +8459,10 @@ export interface FindingIncident {
    * Last finding.
    */
   updated: string
+  /**
+   * When a run of it last concluded, one that found nothing new too.
+   */
+  looked_at: string
   /**
    * Runs that looked at it and concluded, those that found nothing new too.
    */
@@ -10343,6 +10347,10 @@ export interface IncidentDetail {
     mark: null | FindingMark
   }
   /**
+   * What its runs found so far, as one finding that grows: when it was first seen and last looked at, and each note; null: nothing was found yet.
+   */
+  history: null | FindingIncident
+  /**
    * What happened to it, newest first, 200 at most.
    */
   activity: IncidentActivity[]
@@ -12052,6 +12060,10 @@ export interface ToolGetFindingResult {
      */
     updated: string
     /**
+     * When a run of it last concluded, one that found nothing new too.
+     */
+    looked_at: string
+    /**
      * Runs that looked at it and concluded, those that found nothing new too.
      */
     runs: number
@@ -12682,6 +12694,10 @@ export interface ToolListFindingsResult {
        */
       updated: string
       /**
+       * When a run of it last concluded, one that found nothing new too.
+       */
+      looked_at: string
+      /**
        * Runs that looked at it and concluded, those that found nothing new too.
        */
       runs: number
@@ -13259,6 +13275,10 @@ export interface ToolProjectTimelineResult {
        * Last finding.
        */
       updated: string
+      /**
+       * When a run of it last concluded, one that found nothing new too.
+       */
+      looked_at: string
       /**
        * Runs that looked at it and concluded, those that found nothing new too.
        */

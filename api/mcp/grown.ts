@@ -15,5 +15,7 @@ export function grownOf(incident: FindingIncident | null): FindingGrowth | null 
 export function grownText(grown: FindingGrowth | null): string {
   if (!grown || grown.runs < 2) return ''
   const verdicts = grown.verdicts.length > 1 ? `, verdicts ${grown.verdicts.join(', ')}` : ''
-  return `\nthe same incident since ${grown.first_seen}: ${grown.findings} findings of ${grown.runs} runs${verdicts}`
+  const since =
+    grown.looked_at > grown.updated ? `, nothing new since, last looked at ${grown.looked_at}` : ''
+  return `\nthe same incident since ${grown.first_seen}: ${grown.findings} findings of ${grown.runs} runs${verdicts}${since}`
 }

@@ -19,6 +19,12 @@ export function Grown({ incident, run }: { incident: FindingIncident | null; run
         <span>
           The same incident: first seen <When at={incident.first_seen} />, updated{' '}
           <When at={incident.updated} />, {words}.
+          {incident.looked_at > incident.updated && (
+            <>
+              {' '}
+              Looked at again <When at={incident.looked_at} />: nothing new.
+            </>
+          )}
         </span>
         {incident.verdicts.length > 1 && (
           <>

@@ -299,27 +299,39 @@ interface Counted {
   findings: number
   first: number
   last: number
+  looked: number
 }
 
-/** @param projects those whose runs are told of, as a JSON list; null: all */
-type Of = { incident: string; projects: string | null }
+/** @param projects those whose runs are told of, as a JSON list; null: all. @param before epoch ms; null: until now */
+type Of = { incident: string | number; projects: string | null; before: number | null }
 
-const OF = `FROM runs r WHERE r.incident = @incident AND r.practice = 0 AND (@projects IS NULL OR EXISTS (
-  SELECT 1 FROM run_projects p WHERE p.run_id = r.id AND p.project IN (SELECT value FROM json_each(@projects))))`
+/** Runs that one trigger woke for one entity, while that was not quiet. */
+const OF_RUNS = 'runs r WHERE r.incident = @incident'
+/** Runs of an incident that people handle, and that may have been quiet in between. */
+const OF_HANDLED = 'incident_runs ir JOIN runs r ON r.id = ir.run_id WHERE ir.incident_id = @incident'
 
-/** The statements of a connection, prepared once. @returns what reads an incident as it grew */
-export function incidentQueries(db: Database) {
+/** The statements of a connection, prepared once. @returns what reads an incident as it grew, by its first chain of runs */
+export const incidentQueries = (db: Database) => grownQueries<string>(db, OF_RUNS)
+
+/** The same of the incidents that people handle, by their number. */
+export const handledIncidentQueries = (db: Database) => grownQueries<number>(db, OF_HANDLED)
+
+function grownQueries<Id extends string | number>(db: Database, of: string) {
+  const OF = `FROM ${of} AND r.practice = 0 AND (@before IS NULL OR r.finished_at < @before)
+    AND (@projects IS NULL OR EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = r.id
+      AND p.project IN (SELECT value FROM json_each(@projects))))`
   const counted = db.prepare<Of, Counted>(
     `SELECT count(*) AS runs, coalesce(sum(r.outcome = 'finding'), 0) AS findings,
        min(CASE WHEN r.outcome = 'finding' THEN r.finished_at END) AS first,
-       max(CASE WHEN r.outcome = 'finding' THEN r.finished_at END) AS last ${OF} AND r.outcome IS NOT NULL`,
+       max(CASE WHEN r.outcome = 'finding' THEN r.finished_at END) AS last, max(r.finished_at) AS looked
+     ${OF} AND r.outcome IS NOT NULL`,
   )
   const verdicts = db
     .prepare<Of, string>(
       // Of chains: what an agent hands over with is no cause.
       `SELECT r.verdict ${OF} AND r.outcome = 'finding' AND r.verdict IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM runs l WHERE l.root_run_id = r.root_run_id AND l.seq > r.seq
-           AND l.outcome = 'finding' AND l.practice = 0)
+           AND l.outcome = 'finding' AND l.practice = 0 AND (@before IS NULL OR l.finished_at < @before))
        GROUP BY r.verdict ORDER BY min(r.finished_at), min(r.seq)`,
     )
     .pluck()
@@ -328,15 +340,24 @@ export function incidentQueries(db: Database) {
      ${OF} AND r.outcome = 'finding' ORDER BY r.finished_at DESC, r.seq DESC LIMIT ${NOTES_MAX}`,
   )
   return {
-    /** @param projects null: of all. @returns null: nothing was found of it */
-    of: (incident: string, projects: readonly string[] | null): FindingIncident | null => {
-      const of: Of = { incident, projects: projects && JSON.stringify(projects) }
-      const { runs, findings, first, last } = counted.get(of)!
+    /**
+     * @param projects null: of all
+     * @param before as it was then, epoch ms; null: as it is
+     * @returns null: nothing was found of it
+     */
+    of: (
+      incident: Id,
+      projects: readonly string[] | null,
+      before: number | null = null,
+    ): (Omit<FindingIncident, 'id'> & { id: Id }) | null => {
+      const of: Of = { incident, projects: projects && JSON.stringify(projects), before }
+      const { runs, findings, first, last, looked } = counted.get(of)!
       if (findings === 0) return null
       return {
         id: incident,
         first_seen: iso(first),
         updated: iso(last),
+        looked_at: iso(looked),
         runs,
         findings,
         verdicts: verdicts.all(of),

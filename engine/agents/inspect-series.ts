@@ -21,7 +21,7 @@ import {
   windowOf,
 } from '../log/timeline/inspect-pages.ts'
 import { iso } from '../log/timeline/present.ts'
-import { contextRows, namedCuts, wideRows } from '../log/timeline/rows.ts'
+import { namedCuts, wideContextRows } from '../log/timeline/rows.ts'
 import { redact } from '../net/redact.ts'
 
 const ROWS = 100_000
@@ -43,8 +43,7 @@ export function* seriesInSteps(around: Around): Steps<Looked> {
   const { ctx, question, budget } = around
   const { until, ...window } = windowOf(around)
   const query = queryIn(planOf(around), window.from, until, around)
-  const toRow = contextRows(ctx.dictionary, ctx.names, '')
-  const { rows, cuts } = yield* wideRows(ctx, query, ROWS, (ids) => ctx.rows.texts(ids, toRow))
+  const { rows, cuts } = yield* wideContextRows(ctx, query, ROWS, '')
   yield
   const lines = rows.map((row): Timed => timed(row, window.to))
   const numbers = numbersNamed(lines, question.label)

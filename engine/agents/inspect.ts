@@ -31,7 +31,7 @@ import {
 } from '../log/timeline/inspect-pages.ts'
 import { compilePlan } from '../log/timeline/plan.ts'
 import { iso, parseEventId, presentRow } from '../log/timeline/present.ts'
-import { contextRows, namedCuts, setSpans, wideRows } from '../log/timeline/rows.ts'
+import { namedCuts, setSpans, wideContextRows, wideRows } from '../log/timeline/rows.ts'
 import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
 import { traceInSteps } from './inspect-trace.ts'
@@ -116,8 +116,7 @@ function* changedInSteps(around: Around): Steps<Looked> {
   const asked = Object.entries(question.selector ?? {})
   const [label, entity] = asked.length === 1 && asked[0]![0] !== 'key_value' ? asked[0]! : ['', NOBODY]
   const heading = `What changed in ${iso(from)} to ${iso(to)} against the ${lengthText(before)} before, times in UTC. Two ids of a line are its first and last event, of a number one that is usual and one that is not`
-  const toRow = contextRows(ctx.dictionary, ctx.names, label)
-  const { rows, cuts } = yield* wideRows(ctx, query, ROWS, (ids) => ctx.rows.texts(ids, toRow))
+  const { rows, cuts } = yield* wideContextRows(ctx, query, ROWS, label)
   yield* setSpans(ctx, rows, to)
   yield
   const brief = yield* makeBriefInSteps({

@@ -1,7 +1,7 @@
 /** Incidents as they are listed and shown. */
 import type { Incident, IncidentDetail, IncidentsResult, SlackPostShown } from '../../schemas/types.ts'
 import { storedClaims } from '../agents/claims.ts'
-import { type MarkRow, presentMark } from '../agents/finding-queries.ts'
+import { handledIncidentQueries, type MarkRow, presentMark } from '../agents/finding-queries.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
@@ -112,6 +112,7 @@ function incidentDetail(db: Database, id: string, own: string | null, at: number
   return {
     ...shown!,
     finding: findingOf(db, shown!),
+    history: historyOf(db, row.id, own),
     activity: activityOf(db, row.id),
     firings_total: row.firings,
     firings: firingsOf(db, row.id).map((firing) => presentFiring(db, firing)),
@@ -145,6 +146,11 @@ function findingOf(db: Database, { result }: Incident): IncidentDetail['finding'
     .get(result.run_id)!
   const { note, event_id, claims } = run
   return { note: note ?? '', event_id, claims: storedClaims(claims), mark: presentMark(run) }
+}
+
+function historyOf(db: Database, id: number, own: string | null): IncidentDetail['history'] {
+  const grown = handledIncidentQueries(db).of(id, own === null ? null : [own])
+  return grown && { ...grown, id: idOf(id) }
 }
 
 const activityOf = (db: Database, id: number): IncidentDetail['activity'] =>

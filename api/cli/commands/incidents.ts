@@ -1,7 +1,7 @@
 /** `svc incidents`: what is open, who has it, and the acts on it. */
 import { Option } from 'commander'
 import { claimWords } from '../../../schemas/claim-words.ts'
-import type { Incident, IncidentDetail } from '../../../schemas/types.ts'
+import type { FindingIncident, Incident, IncidentDetail } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
 import { tellMore } from '../paging.ts'
@@ -108,7 +108,7 @@ function stateWords({ state, acknowledged, snoozed, handled, assignee }: Omit<In
 
 function show(io: Io, incident: IncidentDetail): void {
   const { id, severity, headline, trigger, key, entity, opened_at, last_fired_at, firings_total } = incident
-  const { claims, result, activity } = incident
+  const { claims, result, activity, history } = incident
   io.out(`${paint(io, 'bold', escapeLine(headline))}\n`)
   const facts: [string, string | null | undefined][] = [
     ['incident', `${id}, ${severity}, ${stateWords(incident)}`],
@@ -118,8 +118,19 @@ function show(io: Io, incident: IncidentDetail): void {
     ['verdict', result?.verdict && `${result.verdict}, by ${result.chain.join(' > ')}`],
     ['claims', claims && claimWords(claims)],
     ['next', result?.next_step],
+    ['looked', history && history.runs > 1 ? lookedWords(history) : null],
   ]
   for (const [title, value] of facts) if (value) io.out(`${title.padEnd(9)}${escapeLine(value)}\n`)
+  for (const { at, agent, verdict, headline } of history?.notes.filter(
+    ({ run_id }) => run_id !== result?.run_id,
+  ) ?? [])
+    io.out(`${at}  ${escapeLine(`found by ${agent}${verdict ? ` (${verdict})` : ''}: ${headline}`)}\n`)
   for (const { at, by, action, text } of activity.slice(0, ACTIVITY_SHOWN))
     io.out(`${at}  ${escapeLine(`${action} by ${by}${text ? `: ${text}` : ''}`)}\n`)
+}
+
+/** "2 findings of 5 runs, first 2026-11-20T12:00:00.000Z, nothing new since; last looked at 2026-11-20T13:00:00.000Z". */
+function lookedWords({ findings, runs, first_seen, updated, looked_at }: FindingIncident): string {
+  const since = looked_at > updated ? `nothing new since; last looked at ${looked_at}` : `last ${updated}`
+  return `${findings} ${findings === 1 ? 'finding' : 'findings'} of ${runs} runs, first ${first_seen}, ${since}`
 }

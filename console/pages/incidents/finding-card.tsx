@@ -11,6 +11,7 @@ import { runPath } from '../../lib/runs.ts'
 import { moment, money } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
+import { Grown } from '../../parts/grown.tsx'
 import { ClaimsHeld } from '../../parts/incident-row.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { useNow } from '../../parts/use-now.ts'
@@ -44,6 +45,7 @@ export function FindingCard({ incident }: { incident: IncidentDetail }) {
         </div>
         {result.next_step && <NextStep text={result.next_step} />}
         {finding && finding.claims.length > 0 && <Claims claims={finding.claims} entity={incident.entity} />}
+        <Grown incident={incident.history} run={result.run_id} />
         <Foot incident={incident} />
       </div>
     </section>

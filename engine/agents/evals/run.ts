@@ -368,7 +368,8 @@ export async function openEvalWorld(
   loaded: Loaded,
   agents: readonly Omit<AgentWrite, 'project' | 'trigger'>[],
 ): Promise<EvalWorld> {
-  const began = loaded.now + Math.min(0, ...loaded.events.map(({ t }) => t)) * 1000
+  // Not Math.min(...all): so many arguments do not fit on the stack.
+  const began = loaded.now + loaded.events.reduce((first, { t }) => Math.min(first, t), 0) * 1000
   let now = began
   const clock = { now: () => now }
   const engine = open({ dataFile: null, clock, fixedSecret: SECRET })

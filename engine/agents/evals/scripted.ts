@@ -36,19 +36,23 @@ const NAMES: Record<Exclude<ScriptedName, 'told'>, Names> = {
     const guess = 1 + Math.floor(randomOf(lines.map(({ ids }) => ids[0]).join())() * last)
     return last ? [{ ...lines[0]!, ids: [`evt_${guess}`] }] : []
   },
-  newest: ({ lines }) => lines.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, 1),
+  newest: ({ lines }) => guess(lines.toSorted((a, b) => lastOf(b) - lastOf(a))[0]),
   'frequent-error': ({ lines }) =>
-    lines
-      .filter(({ text }) => /\b(error|fatal|critical)\b/.test(text.slice(0, 60)))
-      .toSorted((a, b) => countIn(b) - countIn(a))
-      .slice(0, 1),
-  'newest-change': ({ lines }) => lines.filter(({ section }) => section === 'Changes').slice(-1),
+    guess(
+      lines
+        .filter(({ text }) => /\b(error|fatal|critical)\b/.test(text.slice(0, 60)))
+        .toSorted((a, b) => countIn(b) - countIn(a))[0],
+    ),
+  'newest-change': ({ lines }) => guess(lines.findLast(({ section }) => section === 'Changes')),
   rules: namedByRules,
 }
 
+/** Who knows nothing names one event. */
+const guess = (line: SeenLine | undefined): SeenLine[] => (line ? [{ ...line, ids: line.ids.slice(-1) }] : [])
+
 /** Ids of the events that a scripted agent names as the cause. @param message the first message of a run */
 const namedBy = (name: Exclude<ScriptedName, 'told'>, message: string): string[] =>
-  NAMES[name](readMessage(message)).flatMap(({ ids }) => ids.at(-1) ?? [])
+  NAMES[name](readMessage(message)).flatMap(({ ids }) => ids)
 
 function lastOf({ ids }: SeenLine): number {
   return Number(ids.at(-1)!.slice(4))
@@ -76,7 +80,7 @@ function answer(request: ModelRequest, names: Names): ModelReply {
   return reply(request, [
     conclude(
       named.length ? 'finding' : 'no_op',
-      named.map((line) => [line.ids.at(-1)!, quoteOf(line)]),
+      named.map((line) => [line.ids, quoteOf(line)]),
     ),
   ])
 }
@@ -88,7 +92,7 @@ function tell(request: ModelRequest, { causes }: Told): ModelReply {
     return reply(request, [
       conclude(
         causes.length ? 'finding' : 'no_op',
-        causes.map(({ event, text }) => [event, text.slice(0, QUOTED)]),
+        causes.map(({ event, text }) => [[event], text.slice(0, QUOTED)]),
       ),
     ])
   return reply(
@@ -107,10 +111,10 @@ function tell(request: ModelRequest, { causes }: Told): ModelReply {
 
 function conclude(
   outcome: 'finding' | 'no_op',
-  named: readonly (readonly [event: string, quote: string])[],
+  named: readonly (readonly [events: readonly string[], quote: string])[],
 ): ToolCall {
-  const claims = named.map(([event, quote]) => ({
-    ...{ text: `The cause is ${event}.`, role: 'cause', events: [event] },
+  const claims = named.map(([events, quote]) => ({
+    ...{ text: `The cause is ${events[0]}.`, role: 'cause', events },
     ...(quote === '' ? {} : { quote }),
   }))
   const summary = 'Named by a script, which understands nothing of it.'
@@ -128,7 +132,7 @@ const QUOTED = 40
 function quoteOf({ section, text }: SeenLine): string {
   const stopped = /STOPPED: .*?, last at (?:\d\d-\d\d )?[\d:]+: (.*)$/.exec(text)?.[1]
   const said = stopped ?? text.slice(text.indexOf(': ') + 2)
-  if (section === 'Numbers that moved') return text.slice(0, text.indexOf(': ')).split(' ').at(-1) ?? ''
+  if (section === 'Numbers that moved') return nameIn(text)
   if (section === 'Requests that took another path') return /[\w.$]+[:#]\d+/.exec(text)?.[0] ?? ''
   return said.split(/ \{|…/, 1)[0]!.slice(0, QUOTED).trim()
 }
@@ -183,6 +187,20 @@ const LATER = 0.6
 const ALSO = 0.75
 const NAMED_MAX = 2
 const SCORE_MIN = 1.5
+/** A report of what is wrong, such as of a threshold that was passed, came after what made it so. */
+const REPORTED = 0.5
+/** What a broken request weighs, one that breaks first in its service, and one that takes longer, which is an effect. */
+const BROKEN = { first: 8, other: 6, slower: 5 }
+/** What weighs an error that says what ran out. */
+const EXHAUSTED = 5
+/** Of the numbers that moved a resource is nearer to the cause than what was done with it. */
+const OF_RESOURCE = 0.6
+/** A resource that is used so many times as usual explains why requests take longer. */
+const USED_UP = { ratio: 5, score: 5.2 }
+/** Lines that tell one change, such as those of a diff. */
+const TOGETHER_MAX = 6
+/** Seconds that a call says it took, from which on that is trouble. */
+const LONG = 5
 const CHANGES = 'Changes'
 const NUMBERS = 'Numbers that moved'
 const MOVED = 'New, risen or stopped'
@@ -199,6 +217,9 @@ interface Around {
   symptoms: readonly Symptom[]
   /** When the first symptom began. */
   began: number
+  numbers: readonly SeenLine[]
+  /** Requests take longer, and none breaks. */
+  isSlow: boolean
   /** What moved, in lower case. */
   said: string
   words: ReadonlySet<string>
@@ -220,7 +241,8 @@ export function namedByRules({ entity, lines, onset }: SeenMessage): SeenLine[] 
     return from === null ? [] : [{ from, line }]
   })
   const around: Around = {
-    ...{ entity, symptoms },
+    numbers: lines.filter(({ section }) => section === NUMBERS),
+    ...{ entity, symptoms, isSlow: lines.some(isSlower) && !lines.some(breaksFirst) },
     began: Math.min(...symptoms.map(({ from }) => from), symptoms.length ? (onset ?? 0) : 0),
     said,
     repeated: repeatedIn(lines),
@@ -236,7 +258,20 @@ export function namedByRules({ entity, lines, onset }: SeenMessage): SeenLine[] 
       ([{ section }, score], i) => i === 0 || ([CHANGES, REQUESTS].includes(section) && score >= ALSO * best),
     )
     .slice(0, NAMED_MAX)
-    .map(([line]) => line)
+    .map(([line]) => ({ ...line, ids: [...line.ids, ...toldWith(line, lines)] }))
+}
+
+/** Ids of the other lines of a change that is told in several: by one source, of one kind, in the same second. */
+function toldWith(line: SeenLine, lines: readonly SeenLine[]): string[] {
+  if (line.section !== CHANGES) return []
+  const headOf = ({ text }: SeenLine) => text.slice(0, text.indexOf(': '))
+  return lines
+    .filter(
+      (one) =>
+        one !== line && one.section === CHANGES && one.entity === line.entity && headOf(one) === headOf(line),
+    )
+    .slice(0, TOGETHER_MAX - 1)
+    .flatMap(({ ids }) => ids)
 }
 
 /** How many events a line says it stands for. */
@@ -253,7 +288,28 @@ function isSymptom(line: SeenLine): boolean {
 
 const isStopped = ({ text }: SeenLine): boolean => /STOPPED/.test(text)
 const usualIn = ({ text }: SeenLine): number => Number(/, usual ([\d.]+)/.exec(text)?.[1] ?? 0)
-const isMass = (line: SeenLine): boolean => countIn(line) >= MASSES && / new: /.test(line.text)
+const isMass = (line: SeenLine): boolean =>
+  countIn(line) >= MASSES && / new: /.test(line.text) && !FINE.test(line.text)
+const isSlower = ({ section, text }: SeenLine): boolean => section === REQUESTS && / SLOWER: /.test(text)
+const breaksFirst = ({ section, text }: SeenLine): boolean =>
+  section === REQUESTS && /breaks first/.test(text)
+
+/** What says that all is well, whatever words of trouble stand beside it. */
+const FINE = /\b20[04] OK\b|"(?:status|result)": ?"(?:success|ok)"/i
+/** What a platform does in any case. */
+const ROUTINE = /: Normal \w/
+const REPORT = /\b(?:threshold|exceed(?:s|ed)?|critically|alarm)\b|\bat \d+ ?%/i
+/** What an error says it ran out of, and numbers of that: where one moved before, it is nearer to the cause. */
+const RAN_OUT: readonly (readonly [said: RegExp, number: RegExp])[] = [
+  [/\boom[ _-]?kill|\bout of memory\b/i, /mem|heap|rss/i],
+  [/\bout of (?:storage|disk|space)|\bno space left/i, /storage|disk|space/i],
+  [/\btoo many (?:connections|open files)/i, /connection|descriptor|files/i],
+  [/\bcertificate (?:has )?expired/i, /certificate|expir/i],
+]
+const TOOK = /\b(?:in|took|after) (\d+(?:\.\d+)?) ?s(?:ec(?:onds?)?)?\b/gi
+/** Names of resources; what waits for one is no resource. */
+const RESOURCE =
+  /^(?!.*(?:queue|latency|wait|lag)).*(?:cpu|mem|heap|disk|storage|connections|pool|iops|swap|descriptors)/i
 
 /** The message has the strongest first, but for changes. */
 function rankOf(line: SeenLine, lines: readonly SeenLine[]): number {
@@ -263,22 +319,35 @@ function rankOf(line: SeenLine, lines: readonly SeenLine[]): number {
 
 function scoreOf(line: SeenLine, around: Around): number {
   const { section, since, text } = line
-  if (section === CHANGES) return scoreOfChange(line, around)
-  if (section === REQUESTS) return /breaks first/.test(text) ? 8 : 6
+  const exhausted = saysWhatRanOut(line, around) ? EXHAUSTED : 0
+  if (section === CHANGES) return Math.max(exhausted, scoreOfChange(line, around))
+  if (section === REQUESTS)
+    return breaksFirst(line) ? BROKEN.first : isSlower(line) ? BROKEN.slower : BROKEN.other
   if (section === NUMBERS) {
+    if (around.isSlow && RESOURCE.test(nameIn(text)) && strength(text) >= Math.log10(USED_UP.ratio) / 2)
+      return USED_UP.score + strength(text)
     const after = since === null ? Number.POSITIVE_INFINITY : since - around.began
-    return (line.entity === around.entity ? 2 : 2.2) + 1 / (1 + after) + strength(text)
+    const isResource = RESOURCE.test(nameIn(text)) ? OF_RESOURCE : 0
+    return (line.entity === around.entity ? 2 : 2.2) + 1 / (1 + after) + strength(text) + isResource
   }
   if (isStopped(line)) return isSymptom(line) ? 4 : 2
-  if (section !== MOVED || !(isTrouble(line) || isMass(line))) return 0
-  return 1.5 + Math.min(1, Math.log10(countIn(line)) / 2)
+  if (section !== MOVED || !(isTrouble(line) || isMass(line))) return exhausted
+  return Math.max(exhausted, 1.5 + Math.min(1, Math.log10(countIn(line)) / 2))
+}
+
+function saysWhatRanOut({ section, text, at, entity }: SeenLine, { numbers }: Around): boolean {
+  if (section === 'As usual' || / STOPPED/.test(text)) return false
+  const ranOut = RAN_OUT.find(([said]) => said.test(text))
+  const isNumberOfIt = (one: SeenLine) =>
+    one.entity === entity && ranOut![1].test(nameIn(one.text)) && (one.since ?? -DAY) <= (at ?? 0)
+  return ranOut !== undefined && !numbers.some(isNumberOfIt)
 }
 
 /** Nearest before a symptom that has to do with it, as the entity, by its name, or by words. */
 function scoreOfChange(line: SeenLine, around: Around): number {
   const { entity, symptoms, began, said, words, repeated } = around
   const { at, text } = line
-  if (repeated.has(kindOf(line))) return 0
+  if (repeated.has(kindOf(line)) || ROUTINE.test(text)) return 0
   const trouble = isTrouble(line) ? 1 : 0
   const isNear = line.entity === entity || said.includes(line.entity)
   const shared = [...wordsOf(text)].filter((word) => words.has(word) && word !== entity).length
@@ -297,7 +366,8 @@ function scoreOfChange(line: SeenLine, around: Around): number {
   }
   // Before which nothing was wrong, and after which it need not be: only what failed itself.
   if (nearness === 0) return trouble && (at === null || at <= began) ? 2.5 + (isNear ? 1 : 0) : 0
-  return nearness + (isNear ? 1 : 0) + Math.min(2, shared) + trouble
+  const score = nearness + (isNear ? 1 : 0) + Math.min(2, shared) + trouble
+  return REPORT.test(text) ? REPORTED * score : score
 }
 
 function repeatedIn(lines: readonly SeenLine[]): Set<string> {
@@ -310,11 +380,19 @@ const kindOf = ({ text, entity }: SeenLine): string =>
   `${/^(?:\d\d-\d\d )?[\d:]+ (.*?): /.exec(text)?.[1]} ${entity}`
 
 const isTrouble = ({ text, section }: SeenLine): boolean =>
-  section !== 'As usual' && !/ alerts page /.test(text) && (TROUBLE.test(text) || /\bdown\b/i.test(text))
+  section !== 'As usual' &&
+  !/ alerts page /.test(text) &&
+  !FINE.test(text) &&
+  (TROUBLE.test(text) ||
+    /\bdown\b/i.test(text) ||
+    [...text.matchAll(TOOK)].some(([, took]) => Number(took) >= LONG))
+
+/** What a number is called. */
+const nameIn = (text: string): string => text.slice(0, text.indexOf(': ')).split(' ').at(-1) ?? ''
 
 /** Of a number: 0 to 1 by how many times it changed. */
 function strength(text: string): number {
-  const found = /: (-?[\d.]+) \([^)]*\) → (-?[\d.]+)/.exec(text)
+  const found = /: (?:at first [^,]+, )?(-?[\d.]+) \([^)]*\) → (-?[\d.]+)/.exec(text)
   if (!found) return 0
   const [usual, now] = [Math.abs(Number(found[1])) + 1e-9, Math.abs(Number(found[2])) + 1e-9]
   return Math.min(1, Math.abs(Math.log10(now / usual)) / 2)

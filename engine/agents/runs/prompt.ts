@@ -9,7 +9,7 @@ import { createHmac } from 'node:crypto'
 import { foldText } from '../../../schemas/event-line.ts'
 import { check } from '../../../schemas/index.ts'
 import { escapeText } from '../../../schemas/plain-text.ts'
-import type { AgentSpec, Claim } from '../../../schemas/types.ts'
+import type { AgentSpec, Claim, FindingIncident } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import { redact } from '../../net/redact.ts'
 import type { ToolSpec } from '../models/types.ts'
@@ -72,6 +72,36 @@ export function systemOf({ definition, skills }: Pick<StartedRun, 'definition' |
   return parts.join('\n\n')
 }
 
+/** Earlier notes of an incident that are told, newest first. */
+const NOTES_TOLD = 5
+
+/** @returns lines that say how often an incident was looked at, and what else was found of it; none at its second look */
+function grownSoFar(
+  { first_seen, looked_at, runs, findings, verdicts, notes }: FindingIncident,
+  isTold: (note: Note) => boolean,
+  marker: string,
+): string[] {
+  if (runs < 2) return []
+  const others = notes.filter((note) => !isTold(note)).slice(0, NOTES_TOLD)
+  return [
+    `Of this incident something was first found at ${first_seen}; ${runs} runs looked at it, the last until ${looked_at}, and ${findings} of them found something${verdicts.length > 1 ? `, with different verdicts: ${verdicts.join(', ')}` : ''}.`,
+    ...(others.length
+      ? ['Also found of it, newest first:', fence(marker, others.map(noteLine).join('\n'))]
+      : []),
+  ]
+}
+
+type Note = FindingIncident['notes'][number]
+
+/** @returns whether a note is told whole already: as what was found before, or as that of who looked before in this chain */
+function told({ earlier, origin }: Pick<StartedRun, 'earlier' | 'origin'>): (note: Note) => boolean {
+  const chain = new Set(origin.chain.map(({ eventId }) => eventId))
+  return ({ run_id, event_id }) => run_id === earlier?.run || (event_id !== null && chain.has(event_id))
+}
+
+const noteLine = ({ at, agent, verdict, headline }: Note): string =>
+  `${at} ${agent}${verdict ? ` ${verdict}` : ''}: ${headline}`
+
 type MarkedAs = NonNullable<EarlierFinding['marked']>
 
 /** What a run is shown of its entity, as its agent's `context` says. */
@@ -98,7 +128,7 @@ export function firstMessage(
         `What you found of it before, at ${iso(earlier.at)}${earlier.verdict ? `, with the verdict ${earlier.verdict}` : ''}:`,
         fence(marker, earlier.finding.slice(0, EARLIER_MAX)),
         ...(earlier.marked ? markedAs(earlier.marked, marker) : []),
-        ...(earlier.sameIncident ? [GOES_ON] : []),
+        ...(earlier.history ? [...grownSoFar(earlier.history, told(run), marker), GOES_ON] : []),
       ].join('\n'),
     )
   const shown: Shown = (origin.firing?.evidence ?? []).map((id) => [id, 1])

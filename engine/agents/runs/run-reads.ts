@@ -23,7 +23,7 @@ import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
 import { compilePlan, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
-import { contextRows, namedCuts, setSpans, wideRows } from '../../log/timeline/rows.ts'
+import { namedCuts, setSpans, wideContextRows } from '../../log/timeline/rows.ts'
 import { answerStats } from '../../log/timeline/stats.ts'
 import { dollars } from '../../model/units.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
@@ -247,13 +247,13 @@ export function* briefInSteps(
   )
   const seen = { rules, ceiling: query.ceiling, projects }
   const told = yield* entityLinesInSteps(ctx, { label, value: entity, to }, seen)
-  const toRow = contextRows(
-    ctx.dictionary,
-    ctx.names,
+  const { rows, cuts } = yield* wideContextRows(
+    ctx,
+    query,
+    most,
     label,
     thing ? { value: entity, names: thing.names } : undefined,
   )
-  const { rows, cuts } = yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, toRow))
   yield* setSpans(ctx, rows, to)
   yield
   const lines = [...told, ...(documents.length ? [renderRows(documents)] : [])]

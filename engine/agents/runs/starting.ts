@@ -5,6 +5,7 @@
 import type { AgentSpec } from '../../../schemas/types.ts'
 import { ROUNDS } from '../../documents/agent.ts'
 import { fail } from '../../errors.ts'
+import { incidentQueries } from '../finding-queries.ts'
 import { nextTry } from '../models/faults.ts'
 import type { Finishing } from './finishing.ts'
 import { markerOf } from './prompt.ts'
@@ -19,6 +20,7 @@ const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.pars
 
 export function createStarting(parts: RunsParts, finishing: Finishing) {
   const { store, clock, queries } = parts
+  const incidents = incidentQueries(store.db)
 
   function startedOf(row: RunRow, steps: readonly StepRow[]): StartedRun {
     const definition = JSON.parse(row.definition) as AgentSpec
@@ -41,10 +43,11 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
       earlier:
         earlier && earlier.root_run_id !== row.root_run_id
           ? {
+              run: earlier.id,
               at: earlier.finished_at!,
               verdict: earlier.verdict,
               finding: earlier.note ?? '',
-              sameIncident: inIncident !== undefined,
+              ...(inIncident ? historyOf(inIncident, row.as_of!, projects) : {}),
               // What was marked later is not told: a run repeated is told the same.
               ...(earlier.mark !== null && earlier.marked_at! <= row.as_of! ? { marked: earlier } : {}),
             }
@@ -60,10 +63,18 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     }
   }
 
-  /** Nothing, where it is not a run of an incident that goes on. */
-  function foundBefore({ agent, incident, root_run_id: root, as_of, practice }: RunRow): RunRow | undefined {
-    if (practice || !incident || as_of === null) return undefined
+  /** Nothing, where it is not a run of an incident that goes on. One that is repeated is told what the first was told. */
+  function foundBefore(row: RunRow): RunRow | undefined {
+    const { agent, as_of, practice, rerun_of } = row
+    const repeated = practice && rerun_of !== null ? queries.byId.get(rerun_of) : undefined
+    const { incident, root_run_id: root } = repeated?.as_of === as_of ? repeated! : row
+    if ((practice && !repeated) || !incident || as_of === null) return undefined
     return queries.foundBefore.get({ agent, incident, root, before: as_of })
+  }
+
+  function historyOf({ incident }: RunRow, before: number, projects: readonly string[]) {
+    const history = incidents.of(incident, projects.length ? projects : null, before)
+    return history ? { history } : {}
   }
 
   /**

@@ -3,6 +3,7 @@ import type {
   AgentSpec,
   AskProposal,
   CheckedClaim,
+  FindingIncident,
   HandoffRule,
   InspectResult,
   ReadRequest,
@@ -124,11 +125,13 @@ export interface Origin {
 /** A run that has been started, with all that follows from rows. */
 /** A finding of the same agent and entity, from before the run. */
 export interface EarlierFinding {
+  run: string
   /** Epoch ms. */
   at: number
   verdict: string | null
   finding: string
-  sameIncident?: boolean
+  /** Of the same incident: what was found of it by then, by all. Absent: of another one. */
+  history?: FindingIncident
   /** How it was marked by then; absent: nobody had. */
   marked?: Pick<MarkRow, 'mark' | 'mark_note' | 'mark_cause'>
 }

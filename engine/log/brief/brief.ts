@@ -468,6 +468,6 @@ export {
   TRACE_ID_LABELS,
   traceIdIn,
 } from './traces.ts'
-export type { Brief, BriefRequest, ContextRow, SpanFacts, Timed } from './types.ts'
+export type { Brief, BriefRequest, ContextRow, SpanFacts, Timed, Wording } from './types.ts'
 export { ascending, NOBODY, quantile, windowsOf } from './types.ts'
 export { cautiousTokens } from './words.ts'

@@ -4,8 +4,7 @@
  * wording there may be several skeletons, each of which is masked once.
  */
 
-/** Bytes that are looked at, as the masker looks at so many letters. */
-const LOOKED_AT = 400
+import { LOOKED_AT } from './words.ts'
 
 const OTHER = 0
 const SPACE = 1
@@ -32,6 +31,9 @@ const [MINUS, DOT, COMMA, BLANK] = [45, 46, 44, 32] as const
 const PLACE_DIGITS = 5
 /** From so many letters and digits on they are an id. */
 const ID_MIN = 6
+
+/** In lower case. */
+const TRACE = Buffer.from('trace')
 
 /* Markers: control bytes that no text has here, since each is white space or written with one before it. */
 const NUMBER = 1
@@ -118,9 +120,10 @@ export function skeletonOf(page: Uint8Array, from: number, end: number): number 
     const ahead = length > digits ? placeAhead(page, j, end) : -1
     if (digits === 0 || ahead > 0 || j === placeEnd) for (let k = i; k < j; k++) put(page[k]!)
     else if (digits === length) putMarker(NUMBER, length, hexes)
-    else if (length >= ID_MIN && letters > 0 && !(KINDS[byte] === DIGIT && joins(page, i, from)))
+    else if (length >= ID_MIN && letters > 0 && !(KINDS[byte] === DIGIT && joins(page, i, from))) {
+      if (hexes < length && namesTrace(page, i, j)) return -1
       putMarker(ID, length, hexes)
-    else {
+    } else {
       putMarker(length < ID_MIN ? SHORT : LONG, length, hexes)
       putLetters(page, i, j)
     }
@@ -128,6 +131,15 @@ export function skeletonOf(page: Uint8Array, from: number, end: number): number 
     i = j
   }
   return at
+}
+
+/** Whether an id has the word trace in it: what is masked must not hide that a line names a request. */
+function namesTrace(page: Uint8Array, from: number, to: number): boolean {
+  next: for (let i = from; i <= to - TRACE.length; i++) {
+    for (let k = 0; k < TRACE.length; k++) if ((page[i + k]! | 32) !== TRACE[k]) continue next
+    return true
+  }
+  return false
 }
 
 /** Whether a number that begins here may be one with what is before it. */

@@ -12,9 +12,10 @@ import {
   type Template,
   type Timed,
   valueAt,
+  type Wording,
 } from './types.ts'
 
-import { ANY, Masker } from './words.ts'
+import { ANY, LOOKED_AT, Masker } from './words.ts'
 
 /** Share of the weight in which a line agrees with the template it joins. */
 const AGREES = 0.55
@@ -38,8 +39,9 @@ interface SourceWords {
 export class Templates {
   private readonly masker = new Masker()
   private readonly classes = new Map<Kind, Map<string, LineClass>>()
-  private readonly byText = new Map<Kind, Map<string, LineClass>>()
-  private readonly byBytes = new Map<Kind, Skeletons<LineClass>>()
+  private readonly byWording = new Map<Kind, Map<Wording, LineClass>>()
+  private readonly byText = new Map<string, Wording>()
+  private readonly byBytes = new Skeletons<Wording>()
   private readonly sources = new Map<string, SourceWords>()
   private readonly leaves = new Map<string, Leaf>()
   private count = 0
@@ -51,33 +53,36 @@ export class Templates {
       line.cls.count++
     }
     for (const classes of this.classes.values())
-      for (const { source, words, count } of classes.values()) this.countWords(source, words, count)
+      for (const { source, wording, count } of classes.values()) this.countWords(source, wording.words, count)
   }
 
   /** @param line one of those given. */
   of({ row, cls }: Timed): Template {
-    cls!.template ??= this.find(row.source, row.type, cls!.words)
+    cls!.template ??= this.find(row.source, row.type, cls!.wording)
     return cls!.template
   }
 
   private classOf({ row, kind }: Timed): LineClass {
-    const { page, from = 0, to = 0 } = row
-    if (!page) return valueAt(mapAt(this.byText, kind), row.text, () => this.classOfText(row, kind))
-    const skeletons = valueAt(this.byBytes, kind, () => new Skeletons<LineClass>())
-    return skeletons.get(page, from, to, () => this.classOfText(row, kind))
+    row.wording ??= this.wordingOf(row)
+    const { wording } = row
+    return valueAt(mapAt(this.byWording, kind), wording, () =>
+      // Wordings of different rows may be the same.
+      valueAt(mapAt(this.classes, kind), wording.said, (): LineClass => {
+        return { source: row.source, wording, count: 0, template: null }
+      }),
+    )
   }
 
-  private classOfText(row: ContextRow, kind: Kind): LineClass {
-    const words = this.masker.words(row.text)
-    const classes = mapAt(this.classes, kind)
-    const key = words.join(' ')
-    let known = classes.get(key)
-    if (!known) {
-      const mayTrace = TRACE.test(row.text)
-      known = { source: row.source, words, count: 0, template: null, mayTrace }
-      classes.set(key, known)
-    }
-    return known
+  private wordingOf(row: ContextRow): Wording {
+    const { page, from = 0, to = 0 } = row
+    return page
+      ? this.byBytes.get(page, from, to, () => this.masked(row.text))
+      : valueAt(this.byText, row.text, () => this.masked(row.text))
+  }
+
+  private masked(text: string): Wording {
+    const words = this.masker.words(text)
+    return { words, said: words.join(' '), mayTrace: TRACE.test(text.slice(0, LOOKED_AT)) }
   }
 
   private countWords(source: string, words: readonly string[], lines: number): void {
@@ -92,11 +97,10 @@ export class Templates {
     return Math.min(WEIGHT_MAX, Math.log((1 + lines) / (having.get(word) ?? 1)) + 0.02)
   }
 
-  private find(source: string, type: string, words: readonly string[]): Template {
+  private find(source: string, type: string, { words, said: text }: Wording): Template {
     const lead = words[0]!.includes(ANY) ? ANY : words[0]!.split('/')[0]!
     const at = `${source}\0${type}\0${words.length}\0${lead}`
     const leaf = valueAt(this.leaves, at, (): Leaf => ({ templates: [], exact: new Map() }))
-    const text = words.join(' ')
     const known = leaf.exact.get(text)
     if (known) return known
     const template = this.nearest(source, leaf, words) ?? this.open(leaf, words)

@@ -3,7 +3,7 @@
  * a line is a step by its place in code, else by its wording.
  */
 import { addTo, listAt, surprise, type Timed, valueAt } from './types.ts'
-import { ERROR_LEVEL } from './words.ts'
+import { ERROR_LEVEL, LOOKED_AT } from './words.ts'
 
 /** Requests are looked for so far back, seconds. */
 const BACK = 8_100
@@ -102,16 +102,21 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
 }
 
 function idsOf({ row, cls }: Timed): { trace: string; span?: string } | null {
-  const { labels, text, isSample } = row
+  const { labels, isSample } = row
   if (row.span) return { trace: row.span.trace, span: row.span.id }
   const trace = labelOf(labels, TRACE_ID_LABELS)
   const span = labelOf(labels, SPAN_ID_LABELS)
   if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }
-  const found = isSample || cls?.mayTrace === false ? null : TRACE_IN_TEXT.exec(text)
+  if (isSample || (cls && !cls.wording.mayTrace && !isLong(row))) return null
+  const { text } = row
+  const found = TRACE_IN_TEXT.exec(text)
   if (!found) return null
   const inText = SPAN_IN_TEXT.exec(text)?.[1]
   return { trace: found[1]!, ...(inText === undefined ? {} : { span: inText }) }
 }
+
+/** Whether a text goes on behind what says how it is worded. */
+const isLong = (row: Timed['row']): boolean => (row.page ? row.to! - row.from! : row.text.length) > LOOKED_AT
 
 /** A span that does not say when it began is an event of its end. */
 function spanOf(line: Timed, id: string): Span {

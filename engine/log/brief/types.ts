@@ -27,6 +27,8 @@ export interface ContextRow {
   page?: Uint8Array
   from?: number
   to?: number
+  /** How its text is worded, once that was looked at: a row that is looked at again need not be masked again. */
+  wording?: Wording
   labels: Readonly<Record<string, string | number>>
   /** Whose it is; empty: nobody's. */
   entity: string
@@ -72,14 +74,21 @@ export interface Timed {
   cls: LineClass | null
 }
 
+/** A text without what varies in it. */
+export interface Wording {
+  words: readonly string[]
+  /** The words as one text. */
+  said: string
+  /** Whether texts of it may hold the id of a trace in as much of them as is looked at. */
+  mayTrace: boolean
+}
+
 /** All lines of a source and type that are the same but for numbers and ids. */
 export interface LineClass {
   source: string
-  words: readonly string[]
+  wording: Wording
   count: number
   template: Template | null
-  /** Whether its lines may hold the id of a trace. */
-  mayTrace: boolean
 }
 
 /** Lines of one wording; words that differ among them are `<*>`. */

@@ -31,7 +31,8 @@ export function wordsOf(text: string): string[] {
 
 export const ANY = '<*>'
 const WORDS_MAX = 60
-const LOOKED_AT = 400
+/** Letters of a text that say how it is worded; of stored texts as many bytes. */
+export const LOOKED_AT = 400
 const CACHE_MAX = 100_000
 
 const ESC = String.fromCharCode(27)

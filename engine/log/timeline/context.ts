@@ -2,8 +2,10 @@
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Label } from '../../../schemas/types.ts'
+import { systemTimers, type Timers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { connectorOf } from '../../sources/connectors/index.ts'
+import type { ContextRow } from '../brief/types.ts'
 import { EntityNames } from '../entity-names.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { Dictionary, LabelCounts } from '../store/labels.ts'
@@ -21,6 +23,8 @@ export interface ReadContext {
   counts: LabelCounts
   /** Which names are of one thing. */
   entities: EntityNames
+  /** Of long windows that were looked at. */
+  kept: KeptRows
   /** The largest id that had been ingested by an instant, epoch ms. */
   ceilingAt(asOf: number): number
 }
@@ -45,6 +49,7 @@ export function createReadContext(db: Database, writable: boolean, cursorSecret:
     cursors: new CursorCodec(cursorSecret),
     counts: new LabelCounts(db, false),
     entities: new EntityNames(db),
+    kept: new KeptRows(),
     ceilingAt: (asOf) => {
       // Times of ingest never fall as ids grow, so the last id by an instant is found by halving.
       let low = 0
@@ -197,6 +202,11 @@ export class SourceNames {
     }
   }
 
+  /** Of the last refresh: another one where a source was made, changed or renamed. */
+  get version(): string {
+    return this.stamp
+  }
+
   /** Facts of a source, deleted ones included: their events keep their name. */
   get(id: number): SourceFacts | undefined {
     return this.facts.get(id)
@@ -270,4 +280,86 @@ function idOf(db: Database, word: string): string {
       .get(word, word) ??
     fail('invalid', `project: no project has the id or name ${word}`, { field: 'project' })
   )
+}
+
+/*
+ * Rows of the long windows that a connection was asked about, as the brief looks at them. An incident has several runs,
+ * and each looks at about the same hours again, first and by its tools: what was read once is not read a second time,
+ * and how it is worded is known (`wording`). Events never change, so that a row is right for as long as its source is
+ * called what it was; which rows a question sees is told by the index each time, and not by what is kept here.
+ */
+
+/** Kept at most, over all labels: rows, and bytes of their texts; some 60 MB with what is known of them. */
+const MOST = { rows: 150_000, bytes: 20 * 1024 * 1024 }
+/** An incident is over, or is looked at by people: what nobody asked for so long is given back. */
+const IDLE_MS = 10 * 60_000
+
+/** A row as it is kept: by the number of its event. */
+export interface KeptRow extends ContextRow {
+  readonly number: number
+}
+
+interface Kept {
+  rows: Map<number, KeptRow>
+  bytes: number
+}
+
+const NONE: ReadonlyMap<number, KeptRow> = new Map()
+
+export class KeptRows {
+  /** By the label that tells whose a row is; the one that was asked for last comes last. */
+  private readonly byLabel = new Map<string, Kept>()
+  private version = ''
+  private callOff = () => {}
+
+  constructor(
+    private readonly most = MOST,
+    private readonly timers: Timers = systemTimers,
+  ) {}
+
+  /** @param version of the sources: rows have their names. @returns by number; empty where nothing is kept */
+  of(label: string, version: string): ReadonlyMap<number, KeptRow> {
+    if (version !== this.version) this.byLabel.clear()
+    this.version = version
+    return this.byLabel.get(label)?.rows ?? NONE
+  }
+
+  /** @param rows all of a window, the newest last: these stay where not all has room. @param version as they were read */
+  keep(label: string, version: string, rows: readonly KeptRow[]): void {
+    if (version !== this.version) return
+    this.callOff()
+    this.callOff = this.timers.after(IDLE_MS, () => this.byLabel.clear())
+    const kept = this.byLabel.get(label) ?? { rows: new Map(), bytes: 0 }
+    this.byLabel.delete(label)
+    this.byLabel.set(label, kept)
+    for (const row of rows) if (!kept.rows.has(row.number)) add(kept, row)
+    for (const other of [...this.byLabel.keys()]) {
+      if (other === label || !this.isOver()) break
+      this.byLabel.delete(other)
+    }
+    if (!this.isOver()) return
+    const newest: Kept = { rows: new Map(), bytes: 0 }
+    this.byLabel.set(label, newest)
+    for (let i = rows.length - 1; i >= 0; i--) {
+      if (newest.rows.size >= this.most.rows || newest.bytes + bytesOf(rows[i]!) > this.most.bytes) return
+      add(newest, rows[i]!)
+    }
+  }
+
+  private isOver(): boolean {
+    let rows = 0
+    let bytes = 0
+    for (const kept of this.byLabel.values()) {
+      rows += kept.rows.size
+      bytes += kept.bytes
+    }
+    return rows > this.most.rows || bytes > this.most.bytes
+  }
+}
+
+const bytesOf = ({ from = 0, to = 0 }: KeptRow): number => to - from
+
+function add(kept: Kept, row: KeptRow): void {
+  kept.rows.set(row.number, row)
+  kept.bytes += bytesOf(row)
 }

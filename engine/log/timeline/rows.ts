@@ -1,5 +1,5 @@
 /** Stored rows as the brief looks at them. */
-import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts } from '../brief/brief.ts'
+import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts, type Wording } from '../brief/brief.ts'
 import type { Name } from '../entity-rules.ts'
 import { pagesOf, type Steps } from '../steps.ts'
 import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
@@ -12,7 +12,7 @@ import {
   type TextRow,
 } from '../store/scan.ts'
 import { labelIdsOf } from '../store/tail.ts'
-import type { ReadContext, SourceNames } from './context.ts'
+import type { KeptRow, ReadContext, SourceNames } from './context.ts'
 import { eachLabelled, labelsNamed } from './fit.ts'
 import { eventId, parseEventId } from './present.ts'
 
@@ -28,6 +28,12 @@ interface Labelled {
   labels: Record<string, string | number>
 }
 
+/** Other names of the entity that is asked about, and the value that its rows are told with. */
+interface OtherNames {
+  value: string
+  names: readonly Name[]
+}
+
 /**
  * @param label of the entity that is asked about: a row that carries it is of that entity.
  * @param own other names of that entity: a row with any of them is of it, too.
@@ -37,8 +43,8 @@ export function contextRows(
   dictionary: Dictionary,
   names: SourceNames,
   label: string,
-  own?: { value: string; names: readonly Name[] } | undefined,
-): (stored: TextRow) => ContextRow {
+  own?: OtherNames | undefined,
+): (stored: TextRow) => KeptRow {
   const known = new Map<string, Labelled & { isOwn: boolean }>()
   const labelled = (hex: string): Labelled & { isOwn: boolean } => {
     const found = known.get(hex)
@@ -67,7 +73,7 @@ export function contextRows(
 }
 
 /** A row whose id and text are read once somebody asks for them, which of most rows nobody does. */
-class StoredContextRow implements ContextRow {
+class StoredContextRow implements KeptRow {
   readonly source: string
   type = ''
   readonly at: number
@@ -79,7 +85,8 @@ class StoredContextRow implements ContextRow {
   readonly to: number
   series?: string
   span?: SpanFacts
-  private readonly number: number
+  wording?: Wording
+  readonly number: number
   private said: string | null = null
 
   constructor(
@@ -202,6 +209,43 @@ export function* wideRows<T>(
   return { rows, cuts }
 }
 
+/**
+ * The same rows as the brief looks at them: those that were looked at before are not read again.
+ * @param label of the entity that is asked about
+ */
+export function* wideContextRows(
+  ctx: ReadContext,
+  query: Query,
+  most: number,
+  label: string,
+  own?: OtherNames | undefined,
+): Steps<WideRows<ContextRow>> {
+  // Rows of other names of the entity are told as its own, by rules that change: those are made anew each time.
+  if (own) {
+    const ofThing = contextRows(ctx.dictionary, ctx.names, label, own)
+    return yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, ofThing))
+  }
+  const { version } = ctx.names
+  const kept = ctx.kept.of(label, version)
+  const toRow = contextRows(ctx.dictionary, ctx.names, label)
+  const found = yield* wideRows(ctx, query, most, (ids): KeptRow[] => {
+    if (kept.size === 0) return ctx.rows.texts(ids, toRow)
+    const read = ctx.rows.texts(
+      ids.filter((id) => !kept.has(id)),
+      toRow,
+    )
+    let next = 0
+    return ids.flatMap((id) => {
+      const known = kept.get(id)
+      if (known) return known
+      // One whose row is gone is in neither.
+      return read[next]?.number === id ? read[next++]! : []
+    })
+  })
+  ctx.kept.keep(label, version, found.rows)
+  return found
+}
+
 /** @returns null where there are more than `most`: then counting first bounds the memory */
 function* allPositions(ctx: ReadContext, query: Query, most: number): Steps<Position[] | null> {
   const positions: Position[] = []
@@ -303,7 +347,9 @@ type Facts = Omit<SpanFacts, 'failed'>
 
 /** Sets `span`, what it is called and its duration on rows that are spans. @param to end of the window, epoch ms. */
 export function* setSpans(ctx: ReadContext, rows: readonly ContextRow[], to: number): Steps<void> {
-  const spans = rows.filter(({ type, at }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS)
+  const spans = rows.filter(
+    ({ type, at, span }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS && span === undefined,
+  )
   for (const some of pagesOf(spans, SPAN_BATCH)) {
     yield
     const ids = some.map(({ id }) => parseEventId(id)!)

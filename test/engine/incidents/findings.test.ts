@@ -60,6 +60,46 @@ describe('what was found', () => {
     expect(incidents.map(({ id }) => id)).toEqual(['inc_1'])
   })
 
+  it('grows while the incident goes on: one finding with its history, which nothing new does not hide', async () => {
+    const world = await open()
+    const nothing = conclude({ outcome: 'no_op', summary: 'nothing new since the last finding' })
+    world.models.reply('m1', [
+      look,
+      conclude({ headline: 'Checkout fails', verdict: 'deploy', claims: HOLDS }),
+      look,
+      conclude({ headline: 'The pool is small', verdict: 'false_alarm' }),
+      nothing,
+    ])
+    await world.post(error)
+    await world.settled()
+    // Longer than its trigger calls quiet: another chain of the same incident, until somebody handles it.
+    for (const minutes of [60, 2]) {
+      world.clock.at += minutes * 60_000
+      await world.post(error)
+      await world.settled()
+    }
+    const [first, second, third] = await world.settled()
+    const found = await incident(world)
+    expect(found).toMatchObject({
+      headline: 'The pool is small',
+      firings_total: 3,
+      result: { run_id: second!.id, kind: 'action' },
+      history: {
+        id: 'inc_1',
+        first_seen: first!.finished_at,
+        updated: second!.finished_at,
+        looked_at: third!.finished_at,
+        runs: 3,
+        findings: 2,
+        verdicts: ['deploy', 'false_alarm'],
+      },
+    })
+    expect(found.history!.notes.map(({ headline }) => headline)).toEqual([
+      'The pool is small',
+      'Checkout fails',
+    ])
+  })
+
   it('is handled with its incident, in the same transaction, and open again with it', async () => {
     const world = await open()
     const { engine, project } = world

@@ -17,7 +17,7 @@ function notNamed(pack: Pack, noise: number): { causes: number; missed: string[]
     const head = `for service=${loaded.entity} at ${incident.truth.fired_at}: firing`
     const named = namedByRules(readMessage(`${head}\n${ways.brief(loaded, 6_000)}`))
     const isNamed = ({ events }: { events: ReadonlySet<string> }) =>
-      named.some(({ ids }) => events.has(ids.at(-1)!))
+      named.some(({ ids }) => ids.some((id) => events.has(id)))
     if (!truth.causes.every(isNamed)) missed.push(id)
   }
   return { causes, missed }
@@ -77,5 +77,85 @@ describe('by rote', () => {
       ),
     )
     expect(named.map(({ ids }) => ids[0])).toEqual(['evt_5'])
+  })
+
+  const idsNamed = (...lines: string[]) => namedByRules(message(...lines)).map(({ ids }) => ids)
+
+  it('all events of a line are cited, and all lines of a change that is told in several', () => {
+    expect(
+      idsNamed(
+        ...[
+          '## Changes',
+          'evt_1 23:54:00 gitops changed: --- shop.yaml',
+          'evt_2 23:54:00 gitops changed: + tag: 2',
+        ],
+        ...['evt_3 21:50:00 gitops changed: + size: 1', '## New, risen or stopped', errors],
+      )[0],
+    ).toEqual(['evt_1', 'evt_2'])
+    expect(
+      idsNamed(
+        '## Numbers that moved: usual (5 to 95 %) → now',
+        'evt_3…evt_4 metrics p99: 40 (38–42) → 990 (peak 999) since 00:04:30, 9 samples',
+      ),
+    ).toEqual([['evt_3', 'evt_4']])
+  })
+
+  it('what a platform does in any case is no change, and what says that all is well no trouble', () => {
+    expect(
+      idsNamed(
+        ...[
+          '## Changes',
+          'evt_1 23:54:50 k8s Pulled: Normal Pulled: image of shop',
+          'evt_2 23:40:00 config set: price list 2',
+        ],
+        ...['## New, risen or stopped', errors],
+        ...['evt_5…evt_8 23:54:00–00:09:00 logs info ×105 new: "GET /metrics HTTP/1.1" 200 OK'],
+        ...['evt_6…evt_7 23:54:00–00:09:00 logs error ×90 new: {"status": "success", "error": null}'],
+      )[0],
+    ).toEqual(['evt_2'])
+  })
+
+  it('a call that says that it took long is trouble', () => {
+    const lines = (took: string) => [
+      '## New, risen or stopped',
+      `evt_6…evt_7 23:54:00–00:09:00 logs info ×19 new: query completed in ${took} seconds`,
+    ]
+    expect(idsNamed(...lines('9.01'))).toEqual([['evt_6', 'evt_7']])
+    expect(idsNamed(...lines('0.4'))).toEqual([])
+  })
+
+  it('a report that a threshold was passed weighs less than what moved before it', () => {
+    const number = 'evt_3…evt_4 metrics free_storage_mb: 900 (880–910) → 9 (peak 1) since 23:48:00, 9 samples'
+    expect(
+      idsNamed(
+        ...['## Changes', 'evt_1 23:54:00 rds notification: storage is critically low'],
+        ...['## Numbers that moved: usual (5 to 95 %) → now', number, '## New, risen or stopped', errors],
+      )[0],
+    ).toEqual(['evt_3', 'evt_4'])
+  })
+
+  it('an error that says what ran out is named, unless the number of it moved before', () => {
+    const killed = ['## Changes', 'evt_1 00:09:00 k8s PodStatus: Terminated Reason: OOMKilled']
+    const title = '## Numbers that moved: usual (5 to 95 %) → now'
+    const other = 'evt_3…evt_4 metrics p99_ms: 40 (38–42) → 990 (peak 999) since 00:00:00, 9 samples'
+    const heap = 'evt_5…evt_6 metrics heap_used_mb: 300 (290–310) → 990 (peak 999) since 23:40:00, 9 samples'
+    expect(idsNamed(...killed, title, other)[0]).toEqual(['evt_1'])
+    expect(idsNamed(...killed, title, heap, other)[0]).toEqual(['evt_5', 'evt_6'])
+  })
+
+  it('a resource that is used up explains why requests take longer; a request that breaks goes before it', () => {
+    const slow =
+      'evt_1…evt_2 23:56:00 traces cart GET SLOWER: whole 5 → 300 ms, own 3 → 200 ms {service=cart}'
+    const broken = 'evt_7…evt_8 23:56:00 logs error after cart a#1: a#2 STOPPED; breaks first here in 9 of 9'
+    const cpu =
+      'evt_3…evt_4 metrics cpu_percent: at first 2, 1 (0.5–2) → 99 (peak 99) since 23:57:00, 9 samples'
+    const lines = (...requests: string[]) => [
+      '## Requests that took another path',
+      ...requests,
+      '## Numbers that moved: usual (5 to 95 %) → now',
+      cpu,
+    ]
+    expect(idsNamed(...lines(slow))[0]).toEqual(['evt_3', 'evt_4'])
+    expect(idsNamed(...lines(broken, slow))[0]).toEqual(['evt_7', 'evt_8'])
   })
 })

@@ -35,6 +35,15 @@ describe('scripted agents', () => {
     expect(causeOf(runs, 'told')).toEqual([1, 1, 1])
   })
 
+  it('run over more events than a call has room for arguments', async () => {
+    const { runs } = await runEvals(createEngine, some('a-certificate-ends'), {
+      noise: [140_000],
+      variants: scripts(['rules']),
+      maxUsd: 0,
+    })
+    expect(causeOf(runs, 'rules')).toEqual([1])
+  }, 120_000)
+
   it('are told the same twice, and what one finds is not shown to the next', async () => {
     const variants = scripts(['rules', 'rules'], { repeats: 2 }).map((one, i) => ({
       ...one,

@@ -45,6 +45,7 @@ describe('runs of the same trigger and entity, while it is not quiet', () => {
       id: first.id,
       first_seen: first.finished_at,
       updated: third.finished_at,
+      looked_at: third.finished_at,
       runs: 3,
       findings: 2,
       // Another cause is not hidden by what came after it.
@@ -99,6 +100,37 @@ describe('runs of the same trigger and entity, while it is not quiet', () => {
     expect(prompt!.message).toContain('The pool.')
     expect(prompt!.message).toContain('It is the same incident, which goes on.')
     expect(prompt!.message).toContain('"nothing new since the last finding"')
+  })
+
+  it('are told how it grew: since when, how often it was looked at, and what else was found of it', async () => {
+    const world = await open()
+    world.models.reply('m1', [
+      conclude({ summary: 'The deploy.', headline: 'Payments fail', verdict: 'deploy' }),
+      NOTHING,
+      conclude({ summary: 'The pool.', headline: 'The pool is exhausted', verdict: 'database' }),
+      NOTHING,
+      NOTHING,
+    ])
+    const messageOf = async (id: string) => stepsOf(await world.run(id), 'prompt')[0]!.message
+    const first = await happens(world)
+    const second = await happens(world)
+    // What was found last is told whole: there is no more to it yet.
+    expect(await messageOf(second.id)).not.toContain('Of this incident')
+    await happens(world)
+    const fourth = await happens(world)
+    const message = await messageOf(fourth.id)
+    expect(message).toContain(
+      `Of this incident something was first found at ${first.finished_at}; 3 runs looked at it`,
+    )
+    expect(message).toContain('2 of them found something, with different verdicts: deploy, database.')
+    expect(message).toMatch(
+      /The pool\.[\s\S]*newest first:\n<<<data \w+\n\S+ first-look deploy: Payments fail\n/,
+    )
+    // What is found later changes nothing of what a repeat is told.
+    await happens(world)
+    const { run_id } = await world.engine.rerun(fourth.id, { asOf: 'same', practice: true })
+    await world.settled()
+    expect(await messageOf(run_id)).toBe(message)
   })
 
   it('are told how what was found last was marked by then, and not how it is marked later', async () => {

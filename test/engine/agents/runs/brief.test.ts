@@ -1,9 +1,10 @@
 /** What a real run is shown first: the brief, or the timeline; of what it may read, and the same each time. */
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { briefInSteps } from '../../../../engine/agents/runs/run-reads.ts'
 import type { BriefQuestion } from '../../../../engine/agents/runs/types.ts'
 import { cautiousTokens } from '../../../../engine/log/brief/brief.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
+import { createReadContext, type KeptRow, KeptRows } from '../../../../engine/log/timeline/context.ts'
 import type { EntityWrite } from '../../../../schemas/types.ts'
 import { addSource, event, openHarness, type StoreHarness, T0 } from '../../log/store/store-harness.ts'
 import { BY } from '../../triggers/trigger-world.ts'
@@ -160,5 +161,92 @@ describe('the brief of a store', () => {
     expect(
       cautiousTokens(`<<<data ${'0'.repeat(16)}\n${next.value.text}\ndata ${'0'.repeat(16)}>>>`),
     ).toBeLessThanOrEqual(500)
+  })
+})
+
+/** Issue 17, "It is done when" 3: what was read for one look is not read again for the next. */
+describe('a window that is looked at again', () => {
+  /** As one that looks for the first time is told. */
+  const afresh = ({ store: opened }: StoreHarness, asked = question()) => {
+    const ctx = createReadContext(opened.db, false, 'secret')
+    ctx.index.refresh(true)
+    return atOnce(briefInSteps(ctx, [], asked))
+  }
+  const again = ({ ctx }: StoreHarness, asked = question()) => atOnce(briefInSteps(ctx, [], asked))
+  const readOf = ({ ctx }: StoreHarness) => {
+    const texts = vi.spyOn(ctx.rows, 'texts')
+    return () => texts.mock.calls.splice(0).reduce((sum, [ids]) => sum + ids.length, 0)
+  }
+
+  it('is read as far as it is new, and told as it is at first', () => {
+    const harness = store()
+    const read = readOf(harness)
+    const first = again(harness)
+    expect([read(), again(harness), read()]).toEqual([3_001, first, 0])
+    harness.append(
+      [event({ service: 'shop' }, T0 - 30_000, { eventType: 'error', text: 'pool of 9 is used up' })],
+      { sourceId: harness.app, at: T0 - 100 },
+    )
+    const next = again(harness)
+    expect(next.text).toContain('pool of 9 is used up')
+    expect([read(), next]).toEqual([1, afresh(harness)])
+    // Less of it, and of another entity by another label: each is told as it is by itself.
+    for (const asked of [
+      question({ to: T0 - 400_000, asOf: T0 }),
+      question({ entity: 'pay' }),
+      question({ label: 'team', entity: 'shop' }),
+      question(),
+    ])
+      expect(again(harness, asked)).toEqual(afresh(harness, asked))
+  })
+
+  it('has the names of its sources as they are now, and nothing of one that is purged', () => {
+    const harness = store()
+    const { db } = harness.store
+    expect(again(harness).text).toContain(' other deployed')
+    db.prepare("UPDATE sources SET name = 'ships', version = version + 1 WHERE name = 'other'").run()
+    expect(again(harness).text).toContain(' ships deployed')
+    db.prepare('INSERT INTO purges (source_id, requested_at) VALUES (?, ?)').run(harness.other, T0)
+    const { text } = again(harness)
+    expect(text).not.toContain('deployed pay')
+    expect(text).toContain('answered')
+  })
+
+  it('gives the rows back once nobody asked for ten minutes', () => {
+    const waits: { ms: number; fn: () => void }[] = []
+    const kept = new KeptRows(undefined, {
+      after: (ms, fn) => {
+        const wait = { ms, fn }
+        waits.push(wait)
+        return () => waits.splice(waits.indexOf(wait), 1)
+      },
+    })
+    const rows = [{ number: 1, from: 0, to: 10 } as KeptRow]
+    kept.of('service', 'v1')
+    kept.keep('service', 'v1', rows)
+    // Each look begins the wait anew.
+    kept.keep('service', 'v1', rows)
+    expect(waits.map(({ ms }) => ms)).toEqual([600_000])
+    expect(kept.of('service', 'v1').size).toBe(1)
+    waits[0]!.fn()
+    expect(kept.of('service', 'v1').size).toBe(0)
+  })
+
+  it('keeps the newest where not all has room, of the label that was asked for last', () => {
+    const kept = new KeptRows({ rows: 4, bytes: 100 })
+    const row = (number: number, bytes = 10) => ({ number, from: 0, to: bytes }) as KeptRow
+    const numbers = (label: string) => [...kept.of(label, 'v1').keys()].sort((a, b) => a - b)
+    expect(numbers('service')).toEqual([])
+    kept.keep('service', 'v1', [row(1), row(2), row(3)])
+    kept.keep('service', 'v1', [row(2), row(4)])
+    expect(numbers('service')).toEqual([1, 2, 3, 4])
+    kept.keep('service', 'v1', [row(2), row(3), row(4), row(5), row(6)])
+    expect(numbers('service')).toEqual([3, 4, 5, 6])
+    kept.keep('host', 'v1', [row(7, 50), row(8, 60)])
+    expect([numbers('service'), numbers('host')]).toEqual([[], [8]])
+    // What was read while a source got another name is not kept.
+    kept.keep('host', 'v0', [row(9)])
+    expect(numbers('host')).toEqual([8])
+    expect([...kept.of('host', 'v2')]).toEqual([])
   })
 })

@@ -79,6 +79,15 @@ describe('a line', () => {
     expect([classOf(one), classOf(other)]).toEqual([masked(one), masked(other)])
   })
 
+  it('that may name a request is of no class of those that do not, though both are ids', () => {
+    const tells = (text: string): boolean => {
+      const bytes = Buffer.from(text)
+      return skeletonOf(bytes, 0, bytes.length) >= 0
+    }
+    expect(['x1trace_id=5', 'X9TRACE id: 5'].map(tells)).toEqual([false, false])
+    expect(['x1graze_id=5', 'trace_id=5', 'deadbeef12'].map(tells)).toEqual([true, true, true])
+  })
+
   it('that is longer than is looked at is told by its beginning, as the masker does', () => {
     const classOf = classes()
     const long = 'word '.repeat(79)
