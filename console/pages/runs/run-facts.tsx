@@ -4,17 +4,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
-import { explorePath, firingPath, triggerPath } from '../../lib/firings.ts'
-import {
-  agentPath,
-  durationOf,
-  runPath,
-  savedWords,
-  slackWords,
-  tokenWords,
-  wokenWords,
-  writeBackWords,
-} from '../../lib/runs.ts'
+import { explorePath } from '../../lib/firings.ts'
+import { agentPath, firingPath, runPath, triggerPath } from '../../lib/paths.ts'
+import { durationOf, savedWords, slackWords, tokenWords, wokenWords, writeBackWords } from '../../lib/runs.ts'
 import { count, money } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Fact } from '../../parts/fact.tsx'
