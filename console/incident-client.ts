@@ -56,6 +56,5 @@ export const ikeys = {
   all: ['work', 'incidents'],
   home: (hours: number | null) => ['work', 'incidents', 'home', hours],
   list: (query: IncidentQuery) => ['work', 'incidents', 'list', query],
-  counts: ['work', 'incidents', 'counts'],
   one: (id: string) => ['work', 'incidents', 'one', id],
 } as const

@@ -22,12 +22,20 @@ interface Graph {
 const HANDS_ON = /node_modules\/(@mantine\/[a-z]+\/esm\/index\.mjs|lucide-react\/.*\/lucide-react\.mjs)$/
 const NAMES = /\{([^}]*)\}\s*from\s*["']([^"']+)["']/g
 
+/** Where things are looked at. What several of these need is loaded with the first of them. */
+const LISTS = new Set(['incidents', 'looks', 'parts', 'projects', 'keeping', 'asking'])
 /** Where things are written: what only these need is left out of the pages that show lists. */
-const FORMS = new Set(['forms', 'setup', 'settings', 'editing', 'config-fields'])
+const FORMS = new Set(['forms', 'settings', 'editing', 'config-fields'])
 /** Where a project is drawn: its canvas is theirs alone. */
 const DRAWN = new Set(['drawn', 'replayed', 'editing'])
+/** Loaded on top of a page that is there: what it shares with pages says nothing about which of these load it. */
+const ON_TOP = 'seldom'
+/** Of their lists, those of what forms write. */
+const MADE = new Set(['parts', 'projects'])
+/** Lists of which what so many need is loaded by all. */
+const MOST = 3
 
-/** /console/areas/work.ts as work. */
+/** /console/areas/looks.ts as looks. */
 const areaOf = (root: string): string => basename(root).replace(/\.tsx?$/, '')
 
 /**
@@ -41,16 +49,26 @@ function groupsOf(main: string) {
     reached ??= reachedBy(main, graph)
     // Packages change more seldom than our modules, and stay in browsers over an upgrade.
     const isOurs = !id.includes('node_modules')
-    if (reached.get(main)!.has(id)) return isOurs ? 'shell' : 'base'
+    if (reached.get(main)!.has(id)) return isOurs || id.endsWith('.css') ? 'shell' : 'base'
     const parts = [...reached].flatMap(([root, modules]) => (modules.has(id) ? [areaOf(root)] : []))
     if (parts.length < 2) return null
-    if (parts.every((area) => FORMS.has(area))) return 'written'
+    if (parts.every((area) => FORMS.has(area) || area === ON_TOP)) return 'written'
     if (parts.every((area) => DRAWN.has(area))) return 'canvas'
-    // Long lists are in few pages, and what draws them is a fourth of the kit.
-    if (id.includes('-virtual/') || id.includes('/virtual-core/')) return 'rows'
-    return isOurs ? 'shared' : 'kit'
+    const lists = parts.filter((area) => LISTS.has(area))
+    const [only] = lists
+    // An icon weighs less than a request.
+    if (id.includes('/icons/') && lists.length > 0) return 'kit'
+    if (!isOurs)
+      return lists.length >= MOST
+        ? 'kit'
+        : only === undefined || (lists.length === 1 && only === 'looks')
+          ? 'few'
+          : 'fields'
+    if (lists.length > 1) return 'shared'
+    // What a page has in common with the forms of its parts, or with what is drawn, is loaded by these alone.
+    return only === undefined || only === 'looks' ? 'few' : MADE.has(only) ? 'made' : 'shared'
   }
-  return ['base', 'shell', 'kit', 'rows', 'shared', 'written', 'canvas'].map((file, at) => ({
+  return ['base', 'shell', 'kit', 'shared', 'fields', 'few', 'made', 'written', 'canvas'].map((file, at) => ({
     name: (id: string, graph: Graph) => (fileOf(id, graph) === file ? file : null),
     debugName: file,
     priority: 10 - at,

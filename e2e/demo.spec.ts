@@ -21,8 +21,16 @@ test('the demo is on fire, is broken by its bar, is removed whole, and is loaded
     await page.goto(daemon.url)
     await expect(page.getByRole('heading', { level: 1, name: '1 open incident' })).toBeVisible()
     await expect(page.getByRole('list', { name: 'Incidents' })).toContainText('Roll back checkout')
-    const bar = page.getByRole('region', { name: 'Demo' })
+    const bar = page.getByRole('region', { name: 'Demo', exact: true })
     await expect(bar).toContainText('Demo data')
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page
+      .getByRole('link', { name: /checkout fails/ })
+      .first()
+      .click()
+    // Rows come one read after another, and the demo's bar stands above them.
+    await expect(page.getByText(/^◆ Fired/)).toBeInViewport({ ratio: 1 })
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
     await bar.getByRole('button', { name: 'Break something' }).click()
     await page.getByRole('menuitem', { name: 'Break payments' }).click()
     const broken = Date.now()

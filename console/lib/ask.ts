@@ -156,6 +156,3 @@ export function readCards(state: string | null | undefined): CardState {
     return { applied: {} }
   }
 }
-
-/** Address of Ask with a question that is ready to be sent. */
-export const askPath = (question: string): string => `/ask?q=${name(question)}`

@@ -4,10 +4,6 @@ import { predicateWords } from '../../schemas/words.ts'
 import type { Tone } from '../parts/mark.tsx'
 import { shortNumber } from './backtest.ts'
 
-export const firingPath = (id: string): string => `/firings/${encodeURIComponent(id)}`
-export const triggerPath = (name: string, tab?: string): string =>
-  `/triggers/${encodeURIComponent(name)}${tab ? `?tab=${tab}` : ''}`
-
 /** Explore at what an entity did around an instant. */
 export function explorePath(
   entity: { label: string; value: string },

@@ -4,12 +4,6 @@ import type { FindingIncident, ProjectToday, Run, RunHandoff, Verified } from '.
 import type { Tone } from '../parts/mark.tsx'
 import { count, money, took } from './time.ts'
 
-export const runPath = (id: string): string => `/runs/${encodeURIComponent(id)}`
-export const comparePath = (id: string, other: string): string =>
-  `${runPath(id)}/compare?with=${encodeURIComponent(other)}`
-export const agentPath = (name: string, tab?: string): string =>
-  `/agents/${encodeURIComponent(name)}${tab ? `?tab=${tab}` : ''}`
-
 /** Whether more is to come of it by itself. */
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean =>
   status === 'queued' || status === 'running' || status === 'parked'

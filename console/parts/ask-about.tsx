@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core'
 import { MessageCircleQuestion } from 'lucide-react'
 import { Link } from 'react-router'
-import { askPath } from '../lib/ask.ts'
+import { askPath } from '../lib/paths.ts'
 
 export function AskAbout({ question, size = 'sm' }: { question: string; size?: 'xs' | 'sm' }) {
   return (

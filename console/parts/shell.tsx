@@ -3,7 +3,7 @@ import { ActionIcon, Alert, AppShell, Burger, Button, Group, Kbd, Text, Tooltip 
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { LogOut, Search, TriangleAlert } from 'lucide-react'
-import { type ReactNode, type RefObject, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
 import { api, keys } from '../client.ts'
 import { lazyFrom } from '../lib/chunks.ts'
@@ -86,8 +86,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <MenuEntries onGo={close} version={health.data?.version} />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
-        <HealthBanner />
-        <DemoBar />
+        <Banners />
         {children}
       </AppShell.Main>
       <WantedPalette secured={canLeave} onLogOut={leave} />
@@ -96,7 +95,7 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
-const Palette = lazyFrom(() => import('./palette.tsx'))('Palette')
+const Palette = lazyFrom(() => import('../areas/seldom.ts'))('Palette')
 
 /** It reads rows of many pages: loaded once it is asked for, and where one cannot be read the rest goes on. */
 function WantedPalette({ secured, onLogOut }: { secured: boolean; onLogOut: () => void }) {
@@ -135,41 +134,12 @@ function useHealth() {
   })
 }
 
-function HealthBanner() {
-  const { data, isError } = useHealth()
-  const text = isError
-    ? 'What is shown was read before, and may be out of date.'
-    : data && data.status !== 'ok'
-      ? (data.detail ?? `The daemon is ${data.status}.`)
-      : null
+/** What stands above each page. Pages that fill the window leave room for it: `--banner` is its height, with the space below. */
+function Banners() {
   const box = useRef<HTMLDivElement>(null)
-  useBannerSpace(box, text !== null)
-  if (!text) return null
-  return (
-    <div ref={box} style={{ paddingBottom: 'var(--mantine-spacing-md)' }}>
-      <Alert
-        color={isError ? 'red' : 'yellow'}
-        icon={<TriangleAlert size={18} aria-hidden />}
-        title={
-          isError
-            ? 'Can’t reach svc. Retrying every 5 s'
-            : data?.ingest_paused
-              ? 'Storage full: ingest paused'
-              : 'Degraded'
-        }
-        role="status"
-      >
-        {text.charAt(0).toUpperCase() + text.slice(1)}
-      </Alert>
-    </div>
-  )
-}
-
-/** Pages that fill the window leave room for it: `--banner` is its height, with the space below. */
-function useBannerSpace(box: RefObject<HTMLElement | null>, isShown: boolean): void {
   useLayoutEffect(() => {
     const [shown, root] = [box.current, document.documentElement]
-    if (!isShown || !shown) return
+    if (!shown) return
     const tell = () => root.style.setProperty('--banner', `${shown.offsetHeight}px`)
     tell()
     const watching = new ResizeObserver(tell)
@@ -178,7 +148,41 @@ function useBannerSpace(box: RefObject<HTMLElement | null>, isShown: boolean): v
       watching.disconnect()
       root.style.removeProperty('--banner')
     }
-  }, [box, isShown])
+  }, [])
+  return (
+    // What its last one has below it is part of its height.
+    <div ref={box} style={{ display: 'flow-root' }}>
+      <HealthBanner />
+      <DemoBar />
+    </div>
+  )
+}
+
+function HealthBanner() {
+  const { data, isError } = useHealth()
+  const text = isError
+    ? 'What is shown was read before, and may be out of date.'
+    : data && data.status !== 'ok'
+      ? (data.detail ?? `The daemon is ${data.status}.`)
+      : null
+  if (!text) return null
+  return (
+    <Alert
+      mb="md"
+      color={isError ? 'red' : 'yellow'}
+      icon={<TriangleAlert size={18} aria-hidden />}
+      title={
+        isError
+          ? 'Can’t reach svc. Retrying every 5 s'
+          : data?.ingest_paused
+            ? 'Storage full: ingest paused'
+            : 'Degraded'
+      }
+      role="status"
+    >
+      {text.charAt(0).toUpperCase() + text.slice(1)}
+    </Alert>
+  )
 }
 
 /** The zone of all times of the page, once. */

@@ -42,7 +42,7 @@ export function Failed({ error, what = 'this', onRetry }: FailedProps) {
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <Paper withBorder p="xl" radius="md">
-      <Stack align="center" gap="sm" ta="center">
+      <Stack align="center" gap="sm" ta="center" className="empty">
         <Title order={2}>{title}</Title>
         {children}
       </Stack>

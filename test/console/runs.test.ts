@@ -4,11 +4,11 @@ import * as calls from '../../api/client/calls.ts'
 import { compareRows, promptsOf, stepLine } from '../../console/lib/compare.ts'
 import { eventPath } from '../../console/lib/explore-state.ts'
 import { filtered } from '../../console/lib/filtered.ts'
+import { comparePath } from '../../console/lib/paths.ts'
 import { readRunFilter, spanWords, withFilter } from '../../console/lib/run-filters.ts'
 import { argumentWords, chaptersOf, opening, toldFirst } from '../../console/lib/run-story.ts'
 import {
   claimsWords,
-  comparePath,
   durationOf,
   freshMs,
   handoffWords,

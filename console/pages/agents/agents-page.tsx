@@ -5,17 +5,8 @@ import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Agent, RunsResult } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
-import { triggerPath } from '../../lib/firings.ts'
-import {
-  type AgentRecord,
-  agentPath,
-  freshMs,
-  recordsOf,
-  runPath,
-  type Spent,
-  spentOf,
-  spentWords,
-} from '../../lib/runs.ts'
+import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
+import { type AgentRecord, freshMs, recordsOf, type Spent, spentOf, spentWords } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'

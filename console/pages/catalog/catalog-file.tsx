@@ -2,12 +2,15 @@
 import { Button, CopyButton, Group, ScrollArea, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
+import { Suspense } from 'react'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { DriftTab } from './drift-tab.tsx'
-import { ImportTab } from './import-tab.tsx'
 import { RepositoryTab } from './repository-tab.tsx'
+
+const ImportTab = lazyFrom(() => import('../../areas/forms.ts'))('ImportTab')
 
 const VIEWS = [
   { value: 'export', label: 'Export' },
@@ -41,7 +44,11 @@ export function CatalogFile() {
         />
       </Group>
       {view === 'export' && <ExportTab />}
-      {view === 'import' && <ImportTab />}
+      {view === 'import' && (
+        <Suspense fallback={<LoadingRows />}>
+          <ImportTab />
+        </Suspense>
+      )}
       {view === 'drift' && <DriftTab />}
       {view === 'repository' && <RepositoryTab />}
     </Stack>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { statusWord } from '../../lib/firings.ts'
-import { runPath } from '../../lib/runs.ts'
+import { runPath } from '../../lib/paths.ts'
 import {
   DELIVERY_KINDS,
   DELIVERY_STATUSES,

@@ -18,6 +18,9 @@ import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
 import { ReportView } from './report-view.tsx'
 
+/** What the daemon calls whoever comes without a key, where it asks for none. */
+const OPEN = 'no auth configured'
+
 interface Opened {
   name: string
   report: EvalReport
@@ -159,7 +162,7 @@ function ReportList() {
           </Cell>
           <Cell>{count(report.scenarios)}</Cell>
           <Cell>{report.runs ? count(report.runs) : 'first messages only'}</Cell>
-          <Cell>{report.handed_in_by}</Cell>
+          <Cell>{report.handed_in_by === OPEN ? 'open instance' : report.handed_in_by}</Cell>
           <Cell>{bytesText(report.bytes)}</Cell>
           <Cell>
             <Button

@@ -12,11 +12,7 @@ const STEPS: [step: keyof Home['checklist'], words: string, to: string][] = [
 
 export function Checklist({ done }: { done: Home['checklist'] }) {
   return (
-    <section
-      className="card"
-      aria-label="First steps"
-      style={{ padding: '10px 14px', marginTop: 0, maxWidth: 1400 }}
-    >
+    <section className="card" aria-label="First steps" style={{ padding: '10px 14px', maxWidth: 1400 }}>
       <h2 style={{ margin: 0, fontSize: 14 }}>
         First steps: {STEPS.filter(([step]) => done[step]).length} of {STEPS.length}
       </h2>

@@ -1,5 +1,5 @@
 /** Home where nothing was ever sent: three ways to begin. */
-import { Button, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { FlaskConical, Send, Sparkles } from 'lucide-react'
 import type { ReactNode } from 'react'
@@ -93,12 +93,14 @@ function FirstEvent() {
         <Text size="sm" mb="sm">
           Anything that speaks HTTP: logs, alerts, deploys, webhooks.
         </Text>
-        <Button loading={make.isPending} onClick={() => make.mutate(undefined)}>
-          Make a source
-        </Button>{' '}
-        <Button component={Link} to="/sources/new" variant="default">
-          Choose a connector
-        </Button>
+        <Group gap="xs">
+          <Button loading={make.isPending} onClick={() => make.mutate(undefined)}>
+            Make a source
+          </Button>
+          <Button component={Link} to="/sources/new" variant="default">
+            Choose a connector
+          </Button>
+        </Group>
       </>
     )
   const [, send] = plainSnippets(

@@ -2,12 +2,11 @@
 import { Group } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { Home } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
-import { lazyFrom } from '../../lib/chunks.ts'
 import { incidentPath, openTotal, stateWords } from '../../lib/incidents.ts'
 import { lasting, moment, count as thousands } from '../../lib/time.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
@@ -19,11 +18,10 @@ import { Severity } from '../../parts/severity.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { Checklist } from './checklist.tsx'
+import { Doors } from './doors.tsx'
 import { AgentsAtWork, NewestFindings, OftenFired, SourcesCard, Today, Unwell } from './home-cards.tsx'
 import { Strip } from './strip.tsx'
 
-/** Most never see them. */
-const Doors = lazyFrom(() => import('../../areas/seldom.ts'))('Doors')
 const FRESH_MS = 5_000
 
 export function HomePage() {
@@ -46,9 +44,7 @@ export function HomePage() {
     return (
       <>
         <PageHead title="Send your first event" tab="Home" />
-        <Suspense fallback={<LoadingRows />}>
-          <Doors />
-        </Suspense>
+        <Doors />
         <Checklist done={data.checklist} />
       </>
     )

@@ -13,10 +13,10 @@ import {
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { FiringDetail, IncidentDetail } from '../../../schemas/types.ts'
-import { askPath } from '../../lib/ask.ts'
 import { explorePath } from '../../lib/firings.ts'
 import type { Act } from '../../lib/incident-acts.ts'
 import { momentOf } from '../../lib/incident-evidence.ts'
+import { askPath } from '../../lib/paths.ts'
 import { instantReplayPath } from '../../lib/replay-path.ts'
 import { snoozeTimes } from '../../lib/snooze.ts'
 

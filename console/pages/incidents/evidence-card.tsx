@@ -1,7 +1,7 @@
 /** The evidence of a firing, pinned at the moment it fired: what came later is below the line, and never hides it. */
 import { Button, SegmentedControl, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type CSSProperties, type RefObject, useLayoutEffect, useRef, useState } from 'react'
+import { type CSSProperties, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import type { Firing, FiringDetail } from '../../../schemas/types.ts'
 import { type ApiEvent, api } from '../../client.ts'
@@ -55,7 +55,7 @@ function AroundMoment({ firing, firings, onFiring }: Props) {
   const changes = items.filter((item) => item.kind === 'event' && item.role === 'change').length
   const box = useRef<HTMLDivElement>(null)
   const room = useRoomBelow(box, LEAST)
-  usePinned(box, `${firing.dispatch_id} ${side} ${isPending}`)
+  usePinned(box, `${firing.dispatch_id} ${side}`, `${isPending} ${items.length} ${room}`)
   return (
     <section className="card" aria-labelledby="incident-evidence">
       <div className="card-head">
@@ -158,16 +158,33 @@ function OfSpan({
   )
 }
 
-/** The moment stands at the lower end of what is seen, with what followed it. */
-function usePinned(box: RefObject<HTMLElement | null>, stamp: string): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: pinned anew for another firing or span.
+/** What a person scrolls with. */
+const SCROLLS = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const
+
+/**
+ * The moment stands at the lower end of what is seen, with what followed it, until somebody scrolls.
+ * @param what is shown: another is pinned anew @param drawn changes with the rows, and with how many there is room for
+ */
+function usePinned(box: RefObject<HTMLElement | null>, what: string, drawn: string): void {
+  const left = useRef<string | null>(null)
+  useEffect(() => {
+    const shown = box.current
+    const leave = () => {
+      left.current = what
+    }
+    for (const by of SCROLLS) shown?.addEventListener(by, leave, { passive: true })
+    return () => {
+      for (const by of SCROLLS) shown?.removeEventListener(by, leave)
+    }
+  }, [box, what])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: pinned again as rows come and the room changes.
   useLayoutEffect(() => {
     const shown = box.current
     const line = shown?.querySelector<HTMLElement>('.evidence-fired')
-    if (!shown || !line) return
+    if (!shown || !line || left.current === what) return
     const end = line.offsetTop - shown.offsetTop + line.offsetHeight
     shown.scrollTop = Math.max(0, end - shown.clientHeight + 34)
-  }, [box, stamp])
+  }, [box, what, drawn])
 }
 
 function WhichFiring({ firing, firings, onFiring }: Props) {

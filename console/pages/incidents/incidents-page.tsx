@@ -1,9 +1,9 @@
 /** Incidents: those to be worked, those handled, and all firings; the address holds tab and filters. */
-import { Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
 import { useState } from 'react'
-import { useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { type IncidentQuery, ikeys, incidents } from '../../incident-client.ts'
 import { count } from '../../lib/time.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
@@ -143,6 +143,11 @@ function None({ isHandled, isNarrowed }: { isHandled: boolean; isNarrowed: boole
             ? 'Incidents that somebody handled, or that ended by themselves, are listed here.'
             : 'A firing of a trigger with a severity opens one.'}
       </Text>
+      {!isNarrowed && !isHandled && (
+        <Button component={Link} to="/triggers" variant="default">
+          See triggers
+        </Button>
+      )}
     </Empty>
   )
 }

@@ -6,9 +6,10 @@ import { Link } from 'react-router'
 import type { Firing, FiringDetail } from '../../../schemas/types.ts'
 import { predicateWords } from '../../../schemas/words.ts'
 import { api } from '../../client.ts'
-import { triggerPath, valueWords } from '../../lib/firings.ts'
+import { valueWords } from '../../lib/firings.ts'
 import { momentOf, thresholdOf, type ValueLine, valueLine } from '../../lib/incident-evidence.ts'
 import { middle } from '../../lib/middle.ts'
+import { triggerPath } from '../../lib/paths.ts'
 import { clock, durationMs, moment } from '../../lib/time.ts'
 import { Brush, type Span } from '../../parts/brush.tsx'
 import { useChanges, useTypes } from './use-evidence.ts'
@@ -17,6 +18,8 @@ const HEIGHT = 84
 const LEFT = 30
 const BELOW = 14
 const BUCKETS = 120
+/** Of "fired 07:58:39", with room about it. */
+const FIRED_WIDTH = 110
 /** Of the time around the moment, how much is shown before it. */
 const BEFORE_MS = 10 * 60_000
 const AFTER_MS = 25 * 60_000
@@ -106,6 +109,8 @@ function Chart({
   const at = Date.parse(momentOf(firing))
   // Its name stands where there is room.
   const isLate = x(at) > LEFT + wide * 0.8
+  /** Left of its line stands the name of the moment: what changed right before is named one line below. */
+  const isTaken = (one: number): boolean => isLate && x(at) - one < FIRED_WIDTH
   const path = points.map((point, i) => `${i ? 'L' : 'M'}${x(point.at)} ${y(point.value)}`).join('')
   const changes = useChangesIn(firing, from, to)
   const named = changes.filter((one) => one.at <= at).toSorted((a, b) => b.at - a.at)[0]
@@ -140,18 +145,15 @@ function Chart({
                 x={x(one.at)}
                 y={y(0)}
                 isNamed={one === named}
+                isBelow={isTaken(x(one.at))}
               />
             ))}
-            <line className="fired-line" x1={x(at)} x2={x(at)} y1={0} y2={y(0)} />
-            <text
-              x={x(at) + (isLate ? -5 : 5)}
-              y={10}
-              textAnchor={isLate ? 'end' : 'start'}
-              fill="var(--critical)"
-              fontWeight={600}
-            >
-              fired {clock(firing.fired_at ?? firing.opened_at, at).slice(0, 8)}
-            </text>
+            <FiredMark
+              x={x(at)}
+              y={y(0)}
+              isLate={isLate}
+              words={clock(firing.fired_at ?? firing.opened_at, at).slice(0, 8)}
+            />
             <text x={LEFT} y={HEIGHT - 2}>
               {moment(from, at)}
             </text>
@@ -207,12 +209,41 @@ function Threshold({ y, width, words }: { y: number; width: number; words: strin
   )
 }
 
-function ChangeMark({ text, x, y, isNamed }: { text: string; x: number; y: number; isNamed: boolean }) {
+function FiredMark({ x, y, isLate, words }: { x: number; y: number; isLate: boolean; words: string }) {
+  return (
+    <>
+      <line className="fired-line" x1={x} x2={x} y1={0} y2={y} />
+      <text
+        x={x + (isLate ? -5 : 5)}
+        y={10}
+        textAnchor={isLate ? 'end' : 'start'}
+        fill="var(--critical)"
+        fontWeight={600}
+      >
+        fired {words}
+      </text>
+    </>
+  )
+}
+
+function ChangeMark({
+  text,
+  x,
+  y,
+  isNamed,
+  isBelow,
+}: {
+  text: string
+  x: number
+  y: number
+  isNamed: boolean
+  isBelow: boolean
+}) {
   return (
     <g className="change-mark">
       <title>{text}</title>
       <line x1={x} x2={x} y1={0} y2={y} />
-      {isNamed && <ChangeName text={text} x={x} left={LEFT} />}
+      {isNamed && <ChangeName text={text} x={x} isBelow={isBelow} />}
     </g>
   )
 }
@@ -226,13 +257,13 @@ const Repeats = ({ at, x, y }: { at: readonly number[]; x: (at: number) => numbe
   ))
 
 /** Left of its mark where there is room, else right of it. */
-function ChangeName({ text, x, left }: { text: string; x: number; left: number }) {
+function ChangeName({ text, x, isBelow }: { text: string; x: number; isBelow: boolean }) {
   const shown = middle(text, 28)
-  const isLeft = x - left > shown.length * 6.2
+  const isLeft = x - LEFT > shown.length * 6.2
   return (
     <text
       x={x + (isLeft ? -5 : 5)}
-      y={isLeft ? 10 : 24}
+      y={isLeft && !isBelow ? 10 : 24}
       textAnchor={isLeft ? 'end' : 'start'}
       fontWeight={600}
     >

@@ -33,6 +33,10 @@ export function PartsTab({ project }: { project: Project }) {
   )
 }
 
+/** Nothing is to be said of it but that it is there. */
+const isPlain = ({ missing, customized, state, shared_with }: ProjectObject): boolean =>
+  !missing && !customized && state !== 'adopted' && shared_with.length === 0
+
 function PartsOfKind({
   project,
   kind,
@@ -74,6 +78,7 @@ function PartsOfKind({
             </Cell>
             <Cell>
               <Group gap={6}>
+                {isPlain(part) && <Text size="sm">in place</Text>}
                 {part.missing && (
                   <Badge color="red" variant="light" tt="none">
                     missing

@@ -1,10 +1,11 @@
 /** Name, goal, description and parameters of a project, and its end. */
 import { Alert, Button, Group, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import type { Project, ProjectReport, ProjectUpdate } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { ConfigForm } from '../../forms/config-form.tsx'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { withoutSecrets } from '../../lib/drafts.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
@@ -12,8 +13,9 @@ import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Section } from '../../parts/section.tsx'
-import { DeleteProject } from './delete-project.tsx'
 import { ProjectKeys } from './project-keys.tsx'
+
+const DeleteProject = lazyFrom(() => import('../../areas/forms.ts'))('DeleteProject')
 
 export function SettingsTab({ project: now }: { project: Project }) {
   const [project, setProject] = useState(now)
@@ -147,7 +149,11 @@ function Beside({ project, isTemplated }: { project: Project; isTemplated: boole
           <Button mt="sm" color="red" variant="light" onClick={() => setDeleting(true)}>
             Delete…
           </Button>
-          {deleting && <DeleteProject project={project} onClose={() => setDeleting(false)} />}
+          {deleting && (
+            <Suspense fallback={null}>
+              <DeleteProject project={project} onClose={() => setDeleting(false)} />
+            </Suspense>
+          )}
         </Paper>
       )}
     </>

@@ -1,5 +1,5 @@
 /** Claims with whether the events hold them, and each event cited as a link into the timeline. */
-import { Badge, List, Text, ThemeIcon } from '@mantine/core'
+import { Badge, List, Text } from '@mantine/core'
 import { Check, CircleHelp, X } from 'lucide-react'
 import type { CheckedClaim } from '../../../schemas/types.ts'
 import { countEvents } from '../../lib/time.ts'
@@ -14,7 +14,11 @@ type State = 'holds' | 'unproved' | 'fails'
 
 const stateOf = ({ ok, unproved }: CheckedClaim): State => (ok ? 'holds' : unproved ? 'unproved' : 'fails')
 const WORDS: Record<State, string> = { holds: 'Holds', unproved: 'Unproved', fails: 'Does not hold' }
-const COLOURS: Record<State, string> = { holds: 'teal.8', unproved: 'yellow.9', fails: 'red.8' }
+const COLOURS: Record<State, string> = {
+  holds: 'var(--mantine-color-teal-8)',
+  unproved: 'var(--mantine-color-yellow-9)',
+  fails: 'var(--mantine-color-red-8)',
+}
 const ROLES: Record<CheckedClaim['role'], string> = {
   cause: 'Cause',
   effect: 'Effect',
@@ -36,15 +40,14 @@ export function ClaimList({ claims, entity }: Props) {
           // biome-ignore lint/suspicious/noArrayIndexKey: two claims may say the same.
           key={i}
           icon={
-            <ThemeIcon
-              size={20}
-              radius="xl"
-              color={COLOURS[stateOf(claim)]}
+            <span
+              className="claim-sign"
+              style={{ background: COLOURS[stateOf(claim)] }}
               role="img"
               aria-label={WORDS[stateOf(claim)]}
             >
               <Sign claim={claim} />
-            </ThemeIcon>
+            </span>
           }
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import type { AgentExampleWrite, RunDetail } from '../../../schemas/types.ts'
 import { agentTests } from '../../agent-test-client.ts'
-import { agentPath } from '../../lib/runs.ts'
+import { agentPath } from '../../lib/paths.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 

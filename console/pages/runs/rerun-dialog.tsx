@@ -3,7 +3,7 @@ import { Button, Group, Modal, Radio, Stack, Switch, Text, Textarea } from '@man
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { RerunRequest, RunDetail } from '../../../schemas/types.ts'
-import { comparePath, runPath } from '../../lib/runs.ts'
+import { comparePath, runPath } from '../../lib/paths.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { ModelPicker } from '../../parts/model-picker.tsx'
 import { Refusal } from '../../parts/refusal.tsx'

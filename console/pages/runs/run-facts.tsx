@@ -4,12 +4,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
-import { explorePath, firingPath, triggerPath } from '../../lib/firings.ts'
+import { explorePath } from '../../lib/firings.ts'
+import { agentPath, firingPath, runPath, triggerPath } from '../../lib/paths.ts'
 import {
-  agentPath,
   durationOf,
   githubWords,
-  runPath,
   savedWords,
   slackWords,
   tokenWords,

@@ -1,9 +1,10 @@
 /** One run as a story: what tripped it, what it was told, what it did, what it found, who took over. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { resultReplayPath } from '../../lib/replay-path.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen, STATUS_HINTS } from '../../lib/runs.ts'
@@ -18,11 +19,12 @@ import { rkeys, runs } from '../../run-client.ts'
 import { CompareButton } from './compare-dialog.tsx'
 import { KeepExample } from './keep-example.tsx'
 import { MakeScenario } from './make-scenario.tsx'
-import { RerunDialog } from './rerun-dialog.tsx'
 import { RunChain } from './run-chain.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { RunFinding } from './run-finding.tsx'
 import { RunStory } from './run-story.tsx'
+
+const RerunDialog = lazyFrom(() => import('../../areas/forms.ts'))('RerunDialog')
 
 export default function RunPage() {
   const { id = '' } = useParams()
@@ -137,7 +139,11 @@ function Moves({ run }: { run: RunDetail }) {
       {canRerun && <KeepExample run={run} />}
       {run.outcome !== null && <MakeScenario run={run} />}
       {canRerun && <Button onClick={() => setRerunning(true)}>Rerun…</Button>}
-      {rerunning && <RerunDialog run={run} onClose={() => setRerunning(false)} />}
+      {rerunning && (
+        <Suspense fallback={null}>
+          <RerunDialog run={run} onClose={() => setRerunning(false)} />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -2,8 +2,9 @@
 import { Text } from '@mantine/core'
 import { Link } from 'react-router'
 import type { Run } from '../../../schemas/types.ts'
-import { firingPath } from '../../lib/firings.ts'
-import { agentPath, claimsWords, durationOf, runPath, wokenWords } from '../../lib/runs.ts'
+import { middle } from '../../lib/middle.ts'
+import { agentPath, firingPath, runPath } from '../../lib/paths.ts'
+import { claimsWords, durationOf, wokenWords } from '../../lib/runs.ts'
 import { count, money } from '../../lib/time.ts'
 import { Cell, type Column, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
@@ -26,6 +27,9 @@ export function RunTable({ runs, without }: Props) {
     </Rows>
   )
 }
+
+/** Characters of an entity at most: nine columns share the width. */
+const ENTITY_MOST = 24
 
 const COLUMNS: readonly Column[] = [
   { name: 'When', isHead: true },
@@ -55,7 +59,9 @@ function RunRow({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boole
         </Cell>
       )}
       <Cell>
-        {label}={key}
+        <span className="whole-name" title={`${label}=${key}`}>
+          {middle(`${label}=${key}`, ENTITY_MOST)}
+        </span>
       </Cell>
       <Cell>
         <RunMarks run={run} />

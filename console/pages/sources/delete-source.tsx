@@ -8,22 +8,13 @@ import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { countEvents } from '../../lib/time.ts'
 
-export function DeleteSource({
-  source,
-  opened,
-  onClose,
-}: {
-  source: Source
-  opened: boolean
-  onClose: () => void
-}) {
+export function DeleteSource({ source, onClose }: { source: Source; onClose: () => void }) {
   const [purge, setPurge] = useState(false)
   const go = useNavigate()
   const queries = useQueryClient()
   const { data } = useQuery({
     queryKey: ['dependents', source.name],
     queryFn: () => api.dependents(source.name),
-    enabled: opened,
   })
   const remove = useMutation({
     mutationFn: () => api.deleteSource(source.name, purge),
@@ -40,7 +31,7 @@ export function DeleteSource({
       notifications.show({ color: 'red', title: 'Couldn’t delete the source', message: error.message }),
   })
   return (
-    <Modal opened={opened} onClose={onClose} title={`Delete ${source.name}?`} centered>
+    <Modal opened onClose={onClose} title={`Delete ${source.name}?`} centered>
       <Stack>
         <Text size="sm">
           Its ingest URL and the keys made for it stop working at once. A new source of the same name starts

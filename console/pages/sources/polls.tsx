@@ -9,7 +9,7 @@ export function Polls({ source: { health, poll } }: { source: Source }) {
   const isFailing = health.consecutive_errors > 0
   return (
     <>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+      <SimpleGrid cols={{ base: 2, md: 4 }}>
         <Fact title="Poll interval">{poll}</Fact>
         <Fact title="Last poll">
           <When at={health.last_poll_at} never="none yet" />

@@ -12,7 +12,6 @@ import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
-import { DeleteSource } from './delete-source.tsx'
 import { FieldsTab } from './fields-tab.tsx'
 import { HealthMark } from './health-mark.tsx'
 import { HowToSend } from './how-to-send.tsx'
@@ -20,6 +19,8 @@ import { DiscoverKept } from './mapping/discover-kept.tsx'
 import { Polls } from './polls.tsx'
 import { SourceEvents } from './source-events.tsx'
 import { useMoveSource } from './use-move-source.ts'
+
+const DeleteSource = lazyFrom(() => import('../../areas/forms.ts'))('DeleteSource')
 
 const SettingsTab = lazyFrom(() => import('../../areas/forms.ts'))('SettingsTab')
 
@@ -95,7 +96,11 @@ function Actions({ source }: { source: Source }) {
       <Button variant="light" color="red" onClick={() => setDeleting(true)}>
         Delete…
       </Button>
-      <DeleteSource source={source} opened={deleting} onClose={() => setDeleting(false)} />
+      {deleting && (
+        <Suspense fallback={null}>
+          <DeleteSource source={source} onClose={() => setDeleting(false)} />
+        </Suspense>
+      )}
     </>
   )
 }
@@ -104,7 +109,7 @@ function Overview({ source }: { source: Source }) {
   const labels = (source.config.labels ?? []) as (Label & { field?: string; const?: string | number })[]
   return (
     <Stack maw={980}>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
+      <SimpleGrid cols={{ base: 2, md: 4 }}>
         <Fact title="Health">
           <HealthMark health={source.health} brief={source.mode === 'poll'} />
         </Fact>

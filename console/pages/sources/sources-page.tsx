@@ -15,18 +15,20 @@ import { useClipboard } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Ellipsis, FileJson, GitBranch, Plus, Search } from 'lucide-react'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { count } from '../../lib/time.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
-import { DeleteSource } from './delete-source.tsx'
 import { HealthMark } from './health-mark.tsx'
 import { useMoveSource } from './use-move-source.ts'
+
+const DeleteSource = lazyFrom(() => import('../../areas/forms.ts'))('DeleteSource')
 
 export default function SourcesPage() {
   const [filter, setFilter] = useState('')
@@ -138,7 +140,11 @@ function SourceRow({ source }: { source: Source }) {
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
-        <DeleteSource source={source} opened={deleting} onClose={() => setDeleting(false)} />
+        {deleting && (
+          <Suspense fallback={null}>
+            <DeleteSource source={source} onClose={() => setDeleting(false)} />
+          </Suspense>
+        )}
       </Cell>
     </Row>
   )

@@ -3,7 +3,7 @@
 import { Paper, Table, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import { shortNumber } from '../../lib/backtest.ts'
-import { firingPath } from '../../lib/firings.ts'
+import { firingPath } from '../../lib/paths.ts'
 import { count } from '../../lib/time.ts'
 import { WideTable } from '../../parts/wide-table.tsx'
 import type { ForkRow } from '../what-if.ts'
