@@ -1,7 +1,9 @@
 /** Faults of a form stand at their fields, and one summary leads to each. */
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { test } from './daemon.ts'
+import { share, test } from './daemon.ts'
+
+share()
 
 test('what a save of a source refuses stands at its fields, in folds too, and the summary leads to them', async ({
   page,
