@@ -2,6 +2,7 @@
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { share, test } from './daemon.ts'
+import { settled } from './go.ts'
 
 share()
 
@@ -39,6 +40,8 @@ test('fields of a connector have their own faults, two at once, and the first ha
   daemon,
 }) => {
   await page.goto(`${daemon.url}/sources/new?connector=prometheus`)
+  // Its first query is there once the form is.
+  await settled(page)
   await page.getByRole('textbox', { name: 'Name' }).first().fill('prom')
   await page.getByRole('button', { name: 'Create source' }).click()
   const summary = page.getByRole('alert').filter({ hasText: 'Couldn’t create the source' })
