@@ -2,8 +2,8 @@
  * Budgets of the pages that do not depend on how fast a machine is: requests of a first load, layout shift, elements,
  * width on a phone. Times stand in `npm run bench -- --only console`, sizes in test/console/bundle.test.ts.
  */
-import { expect, type Page } from '@playwright/test'
-import { test as open, startDaemon } from './daemon.ts'
+import { expect, type Page, type Request } from '@playwright/test'
+import { test as open, share, startDaemon } from './daemon.ts'
 import { settled } from './go.ts'
 
 /**
@@ -19,6 +19,8 @@ const REQUESTS_OF_ONE = 24
 const SHIFT_MAX = 0.015
 /** Reached, and over: a list of 4,000 makes place for its count. */
 const SHIFT_OF_MANY = 0.03
+/** A page asks again every 5 s at the earliest. */
+const AGAIN_AFTER_MS = 4_000
 const ELEMENTS_MAX = 1_500
 const GRAPH_ELEMENTS_MAX = 2_500
 
@@ -67,8 +69,13 @@ interface Measured {
 /** A page as somebody opens it first, in a browser that has nothing of it yet. */
 async function measure(page: Page, url: string): Promise<Measured> {
   let requests = 0
-  const count = (): void => {
-    requests += 1
+  const asked = new Map<string, number>()
+  const count = (request: Request): void => {
+    const [key, now] = [`${request.method()} ${request.url()}`, Date.now()]
+    // What a page asks again every 5 s is no part of its load, which a busy machine draws out.
+    const before = asked.get(key)
+    if (before === undefined || now - before < AGAIN_AFTER_MS) requests += 1
+    asked.set(key, now)
   }
   page.on('request', count)
   await page.goto(url)
@@ -106,43 +113,36 @@ async function pagesOf(daemon: { ask<T>(method: string, path: string): Promise<T
   ]
 }
 
-open(
-  'pages with the demo stay within their budgets: requests, layout shift, elements',
-  async ({ browser }) => {
-    const daemon = await startDaemon(['--demo'])
-    try {
-      await expect
+open.describe('with the demo', () => {
+  share({
+    args: ['--demo'],
+    prepare: (daemon) =>
+      expect
         .poll(async () => (await daemon.ask<{ runs: unknown[] }>('GET', '/api/runs')).runs.length)
-        .toBeGreaterThan(0)
-      const over: string[] = []
-      for (const path of [...PAGES, ...(await pagesOf(daemon))]) {
-        const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-        await context.addInitScript(WATCH)
-        const { requests, shift, elements } = await measure(await context.newPage(), daemon.url + path)
-        await context.close()
-        if (process.env.SHOW) console.log(path, requests, shift, elements)
-        const most = path.endsWith('graph') ? GRAPH_ELEMENTS_MAX : ELEMENTS_MAX
-        const asked =
-          (path === '/' ? REQUESTS_OF_HOME : undefined) ??
-          MORE_REQUESTS[/\w+$/.exec(path)?.[0] ?? ''] ??
-          (/^\/(incidents|projects)\/\w+$/.test(path) ? REQUESTS_OF_ONE : REQUESTS_MAX)
-        if (requests > asked) over.push(`${path}: ${requests} requests`)
-        if (shift > SHIFT_MAX) over.push(`${path}: shifts by ${shift}`)
-        if (elements > most) over.push(`${path}: ${elements} elements`)
-      }
-      expect(over).toEqual([])
-    } finally {
-      await daemon.stop()
-    }
-  },
-)
+        .toBeGreaterThan(0),
+  })
 
-open('no page with the demo is wider than a phone of 390 px', async ({ browser }) => {
-  const daemon = await startDaemon(['--demo'])
-  try {
-    await expect
-      .poll(async () => (await daemon.ask<{ runs: unknown[] }>('GET', '/api/runs')).runs.length)
-      .toBeGreaterThan(0)
+  open('pages stay within their budgets: requests, layout shift, elements', async ({ browser, daemon }) => {
+    const over: string[] = []
+    for (const path of [...PAGES, ...(await pagesOf(daemon))]) {
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+      await context.addInitScript(WATCH)
+      const { requests, shift, elements } = await measure(await context.newPage(), daemon.url + path)
+      await context.close()
+      if (process.env.SHOW) console.log(path, requests, shift, elements)
+      const most = path.endsWith('graph') ? GRAPH_ELEMENTS_MAX : ELEMENTS_MAX
+      const asked =
+        (path === '/' ? REQUESTS_OF_HOME : undefined) ??
+        MORE_REQUESTS[/\w+$/.exec(path)?.[0] ?? ''] ??
+        (/^\/(incidents|projects)\/\w+$/.test(path) ? REQUESTS_OF_ONE : REQUESTS_MAX)
+      if (requests > asked) over.push(`${path}: ${requests} requests`)
+      if (shift > SHIFT_MAX) over.push(`${path}: shifts by ${shift}`)
+      if (elements > most) over.push(`${path}: ${elements} elements`)
+    }
+    expect(over).toEqual([])
+  })
+
+  open('no page is wider than a phone of 390 px', async ({ browser, daemon }) => {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
     const page = await context.newPage()
     const wide: string[] = []
@@ -154,9 +154,7 @@ open('no page with the demo is wider than a phone of 390 px', async ({ browser }
     }
     await context.close()
     expect(wide).toEqual([])
-  } finally {
-    await daemon.stop()
-  }
+  })
 })
 
 open('4,000 firings: Home and Incidents show totals, a page of rows and few requests', async ({ page }) => {

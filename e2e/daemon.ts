@@ -78,10 +78,56 @@ export async function startDaemon(
   }
 }
 
-/** A test with an open daemon; a fault on the page fails it. */
-export const test = base.extend<{ daemon: RunningDaemon }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
-  daemon: async ({}, use) => {
+/** A daemon that the tests of a file share, each with names of its own, or leaving it as it found it. */
+export interface Share {
+  env?: Record<string, string>
+  args?: string[]
+  /** Once, before the first of the tests. */
+  prepare?(daemon: RunningDaemon): Promise<unknown>
+}
+
+/** Of a worker: the daemon that is shared just now. */
+class Kept {
+  private now: { share: Share; repeat: number; daemon: RunningDaemon & { stop(): Promise<void> } } | null =
+    null
+
+  /** @param repeat a test that is repeated meets a daemon as its first run did */
+  async of(share: Share, repeat: number): Promise<RunningDaemon> {
+    if (this.now?.share === share && this.now.repeat === repeat) return this.now.daemon
+    await this.stop()
+    const daemon = await startDaemon(share.args, share.env)
+    this.now = { share, repeat, daemon }
+    await share.prepare?.(daemon)
+    return daemon
+  }
+
+  async stop(): Promise<void> {
+    const { now } = this
+    this.now = null
+    await now?.daemon.stop()
+  }
+}
+
+/**
+ * A test with an open daemon, of its own unless its file shares one (`share`); a fault on the page
+ * fails it.
+ */
+export const test = base.extend<{ daemon: RunningDaemon; share: Share | null }, { kept: Kept }>({
+  share: [null, { option: true }],
+  kept: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
+    async ({}, use) => {
+      const kept = new Kept()
+      await use(kept)
+      await kept.stop()
+    },
+    { scope: 'worker' },
+  ],
+  daemon: async ({ share, kept }, use, { repeatEachIndex }) => {
+    if (share) {
+      await use(await kept.of(share, repeatEachIndex))
+      return
+    }
     const daemon = await startDaemon()
     await use(daemon)
     await daemon.stop()
@@ -93,3 +139,12 @@ export const test = base.extend<{ daemon: RunningDaemon }>({
     if (faults.length) throw new Error(`the page met a fault: ${faults.join('; ')}`)
   },
 })
+
+/**
+ * Tests of this file, or of the describe it is called in, share a daemon: they run in their order by one worker. A
+ * start, and what a daemon does for the first time, is half of the processor time of a short test (2026-11-26).
+ */
+export function share(of: Share = {}): void {
+  test.describe.configure({ mode: 'default' })
+  test.use({ share: of })
+}

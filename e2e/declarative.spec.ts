@@ -1,5 +1,5 @@
 import { expect } from '@playwright/test'
-import { test } from './daemon.ts'
+import { share, test } from './daemon.ts'
 import { goTo, press } from './go.ts'
 
 const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
@@ -47,34 +47,6 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   expect(await daemon.ask('GET', '/api/triggers')).toEqual([])
 })
 
-test('two people change the same field, and the second chooses; a change is undone from its history', async ({
-  page,
-  daemon,
-}) => {
-  await daemon.call('POST', '/api/sources', { name: 'gw', connector: 'webhook' })
-  await daemon.call('POST', '/api/triggers', { name: 'errs', sources: ['gw'], condition })
-  await goTo(page, `${daemon.url}/triggers/errs?tab=edit`)
-  await page.getByLabel('Cooldown', { exact: true }).fill('1h')
-  await daemon.call('PUT', '/api/triggers/errs', { name: 'errs', sources: ['gw'], condition, cooldown: '2h' })
-  await page.getByRole('button', { name: 'Save' }).click()
-  await expect(page.getByText('Somebody else changed the same field')).toBeVisible()
-  await expect(page.getByRole('cell', { name: '2h' })).toBeVisible()
-  await page.getByRole('button', { name: 'Keep mine' }).click()
-  await expect(page.getByText('errs is saved')).toBeVisible()
-  expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('1h')
-
-  await goTo(page, `${daemon.url}/changes?tab=history`)
-  await page
-    .getByRole('button', { name: /trigger errs: cooldown/ })
-    .first()
-    .click()
-  await page.getByRole('button', { name: 'Undo…' }).first().click()
-  await expect(page.getByText('cooldown: 1h → 2h')).toBeVisible()
-  await page.getByRole('button', { name: 'Undo', exact: true }).click()
-  await expect(page.getByText('Undone; the undo')).toBeVisible()
-  expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('2h')
-})
-
 test('a catalog file shows its problems where they are, then its plan, then is applied', async ({
   page,
   daemon,
@@ -97,60 +69,97 @@ test('a catalog file shows its problems where they are, then its plan, then is a
   await expect(page.getByText('first file')).toBeVisible()
 })
 
-test('a skill is written with a preview, uploaded over, and removed with its last project', async ({
-  page,
-  daemon,
-}) => {
-  await daemon.call('POST', '/api/projects', { template: 'custom', name: 'Shop' })
-  await goTo(page, `${daemon.url}/skills/new`)
-  await page.getByLabel('Name').fill('roll-back')
-  await page.getByRole('combobox', { name: 'Project' }).click()
-  await page.getByRole('option', { name: 'Shop' }).click()
-  await page.getByLabel('When it helps').fill('How to roll back a deploy.')
-  await page.getByRole('textbox', { name: 'Instructions in Markdown' }).click()
-  await page.keyboard.insertText('# Look twice\n\n<img src=x onerror="document.title=1">')
-  await expect(page.getByRole('heading', { name: 'Look twice' })).toBeVisible()
-  await page.getByRole('button', { name: 'Add skill' }).click()
-  await expect(page.getByText('Used by Shop')).toBeVisible()
-  expect(await page.title()).not.toBe('1')
+test.describe('each with parts of its own', () => {
+  share()
 
-  await goTo(page, `${daemon.url}/skills`)
-  await page.setInputFiles('input[type=file]', {
-    name: 'SKILL.md',
-    mimeType: 'text/markdown',
-    buffer: Buffer.from('---\nname: roll-back\ndescription: Newer.\n---\n\nText.\n'),
-  })
-  await page.getByRole('combobox', { name: 'Project' }).click()
-  await page.getByRole('option', { name: 'Shop' }).click()
-  await page.getByRole('button', { name: 'Upload', exact: true }).click()
-  await expect(page.getByText('Newer.')).toBeVisible()
+  test('two people change the same field, and the second chooses; a change is undone from its history', async ({
+    page,
+    daemon,
+  }) => {
+    await daemon.call('POST', '/api/sources', { name: 'gw', connector: 'webhook' })
+    await daemon.call('POST', '/api/triggers', { name: 'errs', sources: ['gw'], condition })
+    await goTo(page, `${daemon.url}/triggers/errs?tab=edit`)
+    await page.getByLabel('Cooldown', { exact: true }).fill('1h')
+    await daemon.call('PUT', '/api/triggers/errs', {
+      name: 'errs',
+      sources: ['gw'],
+      condition,
+      cooldown: '2h',
+    })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByText('Somebody else changed the same field')).toBeVisible()
+    await expect(page.getByRole('cell', { name: '2h' })).toBeVisible()
+    await page.getByRole('button', { name: 'Keep mine' }).click()
+    await expect(page.getByText('errs is saved')).toBeVisible()
+    expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('1h')
 
-  await page.getByRole('link', { name: 'roll-back' }).click()
-  await page.getByRole('button', { name: 'Remove…' }).click()
-  await expect(page.getByText('No other project uses this skill')).toBeVisible()
-  await page.getByRole('button', { name: 'Delete', exact: true }).click()
-  await expect(page.getByText('No skills yet')).toBeVisible()
-})
+    await goTo(page, `${daemon.url}/changes?tab=history`)
+    await page
+      .getByRole('button', { name: /trigger errs: cooldown/ })
+      .first()
+      .click()
+    await page.getByRole('button', { name: 'Undo…' }).first().click()
+    await expect(page.getByText('cooldown: 1h → 2h')).toBeVisible()
+    await page.getByRole('button', { name: 'Undo', exact: true }).click()
+    await expect(page.getByText('Undone; the undo')).toBeVisible()
+    expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('2h')
+  })
 
-test('an agent outside records a finding with a project key, and a person marks it as handled', async ({
-  page,
-  daemon,
-}) => {
-  const project = await daemon.ask<{ id: string }>('POST', '/api/projects', {
-    template: 'custom',
-    name: 'Shop',
+  test('a skill is written with a preview, uploaded over, and removed with its last project', async ({
+    page,
+    daemon,
+  }) => {
+    await daemon.call('POST', '/api/projects', { template: 'custom', name: 'Shop' })
+    await goTo(page, `${daemon.url}/skills/new`)
+    await page.getByLabel('Name').fill('roll-back')
+    await page.getByRole('combobox', { name: 'Project' }).click()
+    await page.getByRole('option', { name: 'Shop' }).click()
+    await page.getByLabel('When it helps').fill('How to roll back a deploy.')
+    await page.getByRole('textbox', { name: 'Instructions in Markdown' }).click()
+    await page.keyboard.insertText('# Look twice\n\n<img src=x onerror="document.title=1">')
+    await expect(page.getByRole('heading', { name: 'Look twice' })).toBeVisible()
+    await page.getByRole('button', { name: 'Add skill' }).click()
+    await expect(page.getByText('Used by Shop')).toBeVisible()
+    expect(await page.title()).not.toBe('1')
+
+    await goTo(page, `${daemon.url}/skills`)
+    await page.setInputFiles('input[type=file]', {
+      name: 'SKILL.md',
+      mimeType: 'text/markdown',
+      buffer: Buffer.from('---\nname: roll-back\ndescription: Newer.\n---\n\nText.\n'),
+    })
+    await page.getByRole('combobox', { name: 'Project' }).click()
+    await page.getByRole('option', { name: 'Shop' }).click()
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    await expect(page.getByText('Newer.')).toBeVisible()
+
+    await page.getByRole('link', { name: 'roll-back' }).click()
+    await page.getByRole('button', { name: 'Remove…' }).click()
+    await expect(page.getByText('No other project uses this skill')).toBeVisible()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await expect(page.getByText('No skills yet')).toBeVisible()
   })
-  await goTo(page, `${daemon.url}/projects/${project.id}?tab=settings`)
-  await page.getByLabel('Name of a new key').fill('scout')
-  await page.getByRole('button', { name: 'Make key' }).click()
-  await expect(page.getByText('scout: shown once')).toBeVisible()
-  await daemon.call('POST', `/api/projects/${project.id}/findings`, {
-    entity: 'checkout',
-    finding: '# Payments time out\n\nSince the deploy.\n\nNext step: roll back',
-    agent: 'scout',
+
+  test('an agent outside records a finding with a project key, and a person marks it as handled', async ({
+    page,
+    daemon,
+  }) => {
+    const project = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+      template: 'custom',
+      name: 'Scouted',
+    })
+    await goTo(page, `${daemon.url}/projects/${project.id}?tab=settings`)
+    await page.getByLabel('Name of a new key').fill('scout')
+    await page.getByRole('button', { name: 'Make key' }).click()
+    await expect(page.getByText('scout: shown once')).toBeVisible()
+    await daemon.call('POST', `/api/projects/${project.id}/findings`, {
+      entity: 'checkout',
+      finding: '# Payments time out\n\nSince the deploy.\n\nNext step: roll back',
+      agent: 'scout',
+    })
+    await page.getByRole('tab', { name: 'Findings' }).click()
+    await expect(page.getByRole('heading', { name: 'Payments time out' })).toBeVisible()
+    await page.getByRole('button', { name: 'Mark as handled' }).click()
+    await expect(page.getByText('handled by')).toBeVisible()
   })
-  await page.getByRole('tab', { name: 'Findings' }).click()
-  await expect(page.getByRole('heading', { name: 'Payments time out' })).toBeVisible()
-  await page.getByRole('button', { name: 'Mark as handled' }).click()
-  await expect(page.getByText('handled by')).toBeVisible()
 })

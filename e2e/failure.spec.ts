@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, type Page } from '@playwright/test'
-import { test as open, startDaemon } from './daemon.ts'
+import { test as open, share, startDaemon } from './daemon.ts'
 import { goTo } from './go.ts'
 
 const menu = (page: Page) => page.getByRole('navigation', { name: 'Pages' })
@@ -18,6 +18,8 @@ function loadsOf(page: Page): () => number {
   })
   return () => loads
 }
+
+share({ prepare: (daemon) => daemon.source('gateway', {}) })
 
 open(
   '404 on a chunk: the page is loaded again once, then says that svc was updated',
@@ -152,7 +154,6 @@ open(
     await expect(page.getByLabel('Credential', { exact: true })).toHaveValue('')
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('hidden-value')
     // Of one that exists, the tab is left and come back to.
-    await daemon.source('gateway', {})
     await daemon.call('POST', '/api/triggers', {
       name: 'errors',
       sources: ['gateway'],
@@ -190,7 +191,6 @@ open(
 )
 
 open('Escape closes the innermost dialog only', async ({ page, daemon }) => {
-  await daemon.source('gateway', {})
   await page.goto(`${daemon.url}/explore`)
   await page.getByRole('button', { name: 'Shortcuts' }).click()
   const shortcuts = page.getByRole('dialog', { name: 'Shortcuts' })

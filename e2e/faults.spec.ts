@@ -1,7 +1,10 @@
 /** Faults of a form stand at their fields, and one summary leads to each. */
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { test } from './daemon.ts'
+import { share, test } from './daemon.ts'
+import { settled } from './go.ts'
+
+share()
 
 test('what a save of a source refuses stands at its fields, in folds too, and the summary leads to them', async ({
   page,
@@ -37,6 +40,8 @@ test('fields of a connector have their own faults, two at once, and the first ha
   daemon,
 }) => {
   await page.goto(`${daemon.url}/sources/new?connector=prometheus`)
+  // Its first query is there once the form is.
+  await settled(page)
   await page.getByRole('textbox', { name: 'Name' }).first().fill('prom')
   await page.getByRole('button', { name: 'Create source' }).click()
   const summary = page.getByRole('alert').filter({ hasText: 'Couldn’t create the source' })

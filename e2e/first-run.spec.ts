@@ -1,7 +1,7 @@
 import examples from '@octokit/webhooks-examples' with { type: 'json' }
 import { sign } from '@octokit/webhooks-methods'
 import { expect } from '@playwright/test'
-import { test } from './daemon.ts'
+import { share, test } from './daemon.ts'
 import { goTo } from './go.ts'
 
 test('a new user makes a source, sees its first event arrive, and reads it on its timeline', async ({
@@ -32,22 +32,6 @@ test('a new user makes a source, sees its first event arrive, and reads it on it
   await page.getByRole('button', { name: /^boom, logs/ }).click()
   await expect(page.getByLabel('Payload of evt_1')).toContainText('"n": 9007199254740993')
   expect(page.url()).toContain('l=service%3Dcheckout')
-})
-
-test('a machine without a network makes a source in its own daemon, and reads it', async ({
-  page,
-  daemon,
-}) => {
-  await goTo(page, `${daemon.url}/sources/new?connector=webhook`)
-  await expect(page.getByRole('button', { name: 'Create source' })).toBeVisible()
-  // As a browser says it, which reaches what is on its own machine all the same.
-  await page.evaluate(`Object.defineProperty(navigator, 'onLine', { get: () => false })
-    dispatchEvent(new Event('offline'))`)
-  await page.getByRole('textbox', { name: 'Name' }).first().fill('app')
-  await page.getByRole('button', { name: 'Create source' }).click()
-  await expect(page.getByText('Waiting for the first event…')).toBeVisible()
-  await page.getByRole('link', { name: 'Open the source' }).click()
-  await expect(page.getByText('Events stored')).toBeVisible()
 })
 
 test('signed GitHub webhooks and the logs of a program are one timeline, the same rows in Explore and in a read', async ({
@@ -100,52 +84,6 @@ test('signed GitHub webhooks and the logs of a program are one timeline, the sam
   expect(shown).toEqual(read.rows.slice(0, shown.length).map((row) => row.text))
 })
 
-test('live events arrive by themselves, and a long timeline keeps only what is in view', async ({
-  page,
-  daemon,
-}) => {
-  const url = await daemon.source('app', {
-    text_template: '{msg}',
-    labels: [{ name: 'service', field: 'service', primary: true }],
-  })
-  const batch = (from: number) =>
-    JSON.stringify(Array.from({ length: 2_000 }, (_, i) => ({ service: 'a', msg: `event ${from + i}` })))
-  for (let i = 0; i < 4; i++) expect((await daemon.call('POST', url, batch(i * 2_000))).status).toBe(202)
-  await goTo(page, `${daemon.url}/explore?l=service%3Da&live=1`)
-  await expect(page.getByText('event 7999', { exact: true })).toBeVisible()
-  expect(await page.locator('.timeline-row').count()).toBeLessThan(80)
-  await daemon.call('POST', url, '{"service":"a","msg":"just now"}')
-  await expect(page.getByText('just now', { exact: true }).first()).toBeVisible()
-  await page
-    .locator('.timeline')
-    .evaluate((element) => Object.assign(element, { scrollTop: 4_000 }) && undefined)
-  await expect(page.getByText('event 7999', { exact: true })).toBeHidden()
-  await daemon.call('POST', url, '{"service":"a","msg":"while reading"}')
-  await page.getByRole('button', { name: '1 new event' }).click()
-  await expect(page.getByText('while reading', { exact: true })).toBeVisible()
-})
-
-test('an event that comes after the read and before the tail listens is shown', async ({ page, daemon }) => {
-  const url = await daemon.source('app', {
-    text_template: '{msg}',
-    labels: [{ name: 'service', field: 'service', primary: true }],
-  })
-  await daemon.call('POST', url, '{"service":"a","msg":"before"}')
-  let listen = () => {}
-  const late = new Promise<void>((resolve) => {
-    listen = resolve
-  })
-  await page.route('**/api/tail*', async (route) => {
-    await late
-    await route.continue()
-  })
-  await goTo(page, `${daemon.url}/explore?l=service%3Da&live=1`)
-  await expect(page.getByText('before', { exact: true })).toBeVisible()
-  await daemon.call('POST', url, '{"service":"a","msg":"in between"}')
-  listen()
-  await expect(page.getByText('in between', { exact: true })).toBeVisible()
-})
-
 test('pausing, changing and deleting a source does what it says', async ({ page, daemon }) => {
   await daemon.call(
     'POST',
@@ -177,51 +115,120 @@ test('pausing, changing and deleting a source does what it says', async ({ page,
   await expect(page.getByRole('heading', { name: 'Bring in the first events' })).toBeVisible()
 })
 
-test('settings of a source that were filled in before a label was added keep the label; a change of both is chosen', async ({
-  page,
-  daemon,
-}) => {
-  const service = { name: 'service', field: 'service', primary: true }
-  const labels = [service, { name: 'region', field: 'region' }]
-  await daemon.source('app', { labels: [service] })
-  const put = (config: Record<string, unknown>): Promise<Response> =>
-    daemon.call('PUT', '/api/sources/app', { name: 'app', connector: 'webhook', config })
-  const stored = async (): Promise<unknown> =>
-    (await daemon.ask<{ config: unknown }>('GET', '/api/sources/app')).config
-  await goTo(page, `${daemon.url}/sources/app?tab=settings`)
-  await page.getByLabel('Text template').fill('in {region}')
-  expect((await put({ labels })).status).toBe(200)
-  await page.getByRole('button', { name: 'Save' }).click()
-  await expect(page.getByText('app is saved')).toBeVisible()
-  expect(await stored()).toEqual({ text_template: 'in {region}', labels })
-  // The form has what is stored now, so the next save takes nothing back.
-  await expect(page.getByRole('group', { name: 'Label 2' }).getByLabel('Name')).toHaveValue('region')
+test.describe('each with a source of its own', () => {
+  share()
 
-  await page.getByLabel('Text template').fill('mine')
-  expect((await put({ labels, text_template: 'theirs' })).status).toBe(200)
-  await page.getByRole('button', { name: 'Save' }).click()
-  await expect(page.getByText('Somebody else changed the same field')).toBeVisible()
-  await expect(page.getByRole('cell', { name: 'theirs' })).toBeVisible()
-  await page.getByRole('button', { name: 'Take theirs' }).click()
-  await expect(page.getByLabel('Text template')).toHaveValue('theirs')
-  await expect(page.getByText('Somebody else changed the same field')).toHaveCount(0)
-})
-
-test('text from events stays text', async ({ page, daemon }) => {
-  const evil = '<img src=x onerror="document.title=\'pwned\'"><script>document.title="pwned"</script>'
-  const url = await daemon.source('app', {
-    text_template: '{msg}',
-    labels: [
-      { name: 'service', field: 'service', primary: true },
-      { name: 'evil', field: 'msg' },
-    ],
+  test('a machine without a network makes a source in its own daemon, and reads it', async ({
+    page,
+    daemon,
+  }) => {
+    await goTo(page, `${daemon.url}/sources/new?connector=webhook`)
+    await expect(page.getByRole('button', { name: 'Create source' })).toBeVisible()
+    // As a browser says it, which reaches what is on its own machine all the same.
+    await page.evaluate(`Object.defineProperty(navigator, 'onLine', { get: () => false })
+    dispatchEvent(new Event('offline'))`)
+    await page.getByRole('textbox', { name: 'Name' }).first().fill('offline')
+    await page.getByRole('button', { name: 'Create source' }).click()
+    await expect(page.getByText('Waiting for the first event…')).toBeVisible()
+    await page.getByRole('link', { name: 'Open the source' }).click()
+    await expect(page.getByText('Events stored')).toBeVisible()
   })
-  await daemon.call('POST', url, JSON.stringify({ service: 'a', msg: evil }))
-  await goTo(page, `${daemon.url}/explore?l=service%3Da`)
-  await expect(page.locator('.row-text')).toHaveText(evil)
-  await page.locator('.row-open').click()
-  await expect(page.locator('.payload')).toContainText('onerror')
-  await goTo(page, `${daemon.url}/explore?l=${encodeURIComponent(`service=${evil}`)}`)
-  await expect(page.getByText('No events in this window')).toBeVisible()
-  expect(await page.title()).toBe('Explore · svc')
+
+  test('live events arrive by themselves, and a long timeline keeps only what is in view', async ({
+    page,
+    daemon,
+  }) => {
+    const url = await daemon.source('live', {
+      text_template: '{msg}',
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
+    const batch = (from: number) =>
+      JSON.stringify(Array.from({ length: 2_000 }, (_, i) => ({ service: 'live', msg: `event ${from + i}` })))
+    for (let i = 0; i < 4; i++) expect((await daemon.call('POST', url, batch(i * 2_000))).status).toBe(202)
+    await goTo(page, `${daemon.url}/explore?l=service%3Dlive&live=1`)
+    await expect(page.getByText('event 7999', { exact: true })).toBeVisible()
+    expect(await page.locator('.timeline-row').count()).toBeLessThan(80)
+    await daemon.call('POST', url, '{"service":"live","msg":"just now"}')
+    await expect(page.getByText('just now', { exact: true }).first()).toBeVisible()
+    await page
+      .locator('.timeline')
+      .evaluate((element) => Object.assign(element, { scrollTop: 4_000 }) && undefined)
+    await expect(page.getByText('event 7999', { exact: true })).toBeHidden()
+    await daemon.call('POST', url, '{"service":"live","msg":"while reading"}')
+    await page.getByRole('button', { name: '1 new event' }).click()
+    await expect(page.getByText('while reading', { exact: true })).toBeVisible()
+  })
+
+  test('an event that comes after the read and before the tail listens is shown', async ({
+    page,
+    daemon,
+  }) => {
+    const url = await daemon.source('late', {
+      text_template: '{msg}',
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
+    await daemon.call('POST', url, '{"service":"late","msg":"before"}')
+    let listen = () => {}
+    const late = new Promise<void>((resolve) => {
+      listen = resolve
+    })
+    await page.route('**/api/tail*', async (route) => {
+      await late
+      await route.continue()
+    })
+    await goTo(page, `${daemon.url}/explore?l=service%3Dlate&live=1`)
+    await expect(page.getByText('before', { exact: true })).toBeVisible()
+    await daemon.call('POST', url, '{"service":"late","msg":"in between"}')
+    listen()
+    await expect(page.getByText('in between', { exact: true })).toBeVisible()
+  })
+
+  test('settings of a source that were filled in before a label was added keep the label; a change of both is chosen', async ({
+    page,
+    daemon,
+  }) => {
+    const service = { name: 'service', field: 'service', primary: true }
+    const labels = [service, { name: 'region', field: 'region' }]
+    await daemon.source('kept', { labels: [service] })
+    const put = (config: Record<string, unknown>): Promise<Response> =>
+      daemon.call('PUT', '/api/sources/kept', { name: 'kept', connector: 'webhook', config })
+    const stored = async (): Promise<unknown> =>
+      (await daemon.ask<{ config: unknown }>('GET', '/api/sources/kept')).config
+    await goTo(page, `${daemon.url}/sources/kept?tab=settings`)
+    await page.getByLabel('Text template').fill('in {region}')
+    expect((await put({ labels })).status).toBe(200)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByText('kept is saved')).toBeVisible()
+    expect(await stored()).toEqual({ text_template: 'in {region}', labels })
+    // The form has what is stored now, so the next save takes nothing back.
+    await expect(page.getByRole('group', { name: 'Label 2' }).getByLabel('Name')).toHaveValue('region')
+
+    await page.getByLabel('Text template').fill('mine')
+    expect((await put({ labels, text_template: 'theirs' })).status).toBe(200)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByText('Somebody else changed the same field')).toBeVisible()
+    await expect(page.getByRole('cell', { name: 'theirs' })).toBeVisible()
+    await page.getByRole('button', { name: 'Take theirs' }).click()
+    await expect(page.getByLabel('Text template')).toHaveValue('theirs')
+    await expect(page.getByText('Somebody else changed the same field')).toHaveCount(0)
+  })
+
+  test('text from events stays text', async ({ page, daemon }) => {
+    const evil = '<img src=x onerror="document.title=\'pwned\'"><script>document.title="pwned"</script>'
+    const url = await daemon.source('evil', {
+      text_template: '{msg}',
+      labels: [
+        { name: 'service', field: 'service', primary: true },
+        { name: 'evil', field: 'msg' },
+      ],
+    })
+    await daemon.call('POST', url, JSON.stringify({ service: 'evil', msg: evil }))
+    await goTo(page, `${daemon.url}/explore?l=service%3Devil`)
+    await expect(page.locator('.row-text')).toHaveText(evil)
+    await page.locator('.row-open').click()
+    await expect(page.locator('.payload')).toContainText('onerror')
+    await goTo(page, `${daemon.url}/explore?l=${encodeURIComponent(`service=${evil}`)}`)
+    await expect(page.getByText('No events in this window')).toBeVisible()
+    expect(await page.title()).toBe('Explore · svc')
+  })
 })

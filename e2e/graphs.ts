@@ -15,15 +15,15 @@ export const source = (name: string) => ({
   connector: 'webhook',
   config: { event_type: 'request', labels: LABELS },
 })
-export const trigger = (name: string, sources: string[]) => ({
+export const trigger = (name: string, sources: string[], project = 'Shop') => ({
   name,
-  project: 'Shop',
+  project,
   sources,
   condition: { aggregate: 'count', predicate: '> 5', window: '5m' },
 })
-export const partsOf = (sources: { name: string }[]) => ({
+export const partsOf = (sources: { name: string }[], project = 'Shop') => ({
   template: 'custom',
-  name: 'Shop',
+  name: project,
   objects: sources.map(({ name }) => ({ kind: 'source', name })),
 })
 export const verdicts = [
@@ -32,46 +32,57 @@ export const verdicts = [
 ]
 
 /** Imports a catalog, as JSON, which is YAML. @returns the id of its project */
-export async function imported(daemon: RunningDaemon, catalog: unknown): Promise<string> {
+export async function imported(daemon: RunningDaemon, catalog: unknown, project = 'Shop'): Promise<string> {
   const answer = await daemon.call('POST', '/api/catalog/import', { yaml: JSON.stringify(catalog) })
   expect(answer.status, await answer.text()).toBe(200)
-  const { projects } = await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects')
-  return projects.find((project) => project.name === 'Shop')!.id
+  return projectNamed(daemon, project)
 }
 
-/** So many of each; every trigger watches a source, agents hand over in pairs and share the servers. */
-function shop(counts: { sources: number; triggers: number; agents: number; servers: number }) {
-  const sources = each(counts.sources, (i) => source(`source-${three(i)}`))
+/** The id of the project of this name. */
+export async function projectNamed(daemon: RunningDaemon, name: string): Promise<string> {
+  const { projects } = await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects')
+  return projects.find((project) => project.name === name)!.id
+}
+
+type Counts = { sources: number; triggers: number; agents: number; servers: number }
+
+/**
+ * So many of each; every trigger watches a source, agents hand over in pairs and share the servers.
+ * @param tag in the names of its parts, such as trigger-a003, so that several can be in one instance
+ */
+function shop(project: string, tag: string, counts: Counts) {
+  const named = (kind: string, i: number): string => `${kind}-${tag}${three(i)}`
+  const sources = each(counts.sources, (i) => source(named('source', i)))
   return {
     sources,
     triggers: each(counts.triggers, (i) =>
-      trigger(`trigger-${three(i)}`, [`source-${three(i % counts.sources)}`]),
+      trigger(named('trigger', i), [named('source', i % counts.sources)], project),
     ),
     mcp_servers: each(counts.servers, (i) => ({
-      name: `server-${three(i)}`,
+      name: named('server', i),
       url: `https://mcp${i}.example.com`,
-      project: 'Shop',
+      project,
     })),
     agents: each(counts.agents, (i) => ({
-      name: `agent-${three(i)}`,
-      project: 'Shop',
+      name: named('agent', i),
+      project,
       prompt: 'Look.',
-      trigger: `trigger-${three(i)}`,
+      trigger: named('trigger', i),
       enabled: true,
       verdicts,
-      mcp_servers: [`server-${three(i % counts.servers)}`],
-      ...(i % 2 ? {} : { handoffs: [{ verdict: 'investigate', agent: `agent-${three(i + 1)}` }] }),
+      mcp_servers: [named('server', i % counts.servers)],
+      ...(i % 2 ? {} : { handoffs: [{ verdict: 'investigate', agent: named('agent', i + 1) }] }),
     })),
-    projects: [partsOf(sources)],
+    projects: [partsOf(sources, project)],
   }
 }
 
-/** Projects of 1, 16, 60 and 300 parts, or nearly so. */
+/** Projects of 1, 16, 60 and 300 parts, or nearly so, by their number. */
 export const SIZES = {
-  1: { sources: [source('app-logs')], projects: [partsOf([source('app-logs')])] },
-  16: shop({ sources: 3, triggers: 6, agents: 6, servers: 1 }),
-  60: shop({ sources: 12, triggers: 24, agents: 20, servers: 4 }),
-  300: shop({ sources: 60, triggers: 140, agents: 90, servers: 10 }),
+  1: { sources: [source('app-logs')], projects: [partsOf([source('app-logs')], 'Shop 1')] },
+  16: shop('Shop 16', 'a', { sources: 3, triggers: 6, agents: 6, servers: 1 }),
+  60: shop('Shop 60', 'b', { sources: 12, triggers: 24, agents: 20, servers: 4 }),
+  300: shop('Shop 300', 'c', { sources: 60, triggers: 140, agents: 90, servers: 10 }),
 } as const
 
 /** Height in pixels of the smallest name that is drawn, and how many there are. */

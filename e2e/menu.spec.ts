@@ -153,22 +153,21 @@ test('the palette acts, and Undo takes it back', async ({ page }) => {
 
 test('Help has the docs, their links, the API reference and the keys, without a network', async ({
   page,
-  daemon,
 }) => {
   const outside: string[] = []
   page.on('request', (request) => {
-    if (!request.url().startsWith(daemon.url)) outside.push(request.url())
+    if (!request.url().startsWith(shared.url)) outside.push(request.url())
   })
-  await page.goto(`${daemon.url}/help`)
+  await page.goto(`${shared.url}/help`)
   await expect(page.getByRole('link', { name: 'API reference' })).toHaveAttribute('href', '/docs/')
   await expect(page.getByRole('table', { name: 'Keys' })).toContainText('Acknowledge')
   await page.getByLabel('Search the docs').fill('cooldown')
   await page.getByRole('link', { name: 'Triggers', exact: true }).last().click()
   await expect(page.getByRole('heading', { name: 'Triggers', level: 1 })).toBeVisible()
-  await expect(page).toHaveTitle('Triggers: Help · svc')
+  await expect(page).toHaveTitle('(1) Triggers: Help · svc')
   await page.getByRole('main').getByRole('link', { name: 'catalog', exact: true }).first().click()
   await expect(page).toHaveURL(/\/help\/catalog$/)
-  await goTo(page, `${daemon.url}/help/nothing`)
+  await goTo(page, `${shared.url}/help/nothing`)
   await expect(page.getByText('No page of the docs is called nothing')).toBeVisible()
   expect(outside).toEqual([])
 })

@@ -1,7 +1,7 @@
 /** Under a plan, what its change would have done: run when it is asked for, with its chart and entities, and cancelled. */
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { type RunningDaemon, test } from './daemon.ts'
+import { type RunningDaemon, share, test } from './daemon.ts'
 import { goTo } from './go.ts'
 
 const CATALOG = (cooldown: string) => `sources:
@@ -38,11 +38,12 @@ async function shots(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1440, height: 900 })
 }
 
+share({ prepare: sent })
+
 test('a proposal shows what it would have fired before and after, and which entities', async ({
   page,
   daemon,
 }) => {
-  await sent(daemon)
   await daemon.call('POST', '/api/proposals', {
     operations: [
       {
@@ -72,7 +73,6 @@ test('a catalog file shows it under its plan, and a backtest that runs is cancel
   page,
   daemon,
 }) => {
-  await sent(daemon)
   await goTo(page, `${daemon.url}/changes?tab=catalog&view=import`)
   await page.getByRole('textbox', { name: 'Catalog file to import' }).fill(CATALOG('2h'))
   await section(page).getByRole('button', { name: 'Run backtest' }).click()
@@ -94,7 +94,6 @@ test('a catalog file shows it under its plan, and a backtest that runs is cancel
 })
 
 test('many triggers are shown a few at a time, and what fails is said', async ({ page, daemon }) => {
-  await sent(daemon)
   const triggers = Array.from(
     { length: 12 },
     (_, n) => `  - { name: t${n}, sources: [gw], condition: { event: any }, cooldown: 1s }\n`,

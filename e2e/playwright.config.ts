@@ -6,7 +6,7 @@ const here = (path: string): string => fileURLToPath(new URL(path, import.meta.u
 export default defineConfig({
   testDir: here('.'),
   outputDir: here('../test-results/e2e'),
-  // Each test has a daemon and a folder of its own.
+  // Each test has a daemon and a folder of its own, but for files whose tests share one and run in their order.
   fullyParallel: true,
   workers: 2,
   // A test that fails is mended, never tried again into green.

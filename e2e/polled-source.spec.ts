@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { test } from './daemon.ts'
+import { share, test } from './daemon.ts'
 import { goTo, press } from './go.ts'
 import { startPrometheus } from './prometheus.ts'
 
@@ -30,6 +30,8 @@ async function startApi() {
     },
   }
 }
+
+share()
 
 test('a person lets an API be discovered, tests and makes the source, and sees its events in Explore', async ({
   page,

@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { test } from './daemon.ts'
+import { share, test } from './daemon.ts'
 import { goTo } from './go.ts'
 
 const presets = JSON.parse(
   readFileSync(fileURLToPath(new URL('../catalog/presets.json', import.meta.url)), 'utf8'),
 ) as Record<string, { examples: { headers: Record<string, string>; body: unknown }[] }>
+
+share()
 
 test('a sender is searched and chosen; its source says where the address goes, and reads what it documents', async ({
   page,

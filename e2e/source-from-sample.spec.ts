@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { test } from './daemon.ts'
+import { share, test } from './daemon.ts'
 import { goTo, press } from './go.ts'
 
 const shell = promisify(execFile)
@@ -14,6 +14,8 @@ const PAYLOAD = {
   created_at: '2026-11-20T12:00:00Z',
   host: 'web-1',
 }
+
+share()
 
 test('a pasted event becomes a source: its row, roles by a click, and the shown command reads well', async ({
   page,

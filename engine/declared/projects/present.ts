@@ -13,7 +13,7 @@ import {
 import { DEFAULT_TEMPLATE, type ProjectDoc, partsOf, wiringOf } from '../../model/project.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
 import { maskFields } from '../../net/secret-fields.ts'
-import { readTemplates, secretParams } from './templating.ts'
+import { readTemplates, secretParams, templateKeys } from './templating.ts'
 
 interface PresentParts {
   kinds: Record<PartKind, DeclaredKind>
@@ -251,21 +251,27 @@ export interface Templates {
 
 /** Those shipped with svc do not change while it runs: all engines of a process share them, and change none. */
 let shipped: Map<string, TemplateFile> | undefined
+let keys: ReadonlySet<string> | undefined
 
 /**
- * They are read when one is first asked for, because reading and checking them takes longer than
- * opening the store; that those shipped can be read is for the tests to say.
+ * They are read when one that has a file is first asked for, because reading and checking them takes longer
+ * than opening the store; the first list of projects that were made without one would wait for that. That those
+ * shipped can be read is for the tests to say.
  */
 export function openTemplates(): Templates {
   const files = (): Map<string, TemplateFile> => {
     shipped ??= readTemplates()
     return shipped
   }
+  const get = (key: string): TemplateFile | undefined => {
+    keys ??= new Set(templateKeys())
+    return keys.has(key) ? files().get(key) : undefined
+  }
   return {
     all: () => [...files().values()],
-    get: (key) => files().get(key),
+    get,
     secretParams: (key) => {
-      const file = files().get(key)
+      const file = get(key)
       return file ? secretParams(file) : []
     },
   }

@@ -33,14 +33,10 @@ const ENDING = '.yaml'
  *   and rule.
  */
 export function readTemplates(folder: string = shippedFolder()): Map<string, TemplateFile> {
-  if (!existsSync(folder))
-    throw new StartError(`the folder of templates ${folder} is not there`, BAD_CONFIGURATION)
   const templates = new Map<string, TemplateFile>()
   const faults: string[] = []
-  const names = readdirSync(folder).filter((name) => name.endsWith(ENDING))
-  for (const name of names.sort()) {
-    const path = join(folder, name)
-    const key = name.slice(0, -ENDING.length)
+  for (const key of templateKeys(folder)) {
+    const path = join(folder, `${key}${ENDING}`)
     const read = readTemplate(key, readFileSync(path, 'utf8'))
     if (read.faults) faults.push(...read.faults.map((fault) => `${path}:${fault}`))
     else templates.set(key, read.file)
@@ -48,6 +44,19 @@ export function readTemplates(folder: string = shippedFolder()): Map<string, Tem
   if (faults.length)
     throw new StartError(`templates of projects cannot be used:\n${faults.join('\n')}`, BAD_CONFIGURATION)
   return templates
+}
+
+/**
+ * The keys of the templates there are, without reading their files.
+ * @param folder with the files; those shipped with svc when absent.
+ * @returns in the order of the files' names.
+ * @throws StartError 78: no such folder.
+ */
+export function templateKeys(folder: string = shippedFolder()): string[] {
+  if (!existsSync(folder))
+    throw new StartError(`the folder of templates ${folder} is not there`, BAD_CONFIGURATION)
+  const names = readdirSync(folder).filter((name) => name.endsWith(ENDING))
+  return names.sort().map((name) => name.slice(0, -ENDING.length))
 }
 
 /** The build copies catalog/ beside the bundle; from source it is at the root of the project. */

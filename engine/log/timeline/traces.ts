@@ -157,14 +157,18 @@ export function rowsAt(
     .map((stored) => ({ row: toRow(textRowOf(stored)), raw: stored.raw ?? undefined }))
 }
 
+/** Whole microseconds: of nanoseconds since 1970 a number has but every 256th. NaN where there is no time. */
+const microsIn = (nanos: unknown): number =>
+  typeof nanos === 'string' && /^\d+$/.test(nanos) ? Number(BigInt(nanos) / 1_000n) : Number(nanos) / 1e3
+
 /** When it began, and where it stands among the spans. */
 export function placed(row: ContextRow, raw: Uint8Array | undefined): Omit<TracePart, 'row' | 'trace'> {
   const recorded = recordedIn(raw)
   const span = labelOf(row, SPAN_ID_LABELS) || word(recorded.spanId)
   const parent = labelOf(row, SPAN_PARENT_LABELS) || word(recorded.parentSpanId)
-  const [start, end] = [Number(recorded.startTimeUnixNano), Number(recorded.endTimeUnixNano)]
+  const [start, end] = [microsIn(recorded.startTimeUnixNano), microsIn(recorded.endTimeUnixNano)]
   if (start > 0 && end >= start)
-    return { begin: start / 1e6, length: (end - start) / 1e6, span, parent, recorded }
+    return { begin: start / 1e3, length: (end - start) / 1e3, span, parent, recorded }
   // Spans of others are stored at their ends.
   if (row.labels.signal !== 'traces') return { begin: row.at, length: null, span, parent, recorded }
   const length = row.values.value ?? 0
@@ -347,13 +351,15 @@ function rowOf(part: TracePart, { first, depth, children, isOrphan }: Place): Tr
 
 /** How long a span was at work while none below it was: its length less what theirs cover of it. */
 function selfOf({ begin, length }: TracePart, children: readonly TracePart[]): number {
-  const end = begin + (length ?? 0)
+  // From its own begin on: a time since 1970 in milliseconds has steps of a quarter of a microsecond, which add up.
+  const end = length ?? 0
   let covered = 0
-  let until = begin
+  let until = 0
   for (const child of children) {
     if (child.length === null) continue
-    const from = Math.max(child.begin, until)
-    const to = Math.min(child.begin + child.length, end)
+    const offset = toMicros(child.begin - begin)
+    const from = Math.max(offset, until)
+    const to = Math.min(offset + child.length, end)
     if (to <= from) continue
     covered += to - from
     until = to

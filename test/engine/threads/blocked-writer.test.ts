@@ -71,7 +71,7 @@ afterAll(async () => {
 })
 
 /** Each waits for the file for 5 s, then gives up; what comes to the writer later waits for all of them. */
-const WRITES = 6
+const WRITES = 12
 
 const WITHIN = { timeout: 15_000, interval: 100 }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { currentDaemon } from '../../../../scripts/build.mjs'
 
@@ -44,6 +44,8 @@ function launch(
       HOME: join(home, '..'),
       SVC_HOME: home,
       SVC_OTLP_GRPC_PORT: 'off',
+      // As the command keeps it, which is not started here: its process is the one to signal.
+      NODE_COMPILE_CACHE: join(dirname(command), '.compiled'),
       ...env,
     },
   })
