@@ -467,7 +467,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
+     "description": "Labels that must all hold; key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -503,7 +503,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "from": {
      "type": "string",
      "format": "date-time",
-     "description": "Start (ISO 8601)."
+     "description": "Start."
     },
     "to": {
      "type": "string",
@@ -517,7 +517,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens.",
+     "description": "Most tokens of the answer.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
@@ -1151,7 +1151,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens.",
+     "description": "Most tokens of the answer.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
@@ -1350,7 +1350,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens.",
+     "description": "Most tokens of the answer.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
@@ -1513,7 +1513,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens.",
+     "description": "Most tokens of the answer.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
@@ -2007,7 +2007,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens.",
+     "description": "Most tokens of the answer.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
@@ -3641,12 +3641,6 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "description": "Its value.",
      "minLength": 1,
      "maxLength": 1000
-    },
-    "window": {
-     "type": "string",
-     "description": "How far back from now, such as 6h.",
-     "pattern": "^[0-9]+(\\.[0-9]+)?(s|m|h|d)$",
-     "default": "24h"
     }
    },
    "required": [
@@ -4232,7 +4226,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
+     "description": "Labels that must all hold; key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -4260,7 +4254,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "from": {
      "type": "string",
      "format": "date-time",
-     "description": "Start (ISO 8601)."
+     "description": "Start."
     },
     "to": {
      "type": "string",
@@ -4312,7 +4306,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "as_of": {
      "type": "string",
      "format": "date-time",
-     "description": "Only what was ingested by then (ISO 8601)."
+     "description": "Only what was ingested by then."
     },
     "include_payload": {
      "type": "boolean",
@@ -4321,14 +4315,14 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens.",
+     "description": "Most tokens of the answer.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
     },
     "joined": {
      "type": "boolean",
-     "description": "False: only the given labels, not the other names of the same thing.",
+     "description": "False: without other names of the same thing.",
      "default": true
     },
     "cursor": {
@@ -4505,25 +4499,25 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "label": {
      "type": "string",
-     "description": "Label of the entity, such as service. Absent: the one it is known by in the project.",
+     "description": "Label, such as service. Absent: the one of the project.",
      "pattern": "^[A-Za-z0-9_]{1,64}$"
     },
     "finding": {
      "type": "string",
-     "description": "The finding, Markdown: what happened, why, and the ids of events that show it.",
+     "description": "Markdown: what happened, why, and the ids of events that show it.",
      "minLength": 1,
      "maxLength": 65536,
      "pattern": "\\S"
     },
     "headline": {
      "type": "string",
-     "description": "One line, up to 100 characters, that says what is wrong.",
+     "description": "What is wrong, one line, up to 100 characters.",
      "maxLength": 100,
      "pattern": "^[^\\r\\n]*$"
     },
     "next_step": {
      "type": "string",
-     "description": "One line, up to 300 characters, that says what to do.",
+     "description": "What to do, one line, up to 300 characters.",
      "maxLength": 300,
      "pattern": "^[^\\r\\n]*$"
     },
@@ -4854,7 +4848,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "selector": {
      "type": "object",
-     "description": "Labels that must all hold; the reserved name key_value is the value of the entity.",
+     "description": "Labels that must all hold; key_value is the value of the entity.",
      "minProperties": 1,
      "maxProperties": 16,
      "propertyNames": {
@@ -4904,7 +4898,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "from": {
      "type": "string",
      "format": "date-time",
-     "description": "Start (ISO 8601)."
+     "description": "Start."
     },
     "to": {
      "type": "string",
@@ -4913,7 +4907,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens.",
+     "description": "Most tokens of the answer.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000
@@ -5150,7 +5144,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "where": {
      "type": "object",
-     "description": "Label constraints, such as env with prod; all must hold.",
+     "description": "Labels that must all hold.",
      "maxProperties": 16,
      "propertyNames": {
       "pattern": "^[A-Za-z0-9_]{1,64}$"
@@ -5384,7 +5378,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "max_tokens": {
      "type": "integer",
-     "description": "Largest answer, in tokens.",
+     "description": "Most tokens of the answer.",
      "minimum": 200,
      "maximum": 25000,
      "default": 6000

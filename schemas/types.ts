@@ -11407,7 +11407,7 @@ export interface ToolChanged {
    */
   window?: string
   /**
-   * Start (ISO 8601).
+   * Start.
    */
   from?: string
   /**
@@ -11419,7 +11419,7 @@ export interface ToolChanged {
    */
   baseline?: string
   /**
-   * Largest answer, in tokens.
+   * Most tokens of the answer.
    */
   max_tokens?: number
   /**
@@ -11428,7 +11428,7 @@ export interface ToolChanged {
   project?: string
 }
 /**
- * Labels that must all hold; the reserved name key_value is the value of the entity.
+ * Labels that must all hold; key_value is the value of the entity.
  */
 export interface Selector {
   [k: string]: string | number | boolean
@@ -11811,7 +11811,7 @@ export interface ToolDocument {
    */
   cursor?: string
   /**
-   * Largest answer, in tokens.
+   * Most tokens of the answer.
    */
   max_tokens?: number
   /**
@@ -11963,7 +11963,7 @@ export interface ToolGetEvent {
    */
   event_id: string
   /**
-   * Largest answer, in tokens.
+   * Most tokens of the answer.
    */
   max_tokens?: number
   /**
@@ -12123,7 +12123,7 @@ export interface ToolGetFinding {
    */
   project?: string
   /**
-   * Largest answer, in tokens.
+   * Most tokens of the answer.
    */
   max_tokens?: number
 }
@@ -12383,7 +12383,7 @@ export interface ToolGetRun {
    */
   run_id: string
   /**
-   * Largest answer, in tokens.
+   * Most tokens of the answer.
    */
   max_tokens?: number
 }
@@ -13186,10 +13186,6 @@ export interface ToolNeighbours {
    * Its value.
    */
   value: string
-  /**
-   * How far back from now, such as 6h.
-   */
-  window?: string
 }
 /**
  * What the tool project_timeline answers.
@@ -13533,7 +13529,7 @@ export interface ToolRead {
    */
   window?: string
   /**
-   * Start (ISO 8601).
+   * Start.
    */
   from?: string
   /**
@@ -13569,7 +13565,7 @@ export interface ToolRead {
    */
   limit?: number
   /**
-   * Only what was ingested by then (ISO 8601).
+   * Only what was ingested by then.
    */
   as_of?: string
   /**
@@ -13577,11 +13573,11 @@ export interface ToolRead {
    */
   include_payload?: boolean
   /**
-   * Largest answer, in tokens.
+   * Most tokens of the answer.
    */
   max_tokens?: number
   /**
-   * False: only the given labels, not the other names of the same thing.
+   * False: without other names of the same thing.
    */
   joined?: boolean
   /**
@@ -13666,19 +13662,19 @@ export interface ToolRecordFinding {
    */
   entity: string
   /**
-   * Label of the entity, such as service. Absent: the one it is known by in the project.
+   * Label, such as service. Absent: the one of the project.
    */
   label?: string
   /**
-   * The finding, Markdown: what happened, why, and the ids of events that show it.
+   * Markdown: what happened, why, and the ids of events that show it.
    */
   finding: string
   /**
-   * One line, up to 100 characters, that says what is wrong.
+   * What is wrong, one line, up to 100 characters.
    */
   headline?: string
   /**
-   * One line, up to 300 characters, that says what to do.
+   * What to do, one line, up to 300 characters.
    */
   next_step?: string
   /**
@@ -13861,7 +13857,7 @@ export interface ToolSeries {
    */
   window?: string
   /**
-   * Start (ISO 8601).
+   * Start.
    */
   from?: string
   /**
@@ -13869,7 +13865,7 @@ export interface ToolSeries {
    */
   to?: string
   /**
-   * Largest answer, in tokens.
+   * Most tokens of the answer.
    */
   max_tokens?: number
   /**
@@ -14046,7 +14042,7 @@ export interface ToolStats {
    */
   window?: string
   /**
-   * Label constraints, such as env with prod; all must hold.
+   * Labels that must all hold.
    */
   where?: {
     [k: string]: string | number | boolean
@@ -14156,7 +14152,7 @@ export interface ToolTrace {
    */
   cursor?: string
   /**
-   * Largest answer, in tokens.
+   * Most tokens of the answer.
    */
   max_tokens?: number
   /**

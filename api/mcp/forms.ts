@@ -39,7 +39,7 @@ function shown(schema: Json): Json {
     return { type: 'string', description: [schema.description, TEXT_HINT].filter(Boolean).join(' ') }
   return Object.fromEntries(
     Object.entries(schema)
-      .filter(([keyword]) => !CHECKS.test(keyword))
+      .filter(([keyword, value]) => !CHECKS.test(keyword) && !(keyword === 'required' && isEmptyList(value)))
       .map(([keyword, value]) => [
         keyword,
         keyword === 'properties'
@@ -132,3 +132,5 @@ function objectOf(text: string, at: string): Json {
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0

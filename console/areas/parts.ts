@@ -2,6 +2,8 @@
 
 export { default as AgentPage } from '../pages/agents/agent-page.tsx'
 export { default as AgentsPage } from '../pages/agents/agents-page.tsx'
+export { default as EntitiesPage } from '../pages/entities/entities-page.tsx'
+export { default as EntityPage } from '../pages/entities/entity-page.tsx'
 export { default as McpServerPage } from '../pages/mcp-servers/mcp-server-page.tsx'
 export { default as McpServersPage } from '../pages/mcp-servers/mcp-servers-page.tsx'
 export { default as SkillPage } from '../pages/skills/skill-page.tsx'

@@ -13,7 +13,6 @@ import { MenuEntries } from './menu.tsx'
 import { Boundary } from './page-boundary.tsx'
 import { paletteDoor } from './palette-door.ts'
 import { TimeCard } from './time-card.tsx'
-import { Workspaces } from './workspaces.tsx'
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
@@ -23,6 +22,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const { auth_required: secured = false, logout_url: logoutUrl } = health.data ?? {}
   const canLeave = secured || logoutUrl !== undefined
   const leave = () => logOut(secured, logoutUrl)
+  const isHosted = Boolean(health.data?.workspaces_url ?? health.data?.workspace_api_url)
   return (
     <AppShell
       header={{ height: 52 }}
@@ -71,7 +71,11 @@ export function Shell({ children }: { children: ReactNode }) {
               <span className="wide-only">Search</span>
             </Button>
             <Zone />
-            <Workspaces health={health.data} />
+            {isHosted && (
+              <Suspense fallback={null}>
+                <Workspaces health={health.data} />
+              </Suspense>
+            )}
             {canLeave && (
               <Tooltip label="Log out">
                 <ActionIcon variant="default" aria-label="Log out" onClick={leave}>
@@ -95,7 +99,9 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
-const Palette = lazyFrom(() => import('../areas/seldom.ts'))('Palette')
+const seldom = lazyFrom(() => import('../areas/seldom.ts'))
+const Palette = seldom('Palette')
+const Workspaces = seldom('Workspaces')
 
 /** It reads rows of many pages: loaded once it is asked for, and where one cannot be read the rest goes on. */
 function WantedPalette({ secured, onLogOut }: { secured: boolean; onLogOut: () => void }) {

@@ -69,12 +69,12 @@ export const neighbours = defineTool<ToolNeighbours, ToolNeighboursResult>({
   name: 'neighbours',
   title: 'Neighbours of an entity',
   description:
-    'What an entity calls, runs on and is owned by, and the other way round, from traces, labels and rules, each with its open incidents: where a fault may come from, or go to.',
+    'What an entity calls, runs on and is owned by, and the reverse, each with its open incidents: where a fault may come from.',
   scope: 'read',
   ofProject: false,
   hints: READS,
-  async run({ label, value, window = '24h' }, { daemon, signal }) {
-    const asked = { label, value, window }
+  async run({ label, value }, { daemon, signal }) {
+    const asked = { label, value }
     const found = await daemon.ask(calls.entityNeighbours, asked, signal)
     const { names = [`${label}=${value}`], is_cut, neighbours: all } = found
     const lines = all.map(({ edge, by, count, open_incidents: open, ...name }) => {

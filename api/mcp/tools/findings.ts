@@ -125,7 +125,7 @@ export const recordFinding = defineTool<ToolRecordFinding, ToolRecordFindingResu
   name: 'record_finding',
   title: 'Record a finding',
   description:
-    "Writes what you found onto the entity's timeline and into the project's results. Call it once, when you are done: what happened and why, a headline, the next step, and claims with the events that prove them. A verdict may hand the entity to another agent. With nothing to report, record nothing.",
+    "Writes what you found onto the entity's timeline and into the project's results. Call it once, when you are done. A verdict may hand the entity to another agent. With nothing to report, record nothing.",
   scope: 'findings',
   ofProject: true,
   hints: adds(),

@@ -29,7 +29,7 @@ export const changed = defineTool<ToolChanged, ToolChangedResult>({
 export const series = defineTool<ToolSeries, ToolSeriesResult>({
   ...{ name: 'series', title: 'A number over time', ...reading },
   description:
-    'A number over time: percentiles, changes of level, ranges. Without numbers: counts of events.',
+    'Percentiles, changes of level and ranges; without numbers, counts of events.',
   run: (args, context) => look({ tool: 'series', ...args }, context),
 })
 

@@ -23,7 +23,7 @@ export const proposeChange = defineTool<ToolProposeChange, ToolProposeChangeResu
   name: 'propose_change',
   title: 'Propose a change',
   description:
-    'Plans a change of sources, triggers, agents, MCP servers, skills or the wiring of projects, and leaves it to a person: nothing is written until one approves. get_part has the form of each spec.',
+    'Plans a change and leaves it to a person: nothing is written until one approves. get_part has the form of each spec.',
   scope: 'read',
   ofProject: false,
   hints: adds(),

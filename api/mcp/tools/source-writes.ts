@@ -105,7 +105,7 @@ export const createSource = defineTool<ToolCreateSource, ToolCreateSourceResult>
   name: 'create_source',
   title: 'Make a source',
   description:
-    'Makes a source, so that events of another system are stored from now on. Give labels, one of them primary: it names the entity whose timeline an event is on. One that is pushed to answers with the path producers post to, and on a secured instance with a token, shown once: hand both to whoever configures the producer, and write the token nowhere else.',
+    'Makes a source. Give labels, one of them primary: it names the entity whose timeline an event is on. One that is pushed to answers with the path producers post to, and on a secured instance with a token, shown once: hand both to whoever configures the producer, and write the token nowhere else.',
   scope: 'admin',
   ofProject: false,
   hints: adds(),

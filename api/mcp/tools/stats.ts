@@ -7,7 +7,7 @@ export const stats = defineTool<ToolStats, ToolStatsResult>({
   name: 'stats',
   title: 'Count what changed',
   description:
-    'How often each value of a label came in a window, against the window before it; what changed most comes first. By event_type or source: what is new; by a label: who is noisy.',
+    'How often each value of a label came in a window, against the window before it; what changed most comes first.',
   scope: 'read',
   ofProject: true,
   hints: READS,

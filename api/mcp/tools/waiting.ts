@@ -26,7 +26,7 @@ export const waitForFiring = defineTool<ToolWaitForFiring, ToolWaitForFiringResu
   name: 'wait_for_firing',
   title: 'Wait for a firing',
   description:
-    'Waits, at most 55 seconds, until a trigger, or any of a project, fires, and hands you that firing with the timeline of its entity. You hold it until lease_until: conclude ends it, extend_lease holds it longer. The first call begins a queue that goes on while you are away; leave_project ends it.',
+    'Waits until a trigger, or any of a project, fires, and hands you that firing with the timeline of its entity. You hold it until lease_until: conclude ends it, extend_lease holds it longer. The first call begins a queue that goes on while you are away; leave_project ends it.',
   scope: 'read',
   ofProject: true,
   hints: adds(),

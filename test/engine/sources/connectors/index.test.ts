@@ -35,6 +35,7 @@ describe('the connectors', () => {
       ['kubernetes', 'poll', 'infrastructure'],
       ['loki', 'poll', 'application_log'],
       ['github', 'poll', 'event_stream'],
+      ['github_app', 'push', 'event_stream'],
       ['postgres', 'poll', 'event_stream'],
       ['otlp', 'push', 'application_log'],
       ['vercel', 'push', 'application_log'],
