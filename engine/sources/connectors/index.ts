@@ -17,7 +17,7 @@ import { httpPoll } from './http-poll.ts'
 import { kubernetes } from './kubernetes.ts'
 import { loki } from './loki.ts'
 import { otlp } from './otlp.ts'
-
+import { syslog } from './syslog.ts'
 import { vercel } from './vercel.ts'
 import { webhook } from './webhook.ts'
 
@@ -36,6 +36,7 @@ const connectors: readonly ConnectorDefinition[] = [
   github,
   postgres,
   otlp,
+  syslog,
   vercel,
   claudeCode,
   finding,
