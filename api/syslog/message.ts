@@ -14,9 +14,7 @@ const BOM = '\ufeff'
 /** PRI of RFC 5424, 6.2.1: no zeros in front. */
 const PRI = /^<(0|[1-9]\d{0,2})>/
 const ISO = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)`
-const HEADER = new RegExp(
-  String.raw`^1 (-|${ISO}) ([!-~]{1,255}) ([!-~]{1,48}) ([!-~]{1,128}) ([!-~]{1,32})(?: |$)`,
-)
+const HEADER = new RegExp(`^1 (-|${ISO}) ([!-~]{1,255}) ([!-~]{1,48}) ([!-~]{1,128}) ([!-~]{1,32})(?: |$)`)
 /** Also with a year and with parts of a second, as network devices write it, and with ISO times, as relays do. */
 const OLD_HEADER = new RegExp(
   String.raw`^((?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (?: \d|\d\d|\d)(?: \d{4})? \d\d:\d\d:\d\d(?:\.\d{1,6})?|${ISO}) (\S+)(?: |$)`,

@@ -60,7 +60,7 @@ function compileSyslog({ zone }: SyslogConfig): ReturnType<PushConnector['compil
         'is no syslog message: it must be an object with raw, and message, host, app where known',
       )
     const record = objectOf(value)
-    const said = plainLine(scalar(record.message) ?? scalar(record.raw) ?? '')
+    const said = plainLine(typeof record.message === 'string' ? record.message : (scalar(record.raw) ?? ''))
     const json = jsonLine(said.replace(CEE, ''))
     const level = levelNamed(scalar(record.severity) ?? '')
     const host = scalar(record.host) ?? scalar(record.from)

@@ -6,9 +6,7 @@ import { Framer, MESSAGE_MAX } from '../../../api/syslog/framing.ts'
 function framesOf(stream: Buffer, cuts: readonly number[] = []): { text: string; isCut: boolean }[] {
   const framer = new Framer()
   const places = [0, ...cuts, stream.length]
-  const frames = places
-    .slice(1)
-    .flatMap((to, i) => framer.push(Buffer.from(stream.subarray(places[i]!, to))))
+  const frames = places.slice(1).flatMap((to, i) => framer.push(Buffer.from(stream.subarray(places[i]!, to))))
   return [...frames, ...framer.end()].map(({ bytes, isCut }) => ({ text: bytes.toString(), isCut }))
 }
 

@@ -23,7 +23,14 @@ describe('RFC 5424, 6.5: the examples', () => {
         "<165>1 2003-08-24T05:14:15.000003-07:00 192.0.2.1 myproc 8710 - - %% It's time to make the do-nuts.",
       ),
     ).toMatchObject({
-      ...{ facility: 'local4', severity: 'notice', host: '192.0.2.1', app: 'myproc', pid: '8710', msgid: null },
+      ...{
+        facility: 'local4',
+        severity: 'notice',
+        host: '192.0.2.1',
+        app: 'myproc',
+        pid: '8710',
+        msgid: null,
+      },
       ...{ time: '2003-08-24T05:14:15.000003-07:00', message: "%% It's time to make the do-nuts." },
     })
   })
