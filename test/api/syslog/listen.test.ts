@@ -134,7 +134,13 @@ describe('syslog', () => {
       await sendDatagram(port, '<13>too many')
       expect(syslog.counts.dropped.full).toBeGreaterThan(0)
     })
-    // What the inbox holds at most, and no more than one read beyond it.
+    // Until nothing more is read while datagrams still are.
+    for (let same = 0, before = -1; same < 20; same = before === syslog.counts.received.tcp ? same + 1 : 0) {
+      before = syslog.counts.received.tcp
+      const { full } = syslog.counts.dropped
+      await sendDatagram(port, '<13>too many')
+      await until(() => expect(syslog.counts.dropped.full).toBeGreaterThan(full))
+    }
     expect(syslog.counts.received.tcp).toBeLessThan(count / 2)
     const health = (await (await fetch(`${url}/health`)).json()) as { status: string; detail: string }
     expect(health).toMatchObject({
@@ -181,6 +187,41 @@ describe('syslog', () => {
     await send(port, '<13>b\n')
     await until(() => expect(syslog.counts.dropped.refused).toBe(1))
     expect(syslog.notice()).toContain('every source of connector syslog is paused')
+  })
+
+  it('makes its source anew where it was deleted', async () => {
+    const { port, call, stored, sources, texts } = await open()
+    await send(port, '<13>a\n')
+    await until(async () => expect(await texts()).toEqual(['a']))
+    await call('DELETE', '/api/sources/syslog?cascade=true&purge_events=true')
+    expect(await sources()).toEqual([])
+    await send(port, '<13>b\n')
+    await until(async () => expect((await stored()).rows).toMatchObject([{ source: 'syslog', text: 'b' }]))
+  })
+
+  it('goes into the store in batches of 1,000 messages at most', async () => {
+    const { port, engine } = await open()
+    const ingest = engine.ingest.bind(engine)
+    const sizes: number[] = []
+    vi.spyOn(engine, 'ingest').mockImplementation((post) => {
+      sizes.push(JSON.parse(String(post.body)).length)
+      return ingest(post)
+    })
+    await send(port, Buffer.from('<13>1 - h a - - - short\n'.repeat(5_000)))
+    await until(async () => expect((await engine.status()).eventsStored).toBe(5_000))
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_000)
+    expect(sizes.length).toBeLessThan(25)
+  })
+
+  it('does not keep the daemon from ending where the store takes nothing: what is lost is counted', async () => {
+    const { port, syslog, engine, app } = await open()
+    toClose.length = 0
+    vi.spyOn(engine, 'ingest').mockRejectedValue(new SvcError('storage_full', 'the store is full'))
+    await send(port, '<13>a\n<13>b\n')
+    await until(() => expect(syslog.counts.received.tcp).toBe(2))
+    await app.close()
+    expect(syslog.counts.dropped.refused).toBe(2)
+    await engine.close()
   })
 
   it('on a port that is in use is off, and says why', async () => {
