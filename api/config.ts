@@ -16,6 +16,7 @@ import { loadModels } from './config-models.ts'
 import { loadRepository, loadRepositoryHome } from './config-repository.ts'
 import { parseSecretNames } from './config-secrets.ts'
 import { loadSlack } from './config-slack.ts'
+import { loadSyslog } from './config-syslog.ts'
 import { loadTracing } from './config-tracing.ts'
 import {
   ConfigError,
@@ -33,6 +34,7 @@ import {
   parseToken,
 } from './config-values.ts'
 import { type Environment, readVariable } from './environment.ts'
+import type { SyslogSettings } from './http/syslog-state.ts'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export const LOG_FORMATS = ['pretty', 'json'] as const
@@ -53,6 +55,8 @@ export interface Config {
   port: number
   /** Port of OTLP/gRPC; null: it is off. */
   otlpGrpcPort: number | null
+  /** Where syslog is taken, and from whom; null: it is off. */
+  syslog: SyslogSettings | null
   auth: AuthChoice
   publicUrl: string | null
   /** Header that names who is asking, lower case, set by a proxy in front; null: none. */
@@ -139,16 +143,18 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     environment,
     absolute: (path: string) => absolute(path, around),
   }
+  const host =
+    flags.host === undefined
+      ? (read('SVC_HOST', parseBindHost) ?? '127.0.0.1')
+      : parseBindHost(flags.host, '--host')
   return Object.freeze<Config>({
     home,
     isDefaultHome,
     dataFile,
-    host:
-      flags.host === undefined
-        ? (read('SVC_HOST', parseBindHost) ?? '127.0.0.1')
-        : parseBindHost(flags.host, '--host'),
+    host,
     port: flags.port === undefined ? (read('SVC_PORT', parsePort) ?? 8787) : parsePort(flags.port, '--port'),
     otlpGrpcPort: otlpGrpcPort === null ? 4317 : otlpGrpcPort.port,
+    syslog: loadSyslog(env, host),
     auth: chooseAuth(flags.auth, env),
     publicUrl,
     userHeader: read('SVC_USER_HEADER', parseHeaderName),

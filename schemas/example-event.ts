@@ -44,6 +44,11 @@ export function exampleEvent(
   if (connector === 'alertmanager') return alerting(mapping, say, at)
   if (connector === 'otlp') return exported(mapping, say)
   if (connector === 'vercel') return drained(mapping, say, at)
+  if (connector === 'syslog')
+    return {
+      ...mapped(mapping, say, at, null),
+      ...{ facility: 'user', severity: 'info', host: 'example-host', app: 'example', time: at, message: say },
+    }
   if (connector === 'claude_code')
     return {
       ...{

@@ -615,6 +615,10 @@ export type Documents = {
   }
 }[]
 /**
+ * Time zone of senders whose times say none, such as Europe/Berlin: the older form, RFC 3164.
+ */
+export type TimeZone = string
+/**
  * Signature secret of the drain. With it every body must be signed, and the URL needs no key.
  */
 export type SignatureSecret = string
@@ -5975,6 +5979,18 @@ export interface Query {
  */
 export interface ReferenceConfig {
   attachments: Documents
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
+ * Messages of syslog senders: RFC 5424 and the older RFC 3164, over TCP and UDP.
+ */
+export interface SyslogConfig {
+  zone?: TimeZone
   /**
    * Labels put on each event; the primary one is the entity key.
    *
@@ -23577,6 +23593,7 @@ export interface SchemaTypes {
   'connector-prometheus-alerts.json': PrometheusAlertsConfig
   'connector-prometheus.json': PrometheusConfig
   'connector-reference.json': ReferenceConfig
+  'connector-syslog.json': SyslogConfig
   'connector-vercel.json': VercelConfig
   'connector-webhook.json': WebhookConfig
   'const-label.json': ConstLabel

@@ -4,6 +4,7 @@ import type { Clock, Engine } from '../../engine/index.ts'
 import type { Authenticator, Identity } from './auth.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { Connections } from './connections.ts'
+import type { SyslogSettings, SyslogState } from './syslog-state.ts'
 
 export interface ServerConfig {
   host: string
@@ -46,6 +47,8 @@ export interface Doors {
   connections: Connections
   /** Where OTLP/gRPC listens, or why it does not. */
   otlpGrpc(): OtlpGrpcState
+  /** Where syslog is taken, and what came. */
+  syslog(): SyslogState
   /** True once the process has been asked to stop. */
   stopping(): boolean
   /** Calls the listener for every answered request, with the route's pattern. */
@@ -63,6 +66,8 @@ declare module 'fastify' {
       beginStop(): void
       /** Listens for OTLP/gRPC, until the server closes. @param port null: it is switched off. */
       startOtlpGrpc(port: number | null): Promise<OtlpGrpcState>
+      /** Takes syslog, until the server closes. @param settings null: it is switched off. */
+      startSyslog(settings: SyslogSettings | null): Promise<SyslogState>
     }
   }
 }

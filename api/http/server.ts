@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import { type Clock, type Engine, nouns, type Operation, SvcError, systemClock } from '../../engine/index.ts'
 import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
+import { startSyslog } from '../syslog/start.ts'
 import { Authenticator, checkAudience, type Identity, requireScope } from './auth.ts'
 import { BodyBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
@@ -38,6 +39,7 @@ import { telemetryRoutes } from './routes/telemetry.ts'
 import { type Scope, scopeOf } from './scopes.ts'
 import { sendSecurityHeaders } from './security-headers.ts'
 import { registerConsole } from './static.ts'
+import { SYSLOG_OFF, type SyslogSettings, type SyslogState } from './syslog-state.ts'
 import { refuseUnasked, refuseUnread } from './unread.ts'
 import { schemaController } from './validate.ts'
 
@@ -151,6 +153,7 @@ function createDoors(
     stopping = true
   })
   let closeGrpc = async (): Promise<void> => {}
+  let closeSyslog = async (): Promise<void> => {}
   const touch = setInterval(
     () =>
       void auth
@@ -162,7 +165,7 @@ function createDoors(
   app.addHook('onClose', async () => {
     clearInterval(touch)
     for (const listener of listeners) listener()
-    await closeGrpc()
+    await Promise.all([closeGrpc(), closeSyslog()])
     await auth.flushUsed()
   })
   const doors: Doors = {
@@ -174,6 +177,7 @@ function createDoors(
     bodies: new BodyBudget(),
     connections,
     otlpGrpc: () => grpc,
+    syslog: () => syslog,
     stopping: () => stopping,
     onAnswered: (listener) => answered.push(listener),
     onStop: (listener) => {
@@ -182,6 +186,7 @@ function createDoors(
     },
   }
   let grpc: OtlpGrpcState = { port: null, problem: null }
+  let syslog: SyslogState = SYSLOG_OFF
   app.decorate('svc', {
     beginStop: () => {
       stopping = true
@@ -191,6 +196,12 @@ function createDoors(
       const { close, ...state } = await startOtlpGrpc(doors, port)
       closeGrpc = close
       grpc = state
+      return state
+    },
+    startSyslog: async (settings: SyslogSettings | null) => {
+      const { close, ...state } = await startSyslog(doors, settings)
+      closeSyslog = close
+      syslog = state
       return state
     },
   })

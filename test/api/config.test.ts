@@ -16,6 +16,7 @@ describe('the configuration', () => {
       host: '127.0.0.1',
       port: 8787,
       otlpGrpcPort: 4317,
+      syslog: null,
       auth: { mode: 'open' },
       publicUrl: null,
       userHeader: null,

@@ -70,6 +70,11 @@ const ROWS: Record<string, Partial<Event>> = {
     entity: { label: 'service', value: 'checkout' },
   },
   otlp: { event_type: 'INFO', text: `INFO ${SAID}`, entity: { label: 'service', value: 'checkout' } },
+  syslog: {
+    event_type: 'log',
+    text: `example: ${SAID}`,
+    entity: { label: 'host', value: 'example-host' },
+  },
   vercel: { event_type: 'lambda', text: SAID, entity: { label: 'project', value: 'checkout' } },
   claude_code: { event_type: 'user', entity: { label: 'session', value: 'example' } },
   memory: { text: SAID, entity: { label: 'service', value: 'checkout' } },

@@ -15,7 +15,13 @@ import { guardOldDataFile, guardOpenStart } from '../../guards.ts'
 import type { buildServer } from '../../http/server.ts'
 import { createLog, logRequests } from '../../log.ts'
 import { version } from '../../version.ts'
-import { consoleUrl, describeOtlpGrpc, describeStart, warnIfExposed } from '../daemon/announce.ts'
+import {
+  consoleUrl,
+  describeOtlpGrpc,
+  describeStart,
+  describeSyslog,
+  warnIfExposed,
+} from '../daemon/announce.ts'
 import { openBrowser } from '../daemon/open-browser.ts'
 import { resolveRootToken } from '../daemon/root-token.ts'
 import { createStop, endOnFault } from '../daemon/shutdown.ts'
@@ -59,6 +65,9 @@ export async function up(
   const grpc = await server.svc.startOtlpGrpc(config.otlpGrpcPort)
   io.out(describeOtlpGrpc(config.host, grpc))
   if (grpc.problem !== null) log.warn({ problem: grpc.problem }, 'OTLP/gRPC is off')
+  const syslog = await server.svc.startSyslog(config.syslog)
+  io.out(describeSyslog(config.syslog?.host ?? config.host, syslog))
+  if (syslog.problem !== null) log.warn({ problem: syslog.problem }, 'syslog is off')
   log.info({ url, version, secured: rootToken !== null, dataFile: config.dataFile }, 'listening')
   if (flags.open)
     openBrowser(

@@ -34,6 +34,15 @@ export function describeOtlpGrpc(
   return port === null ? '' : `svc: OTLP/gRPC at ${isIPv6(host) ? `[${host}]` : host}:${port}\n`
 }
 
+/** Where syslog is taken, or why it is not; nothing where it is switched off. */
+export function describeSyslog(
+  host: string,
+  { port, problem }: { port: number | null; problem: string | null },
+): string {
+  if (problem !== null) return `svc: syslog is off: ${problem}\n`
+  return port === null ? '' : `svc: syslog at ${isIPv6(host) ? `[${host}]` : host}:${port}, TCP and UDP\n`
+}
+
 /** A warning for an open daemon that other machines can reach, or null when they cannot. */
 export function warnIfExposed(host: string, port: number, rootToken: string | null): string | null {
   if (rootToken !== null || isLoopbackHost(host)) return null

@@ -13,7 +13,7 @@ const STUCK_MS = 10_000
 
 export function healthRoutes(
   app: FastifyInstance,
-  { engine, auth, config, stopping, otlpGrpc }: Doors,
+  { engine, auth, config, stopping, otlpGrpc, syslog }: Doors,
 ): void {
   const started = performance.now()
   app.get(
@@ -41,7 +41,7 @@ export function healthRoutes(
       const unreadable = status.unreadableSecrets
       const sync = status.catalogSync
       const failing = sync?.state === 'failed' ? `the catalog is not synced: ${sync.reason}` : null
-      const detail = [stuck, status.detail, failing, ...(config.bootFailures ?? [])]
+      const detail = [stuck, status.detail, failing, syslog().notice(), ...(config.bootFailures ?? [])]
         .filter(Boolean)
         .join('; ')
       return {

@@ -54,8 +54,24 @@ function tallyCounters(counter: (name: string, help: string, labelNames?: string
   }
 }
 
-export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered }: Doors): void {
+/** Of the syslog port; they are read at a scrape. */
+function syslogCounters(registers: Registry[], syslog: Doors['syslog']): void {
+  const counter = (name: string, help: string, label: string, read: () => Record<string, number>) =>
+    new Counter({
+      ...{ name: `svc_syslog_${name}`, help, labelNames: [label], registers },
+      collect() {
+        this.reset()
+        if (syslog().port !== null)
+          for (const [value, count] of Object.entries(read())) this.inc({ [label]: value }, count)
+      },
+    })
+  counter('messages_total', 'Syslog messages that came.', 'transport', () => syslog().counts.received)
+  counter('dropped_total', 'What came by syslog and was not taken.', 'reason', () => syslog().counts.dropped)
+}
+
+export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered, syslog }: Doors): void {
   const registers = [new Registry()]
+  syslogCounters(registers, syslog)
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
     new Gauge({ name: `svc_${name}`, help, labelNames, registers })
   const counter = (name: string, help: string, labelNames: string[] = []) =>

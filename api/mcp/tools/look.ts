@@ -28,8 +28,7 @@ export const changed = defineTool<ToolChanged, ToolChangedResult>({
 
 export const series = defineTool<ToolSeries, ToolSeriesResult>({
   ...{ name: 'series', title: 'A number over time', ...reading },
-  description:
-    'Percentiles, changes of level and ranges; without numbers, counts of events.',
+  description: 'Percentiles, changes of level and ranges; without numbers, counts of events.',
   run: (args, context) => look({ tool: 'series', ...args }, context),
 })
 

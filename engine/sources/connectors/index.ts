@@ -18,7 +18,7 @@ import { httpPoll } from './http-poll.ts'
 import { kubernetes } from './kubernetes.ts'
 import { loki } from './loki.ts'
 import { otlp } from './otlp.ts'
-
+import { syslog } from './syslog.ts'
 import { vercel } from './vercel.ts'
 import { webhook } from './webhook.ts'
 
@@ -38,6 +38,7 @@ const connectors: readonly ConnectorDefinition[] = [
   githubApp,
   postgres,
   otlp,
+  syslog,
   vercel,
   claudeCode,
   finding,

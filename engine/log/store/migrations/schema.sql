@@ -1,4 +1,4 @@
--- Version 39: all migrations, for a new file. Written by npm run generate.
+-- Version 38: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,

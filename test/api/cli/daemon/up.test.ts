@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -96,6 +96,41 @@ describe('svc up', () => {
     )
     const health = await fetch(`${daemon.url}/health`)
     expect(await health.json()).toMatchObject({ status: 'ok', auth_required: false })
+  })
+
+  it('takes syslog where SVC_SYSLOG_PORT says, and stores before it ends what it has read', async () => {
+    const daemon = await started([], { SVC_SYSLOG_PORT: '0' })
+    const place = /syslog at 127\.0\.0\.1:(\d+), TCP and UDP\n/
+    while (!place.test(daemon.output())) await once(daemon.child.stdout!, 'data')
+    const socket = connect(Number(place.exec(daemon.output())![1]), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write('<11>Oct 11 22:14:15 web-1 app: one\n<11>Oct 11 22:14:15 web-1 app: two\n')
+    const metrics = async () => (await fetch(`${daemon.url}/metrics`)).text()
+    while (!(await metrics()).includes('svc_syslog_messages_total{transport="tcp"} 2\n'));
+    expect(await stop(daemon)).toBe(0)
+    const again = await started()
+    const answer = await fetch(`${again.url}/read`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ selector: { host: 'web-1' }, window: '365d' }),
+    })
+    const { rows } = (await answer.json()) as { rows: { text: string; source: string }[] }
+    expect(rows).toMatchObject([
+      { source: 'syslog', text: 'app: one' },
+      { source: 'syslog', text: 'app: two' },
+    ])
+    expect(again.output()).not.toContain('syslog')
+  })
+
+  it('goes on without syslog where its port is in use, and says so', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    const daemon = await started([], { SVC_SYSLOG_PORT: String(port) })
+    const line = `svc: syslog is off: port ${port} on 127.0.0.1 is in use`
+    while (!daemon.output().includes(line)) await once(daemon.child.stdout!, 'data')
+    expect((await fetch(`${daemon.url}/health`)).status).toBe(200)
+    taken.close()
   })
 
   it('keeps everything in the data home for its owner alone', async () => {

@@ -38,6 +38,7 @@ describe('the connectors', () => {
       ['github_app', 'push', 'event_stream'],
       ['postgres', 'poll', 'event_stream'],
       ['otlp', 'push', 'application_log'],
+      ['syslog', 'push', 'application_log'],
       ['vercel', 'push', 'application_log'],
       ['claude_code', 'push', 'agent_session'],
     ])

@@ -1,0 +1,46 @@
+/** Where syslog is taken and from whom (SVC_SYSLOG_*). Syslog has no credential, so addresses say who may send. */
+import { BlockList, isIP, isIPv6 } from 'node:net'
+import { ConfigError, parseBindHost, parsePort } from './config-values.ts'
+import { type Environment, readVariable } from './environment.ts'
+import type { SyslogSettings } from './http/syslog-state.ts'
+
+const LOOPBACK = '127.0.0.0/8, ::1'
+const NETWORK = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i
+
+/**
+ * @param host of the daemon, where syslog has none of its own. @returns null: it is off
+ * @throws ConfigError
+ */
+export function loadSyslog(env: Environment, host: string): SyslogSettings | null {
+  const given = readVariable(env, 'SVC_SYSLOG_PORT')
+  const own = readVariable(env, 'SVC_SYSLOG_HOST')
+  const settings = {
+    host: own === undefined ? host : parseBindHost(own, 'SVC_SYSLOG_HOST'),
+    isAllowed: parseNetworks(readVariable(env, 'SVC_SYSLOG_ALLOW') ?? LOOPBACK, 'SVC_SYSLOG_ALLOW'),
+  }
+  if (given === undefined || given.toLowerCase() === 'off') return null
+  return { ...settings, port: parsePort(given, 'SVC_SYSLOG_PORT') }
+}
+
+/** @returns whether an address is of one of them. @throws ConfigError */
+export function parseNetworks(value: string, from: string): (address: string) => boolean {
+  const list = new BlockList()
+  for (const network of value.split(',').map((one) => one.trim())) {
+    const [, address = '', bits] = NETWORK.exec(network) ?? []
+    const widest = isIPv6(address) ? 128 : 32
+    const prefix = bits === undefined ? widest : Number(bits)
+    if (isIP(address) === 0 || prefix > widest)
+      throw new ConfigError(
+        `${from} must be addresses or networks separated by commas, such as 10.0.0.0/8, 192.0.2.7, fd00::/8`,
+      )
+    list.addSubnet(address, prefix, isIPv6(address) ? 'ipv6' : 'ipv4')
+  }
+  return (address) => {
+    const plain = plainAddress(address)
+    return isIP(plain) !== 0 && list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4')
+  }
+}
+
+/** An IPv4 address as itself, where a socket of IPv6 took it; without the name of an interface. */
+export const plainAddress = (address: string): string =>
+  address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '').replace(/%.*$/, '')
