@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { LogOut, Search, TriangleAlert } from 'lucide-react'
 import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link, useLocation, useNavigate } from 'react-router'
+import type { Health } from '../../schemas/types.ts'
 import { api, keys } from '../client.ts'
 import { lazyFrom } from '../lib/chunks.ts'
 import { zoneName } from '../lib/time.ts'
@@ -22,7 +23,6 @@ export function Shell({ children }: { children: ReactNode }) {
   const { auth_required: secured = false, logout_url: logoutUrl } = health.data ?? {}
   const canLeave = secured || logoutUrl !== undefined
   const leave = () => logOut(secured, logoutUrl)
-  const isHosted = Boolean(health.data?.workspaces_url ?? health.data?.workspace_api_url)
   return (
     <AppShell
       header={{ height: 52 }}
@@ -71,11 +71,7 @@ export function Shell({ children }: { children: ReactNode }) {
               <span className="wide-only">Search</span>
             </Button>
             <Zone />
-            {isHosted && (
-              <Suspense fallback={null}>
-                <Workspaces health={health.data} />
-              </Suspense>
-            )}
+            <HostedWorkspaces health={health.data} />
             {canLeave && (
               <Tooltip label="Log out">
                 <ActionIcon variant="default" aria-label="Log out" onClick={leave}>
@@ -102,6 +98,16 @@ export function Shell({ children }: { children: ReactNode }) {
 const seldom = lazyFrom(() => import('../areas/seldom.ts'))
 const Palette = seldom('Palette')
 const Workspaces = seldom('Workspaces')
+
+/** The switcher of a hosted instance; others never load it. */
+function HostedWorkspaces({ health }: { health: Health | undefined }) {
+  if (!health?.workspaces_url && !health?.workspace_api_url) return null
+  return (
+    <Suspense fallback={null}>
+      <Workspaces health={health} />
+    </Suspense>
+  )
+}
 
 /** It reads rows of many pages: loaded once it is asked for, and where one cannot be read the rest goes on. */
 function WantedPalette({ secured, onLogOut }: { secured: boolean; onLogOut: () => void }) {

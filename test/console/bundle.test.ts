@@ -59,7 +59,8 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       'areas/asking.ts': 70,
       'areas/keeping.ts': 77,
       'areas/projects.ts': 84,
-      'areas/parts.ts': 88,
+      // With entities.
+      'areas/parts.ts': 92,
       // On top of a page that is there, which has most of it.
       'areas/seldom.ts': 99,
       'areas/looks.ts': 102,
@@ -67,7 +68,8 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       'areas/replayed.ts': 219,
       'areas/editing.ts': 246,
       'areas/forms.ts': 143,
-      'areas/settings.ts': 154,
+      // With clients that signed in, their consent page, and the rights of Slack.
+      'areas/settings.ts': 162,
       // It comes on top of forms alone, which have all but 73 of it.
       'forms/config-fields.tsx': 198,
       'parts/code-editor.tsx': 220,
@@ -84,7 +86,7 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       asking: 21,
       keeping: 28,
       projects: 36,
-      parts: 39,
+      parts: 43,
       // Timelines and runs: long lists are in it.
       looks: 54,
       drawn: 154,

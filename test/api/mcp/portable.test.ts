@@ -138,7 +138,7 @@ describe('the list', () => {
           .map(([at, one]) => [at, one.enum, one.minimum, one.maximum, one.default])
       const places = facts(full).map(([at]) => at)
       expect(facts(inputSchema).filter(([at]) => places.includes(at))).toEqual(facts(full))
-      expect(inputSchema.required ?? []).toEqual(full.required)
+      expect((inputSchema as Json).required ?? []).toEqual(full.required)
       expect(inputSchema).toMatchObject({ additionalProperties: false })
     },
   )
