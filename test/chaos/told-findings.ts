@@ -18,15 +18,21 @@ export interface ToldFindings {
 export async function startToldFindings(pause: () => Promise<void>): Promise<ToldFindings> {
   const [writtenBack, posted] = [new Map<string, number>(), new Map<string, number>()]
   const count = (told: Map<string, number>, run: string) => told.set(run, (told.get(run) ?? 0) + 1)
+  // What a channel or a thread shows, so that a message whose answer was lost is found there.
+  const messages: { ts: string; metadata: { event_payload: { run_id: string } } }[] = []
   const receiver = await startReceiver(async ({ path, headers, body }, response) => {
+    const answer: Record<string, unknown> = { ok: true, channel: 'C0ALERTS' }
     if (path === '/back') count(writtenBack, headers['idempotency-key']!)
-    else {
-      const { event_payload } = JSON.parse(new URLSearchParams(body).get('metadata')!)
-      count(posted, (event_payload as { run_id: string }).run_id)
+    else if (path.startsWith('/conversations.')) answer.messages = [...messages]
+    else if (path === '/chat.postMessage') {
+      const metadata = JSON.parse(new URLSearchParams(body).get('metadata')!)
+      count(posted, (metadata as (typeof messages)[number]['metadata']).event_payload.run_id)
+      answer.ts = `1700000000.${messages.length + 1}`
+      messages.push({ ts: String(answer.ts), metadata })
     }
     await pause()
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ ok: true, channel: 'C0ALERTS', ts: `1700000000.${posted.size}` }))
+    response.end(JSON.stringify(answer))
   })
   return {
     url: `${receiver.url}back`,

@@ -305,7 +305,7 @@ it('push by one webhook: signed, once for each delivery, of the repositories tha
   await deliver(pull)
   const other = { ...pull, repository: { ...(pull.repository as Fields), full_name: 'other/thing' } }
   expect((await deliver(other, {}, 'd-2'))[0]).toBe(202)
-  const { events } = await svc.get<{ events: Fields[] }>('/api/sources/hub/events?limit=10')
+  const events = await svc.get<Fields[]>('/api/sources/hub/events?limit=10')
   expect(events).toHaveLength(1)
   expect(events[0]).toMatchObject({
     event_type: 'pull_request',
