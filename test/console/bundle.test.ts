@@ -55,17 +55,17 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
     const parts = Object.keys(chunks).filter((name) => chunks[name]!.isDynamicEntry)
     expect(parts.length).toBeGreaterThan(5)
     const limits: Record<string, number> = {
-      'areas/drawn.ts': 220,
+      'areas/drawn.ts': 221,
       'areas/replayed.ts': 225,
       'areas/editing.ts': 242,
-      'areas/forms.ts': 135,
+      'areas/forms.ts': 136,
       'areas/settings.ts': 135,
       'areas/setup.ts': 135,
-      // Changes with what a repository says, and traces.
-      'areas/keeping.ts': 116,
+      // Changes with what a repository says, traces, and joined entities.
+      'areas/keeping.ts': 120,
       'areas/work.ts': 132,
       // It comes on top of forms alone, which have all but 73 of it.
-      'forms/config-fields.tsx': 193,
+      'forms/config-fields.tsx': 194,
       'parts/code-editor.tsx': 220,
     }
     expect(parts.filter((name) => more(name) > (limits[name] ?? 112))).toEqual([])
@@ -78,8 +78,8 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
     const limits: Record<string, number> = {
       asking: 11,
       projects: 10,
-      // Traces with their waterfall are 5 of it.
-      keeping: 26,
+      // Traces with their waterfall are 5 of it, joined entities 4.
+      keeping: 28,
       parts: 20,
       work: 42,
       settings: 44,
