@@ -137,12 +137,14 @@ const INNER: Record<string, () => string> = {
 const QUERIES: Record<string, () => string> = {
   '/api/agents/builtin/{name}/preview': () => `firing=${ids.firing}`,
   '/api/catalog/dependents': () => 'kind=source&name=s-0-0',
+  '/api/entities/neighbours': () => 'label=service&value=pay',
   '/api/projects/{id}/replay': () =>
     `from=${new Date(Date.now() - 60_000).toISOString()}&to=${new Date().toISOString()}`,
 }
 /** Refused: there is none in this world, or it is said how else to ask; that needs no writer either. */
 const REFUSED: Record<string, number> = {
   '/api/agents/builtin/{name}/tests/{id}': 404,
+  '/api/entities/joined/{name}': 404,
   '/api/traces/{id}': 404,
   '/api/catalog/sync/adoption': 404,
   '/api/deliveries/{id}': 404,
