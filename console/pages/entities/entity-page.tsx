@@ -132,18 +132,12 @@ const linesOf = (text: string): string[] =>
 
 /** What the form says, as it is saved. */
 function bodyOf({ kind, names, ...neighbours }: Form, stored?: JoinedEntity): EntityWrite {
-  const [owned_by, runs_on, calls] = EDGES.map(([field]) => linesOf(neighbours[field])) as [
-    string[],
-    string[],
-    string[],
-  ]
+  const told = EDGES.map(([field]) => [field, linesOf(neighbours[field])] as const)
   return {
     is: linesOf(names),
     ...(kind.trim() ? { kind: kind.trim() } : {}),
     ...(stored?.description ? { description: stored.description } : {}),
-    ...(owned_by.length ? { owned_by } : {}),
-    ...(runs_on.length ? { runs_on } : {}),
-    ...(calls.length ? { calls } : {}),
+    ...Object.fromEntries(told.filter(([, given]) => given.length > 0)),
   }
 }
 

@@ -137,6 +137,7 @@ const INNER: Record<string, () => string> = {
 const QUERIES: Record<string, () => string> = {
   '/api/agents/builtin/{name}/preview': () => `firing=${ids.firing}`,
   '/api/catalog/dependents': () => 'kind=source&name=s-0-0',
+  '/api/entities/neighbours': () => 'label=service&value=pay',
   '/api/projects/{id}/replay': () =>
     `from=${new Date(Date.now() - 60_000).toISOString()}&to=${new Date().toISOString()}`,
 }
@@ -147,6 +148,7 @@ const REFUSED: Record<string, number> = {
   '/.well-known/oauth-protected-resource/mcp': 404,
   '/.well-known/oauth-protected-resource/telemetry/mcp': 404,
   '/api/agents/builtin/{name}/tests/{id}': 404,
+  '/api/entities/joined/{name}': 404,
   '/api/traces/{id}': 404,
   '/api/catalog/sync/adoption': 404,
   '/api/deliveries/{id}': 404,
