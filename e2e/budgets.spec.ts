@@ -15,7 +15,7 @@ const REQUESTS_OF_HOME = 13
 const REQUESTS_MAX = 21
 const MORE_REQUESTS: Record<string, number> = { edit: 29, new: 24, graph: 29, ask: 23, connect: 24 }
 /** An incident asks for its finding, evidence, the line of its value and history at once; a project for its parts. */
-const REQUESTS_OF_ONE = 24
+const REQUESTS_OF_ONE = 25
 const SHIFT_MAX = 0.015
 /** Reached, and over: a list of 4,000 makes place for its count. */
 const SHIFT_OF_MANY = 0.03

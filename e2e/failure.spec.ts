@@ -73,12 +73,12 @@ open('daemon stopped: menu, what was read last and what was typed stay', async (
   await link(page, 'Settings').click()
   await expect(page.getByRole('link', { name: 'gateway' })).toBeVisible()
   await goToShown(page, '/triggers/new')
-  await page.getByRole('button', { name: 'More options: 1 of 11 changed' }).click()
+  await page.getByRole('button', { name: 'More options: 1 of 12 changed' }).click()
   await expect(page.getByRole('textbox', { name: 'Description' })).toHaveValue('checkout fails')
   const again = await startDaemon(['--port', port])
   await expect(banner).toHaveCount(0)
   // What is folded says that it is changed, whether or not the fold is still open.
-  await expect(page.getByRole('button', { name: 'More options: 1 of 11 changed' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'More options: 1 of 12 changed' })).toBeVisible()
   await again.stop()
 })
 

@@ -40,7 +40,7 @@ test('the menu has its groups and says what needs a person', async ({ page }) =>
   const names = await menu.getByRole('link').allInnerTexts()
   expect(names.map((name) => name.split('\n')[0])).toEqual([
     ...['Home', 'Incidents', 'Findings', 'Explore', 'Ask'],
-    ...['Projects', 'Sources', 'Triggers', 'Agents', 'Tools', 'Skills'],
+    ...['Projects', 'Sources', 'Triggers', 'Agents', 'Tools', 'Skills', 'Entities'],
     ...['Runs', 'Deliveries', 'Usage', 'Changes'],
     ...['Settings', 'Help'],
   ])

@@ -27,11 +27,12 @@ export function Rail(props: Props) {
   return (
     <aside className="rail" aria-label="About this incident">
       <Status {...props} />
-      <EntityNeighbours incident={props.incident} />
       <Notified deliveries={props.incident.deliveries} />
       <InSlack posts={props.incident.slack} />
       <Activity {...props} />
       <HappenedBefore {...props} />
+      {/* Last: what stands below it would move when they are there. */}
+      <EntityNeighbours incident={props.incident} />
     </aside>
   )
 }

@@ -38,7 +38,9 @@ export default function NewProjectPage() {
           </Title>
         </>
       )}
-      {(isPending || (!chosen && capabilities.isPending)) && <LoadingRows />}
+      {/* Those of the page go where the form comes, those of the gallery stand where it will: none is pushed down. */}
+      {!chosen && capabilities.isPending && <LoadingRows key="page" />}
+      {isPending && (chosen || !capabilities.isPending) && <LoadingRows key="gallery" />}
       {error && <Failed error={error} onRetry={() => void refetch()} />}
       {data && !chosen && !capabilities.isPending && <Gallery templates={data} />}
       {chosen === 'custom' && <CustomProject />}
