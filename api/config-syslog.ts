@@ -8,7 +8,7 @@ const LOOPBACK = '127.0.0.0/8, ::1'
 const NETWORK = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i
 
 /**
- * @param host of the daemon, where syslog has none of its own. @returns null: it is off
+ * @param host where the daemon listens; used when SVC_SYSLOG_HOST is not set. @returns null: syslog is off
  * @throws ConfigError
  */
 export function loadSyslog(env: Environment, host: string): SyslogSettings | null {

@@ -33,7 +33,7 @@ export interface Identity extends Caller {
   projectName: string | null
   /** The root token, or a key that a person let a machine have: what its session does, a person does. */
   isPerson: boolean
-  /** Of a client that a person signed in by OAuth; null: it is none. */
+  /** The OAuth grant behind the access token; null: the caller did not come with an OAuth token. */
   oauth: NonNullable<IdentityShown['oauth']> | null
 }
 
@@ -148,8 +148,8 @@ export class Authenticator {
   }
 
   /**
-   * The caller of a server whose address tokens are made for (RFC 8707): one that was made for another is none. No
-   * cookie is looked at: a browser sends it by itself.
+   * Identifies the caller of the server at `resource`. An access token that was issued for another resource (RFC 8707) is
+   * refused. Cookies are ignored, because a browser sends them by itself.
    * @param resource address of the server. @throws SvcError too_many
    */
   identifyFor(

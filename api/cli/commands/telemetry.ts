@@ -4,7 +4,8 @@ import { resolveTarget } from '../credentials.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Io } from '../terminal.ts'
 
-const HELP = `The daemon serves the same at /telemetry/mcp by itself; this is for a machine of its own, or another address.
+const HELP = `Serves the telemetry query server in a process of its own, for another machine or another address. The daemon serves
+it at /telemetry/mcp anyway.
 Clients send an API key with scope read (Authorization: Bearer), or sign in by OAuth. For the latter the
 daemon must name the address of this server in SVC_OAUTH_RESOURCES, unless both are on this machine.
 

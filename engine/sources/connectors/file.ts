@@ -140,15 +140,20 @@ const namesOf = ({ env = {} }: Reach): string[] =>
     .map((name) => name.trim())
     .filter((name) => name.startsWith('/'))
 
-/** Paths of the files that are there now, sorted. @throws UpstreamError where the folder cannot be read */
-async function filesOf(path: string): Promise<string[]> {
+/**
+ * Paths of the files that are there now, sorted.
+ * @throws UpstreamError where the folder cannot be read, or may not be: no name in it is told then
+ */
+async function filesOf(path: string, names: readonly string[]): Promise<string[]> {
   const name = basename(path)
   if (!name.includes('*')) return [path]
   const pattern = new RegExp(`^${name.split('*').map(escapeText).join('[^/]*')}$`)
   const folder = dirname(path)
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error) => {
-    throw faultOf(error, folder)
-  })
+  const entries = await allowedPath(folder, names)
+    .then((real) => readdir(real, { withFileTypes: true }))
+    .catch((error) => {
+      throw faultOf(error, folder)
+    })
   return entries
     .filter((entry) => !entry.isDirectory() && pattern.test(entry.name))
     .map((entry) => join(folder, entry.name))
@@ -196,12 +201,8 @@ interface Taking {
 async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach): Promise<Polled> {
   const known = cursor === null ? null : (JSON.parse(cursor) as Cursor)
   const names = namesOf(reach)
-  const paths = await filesOf(config.path)
+  const paths = await filesOf(config.path, names)
   const isPattern = basename(config.path).includes('*')
-  if (isPattern)
-    await allowedPath(dirname(config.path), names).catch((error) =>
-      Promise.reject(faultOf(error, config.path)),
-    )
   const taking: Taking = { items: [], left: POLL_BYTES, more: false, notices: [] }
   if (paths.length > FILES_MAX)
     taking.notices.push(`${paths.length} files have this form; the first ${FILES_MAX} by name are read.`)
@@ -395,7 +396,7 @@ async function propose(config: Record<string, unknown>, reach: Reach): Promise<R
   const names = namesOf(reach)
   if (typeof config.path !== 'string') {
     if (names.length === 0) await allowedPath('/var/log/app.log', names)
-    const found = await Promise.all(names.map((name) => filesOf(join(name, '*')).catch(() => [])))
+    const found = await Promise.all(names.map((name) => filesOf(join(name, '*'), names).catch(() => [])))
     const files = found.flat().slice(0, FILES_MAX)
     return {
       summary: `${files.length} ${files.length === 1 ? 'file' : 'files'}; name one, or a pattern, and discover again`,
@@ -403,7 +404,7 @@ async function propose(config: Record<string, unknown>, reach: Reach): Promise<R
       proposed_config: { ...config },
     }
   }
-  const [path] = await filesOf(config.path)
+  const [path] = await filesOf(config.path, names)
   if (path === undefined) throw new UpstreamError(`No file has the form ${config.path}.`)
   try {
     const handle = await open(await allowedPath(path, names), constants.O_RDONLY | constants.O_NONBLOCK)

@@ -174,6 +174,8 @@ describe('which files may be read', () => {
     expect(await fault(join(inside, 'b.log'))).toMatch(/is not below a folder/)
     expect(await fault(join(inside, '*.log'))).toMatch(/b\.log is not below a folder/)
     expect(await fault(join(folder, '*'))).toMatch(/is not below a folder/)
+    const looked = file.discover!({ path: join(folder, 's*') }, source({}, inside).out)
+    await expect(looked).rejects.toThrow(/^(?!.*secret\.txt).*is not below a folder/)
     expect(await fault(`${inside}-other/x.log`)).toMatch(/does not exist/)
     expect(await fault(inside)).toMatch(/is no file/)
   })
