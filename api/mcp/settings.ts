@@ -42,8 +42,11 @@ export interface McpSettings extends HostRules {
   logFormat: LogFormat
 }
 
-/** @throws ConfigError naming the flag or variable and the rule it breaks */
-export function loadMcpSettings(flags: McpFlags, env: Environment, isTerminal: boolean): McpSettings {
+/**
+ * Reads settings of a process, each by its parser, which throws a ConfigError that names where the value is from.
+ * @returns `choose` takes the flag, else the variable; `read` the variable alone; null: neither is set
+ */
+export function settingsReader(env: Environment) {
   const choose = <T>(
     flag: string | undefined,
     name: string,
@@ -56,6 +59,12 @@ export function loadMcpSettings(flags: McpFlags, env: Environment, isTerminal: b
   }
   const read = <T>(variable: string, parse: (value: string, from: string) => T) =>
     choose(undefined, variable, variable, parse)
+  return { choose, read }
+}
+
+/** @throws ConfigError naming the flag or variable and the rule it breaks */
+export function loadMcpSettings(flags: McpFlags, env: Environment, isTerminal: boolean): McpSettings {
+  const { choose, read } = settingsReader(env)
   const transport =
     choose(flags.transport, '--transport', 'SVC_MCP_TRANSPORT', (value, from) =>
       parseChoice(value, TRANSPORTS, from),

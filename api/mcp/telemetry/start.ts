@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { destination } from 'pino'
 import { LOG_FORMATS, LOG_LEVELS } from '../../config.ts'
 import { parseBindHost, parseChoice, parseHosts, parseHttpUrl, parsePort } from '../../config-values.ts'
-import { type Environment, readVariable } from '../../environment.ts'
+import type { Environment } from '../../environment.ts'
 import { createLog } from '../../log.ts'
 import { version } from '../../version.ts'
 import { Access } from '../access.ts'
 import { Daemon } from '../daemon.ts'
 import { createExchange } from '../exchange.ts'
 import { SignIn } from '../http/sign-in.ts'
+import { settingsReader } from '../settings.ts'
 import { untilSignal, whyNotListening } from '../start.ts'
 import { buildTelemetryHttp, TELEMETRY_PATH } from './http.ts'
 import { TelemetryServer } from './server.ts'
@@ -25,18 +26,7 @@ export interface TelemetryFlags {
 
 /** @throws ConfigError naming the flag or variable and the rule it breaks */
 function settingsOf(flags: TelemetryFlags, env: Environment) {
-  const choose = <T>(
-    flag: string | undefined,
-    name: string,
-    variable: string,
-    parse: (value: string, from: string) => T,
-  ): T | null => {
-    if (flag !== undefined) return parse(flag, name)
-    const value = readVariable(env, variable)
-    return value === undefined ? null : parse(value, variable)
-  }
-  const read = <T>(variable: string, parse: (value: string, from: string) => T) =>
-    choose(undefined, variable, variable, parse)
+  const { choose, read } = settingsReader(env)
   const url = choose(flags.url, '--url', 'SVC_TELEMETRY_URL', parseHttpUrl)
   return {
     host: choose(flags.host, '--host', 'SVC_TELEMETRY_HOST', parseBindHost) ?? '127.0.0.1',
