@@ -43,6 +43,8 @@ const UNITS: readonly [below: number, perMs: number][] = [
   [1e17, 1e3],
   [Number.POSITIVE_INFINITY, 1e6],
 ]
+/** From 1e17 on, as UNITS has it. */
+const NANOS = /^0*[1-9]\d{17,63}$/
 const NUMBER = /^[+-]?\d{1,64}(?:\.\d{0,64})?$/
 
 /**
@@ -76,8 +78,16 @@ const textOf = (value: unknown): string =>
 const parseText = (text: string): number | null =>
   parsePlain(text) ??
   (NUMBER.test(text)
-    ? sinceEpoch(Number(text))
+    ? NANOS.test(text)
+      ? nanosToMs(text)
+      : sinceEpoch(Number(text))
     : (parseIso(text) ?? (text.length > TEXT_MAX ? null : parseWritten(text.trim()))))
+
+/**
+ * By its digits: a number has but every 256th nanosecond of now, so that a whole millisecond would be the one before.
+ * @param nanos digits alone, since 1970. @returns epoch ms, what is past it cut
+ */
+export const nanosToMs = (nanos: string): number => Number(nanos.slice(0, -6))
 
 function sinceEpoch(number: number): number {
   const size = Math.abs(number)

@@ -6,6 +6,7 @@ import type { OtlpConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { fieldsOf, listOf, REFUSED } from '../../log/ingest/otlp-form.ts'
+import { nanosToMs } from '../../log/ingest/time.ts'
 import { levelOf } from '../../model/units.ts'
 import { type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
 
@@ -220,7 +221,8 @@ function unitText(unit: string | undefined): string {
 function timeOf(...given: unknown[]): { eventTime?: MappedEvent['eventTime'] } {
   const time = given.find((nanos) => /^0*[1-9]\d*$/.test(String(nanos)))
   if (time === undefined) return {}
-  return { eventTime: { ms: Math.trunc(Number(time) / 1e6), given: String(time) } }
+  const digits = String(time)
+  return { eventTime: { ms: nanosToMs(digits), given: digits } }
 }
 
 /** Milliseconds, to the nanosecond; null where there is no start or no end. */

@@ -107,28 +107,26 @@ async function sendAgent(): Promise<void> {
     'gen_ai.operation.name': operation,
     ...more,
   })
-  for (const isFailed of [false, true]) {
+  // Times of their own: spans of one millisecond stand in the order they were received.
+  const now = Date.now() - 1_000
+  for (const [isFailed, began] of [
+    [false, now],
+    [true, now + 100],
+  ] as const) {
     const run = tracer.startSpan('invoke_agent triage', {
+      startTime: began,
       attributes: attributes('invoke_agent', { 'gen_ai.agent.name': 'triage' }),
     })
     const within = trace.setSpan(context.active(), run)
     const usage = { 'gen_ai.usage.input_tokens': 1_000, 'gen_ai.usage.output_tokens': 200 }
-    tracer
-      .startSpan(
-        'chat',
-        { attributes: attributes('chat', { 'gen_ai.request.model': MODEL, ...usage }) },
-        within,
-      )
-      .end()
-    tracer
-      .startSpan(
-        'execute_tool search',
-        { attributes: attributes('execute_tool', { 'gen_ai.tool.name': 'search' }) },
-        within,
-      )
-      .end()
+    const parts = [
+      ['chat', attributes('chat', { 'gen_ai.request.model': MODEL, ...usage })],
+      ['execute_tool search', attributes('execute_tool', { 'gen_ai.tool.name': 'search' })],
+    ] as const
+    for (const [i, [name, given]] of parts.entries())
+      tracer.startSpan(name, { startTime: began + 10 * (i + 1), attributes: given }, within).end(began + 35)
     if (isFailed) run.setStatus({ code: SpanStatusCode.ERROR, message: 'out of rounds' })
-    run.end()
+    run.end(began + 40)
   }
   await provider.shutdown()
 }
@@ -209,7 +207,10 @@ describe('spans', () => {
       expect.objectContaining({ service: 'bank', span: 'POST /charge', trace_id: `\`${traceId}\`` }),
     ])
     const all = rowsOf((await asked(client, 'spans', { service: 'helpdesk' })).text)
-    expect(all.map(({ began }) => began)).toEqual([...all.map(({ began }) => began)].sort().reverse())
+    const run = ['execute\\_tool search', 'chat', 'invoke\\_agent triage']
+    expect(all.map(({ span }) => span)).toEqual([...run, ...run])
+    const began = all.map((row) => row.began)
+    expect(began).toEqual([...began].sort().reverse())
   })
 })
 

@@ -73,6 +73,12 @@ describe('a span', () => {
     expect(eventOf({ ...span, endTimeUnixNano: undefined }).text).toBe('GET /pay')
     expect(labelsOf(span)).toMatchObject({ spanKind: 'server', statusCode: 'UNSET', durationMs: '0.0005' })
   })
+
+  it('stands at the millisecond in which it began', () => {
+    for (let ms = MS; ms < MS + 100; ms++)
+      for (const rest of ['000000', '999999'])
+        expect(eventOf({ ...span, startTimeUnixNano: `${ms}${rest}` }).ts).toBe(ms)
+  })
 })
 
 describe('a metric point', () => {
