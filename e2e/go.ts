@@ -1,5 +1,5 @@
 /** Going to pages of the console, and pressing keys once they listen. */
-import { expect, type Page } from '@playwright/test'
+import { expect, type Locator, type Page } from '@playwright/test'
 
 /**
  * Goes to a page, which from then on is the one on the screen.
@@ -32,6 +32,21 @@ export async function settled(page: Page): Promise<void> {
     })
     .toBe(true)
   await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: 2_000 }))')
+}
+
+/** Where it is, in pixels of the window, once it stands still: a page that still loads moves what is on it. */
+export async function placeOf(
+  what: Locator,
+): Promise<{ x: number; y: number; width: number; height: number }> {
+  let at = ''
+  await expect
+    .poll(async () => {
+      const before = at
+      at = JSON.stringify(await what.boundingBox())
+      return at !== 'null' && at === before
+    })
+    .toBe(true)
+  return JSON.parse(at) as { x: number; y: number; width: number; height: number }
 }
 
 /** Presses keys, one after another, each once the page is ready for it. */

@@ -12,8 +12,8 @@ export default defineConfig({
   // A test that fails is mended, never tried again into green.
   retries: 0,
   // Ends what hangs; how fast a machine is must not decide a test.
-  timeout: 180_000,
-  expect: { timeout: 30_000 },
+  timeout: 600_000,
+  expect: { timeout: 60_000 },
   use: {
     viewport: { width: 1440, height: 900 },
     // A trace of every test took two fifths of the time (2026-11-22); `--trace retain-on-failure` makes one.
