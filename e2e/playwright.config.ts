@@ -17,6 +17,7 @@ export default defineConfig({
   timeout: 600_000,
   expect: { timeout: 60_000 },
   use: {
+    actionTimeout: 60_000,
     viewport: { width: 1440, height: 900 },
     // What moves is drawn sixty times a second; those that are about motion ask for it.
     contextOptions: { reducedMotion: 'reduce' },
