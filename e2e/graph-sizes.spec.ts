@@ -63,7 +63,7 @@ for (const size of [1, 16, 60, 300] as const)
     await edit(page)
     await expect(page.getByRole('heading', { name: `Shop ${size}`, level: 1 })).toBeVisible()
     await readable('edit')
-    await page.goto(`${daemon.url}/projects/${id}/replay`)
+    await goTo(page, `${daemon.url}/projects/${id}/replay`)
     await readable('replay')
   })
 

@@ -162,6 +162,7 @@ test('what comes in is told by the nodes and runs along the edges, unless motion
   const { ingest_key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/gateway')
   const body = each(20, () => ({ service: 'pay', status: 500 }))
   const send = () => daemon.call('POST', `/ingest/${ingest_key}`, body)
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
   await openGraph(page, daemon, id)
   await page.evaluate(COUNT_PULSES)
   const pulses = () => page.evaluate<number>('window.pulses')

@@ -212,7 +212,8 @@ test('lists are cards on a phone, their rows are links, and nothing is cut', asy
 
 test('a time shows its instant here, in UTC and as ISO 8601, to copy', async ({ page }) => {
   await goTo(page, `${shared.url}/triggers`)
-  await page.locator('.rows time').first().hover()
+  const time = await placeOf(page.locator('.rows time').first())
+  await page.mouse.move(time.x + 4, time.y + 4)
   const card = page.locator('#time-card')
   await expect(card).toContainText('UTC')
   await expect(card.getByRole('button', { name: 'Copy' })).toBeVisible()
