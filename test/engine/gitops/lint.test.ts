@@ -65,7 +65,7 @@ describe('the rules of svc', () => {
       `entities:\n${rule('all', '(?<n>[a-z-]+)', 'pod')}${rule('web', 'web-(?<n>[a-z]+)', 'host')}`,
     )
     expect(found).toEqual(['3 entity-overlap warning'])
-    expect(messages[0]).toContain('a name such as service=web-a would be of entity all and of entity web')
+    expect(messages[0]).toContain('a name such as service=web-prod would be of entity all and of entity web')
   })
 
   it('find handoffs that go in a circle, once', () => {
