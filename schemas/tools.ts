@@ -8496,8 +8496,8 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
   "properties": {
    "url": {
     "type": "string",
-    "description": "Address of the server.",
-    "pattern": "^https?://[^\\s]+$",
+    "description": "Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.",
+    "pattern": "^(https?://[^\\s]+|stdio:[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$",
     "maxLength": 2000
    },
    "auth_header": {

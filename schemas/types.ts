@@ -4517,7 +4517,7 @@ export interface CatalogMcpServer {
    */
   name: string
   /**
-   * Address of the server.
+   * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
    */
   url: string
   /**
@@ -10894,11 +10894,32 @@ export interface LoginApproved {
   expires_in: number
 }
 /**
+ * A program of the daemon's machine that speaks MCP over its standard input and output.
+ */
+export interface McpProgram {
+  /**
+   * Name the operator gives it.
+   */
+  name: string
+  /**
+   * Address of an MCP server that is this program: stdio: and its name.
+   */
+  url: string
+  /**
+   * Its command line; values of variables are not shown.
+   */
+  command: string
+  /**
+   * The auth_value of an MCP server goes into a variable of its environment.
+   */
+  takes_credential: boolean
+}
+/**
  * What is declared of a mcp server, apart from its name.
  */
 export interface McpServerSpec {
   /**
-   * Address of the server.
+   * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
    */
   url: string
   /**
@@ -10925,9 +10946,13 @@ export interface McpServer {
    */
   name: string
   /**
-   * Address.
+   * Address; or stdio: and the name of a program of the daemon's machine.
    */
   url: string
+  /**
+   * Command line of the program, as its operator lists it; null: it is none, or the operator allows it no more.
+   */
+  command: string | null
   /**
    * Header the credential is sent in.
    */
@@ -10996,6 +11021,10 @@ export interface McpServer {
  */
 export interface McpServersResult {
   servers: McpServer[]
+  /**
+   * Programs of the daemon's machine that an MCP server may be; the operator lists them in SVC_MCP_STDIO_COMMANDS.
+   */
+  programs: McpProgram[]
 }
 /**
  * What came of connecting to an MCP server and listing its tools.
@@ -19452,7 +19481,7 @@ export interface McpServerTest {
    */
   name?: string
   /**
-   * Address of the server.
+   * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
    */
   url: string
   /**
@@ -19479,7 +19508,7 @@ export interface McpServerWrite {
    */
   name: string
   /**
-   * Address of the server.
+   * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
    */
   url: string
   /**
@@ -23791,6 +23820,7 @@ export interface SchemaTypes {
   'lease-extended.json': LeaseExtended
   'login-approved.json': LoginApproved
   'mcp-client.json': McpClient
+  'mcp-program.json': McpProgram
   'mcp-server-spec.json': McpServerSpec
   'mcp-server.json': McpServer
   'mcp-servers-result.json': McpServersResult

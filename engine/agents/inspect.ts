@@ -36,8 +36,6 @@ import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
 import { traceLinesInSteps } from './telemetry/trace.ts'
 
-export type { InspectQuestion } from '../log/timeline/inspect-pages.ts'
-
 const TOOLS: Record<InspectQuestion['tool'], (around: Around) => Steps<Looked>> = {
   changed: changedInSteps,
   series: seriesInSteps,

@@ -12,7 +12,7 @@ import {
   TRACE_ID_LABELS,
   traceIdIn,
 } from '../brief/brief.ts'
-import { LINKED_TRACE_LABELS } from '../ingest/otlp-form.ts'
+import { LINKED_TRACE_LABELS } from '../ingest/label.ts'
 import type { Steps } from '../steps.ts'
 import { eachPositionInSteps, firstPositions, type Position, type Query, textRowOf } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
