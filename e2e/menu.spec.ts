@@ -2,7 +2,7 @@
 import { expect, type Locator, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
-import { goTo, placeOf, press } from './go.ts'
+import { goTo, placeOf, press, settled } from './go.ts'
 import { incidentsOf, prepare } from './incidents.ts'
 
 const palette = (page: Page): Locator => page.getByRole('textbox', { name: 'Search' })
@@ -77,6 +77,32 @@ test('addresses from before lead to where they are now, with what they asked for
     await goTo(page, daemon.url + before).catch(() => {})
     await expect(page).toHaveURL(daemon.url + now)
   }
+})
+
+test('an address that leads on calls nobody back who has gone elsewhere meanwhile', async ({ page }) => {
+  await page.goto(shared.url)
+  let tell = () => {}
+  let load = () => {}
+  const told = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  const loaded = new Promise<void>((resolve) => {
+    load = resolve
+  })
+  await page.route('**/api/events/evt_1', (route) => told.then(() => route.continue()))
+  await page.route('**/assets/settings-*.js', (route) => loaded.then(() => route.continue()))
+  await goTo(page, `${shared.url}/events/evt_1`)
+  // The page of the event stays on the screen until that of the settings is loaded.
+  const asked = page.waitForRequest('**/assets/settings-*.js')
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Settings' }).click()
+  await asked
+  const answered = page.waitForResponse('**/api/events/evt_1')
+  tell()
+  await (await answered).finished()
+  await settled(page, '/events/evt_1')
+  load()
+  await expect(page.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible()
+  await expect(page).toHaveURL(/\/settings$/)
 })
 
 test('an unknown tab shows the first, and the address is corrected, on every page with tabs', async ({
