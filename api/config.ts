@@ -5,12 +5,14 @@
  */
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type {
-  ModelEnvironment,
-  Repository,
-  RepositoryHome,
-  SlackEnvironment,
-  TracingEnvironment,
+import {
+  type ModelEnvironment,
+  PROGRAMS,
+  parsePrograms,
+  type Repository,
+  type RepositoryHome,
+  type SlackEnvironment,
+  type TracingEnvironment,
 } from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
 import { loadRepository, loadRepositoryHome } from './config-repository.ts'
@@ -133,6 +135,11 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
   })
   // Read where a reference is opened; checked here, so that a slip stops the start.
   read('SVC_SECRETS', parseSecretNames)
+  read(PROGRAMS, (value, from) => {
+    const found = parsePrograms(value, env)
+    if (typeof found === 'string') throw new ConfigError(`${from} ${found}`)
+    return found
+  })
   const publicUrl = read('SVC_PUBLIC_URL', parseHttpUrl)
   // Read where a template asks for its parameters; a start says at once what cannot be used.
   for (const name of DEMO_URLS) read(name, parseHttpUrl)

@@ -74,6 +74,12 @@ export const environment: readonly EnvironmentVariable[] = [
     null,
     'folders whose files sources of the connector file may read, comma separated',
   ),
+  now(
+    'SVC_MCP_STDIO_COMMANDS',
+    daemon,
+    null,
+    'programs that agents may use as MCP servers: names with command lines, separated by semicolons',
+  ),
   now('SVC_MAX_DB_SIZE', daemon, 'the volume', 'storage limit; ingest is refused with 507 at 95 %'),
   now('SVC_RETENTION_AGE', daemon, null, 'events older than this are removed, such as 30d'),
   now('SVC_RETENTION_SIZE', daemon, null, 'the oldest events are removed above this size, such as 20G'),

@@ -85,6 +85,7 @@ export const declared = {
   deleteAgent: (name: string) => ask(calls.deleteAgent, { name }),
   switchAgent: (name: string, on: boolean) => ask(on ? calls.enableAgent : calls.disableAgent, { name }),
   mcpServers: async () => (await ask(calls.listMcpServers)).servers,
+  mcpPrograms: async () => (await ask(calls.listMcpServers)).programs,
   mcpServer: (name: string) => ask(calls.getMcpServer, { name }),
   createMcpServer: (body: McpServerWrite) => ask(calls.createMcpServer, { body }),
   updateMcpServer: (body: McpServerWrite, version?: number) =>
@@ -160,6 +161,7 @@ export const dkeys = {
   agents: ['declared', 'agents'],
   agent: (agent: string) => ['declared', 'agents', agent],
   mcpServers: ['declared', 'mcp-servers'],
+  mcpPrograms: ['declared', 'mcp-programs'],
   mcpServer: (server: string) => ['declared', 'mcp-servers', server],
   mcpTools: (server: string) => ['declared', 'mcp-servers', server, 'tools'],
   skills: ['declared', 'skills'],

@@ -103,5 +103,5 @@ test('a trace over three services is listed, opened as a waterfall, and gone thr
   await expect(page).toHaveURL(`${daemon.url}/traces/${id}`)
 
   await goTo(page, `${daemon.url}/traces/00000000000000000000000000000000`)
-  await expect(page.getByText('No event has this trace id')).toBeVisible()
+  await expect(page.getByText('Nothing has this trace id')).toBeVisible()
 })

@@ -77,6 +77,7 @@ import {
   listAgents,
   listJoinedEntities,
   listMcpServers,
+  listPrograms,
   listTriggers,
 } from './parts.ts'
 import {
@@ -161,7 +162,7 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
     deleteAgent: async (name: string, by: WriteBy) => deleteAgent(declared, name, by),
     switchAgent: async (name: string, enabled: boolean, project: string | undefined, by: WriteBy) =>
       switchAgent(declared, name, enabled, project, by),
-    listMcpServers: async () => ({ servers: listMcpServers(declared) }),
+    listMcpServers: async () => ({ servers: listMcpServers(declared), programs: listPrograms(declared) }),
     getMcpServer: async (name: string) => getMcpServer(declared, name),
     createMcpServer: async (body: McpServerWrite, by: WriteBy) => createMcpServer(declared, body, by),
     addCredentialServer: async (name: string, body: CredentialServerWrite, by: WriteBy) =>
