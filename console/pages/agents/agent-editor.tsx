@@ -1,5 +1,5 @@
 /** The form of an agent: prompt, limits, verdicts, and what wakes it. */
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
+import { Button, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Agent, AgentWrite, PartWritten } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -123,15 +123,14 @@ export function AgentEditor({
           {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}
         />
-        <Group>
-          <Button
-            type="submit"
-            loading={change.isPending}
-            disabled={draft.name.trim() === '' || draft.prompt.trim() === ''}
-          >
-            {label}
-          </Button>
-        </Group>
+        <Button
+          type="submit"
+          style={{ alignSelf: 'start' }}
+          loading={change.isPending}
+          disabled={draft.name.trim() === '' || draft.prompt.trim() === ''}
+        >
+          {label}
+        </Button>
       </Stack>
     </form>
   )

@@ -1,7 +1,7 @@
 /** The form of a trigger: a sentence with controls in it, and beside it what it would have done. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -76,8 +76,7 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
     >
       <div className="editor-columns">
         <Stack gap="md" style={{ minWidth: 0 }}>
-          <DraftRestored of={kept} />
-          <Unread />
+          <Unread above={<DraftRestored of={kept} />} />
           <TriggerFields
             {...part}
             notify={<NotifyFields {...part} stored={stored} />}
@@ -217,8 +216,13 @@ function NameField({
 }
 
 /** What a trigger looks at, and whom it notifies. */
-function Unread() {
+function Unread({ above }: { above: ReactNode }) {
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  return <FailedChoices of={{ sources, agents }} />
+  return (
+    <>
+      {above}
+      <FailedChoices of={{ sources, agents }} />
+    </>
+  )
 }
