@@ -5,12 +5,14 @@
  */
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type {
-  ModelEnvironment,
-  Repository,
-  RepositoryHome,
-  SlackEnvironment,
-  TracingEnvironment,
+import {
+  type ModelEnvironment,
+  PROGRAMS,
+  parsePrograms,
+  type Repository,
+  type RepositoryHome,
+  type SlackEnvironment,
+  type TracingEnvironment,
 } from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
 import { loadRepository, loadRepositoryHome } from './config-repository.ts'
@@ -133,6 +135,11 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
   })
   // Read where a reference is opened; checked here, so that a slip stops the start.
   read('SVC_SECRETS', parseSecretNames)
+  read(PROGRAMS, (value, from) => {
+    const found = parsePrograms(value, env)
+    if (typeof found === 'string') throw new ConfigError(`${from} ${found}`)
+    return found
+  })
   const publicUrl = read('SVC_PUBLIC_URL', parseHttpUrl)
   // Read where a template asks for its parameters; a start says at once what cannot be used.
   for (const name of DEMO_URLS) read(name, parseHttpUrl)
@@ -154,7 +161,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     host,
     port: flags.port === undefined ? (read('SVC_PORT', parsePort) ?? 8787) : parsePort(flags.port, '--port'),
     otlpGrpcPort: otlpGrpcPort === null ? 4317 : otlpGrpcPort.port,
-    syslog: loadSyslog(env, host),
+    syslog: loadSyslog(env, host, (path) => absolute(path, around)),
     auth: chooseAuth(flags.auth, env),
     publicUrl,
     userHeader: read('SVC_USER_HEADER', parseHeaderName),

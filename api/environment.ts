@@ -74,6 +74,12 @@ export const environment: readonly EnvironmentVariable[] = [
     null,
     'folders whose files sources of the connector file may read, comma separated',
   ),
+  now(
+    'SVC_MCP_STDIO_COMMANDS',
+    daemon,
+    null,
+    'programs that agents may use as MCP servers: names with command lines, separated by semicolons',
+  ),
   now('SVC_MAX_DB_SIZE', daemon, 'the volume', 'storage limit; ingest is refused with 507 at 95 %'),
   now('SVC_RETENTION_AGE', daemon, null, 'events older than this are removed, such as 30d'),
   now('SVC_RETENTION_SIZE', daemon, null, 'the oldest events are removed above this size, such as 20G'),
@@ -135,6 +141,15 @@ export const environment: readonly EnvironmentVariable[] = [
     daemon,
     'off',
     'port that syslog is taken on, TCP and UDP, without TLS; off disables it',
+  ),
+  now('SVC_SYSLOG_TLS_PORT', daemon, 'off', 'port that syslog over TLS is taken on, such as 6514'),
+  now('SVC_SYSLOG_TLS_CERT', daemon, null, 'file of its certificate, PEM'),
+  now('SVC_SYSLOG_TLS_KEY', daemon, null, 'file of the key of that certificate, PEM'),
+  now(
+    'SVC_SYSLOG_TLS_CA',
+    daemon,
+    null,
+    'file of authorities, PEM: senders must show a certificate of one of them',
   ),
   now('SVC_SYSLOG_HOST', daemon, 'SVC_HOST', 'bind address of syslog'),
   now(

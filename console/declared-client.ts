@@ -85,6 +85,7 @@ export const declared = {
   deleteAgent: (name: string) => ask(calls.deleteAgent, { name }),
   switchAgent: (name: string, on: boolean) => ask(on ? calls.enableAgent : calls.disableAgent, { name }),
   mcpServers: async () => (await ask(calls.listMcpServers)).servers,
+  mcpPrograms: async () => (await ask(calls.listMcpServers)).programs,
   mcpServer: (name: string) => ask(calls.getMcpServer, { name }),
   createMcpServer: (body: McpServerWrite) => ask(calls.createMcpServer, { body }),
   updateMcpServer: (body: McpServerWrite, version?: number) =>
@@ -114,6 +115,7 @@ export const declared = {
   createEntity: (body: EntityWrite) => ask(calls.createJoinedEntity, { body }),
   updateEntity: (name: string, body: EntityWrite, version?: number) =>
     ask(calls.updateJoinedEntity, { name, body }, { version }),
+  renameEntity: (name: string, to: string) => ask(calls.renameJoinedEntity, { name, body: { to } }),
   deleteEntity: (name: string) => ask(calls.deleteJoinedEntity, { name }),
   coverage: (body: EntityCoverageRequest) => ask(calls.entityCoverage, { body }),
   neighbours: (of: { label: string; value: string; to?: string }) => ask(calls.entityNeighbours, of),
@@ -160,6 +162,7 @@ export const dkeys = {
   agents: ['declared', 'agents'],
   agent: (agent: string) => ['declared', 'agents', agent],
   mcpServers: ['declared', 'mcp-servers'],
+  mcpPrograms: ['declared', 'mcp-programs'],
   mcpServer: (server: string) => ['declared', 'mcp-servers', server],
   mcpTools: (server: string) => ['declared', 'mcp-servers', server, 'tools'],
   skills: ['declared', 'skills'],

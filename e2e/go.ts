@@ -1,5 +1,5 @@
 /** Going to pages of the console, and pressing keys once they listen. */
-import { expect, type Page } from '@playwright/test'
+import { expect, type Locator, type Page } from '@playwright/test'
 
 /**
  * Goes to a page, which from then on is the one on the screen.
@@ -7,13 +7,11 @@ import { expect, type Page } from '@playwright/test'
  */
 export async function goTo(page: Page, url: string): Promise<void> {
   const { origin, pathname, search } = new URL(url)
-  if (!page.url().startsWith(`${origin}/`)) {
-    await page.goto(url)
-    return
-  }
-  await page.evaluate(
-    `history.pushState(null, '', ${JSON.stringify(pathname + search)}); dispatchEvent(new PopStateEvent('popstate'))`,
-  )
+  if (page.url().startsWith(`${origin}/`))
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(pathname + search)}); dispatchEvent(new PopStateEvent('popstate'))`,
+    )
+  else await page.goto(url)
   // What the page before has is not taken for this one's.
   await settled(page)
 }
@@ -22,16 +20,39 @@ export async function goTo(page: Page, url: string): Promise<void> {
  * Waits for the page's own signs that it is ready: it names its path once it listens to its keys, and the
  * browser calls it idle once nothing that was to run is left, such as the listeners of what was just drawn; a page
  * that keeps moving, such as a graph with pulses, is taken as ready after two seconds.
+ * @param shown path of the page that is drawn, where the address is of the next one already
  */
-export async function settled(page: Page): Promise<void> {
+export async function settled(page: Page, shown = ''): Promise<void> {
   // Asked by evaluate, which the console's content security policy does not bear on.
   await expect
-    .poll(() => page.evaluate('document.documentElement.dataset.page === location.pathname'), {
-      // Asked often: nearly every step of a test waits for this, and the usual steps grow to a second.
-      intervals: [20, 50, 100],
-    })
+    .poll(
+      () =>
+        page.evaluate(
+          `document.documentElement.dataset.page === (${JSON.stringify(shown)} || location.pathname)`,
+        ),
+      {
+        // Asked often: nearly every step of a test waits for this, and the usual steps grow to a second.
+        intervals: [20, 50, 100],
+      },
+    )
     .toBe(true)
   await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: 2_000 }))')
+}
+
+/** Where it is, in pixels of the window, once the page is ready and it stands still: what loads moves what is on it. */
+export async function placeOf(
+  what: Locator,
+): Promise<{ x: number; y: number; width: number; height: number }> {
+  await settled(what.page())
+  let at = ''
+  await expect
+    .poll(async () => {
+      const before = at
+      at = JSON.stringify(await what.boundingBox())
+      return at !== 'null' && at === before
+    })
+    .toBe(true)
+  return JSON.parse(at) as { x: number; y: number; width: number; height: number }
 }
 
 /** Presses keys, one after another, each once the page is ready for it. */

@@ -1,4 +1,5 @@
 /** Tools of MCP servers: tested, reviewed, and allowed to an agent. */
+import { fileURLToPath } from 'node:url'
 import { expect } from '@playwright/test'
 import { startMcpServer } from '../test/mcp/server.ts'
 import { accessibilityFaults } from './axe.ts'
@@ -63,4 +64,35 @@ test('a server is tested before it is saved, a changed tool is reviewed, an agen
   } finally {
     await desk.close()
   }
+})
+
+test.describe('a program of the daemon’s machine', () => {
+  test.use({
+    share: {
+      env: {
+        SVC_MCP_STDIO_COMMANDS: `beans: TOKEN={auth_value} ${process.execPath} ${fileURLToPath(new URL('../test/mcp/program.mjs', import.meta.url))} modern`,
+      },
+    },
+  })
+
+  test('is chosen from those that the operator lists, tested, and shown with its command', async ({
+    page,
+    daemon,
+  }) => {
+    await goTo(page, `${daemon.url}/mcp-servers/new`)
+    await page.getByLabel('Name').fill('beans')
+    await page.getByRole('combobox', { name: 'Reached' }).click()
+    await page.getByRole('option', { name: 'Program beans' }).click()
+    await expect(
+      page.getByText(/Runs where svc runs.*TOKEN=\{auth_value\}.*program\.mjs modern/),
+    ).toBeVisible()
+    await expect(page.getByLabel('Address')).toHaveCount(0)
+    expect(await accessibilityFaults(page, 'form of a program')).toEqual([])
+    await page.getByRole('button', { name: 'Test first' }).click()
+    await expect(page.getByRole('row', { name: /started.*write.*new/ })).toBeVisible({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Add MCP server' }).click()
+    await expect(page.getByRole('heading', { name: 'beans', level: 1 })).toBeVisible()
+    await goTo(page, `${daemon.url}/mcp-servers`)
+    await expect(page.getByRole('table', { name: 'Tools' }).getByText(/program\.mjs modern/)).toBeVisible()
+  })
 })

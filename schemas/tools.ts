@@ -5366,7 +5366,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "trace_id": {
      "type": "string",
-     "description": "Trace id, or its first 8 characters.",
+     "description": "Trace id, or its first 8 characters; or the id of a run.",
      "minLength": 8,
      "maxLength": 128
     },
@@ -8496,8 +8496,8 @@ export const specSchemas: Readonly<Record<string, { type: string; properties: ob
   "properties": {
    "url": {
     "type": "string",
-    "description": "Address of the server.",
-    "pattern": "^https?://[^\\s]+$",
+    "description": "Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.",
+    "pattern": "^(https?://[^\\s]+|stdio:[A-Za-z0-9][A-Za-z0-9_.-]{0,63})$",
     "maxLength": 2000
    },
    "auth_header": {

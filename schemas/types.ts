@@ -464,6 +464,21 @@ export type Delay = number
  */
 export type FixedEntity2 = string
 /**
+ * Address of the MCP server, such as https://mcp.example/mcp.
+ */
+export type URL3 = string
+/**
+ * Sent as Authorization: Bearer.
+ */
+export type BearerToken2 = string
+/**
+ * Only resources whose address (URI) begins with one of these, such as file:///runbooks/; without it, all of them.
+ *
+ * @minItems 1
+ * @maxItems 50
+ */
+export type AddressesBeginWith = string[]
+/**
  * Attributes of the resource that become labels, by their names; * stands for all of them. Of an event at most 32, none longer than 256 characters. Absent or empty: the usual ones, of service, environment, host, Kubernetes, container and region.
  *
  * @maxItems 32
@@ -504,11 +519,11 @@ export type TextTemplate1 = string
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
-export type URL3 = string
+export type URL4 = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
-export type BearerToken2 = string
+export type BearerToken3 = string
 /**
  * User name of basic auth.
  */
@@ -532,11 +547,11 @@ export type EntityOfOtherAlerts = string
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
-export type URL4 = string
+export type URL5 = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
-export type BearerToken3 = string
+export type BearerToken4 = string
 /**
  * User name of basic auth.
  */
@@ -549,6 +564,10 @@ export type Password2 = string
  * PromQL that gives one value a series, such as sum by (service) (rate(http_requests_total[1m])).
  */
 export type PromQL = string
+/**
+ * The query is one counter, such as http_requests_total{code="500"}: how fast it grows per second, over this time back, is stored in place of its value; one that begins anew at 0 is no fall. Such as 5m.
+ */
+export type RateOver = string
 /**
  * Event type of its events; metric when empty.
  */
@@ -4517,7 +4536,7 @@ export interface CatalogMcpServer {
    */
   name: string
   /**
-   * Address of the server.
+   * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
    */
   url: string
   /**
@@ -5888,6 +5907,20 @@ export interface LokiConfig {
   labels?: Label[]
 }
 /**
+ * Resources of an MCP server, read at every poll.
+ */
+export interface McpResourcesConfig {
+  url: URL3
+  bearer_token?: BearerToken2
+  uris?: AddressesBeginWith
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Observations that agents and people record. SPEC.md, POST /remember.
  */
 export interface MemoryConfig {
@@ -5933,8 +5966,8 @@ export interface PostgresConfig {
  * Alerts of Prometheus as they fire and resolve. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusAlertsConfig {
-  url: URL3
-  bearer_token?: BearerToken2
+  url: URL4
+  bearer_token?: BearerToken3
   username?: UserName1
   password?: Password1
   severities?: Severities
@@ -5951,8 +5984,8 @@ export interface PrometheusAlertsConfig {
  * Values of metrics, read with PromQL at every poll. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusConfig {
-  url: URL4
-  bearer_token?: BearerToken3
+  url: URL5
+  bearer_token?: BearerToken4
   username?: UserName2
   password?: Password2
   queries: Queries
@@ -5967,6 +6000,7 @@ export interface PrometheusConfig {
 }
 export interface Query {
   promql: PromQL
+  rate_over?: RateOver
   event_type?: EventType1
   by_name?: EventTypeFromTheMetricSName
   key_label?: EntityLabel1
@@ -9772,6 +9806,11 @@ export interface Home {
      */
     agent: boolean
   }
+  demo: Demo
+  /**
+   * Proposals that wait for a person.
+   */
+  proposals_open: number
 }
 /**
  * The firings of one trigger for one key, from the first until it is handled.
@@ -10894,11 +10933,32 @@ export interface LoginApproved {
   expires_in: number
 }
 /**
+ * A program of the daemon's machine that speaks MCP over its standard input and output.
+ */
+export interface McpProgram {
+  /**
+   * Name the operator gives it.
+   */
+  name: string
+  /**
+   * Address of an MCP server that is this program: stdio: and its name.
+   */
+  url: string
+  /**
+   * Its command line; values of variables are not shown.
+   */
+  command: string
+  /**
+   * The auth_value of an MCP server goes into a variable of its environment.
+   */
+  takes_credential: boolean
+}
+/**
  * What is declared of a mcp server, apart from its name.
  */
 export interface McpServerSpec {
   /**
-   * Address of the server.
+   * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
    */
   url: string
   /**
@@ -10925,9 +10985,13 @@ export interface McpServer {
    */
   name: string
   /**
-   * Address.
+   * Address; or stdio: and the name of a program of the daemon's machine.
    */
   url: string
+  /**
+   * Command line of the program, as its operator lists it; null: it is none, or the operator allows it no more.
+   */
+  command: string | null
   /**
    * Header the credential is sent in.
    */
@@ -10996,6 +11060,10 @@ export interface McpServer {
  */
 export interface McpServersResult {
   servers: McpServer[]
+  /**
+   * Programs of the daemon's machine that an MCP server may be; the operator lists them in SVC_MCP_STDIO_COMMANDS.
+   */
+  programs: McpProgram[]
 }
 /**
  * What came of connecting to an MCP server and listing its tools.
@@ -14160,7 +14228,7 @@ export interface ToolTraceResult {
  */
 export interface ToolTrace {
   /**
-   * Trace id, or its first 8 characters.
+   * Trace id, or its first 8 characters; or the id of a run.
    */
   trace_id: string
   /**
@@ -14480,6 +14548,14 @@ export interface MetricSeriesResult {
    * There are more points or series than are looked at: narrow it.
    */
   is_cut: boolean
+  /**
+   * Start of the window.
+   */
+  from: string
+  /**
+   * End of the window.
+   */
+  to: string
 }
 /**
  * Points of one metric that share service, resource and attributes.
@@ -14574,6 +14650,10 @@ export interface MetricSeries {
    * 99th percentile.
    */
   p99: number | null
+  /**
+   * By 60 equal parts of the window, oldest first: of a gauge its mean, else how much was counted a second; null: no point.
+   */
+  line: (number | null)[]
 }
 /**
  * What a family of models costs.
@@ -19440,7 +19520,7 @@ export interface McpServerTest {
    */
   name?: string
   /**
-   * Address of the server.
+   * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
    */
   url: string
   /**
@@ -19467,7 +19547,7 @@ export interface McpServerWrite {
    */
   name: string
   /**
-   * Address of the server.
+   * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
    */
   url: string
   /**
@@ -22842,13 +22922,42 @@ export interface TestEventSent {
   ids: string[]
 }
 /**
+ * A span of another trace that belongs to a span without being above or below it.
+ */
+export interface TraceLink {
+  /**
+   * Other trace.
+   */
+  trace_id: string
+  /**
+   * Span of it.
+   */
+  span_id: string
+  /**
+   * to: this span names it; from: it names this span.
+   */
+  direction: 'to' | 'from'
+  /**
+   * Name of that span; null: it is not stored.
+   */
+  name: string | null
+  /**
+   * Whose that span is; null: not known.
+   */
+  service: string | null
+}
+/**
  * A span of a trace, or an event that belongs to one.
  */
 export interface TraceRow {
   /**
-   * The event that says so.
+   * Names the row within its trace.
    */
-  event_id: string
+  key: string
+  /**
+   * The event that says so; null: a part of a run of svc, which is no event.
+   */
+  event_id: string | null
   /**
    * Its id, or of what is no span the id of the span it belongs to; null: not known.
    */
@@ -22886,13 +22995,13 @@ export interface TraceRow {
    */
   service: string | null
   /**
-   * Name of its source.
+   * Name of its source; null: a part of a run of svc.
    */
-  source: string
+  source: string | null
   /**
-   * Type of its event.
+   * Type of its event; null: it is none.
    */
-  event_type: string
+  event_type: string | null
   /**
    * server, client, internal, producer or consumer; null: not said.
    */
@@ -22902,7 +23011,7 @@ export interface TraceRow {
    */
   status: 'error' | 'ok' | 'unset' | null
   /**
-   * A span that failed, or an event of level ERROR or FATAL.
+   * A span that failed, an event of level ERROR or FATAL, or a tool that answered a run with an error.
    */
   is_failed: boolean
   /**
@@ -22910,18 +23019,38 @@ export interface TraceRow {
    */
   text: string
   /**
-   * Spans of other traces that it names.
+   * Tokens in, of a call of a model or an agent; null: it says none.
    */
-  links: {
+  input_tokens: number | null
+  /**
+   * Tokens out; null: it says none.
+   */
+  output_tokens: number | null
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * Of a run of svc: which part of it; null: a span or an event that was received.
+   */
+  run: null | {
     /**
-     * Trace.
+     * Run.
      */
-    trace_id: string
+    id: string
     /**
-     * Span.
+     * Round of the run; null: the run itself, or an agent it hands over to.
      */
-    span_id: string
-  }[]
+    round: number | null
+    /**
+     * Number of the step; null likewise.
+     */
+    step: number | null
+  }
+  /**
+   * Spans of other traces that it names, and those that name it.
+   */
+  links: TraceLink[]
 }
 /**
  * A trace in a list.
@@ -22961,13 +23090,34 @@ export interface TraceSummary {
   failed: number
 }
 /**
- * All spans and events of one trace id, of all sources.
+ * All spans and events of one trace id, of all sources, and the steps of the run of svc that has it.
  */
 export interface Trace {
   /**
    * Trace id.
    */
   id: string
+  /**
+   * The run of svc that it is; null: it is of none.
+   */
+  run: null | {
+    /**
+     * Run.
+     */
+    id: string
+    /**
+     * Agent.
+     */
+    agent: string
+    /**
+     * As in run.
+     */
+    status: string
+    /**
+     * It has not ended: more is to come.
+     */
+    is_open: boolean
+  }
   /**
    * Start of its first span.
    */
@@ -23587,6 +23737,7 @@ export interface SchemaTypes {
   'connector-http-poll.json': HttpPollConfig
   'connector-kubernetes.json': KubernetesConfig
   'connector-loki.json': LokiConfig
+  'connector-mcp-resources.json': McpResourcesConfig
   'connector-memory.json': MemoryConfig
   'connector-otlp.json': OtlpConfig
   'connector-postgres.json': PostgresConfig
@@ -23709,6 +23860,7 @@ export interface SchemaTypes {
   'lease-extended.json': LeaseExtended
   'login-approved.json': LoginApproved
   'mcp-client.json': McpClient
+  'mcp-program.json': McpProgram
   'mcp-server-spec.json': McpServerSpec
   'mcp-server.json': McpServer
   'mcp-servers-result.json': McpServersResult
@@ -24095,6 +24247,7 @@ export interface SchemaTypes {
   'templates-result.json': TemplatesResult
   'test-event-sent.json': TestEventSent
   'tool-policy.json': ToolPolicy
+  'trace-link.json': TraceLink
   'trace-row.json': TraceRow
   'trace-summary.json': TraceSummary
   'trace.json': Trace

@@ -388,6 +388,8 @@ export const getJoinedEntity = 'GET /api/entities/joined/{name}' as Call<T.Joine
 export const updateJoinedEntity = 'PUT /api/entities/joined/{name}' as Call<T.EntityWritten, { name: string; body: T.EntityWrite }>
 /** Delete it; its names are read apart again, and no event changes. */
 export const deleteJoinedEntity = 'DELETE /api/entities/joined/{name}' as Call<T.PartDeleted, { name: string }>
+/** Give it another name; its names are joined as before. */
+export const renameJoinedEntity = 'POST /api/entities/joined/{name}/rename' as Call<T.EntityWritten, { name: string; body: T.Rename }>
 /** How many of the newest events joined entities cover, and what a draft would join. */
 export const entityCoverage = 'POST /api/entities/coverage' as Call<T.EntityCoverage, { body: T.EntityCoverageRequest }>
 /** What an entity calls, runs on and is owned by, from traces, labels and rules. */
@@ -402,7 +404,7 @@ export const stats = 'POST /api/stats' as Call<T.StatsResult, { body: T.StatsReq
 export const inspect = 'POST /api/inspect' as Call<T.InspectResult, { body: T.InspectRequest }>
 /** Traces with a span as it is asked for, newest first. */
 export const listTraces = 'GET /api/traces' as Call<T.TracesResult, { service?: string; name?: string; status?: 'error' | 'ok'; min_duration?: string; attribute?: string; window?: string; to?: string; limit?: number; project?: string }>
-/** All spans and events of one trace id, whole or its first characters. */
+/** All spans and events of one trace id, whole or its first characters, or of a run. */
 export const getTrace = 'GET /api/traces/{id}' as Call<T.Trace, { id: string; project?: string }>
 /** Spans as they are asked for, newest first, or those of one trace. */
 export const listSpans = 'GET /api/telemetry/spans' as Call<T.TelemetrySpansResult, { trace_id?: string; service?: string; name?: string; status?: 'error' | 'ok'; min_duration?: string; attribute?: string; window?: string; to?: string; limit?: number; project?: string }>

@@ -64,6 +64,7 @@ import {
   deleteMcpServer,
   deleteTrigger,
   moveTrigger,
+  renameJoinedEntity,
   switchAgent,
   updateAgent,
   updateJoinedEntity,
@@ -77,6 +78,7 @@ import {
   listAgents,
   listJoinedEntities,
   listMcpServers,
+  listPrograms,
   listTriggers,
 } from './parts.ts'
 import {
@@ -161,7 +163,7 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
     deleteAgent: async (name: string, by: WriteBy) => deleteAgent(declared, name, by),
     switchAgent: async (name: string, enabled: boolean, project: string | undefined, by: WriteBy) =>
       switchAgent(declared, name, enabled, project, by),
-    listMcpServers: async () => ({ servers: listMcpServers(declared) }),
+    listMcpServers: async () => ({ servers: listMcpServers(declared), programs: listPrograms(declared) }),
     getMcpServer: async (name: string) => getMcpServer(declared, name),
     createMcpServer: async (body: McpServerWrite, by: WriteBy) => createMcpServer(declared, body, by),
     addCredentialServer: async (name: string, body: CredentialServerWrite, by: WriteBy) =>
@@ -172,6 +174,8 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
     listJoinedEntities: async () => ({ entities: listJoinedEntities(declared) }),
     getJoinedEntity: async (name: string) => getJoinedEntity(declared, name),
     createJoinedEntity: async (body: EntityWrite, by: WriteBy) => createJoinedEntity(declared, body, by),
+    renameJoinedEntity: async (name: string, to: string, by: WriteBy) =>
+      renameJoinedEntity(declared, name, to, by),
     updateJoinedEntity: async (name: string, body: EntityWrite, by: WriteBy) =>
       updateJoinedEntity(declared, name, body, by),
     deleteJoinedEntity: async (name: string, by: WriteBy) => deleteJoinedEntity(declared, name, by),

@@ -10,7 +10,7 @@ import { AGENT_SECRETS } from '../documents/agent.ts'
 import { ChangeSets } from '../documents/change-sets.ts'
 import { EntityKind } from '../documents/entity.ts'
 import { GuardedKind } from '../documents/guarded-kind.ts'
-import { MCP_SERVER_SECRETS } from '../documents/mcp-server.ts'
+import { MCP_SERVER_SECRETS, programWarnings, refuseProgram } from '../documents/mcp-server.ts'
 import { PartKind, type PartTable } from '../documents/part-kind.ts'
 import { SkillKind } from '../documents/skill.ts'
 import { completeEdit } from '../documents/wiring.ts'
@@ -105,10 +105,13 @@ export function openDeclared(parts: DeclaredParts): Declared {
     complete: (edit) => {
       completeEdit(edit)
       refuseKeysName(edit.touched(), keys)
-      for (const staged of edit.touched()) refuseVariables(staged, kinds, parts.env)
+      for (const staged of edit.touched()) {
+        refuseVariables(staged, kinds, parts.env)
+        refuseProgram(staged, parts.env)
+      }
     },
     projectsOf: (kind, key) => projects.users(kind, key),
-    warn: (edit, touched) => warningsOf(sources, edit, touched),
+    warn: (edit, touched) => [...programWarnings(touched, parts.env), ...warningsOf(sources, edit, touched)],
     follow: (_edit, staged, stroke) => {
       for (const { kind, key, stored, doc } of staged)
         if (doc && stored?.was !== undefined && kind !== 'project')

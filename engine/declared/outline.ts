@@ -282,7 +282,15 @@ export function listResources(declared: Declared): ResourcesResult {
       }),
     ),
     tools: listMcpServers(declared).map((server) =>
-      row('mcp_server', server.name, `tools of ${new URL(server.url).host}`, 'active', { url: server.url }),
+      row(
+        'mcp_server',
+        server.name,
+        server.url.startsWith('stdio:')
+          ? `tools of the program ${server.url.slice(6)}`
+          : `tools of ${new URL(server.url).host}`,
+        'active',
+        { url: server.url },
+      ),
     ),
     skills: declared.kinds.skill
       .list()

@@ -1,5 +1,12 @@
 /** Triggers, agents and MCP servers as they are read; secrets are only said to be there. */
-import type { Agent, AgentsResult, JoinedEntity, McpServer, Trigger } from '../../schemas/types.ts'
+import type {
+  Agent,
+  AgentsResult,
+  JoinedEntity,
+  McpProgram,
+  McpServer,
+  Trigger,
+} from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
 import { countTools } from '../agents/mcp-tools/pins.ts'
 import type { AgentModels } from '../agents/models/settings.ts'
@@ -12,6 +19,7 @@ import { acceptedIn } from '../log/lifecycle.ts'
 import type { NamedKind, Stored, StoredOf } from '../model/documents.ts'
 import { handoffsOf, type ProjectDoc } from '../model/project.ts'
 import { maskAddresses } from '../net/address-secrets.ts'
+import { commandOf, programFor, programNameOf, programsOf } from '../net/programs.ts'
 import { storedName } from '../net/secret-fields.ts'
 import { type Activity, activities } from '../triggers/reads.ts'
 import type { Declared } from './declared.ts'
@@ -72,13 +80,15 @@ export function getAgent(declared: Declared, name: string, project: string | nul
 export function listMcpServers(declared: Declared): McpServer[] {
   const belongs = belongings(declared)
   const counts = countTools(declared.store.db)
-  return declared.kinds.mcp_server.list().map((stored) => presentMcpServer(stored, belongs, counts))
+  return declared.kinds.mcp_server
+    .list()
+    .map((stored) => presentMcpServer(stored, belongs, counts, declared.env))
 }
 
 /** @throws SvcError not_found */
 export function getMcpServer(declared: Declared, name: string): McpServer {
   const stored = find(declared, 'mcp_server', name)
-  return presentMcpServer(stored, belongings(declared), countTools(declared.store.db))
+  return presentMcpServer(stored, belongings(declared), countTools(declared.store.db), declared.env)
 }
 
 /** By name. */
@@ -216,15 +226,33 @@ function presentAgent(
   }
 }
 
+/** Programs of this machine that an MCP server may be, as the operator lists them. */
+export const listPrograms = ({ env }: Declared): McpProgram[] =>
+  programsOf(env).map((program) => ({
+    name: program.name,
+    url: `stdio:${program.name}`,
+    command: commandOf(program),
+    takes_credential: program.takesCredential,
+  }))
+
+/** The command line of a program; null: it is none, or none that the operator allows by now. */
+function commandLineOf(url: string, env: Declared['env']): string | null {
+  const name = programNameOf(url)
+  const program = name === null ? null : programFor(name, env)
+  return program === null || typeof program === 'string' ? null : commandOf(program)
+}
+
 function presentMcpServer(
   stored: StoredOf<'mcp_server'>,
   belongs: Belongs,
   counts: ReturnType<typeof countTools>,
+  env: Declared['env'],
 ): McpServer {
   const { url, auth_header, auth_value, headers } = stored.doc
   return {
     name: stored.name,
     url: maskAddresses(url),
+    command: commandLineOf(url, env),
     auth_header: auth_header ?? (auth_value ? 'Authorization' : ''),
     auth_value_configured: Boolean(auth_value) || stored.unreadable.includes('auth_value'),
     auth_credential: storedName(auth_value),

@@ -7,6 +7,7 @@ import { refuseMoved } from '../model/addresses.ts'
 import { documentOf } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
 import { keepAddressSecrets } from '../net/address-secrets.ts'
+import { commandOf, programFor, programNameOf } from '../net/programs.ts'
 import { keepSecrets, type SecretNames } from '../net/secret-fields.ts'
 
 export const MCP_SERVER_SECRETS = {
@@ -28,6 +29,14 @@ export function normaliseMcpServer(given: McpServerSpec): McpServerSpec {
   const fault = check('mcp-server-spec.json', given)
   if (fault) fail('invalid', fault)
   const { url, auth_header, auth_value, headers } = given
+  if (programNameOf(url) !== null) {
+    for (const [field, value] of Object.entries({ auth_header, headers }))
+      if (value && (typeof value === 'string' || Object.keys(value).length))
+        fail('invalid', `${field} must not be given where url is a program: a program gets no headers`, {
+          field,
+        })
+    return { url, ...(auth_value ? { auth_value } : {}) }
+  }
   checkUrl(url)
   if (auth_header && OURS.test(auth_header))
     fail('invalid', `auth_header must not be ${auth_header}: the connection sets it`, {
@@ -63,7 +72,10 @@ export function keepMcpSecrets(
 
 function checkUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (!url) fail('invalid', 'url must be an http or https address', { field: 'url' })
+  if (!url || !/^https?:$/.test(url.protocol))
+    fail('invalid', 'url must be an http or https address, or stdio: and the name of a program', {
+      field: 'url',
+    })
   if (url.username || url.password)
     fail('invalid', 'url must not contain a user name or a password; a credential goes into auth_value', {
       field: 'url',
@@ -81,4 +93,45 @@ function checkHeader(name: string, value: string, authHeader: string | undefined
     )
   if (authHeader && name.toLowerCase() === authHeader.toLowerCase()) refuse('is the auth_header already')
   if (!CARRIED.test(value)) refuse('has characters that a header cannot carry')
+}
+
+/* Programs: what is declared says which one runs, and the operator alone says which there are. */
+
+/** What a write of an MCP server makes of it; null: it is deleted. */
+interface Written {
+  kind: string
+  stored?: { doc: Readonly<Record<string, unknown>> } | undefined
+  doc: Readonly<Record<string, unknown>> | null
+}
+
+/**
+ * One that stays as it is passes: it is refused where it would run, and an edit of another part must not wait for it.
+ * @throws SvcError invalid where the program is not one that the operator allows
+ */
+export function refuseProgram(
+  { kind, stored, doc }: Written,
+  env: Readonly<Record<string, string | undefined>>,
+): void {
+  const name = kind === 'mcp_server' && doc ? programNameOf(doc.url) : null
+  if (name === null || (stored?.doc.url === doc!.url && stored?.doc.auth_value === doc!.auth_value)) return
+  const program = programFor(name, env)
+  if (typeof program === 'string') fail('invalid', `url: ${program}`, { field: 'url' })
+  if (doc!.auth_value && !program.takesCredential)
+    fail('invalid', `auth_value must not be given: the program ${name} takes no credential`, {
+      field: 'auth_value',
+    })
+}
+
+/** A line for each MCP server of an edit that will run a program, with the command it is. */
+export function programWarnings(
+  touched: readonly (Written & { key: string })[],
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
+  return touched.flatMap(({ kind, key, stored, doc }) => {
+    const name = kind === 'mcp_server' && doc && stored?.doc.url !== doc.url ? programNameOf(doc.url) : null
+    const program = name === null ? name : programFor(name, env)
+    return program === null || typeof program === 'string'
+      ? []
+      : [`mcp_server ${key}: runs a program where svc runs: ${commandOf(program)}`]
+  })
 }

@@ -5,9 +5,12 @@
  */
 import { fail } from '../errors.ts'
 
-/** Scheme, host and port of an address; null: it is none. */
-export const originOf = (address: unknown): string | null =>
-  typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : null
+/** Scheme, host and port of an address; null: it is none, or one without a host. */
+export function originOf(address: unknown): string | null {
+  if (typeof address !== 'string' || !URL.canParse(address)) return null
+  const { origin } = new URL(address)
+  return origin === 'null' ? null : origin
+}
 
 /**
  * Refuses to keep a secret that is stored for another address.

@@ -272,7 +272,7 @@ function modelOf({ model, provider }: AgentSpec): string {
 
 /** Without name, password and query, where credentials tend to be. */
 function addressOf(url: string): string {
-  if (!URL.canParse(url)) return url
+  if (!URL.canParse(url) || url.startsWith('stdio:')) return url
   const { protocol, host, pathname } = new URL(url)
   return `${protocol}//${host}${pathname}`
 }

@@ -1,8 +1,8 @@
 /** One MCP server, to register or to change. Its credential is never shown. */
-import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Button, Group, PasswordInput, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
-import type { McpServer, McpServerWrite } from '../../../schemas/types.ts'
+import type { McpProgram, McpServer, McpServerWrite } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -58,6 +58,9 @@ function ExistingServer({ name }: { name: string }) {
 /** `${NAME}` is written as it is read: a reference, not a placeholder of ours. */
 const REFERENCES = 'Optional: $' + '{NAME} of the environment.'
 const GITHUB = 'github/'
+/** What the address of a program of the daemon's machine begins with. */
+const PROGRAM = 'stdio:'
+const OVER_HTTP = 'http'
 
 /** @param onReload fills the form in again from what is stored now. */
 function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () => void }) {
@@ -77,6 +80,10 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     plain: (now) => ({ ...now, value: '' }),
   })
   const { name, url, header, credential, value } = kept.value
+  const { data: programs = [] } = useQuery({ queryKey: dkeys.mcpPrograms, queryFn: declared.mcpPrograms })
+  const program = url.startsWith(PROGRAM) ? url : null
+  // One that the operator has taken away may still have a credential.
+  const takesCredential = programs.find((one) => one.url === program)?.takes_credential ?? true
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const written = () => writtenOf(kept.value, stored)
   const attempt = useChange((_: undefined) => tried(written()), { failed: 'Couldn’t test the server' })
@@ -118,32 +125,29 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
             data-autofocus
           />
         )}
-        <TextInput
-          label="Address"
-          {...marksOf(fieldErrors(change.error))('url')}
-          placeholder="https://mcp.example/mcp"
-          value={url}
-          onChange={(e) => set({ url: e.currentTarget.value })}
-          required
-        />
-        <TextInput
-          label="Header of the credential"
-          {...marksOf(fieldErrors(change.error))('auth_header')}
-          description="Default: Authorization"
-          value={header}
-          onChange={(e) => set({ header: e.currentTarget.value })}
-        />
-        <CredentialSelect
-          label="GitHub credential"
-          description="A stored token, sent as a bearer token."
-          value={credential}
-          onChange={(next) => set({ credential: next })}
-        />
-        {!credential && (
+        <ProgramSelect url={url} programs={programs} onChange={(next) => set({ url: next, header: '' })} />
+        {program === null && (
+          <AddressFields
+            url={url}
+            header={header}
+            marks={marksOf(fieldErrors(change.error))}
+            onChange={set}
+          />
+        )}
+        {takesCredential && (
+          <CredentialSelect
+            label="GitHub credential"
+            description={program === null ? 'A stored token, sent as a bearer token.' : 'A stored token.'}
+            value={credential}
+            onChange={(next) => set({ credential: next })}
+          />
+        )}
+        {takesCredential && !credential && (
           <CredentialInput
             {...marksOf(fieldErrors(change.error))('auth_value')}
             value={value}
             isStored={stored?.auth_value_configured ?? false}
+            example={program === null ? 'Such as “Bearer …”.' : 'What the command has as {auth_value}.'}
             onChange={(next) => set({ value: next })}
           />
         )}
@@ -175,14 +179,82 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
   )
 }
 
+/** Over HTTP, or one of the programs that the operator lists; not there where none is. */
+function ProgramSelect({
+  url,
+  programs,
+  onChange,
+}: {
+  url: string
+  programs: readonly McpProgram[]
+  onChange: (url: string) => void
+}) {
+  const isProgram = url.startsWith(PROGRAM)
+  if (programs.length === 0 && !isProgram) return null
+  const listed = programs.map((one) => ({ value: one.url, label: `Program ${one.name}` }))
+  const found = programs.find((one) => one.url === url)
+  const gone = isProgram && !found ? [{ value: url, label: `Program ${url.slice(PROGRAM.length)}` }] : []
+  return (
+    <Select
+      label="Reached"
+      description={
+        found
+          ? `Runs where svc runs, for each run of an agent: ${found.command}`
+          : isProgram
+            ? 'The operator no longer lists this program: it does not run.'
+            : 'By an address, or as a program that the operator of the machine lists.'
+      }
+      data={[{ value: OVER_HTTP, label: 'Over HTTP' }, ...listed, ...gone]}
+      value={isProgram ? url : OVER_HTTP}
+      onChange={(next) => next !== null && onChange(next === OVER_HTTP ? '' : next)}
+      allowDeselect={false}
+    />
+  )
+}
+
+/** Where one over HTTP is, and the header of its credential. */
+function AddressFields({
+  url,
+  header,
+  marks,
+  onChange,
+}: {
+  url: string
+  header: string
+  marks: ReturnType<typeof marksOf>
+  onChange: (some: { url?: string; header?: string }) => void
+}) {
+  return (
+    <>
+      <TextInput
+        label="Address"
+        {...marks('url')}
+        placeholder="https://mcp.example/mcp"
+        value={url}
+        onChange={(e) => onChange({ url: e.currentTarget.value })}
+        required
+      />
+      <TextInput
+        label="Header of the credential"
+        {...marks('auth_header')}
+        description="Default: Authorization"
+        value={header}
+        onChange={(e) => onChange({ header: e.currentTarget.value })}
+      />
+    </>
+  )
+}
+
 /** What is sent along; one that is stored is kept where nothing is typed. */
 function CredentialInput({
   isStored,
+  example,
   onChange,
   ...rest
 }: {
   value: string
   isStored: boolean
+  example: string
   onChange: (value: string) => void
   error: string | undefined
   'data-field': string
@@ -191,9 +263,7 @@ function CredentialInput({
     <PasswordInput
       {...rest}
       label="Credential"
-      description={
-        isStored ? `Stored. Leave empty to keep. ${REFERENCES}` : `Such as “Bearer …”. ${REFERENCES}`
-      }
+      description={isStored ? `Stored. Leave empty to keep. ${REFERENCES}` : `${example} ${REFERENCES}`}
       onChange={(event) => onChange(event.currentTarget.value)}
       autoComplete="off"
     />

@@ -19,7 +19,7 @@ export default function McpServersPage() {
       parts={data}
       error={error}
       onRetry={() => void refetch()}
-      what={(server) => server.url}
+      what={(server) => server.command ?? server.url}
       state={({ tools, changed, auth_value_configured }) =>
         [
           auth_value_configured ? 'with a credential' : 'no credential',

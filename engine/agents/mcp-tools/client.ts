@@ -18,6 +18,7 @@ import {
   type RawResult,
   scrubbed,
 } from './connection.ts'
+import { keptRunning, type Rests } from './restarts.ts'
 import {
   boundedResult,
   type ExternalTool,
@@ -36,6 +37,8 @@ interface ConnectOptions {
   clock: Clock
   /** Ends connecting and every call. */
   signal?: AbortSignal
+  /** Programs that did not start lately; absent: each is started. */
+  rests?: Rests
   /** The hash a tool was pinned with; null: it is seen for the first time. */
   pinned(server: string, tool: string): string | null
 }
@@ -67,7 +70,7 @@ export async function connectTools(
     servers.map(async (server): Promise<Found[]> => {
       let connection: Connection | null = null
       try {
-        connection = await openConnection(server, { ...options, http: httpFor(server, options) })
+        connection = await open(server, options)
         const found = read(server, connection, await connection.list(), skipped)
         connections.push(connection)
         return found
@@ -117,6 +120,23 @@ export async function connectTools(
     async close() {
       await Promise.all(connections.splice(0).map((connection) => connection.close()))
     },
+  }
+}
+
+/** @throws Error with a sentence */
+async function open(server: McpServerRef, options: ConnectOptions): Promise<Connection> {
+  const { rests, timers } = options
+  const begin = () => openConnection(server, { ...options, http: httpFor(server, options) })
+  if (!server.program) return begin()
+  const rest = rests?.of(server.url) ?? null
+  if (rest !== null) throw new Error(rest)
+  try {
+    const connection = await keptRunning(begin, timers)
+    rests?.tell(server.url, null)
+    return connection
+  } catch (error) {
+    rests?.tell(server.url, (error as Error).message)
+    throw error
   }
 }
 

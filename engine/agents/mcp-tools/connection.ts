@@ -1,5 +1,6 @@
 /**
- * One connection to an external MCP server, by the official client over Streamable HTTP. A server is asked
+ * One connection to an external MCP server, by the official client over Streamable HTTP, or over the standard input and
+ * output of a program that the operator allows (program.ts). A server is asked
  * by `server/discover` whether it speaks revision 2026-07-28, and is else spoken to as those before it are,
  * with `initialize` and a session (2026-07-28, Streamable HTTP: Backward Compatibility). The client
  * declares no capability: a server can ask nothing of us, neither samples of a model nor input of people,
@@ -11,11 +12,12 @@ import type {
   Client,
   jsonSchemaValidator,
   StandardSchemaV1,
-  StreamableHTTPClientTransport,
   Tool,
+  Transport,
 } from '@modelcontextprotocol/client'
 import type { Timers } from '../../clock.ts'
 import { storedFault, withoutSecrets } from '../../net/redact.ts'
+import { ProgramTransport } from './program.ts'
 import { clipped, type McpServerRef, visible } from './types.ts'
 
 interface ConnectionOptions {
@@ -37,6 +39,8 @@ export interface Connection {
   list(): Promise<ListedTool[]>
   /** @throws Error with a sentence */
   call(tool: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<RawResult>
+  /** Why nothing can be called any more; null: something can. */
+  over(): string | null
   /** Ends the session and the connection; bounded in time, never throws. */
   close(): Promise<void>
 }
@@ -45,6 +49,10 @@ const CONNECT_MS = 15_000
 const LIST_MS = 5_000
 const CALL_MS = 60_000
 const CLOSE_MS = 2_000
+/** For a program, which has to start first. */
+const START_MS = 30_000
+/** For it to say whether it knows `server/discover`; one that says nothing is of an older revision, or slow to start. */
+const PROBE_MS = 20_000
 /** A server that never ends its list is held to this many pages. */
 const PAGES_MAX = 20
 /** The client has timers of its own; ours come first. */
@@ -56,15 +64,24 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
   const sdk = await import('@modelcontextprotocol/client')
   const { timers, signal } = options
   let broken = new AbortController()
+  let over: string | null = null
   const begin = (mode: 'auto' | 'legacy') => {
-    const wire = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
-      fetch: withoutNotifications(options.http),
-      requestInit: { headers: server.headers },
-    })
+    const wire = server.program
+      ? new ProgramTransport(sdk, server.program, timers)
+      : new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+          fetch: withoutNotifications(options.http),
+          requestInit: { headers: server.headers },
+        })
+    const probe = server.program ? { probe: { timeoutMs: PROBE_MS } } : {}
     const made = new sdk.Client(
       { name: 'svc', version: '1' },
-      { capabilities: {}, jsonSchemaValidator: unchecked, versionNegotiation: { mode } },
+      { capabilities: {}, jsonSchemaValidator: unchecked, versionNegotiation: { mode, ...probe } },
     )
+    over = null
+    if (wire instanceof ProgramTransport)
+      made.onclose = () => {
+        if (client === made) over = wire.ended ?? 'its program was ended'
+      }
     made.onerror = (error) => {
       if (!BROKEN.test(error.message)) return
       // The client itself would wait for an answer that cannot come any more.
@@ -78,18 +95,19 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
     try {
       return await bounded({ timers, ms, signals: [signal, by, broken.signal] }, run)
     } catch (error) {
-      throw new Error(reasonOf(error, server))
+      const ended = transport instanceof ProgramTransport ? transport.ended : null
+      throw new Error(reasonOf(ended === null || error instanceof CutOff ? error : new Error(ended), server))
     }
   }
   const definitions = new Map<string, ListedTool>()
   const end = () => client.close().catch(() => {})
   try {
-    await within(CONNECT_MS, async () => {
+    await within(server.program ? START_MS : CONNECT_MS, async () => {
       try {
         await client.connect(transport, OURS_FIRST)
       } catch (error) {
-        if (!isPuzzled(error)) throw error
-        void end()
+        if (!isPuzzled(error, server)) throw error
+        await end()
         ;({ client, transport, listed } = begin('legacy'))
         await client.connect(transport, OURS_FIRST)
       }
@@ -128,8 +146,11 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
         },
         by,
       ),
+    over: () => over,
     close: async () => {
-      await bounded({ timers, ms: CLOSE_MS, signals: [] }, () => transport.terminateSession()).catch(() => {})
+      const wire = transport
+      if (!(wire instanceof ProgramTransport))
+        await bounded({ timers, ms: CLOSE_MS, signals: [] }, () => wire.terminateSession()).catch(() => {})
       await end()
     },
   }
@@ -157,9 +178,9 @@ function callOf(
  * The tools of the last list that came, as the server wrote them: the client would refuse the whole list
  * for one tool that is not as it should be, which must not hide the others.
  */
-function listedBy(transport: StreamableHTTPClientTransport): () => unknown[] {
+function listedBy(transport: Transport): () => unknown[] {
   let tools: unknown[] = []
-  let hand: StreamableHTTPClientTransport['onmessage']
+  let hand: Transport['onmessage']
   Object.defineProperty(transport, 'onmessage', {
     get: () => hand && ((message: unknown) => hand!(without(message) as never)),
     set: (handler: typeof hand) => {
@@ -185,8 +206,10 @@ const AS_IT_IS: StandardSchemaV1<unknown, Record<string, unknown>> = {
 }
 
 /** A server of before 2026-07-28 that fails at a request before `initialize` instead of refusing it. */
-function isPuzzled(error: unknown): boolean {
+function isPuzzled(error: unknown, { program }: McpServerRef): boolean {
   const { code, status } = error as { code?: unknown; status?: unknown }
+  // A program may end at what it does not know: it is started again.
+  if (program) return code === 'ERA_NEGOTIATION_FAILED'
   return code === 'ERA_NEGOTIATION_FAILED' && typeof status === 'number' && status >= 500
 }
 

@@ -8,6 +8,7 @@ import { fail } from '../../errors.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import type { UsableCredential } from '../../model/credentials.ts'
 import { addressSecrets, hasMaskedSecret } from '../../net/address-secrets.ts'
+import { programFor, programNameOf, variablesOf } from '../../net/programs.ts'
 import { isReference, storedName } from '../../net/secret-fields.ts'
 import { addressFault, openVariable } from '../../net/secrets.ts'
 import type { ExternalTool, McpServerRef } from './types.ts'
@@ -260,6 +261,8 @@ export function resolveServer(
   { env, credential }: ResolveWith,
 ): McpServerRef | string {
   const { url, auth_header, auth_value, headers } = spec
+  const program = programNameOf(url)
+  if (program !== null) return resolveProgram(name, program, auth_value ?? '', { env, credential })
   if (hasMaskedSecret(url)) return 'the secret in its url cannot be read here; enter it again'
   const fault = addressFault(url)
   if (fault !== null) return `url: ${fault}`
@@ -287,4 +290,35 @@ export function resolveServer(
   const secrets = [value, value.replace(/^\S+ /, '')].filter(({ length }) => length >= SECRET_MIN)
   secrets.push(...inUrl)
   return { ...server, headers: { ...server.headers, [auth_header || 'Authorization']: value }, secrets }
+}
+
+/** A program that the operator allows, with what its environment has. A list that no longer has it ends its use. */
+function resolveProgram(
+  name: string,
+  means: string,
+  authValue: string,
+  { env, credential }: ResolveWith,
+): McpServerRef | string {
+  const program = programFor(means, env)
+  if (typeof program === 'string') return program
+  let value = authValue
+  if (isReference(authValue)) {
+    const stored = storedName(authValue)
+    const found = stored === null ? openVariable(authValue.slice(2, -1), env) : credential(stored)
+    if (typeof found === 'string') return found
+    // What it is started with cannot be followed by another.
+    if ('app' in found)
+      return 'a GitHub App has tokens that end, which a program cannot be given: store a token'
+    value = 'value' in found ? found.value : found.token
+  }
+  const filled = variablesOf(program, value, env)
+  if (typeof filled === 'string') return filled
+  const secrets = [value, ...filled.secrets].filter(({ length }) => length >= SECRET_MIN)
+  return {
+    name,
+    url: `stdio:${means}`,
+    headers: {},
+    secrets,
+    program: { words: program.words, env: filled.env },
+  }
 }

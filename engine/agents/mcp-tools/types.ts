@@ -11,6 +11,8 @@ export interface McpServerRef {
   secrets?: string[]
   /** An app of GitHub whose token goes with each request, in this header. */
   app?: { credential: AppCredential; header: string }
+  /** It is a program of this machine, and `url` only its name: its command line, and all of its environment. */
+  program?: { words: readonly [string, ...string[]]; env: Readonly<Record<string, string>> }
 }
 
 export interface ExternalTool {

@@ -9,6 +9,7 @@ import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
 import type { GithubTokens } from '../../net/github-app.ts'
 import type { McpToolWrites } from '../mcp-tools/calls.ts'
 import { connectTools, type ExternalTools as ToolsOfServers } from '../mcp-tools/client.ts'
+import { createRests } from '../mcp-tools/restarts.ts'
 import type { ExternalTools } from '../mcp-tools/types.ts'
 import { ModelFault, type ModelMessage, type ModelReply, type Models } from '../models/types.ts'
 import { takeRun } from './policy.ts'
@@ -309,10 +310,11 @@ export function connector(parts: {
   timers: Timers
 }): (servers: readonly string[], signal: AbortSignal) => Promise<ToolsOfServers> {
   const { calls, http, tokens, clock, timers } = parts
+  const rests = createRests(clock)
   return async (names, signal) => {
     const { servers, skipped, pins } = await calls.mcpServersToConnect(names)
     const pinned = (server: string, tool: string) => pins.get(server)?.get(tool) ?? null
-    const external = await connectTools(servers, { http, tokens, timers, clock, signal, pinned })
+    const external = await connectTools(servers, { http, tokens, timers, clock, signal, pinned, rests })
     for (const { name } of servers) {
       const listed = external.tools.filter(({ server }) => server === name)
       if (listed.length) await calls.seenMcpTools(name, listed)
