@@ -351,7 +351,7 @@ interface TemplatePlan extends PlannedWiring {
 }
 
 /** The name an object of a project keeps, by its kind and key, instead of what the file says. */
-type KeptNames = (kind: PlannedObject['kind'], key: string) => string | undefined
+export type KeptNames = (kind: PlannedObject['kind'], key: string) => string | undefined
 
 /** Wait before the same entity is handed over again when the file says none. */
 const HANDOFF_COOLDOWN = '30m'
