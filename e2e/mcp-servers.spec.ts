@@ -93,6 +93,6 @@ test.describe('a program of the daemon’s machine', () => {
     await page.getByRole('button', { name: 'Add MCP server' }).click()
     await expect(page.getByRole('heading', { name: 'beans', level: 1 })).toBeVisible()
     await goTo(page, `${daemon.url}/mcp-servers`)
-    await expect(page.getByText(/program\.mjs modern/)).toBeVisible()
+    await expect(page.getByRole('table', { name: 'Tools' }).getByText(/program\.mjs modern/)).toBeVisible()
   })
 })

@@ -36,8 +36,6 @@ import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
 import { traceLinesInSteps } from './telemetry/trace.ts'
 
-export type { InspectQuestion } from '../log/timeline/inspect-pages.ts'
-
 const TOOLS: Record<InspectQuestion['tool'], (around: Around) => Steps<Looked>> = {
   changed: changedInSteps,
   series: seriesInSteps,
@@ -125,6 +123,7 @@ function* changedInSteps(around: Around): Steps<Looked> {
     budget: budget - cautiousTokens(`${heading}\n`),
     windows: windowsOf(length / 1000, before / 1000),
     cuts: namedCuts(ctx, cuts),
+    known: ctx.wordings,
   })
   return {
     ...{ heading, from, to },

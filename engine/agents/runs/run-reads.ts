@@ -20,6 +20,7 @@ import { acceptedIn } from '../../log/lifecycle.ts'
 import { inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
+import type { InspectQuestion } from '../../log/timeline/inspect-pages.ts'
 import { compilePlan, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
@@ -30,7 +31,7 @@ import { maskAddresses } from '../../net/address-secrets.ts'
 import { type FindingTold, findingsTold } from '../../outbox/present.ts'
 import { storedClaims } from '../claims.ts'
 import { incidentQueries, presentMark } from '../finding-queries.ts'
-import { type InspectQuestion, inspectInSteps } from '../inspect.ts'
+import { inspectInSteps } from '../inspect.ts'
 import { fence, renderRow, renderRows } from './prompt.ts'
 import {
   type HandoffRow,
@@ -263,6 +264,7 @@ export function* briefInSteps(
     ...{ entity, label, fired, now: to },
     budget: budget - cautiousTokens(fence('0'.repeat(16), above)),
     cuts: namedCuts(ctx, cuts),
+    known: ctx.wordings,
   })
   const shown = brief.sections.flatMap(({ lines }) => lines.flatMap((line) => line.shown))
   return {

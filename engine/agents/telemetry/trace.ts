@@ -16,7 +16,7 @@ import {
   shortNumber,
   TRACE_ID_LABELS,
 } from '../../log/brief/brief.ts'
-import { LINKED_TRACE_LABELS } from '../../log/ingest/otlp-form.ts'
+import { LINKED_TRACE_LABELS } from '../../log/ingest/label.ts'
 import type { Steps } from '../../log/steps.ts'
 import type { Database } from '../../log/store/handle.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
@@ -40,10 +40,9 @@ import {
   toMicros,
 } from '../../log/timeline/traces.ts'
 import { levelNamed } from '../../model/units.ts'
-import { redact } from '../../net/redact.ts'
+import { redact, scrubbed } from '../../net/redact.ts'
 import { isOpen, type RunRow, runQueries, type StepRow } from '../runs/queries.ts'
 import type { StepData } from '../runs/types.ts'
-import { scrubbed } from '../spans.ts'
 
 const FAILED_LEVELS = new Set(['ERROR', 'FATAL'])
 

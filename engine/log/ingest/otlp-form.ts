@@ -2,14 +2,6 @@
 
 export type OtlpSignal = 'logs' | 'traces' | 'metrics'
 
-/** Labels of the traces that a span links to, in the order of its links; what is linked to finds it by them. */
-export const LINKED_TRACE_LABELS = [
-  'linked_trace_id',
-  'linked_trace_id_2',
-  'linked_trace_id_3',
-  'linked_trace_id_4',
-] as const
-
 /** Of a body that is an export request and no list of items. */
 export interface OtlpForm {
   signal: OtlpSignal

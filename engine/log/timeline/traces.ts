@@ -12,7 +12,7 @@ import {
   TRACE_ID_LABELS,
   traceIdIn,
 } from '../brief/brief.ts'
-import { LINKED_TRACE_LABELS } from '../ingest/otlp-form.ts'
+import { LINKED_TRACE_LABELS } from '../ingest/label.ts'
 import type { Steps } from '../steps.ts'
 import { eachPositionInSteps, firstPositions, type Position, type Query, textRowOf } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
@@ -166,7 +166,7 @@ export function rowsAt(
   withRaw: boolean,
 ): { row: ContextRow; raw: Uint8Array | undefined }[] {
   const ids = positions.map(({ id }) => id).sort((a, b) => a - b)
-  const toRow = contextRows(ctx.dictionary, ctx.names, '')
+  const { toRow } = contextRows(ctx.dictionary, ctx.names, '')
   return ctx.rows
     .read(ids, withRaw)
     .map((stored) => ({ row: toRow(textRowOf(stored)), raw: stored.raw ?? undefined }))

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, vi } from 'vitest'
 import type { McpServerRef } from '../../../../engine/agents/mcp-tools/client.ts'
-import { createRests } from '../../../../engine/agents/mcp-tools/program.ts'
+import { createRests } from '../../../../engine/agents/mcp-tools/restarts.ts'
 import { manualTime } from '../../net/egress/manual-time.ts'
 import { connected } from './setup.ts'
 
