@@ -1,41 +1,30 @@
 /** Syslog over TLS (RFC 5425), with certificates made for the test. */
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parseNetworks } from '../../../api/config-syslog.ts'
+import { makeCertificate } from '../../certificate.ts'
+import { eventually } from '../../eventually.ts'
 import { openReceiver } from '../otlp/receiver.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-syslog-tls-'))
 const file = (name: string): string => join(folder, name)
 const text = (name: string): string => readFileSync(file(name), 'utf8')
 
-/** A certificate that is its own authority. */
+/** A certificate that is its own authority, in two files. */
 function make(name: string): void {
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '3650', '-subj', `/CN=${name}`],
-      ...[
-        '-addext',
-        'subjectAltName=IP:127.0.0.1',
-        '-keyout',
-        file(`${name}.key`),
-        '-out',
-        file(`${name}.pem`),
-      ],
-    ],
-    { stdio: 'pipe' },
-  )
+  const { cert, key } = makeCertificate(name)
+  writeFileSync(file(`${name}.pem`), cert)
+  writeFileSync(file(`${name}.key`), key)
 }
 
 beforeAll(() => {
   make('daemon')
   make('sender')
-}, 60_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function open({ ca = null, allow = '127.0.0.0/8' }: { ca?: string | null; allow?: string } = {}) {
@@ -73,7 +62,6 @@ async function send(
   return fault
 }
 
-const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 const MESSAGE = '<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - one\ntwo'
 
 describe('syslog over TLS', () => {
@@ -82,7 +70,7 @@ describe('syslog over TLS', () => {
     expect(syslog).toMatchObject({ port: null, problem: null })
     const frame = `${MESSAGE.length} ${MESSAGE}`
     expect(await send(port, [frame.slice(0, 20), frame.slice(20) + frame])).toBeNull()
-    await until(async () => expect(await read({ app: 'su' })).toHaveLength(2))
+    await eventually(async () => expect(await read({ app: 'su' })).toHaveLength(2))
     expect((await read({ app: 'su' }))[0]!.raw).toMatchObject({
       form: 'rfc5424',
       message: 'one\ntwo',
@@ -100,7 +88,7 @@ describe('syslog over TLS', () => {
     socket.on('error', () => {})
     socket.write(`${MESSAGE.length} ${MESSAGE}`)
     await closed(socket)
-    await until(() => expect(syslog.counts.dropped.tls).toBe(1))
+    await eventually(() => expect(syslog.counts.dropped.tls).toBe(1))
     expect(syslog.counts.received).toEqual({ tcp: 0, udp: 0, tls: 0 })
   }, 60_000)
 
@@ -108,18 +96,18 @@ describe('syslog over TLS', () => {
     const { port, syslog, read } = await open({ ca: file('sender.pem') })
     const frame = [`${MESSAGE.length} ${MESSAGE}`]
     await send(port, frame)
-    await until(() => expect(syslog.counts.dropped.tls).toBe(1))
+    await eventually(() => expect(syslog.counts.dropped.tls).toBe(1))
     await send(port, frame, { cert: text('daemon.pem'), key: text('daemon.key') })
-    await until(() => expect(syslog.counts.dropped.tls).toBe(2))
+    await eventually(() => expect(syslog.counts.dropped.tls).toBe(2))
     expect(syslog.counts.received.tls).toBe(0)
     expect(await send(port, frame, { cert: text('sender.pem'), key: text('sender.key') })).toBeNull()
-    await until(async () => expect(await read({ app: 'su' })).toHaveLength(1))
+    await eventually(async () => expect(await read({ app: 'su' })).toHaveLength(1))
   }, 60_000)
 
   it('shows an address that may not send no certificate', async () => {
     const { port, syslog } = await open({ allow: '192.0.2.0/24' })
     await send(port, [MESSAGE])
-    await until(() => expect(syslog.counts.dropped.address).toBe(1))
+    await eventually(() => expect(syslog.counts.dropped.address).toBe(1))
     expect([syslog.counts.received.tls, syslog.counts.dropped.tls]).toEqual([0, 0])
   }, 60_000)
 
