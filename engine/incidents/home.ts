@@ -11,7 +11,7 @@ import type { ReadContext } from '../log/timeline/context.ts'
 import { labelsNamed } from '../log/timeline/fit.ts'
 import { eventId, presentRow } from '../log/timeline/present.ts'
 import { dollarsSql, levelNamed } from '../model/units.ts'
-import { iso, isoOrNull, presentIncidents } from './reads.ts'
+import { iso, isoOrNull, presentIncidents } from './present.ts'
 import { countsOf, type IncidentRow, idOf, type Severity } from './steps.ts'
 import type { HomeOfIncidents } from './types.ts'
 

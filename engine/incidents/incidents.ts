@@ -10,7 +10,8 @@ import type { StoreHandle } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { triggerQueries } from '../triggers/queries.ts'
 import { createFiringIncidents, type FiringIncidents } from './firing.ts'
-import { createIncidentReads, incidentsChanged, parseIncidentId, presentIncident } from './reads.ts'
+import { incidentsChanged, parseIncidentId, presentIncident } from './present.ts'
+import { createIncidentReads } from './reads.ts'
 import {
   type ActivityRow,
   addActivity,

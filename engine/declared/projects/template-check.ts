@@ -18,8 +18,8 @@ import { SvcError } from '../../errors.ts'
 import { secretFields, validateConfig } from '../../sources/connectors/config.ts'
 import { hasConnector } from '../../sources/connectors/index.ts'
 import { type Params, paramsOf, valueFaults } from './template-params.ts'
+import { type PlannedObject, planObjects, planTemplate } from './template-plan.ts'
 import { type Expression, isEmpty, parseText, parseWhen } from './template-render.ts'
-import { type PlannedObject, planObjects, planTemplate } from './templating.ts'
 
 /** Words that are templates of their own (SPEC.md, Project: template). */
 const RESERVED_KEYS = ['custom', 'default']

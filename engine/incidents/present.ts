@@ -1,0 +1,251 @@
+/** Incidents as they are answered: a few statements for all of a page. */
+import type { Incident, IncidentActivity } from '../../schemas/types.ts'
+import { headlineOf, nextStepOf, plain } from '../agents/finding-queries.ts'
+import { fail } from '../errors.ts'
+import { acceptedBy } from '../log/lifecycle.ts'
+import type { Database } from '../log/store/handle.ts'
+import { dollarsSql } from '../model/units.ts'
+import { type ActivityRow, type IncidentRow, idOf, incidentQueries, severityOfRank } from './steps.ts'
+
+const HOUR_MS = 3_600_000
+const SPARK_HOURS = 24
+const SUMMARY_MAX = 300
+const NOTHING = 'Nothing found'
+/** What of the machine's events is for people; the rest is the service's. */
+const FOR_PEOPLE = ['acknowledge', 'assign', 'snooze', 'unsnooze', 'handle', 'reopen']
+
+export const iso = (ms: number): string => new Date(ms).toISOString()
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
+
+/** inc_128, or 128. @throws SvcError not_found for what is no id of an incident */
+export function parseIncidentId(id: string): number {
+  const number = /^(?:inc_|#)?([1-9][0-9]{0,14})$/.exec(id)?.[1]
+  return number === undefined ? fail('not_found', `no incident has the id ${id}`) : Number(number)
+}
+
+/** A run that an incident woke, and what its chain came to where it concluded. */
+interface RunRow {
+  incident_id: number
+  id: string
+  agent: string
+  state: NonNullable<Incident['run']>['status']
+  rounds: number
+  max_rounds: number | null
+  error: string | null
+  started_at: number | null
+}
+interface ResultRow {
+  incident_id: number
+  id: string
+  project: string | null
+  at: number
+  agent: string
+  chain: string
+  outcome: 'finding' | 'no_op'
+  verdict: string | null
+  headline: string | null
+  next_step: string | null
+  note: string | null
+  rounds: number
+  cost_usd: number
+  uncosted: number
+  verified_ok: number | null
+  verified_total: number | null
+  handled_at: number | null
+  handled_by: string | null
+}
+
+type Of = { ids: string; project: string | null }
+const OWN = `(@project IS NULL OR EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = r.id AND p.project = @project))`
+const FROM = `FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
+  WHERE ir.incident_id IN (SELECT value FROM json_each(@ids)) AND r.practice = 0 AND ${OWN}`
+const CHAIN = 'FROM runs c WHERE c.root_run_id = r.root_run_id AND c.seq <= r.seq AND c.practice = 0'
+
+type PresentQueries = ReturnType<typeof prepare>
+const prepared = new WeakMap<Database, PresentQueries>()
+function presentQueries(db: Database): PresentQueries {
+  const known = prepared.get(db) ?? prepare(db)
+  prepared.set(db, known)
+  return known
+}
+
+function prepare(db: Database) {
+  return {
+    /** Of each the run at work, else the newest. */
+    runs: db.prepare<Of, RunRow>(
+      `SELECT * FROM (SELECT ir.incident_id, r.id, r.agent, r.state, r.rounds,
+         json_extract(r.snapshot, '$.context.max_rounds') AS max_rounds, r.error, r.started_at,
+         row_number() OVER (PARTITION BY ir.incident_id
+           ORDER BY r.state IN ('queued', 'running', 'parked') DESC, r.seq DESC) AS place ${FROM})
+       WHERE place = 1`,
+    ),
+    /** Of each how the last run ended that concluded, a finding before nothing found. */
+    results: db.prepare<Of, ResultRow>(
+      `SELECT n.incident_id, r.id, r.finished_at AS at, r.agent, r.outcome, r.verdict, r.headline, r.next_step, r.note,
+         r.verified_ok, r.verified_total, r.handled_at, r.handled_by,
+         coalesce((SELECT p.project FROM run_projects p WHERE p.run_id = r.id AND p.project = @project),
+           (SELECT min(p.project) FROM run_projects p WHERE p.run_id = r.id)) AS project,
+         (SELECT json_group_array(c.agent ORDER BY c.seq) ${CHAIN}) AS chain,
+         (SELECT sum(c.rounds) ${CHAIN}) AS rounds,
+         (SELECT ${dollarsSql('coalesce(sum(c.cost_usd), 0)')} ${CHAIN}) AS cost_usd,
+         (SELECT coalesce(sum(c.uncosted_calls), 0) + (sum(c.rounds) = 0) ${CHAIN}) AS uncosted
+       FROM (SELECT ir.incident_id, r.id, row_number() OVER (PARTITION BY ir.incident_id
+               ORDER BY r.outcome = 'finding' DESC, r.finished_at DESC, r.seq DESC) AS place
+             ${FROM} AND r.outcome IS NOT NULL) n JOIN runs r ON r.id = n.id WHERE n.place = 1`,
+    ),
+    spark: db.prepare<{ ids: string; from: number }, { incident_id: number; hour: number; n: number }>(
+      `SELECT incident_id, (fired_at - @from) / ${HOUR_MS} AS hour, count(*) AS n FROM firings
+       WHERE incident_id IN (SELECT value FROM json_each(@ids)) AND fired_at >= @from AND resolves IS NULL
+       GROUP BY 1, 2`,
+    ),
+  }
+}
+
+/** One of them, as it is now. @param at epoch ms */
+export const presentIncident = (db: Database, row: IncidentRow, at: number): Incident =>
+  presentIncidents(db, [row], at, null)[0]!
+
+/**
+ * @param at now, epoch ms
+ * @param project what was found in it alone, and by its runs; null: all
+ */
+export function presentIncidents(
+  db: Database,
+  rows: readonly IncidentRow[],
+  at: number,
+  project: string | null,
+): Incident[] {
+  if (rows.length === 0) return []
+  const queries = presentQueries(db)
+  const ids = JSON.stringify(rows.map(({ id }) => id))
+  const from = (Math.floor(at / HOUR_MS) - SPARK_HOURS + 1) * HOUR_MS
+  const sparks = new Map<number, number[]>()
+  for (const { incident_id, hour, n } of queries.spark.all({ ids, from })) {
+    const spark = sparks.get(incident_id) ?? emptySpark()
+    sparks.set(incident_id, spark)
+    spark[Math.min(SPARK_HOURS - 1, hour)]! += n
+  }
+  const runs = new Map(queries.runs.all({ ids, project }).map((run) => [run.incident_id, run]))
+  const results = new Map(queries.results.all({ ids, project }).map((result) => [result.incident_id, result]))
+  return rows.map((row) =>
+    present(row, runs.get(row.id), results.get(row.id), sparks.get(row.id) ?? emptySpark()),
+  )
+}
+
+const emptySpark = (): number[] => new Array<number>(SPARK_HOURS).fill(0)
+
+function present(
+  row: IncidentRow,
+  run: RunRow | undefined,
+  found: ResultRow | undefined,
+  spark: number[],
+): Incident {
+  const result = found ? presentResult(found) : null
+  return {
+    id: idOf(row.id),
+    number: row.id,
+    state: row.state,
+    accepts: acceptedBy('incident', row.snapshot).filter((event) => FOR_PEOPLE.includes(event)),
+    severity: severityOfRank(row.rank),
+    trigger: row.trigger_name,
+    key: row.key,
+    entity:
+      row.label !== null && row.value_text !== null ? { label: row.label, value: row.value_text } : null,
+    project: row.project,
+    headline: found?.outcome === 'finding' ? result!.headline : row.sentence,
+    opened_at: iso(row.opened_at),
+    last_fired_at: iso(row.last_fired_at),
+    firings: row.firings,
+    spark,
+    result,
+    claims:
+      found && found.verified_total !== null
+        ? { held: found.verified_ok ?? 0, total: found.verified_total }
+        : null,
+    run: run ? presentRun(run) : null,
+    assignee: row.assignee,
+    acknowledged: whoAndWhen(row.acknowledged_at, row.acknowledged_by),
+    snoozed_until: isoOrNull(row.snoozed_until),
+    snoozed:
+      row.snoozed_at === null
+        ? null
+        : { at: iso(row.snoozed_at), by: row.snoozed_by ?? '', until: isoOrNull(row.snoozed_until) },
+    handled: handledOf(row),
+    previous: row.previous === null ? null : idOf(row.previous),
+    version: row.version,
+  }
+}
+
+const whoAndWhen = (at: number | null, by: string | null) =>
+  at === null ? null : { at: iso(at), by: by ?? '' }
+
+export const handledOf = ({ handled_at, handled_by, handled_how }: IncidentRow): Incident['handled'] =>
+  handled_at === null ? null : { at: iso(handled_at), by: handled_by ?? '', how: handled_how ?? 'person' }
+
+function presentRun({ id, agent, state, rounds, max_rounds, error, started_at }: RunRow): Incident['run'] {
+  return {
+    ...{ run_id: id, agent, status: state, round: rounds, max_rounds: max_rounds ?? 0 },
+    ...{ reason: error, started_at: isoOrNull(started_at) },
+  }
+}
+
+function presentResult(row: ResultRow): NonNullable<Incident['result']> {
+  const note = row.note ?? ''
+  return {
+    run_id: row.id,
+    project: row.project,
+    at: iso(row.at),
+    agent: row.agent,
+    chain: JSON.parse(row.chain) as string[],
+    kind: row.outcome === 'finding' ? 'action' : 'no_action',
+    verdict: row.verdict,
+    headline: row.headline ?? (note ? headlineOf(note) : NOTHING),
+    summary: plain(note).slice(0, SUMMARY_MAX),
+    next_step: row.next_step ?? nextStepOf(note),
+    rounds: row.rounds,
+    cost_usd: row.uncosted > 0 ? null : row.cost_usd,
+    handled: whoAndWhen(row.handled_at, row.handled_by),
+  }
+}
+
+export function presentActivity(row: ActivityRow): IncidentActivity {
+  const detail = JSON.parse(row.detail) as {
+    firings?: number
+    severity?: Incident['severity']
+    assignee?: string | null
+    until?: number | null
+    how?: NonNullable<Incident['handled']>['how']
+    text?: string
+  }
+  return {
+    n: row.n,
+    at: iso(row.at),
+    by: row.by_name,
+    via: row.via,
+    action: row.action,
+    from: row.from_state,
+    to: row.to_state,
+    firings: detail.firings ?? null,
+    severity: detail.severity ?? null,
+    assignee: detail.assignee ?? null,
+    until: isoOrNull(detail.until ?? null),
+    how: detail.how ?? null,
+    text: detail.text ?? null,
+  }
+}
+
+/* Incidents as those who follow a live tail are told of them. */
+
+/** Of a burst those that are told of: whoever shows more reads them. */
+const TOLD_MAX = 100
+
+/** @param at now, epoch ms */
+export function incidentsChanged(db: Database, numbers: readonly number[], at: number): Incident[] {
+  const { byId } = incidentQueries(db)
+  return presentIncidents(
+    db,
+    numbers.slice(-TOLD_MAX).flatMap((number) => byId.get(number) ?? []),
+    at,
+    null,
+  )
+}
