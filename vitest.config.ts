@@ -43,7 +43,9 @@ export default defineConfig({
     // Loading the product for each file again took a third of the time; no test changes what is global.
     isolate: false,
     // Ends what hangs; how fast a machine is must not decide a test.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    // Unsaid it is a second, which a machine under load takes for anything.
+    expect: { poll: { timeout: 90_000, interval: 20 } },
   },
 })

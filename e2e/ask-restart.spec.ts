@@ -8,8 +8,6 @@ import { startDaemon } from '../test/chaos/daemon.ts'
 import { questionWaited } from '../test/chaos/outage.ts'
 import { startScriptedModels } from '../test/models/scripted-server.ts'
 
-test.setTimeout(120_000)
-
 for (const how of ['stopped', 'killed'] as const)
   test(`a question that waits for its model is answered on its page after the daemon was ${how}`, async ({
     page,
@@ -35,7 +33,7 @@ for (const how of ['stopped', 'killed'] as const)
     questionWaited(folder, 600_000)
     daemon = await startDaemon(folder, ['--port', port], env)
     // It is told again that it waits, and then its answer, once.
-    await expect(page.getByText('The database was full.')).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByText('The database was full.')).toBeVisible()
     await expect(page.getByRole('button', { name: 'Ask again' })).toBeVisible()
     expect(models.requests).toHaveLength(3)
     await daemon.stop()

@@ -14,9 +14,6 @@ const test = base.extend<{ models: ScriptedModels }>({
   },
 })
 
-// A daemon, a scripted model and a browser share what the machine has.
-test.setTimeout(120_000)
-
 const proposal = {
   name: 'many-errors',
   spec: { sources: ['app'], condition: { aggregate: 'count', predicate: '> 5', window: '10m' } },

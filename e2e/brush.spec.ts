@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, share, test } from './daemon.ts'
-import { press } from './go.ts'
+import { placeOf, press } from './go.ts'
 
 const brush = (page: Page) => page.getByRole('slider')
 
@@ -48,7 +48,7 @@ test('on Explore by keys and by mouse; Reset span shows what was shown before', 
   await page.getByRole('button', { name: 'Reset span' }).click()
   await expect(page).toHaveURL(/window=15m/)
   await expect(page.getByText('fine 8')).toBeVisible()
-  const box = (await brush(page).boundingBox())!
+  const box = await placeOf(brush(page))
   await page.mouse.move(box.x + box.width * 0.2, box.y + 20)
   await page.mouse.down()
   await page.mouse.move(box.x + box.width * 0.75, box.y + 20, { steps: 5 })

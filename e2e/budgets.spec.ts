@@ -4,7 +4,7 @@
  */
 import { expect, type Page, type Request } from '@playwright/test'
 import { test as open, share, startDaemon } from './daemon.ts'
-import { settled } from './go.ts'
+import { goTo, settled } from './go.ts'
 
 /**
  * What is reached (2026-11-26) and one more, for what is read again meanwhile where a machine is slow; files of the
@@ -113,6 +113,9 @@ async function pagesOf(daemon: { ask<T>(method: string, path: string): Promise<T
   ]
 }
 
+// Layout shifts while things move, too.
+open.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 open.describe('with the demo', () => {
   share({
     args: ['--demo'],
@@ -147,7 +150,7 @@ open.describe('with the demo', () => {
     const page = await context.newPage()
     const wide: string[] = []
     for (const path of [...PAGES, ...(await pagesOf(daemon))]) {
-      await page.goto(daemon.url + path)
+      await goTo(page, daemon.url + path)
       await settled(page)
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
       if (width > 390) wide.push(`${path}: ${width} px`)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { startDaemon, test } from './daemon.ts'
+import { share, test } from './daemon.ts'
 
 const COMMAND = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
@@ -37,8 +37,9 @@ function run(args: string[], home: string, env: Record<string, string> = {}) {
   return { says, child, ended: async () => [(await ended)[0], said] as [number, string] }
 }
 
-test('a machine logs in by the browser, and by a code where it has none', async ({ page }) => {
-  const daemon = await startDaemon(['--auth'])
+share({ args: ['--auth'] })
+
+test('a machine logs in by the browser, and by a code where it has none', async ({ page, daemon }) => {
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-home-'))
   const login = run(['login', daemon.url], home)
   const address = await login.says(/(http:\S+connect\/login\S+)/)
@@ -62,14 +63,13 @@ test('a machine logs in by the browser, and by a code where it has none', async 
   await expect(page.getByText('paste this code')).toBeVisible()
   byHand.child.stdin!.write(`${await page.locator('pre').textContent()}\n`)
   expect((await byHand.ended())[0]).toBe(0)
-  await daemon.stop()
   rmSync(home, { recursive: true })
 })
 
 test('an agent is connected: its key, the text to copy, and the moment it lists its tools', async ({
   page,
+  daemon,
 }) => {
-  const daemon = await startDaemon(['--auth'])
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-home-'))
   await page.clock.install()
   await page.goto(daemon.loginUrl)
@@ -114,6 +114,5 @@ test('an agent is connected: its key, the text to copy, and the moment it lists 
   expect(await accessibilityFaults(page, 'connected')).toEqual([])
   client.child.stdin!.end()
   await client.ended()
-  await daemon.stop()
   rmSync(home, { recursive: true })
 })

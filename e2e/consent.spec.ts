@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { startDaemon, test } from './daemon.ts'
+import { share, test } from './daemon.ts'
 
 const COMMAND = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
@@ -83,8 +83,9 @@ const inFour = async (page: Page, what: string): Promise<void> => {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
-test('a client is consented to, listed, and signed out', async ({ page }) => {
-  const daemon = await startDaemon(['--auth'])
+share({ args: ['--auth'] })
+
+test('a client is consented to, listed, and signed out', async ({ page, daemon }) => {
   const client = await startClient(daemon.url, '<b>Agent</b> of the desk')
   await page.goto(client.address())
   await page.getByLabel('Token').fill(new URL(daemon.loginUrl).searchParams.get('token')!)
@@ -116,11 +117,12 @@ test('a client is consented to, listed, and signed out', async ({ page }) => {
   await expect(page.getByText(`${daemon.url}/telemetry/mcp`).first()).toBeVisible()
   await inFour(page, 'telemetry-address')
   await client.stop()
-  await daemon.stop()
 })
 
-test('a request that is not right goes back to its client only by the person’s hand', async ({ page }) => {
-  const daemon = await startDaemon(['--auth'])
+test('a request that is not right goes back to its client only by the person’s hand', async ({
+  page,
+  daemon,
+}) => {
   const client = await startClient(daemon.url, 'Agent')
   await page.goto(daemon.loginUrl)
   await expect(page.getByRole('link', { name: 'Settings' })).toBeVisible()
@@ -142,11 +144,9 @@ test('a request that is not right goes back to its client only by the person’s
   await expect(page.getByText('The client goes on.')).toBeVisible()
   expect(client.answers.at(-1)!.searchParams.get('error')).toBe('access_denied')
   await client.stop()
-  await daemon.stop()
 })
 
-test('svc telemetry serves the same apart, and ends when it is told to', async () => {
-  const daemon = await startDaemon(['--auth'])
+test('svc telemetry serves the same apart, and ends when it is told to', async ({ daemon }) => {
   const root = new URL(daemon.loginUrl).searchParams.get('token')!
   const args = [COMMAND, 'telemetry', '--svcd', daemon.url, '--port', '0']
   const child = spawn(process.execPath, args, { env: { PATH: '', HOME: '/nonexistent' } })
@@ -169,5 +169,4 @@ test('svc telemetry serves the same apart, and ends when it is told to', async (
   )
   child.kill('SIGTERM')
   expect((await ended)[0]).toBe(0)
-  await daemon.stop()
 })

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { test } from './daemon.ts'
+import { share, test } from './daemon.ts'
 import { startGithub } from './github.ts'
 import { goTo } from './go.ts'
 
@@ -19,6 +19,8 @@ async function shots(page: Page, name: string): Promise<void> {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.emulateMedia({ colorScheme: 'light' })
 }
+
+share()
 
 test('a person stores a token once, reads a repository with it, rotates it, and sees what a delete stops', async ({
   page,

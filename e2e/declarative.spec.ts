@@ -57,6 +57,7 @@ test('a catalog file shows its problems where they are, then its plan, then is a
   await page.keyboard.insertText('sources:\n  - name: gw\n    connector: pigeon\n')
   await expect(page.getByText('connector pigeon is not known')).toBeVisible()
   await page.getByRole('button', { name: 'Line 3' }).click()
+  await expect(editor).toBeFocused()
   await press(page, 'Control+a')
   await page.keyboard.insertText('sources:\n  - name: gw\n    connector: webhook\n')
   await expect(page.getByText('2 to create, 0 to change, 0 to delete.')).toBeVisible()

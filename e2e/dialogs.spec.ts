@@ -8,9 +8,6 @@ import { accessibilityFaults } from './axe.ts'
 import type { RunningDaemon } from './daemon.ts'
 import { goTo, press } from './go.ts'
 
-// Each dialog is looked through twice, once for each colour scheme.
-test.setTimeout(600_000)
-
 /** Opens dialogs one after another, and keeps what is wrong with each. */
 function looking(page: Page, { url }: RunningDaemon) {
   const faults: string[] = []
@@ -29,7 +26,7 @@ function looking(page: Page, { url }: RunningDaemon) {
   const button =
     (name: string | RegExp, exact = true) =>
     () =>
-      page.getByRole('button', { name, exact }).first().click({ timeout: 15_000 })
+      page.getByRole('button', { name, exact }).first().click()
   return { faults, look, button }
 }
 

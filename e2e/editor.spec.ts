@@ -1,7 +1,7 @@
 import { expect, type Locator, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, startDaemon, test } from './daemon.ts'
-import { goTo, press } from './go.ts'
+import { goTo, placeOf, press } from './go.ts'
 
 const PARTS = [
   [
@@ -192,17 +192,9 @@ async function connect(page: Page, from: Locator, to: Locator): Promise<void> {
   await page.mouse.up()
 }
 
-/** Where it is once it stands still: a canvas moves to fit what was just put on it. */
+/** Once it stands still: a canvas moves to fit what was just put on it. */
 async function centre(locator: Locator): Promise<{ x: number; y: number }> {
-  let at = ''
-  await expect
-    .poll(async () => {
-      const before = at
-      at = JSON.stringify(await locator.boundingBox())
-      return at === before
-    })
-    .toBe(true)
-  const box = JSON.parse(at) as { x: number; y: number; width: number; height: number }
+  const box = await placeOf(locator)
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
 }
 

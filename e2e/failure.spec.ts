@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, type Page } from '@playwright/test'
 import { test as open, share, startDaemon } from './daemon.ts'
-import { goTo } from './go.ts'
+import { goTo, press } from './go.ts'
 
 const menu = (page: Page) => page.getByRole('navigation', { name: 'Pages' })
 const link = (page: Page, name: string) => menu(page).getByRole('link', { name, exact: true })
@@ -143,7 +143,7 @@ open(
     await name.fill('tickets')
     await page.getByRole('textbox', { name: 'Address' }).fill('https://mcp.example/mcp')
     await page.getByLabel('Credential', { exact: true }).fill('Bearer hidden-value')
-    await page.keyboard.press('Escape')
+    await press(page, 'Escape')
     await expect(name).toHaveValue('tickets')
     await page.goBack()
     await expect(page.getByRole('heading', { level: 1, name: 'Tools' })).toBeVisible()
@@ -195,12 +195,12 @@ open('Escape closes the innermost dialog only', async ({ page, daemon }) => {
   await page.getByRole('button', { name: 'Shortcuts' }).click()
   const shortcuts = page.getByRole('dialog', { name: 'Shortcuts' })
   await expect(shortcuts).toBeVisible()
-  await page.keyboard.press('ControlOrMeta+k')
+  await press(page, 'ControlOrMeta+k')
   const search = page.getByRole('textbox', { name: 'Search' })
   await expect(search).toBeVisible()
   await search.press('Escape')
   await expect(search).toBeHidden()
   await expect(shortcuts).toBeVisible()
-  await page.keyboard.press('Escape')
+  await press(page, 'Escape')
   await expect(shortcuts).toBeHidden()
 })

@@ -31,7 +31,7 @@ test('a new user makes a source, sees its first event arrive, and reads it on it
   await page.getByRole('button', { name: /^checkout/ }).click()
   await page.getByRole('button', { name: /^boom, logs/ }).click()
   await expect(page.getByLabel('Payload of evt_1')).toContainText('"n": 9007199254740993')
-  expect(page.url()).toContain('l=service%3Dcheckout')
+  await expect(page).toHaveURL(/l=service%3Dcheckout/)
 })
 
 test('signed GitHub webhooks and the logs of a program are one timeline, the same rows in Explore and in a read', async ({

@@ -1,5 +1,5 @@
 /** Going to pages of the console, and pressing keys once they listen. */
-import { expect, type Page } from '@playwright/test'
+import { expect, type Locator, type Page } from '@playwright/test'
 
 /**
  * Goes to a page, which from then on is the one on the screen.
@@ -7,13 +7,11 @@ import { expect, type Page } from '@playwright/test'
  */
 export async function goTo(page: Page, url: string): Promise<void> {
   const { origin, pathname, search } = new URL(url)
-  if (!page.url().startsWith(`${origin}/`)) {
-    await page.goto(url)
-    return
-  }
-  await page.evaluate(
-    `history.pushState(null, '', ${JSON.stringify(pathname + search)}); dispatchEvent(new PopStateEvent('popstate'))`,
-  )
+  if (page.url().startsWith(`${origin}/`))
+    await page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(pathname + search)}); dispatchEvent(new PopStateEvent('popstate'))`,
+    )
+  else await page.goto(url)
   // What the page before has is not taken for this one's.
   await settled(page)
 }
@@ -32,6 +30,22 @@ export async function settled(page: Page): Promise<void> {
     })
     .toBe(true)
   await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: 2_000 }))')
+}
+
+/** Where it is, in pixels of the window, once the page is ready and it stands still: what loads moves what is on it. */
+export async function placeOf(
+  what: Locator,
+): Promise<{ x: number; y: number; width: number; height: number }> {
+  await settled(what.page())
+  let at = ''
+  await expect
+    .poll(async () => {
+      const before = at
+      at = JSON.stringify(await what.boundingBox())
+      return at !== 'null' && at === before
+    })
+    .toBe(true)
+  return JSON.parse(at) as { x: number; y: number; width: number; height: number }
 }
 
 /** Presses keys, one after another, each once the page is ready for it. */

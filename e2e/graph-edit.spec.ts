@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test'
 import { test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import { goTo, press } from './go.ts'
+import { goTo, placeOf, press } from './go.ts'
 import { imported, partsOf, source, trigger } from './graphs.ts'
 
 const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
@@ -33,11 +33,12 @@ test('the canvas has at least 60 % of the window beside an open form, and Escape
   await node(page, 'agent:watch').dblclick()
   const panel = page.getByRole('region', { name: 'Edit what is selected' })
   await expect(panel.getByRole('heading', { name: 'watch' })).toBeVisible()
-  expect((await panel.boundingBox())!.width).toBe(360)
-  expect((await page.getByRole('navigation', { name: 'Pages' }).boundingBox())!.width).toBe(56)
+  expect((await placeOf(panel)).width).toBe(360)
+  const menu = page.getByRole('navigation', { name: 'Pages' })
+  await expect.poll(async () => (await menu.boundingBox())!.width).toBe(56)
   const bar = page.locator('.editor-bar')
-  expect((await bar.boundingBox())!.height).toBe(48)
-  const canvas = (await page.locator('.graph-stage').boundingBox())!
+  expect((await placeOf(bar)).height).toBe(48)
+  const canvas = await placeOf(page.locator('.graph-stage'))
   expect((canvas.width * canvas.height) / (1440 * 900)).toBeGreaterThanOrEqual(0.6)
   await expect(node(page, 'agent:watch')).toBeInViewport({ ratio: 1 })
 
@@ -70,7 +71,7 @@ test('parts without wires are chips under the canvas: dragged onto a part they a
   await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
   const strip = page.getByRole('list', { name: 'Not connected' })
   await expect(strip.getByRole('listitem')).toHaveText(['triage', 'logs'])
-  expect((await page.locator('.graph-strip').boundingBox())!.height).toBe(40)
+  expect((await placeOf(page.locator('.graph-strip'))).height).toBe(40)
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
 
   await chip(page, 'agent:triage').dragTo(node(page, 'source:gateway'))

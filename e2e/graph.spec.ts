@@ -162,6 +162,7 @@ test('what comes in is told by the nodes and runs along the edges, unless motion
   const { ingest_key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/gateway')
   const body = each(20, () => ({ service: 'pay', status: 500 }))
   const send = () => daemon.call('POST', `/ingest/${ingest_key}`, body)
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
   await openGraph(page, daemon, id)
   await page.evaluate(COUNT_PULSES)
   const pulses = () => page.evaluate<number>('window.pulses')
@@ -169,10 +170,10 @@ test('what comes in is told by the nodes and runs along the edges, unless motion
   await expect(node(page, 'source:gateway')).toContainText('20 events today')
   await expect(node(page, 'trigger:gateway-errors')).toContainText('1 firing today')
   await expect.poll(pulses).toBeGreaterThanOrEqual(3)
-  // Of twenty events three run along an edge, the firing once.
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  // Of twenty events three run along an edge, the firing once; from here on none begins.
   const moved = await pulses()
   expect(moved).toBeLessThanOrEqual(6)
-  await page.emulateMedia({ reducedMotion: 'reduce' })
   await send()
   await expect(node(page, 'source:gateway')).toContainText('40 events today')
   expect(await pulses()).toBe(moved)

@@ -2,8 +2,8 @@
 import { expect } from '@playwright/test'
 import { test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import { goTo, press, settled } from './go.ts'
-import { HEADLINE, incidentsOf, isOnScreen, NEXT, prepare } from './incidents.ts'
+import { goTo, placeOf, press, settled } from './go.ts'
+import { HEADLINE, incidentsOf, NEXT, onScreen, prepare } from './incidents.ts'
 
 test('Paged: from /, name, cause and next step of the worst incident are readable without scrolling, and one key acknowledges it', async ({
   page,
@@ -19,7 +19,7 @@ test('Paged: from /, name, cause and next step of the worst incident are readabl
   for (const text of [HEADLINE, 'investigate', '2 of 2 claims hold', NEXT, 'service=checkout']) {
     const shown = first.getByText(text, { exact: false }).first()
     await expect(shown).toBeVisible()
-    expect([text, await isOnScreen(page, shown)]).toEqual([text, true])
+    await onScreen(page, shown, text)
   }
   // Another window is told by title and icon.
   await expect(page).toHaveTitle('(1) Home · svc')
@@ -45,7 +45,7 @@ test('Paged on a phone: one tap acknowledges', async ({ page, daemon }) => {
   const tap = page
     .getByRole('region', { name: 'Acts on a phone' })
     .getByRole('button', { name: 'Acknowledge' })
-  expect((await tap.boundingBox())!.height).toBeGreaterThanOrEqual(44)
+  expect((await placeOf(tap)).height).toBeGreaterThanOrEqual(44)
   await tap.click()
   await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.state).toBe('acknowledged')
 })
@@ -89,7 +89,7 @@ test('Access: Home on fire has no fault; going to a page moves the focus to its 
   await page.setViewportSize({ width: 390, height: 844 })
   await settled(page)
   faults.push(...(await accessibilityFaults(page, 'Home on a phone')))
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390)
   expect(faults).toEqual([])
   await page.setViewportSize({ width: 1440, height: 900 })
   await goTo(page, `${daemon.url}/incidents`)

@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import { goTo, press, settled } from './go.ts'
-import { HEADLINE, incidentsOf, isOnScreen, NEXT, prepare } from './incidents.ts'
+import { HEADLINE, incidentsOf, NEXT, onScreen, prepare } from './incidents.ts'
 
 const evidence = (page: Page) => page.getByRole('region', { name: 'Evidence' })
 
@@ -34,10 +34,10 @@ test('Noise: after 16,000 later events, tripping events and the fired line are o
   await expect(fired).toContainText('5, above 4 within 10m')
   await expect(evidence(page).getByText(/^› 15,99\d newer events$/)).toBeAttached()
   await settled(page)
-  expect(await isOnScreen(page, fired)).toBe(true)
+  await onScreen(page, fired, 'the line of the firing')
   const tripping = evidence(page).locator('[data-kind="tripped"]')
   await expect(tripping).toHaveCount(5)
-  for (const row of await tripping.all()) expect(await isOnScreen(page, row)).toBe(true)
+  for (const row of await tripping.all()) await onScreen(page, row, 'an event that tripped it')
   // The deploy is shown although 300 events came between.
   const change = evidence(page).locator('[data-kind="change"]')
   await expect(change).toHaveCount(1)
@@ -70,12 +70,15 @@ test('the finding stands above its evidence, with verdict, claims and next step'
   await expect(finding.getByRole('list', { name: 'Claims' }).getByRole('listitem')).toHaveCount(2)
   await expect(finding.getByRole('link', { name: 'evt_1' }).first()).toBeVisible()
   await expect(page.locator('.evidence-fired')).toBeVisible()
-  const tops = await page.evaluate(
-    `['.incident-head', '.acts', '#incident-finding', '#incident-why', '#incident-evidence'].map((one) => document.querySelector(one).getBoundingClientRect().top)`,
-  )
-  expect(tops).toEqual([...(tops as number[])].sort((a, b) => a - b))
+  const isInOrder = () =>
+    page.evaluate(
+      `['.incident-head', '.acts', '#incident-finding', '#incident-why', '#incident-evidence']
+        .map((one) => document.querySelector(one)?.getBoundingClientRect().top ?? NaN)
+        .every((top, i, tops) => top === top && (i === 0 || tops[i - 1] <= top))`,
+    )
+  await expect.poll(isInOrder).toBe(true)
   await settled(page)
-  expect(await isOnScreen(page, page.locator('.evidence-fired'))).toBe(true)
+  await onScreen(page, page.locator('.evidence-fired'), 'the line of the firing')
   await finding.getByRole('button', { name: 'Full note' }).click()
   await expect(
     page
@@ -139,14 +142,17 @@ test('Two people: a stale act is refused, and says who was first', async ({ page
   const [incident] = await incidentsOf(daemon, 1)
   await page.goto(`${daemon.url}/incidents/1`)
   await expect(page.getByRole('button', { name: /^Acknowledge/ }).first()).toBeVisible()
-  // What is shown stays as it was read.
-  await page.route('**/api/incidents/1', (route) => route.abort())
+  // What is shown stays as it was read, until the act that goes by it is on its way.
+  const acting = page.waitForRequest('**/api/incidents/inc_1/acknowledge')
+  await page.route('**/api/incidents/1', async (route) => {
+    await acting
+    await route.continue()
+  })
   const mara = await daemon.call('POST', '/api/incidents/1/acknowledge', {
     version: incident!.version,
     by: 'mara',
   })
   expect(mara.status).toBe(200)
-  await page.unroute('**/api/incidents/1')
   const answered = page.waitForResponse('**/api/incidents/inc_1/acknowledge')
   await press(page, 'a')
   expect((await answered).status()).toBe(409)
@@ -237,7 +243,7 @@ test('Access: no page or dialog of incidents has a fault, at 1440 and at 390', a
   await page.setViewportSize({ width: 390, height: 844 })
   await settled(page)
   faults.push(...(await accessibilityFaults(page, 'incident on a phone')))
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390)
   await page.setViewportSize({ width: 1440, height: 900 })
   await press(page, 'Shift+?')
   await expect(page.getByRole('dialog', { name: 'Keys of this page' })).toBeVisible()

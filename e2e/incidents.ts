@@ -109,11 +109,22 @@ export async function incidentsOf(daemon: RunningDaemon, many: number, state = '
   return found
 }
 
-/** Whether the whole of it is on the screen, without scrolling. */
-export async function isOnScreen(page: Page, what: Locator): Promise<boolean> {
-  const box = await what.boundingBox()
+/** Waits until the whole of it is on the screen, without scrolling; parts that come later move what is below them. */
+export async function onScreen(page: Page, what: Locator, name: string): Promise<void> {
   const { width, height } = page.viewportSize()!
-  return (
-    box !== null && box.y >= 0 && box.y + box.height <= height && box.x >= 0 && box.x + box.width <= width
-  )
+  await expect
+    .poll(
+      async () => {
+        const box = await what.boundingBox()
+        return (
+          box !== null &&
+          box.y >= 0 &&
+          box.y + box.height <= height &&
+          box.x >= 0 &&
+          box.x + box.width <= width
+        )
+      },
+      { message: `${name} is on the screen` },
+    )
+    .toBe(true)
 }

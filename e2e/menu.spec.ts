@@ -2,7 +2,7 @@
 import { expect, type Locator, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
-import { goTo, press } from './go.ts'
+import { goTo, placeOf, press } from './go.ts'
 import { incidentsOf, prepare } from './incidents.ts'
 
 const palette = (page: Page): Locator => page.getByRole('textbox', { name: 'Search' })
@@ -36,14 +36,15 @@ async function type(page: Page, words: string): Promise<void> {
 test('the menu has its groups and says what needs a person', async ({ page }) => {
   await page.goto(shared.url)
   const menu = page.getByRole('navigation', { name: 'Pages' })
-  await menu.waitFor()
-  const names = await menu.getByRole('link').allInnerTexts()
-  expect(names.map((name) => name.split('\n')[0])).toEqual([
-    ...['Home', 'Incidents', 'Findings', 'Explore', 'Ask'],
-    ...['Projects', 'Sources', 'Triggers', 'Agents', 'Tools', 'Skills', 'Entities'],
-    ...['Runs', 'Deliveries', 'Usage', 'Changes'],
-    ...['Settings', 'Help'],
-  ])
+  const names = async () => (await menu.getByRole('link').allInnerTexts()).map((name) => name.split('\n')[0])
+  await expect
+    .poll(names)
+    .toEqual([
+      ...['Home', 'Incidents', 'Findings', 'Explore', 'Ask'],
+      ...['Projects', 'Sources', 'Triggers', 'Agents', 'Tools', 'Skills', 'Entities'],
+      ...['Runs', 'Deliveries', 'Usage', 'Changes'],
+      ...['Settings', 'Help'],
+    ])
   await expect(menu.getByRole('link', { name: 'Incidents' })).toContainText('1')
   await expect(menu.getByLabel('1 open proposals')).toBeVisible()
   await menu.getByRole('link', { name: 'Tools' }).click()
@@ -193,29 +194,26 @@ test('lists are cards on a phone, their rows are links, and nothing is cut', asy
     await goTo(page, shared.url + path)
     const rows = page.getByRole('table', { name: list! }).getByRole('row')
     await expect(rows.nth(1)).toBeVisible()
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), path).toBe(true)
-    const box = await rows.nth(1).boundingBox()
-    expect(box!.height, path).toBeGreaterThan(80)
+    const isWhole = () => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
+    await expect.poll(isWhole, { message: path }).toBe(true)
+    expect((await placeOf(rows.nth(1))).height, path).toBeGreaterThan(80)
     faults.push(...(await accessibilityFaults(page, `${path} at 390 px`)))
   }
   expect(faults).toEqual([])
   await goTo(page, `${shared.url}/triggers`)
   // Anywhere on the row, also beside its link.
-  const sentence = await page
-    .getByRole('table', { name: 'Triggers' })
-    .getByText('When the number')
-    .boundingBox()
+  const sentence = await placeOf(page.getByRole('table', { name: 'Triggers' }).getByText('When the number'))
   const [other] = await Promise.all([
     page.context().waitForEvent('page'),
-    page.mouse.click(sentence!.x + 40, sentence!.y + 6, { button: 'middle' }),
+    page.mouse.click(sentence.x + 40, sentence.y + 6, { button: 'middle' }),
   ])
   await expect(other).toHaveURL(/\/triggers\/checkout-errors$/)
 })
 
 test('a time shows its instant here, in UTC and as ISO 8601, to copy', async ({ page }) => {
   await goTo(page, `${shared.url}/triggers`)
-  const time = await page.locator('.rows time').first().boundingBox()
-  await page.mouse.move(time!.x + 4, time!.y + 4)
+  const time = await placeOf(page.locator('.rows time').first())
+  await page.mouse.move(time.x + 4, time.y + 4)
   const card = page.locator('#time-card')
   await expect(card).toContainText('UTC')
   await expect(card.getByRole('button', { name: 'Copy' })).toBeVisible()

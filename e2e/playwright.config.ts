@@ -8,14 +8,19 @@ export default defineConfig({
   outputDir: here('../test-results/e2e'),
   // Each test has a daemon and a folder of its own, but for files whose tests share one and run in their order.
   fullyParallel: true,
-  workers: 2,
+  // On two processors, too: the tests take 550 s of processor time, and two workers leave it idle for a third of
+  // 440 s (2026-11-26), as most of a test is waiting for the next poll of a page.
+  workers: 3,
   // A test that fails is mended, never tried again into green.
   retries: 0,
   // Ends what hangs; how fast a machine is must not decide a test.
-  timeout: 180_000,
-  expect: { timeout: 30_000 },
+  timeout: 600_000,
+  expect: { timeout: 60_000 },
   use: {
+    actionTimeout: 60_000,
     viewport: { width: 1440, height: 900 },
+    // What moves is drawn sixty times a second; those that are about motion ask for it.
+    contextOptions: { reducedMotion: 'reduce' },
     // A trace of every test took two fifths of the time (2026-11-22); `--trace retain-on-failure` makes one.
     trace: 'off',
     screenshot: 'only-on-failure',

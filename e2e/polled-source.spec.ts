@@ -102,6 +102,7 @@ test('a person picks metrics of a Prometheus by keyboard, chooses the entity lab
   await page.getByRole('option', { name: 'lost' }).click()
   await expect(picker.getByRole('alert')).toContainText('has the label lost at present')
   await label.fill('zone')
+  await expect(page.getByRole('option')).toHaveText(['zone'])
   await press(page, 'ArrowDown')
   await press(page, 'Enter')
   await picker.getByRole('button', { name: 'Choose all 2 listed' }).click()

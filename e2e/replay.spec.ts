@@ -5,8 +5,6 @@ import { accessibilityFaults } from './axe.ts'
 import type { RunningDaemon } from './daemon.ts'
 import { goTo } from './go.ts'
 
-// A daemon, two agents and a browser share what the machine has.
-
 const player = (page: Page) => page.getByRole('region', { name: 'Player' })
 const slider = (page: Page) => page.getByRole('slider')
 const current = (page: Page) => page.getByRole('region', { name: /^Moments/ }).locator('[aria-current]')

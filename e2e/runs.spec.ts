@@ -4,8 +4,6 @@ import { ended, prepareChain, test, trip, wakeChain } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import { goTo, press } from './go.ts'
 
-// A daemon, two agents and a browser share what the machine has.
-
 const rows = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
 const steps = (page: Page) => page.getByRole('list', { name: 'Steps', exact: true }).locator('> li')
 
@@ -22,7 +20,7 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await page.getByRole('combobox', { name: 'Agent' }).click()
   await page.getByRole('option', { name: 'triage' }).click()
   await expect(rows(page, 'Runs')).toHaveCount(2)
-  expect(page.url()).toContain('agent=triage')
+  await expect(page).toHaveURL(/agent=triage/)
   await page.getByRole('textbox', { name: 'Entity' }).fill('cart')
   await expect(page.getByText('No runs match')).toBeVisible()
   await page.getByRole('button', { name: 'Clear filters' }).click()
@@ -49,7 +47,7 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await found.getByRole('link', { name: 'evt_2', exact: true }).click()
   await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
   await expect(page.getByRole('region', { name: 'Payload of evt_2' })).toContainText('"status": 500')
-  expect(page.url()).toContain('l=service%3Dpay')
+  await expect(page).toHaveURL(/l=service%3Dpay/)
 
   await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   const chain = page.getByRole('list', { name: 'Runs of the chain' })
@@ -106,7 +104,7 @@ test('a run is repeated with another prompt, and both are looked at side by side
   await expect(rows(page, 'Runs')).toHaveCount(3)
   await page.getByRole('switch', { name: 'Practice runs too' }).press('Space')
   await expect(rows(page, 'Runs').filter({ hasText: 'practice' })).not.toHaveCount(0)
-  expect(page.url()).toContain('practice=1')
+  await expect(page).toHaveURL(/practice=1/)
 })
 
 test('a run is followed while it is at work, and ended by hand', async ({ page, daemon, models }) => {
@@ -290,7 +288,6 @@ test('runs, agents, settings and usage have no accessibility fault, light or dar
   daemon,
   models,
 }) => {
-  test.setTimeout(600_000)
   const { faults, check, visit, text } = looker(page, daemon.url)
   await visit('/runs', () => text('No runs yet'))
   await visit('/agents', () => text('No Agents yet'))

@@ -5,9 +5,6 @@ import { accessibilityFaults } from './axe.ts'
 import { test as base, startDaemon } from './daemon.ts'
 import { goTo } from './go.ts'
 
-// A daemon, a browser and its audits share what the machine has.
-base.setTimeout(120_000)
-
 const test = base.extend<{ models: ScriptedModels }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
   models: async ({}, use) => {

@@ -8,9 +8,6 @@ import { accessibilityFaults } from './axe.ts'
 import { startDaemon } from './daemon.ts'
 import { goTo } from './go.ts'
 
-// A daemon, two agents and a browser share what the machine has.
-base.setTimeout(60_000)
-
 /** A small server that speaks the wire format of Slack's Web API. It is no Slack. */
 async function startSlack() {
   const posted: Record<string, string>[] = []

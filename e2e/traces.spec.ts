@@ -6,7 +6,7 @@ import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
-import { goTo } from './go.ts'
+import { goTo, placeOf, press } from './go.ts'
 
 /** A service with its SDK; `flush` waits until its spans are stored. */
 function service(url: string, name: string) {
@@ -63,12 +63,13 @@ test('a trace over three services is listed, opened as a waterfall, and gone thr
   const spans = page.getByRole('treegrid', { name: 'Spans' })
   const rows = spans.getByRole('row')
   await expect(rows).toHaveCount(4)
-  const levels = await Promise.all(
-    (await rows.all()).map((row) =>
-      Promise.all([row.getAttribute('aria-level'), row.getAttribute('aria-expanded')]),
-    ),
-  )
-  expect(levels).toEqual([
+  const levels = async () =>
+    Promise.all(
+      (await rows.all()).map((row) =>
+        Promise.all([row.getAttribute('aria-level'), row.getAttribute('aria-expanded')]),
+      ),
+    )
+  await expect.poll(levels).toEqual([
     [null, null],
     ['1', 'true'],
     ['2', 'true'],
@@ -76,21 +77,22 @@ test('a trace over three services is listed, opened as a waterfall, and gone thr
   ])
   // A bar stands where its span was at work: 40 to 90 of 150 ms.
   const [all, bar] = await Promise.all(
-    ['.waterfall-bars', '.waterfall-bar'].map((part) => rows.nth(3).locator(part).boundingBox()),
+    ['.waterfall-bars', '.waterfall-bar'].map((part) => placeOf(rows.nth(3).locator(part))),
   )
   expect((bar!.x - all!.x) / all!.width).toBeCloseTo(40 / 150, 2)
   expect(bar!.width / all!.width).toBeCloseTo(50 / 150, 2)
   expect(await accessibilityFaults(page, 'a trace')).toEqual([])
 
   await rows.nth(1).focus()
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('ArrowLeft')
+  await press(page, 'ArrowDown')
+  await expect(rows.nth(2)).toBeFocused()
+  await press(page, 'ArrowLeft')
   await expect(rows).toHaveCount(3)
-  await page.keyboard.press('ArrowRight')
+  await press(page, 'ArrowRight')
   await expect(rows).toHaveCount(4)
-  await page.keyboard.press('End')
+  await press(page, 'End')
   await expect(rows.nth(3)).toBeFocused()
-  await page.keyboard.press('Enter')
+  await press(page, 'Enter')
   await expect(spans.getByText('card declined').first()).toBeVisible()
   await expect(spans.getByText('server · 50 ms, by itself 50 ms · begins after 40 ms')).toBeVisible()
   expect(await accessibilityFaults(page, 'a span opened')).toEqual([])
@@ -101,5 +103,5 @@ test('a trace over three services is listed, opened as a waterfall, and gone thr
   await expect(page).toHaveURL(`${daemon.url}/traces/${id}`)
 
   await goTo(page, `${daemon.url}/traces/00000000000000000000000000000000`)
-  await expect(page.getByText('No event has this trace id')).toBeVisible()
+  await expect(page.getByText('Nothing has this trace id')).toBeVisible()
 })

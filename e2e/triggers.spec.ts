@@ -85,7 +85,7 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await page.getByRole('menuitem', { name: 'Open in Explore' }).click()
   await expect(page.getByRole('heading', { name: 'Explore' })).toBeVisible()
   await expect(page.getByText('pay answered 503', { exact: true })).toBeVisible()
-  expect(page.url()).toContain('l=service%3Dpay')
+  await expect(page).toHaveURL(/l=service%3Dpay/)
 
   // Loaded anew: for half a minute a page that goes on keeps what it asked of the same definition.
   await page.goto(`${daemon.url}/triggers/gateway-errors?tab=edit`)
@@ -141,7 +141,7 @@ test('an address is subscribed, told of a firing once and again by hand, with a 
 
     await page.getByText('failed', { exact: true }).click()
     await expect(page.getByText('No delivery fits')).toBeVisible()
-    expect(page.url()).toContain('status=failed')
+    await expect(page).toHaveURL(/status=failed/)
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('link', { name: 'gateway-errors: pay' }).click()
     await expect(page.getByRole('region', { name: 'Notified' })).toContainText('delivered')
@@ -169,7 +169,7 @@ test('an event that fired nothing says why, and firings are narrowed by what the
     .getByText(/^fired, no subscribers/)
     .click()
   await expect(cell(page, 'Records')).toHaveCount(2)
-  expect(page.url()).toContain('reason=no_subscriber')
+  await expect(page).toHaveURL(/reason=no_subscriber/)
 
   await page.getByRole('textbox', { name: 'Why not?' }).fill('evt_2')
   await page.getByRole('button', { name: 'Ask' }).click()

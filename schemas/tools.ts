@@ -5366,7 +5366,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "trace_id": {
      "type": "string",
-     "description": "Trace id, or its first 8 characters.",
+     "description": "Trace id, or its first 8 characters; or the id of a run.",
      "minLength": 8,
      "maxLength": 128
     },

@@ -14223,7 +14223,7 @@ export interface ToolTraceResult {
  */
 export interface ToolTrace {
   /**
-   * Trace id, or its first 8 characters.
+   * Trace id, or its first 8 characters; or the id of a run.
    */
   trace_id: string
   /**
@@ -14543,6 +14543,14 @@ export interface MetricSeriesResult {
    * There are more points or series than are looked at: narrow it.
    */
   is_cut: boolean
+  /**
+   * Start of the window.
+   */
+  from: string
+  /**
+   * End of the window.
+   */
+  to: string
 }
 /**
  * Points of one metric that share service, resource and attributes.
@@ -14637,6 +14645,10 @@ export interface MetricSeries {
    * 99th percentile.
    */
   p99: number | null
+  /**
+   * By 60 equal parts of the window, oldest first: of a gauge its mean, else how much was counted a second; null: no point.
+   */
+  line: (number | null)[]
 }
 /**
  * What a family of models costs.
@@ -22905,13 +22917,42 @@ export interface TestEventSent {
   ids: string[]
 }
 /**
+ * A span of another trace that belongs to a span without being above or below it.
+ */
+export interface TraceLink {
+  /**
+   * Other trace.
+   */
+  trace_id: string
+  /**
+   * Span of it.
+   */
+  span_id: string
+  /**
+   * to: this span names it; from: it names this span.
+   */
+  direction: 'to' | 'from'
+  /**
+   * Name of that span; null: it is not stored.
+   */
+  name: string | null
+  /**
+   * Whose that span is; null: not known.
+   */
+  service: string | null
+}
+/**
  * A span of a trace, or an event that belongs to one.
  */
 export interface TraceRow {
   /**
-   * The event that says so.
+   * Names the row within its trace.
    */
-  event_id: string
+  key: string
+  /**
+   * The event that says so; null: a part of a run of svc, which is no event.
+   */
+  event_id: string | null
   /**
    * Its id, or of what is no span the id of the span it belongs to; null: not known.
    */
@@ -22949,13 +22990,13 @@ export interface TraceRow {
    */
   service: string | null
   /**
-   * Name of its source.
+   * Name of its source; null: a part of a run of svc.
    */
-  source: string
+  source: string | null
   /**
-   * Type of its event.
+   * Type of its event; null: it is none.
    */
-  event_type: string
+  event_type: string | null
   /**
    * server, client, internal, producer or consumer; null: not said.
    */
@@ -22965,7 +23006,7 @@ export interface TraceRow {
    */
   status: 'error' | 'ok' | 'unset' | null
   /**
-   * A span that failed, or an event of level ERROR or FATAL.
+   * A span that failed, an event of level ERROR or FATAL, or a tool that answered a run with an error.
    */
   is_failed: boolean
   /**
@@ -22973,18 +23014,38 @@ export interface TraceRow {
    */
   text: string
   /**
-   * Spans of other traces that it names.
+   * Tokens in, of a call of a model or an agent; null: it says none.
    */
-  links: {
+  input_tokens: number | null
+  /**
+   * Tokens out; null: it says none.
+   */
+  output_tokens: number | null
+  /**
+   * Cost, US dollars; null: not priced.
+   */
+  cost_usd: number | null
+  /**
+   * Of a run of svc: which part of it; null: a span or an event that was received.
+   */
+  run: null | {
     /**
-     * Trace.
+     * Run.
      */
-    trace_id: string
+    id: string
     /**
-     * Span.
+     * Round of the run; null: the run itself, or an agent it hands over to.
      */
-    span_id: string
-  }[]
+    round: number | null
+    /**
+     * Number of the step; null likewise.
+     */
+    step: number | null
+  }
+  /**
+   * Spans of other traces that it names, and those that name it.
+   */
+  links: TraceLink[]
 }
 /**
  * A trace in a list.
@@ -23024,13 +23085,34 @@ export interface TraceSummary {
   failed: number
 }
 /**
- * All spans and events of one trace id, of all sources.
+ * All spans and events of one trace id, of all sources, and the steps of the run of svc that has it.
  */
 export interface Trace {
   /**
    * Trace id.
    */
   id: string
+  /**
+   * The run of svc that it is; null: it is of none.
+   */
+  run: null | {
+    /**
+     * Run.
+     */
+    id: string
+    /**
+     * Agent.
+     */
+    agent: string
+    /**
+     * As in run.
+     */
+    status: string
+    /**
+     * It has not ended: more is to come.
+     */
+    is_open: boolean
+  }
   /**
    * Start of its first span.
    */
@@ -24160,6 +24242,7 @@ export interface SchemaTypes {
   'templates-result.json': TemplatesResult
   'test-event-sent.json': TestEventSent
   'tool-policy.json': ToolPolicy
+  'trace-link.json': TraceLink
   'trace-row.json': TraceRow
   'trace-summary.json': TraceSummary
   'trace.json': Trace

@@ -402,7 +402,7 @@ export const stats = 'POST /api/stats' as Call<T.StatsResult, { body: T.StatsReq
 export const inspect = 'POST /api/inspect' as Call<T.InspectResult, { body: T.InspectRequest }>
 /** Traces with a span as it is asked for, newest first. */
 export const listTraces = 'GET /api/traces' as Call<T.TracesResult, { service?: string; name?: string; status?: 'error' | 'ok'; min_duration?: string; attribute?: string; window?: string; to?: string; limit?: number; project?: string }>
-/** All spans and events of one trace id, whole or its first characters. */
+/** All spans and events of one trace id, whole or its first characters, or of a run. */
 export const getTrace = 'GET /api/traces/{id}' as Call<T.Trace, { id: string; project?: string }>
 /** Spans as they are asked for, newest first, or those of one trace. */
 export const listSpans = 'GET /api/telemetry/spans' as Call<T.TelemetrySpansResult, { trace_id?: string; service?: string; name?: string; status?: 'error' | 'ok'; min_duration?: string; attribute?: string; window?: string; to?: string; limit?: number; project?: string }>

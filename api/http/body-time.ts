@@ -20,9 +20,14 @@ export function limitBodyTime(app: FastifyInstance, ms = BODY_MS): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request
     if (raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined) {
-      const timer = setTimeout(() => {
-        if (!raw.complete && !streamed.has(raw)) refuse(raw, ms)
-      }, ms)
+      // A process that was held up sees its timers before what came meanwhile: it reads once more, then it is sure.
+      const timer = setTimeout(
+        () =>
+          setImmediate(() => {
+            if (!raw.complete && !raw.destroyed && !streamed.has(raw)) refuse(raw, ms)
+          }),
+        ms,
+      )
       reply.raw.once('close', () => clearTimeout(timer))
     }
     done()

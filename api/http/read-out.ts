@@ -11,11 +11,14 @@ const MS_MAX = 20_000
 /** A sender that waits for its answer by now. */
 const IDLE_MS = 2_000
 
-/** Refusals wait until the body has come, or a bound is reached; then the connection ends with them. */
-export function readOutRefused(app: FastifyInstance): void {
+/**
+ * Refusals wait until the body has come, or a bound is reached; then the connection ends with them.
+ * @param idleMs how long nothing may come.
+ */
+export function readOutRefused(app: FastifyInstance, idleMs = IDLE_MS): void {
   app.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (reply.statusCode < 400 || !hasMore(raw)) return done(null, payload)
-    void readOut(raw).then(() => {
+    void readOut(raw, idleMs).then(() => {
       if (!hasMore(raw)) reply.removeHeader('connection')
       done(null, payload)
     })
@@ -28,7 +31,7 @@ const hasMore = (raw: IncomingMessage): boolean =>
   !raw.destroyed &&
   (raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined)
 
-function readOut(raw: IncomingMessage): Promise<void> {
+function readOut(raw: IncomingMessage, idleMs: number): Promise<void> {
   return new Promise((resolve) => {
     let left = BYTES_MAX
     const done = (): void => {
@@ -46,7 +49,11 @@ function readOut(raw: IncomingMessage): Promise<void> {
       }
     }
     const whole = setTimeout(done, MS_MAX)
-    const idle = setTimeout(done, IDLE_MS)
+    // A process that was held up sees its timers before what came meanwhile: it reads once more, then it is sure.
+    const idle = setTimeout(() => {
+      const before = left
+      setImmediate(() => left === before && done())
+    }, idleMs)
     raw.on('data', take).on('end', done).on('close', done).on('error', done).resume()
   })
 }

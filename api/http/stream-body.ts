@@ -41,7 +41,8 @@ async function* parts(stream: Readable, idleMs: number): AsyncGenerator<Buffer> 
 export async function inTime<T>(next: Promise<T>, ms: number, late: Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(late), ms)
+    // A process that was held up sees its timers before what came meanwhile: it reads once more, then it is sure.
+    timer = setTimeout(() => setImmediate(() => reject(late)), ms)
   })
   try {
     return await Promise.race([next, over])

@@ -5,6 +5,7 @@ import {
   Bot,
   Cable,
   ChartGantt,
+  ChartLine,
   CircleQuestionMark,
   FileCode,
   FileSearch,
@@ -87,6 +88,8 @@ export const PAGES: readonly MenuPage[] = [
   { to: '/settings?tab=providers', label: 'Model providers', icon: Settings },
   { to: '/settings?tab=agents', label: 'Connect an agent', icon: Plug },
   { to: '/traces', label: 'Traces', icon: ChartGantt },
+  { to: '/traces?tab=metrics', label: 'Metrics', icon: ChartLine },
+  { to: '/traces?tab=agents', label: 'Agents in telemetry', icon: Bot },
   { to: '/evals', label: 'Evals', icon: FlaskConical },
 ]
 

@@ -2,12 +2,12 @@
  * Spans as OTLP protobuf bytes, by the OpenTelemetry SDK. This file is loaded when the first trace is
  * written. What the SDK would read of OTEL_* variables is given here, so that none of them has a say.
  */
-import { createHash } from 'node:crypto'
 import { type HrTime, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { AlwaysOnSampler, type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { TraceSpan } from './spans.ts'
+import { spanIdOf, traceIdOf } from './telemetry/trace.ts'
 
 export interface TraceOf {
   /** The ids are made of it: a trace that is sent twice is the same trace. */
@@ -34,12 +34,6 @@ const LIMITS = {
   linkCountLimit: 8,
   attributePerEventCountLimit: 16,
   attributePerLinkCountLimit: 0,
-}
-
-/** The id of a run's trace: that of the run without `run_`. */
-export function traceIdOf(id: string): string {
-  const own = id.slice(id.indexOf('_') + 1)
-  return /^(?!0{32})[0-9a-f]{32}$/.test(own) ? own : hex(id, 32)
 }
 
 export function encodeTrace({ id, agent, instance, version, root, parent }: TraceOf): EncodedTrace {
@@ -112,11 +106,6 @@ export function rejectedIn(answer: Uint8Array): { spans: number; message: string
     return { spans: 0, message: '' }
   }
 }
-
-const spanIdOf = (id: string, n: number): string => hex(`${id}/${n}`, 16)
-
-const hex = (text: string, length: number): string =>
-  createHash('sha256').update(text).digest('hex').slice(0, length)
 
 /** Seconds and nanoseconds: a number may be taken for the time since the process started. */
 const time = (ms: number): HrTime => [Math.floor(ms / 1_000), Math.round((ms % 1_000) * 1e6)]

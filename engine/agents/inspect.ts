@@ -34,14 +34,12 @@ import { iso, parseEventId, presentRow } from '../log/timeline/present.ts'
 import { namedCuts, setSpans, wideContextRows, wideRows } from '../log/timeline/rows.ts'
 import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
-import { traceInSteps } from './inspect-trace.ts'
-
-export type { InspectQuestion } from '../log/timeline/inspect-pages.ts'
+import { traceLinesInSteps } from './telemetry/trace.ts'
 
 const TOOLS: Record<InspectQuestion['tool'], (around: Around) => Steps<Looked>> = {
   changed: changedInSteps,
   series: seriesInSteps,
-  trace: traceInSteps,
+  trace: traceLinesInSteps,
   labels: labelsInSteps,
   entities: entitiesInSteps,
   sources: sourcesInSteps,

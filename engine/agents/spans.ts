@@ -6,7 +6,7 @@
 
 import { createHash } from 'node:crypto'
 import type { RunDetail } from '../../schemas/types.ts'
-import { redact } from '../net/redact.ts'
+import { type Clean, redact, scrubbed } from '../net/redact.ts'
 import type { EndedTurn } from './ask/calls.ts'
 import { toolsOf } from './ask/tool-calls.ts'
 import type { ModelMessage, ToolCall, ToolSpec } from './models/types.ts'
@@ -454,9 +454,6 @@ type Given = Record<string, Attribute | null | undefined>
 export const ATTRIBUTE_MAX = 32_768
 /** To these the texts within a structure are cut, one after the other, until it fits. */
 const TEXT_LIMITS = [8_192, 2_048, 512, 128]
-/** A field so named holds a secret, whatever it looks like. */
-const SECRET_NAME =
-  /^(?:.*[_-])?(?:password|passwd|pwd|secret|token|authorization|cookie|credentials?|api[_-]?key|access[_-]?key|private[_-]?key)$/i
 
 /** @returns attributes that say something, redacted and cut */
 export function attributesOf(given: Given): Attributes {
@@ -478,10 +475,7 @@ function cut(text: string, max: number = ATTRIBUTE_MAX): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? max - 1 : max)
 }
 
-/** Takes secrets out of a text; the same text is looked through once. */
-type Clean = (text: string) => string
-
-/** For one run: each call of its model is asked all that was said before. */
+/** For one run: each call of its model is asked all that was said before, and the same text is looked through once. */
 export function cleaner(): Clean {
   const known = new Map<string, string>()
   return (text) => {
@@ -489,19 +483,6 @@ export function cleaner(): Clean {
     known.set(text, clean)
     return clean
   }
-}
-
-/** A structure with its texts redacted, and with nothing in fields named like a secret. */
-export function scrubbed(value: unknown, clean: Clean = redact): unknown {
-  if (typeof value === 'string') return clean(value)
-  if (Array.isArray(value)) return value.map((inner) => scrubbed(inner, clean))
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => {
-      const isSecret = SECRET_NAME.test(name) && (typeof inner === 'string' || typeof inner === 'number')
-      return [name, isSecret ? '[redacted]' : scrubbed(inner, clean)]
-    }),
-  )
 }
 
 /**

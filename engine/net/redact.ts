@@ -246,3 +246,23 @@ export function faultTold(onFault?: (error: Error, id: string) => void): (error:
     return new SvcError('internal', `a fault of ours; the log has it under ${id}`)
   }
 }
+
+/** Takes secrets out of a text. */
+export type Clean = (text: string) => string
+
+/** A field so named holds a secret, whatever it looks like. */
+const SECRET_NAME =
+  /^(?:.*[_-])?(?:password|passwd|pwd|secret|token|authorization|cookie|credentials?|api[_-]?key|access[_-]?key|private[_-]?key)$/i
+
+/** A structure with its texts redacted, and with nothing in fields named like a secret. */
+export function scrubbed(value: unknown, clean: Clean = redact): unknown {
+  if (typeof value === 'string') return clean(value)
+  if (Array.isArray(value)) return value.map((inner) => scrubbed(inner, clean))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const isSecret = SECRET_NAME.test(name) && (typeof inner === 'string' || typeof inner === 'number')
+      return [name, isSecret ? '[redacted]' : scrubbed(inner, clean)]
+    }),
+  )
+}

@@ -141,7 +141,7 @@ export const events = [
     role: 'wide',
     query: { project: { type: 'string', description: 'Only what this project reads, its id or name.' } },
     answer: 'trace.json',
-    summary: 'All spans and events of one trace id, whole or its first characters',
+    summary: 'All spans and events of one trace id, whole or its first characters, or of a run',
     run: (engine, { params, query }) => engine.trace({ id: params.id, ...query }),
   }),
   operation({

@@ -179,13 +179,33 @@ export const SMALL_HEAP = { maxYoungGenerationSizeMb: 3, maxOldGenerationSizeMb:
  * of 64 connections, whose requests live long enough to grow old, took some 8 % more processor time; with three, no less,
  * and the process is larger.
  */
-const GROWTH = '--heap_growing_percent=40'
+const GROWTH_PERCENT = 40
+/** While the process is large its memory is worth more than the time of collecting. */
+const GROWTH_WHEN_LARGE_PERCENT = 10
+/** Bytes of resident memory from which it is large, and below which it is so no longer. */
+const LARGE_BYTES = 340e6
+const NO_LONGER_LARGE_BYTES = 310e6
+const LOOK_MS = 500
+
+/** @param residentBytes memory of the process. @param now the growth that holds, in percent. @returns that which shall hold */
+export function growthFor(residentBytes: number, now = GROWTH_PERCENT): number {
+  if (residentBytes > LARGE_BYTES) return GROWTH_WHEN_LARGE_PERCENT
+  return residentBytes < NO_LONGER_LARGE_BYTES ? GROWTH_PERCENT : now
+}
 
 /**
  * Bounds the heaps of this process; called before its threads start, once what they load is loaded. V8 reads
- * this flag at each collection, so that it needs no command line; the young heap of the main thread does, which
- * bin/runtime.mjs gives it.
+ * this flag at each collection, so that it needs no command line and can follow the memory that the process has;
+ * the young heap of the main thread does, which bin/runtime.mjs gives it.
  */
 export function limitHeaps(): void {
-  setFlagsFromString(GROWTH)
+  let growth = growthFor(0)
+  const set = (): void => setFlagsFromString(`--heap_growing_percent=${growth}`)
+  set()
+  setInterval(() => {
+    const next = growthFor(process.memoryUsage.rss(), growth)
+    if (next === growth) return
+    growth = next
+    set()
+  }, LOOK_MS).unref()
 }

@@ -11,8 +11,15 @@ import type { Answering } from '../roles/who-answers.ts'
 import type { SharedOptions } from './protocol.ts'
 import { EngineThread, THREAD_HEAP, type ThreadEvents, WIDE_HEAP } from './thread.ts'
 
-/** How long a wide read may take from when it is begun. */
+/** How long a wide read may take from when its thread begins it. */
 export const WIDE_MS = 15_000
+/**
+ * How long a read waits for its thread to start: a second, and on a machine whose processors others have, many. That is
+ * no part of the time of a read, which would otherwise be refused before it was begun (2026-11-26: an empty Explore).
+ */
+export const START_MS = 60_000
+/** How often a read has its whole time again, having lost its thread to one beside it. */
+const ANEW_MAX = 2
 /** The same of what looks at all that is declared: some seconds with 2,000 objects on a busy machine. */
 const DECLARED_MS = 60_000
 /**
@@ -42,6 +49,10 @@ interface Job {
   told: Asked['told']
   resolve(value: never): void
   reject(error: Error): void
+  /** Whether its thread has it; until then nothing has to be stopped for it. */
+  begun: boolean
+  /** How often its time began. */
+  times: number
   /** Calls off the end of its time; while it runs. */
   inTime: (() => void) | null
   /** Stops looking whether its asker is there. */
@@ -51,7 +62,10 @@ interface Job {
 /** In milliseconds. What is made smaller otherwise than a read of events is of what is declared. */
 const timeOf = ({ advice }: Job): number => (advice === NARROW ? WIDE_MS : DECLARED_MS)
 
-type Thread = Pick<EngineThread, 'call' | 'end'>
+interface Thread extends Pick<EngineThread, 'call' | 'end'> {
+  /** Settles when it has started; null: it has. */
+  ready: Promise<void> | null
+}
 
 export class WideReads {
   private thread: Thread | null = null
@@ -86,7 +100,8 @@ export class WideReads {
     return new Promise<T>((resolve, reject) => {
       const leave = () => this.cancel(job)
       const job: Job = {
-        ...{ method, args, by, advice, told: asked.told, resolve, reject, inTime: null },
+        ...{ method, args, by, advice, told: asked.told, resolve, reject },
+        ...{ begun: false, times: 0, inTime: null },
         settle: () => gone?.removeEventListener('abort', leave),
       }
       gone?.addEventListener('abort', leave)
@@ -118,7 +133,6 @@ export class WideReads {
       this.waiting = this.waiting.filter((one) => one !== job)
       this.served.set(job.by, ++this.turns)
       this.running.add(job)
-      job.inTime = this.timers.after(timeOf(job), () => this.tooSlow(job))
       this.send(job)
     }
   }
@@ -135,6 +149,31 @@ export class WideReads {
   private send(job: Job): void {
     this.thread ??= this.open()
     const thread = this.thread
+    job.begun = false
+    if (!thread.ready) {
+      this.begin(job, thread)
+      return
+    }
+    this.limit(job, START_MS, 'no thread for the read has started within')
+    thread.ready.then(
+      () => {
+        if (this.thread !== thread) return
+        thread.ready = null
+        if (this.running.has(job)) this.begin(job, thread)
+      },
+      (error: Error) => {
+        if (this.thread !== thread) return
+        // The next read begins another.
+        this.thread = null
+        this.finish(job, () => job.reject(error))
+      },
+    )
+  }
+
+  private begin(job: Job, thread: Thread): void {
+    job.begun = true
+    if (job.times <= ANEW_MAX) this.limit(job, timeOf(job), 'the read took more than')
+    job.times += 1
     // What a thread that was ended says of a read is no answer to it: the read was sent again.
     const settle = (answer: () => void) => {
       if (this.thread === thread) this.finish(job, answer)
@@ -143,6 +182,14 @@ export class WideReads {
       (value) => settle(() => job.resolve(value as never)),
       (error: Error) => settle(() => job.reject(error)),
     )
+  }
+
+  private limit(job: Job, ms: number, what: string): void {
+    job.inTime?.()
+    job.inTime = this.timers.after(ms, () => {
+      job.inTime = null
+      this.abandon(job, new SvcError('too_slow', `${what} ${ms / 1_000} s; ${job.advice}`))
+    })
   }
 
   private finish(job: Job, answer: () => void): void {
@@ -156,14 +203,9 @@ export class WideReads {
     this.next()
   }
 
-  private tooSlow(job: Job): void {
-    job.inTime = null
-    const told = `the read took more than ${timeOf(job) / 1_000} s; ${job.advice}`
-    this.abandon(job, new SvcError('too_slow', told))
-  }
-
   private cancel(job: Job): void {
-    if (!this.running.has(job)) {
+    // One that only waits for its thread leaves the thread to the others, and to whoever asks next.
+    if (!job.begun) {
       this.finish(job, () => job.reject(over()))
       return
     }
@@ -230,10 +272,8 @@ export function startReading(parts: {
     const begun = open({ ...events, onFatal }, WIDE_NICENESS, WIDE_HEAP)
     begun.send({ t: 'open' })
     return {
-      call: async (method, args, told) => {
-        await begun.ready
-        return begun.call(method, args, told)
-      },
+      ready: begun.ready,
+      call: (method, args, told) => begun.call(method, args, told),
       end: () => begun.end(),
     }
   }, timers)

@@ -13,12 +13,17 @@ const send = (message: FromThread): void => parentPort!.postMessage(message)
  * @param niceness of 19, as `nice` has it: each step leaves four fifths of what the one before leaves
  */
 function giveWay(niceness: number): void {
-  if (process.platform === 'linux') setPriority(0, niceness)
+  if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness)
 }
 
+/** Whoever asked for a wide read waits for what its thread loads: that gives way no more than short reads do. */
+const STARTING = 5
+
 try {
-  if (options.role === 'reader') giveWay(options.niceness)
+  const niceness = options.role === 'reader' ? options.niceness : 0
+  giveWay(Math.min(niceness, STARTING))
   await run()
+  giveWay(niceness)
   send({ t: 'ready' })
 } catch (error) {
   send({

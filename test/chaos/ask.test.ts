@@ -89,4 +89,4 @@ it('a question that waits goes on after a stop and after a kill, and its model i
   expect((await (await fetch(`${daemon.url}/health`)).json()) as object).not.toHaveProperty('parked_turns')
   await daemon.stop()
   await models.close()
-}, 60_000)
+})

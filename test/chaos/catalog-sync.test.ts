@@ -14,10 +14,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { CatalogSync, CatalogSyncHistory, ChangeSetsResult, Trigger } from '../../schemas/types.ts'
 import { gitServer } from '../engine/reconcile/git-server.ts'
 import { type GitWorld, gitWorld, SHOP } from '../engine/reconcile/git-world.ts'
+import { eventually } from '../eventually.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 
 const TOKEN = 'ghp_canary0token0of0the0repository'
@@ -77,13 +78,10 @@ const threshold = async (daemon: Daemon): Promise<string> => {
   return /"predicate":"([^"]*)"/.exec(JSON.stringify(found))?.[1] ?? 'none'
 }
 const synced = (daemon: Daemon, head: string) =>
-  vi.waitFor(
-    async () => {
-      const sync = await get<CatalogSync>(daemon, '/api/catalog/sync')
-      expect(sync).toMatchObject({ state: 'synced', applied: { id: head } })
-    },
-    { timeout: 30_000, interval: 50 },
-  )
+  eventually(async () => {
+    const sync = await get<CatalogSync>(daemon, '/api/catalog/sync')
+    expect(sync).toMatchObject({ state: 'synced', applied: { id: head } })
+  })
 
 /** What a start finds must fit together, whatever it was killed in. */
 async function whole(daemon: Daemon, before: string, after: string): Promise<void> {
@@ -108,7 +106,7 @@ describe('a daemon that is killed while it syncs', () => {
       writeFileSync(holdAt, step)
       const second = git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
       void fetch(`${daemon.url}/api/catalog/sync`, { method: 'POST' }).catch(() => null)
-      await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000, interval: 10 })
+      await eventually(() => expect(existsSync(reached)).toBe(true))
       await daemon.kill()
       // As a kill in the middle of writing a reference leaves it.
       const [mirror] = readdirSync(join(made.home, 'data', 'catalog-mirror'))
@@ -133,7 +131,7 @@ describe('a daemon that is killed while it syncs', () => {
       rmSync(reached, { force: true })
       head = git.commit({ 'shop.yaml': SHOP(now + 1) }, `to ${now + 1}`)
       void fetch(`${daemon.url}/api/catalog/sync`, { method: 'POST' }).catch(() => null)
-      await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000, interval: 5 })
+      await eventually(() => expect(existsSync(reached)).toBe(true))
       rmSync(holdAt)
       await new Promise((resolve) => setTimeout(resolve, 20 + delay))
       await daemon.kill()
@@ -166,14 +164,14 @@ describe('a daemon that is killed while it syncs', () => {
     const isStatus = ([method, path]: [string, string, unknown]) =>
       method === 'POST' && path.includes('/statuses/')
     void fetch(`${daemon.url}/api/catalog/sync`, { method: 'POST' }).catch(() => null)
-    await vi.waitFor(() => expect(host.asked.some(isStatus)).toBe(true), { timeout: 20_000, interval: 10 })
+    await eventually(() => expect(host.asked.some(isStatus)).toBe(true))
     await daemon.kill()
     host.hold = null
     release()
     host.asked.splice(0)
     const again = await start(made, more)
     await synced(again, head)
-    await vi.waitFor(() => expect(host.comments.size).toBe(1), { timeout: 20_000, interval: 10 })
+    await eventually(() => expect(host.comments.size).toBe(1))
     await fetch(`${again.url}/api/catalog/sync`, { method: 'POST' })
     expect(host.asked.filter(isStatus)).toHaveLength(1)
     expect(host.comments.size).toBe(1)
@@ -207,7 +205,7 @@ describe('a daemon that is killed while it syncs', () => {
       await post(daemon, '/api/change-sets', { operations })
       writeFileSync(holdAt, step)
       void post(daemon, '/api/catalog/sync/pull-request', {}).catch(() => null)
-      await vi.waitFor(() => expect(existsSync(reached)).toBe(true), { timeout: 20_000, interval: 10 })
+      await eventually(() => expect(existsSync(reached)).toBe(true))
       await daemon.kill()
       rmSync(holdAt)
       const again = await start(made, more)

@@ -2,7 +2,8 @@
  * 15 A12: a built daemon on a small volume that really fills up. Ingest and every write of an operator answer
  * 507 and never 500, nothing that was acknowledged is lost, and writing goes on once there is room.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { mountVolume, type Volume } from './volume.ts'
 
@@ -15,9 +16,6 @@ interface Answer {
 const MEGABYTES = 96
 const mounted = mountVolume(MEGABYTES)
 const volume = mounted as Volume
-
-/** Room is found again within seconds. */
-const WITHIN = { timeout: 30_000, interval: 100 }
 
 let daemon: Daemon
 let key = ''
@@ -148,10 +146,10 @@ describe.skipIf(typeof mounted === 'string')(
       volume.free()
       daemon = await startDaemon(volume.folder)
       expect((await ask('GET', '/api/usage')).body).toMatchObject({ events: stored })
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         const { status } = await ask('POST', '/api/keys', { name: 'k', scopes: ['read'] })
         expect(status).toBe(201)
-      }, WITHIN)
+      })
     })
 
     it('a purge makes room for new events within seconds', async () => {
@@ -161,11 +159,10 @@ describe.skipIf(typeof mounted === 'string')(
       expect(status).toBe(200)
       stored = 0
       key = await makeSource('app')
-      await vi.waitFor(async () => expect((await send()).status).toBe(202), WITHIN)
+      await eventually(async () => expect((await send()).status).toBe(202))
       // On so small a volume the log needs a third of the room, and is copied into the file every ten seconds at most.
-      for (let i = 0; i < 40; i++)
-        await vi.waitFor(async () => expect((await send()).status).toBe(202), WITHIN)
-      await vi.waitFor(async () => expect(await health()).toMatchObject({ status: 'ok' }), WITHIN)
+      for (let i = 0; i < 40; i++) await eventually(async () => expect((await send()).status).toBe(202))
+      await eventually(async () => expect(await health()).toMatchObject({ status: 'ok' }))
       expect((await ask('GET', '/api/usage')).body).toMatchObject({ events: stored })
       expect(await daemon.stop()).toBe(0)
       daemon = await startDaemon(volume.folder)

@@ -125,4 +125,4 @@ it('killed in an outage of ten minutes, parked and asking, it loses no run and m
   expect(all('SELECT key FROM firings ORDER BY key')).toEqual(orders)
   db.close()
   rmSync(folder, { recursive: true, force: true })
-}, 120_000)
+})

@@ -9,9 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RECORDED_HEADERS, recordedExport } from '../api/otlp/recorded/recorded.ts'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
+import { eventually } from '../eventually.ts'
 import { type ScriptedModels, startScriptedModels } from '../models/scripted-server.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/svc.mjs', import.meta.url))
@@ -89,9 +90,7 @@ describe("a Flask service's exception", () => {
   })
 
   it('is in the first message of the agent that it woke, beside the span of its trace', async () => {
-    await vi.waitFor(() => expect(models.requests.some(({ model }) => model === 'scripted')).toBe(true), {
-      timeout: 60_000,
-    })
+    await eventually(() => expect(models.requests.some(({ model }) => model === 'scripted')).toBe(true))
     const { messages } = models.requests.find(({ model }) => model === 'scripted')!.body as {
       messages: { role: string; content: unknown }[]
     }

@@ -102,9 +102,7 @@ describe('a catalog in git', () => {
     rmSync(home, { recursive: true, force: true })
   })
 
-  it('is followed, edited, planned, merged, pulled, in conflict, adopted and rolled back', {
-    timeout: 240_000,
-  }, async () => {
+  it('is followed, edited, planned, merged, pulled, in conflict, adopted and rolled back', async () => {
     // The first commit waits for a person, who sees its plan and applies just that.
     const first = await ask('catalog sync')
     expect([first.code, first.out]).toEqual([2, expect.stringContaining('+ trigger gateway-errors')])

@@ -11,8 +11,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
+import { eventually } from '../eventually.ts'
 import { type ScriptedModels, startScriptedModels } from '../models/scripted-server.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/svc.mjs', import.meta.url))
@@ -136,9 +137,8 @@ describe('README: the first five minutes', () => {
 
   it('7: an agent is woken, and its finding is on the timeline', async () => {
     await follow(stepOf('7. Let an agent look first'))
-    await vi.waitFor(
-      async () => expect(await follow('svc read service=payments')).toContain('cards are declined'),
-      { timeout: 60_000 },
+    await eventually(async () =>
+      expect(await follow('svc read service=payments')).toContain('cards are declined'),
     )
     expect(await follow('svc runs list')).toMatch(/first-look/)
   })

@@ -6,6 +6,7 @@ import type {
   TelemetryMetricsArguments,
   TelemetrySpansArguments,
   TelemetryTracesArguments,
+  TraceLink,
 } from '../../../schemas/types.ts'
 import type { Call, Given } from '../../client/call.ts'
 import * as calls from '../../client/calls.ts'
@@ -143,6 +144,11 @@ const spans = defineTool<TelemetrySpansArguments>({
 })
 
 const TREE_ROWS = 200
+/** Links of a span that are told. */
+const LINKS = 4
+
+const linkWords = ({ trace_id, direction, name, service }: TraceLink): string =>
+  `${direction === 'to' ? 'links to' : 'linked from'} trace ${trace_id}${name === null ? '' : ` (${name}${service ? ` of ${service}` : ''})`}`
 
 async function wholeTrace(id: string, limit: number, ask: Ask): Promise<string> {
   const trace = await ask(calls.getTrace, { id })
@@ -152,9 +158,9 @@ async function wholeTrace(id: string, limit: number, ask: Ask): Promise<string> 
     : []
   const cut = trace.rows.length - rows.length
   return answer(
-    `## Trace ${code(trace.id)}: ${trace.spans} spans of ${trace.services.map((one) => cell(one)).join(', ')}, ${duration(trace.duration_ms)}, ${trace.failed} failed`,
+    `## Trace ${code(trace.id)}${trace.run ? `, run ${code(trace.run.id)} of the agent ${cell(trace.run.agent)}, ${trace.run.status}` : ''}: ${trace.spans} spans of ${trace.services.map((one) => cell(one)).join(', ')}, ${duration(trace.duration_ms)}, ${trace.failed} failed`,
     {
-      columns: ['span', 'service', 'after', 'duration', 'own time', 'status', 'span_id', 'says'],
+      columns: ['span', 'service', 'after', 'duration', 'own time', 'status', 'tokens', 'span_id', 'says'],
       rows: rows.map((one) => [
         `${'· '.repeat(Math.min(one.depth, 20))}${cell(one.name)}`,
         cell(one.service),
@@ -162,8 +168,15 @@ async function wholeTrace(id: string, limit: number, ask: Ask): Promise<string> 
         one.duration_ms === null ? 'event' : duration(one.duration_ms),
         one.self_ms === null ? '–' : duration(one.self_ms),
         one.is_failed ? '**error**' : (one.status ?? '–'),
+        one.input_tokens === null && one.output_tokens === null
+          ? '–'
+          : `${one.input_tokens ?? 0} in, ${one.output_tokens ?? 0} out`,
         code(one.span_id),
-        one.is_failed ? cell(one.text) : '–',
+        cell(
+          [one.is_failed ? one.text : '', ...one.links.slice(0, LINKS).map(linkWords)]
+            .filter(Boolean)
+            .join('; ') || '–',
+        ),
       ]),
     },
     [

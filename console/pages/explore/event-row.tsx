@@ -6,7 +6,7 @@ import { type ApiEvent, api } from '../../client.ts'
 import { levelOf } from '../../lib/explore-state.ts'
 import { indentJson } from '../../lib/json-text.ts'
 import { ago, clock } from '../../lib/time.ts'
-import { traceIdOf, tracePath } from '../../lib/traces.ts'
+import { metricPath, traceIdOf, tracePath } from '../../lib/traces.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
 import { EventWhy } from '../../parts/event-why.tsx'
 
@@ -94,6 +94,7 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
 
 function Payload({ event }: { event: ApiEvent }) {
   const trace = traceIdOf(event.labels)
+  const metric = metricPath(event)
   const { data, error } = useQuery({
     queryKey: ['event', event.id],
     queryFn: () => api.rawEvent(event.id),
@@ -110,6 +111,11 @@ function Payload({ event }: { event: ApiEvent }) {
           {trace && (
             <Text size="xs" ff="text" style={{ whiteSpace: 'nowrap' }}>
               <Link to={tracePath(trace)}>Open the trace</Link>
+            </Text>
+          )}
+          {metric && (
+            <Text size="xs" ff="text" style={{ whiteSpace: 'nowrap' }}>
+              <Link to={metric}>Open the metric</Link>
             </Text>
           )}
           {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}

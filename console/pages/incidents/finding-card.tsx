@@ -6,7 +6,7 @@ import { Link } from 'react-router'
 import type { CheckedClaim, IncidentDetail } from '../../../schemas/types.ts'
 import { eventPath } from '../../lib/explore-state.ts'
 import { runWords } from '../../lib/incidents.ts'
-import { runPath, triggerPath } from '../../lib/paths.ts'
+import { runPath, runTracePath, triggerPath } from '../../lib/paths.ts'
 import { moment, money } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
@@ -119,6 +119,7 @@ function Foot({ incident }: { incident: IncidentDetail }) {
         </button>
       )}
       <Link to={runPath(result.run_id)}>Open the run</Link>
+      {result.rounds > 0 && <Link to={runTracePath(result.run_id)}>Waterfall</Link>}
       {of && finding && (
         <span style={{ marginLeft: 'auto' }}>
           <FindingMarks project={of} run={result.run_id} mark={finding.mark} name={headline} />
@@ -156,7 +157,10 @@ function NoFinding({ incident: { run, trigger } }: { incident: IncidentDetail })
         )}
         <span className="push" style={{ fontSize: 13.5 }}>
           {run ? (
-            <Link to={runPath(run.run_id)}>Open the run</Link>
+            <>
+              <Link to={runTracePath(run.run_id)}>Waterfall</Link>{' '}
+              <Link to={runPath(run.run_id)}>Open the run</Link>
+            </>
           ) : (
             <Link to={triggerPath(trigger, 'subscriptions')}>Wake one</Link>
           )}

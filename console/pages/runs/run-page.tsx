@@ -5,6 +5,7 @@ import { Suspense, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import type { RunDetail } from '../../../schemas/types.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
+import { runTracePath } from '../../lib/paths.ts'
 import { resultReplayPath } from '../../lib/replay-path.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen, STATUS_HINTS } from '../../lib/runs.ts'
@@ -128,6 +129,11 @@ function Moves({ run }: { run: RunDetail }) {
       {canCancel && (
         <Button variant="default" loading={cancel.isPending} onClick={() => cancel.mutate(undefined)}>
           Cancel the run
+        </Button>
+      )}
+      {run.steps.length > 0 && (
+        <Button component={Link} to={runTracePath(run.id)} variant="default">
+          Waterfall
         </Button>
       )}
       {run.projects[0] && (

@@ -1,7 +1,6 @@
 /** Traces of a window, by what one of their spans is. The address holds the filters. */
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { TraceSummary } from '../../../schemas/types.ts'
 import { count } from '../../lib/time.ts'
@@ -13,115 +12,95 @@ import {
   tookExactly,
   tracePath,
 } from '../../lib/traces.ts'
+import { useTab } from '../../lib/use-tab.ts'
 import { withWord } from '../../lib/work-filters.ts'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
 import { tkeys, traces } from '../../trace-client.ts'
+import { AgentsTab } from './agents-tab.tsx'
+import { MetricsTab } from './metrics-tab.tsx'
+import { Written } from './written.tsx'
 
+const TABS = [
+  { value: 'traces', label: 'Traces', content: <TracesTab /> },
+  { value: 'metrics', label: 'Metrics', content: <MetricsTab /> },
+  { value: 'agents', label: 'Agents in telemetry', content: <AgentsTab /> },
+]
+
+/** What OpenTelemetry sends: traces, metrics, and the agents of others. */
 export default function TracesPage() {
+  const [tab] = useTab(TABS)
+  return (
+    <>
+      <PageHead title={TABS.find(({ value }) => value === tab)!.label}>
+        <Button component={Link} to="/explore" variant="default" size="xs">
+          Explore
+        </Button>
+      </PageHead>
+      <PageTabs tabs={TABS} />
+    </>
+  )
+}
+
+function TracesTab() {
   const [address, setAddress] = useSearchParams()
   const query = readTraceQuery(address)
   const set = (name: string, value: string | null) =>
     setAddress((now) => withWord(now, name, value), { replace: true })
   const isNarrowed = Object.keys(query).some((name) => name !== 'window')
   return (
-    <>
-      <PageHead title="Traces">
-        <Button component={Link} to="/explore" variant="default" size="xs">
-          Explore
-        </Button>
-      </PageHead>
-      <Stack gap="sm">
-        <Group gap="sm" align="flex-end">
-          <Written label="Service" placeholder="checkout" name="service" query={query} onChange={set} />
-          <Written
-            label="Span name"
-            placeholder="Part of it: /pay"
-            name="name"
-            query={query}
-            onChange={set}
-          />
-          <WordSelect
-            label="Failures"
-            all="Any"
-            data={TRACE_STATUSES}
-            value={query.status}
-            onChange={(value) => set('status', value)}
-          />
-          <Written
-            label="At least"
-            placeholder="250ms"
-            name="min_duration"
-            query={query}
-            onChange={set}
-            width={110}
-          />
-          <Written
-            label="Attribute"
-            placeholder="http.route=/pay"
-            name="attribute"
-            query={query}
-            onChange={set}
-          />
-          <Select
+    <Stack gap="sm">
+      <Group gap="sm" align="flex-end">
+        <Written label="Service" placeholder="checkout" name="service" query={query} onChange={set} />
+        <Written label="Span name" placeholder="Part of it: /pay" name="name" query={query} onChange={set} />
+        <WordSelect
+          label="Failures"
+          all="Any"
+          data={TRACE_STATUSES}
+          value={query.status}
+          onChange={(value) => set('status', value)}
+        />
+        <Written
+          label="At least"
+          placeholder="250ms"
+          name="min_duration"
+          query={query}
+          onChange={set}
+          width={110}
+        />
+        <Written
+          label="Attribute"
+          placeholder="http.route=/pay"
+          name="attribute"
+          query={query}
+          onChange={set}
+        />
+        <Select
+          size="xs"
+          label="Window"
+          data={TRACE_WINDOWS}
+          value={query.window ?? '1h'}
+          onChange={(value) => set('window', value)}
+          allowDeselect={false}
+          w={90}
+        />
+        {isNarrowed && (
+          <Button
             size="xs"
-            label="Window"
-            data={TRACE_WINDOWS}
-            value={query.window ?? '1h'}
-            onChange={(value) => set('window', value)}
-            allowDeselect={false}
-            w={90}
-          />
-          {isNarrowed && (
-            <Button
-              size="xs"
-              variant="default"
-              onClick={() => setAddress(query.window ? { window: query.window } : {}, { replace: true })}
-            >
-              Clear filters
-            </Button>
-          )}
-        </Group>
-        <TraceList query={query} isNarrowed={isNarrowed} />
-      </Stack>
-    </>
-  )
-}
-
-interface WrittenProps {
-  label: string
-  placeholder: string
-  name: keyof TraceQuery
-  query: TraceQuery
-  onChange: (name: string, value: string | null) => void
-  width?: number
-}
-
-/** Asked with Enter, or when it is left. */
-function Written({ label, placeholder, name, query, onChange, width = 160 }: WrittenProps) {
-  const asked = query[name] ?? ''
-  const [text, setText] = useState(asked)
-  useEffect(() => setText(asked), [asked])
-  const settle = (event?: FormEvent) => {
-    event?.preventDefault()
-    if (text.trim() !== asked) onChange(name, text.trim() || null)
-  }
-  return (
-    <form onSubmit={settle}>
-      <TextInput
-        size="xs"
-        w={width}
-        label={label}
-        placeholder={placeholder}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onBlur={() => settle()}
-      />
-    </form>
+            variant="default"
+            onClick={() => setAddress(query.window ? { window: query.window } : {}, { replace: true })}
+          >
+            Clear filters
+          </Button>
+        )}
+      </Group>
+      <TraceList query={query} isNarrowed={isNarrowed} />
+    </Stack>
   )
 }
 

@@ -4,14 +4,15 @@
  */
 import { Box, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ChevronDown, ChevronRight, CircleAlert } from 'lucide-react'
+import { ChevronDown, ChevronRight, CircleAlert, Link2 } from 'lucide-react'
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import type { Trace, TraceRow } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
 import { indentJson } from '../../lib/json-text.ts'
+import { runPath } from '../../lib/paths.ts'
 import { count } from '../../lib/time.ts'
-import { barOf, parentsOf, shownRows, tookExactly, tracePath } from '../../lib/traces.ts'
+import { barOf, parentsOf, shownRows, tookExactly, tracePath, usedWords } from '../../lib/traces.ts'
 import { CopyIcon } from '../../parts/copy.tsx'
 
 /** Rows shown at first, and with each *Show more*: a browser draws them at once. */
@@ -29,26 +30,26 @@ export function Waterfall({ trace }: { trace: Trace }) {
   const grid = useRef<HTMLDivElement>(null)
   const parents = useMemo(() => parentsOf(trace.rows), [trace.rows])
   const rows = useMemo(() => shownRows(trace.rows, closed), [trace.rows, closed])
-  const [active, setActive] = useState(rows[0]?.event_id)
+  const [active, setActive] = useState(rows[0]?.key)
   const fold = (id: string, isClosed: boolean) =>
     setClosed((now) => new Set(isClosed ? [...now, id] : [...now].filter((one) => one !== id)))
   const go = (to: TraceRow | undefined) => {
     if (!to) return
-    setActive(to.event_id)
-    grid.current?.querySelector<HTMLElement>(`[data-row="${to.event_id}"]`)?.focus()
+    setActive(to.key)
+    grid.current?.querySelector<HTMLElement>(`[data-row="${to.key}"]`)?.focus()
   }
   const press = (event: KeyboardEvent, row: TraceRow, at: number) => {
-    const isParent = parents.has(row.event_id)
-    const isClosed = closed.has(row.event_id)
+    const isParent = parents.has(row.key)
+    const isClosed = closed.has(row.key)
     const above = rows.slice(0, at).findLast(({ depth }) => depth < row.depth)
     const acts = new Map<string, () => unknown>([
       ['ArrowDown', () => go(rows[at + 1])],
       ['ArrowUp', () => go(rows[at - 1])],
       ['Home', () => go(rows[0])],
       ['End', () => go(rows[Math.min(most, rows.length) - 1])],
-      ['ArrowRight', () => (isParent && isClosed ? fold(row.event_id, false) : isParent && go(rows[at + 1]))],
-      ['ArrowLeft', () => (isParent && !isClosed ? fold(row.event_id, true) : go(above))],
-      ['Enter', () => setOpen(open === row.event_id ? null : row.event_id)],
+      ['ArrowRight', () => (isParent && isClosed ? fold(row.key, false) : isParent && go(rows[at + 1]))],
+      ['ArrowLeft', () => (isParent && !isClosed ? fold(row.key, true) : go(above))],
+      ['Enter', () => setOpen(open === row.key ? null : row.key)],
     ])
     const act = event.target === event.currentTarget ? acts.get(event.key) : undefined
     if (!act) return
@@ -60,21 +61,21 @@ export function Waterfall({ trace }: { trace: Trace }) {
       <Box className="waterfall" role="treegrid" aria-label="Spans" ref={grid}>
         <Ticks whole={trace.duration_ms} />
         {rows.slice(0, most).map((row, at) => (
-          <div key={row.event_id}>
+          <div key={row.key}>
             <SpanRow
               row={row}
               trace={trace}
-              isActive={row.event_id === active}
-              isOpen={row.event_id === open}
-              folded={parents.has(row.event_id) ? closed.has(row.event_id) : null}
-              onFold={(isClosed) => fold(row.event_id, isClosed)}
+              isActive={row.key === active}
+              isOpen={row.key === open}
+              folded={parents.has(row.key) ? closed.has(row.key) : null}
+              onFold={(isClosed) => fold(row.key, isClosed)}
               onOpen={() => {
-                setActive(row.event_id)
-                setOpen(open === row.event_id ? null : row.event_id)
+                setActive(row.key)
+                setOpen(open === row.key ? null : row.key)
               }}
               onKeyDown={(event) => press(event, row, at)}
             />
-            {row.event_id === open && (
+            {row.key === open && (
               <Box role="row" aria-level={row.depth + 2}>
                 <Box role="gridcell">
                   <Details row={row} />
@@ -142,7 +143,7 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
       aria-level={row.depth + 1}
       aria-expanded={folded === null ? undefined : !folded}
       aria-selected={isOpen}
-      data-row={row.event_id}
+      data-row={row.key}
       data-failed={row.is_failed}
       onKeyDown={onKeyDown}
       onClick={onOpen}
@@ -174,6 +175,15 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
         <span className="ellipsis" title={row.text}>
           {row.name}
         </span>
+        {row.links.length > 0 && (
+          <Link2 size={13} className="waterfall-link" role="img" aria-label="Linked with another trace" />
+        )}
+        {row.run?.round ? <span className="waterfall-round">round {row.run.round}</span> : null}
+        {row.input_tokens !== null && (
+          <span className="waterfall-round" title={usedWords(row)}>
+            {count(row.input_tokens + (row.output_tokens ?? 0))} tokens
+          </span>
+        )}
         <span className="waterfall-service ellipsis">{row.service ?? row.source}</span>
       </Box>
       <Box
@@ -195,42 +205,74 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
 }
 
 function Details({ row }: { row: TraceRow }) {
-  const { data, error } = useQuery({
-    queryKey: ['event', row.event_id],
-    queryFn: () => api.rawEvent(row.event_id),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
   const said = [
     row.kind,
     row.duration_ms === null
       ? null
       : `${tookExactly(row.duration_ms)}, by itself ${tookExactly(row.self_ms ?? 0)}`,
     `begins after ${tookExactly(row.offset_ms)}`,
+    row.input_tokens === null && row.output_tokens === null ? null : usedWords(row),
     row.is_orphan ? `the span that began it, ${row.parent_id}, is not stored` : null,
-    `source ${row.source}`,
+    row.source === null ? null : `source ${row.source}`,
   ]
   return (
-    <section className="payload mono" aria-label={`Payload of ${row.event_id}`}>
+    <section className="payload mono" aria-label={row.event_id ? `Payload of ${row.event_id}` : row.name}>
       <Text size="sm" ff="text" mb={4}>
         {row.text}
       </Text>
-      <Group justify="space-between" wrap="nowrap" mb={4}>
-        <Text size="xs" c="dimmed" ff="text">
-          {said.filter(Boolean).join(' · ')}
-        </Text>
-        {data !== undefined && <CopyIcon value={data} label="Copy the payload" />}
-      </Group>
+      <Text size="xs" c="dimmed" ff="text" mb={4}>
+        {said.filter(Boolean).join(' · ')}
+      </Text>
       <Group gap="sm" mb={4}>
-        <Text size="xs" ff="text">
-          <Link to={`/events/${row.event_id}`}>On its timeline</Link>
-        </Text>
-        {row.links.map(({ trace_id, span_id }) => (
-          <Text size="xs" ff="text" key={trace_id + span_id}>
-            <Link to={tracePath(trace_id)}>Linked trace {trace_id.slice(0, 8)}</Link>
+        {row.event_id && (
+          <Text size="xs" ff="text">
+            <Link to={`/events/${row.event_id}`}>On its timeline</Link>
           </Text>
-        ))}
+        )}
+        {row.run && (
+          <Text size="xs" ff="text">
+            <Link to={runPath(row.run.id)}>
+              {row.run.step === null ? 'The run' : `Step ${row.run.step} of the run, round ${row.run.round}`}
+            </Link>
+          </Text>
+        )}
       </Group>
-      <pre>{error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}</pre>
+      <Links row={row} />
+      {row.event_id && <Payload id={row.event_id} />}
     </section>
+  )
+}
+
+/** Spans of other traces, in both directions. */
+function Links({ row: { links } }: { row: TraceRow }) {
+  if (links.length === 0) return null
+  return (
+    <ul className="waterfall-links" aria-label="Links to other traces">
+      {links.map(({ trace_id, span_id, direction, name, service }) => (
+        <li key={direction + trace_id + span_id}>
+          {direction === 'to' ? 'links to' : 'linked from'}{' '}
+          <Link to={tracePath(trace_id)}>{name ?? `trace ${trace_id.slice(0, 8)}`}</Link>
+          {name === null ? ', which is not stored' : service && service !== name && ` of ${service}`}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Payload({ id }: { id: string }) {
+  const { data, error } = useQuery({
+    queryKey: ['event', id],
+    queryFn: () => api.rawEvent(id),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <>
+      {data !== undefined && (
+        <Group justify="flex-end" mb={4}>
+          <CopyIcon value={data} label="Copy the payload" />
+        </Group>
+      )}
+      <pre>{error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}</pre>
+    </>
   )
 }

@@ -18,7 +18,7 @@ import {
   type RawResult,
   scrubbed,
 } from './connection.ts'
-import { keptRunning, type Rests } from './program.ts'
+import { keptRunning, type Rests } from './restarts.ts'
 import {
   boundedResult,
   type ExternalTool,

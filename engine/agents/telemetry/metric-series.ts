@@ -21,6 +21,8 @@ const LIMIT_MAX = 200
 const LOOKED_MAX = 50_000
 const SERIES_MAX = 2_000
 const LABELS_MAX = 20
+/** Parts of the window that a line has. */
+const LINE_POINTS = 60
 const VALUE_MAX = 200
 /** Of an enum, by number or name (OTLP/JSON has both). */
 const DELTA = new Set<unknown>([1, 'AGGREGATION_TEMPORALITY_DELTA'])
@@ -43,6 +45,7 @@ export function* metricsInSteps(
   const query = queryIn(planOf(around), from, until, around)
   const wanted = asked.name?.toLowerCase()
   const found = new Map<string, Series>()
+  const slots: Slots = { from, length: Math.max(1, (until - from) / LINE_POINTS) }
   let lookedAt = 0
   let isCut = false
   let after: Position | null = null
@@ -53,7 +56,7 @@ export function* metricsInSteps(
       const { row, raw } = points.get(`evt_${id}`) ?? {}
       lookedAt++
       if (!row || !raw || (wanted !== undefined && !row.type.toLowerCase().includes(wanted))) continue
-      isCut = !take(found, raw, row.at, String(row.labels.service ?? row.entity)) || isCut
+      isCut = !take(found, raw, row.at, String(row.labels.service ?? row.entity), slots) || isCut
     }
     if (positions.length < BATCH) break
     if (lookedAt >= LOOKED_MAX) {
@@ -64,7 +67,10 @@ export function* metricsInSteps(
     yield
   }
   const series = [...found.values()].map((one) => one.shown()).sort(byName)
-  return { series: series.slice(0, limit), found: series.length, looked_at: lookedAt, is_cut: isCut }
+  return {
+    ...{ series: series.slice(0, limit), found: series.length, looked_at: lookedAt, is_cut: isCut },
+    ...{ from: iso(from), to: iso(until) },
+  }
 }
 
 const byName = (a: MetricSeries, b: MetricSeries): number =>
@@ -72,7 +78,13 @@ const byName = (a: MetricSeries, b: MetricSeries): number =>
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** @returns false: there are too many series already */
-function take(found: Map<string, Series>, raw: Uint8Array, at: number, service: string): boolean {
+function take(
+  found: Map<string, Series>,
+  raw: Uint8Array,
+  at: number,
+  service: string,
+  slots: Slots,
+): boolean {
   const point = parsed(raw)
   if (typeof point.metricName !== 'string') return true
   const key = JSON.stringify([
@@ -82,7 +94,7 @@ function take(found: Map<string, Series>, raw: Uint8Array, at: number, service: 
   const known = found.get(key)
   if (known) known.add(point, at)
   else if (found.size >= SERIES_MAX) return false
-  else found.set(key, new Series(point, at, service))
+  else found.set(key, new Series(point, at, service, slots))
   return true
 }
 
@@ -99,6 +111,14 @@ function parsed(raw: Uint8Array): Record<string, unknown> {
 
 const sorted = (fields: Record<string, unknown>): [string, unknown][] =>
   Object.entries(fields).sort(([a], [b]) => compare(a, b))
+
+/** The parts of a window that a line is drawn by. */
+interface Slots {
+  /** Epoch ms. */
+  from: number
+  /** Milliseconds of one. */
+  length: number
+}
 
 /** Points of a series, added newest first. */
 class Series {
@@ -118,11 +138,14 @@ class Series {
   private hasBuckets = true
   /** The point after the one that is added. */
   private newer: Record<string, unknown> | null = null
+  private newerAt = 0
+  private readonly drawn = new Map<number, { sum: number; points: number }>()
 
   constructor(
     private readonly first: Record<string, unknown>,
     private readonly newest: number,
     private readonly service: string,
+    private readonly slots: Slots,
   ) {
     const { metricType, isMonotonic, aggregationTemporality } = first
     this.isDistribution = metricType !== 'gauge' && metricType !== 'sum'
@@ -143,17 +166,39 @@ class Series {
       this.isDistribution ? numberOf(point.max, Number.NEGATIVE_INFINITY) : value,
     )
     this.sum += value
-    if (this.isCounter && this.isDelta) this.count(point, null)
-    else if (this.isCounter && this.newer) this.count(this.newer, point)
+    if (this.isCounter && this.isDelta) this.count(point, at, null)
+    else if (this.isCounter && this.newer) this.count(this.newer, this.newerAt, point)
+    else if (!this.isCounter) this.draw(at, value, 1)
     this.newer = point
+    this.newerAt = at
+  }
+
+  /** @param points how many it is the sum of */
+  private draw(at: number, value: number, points: number): void {
+    const slot = Math.min(
+      LINE_POINTS - 1,
+      Math.max(0, Math.floor((at - this.slots.from) / this.slots.length)),
+    )
+    const drawn = this.drawn.get(slot) ?? { sum: 0, points: 0 }
+    this.drawn.set(slot, { sum: drawn.sum + value, points: drawn.points + points })
+  }
+
+  /** Of a gauge the mean of each part of the window, else how much was counted a second. */
+  private line(): (number | null)[] {
+    return Array.from({ length: LINE_POINTS }, (_, slot) => {
+      const drawn = this.drawn.get(slot)
+      if (drawn === undefined) return null
+      return this.isCounter ? drawn.sum / (this.slots.length / 1_000) : drawn.sum / drawn.points
+    })
   }
 
   /** Adds what a point counted since an older one; null: by itself. */
-  private count(point: Record<string, unknown>, older: Record<string, unknown> | null): void {
+  private count(point: Record<string, unknown>, at: number, older: Record<string, unknown> | null): void {
     const value = pointValue(point)!
     const before = older === null ? 0 : pointValue(older)!
     const isNew = older === null || value < before || startOf(point) !== startOf(older)
     this.increase += isNew ? value : value - before
+    this.draw(at, isNew ? value : value - before, 1)
     const total = numberOf(point.sum, 0)
     this.total += isNew ? total : total - numberOf(older!.sum, 0)
     const own = bucketsOf(point)
@@ -199,6 +244,7 @@ class Series {
       p90: at(0.9),
       p95: at(0.95),
       p99: at(0.99),
+      line: this.line(),
     }
   }
 

@@ -241,3 +241,11 @@ function textOf(value: unknown): string {
   if (value === undefined || value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
+
+/** Labels of the traces that a span links to, in the order of its links; what is linked to finds it by them. */
+export const LINKED_TRACE_LABELS = [
+  'linked_trace_id',
+  'linked_trace_id_2',
+  'linked_trace_id_3',
+  'linked_trace_id_4',
+] as const

@@ -2,10 +2,9 @@
  * Traces: all events and spans of one trace id as a tree, and the traces of a window. A trace is what shares a trace id
  * (https://www.w3.org/TR/trace-context/#trace-id), whichever sources brought it.
  */
-import type { Trace, TraceRow, TraceSummary, TracesResult } from '../../../schemas/types.ts'
-import type { TraceAsked, TracesAsked } from '../../calls.ts'
+import type { TraceLink, TraceSummary, TracesResult } from '../../../schemas/types.ts'
+import type { TracesAsked } from '../../calls.ts'
 import { fail } from '../../errors.ts'
-import { levelNamed } from '../../model/units.ts'
 import {
   type ContextRow,
   SPAN_ID_LABELS,
@@ -13,6 +12,7 @@ import {
   TRACE_ID_LABELS,
   traceIdIn,
 } from '../brief/brief.ts'
+import { LINKED_TRACE_LABELS } from '../ingest/label.ts'
 import type { Steps } from '../steps.ts'
 import { eachPositionInSteps, firstPositions, type Position, type Query, textRowOf } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
@@ -43,6 +43,21 @@ export interface TracePart {
   span: string
   parent: string
   recorded: Recorded
+  /** Of a run of svc, which is no event. */
+  own?: OwnPart
+}
+
+/** What a part of a run of svc says that no event does. */
+export interface OwnPart {
+  run: string
+  /** Null: the run itself, or an agent it hands over to. */
+  round: number | null
+  step: number | null
+  isFailed: boolean
+  /** Null: it asked no model. */
+  tokens: { input: number; output: number } | null
+  /** US dollars; null: not priced. */
+  costUsd: number | null
 }
 
 /** What OpenTelemetry says of a span or a log record, as it was received. */
@@ -70,14 +85,14 @@ export interface FoundTrace {
 
 /**
  * All that belongs to a trace id, by label or by text.
- * @param id whole, or at least its first eight characters
+ * @param id whole, or at least its first eight characters. @param inTexts off: by label alone
  * @returns null where no event that may be read has it. @throws SvcError invalid, naming id
  */
-export function* findTraceInSteps(around: Around, id: string): Steps<FoundTrace | null> {
+export function* findTraceInSteps(around: Around, id: string, inTexts = true): Steps<FoundTrace | null> {
   if (!ID.test(id))
     fail('invalid', 'id must be a trace id, or at least its first 8 characters', { field: 'id' })
   const labelled = yield* byLabel(around, id)
-  const written = yield* byText(around, id, labelled)
+  const written = inTexts ? yield* byText(around, id, labelled) : []
   const all = [...new Map([...labelled, ...written].map((one) => [one.row.id, one])).values()]
   const [newest, ...others] = newestFirst(all)
   if (newest === undefined) return null
@@ -216,33 +231,11 @@ export const spansOfTraces = (
   { now, ceiling, projects }: Pick<Around, 'now' | 'ceiling' | 'projects'>,
 ): Steps<TracePart[]> => partsOf({ ...aroundOf(ctx, {}, now), ceiling, projects }, labels, '')
 
-/* One trace as a tree. */
+/* What spans say of themselves. */
 
 const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer']
 const STATUSES = ['unset', 'ok', 'error'] as const
-const FAILED_LEVELS = new Set(['ERROR', 'FATAL'])
 export const SPAN_TYPE = 'span'
-
-/** @throws SvcError invalid; not_found where no event that may be read has the id */
-export function* traceInSteps(ctx: ReadContext, asked: TraceAsked, now: number): Steps<Trace> {
-  ctx.names.refresh()
-  const found = yield* findTraceInSteps(aroundOf(ctx, asked, now), asked.id)
-  if (found === null)
-    return fail('not_found', `no event that may be read here has the trace id ${asked.id}`, { field: 'id' })
-  const { id, parts, others } = found
-  const rows = rowsOfTree(parts)
-  const spans = rows.filter(({ duration_ms }) => duration_ms !== null)
-  return {
-    ...{ id, ...extentOf(parts) },
-    services: servicesOf(parts),
-    spans: spans.length,
-    events: rows.length - spans.length,
-    failed: rows.filter(({ is_failed }) => is_failed).length,
-    rows,
-    is_cut: parts.length >= TRACE_ROWS_MAX,
-    others,
-  }
-}
 
 /** What a read of traces looks at. @param now where its window ends, epoch ms */
 export function aroundOf(
@@ -258,7 +251,7 @@ export function aroundOf(
   }
 }
 
-function extentOf(parts: readonly TracePart[]): { began_at: string; duration_ms: number } {
+export function extentOf(parts: readonly TracePart[]): { began_at: string; duration_ms: number } {
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
   for (const { begin, length } of parts) {
@@ -275,97 +268,15 @@ export const toMicros = (ms: number): number => Math.round(ms * 1_000) / 1_000
 export const serviceOf = ({ row }: TracePart): string | null =>
   String(row.labels.service ?? row.entity) || null
 
-function servicesOf(parts: readonly TracePart[]): string[] {
+export function servicesOf(parts: readonly TracePart[]): string[] {
   const spans = parts.filter(({ length }) => length !== null).sort(inOrder)
   return [...new Set(spans.map(serviceOf))].filter((service) => service !== null)
 }
 
 /** By their starts; what began together with the longest first, as what began the others. */
-const inOrder = (a: TracePart, b: TracePart): number =>
+export const inOrder = (a: TracePart, b: TracePart): number =>
   a.begin - b.begin || (b.length ?? 0) - (a.length ?? 0) || numberOf(a.row) - numberOf(b.row)
 const numberOf = ({ id }: ContextRow): number => Number(id.slice(4))
-
-/** Spans below the one that began them, events below their span; without recursion, for a chain may be long. */
-function rowsOfTree(parts: readonly TracePart[]): TraceRow[] {
-  const first = Math.min(...parts.map(({ begin }) => begin))
-  const spans = new Map(parts.flatMap((part) => (part.length === null ? [] : [[part.span, part]])))
-  const below = new Map<TracePart | null, TracePart[]>()
-  for (const part of [...parts].sort(inOrder)) {
-    const above = spans.get(part.length === null ? part.span : part.parent) ?? null
-    const parent = above === part ? null : above
-    below.set(parent, [...(below.get(parent) ?? []), part])
-  }
-  const rows: TraceRow[] = []
-  const seen = new Set<TracePart>()
-  const walk = (roots: readonly TracePart[]): void => {
-    const open = roots.map((part) => ({ part, depth: 0 })).reverse()
-    for (let next = open.pop(); next; next = open.pop()) {
-      const { part, depth } = next
-      if (seen.has(part)) continue
-      seen.add(part)
-      const children = below.get(part) ?? []
-      rows.push(
-        rowOf(part, { first, depth, children, isOrphan: part.parent !== '' && !spans.has(part.parent) }),
-      )
-      for (const child of children.toReversed()) open.push({ part: child, depth: depth + 1 })
-    }
-  }
-  walk(below.get(null) ?? [])
-  // Spans that name each other as their parents are below nothing.
-  for (const part of parts) if (!seen.has(part)) walk([part])
-  return rows
-}
-
-interface Place {
-  /** Start of the trace, epoch ms. */
-  first: number
-  depth: number
-  children: readonly TracePart[]
-  isOrphan: boolean
-}
-
-function rowOf(part: TracePart, { first, depth, children, isOrphan }: Place): TraceRow {
-  const { row, begin, length, span, parent, recorded } = part
-  const isSpan = length !== null
-  const status = isSpan ? statusOf(recorded) : null
-  return {
-    event_id: row.id,
-    span_id: span || null,
-    parent_id: (isSpan && parent) || null,
-    is_orphan: isSpan && isOrphan,
-    depth,
-    offset_ms: toMicros(begin - first),
-    duration_ms: isSpan ? toMicros(length) : null,
-    self_ms: isSpan ? toMicros(selfOf(part, children)) : null,
-    name: isSpan ? spanName(part) : row.text,
-    service: serviceOf(part),
-    source: row.source,
-    event_type: row.type,
-    kind: isSpan ? kindOf(recorded) : null,
-    status,
-    is_failed: isSpan ? status === 'error' : FAILED_LEVELS.has(levelNamed(row.type) ?? ''),
-    text: row.text,
-    links: linksOf(recorded),
-  }
-}
-
-/** How long a span was at work while none below it was: its length less what theirs cover of it. */
-function selfOf({ begin, length }: TracePart, children: readonly TracePart[]): number {
-  // From its own begin on: a time since 1970 in milliseconds has steps of a quarter of a microsecond, which add up.
-  const end = length ?? 0
-  let covered = 0
-  let until = 0
-  for (const child of children) {
-    if (child.length === null) continue
-    const offset = toMicros(child.begin - begin)
-    const from = Math.max(offset, until)
-    const to = Math.min(offset + child.length, end)
-    if (to <= from) continue
-    covered += to - from
-    until = to
-  }
-  return (length ?? 0) - covered
-}
 
 /** As recorded; of others what their text says before how long it took. */
 export const spanName = ({ row, recorded }: TracePart): string =>
@@ -387,12 +298,75 @@ function nameOf<T extends string>(names: readonly T[], given: unknown, prefix: s
   return names.find((name) => name === said) ?? names[Number(given ?? 0)] ?? names[0]!
 }
 
-function linksOf({ links }: Recorded): TraceRow['links'] {
+/* Links: spans of other traces that those of one name (https://opentelemetry.io/docs/specs/otel/overview/#links-between-spans). */
+
+/** Links of a trace that are told, and spans of another trace looked at for what a link names. */
+const LINKS_MAX = 100
+const NAMED_MAX = 20
+const LINKED_ROWS_MAX = 200
+
+/** @returns as a span names them, in its order */
+function linksOf({ links }: Recorded): Pick<TraceLink, 'trace_id' | 'span_id'>[] {
   if (!Array.isArray(links)) return []
   return links.flatMap((link) => {
     const { traceId, spanId } = fieldsIn(link)
     return word(traceId) ? [{ trace_id: word(traceId), span_id: word(spanId) }] : []
   })
+}
+
+/**
+ * Links of a trace in both directions, by the id of the span here; `''` for those to a span that is not stored. What
+ * names it is known by the label of its link, so of spans with many links by the first four.
+ */
+export function* linksInSteps(
+  around: Around,
+  { id, parts }: Pick<FoundTrace, 'id' | 'parts'>,
+): Steps<Map<string, TraceLink[]>> {
+  const links = new Map<string, TraceLink[]>()
+  const here = new Set(parts.flatMap(({ span, length }) => (length === null ? [] : [span])))
+  let count = 0
+  const add = (span: string, link: TraceLink): void => {
+    if (count++ < LINKS_MAX) links.set(span, [...(links.get(span) ?? []), link])
+  }
+  const targets = new Map<string, TracePart[]>()
+  for (const { span, recorded } of parts)
+    for (const { trace_id, span_id } of linksOf(recorded)) {
+      if (count < LINKS_MAX && !targets.has(trace_id) && targets.size < NAMED_MAX) {
+        targets.set(trace_id, spansWith(around, labelIdsOf(around.ctx, trace_id), 'asc'))
+        yield
+      }
+      const found = targets.get(trace_id) ?? []
+      const named = found.find((one) => one.span === span_id)
+      add(span, { trace_id, span_id, direction: 'to', ...wordsOf(named) })
+    }
+  const labels = LINKED_TRACE_LABELS.flatMap((name) => around.ctx.dictionary.find(name, id) ?? [])
+  for (const naming of spansWith(around, labels, 'desc'))
+    for (const link of linksOf(naming.recorded))
+      if (link.trace_id === id && naming.trace !== '')
+        add(here.has(link.span_id) ? link.span_id : '', {
+          ...{ trace_id: naming.trace, span_id: naming.span, direction: 'from' },
+          ...wordsOf(naming),
+        })
+  return links
+}
+
+const wordsOf = (span: TracePart | undefined): Pick<TraceLink, 'name' | 'service'> =>
+  span ? { name: spanName(span), service: serviceOf(span) } : { name: null, service: null }
+
+/** @param labels ids, any of which a span has */
+function spansWith(around: Around, labels: readonly number[], direction: 'asc' | 'desc'): TracePart[] {
+  if (labels.length === 0) return []
+  const plan = planOf(around)
+  const query = queryIn(
+    { ...plan, groups: [[...labels], ...plan.groups] },
+    Number.MIN_SAFE_INTEGER,
+    Number.MAX_SAFE_INTEGER,
+    around,
+  )
+  const positions = firstPositions(around.ctx.index.all(), query, direction, LINKED_ROWS_MAX, null)
+  return rowsAt(around, positions, true)
+    .map(({ row, raw }) => ({ row, trace: labelOf(row, TRACE_ID_LABELS), ...placed(row, raw) }))
+    .filter(({ length }) => length !== null)
 }
 
 /* The traces of a window. */

@@ -28,6 +28,8 @@ const CONTINUED_MAX = 500
 const HEAD_BYTES = 256
 /** Bytes at the end that a discovery looks at. */
 const TAIL_BYTES = 64 * 1024
+/** Not for a pipe or a device, whose open or read would wait, nor for a link put there since its path was looked at. */
+const READ = constants.O_RDONLY | constants.O_NONBLOCK | (constants.O_NOFOLLOW ?? 0)
 const PATTERNS = ['match', 'drop', 'continues', 'label_pattern'] as const
 const ENTITY = 'file'
 const TIMES = ['time', 'timestamp', '@timestamp', 'ts']
@@ -244,8 +246,7 @@ interface Reading {
 
 /** Reads what a file gained, and before that the rest of the one that had its name. @returns where it stands now */
 async function readOn({ config, path, real, before, fromStart }: Reading, taking: Taking): Promise<Place> {
-  // Not for a pipe or a device, whose open or read would wait.
-  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK)
+  const handle = await open(real, READ)
   try {
     const info = await handle.stat({ bigint: true })
     if (!info.isFile()) throw new UpstreamError(`${path} is no file.`)
@@ -289,7 +290,7 @@ async function readRotated(
   for (const name of names.slice(0, 1_000)) {
     const info = await stat(join(folder, name), { bigint: true }).catch(() => null)
     if (!info?.isFile() || `${info.dev}:${info.ino}` !== before.inode) continue
-    const handle = await open(join(folder, name), constants.O_RDONLY)
+    const handle = await open(join(folder, name), READ)
     try {
       const size = Number(info.size)
       // Who writes may hold it for a moment longer; what has no line end then is its last line.

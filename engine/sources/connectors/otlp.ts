@@ -4,12 +4,15 @@
  */
 import type { OtlpConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
-import { oneLine } from '../../log/ingest/label.ts'
+import { LINKED_TRACE_LABELS, oneLine } from '../../log/ingest/label.ts'
 import { fieldsOf, listOf, REFUSED } from '../../log/ingest/otlp-form.ts'
 import { nanosToMs } from '../../log/ingest/time.ts'
 import { levelOf } from '../../model/units.ts'
 import { type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
 
+const SPAN_TYPE = 'span'
+/** How bad a span is: its type says only that it is one. */
+const LEVEL_LABEL = 'level'
 const SERVICE_NAME = 'resourceAttributes.service.name'
 const NO_TRACE = /^0*$/
 /** What marks a metric point, so that reads can fold those of a series. */
@@ -56,7 +59,7 @@ const FIELDS = [
   ...['signal', 'resourceAttributes', 'resourceLogs', 'resourceSpans', 'resourceMetrics', REFUSED],
   ...['timeUnixNano', 'observedTimeUnixNano', 'severityText', 'severityNumber', 'body', 'eventName'],
   ...['attributes', 'events', 'traceId', 'name', 'kind', 'startTimeUnixNano', 'endTimeUnixNano', 'status'],
-  ...['metricName', 'metricType', 'unit', 'asDouble', 'asInt', 'count', 'sum', 'flags'],
+  ...['metricName', 'metricType', 'unit', 'asDouble', 'asInt', 'count', 'sum', 'flags', 'links'],
 ]
 
 const WHOLE_EXPORTS = {
@@ -82,10 +85,33 @@ function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnect
     const trace = hasTrace ? scalar(record.traceId) : undefined
     if (trace !== undefined && !NO_TRACE.test(trace)) stamped.trace_id = trace
     if (isPoint) stamped[POINT_LABEL[0]] = POINT_LABEL[1]
+    if (hasTrace) stampLinks(stamped, record)
+    if (event.eventType === SPAN_TYPE && isTrouble(record)) stamped[LEVEL_LABEL] ??= 'ERROR'
     const context = { ...record, text: event.text, ...event.context }
     return [{ ...event, context, stamped, entityLabel: entity }]
   }
 }
+
+/** Traces that a span names besides its own. */
+function stampLinks(stamped: NonNullable<MappedEvent['stamped']>, record: OtlpRecord): void {
+  const own = scalar(record.traceId)
+  const linked = new Set(listOf(record.links).map((link) => scalar(fieldsOf(link).traceId)))
+  const others = [...linked].filter((id) => id !== undefined && id !== own && !NO_TRACE.test(id))
+  for (const [i, name] of LINKED_TRACE_LABELS.entries())
+    if (others[i] !== undefined && others[i].length <= VALUE_MAX) stamped[name] = others[i]
+}
+
+/** A span that failed, or that recorded an exception and was not said to be well all the same. */
+function isTrouble({ status, events }: OtlpRecord): boolean {
+  const code = nameOf(STATUS_CODES, fieldsOf(status).code, 'STATUS_CODE_')
+  return code === 'ERROR' || (code === 'UNSET' && thrownIn(events) !== undefined)
+}
+
+/** Attributes of the last exception among the events of a span. */
+const thrownIn = (events: unknown): Record<string, unknown> | undefined =>
+  listOf(events)
+    .map((event) => fieldsOf(fieldsOf(event).attributes))
+    .findLast((attributes) => attributes['exception.type'] ?? attributes['exception.message'])
 
 const isSpan = ({ signal, endTimeUnixNano }: OtlpRecord): boolean =>
   signal === 'traces' || endTimeUnixNano !== undefined
@@ -158,16 +184,14 @@ function spanOf(record: OtlpRecord): MappedEvent {
   const called = scalar(name) ?? 'span'
   const failure = [statusCode === 'ERROR' ? 'ERROR' : '', scalar(message) ?? '']
   const why = failure.filter((part) => part !== '').join(': ')
-  const thrown = listOf(record.events)
-    .map((event) => fieldsOf(fieldsOf(event).attributes))
-    .findLast((attributes) => attributes['exception.type'] ?? attributes['exception.message'])
+  const thrown = thrownIn(record.events)
   const parts = [
     `${called}${durationMs === null ? '' : ` (${durationMs.toFixed(1)}ms)`}`,
     requestText(fieldsOf(record.attributes), called),
     withException(why, exceptionText(thrown ?? {}, why)),
   ]
   return {
-    eventType: 'span',
+    eventType: SPAN_TYPE,
     text: oneLine(parts.filter((part) => part !== '').join(' '), TEXT_MAX),
     ...timeOf(start, end),
     context: {

@@ -105,14 +105,12 @@ async function poll(config: PrometheusConfig, cursor: string | null, reach: Reac
   const found = answers.flatMap(({ query, answer }) =>
     answer instanceof UpstreamError
       ? []
-      : answer.samples
-          .filter(keeps(query))
-          .map(({ metric, value }) => ({
-            metric: named(query, metric),
-            value,
-            promql: askedOf(query),
-            time,
-          })),
+      : answer.samples.filter(keeps(query)).map(({ metric, value }) => ({
+          metric: named(query, metric),
+          value,
+          promql: askedOf(query),
+          time,
+        })),
   )
   if (found.length > EVENTS_MAX)
     notices.push(

@@ -8,6 +8,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import * as calls from '../../../api/client/calls.ts'
 import { type Fields, type Instance, startInstance } from '../../contract/instance.ts'
+import { eventually } from '../../eventually.ts'
 import { call, called, type McpWorld, startMcp } from './mcp-world.ts'
 
 const LEASE = 5
@@ -76,7 +77,7 @@ const statusOf = async ({ delivery_id }: Fields) =>
 const fetches = () => {
   const spied = vi.spyOn(svc.engine, 'fetchFiring')
   return {
-    begun: (count: number) => vi.waitFor(() => expect(spied).toHaveBeenCalledTimes(count)),
+    begun: (count: number) => eventually(() => expect(spied).toHaveBeenCalledTimes(count)),
     ended: (n: number) => spied.mock.results[n]!.value as Promise<unknown>,
   }
 }
@@ -94,7 +95,7 @@ describe('a firing that is waited for', () => {
     })
     await begun(1)
     mcp.pass(2_000)
-    await vi.waitFor(() => expect(told).toEqual(['waiting for a firing, 2 s']))
+    await eventually(() => expect(told).toEqual(['waiting for a firing, 2 s']))
     await fire()
     const { structuredContent, content } = (await waiting) as { structuredContent: Fields; content: Fields[] }
     expect(structuredContent).toMatchObject({

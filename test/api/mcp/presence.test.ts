@@ -1,7 +1,8 @@
 /** The daemon is told which clients are at work, so that a person who connects one sees it. */
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import type { ConnectInfo } from '../../../schemas/types.ts'
 import { type Instance, startInstance } from '../../contract/instance.ts'
+import { eventually } from '../../eventually.ts'
 import { called, startMcp, toolsOf } from './mcp-world.ts'
 
 let svc: Instance | undefined
@@ -13,7 +14,7 @@ afterEach(async () => {
 const seen = async () => (await svc!.get<ConnectInfo>('/api/connect')).clients
 /** Nothing waits for the word to the daemon, so the test does. */
 const seesLast = (call: string) =>
-  vi.waitFor(async () => expect((await seen())[0]).toMatchObject({ name: 'test-client', call }))
+  eventually(async () => expect((await seen())[0]).toMatchObject({ name: 'test-client', call }))
 
 it('tells who connected, with which key, and what it asked last', async () => {
   svc = await startInstance({ secured: true })

@@ -140,8 +140,8 @@ describe.each(['http', 'stdio'] as const)('over %s', (over) => {
     pass()
     await svc.post(ingest, { service: 'checkout' })
     pass()
-    await expect.poll(() => told.map((one) => one.uri), { timeout: 8_000 }).toContain(uri)
-    await expect.poll(() => told.map((one) => one.uri), { timeout: 8_000 }).toContain(firings)
+    await expect.poll(() => told.map((one) => one.uri)).toContain(uri)
+    await expect.poll(() => told.map((one) => one.uri)).toContain(firings)
     expect(told.find((one) => one.uri === firings)).toMatchObject({
       _meta: { 'svc/firings': [{ trigger: 'any', key: 'checkout' }] },
     })

@@ -4,8 +4,9 @@ import {
   LoggingMessageNotificationSchema,
   ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Fields, type Instance, startInstance } from '../../contract/instance.ts'
+import { eventually } from '../../eventually.ts'
 import { type McpWorld, startMcp } from './mcp-world.ts'
 
 let svc: Instance
@@ -46,7 +47,7 @@ beforeAll(async () => {
     LoggingMessageNotificationSchema,
     ({ params }) => void messages.push(params as Fields),
   )
-  await vi.waitFor(() => expect(mcp.sessions.all()[0]?.streams).toBe(1))
+  await eventually(() => expect(mcp.sessions.all()[0]?.streams).toBe(1))
 })
 afterAll(async () => {
   await mcp?.stop()

@@ -16,12 +16,16 @@ interface SpanIn {
   to: number
   code?: number
   attributes?: Record<string, string>
+  /** Message of an exception that it recorded. */
+  thrown?: string
   links?: { traceId: string; spanId: string }[]
   trace?: string
 }
 
 const TRACE = '5b8efff798038103d269b633813fc60c'
 const OTHER = '5b8efff7aaaaaaaaaaaaaaaaaaaaaaaa'
+/** Of spans that stand alone. */
+const SINGLE = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(32))
 const attributesOf = (all: Record<string, string>) =>
   Object.entries(all).map(([key, stringValue]) => ({ key, value: { stringValue } }))
 
@@ -34,11 +38,20 @@ const exported = (service: string, spans: SpanIn[]) =>
         scopeSpans: [
           {
             spans: spans.map(
-              ({ id, parent, name, from, to, code, attributes = {}, links = [], trace = TRACE }) => ({
+              ({ id, parent, name, from, to, code, thrown, attributes = {}, links = [], trace = TRACE }) => ({
                 ...{ traceId: trace, spanId: id, name, links, kind: 3 },
                 ...(parent ? { parentSpanId: parent } : {}),
                 ...{ startTimeUnixNano: at(from), endTimeUnixNano: at(to) },
                 attributes: attributesOf(attributes),
+                events: thrown
+                  ? [
+                      {
+                        name: 'exception',
+                        timeUnixNano: at(to),
+                        attributes: attributesOf({ 'exception.message': thrown }),
+                      },
+                    ]
+                  : [],
                 status: code ? { code, message: 'card declined' } : {},
               }),
             ),
@@ -153,8 +166,13 @@ describe('traces', () => {
       status: 'unset',
       is_failed: false,
       kind: 'client',
-      links: [{ trace_id: OTHER, span_id: 'dddddddddddddddd' }],
+      links: [
+        { trace_id: OTHER, span_id: 'dddddddddddddddd', direction: 'to', name: 'GET /cart', service: 'shop' },
+      ],
     })
+    expect((await trace(OTHER)).rows[0]!.links).toEqual([
+      { trace_id: TRACE, span_id: 'bbbbbbbbbbbbbbbb', direction: 'from', name: 'pay', service: 'payments' },
+    ])
     expect(charge).toMatchObject({ status: 'error', is_failed: true, parent_id: 'bbbbbbbbbbbbbbbb' })
     expect(log).toMatchObject({
       status: null,
@@ -218,5 +236,46 @@ describe('traces', () => {
       400,
       { detail: expect.stringMatching(`^${field} must be `) },
     ])
+  })
+})
+
+describe('a span that failed, or threw', () => {
+  it('is on the timeline of its service as an event of level error, with why', async () => {
+    const receiver = await openReceiver()
+    await receiver.post(
+      'traces',
+      exported('mailer', [
+        {
+          id: '1111111111111111',
+          name: 'send',
+          from: 2_000,
+          to: 2_010,
+          trace: SINGLE[0]!,
+          thrown: 'mailbox full',
+        },
+        {
+          id: '2222222222222222',
+          name: 'retry',
+          from: 2_020,
+          to: 2_030,
+          trace: SINGLE[1]!,
+          thrown: 'busy',
+          code: 1,
+        },
+        { id: '3333333333333333', name: 'relay', from: 2_040, to: 2_050, trace: SINGLE[2]!, code: 2 },
+        { id: '4444444444444444', name: 'quit', from: 2_060, to: 2_070, trace: SINGLE[3]! },
+      ]),
+    )
+    const answer = await fetch(`${receiver.url}/read`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ selector: { service: 'mailer', level: 'ERROR' } }),
+    })
+    const { rows } = (await answer.json()) as { rows: { text: string; event_type: string }[] }
+    expect(rows.map(({ text, event_type }) => [event_type, text])).toEqual([
+      ['span', expect.stringContaining('mailbox full')],
+      ['span', expect.stringContaining('ERROR: card declined')],
+    ])
+    await receiver.close()
   })
 })

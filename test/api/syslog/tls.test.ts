@@ -5,8 +5,9 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parseNetworks } from '../../../api/config-syslog.ts'
+import { eventually } from '../../eventually.ts'
 import { openReceiver } from '../otlp/receiver.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-syslog-tls-'))
@@ -35,7 +36,7 @@ function make(name: string): void {
 beforeAll(() => {
   make('daemon')
   make('sender')
-}, 60_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 async function open({ ca = null, allow = '127.0.0.0/8' }: { ca?: string | null; allow?: string } = {}) {
@@ -73,7 +74,6 @@ async function send(
   return fault
 }
 
-const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 30_000, interval: 20 })
 const MESSAGE = '<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - one\ntwo'
 
 describe('syslog over TLS', () => {
@@ -82,7 +82,7 @@ describe('syslog over TLS', () => {
     expect(syslog).toMatchObject({ port: null, problem: null })
     const frame = `${MESSAGE.length} ${MESSAGE}`
     expect(await send(port, [frame.slice(0, 20), frame.slice(20) + frame])).toBeNull()
-    await until(async () => expect(await read({ app: 'su' })).toHaveLength(2))
+    await eventually(async () => expect(await read({ app: 'su' })).toHaveLength(2))
     expect((await read({ app: 'su' }))[0]!.raw).toMatchObject({
       form: 'rfc5424',
       message: 'one\ntwo',
@@ -92,7 +92,7 @@ describe('syslog over TLS', () => {
     expect(await (await fetch(`${url}/metrics`)).text()).toContain(
       'svc_syslog_messages_total{transport="tls"} 2\n',
     )
-  }, 60_000)
+  })
 
   it('takes nothing in the clear, and counts what did not come to TLS', async () => {
     const { port, syslog } = await open()
@@ -100,28 +100,28 @@ describe('syslog over TLS', () => {
     socket.on('error', () => {})
     socket.write(`${MESSAGE.length} ${MESSAGE}`)
     await closed(socket)
-    await until(() => expect(syslog.counts.dropped.tls).toBe(1))
+    await eventually(() => expect(syslog.counts.dropped.tls).toBe(1))
     expect(syslog.counts.received).toEqual({ tcp: 0, udp: 0, tls: 0 })
-  }, 60_000)
+  })
 
   it('takes only senders with a certificate of the authorities, where there are such', async () => {
     const { port, syslog, read } = await open({ ca: file('sender.pem') })
     const frame = [`${MESSAGE.length} ${MESSAGE}`]
     await send(port, frame)
-    await until(() => expect(syslog.counts.dropped.tls).toBe(1))
+    await eventually(() => expect(syslog.counts.dropped.tls).toBe(1))
     await send(port, frame, { cert: text('daemon.pem'), key: text('daemon.key') })
-    await until(() => expect(syslog.counts.dropped.tls).toBe(2))
+    await eventually(() => expect(syslog.counts.dropped.tls).toBe(2))
     expect(syslog.counts.received.tls).toBe(0)
     expect(await send(port, frame, { cert: text('sender.pem'), key: text('sender.key') })).toBeNull()
-    await until(async () => expect(await read({ app: 'su' })).toHaveLength(1))
-  }, 60_000)
+    await eventually(async () => expect(await read({ app: 'su' })).toHaveLength(1))
+  })
 
   it('shows an address that may not send no certificate', async () => {
     const { port, syslog } = await open({ allow: '192.0.2.0/24' })
     await send(port, [MESSAGE])
-    await until(() => expect(syslog.counts.dropped.address).toBe(1))
+    await eventually(() => expect(syslog.counts.dropped.address).toBe(1))
     expect([syslog.counts.received.tls, syslog.counts.dropped.tls]).toEqual([0, 0])
-  }, 60_000)
+  })
 
   it('that cannot begin is told by its variable, and leaves the rest of syslog as it is', async () => {
     const receiver = await openReceiver()

@@ -299,7 +299,7 @@ it('says of 200 random changes what fires before them, and what fires in a fresh
   expect(firings).toBeGreaterThan(500)
   for (const what of [...KINDS, 'resolved', 'cooldown', 'folded', 'held', 'dropped', 'late', 'both sources'])
     expect(seen[what] ?? 0, what).toBeGreaterThan(4)
-}, 180_000)
+})
 
 function note(seen: Record<string, number>, told: PlanBacktestTrigger, { triggers, change }: Scene): void {
   const add = (what: string, n: number) => {

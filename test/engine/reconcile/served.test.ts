@@ -3,9 +3,10 @@ import { createHmac } from 'node:crypto'
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { Repository } from '../../../engine/reconcile/repository.ts'
 import { startHere } from '../../contract/instance.ts'
+import { eventually } from '../../eventually.ts'
 import { APP_ID, githubAppServer, place } from '../declared/credentials/github-app-server.ts'
 import { gitServer } from './git-server.ts'
 import { gitWorld, SHOP } from './git-world.ts'
@@ -105,21 +106,18 @@ describe('the sync over HTTP', () => {
       ok: true,
       looks: true,
     })
-    await vi.waitFor(
-      async () => expect(await svc.get('/api/catalog/sync')).toMatchObject({ state: 'synced' }),
-      20_000,
+    await eventually(async () =>
+      expect(await svc.get('/api/catalog/sync')).toMatchObject({ state: 'synced' }),
     )
     git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
     const form = new URLSearchParams({ payload: body }).toString()
     const type = { 'content-type': 'application/x-www-form-urlencoded', 'x-hub-signature-256': signed(form) }
     expect((await push(form, type)).body).toMatchObject({ looks: true })
-    await vi.waitFor(
-      async () =>
-        expect(await svc.get('/api/catalog/sync')).toMatchObject({
-          head: { message: 'nine' },
-          state: 'synced',
-        }),
-      20_000,
+    await eventually(async () =>
+      expect(await svc.get('/api/catalog/sync')).toMatchObject({
+        head: { message: 'nine' },
+        state: 'synced',
+      }),
     )
     const gitlab = { 'x-gitlab-token': SECRET, 'x-gitlab-event': 'Push Hook' }
     expect((await push(body, gitlab)).body).toMatchObject({ looks: true })

@@ -13,9 +13,7 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close()
 })
 
-it('is followed with the key that a file holds; another key, or another host behind the address, changes nothing and is said', {
-  timeout: 60_000,
-}, async () => {
+it('is followed with the key that a file holds; another key, or another host behind the address, changes nothing and is said', async () => {
   const git = gitWorld()
   opened.push(() => git.remove())
   const host = await sshServer(git.folder)

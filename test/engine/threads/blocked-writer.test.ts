@@ -6,9 +6,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { catalogOf } from '../../bench/declared-data.ts'
 import { type Daemon, startDaemon } from '../../chaos/daemon.ts'
+import { eventually } from '../../eventually.ts'
 import { proposal } from '../declared/setup/setup-world.ts'
 
 type Fields = Record<string, unknown>
@@ -72,8 +73,6 @@ afterAll(async () => {
 
 /** Each waits for the file for 5 s, then gives up; what comes to the writer later waits for all of them. */
 const WRITES = 12
-
-const WITHIN = { timeout: 15_000, interval: 100 }
 
 /** Writes that wait since the file is held; null while it is free. */
 let waiting: Promise<{ status: number }>[] | null = null
@@ -221,10 +220,10 @@ describe('while the writer waits for the file', () => {
     const told = async () => String((await done('GET', '/health')).detail)
     await hold()
     // It begins once the write has come to the writer, and machines differ in when that is.
-    await vi.waitFor(async () => expect(await told()).toMatch(stuck), { ...WITHIN, timeout: 40_000 })
+    await eventually(async () => expect(await told()).toMatch(stuck), 100)
     expect(await done('GET', '/health')).toMatchObject({ status: 'degraded' })
     const answers = await release()
     expect([answers[0], answers.at(-1)]).toEqual([503, 201])
-    await vi.waitFor(async () => expect(await told()).not.toMatch(/nothing could be written/), WITHIN)
-  }, 60_000)
+    await eventually(async () => expect(await told()).not.toMatch(/nothing could be written/), 100)
+  })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LEFT_MS, WIDE_MS, WideReads } from '../../../engine/threads/wide-reads.ts'
+import { LEFT_MS, START_MS, WIDE_MS, WideReads } from '../../../engine/threads/wide-reads.ts'
 
 interface Call {
   thread: number
@@ -8,8 +8,12 @@ interface Call {
   reject(error: Error): void
 }
 
-/** Wide reads over threads that answer when told to, and a clock moved by hand. */
-function open() {
+/**
+ * Wide reads over threads that answer when told to, and a clock moved by hand.
+ * @param starts by hand, by `started`; else a thread has started at once
+ */
+function open(starts = false) {
+  const starting: { resolve(): void; reject(error: Error): void }[] = []
   const calls: Call[] = []
   const ended: number[] = []
   const timers: { at: number; fn: () => void }[] = []
@@ -19,6 +23,11 @@ function open() {
     () => {
       const thread = ++threads
       return {
+        ready: starts
+          ? new Promise<void>((resolve, reject) => {
+              starting.push({ resolve, reject })
+            })
+          : null,
         call: (_method, args) =>
           new Promise<never>((resolve, reject) => {
             calls.push({ thread, what: String(args[0]), answer: resolve as (value: unknown) => void, reject })
@@ -59,7 +68,13 @@ function open() {
     calls.findLast((call) => call.what === what)!.answer(what)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { wide, calls, ended, pass, ask, begun, answer, timers }
+  /** Of the thread that was begun last. @param error why it did not */
+  const started = async (error?: Error) => {
+    if (error) starting.at(-1)!.reject(error)
+    else starting.at(-1)!.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { wide, calls, ended, pass, ask, begun, answer, timers, started, starting }
 }
 
 describe('wide reads', () => {
@@ -151,6 +166,55 @@ describe('wide reads', () => {
     expect(ended).toEqual([1])
     expect(await ask('four', 'a')).toBe('unavailable')
     expect(begun()).toEqual(['one', 'two'])
+  })
+
+  it('have their time from when their thread has started, however long that took', async () => {
+    const { ask, begun, answer, pass, started, ended } = open(true)
+    const read = ask('first', 'a')
+    pass(START_MS - 1)
+    expect(begun()).toEqual([])
+    await started()
+    pass(WIDE_MS - 1)
+    expect([begun(), ended]).toEqual([['first'], []])
+    await answer('first')
+    expect(await read).toBe('first')
+  })
+
+  it('leave a thread that starts to the others where an asker goes, and have their whole time in the next', async () => {
+    const { ask, begun, answer, pass, started, starting, ended, timers } = open(true)
+    const gone = new AbortController()
+    const [left, read] = [ask('left', 'a', gone.signal), ask('read', 'a')]
+    gone.abort()
+    expect(await left).toBe('unavailable')
+    pass(LEFT_MS)
+    await started()
+    expect([begun(), ended, starting.length]).toEqual([['read'], [], 1])
+    // Another is under way when this one takes too long, and ends their thread.
+    pass(WIDE_MS - 1)
+    const other = ask('other', 'c')
+    pass(1)
+    expect([await read, ended]).toEqual(['too_slow', [1]])
+    pass(START_MS - 1)
+    await started()
+    pass(WIDE_MS - 1)
+    await answer('other')
+    expect(await other).toBe('other')
+    expect(timers).toEqual([])
+  })
+
+  it('refuse what no thread was there for in time, and begin another for the next', async () => {
+    const { ask, begun, answer, pass, started, starting } = open(true)
+    const late = ask('late', 'a')
+    pass(START_MS)
+    expect(await late).toBe('too_slow')
+    const failed = ask('failed', 'a')
+    await started(new Error('no file'))
+    expect(await failed).toBeUndefined()
+    const read = ask('read', 'a')
+    await started()
+    expect([begun(), starting.length]).toEqual([['read'], 3])
+    await answer('read')
+    expect(await read).toBe('read')
   })
 
   it('go on after the thread failed, without what it was at', async () => {

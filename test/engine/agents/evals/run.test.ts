@@ -42,7 +42,7 @@ describe('scripted agents', () => {
       maxUsd: 0,
     })
     expect(causeOf(runs, 'rules')).toEqual([1])
-  }, 120_000)
+  })
 
   it('are told the same twice, and what one finds is not shown to the next', async () => {
     const variants = scripts(['rules', 'rules'], { repeats: 2 }).map((one, i) => ({

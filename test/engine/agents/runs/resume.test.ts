@@ -137,5 +137,5 @@ describe('a run', () => {
         expect(models.requests.length - start, what).toBeLessThanOrEqual(asked + 1)
         await second.close()
       }
-  }, 180_000)
+  })
 })

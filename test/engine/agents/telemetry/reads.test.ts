@@ -59,6 +59,19 @@ describe('a counter', () => {
     ])
   })
 
+  it('is drawn by what it counted a second in each part of the window, with gaps where there is no point', () => {
+    const { point, series } = world()
+    // An hour before NOW has parts of a minute; the clock of the test is ten minutes in.
+    point(0, { asInt: 0 })
+    point(90, { asInt: 120 })
+    point(300, { asInt: 180 })
+    const { line } = series()[0]!
+    expect(line.length).toBe(60)
+    const known = line.flatMap((value, at) => (value === null ? [] : [[at, value]]))
+    expect(known.map(([, value]) => value)).toEqual([expect.closeTo(2, 1), expect.closeTo(1, 1)])
+    expect(known[1]![0]! - known[0]![0]!).toBeGreaterThanOrEqual(3)
+  })
+
   it('of one point says nothing of how fast it grows', () => {
     const { point, series } = world()
     point(0, { asInt: 100 })

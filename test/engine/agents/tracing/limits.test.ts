@@ -6,9 +6,9 @@ import {
   cleaner,
   definitionsOf,
   inputMessages,
-  scrubbed,
 } from '../../../../engine/agents/spans.ts'
 import { parseTraceHeaders } from '../../../../engine/agents/tracing-settings.ts'
+import { scrubbed } from '../../../../engine/net/redact.ts'
 
 const tool = (n: number, description: string, size: number) => ({
   name: `tool_${n}`,

@@ -16,6 +16,69 @@ const texts = (attribute: unknown): string[] =>
     .flatMap(({ parts }) => parts)
     .map(({ content, response, name }) => content ?? response ?? name ?? '')
 
+describe('a run read as a trace', () => {
+  it('has the ids under which it is exported, and its rounds, tokens and handoffs', async () => {
+    const { agent, models, post, traced, spansOf, engine } = await open()
+    await agent({ name: 'digger', prompt: 'Dig.', model: 'm2' })
+    await agent({
+      ...{ name: 'first-look', trigger: 't', prompt: 'Look.', model: 'm1' },
+      verdicts: [{ verdict: 'investigate', when: 'Needs a look.' }],
+      handoffs: [{ verdict: 'investigate', agent: 'digger' }],
+    })
+    models.reply('m1', [look, conclude({ verdict: 'investigate', headline: 'Card gateway down' })])
+    models.reply('m2', [conclude()])
+    await post(error)
+    const [first, second] = await traced()
+    const trace = await engine.trace({ id: first!.id })
+    expect(trace.run).toEqual({ id: first!.id, agent: 'first-look', status: 'succeeded', is_open: false })
+    const exported = spansOf(first!.id)
+    const spans = trace.rows.filter(({ duration_ms }) => duration_ms !== null)
+    expect(trace.id).toBe(exported[0]!.traceId)
+    const byId = (all: { span: string; name: string }[]) => all.sort((a, b) => (a.span < b.span ? -1 : 1))
+    expect(byId(spans.map(({ span_id, name }) => ({ span: span_id!, name })))).toEqual(
+      byId(exported.map(({ spanId, name }) => ({ span: spanId, name }))),
+    )
+    expect(trace.rows.map(({ name, depth, run }) => [depth, name, run!.round]).slice(0, 5)).toEqual([
+      [0, 'first-look', null],
+      [1, 'chat m1', 1],
+      [1, 'read', 1],
+      [1, 'chat m1', 2],
+      [1, 'conclude', 2],
+    ])
+    expect(trace.rows.at(-1)!.name).toContain('hands over to digger, verdict investigate')
+    expect(trace.rows[0]).toMatchObject({
+      event_id: null,
+      input_tokens: first!.input_tokens + first!.cache_creation_input_tokens + first!.cache_read_input_tokens,
+      output_tokens: first!.output_tokens,
+      links: [{ trace_id: second!.id.slice(4), direction: 'from', name: 'digger' }],
+    })
+    expect(trace.rows[1]!.input_tokens! + trace.rows[3]!.input_tokens!).toBe(trace.rows[0]!.input_tokens)
+    // By the id of its trace, and from the one that took over.
+    const next = await engine.trace({ id: second!.id.slice(4) })
+    expect(next.rows[0]!.links).toMatchObject([
+      { trace_id: trace.id, direction: 'to', name: 'first-look', span_id: exported[0]!.spanId },
+    ])
+    const { heading, text } = await engine.inspect({ tool: 'trace', id: trace.id })
+    expect(heading).toContain(`the run ${first!.id} of the agent first-look, which succeeded`)
+    expect(text).toMatch(/ {2}\+\d+ms \d+ms providera round 1, \d+ tokens in, \d+ out: m1 asks for read\n/)
+    expect(text).toContain(`[linked from trace ${second!.id.slice(4)}`)
+    await expect(engine.trace({ id: first!.id, project: 'Other' })).rejects.toThrow(/Other/)
+  })
+
+  it('shows what failed, and a call that is under way until now', async () => {
+    const { agent, models, post, traced, engine } = await open()
+    await agent({ name: 'first-look', trigger: 't', prompt: 'Look.', model: 'm1' })
+    models.reply('m1', [{ calls: [{ name: 'read', arguments: { window: 'soon' } }] }, conclude()])
+    await post(error)
+    const [run] = await traced()
+    const trace = await engine.trace({ id: run!.id })
+    expect(trace.rows.filter(({ is_failed }) => is_failed)).toMatchObject([
+      { name: 'read', status: 'unset', text: expect.stringContaining('window') },
+    ])
+    expect(trace.failed).toBe(1)
+  })
+})
+
 describe('a run', () => {
   it('is a trace: the run, below it each call of its model and each call of a tool', async () => {
     const { agent, models, post, traced, spansOf, run, receiver } = await open()

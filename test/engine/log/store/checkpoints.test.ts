@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import BetterSqlite3 from 'better-sqlite3'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   Checkpoints,
   foldLog,
@@ -13,6 +13,7 @@ import {
   readWitness,
   Witness,
 } from '../../../../engine/log/store/checkpoints.ts'
+import { eventually } from '../../../eventually.ts'
 
 const LIMITS = { ask: 20, rest: 20, long: 100, most: 400 }
 const PAGE = 8_192
@@ -164,7 +165,7 @@ it('while another connection copies, nothing says that all of the log is in the 
   const copying = new Worker(COPYING, { eval: true, workerData: { file, sqlite } })
   const ended = once(copying, 'exit')
   const copy = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').raw()
-  await vi.waitFor(() => expect(copy.get()).toEqual([1, -1, -1]), { timeout: 20_000, interval: 20 })
+  await eventually(() => expect(copy.get()).toEqual([1, -1, -1]))
   db.pragma('busy_timeout = 0')
   checkpoints.committed()
   expect(readWitness(file)).toMatchObject({ isCopying: true })

@@ -47,14 +47,24 @@ export async function startPostgres(programs: string): Promise<PostgresServer> {
     cwd: folder,
     stdio: 'pipe',
   })
-  const port = await freePort()
   const settings = ['listen_addresses=127.0.0.1', 'fsync=off', `unix_socket_directories=${folder}`]
-  const child = spawn(
-    join(programs, 'postgres'),
-    ['-D', store, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
-    { ...as, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
-  await ready(child)
+  const begin = async (tries: number): Promise<{ child: ChildProcess; port: number }> => {
+    const port = await freePort()
+    const child = spawn(
+      join(programs, 'postgres'),
+      ['-D', store, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])],
+      { ...as, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    try {
+      await ready(child)
+    } catch (error) {
+      // It cannot choose a port itself, and another process may take one that was free.
+      if (tries > 1 && /could not create any TCP\/IP sockets/.test(String(error))) return begin(tries - 1)
+      throw error
+    }
+    return { child, port }
+  }
+  const { child, port } = await begin(5)
   const clients: pg.Client[] = []
   return {
     port,
