@@ -1,8 +1,9 @@
 /** Which page is at which address. */
-import { Navigate, Route, Routes, useLocation } from 'react-router'
+import { Route, Routes, useLocation } from 'react-router'
 import { lazyFrom } from './lib/chunks.ts'
 import { HomePage } from './pages/home/home-page.tsx'
 import { NotFoundPage } from './pages/not-found.tsx'
+import { GoOn } from './parts/go-on.tsx'
 
 const incidents = lazyFrom(() => import('./areas/incidents.ts'))
 const looks = lazyFrom(() => import('./areas/looks.ts'))
@@ -64,7 +65,7 @@ function ToTab({ of, tab, view }: { of: string; tab: string | null; view?: strin
   query.delete('tab')
   if (view && before) query.set(view, before)
   if (tab) query.set('tab', tab)
-  return <Navigate to={query.size > 0 ? `${of}?${query}` : of} replace />
+  return <GoOn to={query.size > 0 ? `${of}?${query}` : of} />
 }
 
 export function Pages() {

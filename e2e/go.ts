@@ -20,14 +20,21 @@ export async function goTo(page: Page, url: string): Promise<void> {
  * Waits for the page's own signs that it is ready: it names its path once it listens to its keys, and the
  * browser calls it idle once nothing that was to run is left, such as the listeners of what was just drawn; a page
  * that keeps moving, such as a graph with pulses, is taken as ready after two seconds.
+ * @param shown path of the page that is drawn, where the address is of the next one already
  */
-export async function settled(page: Page): Promise<void> {
+export async function settled(page: Page, shown = ''): Promise<void> {
   // Asked by evaluate, which the console's content security policy does not bear on.
   await expect
-    .poll(() => page.evaluate('document.documentElement.dataset.page === location.pathname'), {
-      // Asked often: nearly every step of a test waits for this, and the usual steps grow to a second.
-      intervals: [20, 50, 100],
-    })
+    .poll(
+      () =>
+        page.evaluate(
+          `document.documentElement.dataset.page === (${JSON.stringify(shown)} || location.pathname)`,
+        ),
+      {
+        // Asked often: nearly every step of a test waits for this, and the usual steps grow to a second.
+        intervals: [20, 50, 100],
+      },
+    )
     .toBe(true)
   await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: 2_000 }))')
 }

@@ -2,7 +2,7 @@
 import { expect, type Locator, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
-import { goTo, placeOf, press } from './go.ts'
+import { goTo, placeOf, press, settled } from './go.ts'
 import { incidentsOf, prepare } from './incidents.ts'
 
 const palette = (page: Page): Locator => page.getByRole('textbox', { name: 'Search' })
@@ -77,6 +77,32 @@ test('addresses from before lead to where they are now, with what they asked for
     await goTo(page, daemon.url + before).catch(() => {})
     await expect(page).toHaveURL(daemon.url + now)
   }
+})
+
+test('an address that leads on calls nobody back who has gone elsewhere meanwhile', async ({ page }) => {
+  await page.goto(shared.url)
+  let tell = () => {}
+  let load = () => {}
+  const told = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  const loaded = new Promise<void>((resolve) => {
+    load = resolve
+  })
+  await page.route('**/api/events/evt_1', (route) => told.then(() => route.continue()))
+  await page.route('**/assets/settings-*.js', (route) => loaded.then(() => route.continue()))
+  await goTo(page, `${shared.url}/events/evt_1`)
+  // The page of the event stays on the screen until that of the settings is loaded.
+  const asked = page.waitForRequest('**/assets/settings-*.js')
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Settings' }).click()
+  await asked
+  const answered = page.waitForResponse('**/api/events/evt_1')
+  tell()
+  await (await answered).finished()
+  await settled(page, '/events/evt_1')
+  load()
+  await expect(page.getByRole('heading', { name: 'Settings', level: 1 })).toBeVisible()
+  await expect(page).toHaveURL(/\/settings$/)
 })
 
 test('an unknown tab shows the first, and the address is corrected, on every page with tabs', async ({
@@ -163,10 +189,11 @@ test('Help has the docs, their links, the API reference and the keys, without a 
   await expect(page.getByRole('link', { name: 'API reference' })).toHaveAttribute('href', '/docs/')
   await expect(page.getByRole('table', { name: 'Keys' })).toContainText('Acknowledge')
   await page.getByLabel('Search the docs').fill('cooldown')
-  await page.getByRole('link', { name: 'Triggers', exact: true }).last().click()
+  const main = page.getByRole('main')
+  await main.getByRole('link', { name: 'Triggers', exact: true }).last().click()
   await expect(page.getByRole('heading', { name: 'Triggers', level: 1 })).toBeVisible()
   await expect(page).toHaveTitle('(1) Triggers: Help · svc')
-  await page.getByRole('main').getByRole('link', { name: 'catalog', exact: true }).first().click()
+  await main.getByRole('link', { name: 'catalog', exact: true }).first().click()
   await expect(page).toHaveURL(/\/help\/catalog$/)
   await goTo(page, `${shared.url}/help/nothing`)
   await expect(page.getByText('No page of the docs is called nothing')).toBeVisible()

@@ -9806,6 +9806,11 @@ export interface Home {
      */
     agent: boolean
   }
+  demo: Demo
+  /**
+   * Proposals that wait for a person.
+   */
+  proposals_open: number
 }
 /**
  * The firings of one trigger for one key, from the first until it is handled.

@@ -1,6 +1,7 @@
 /** Which tab of a page is shown: the address says it, and is corrected where it names none. */
 import { useEffect } from 'react'
 import { useSearchParams } from 'react-router'
+import { useStillHere } from './use-still-here.ts'
 
 export interface Tab {
   value: string
@@ -17,13 +18,14 @@ export function useTab(
   was: Readonly<Record<string, string>> = {},
 ): [tab: string, go: (to: string | null) => void] {
   const [address, setAddress] = useSearchParams()
+  const isHere = useStillHere()
   const first = tabs[0]!.value
   const asked = address.get('tab')
   const named = asked === null ? first : (was[asked] ?? asked)
   const tab = tabs.some(({ value }) => value === named) ? named : first
   const right = tab === first ? null : tab
   useEffect(() => {
-    if (asked === right) return
+    if (asked === right || !isHere()) return
     setAddress(
       (now) => {
         const next = new URLSearchParams(now)
@@ -33,6 +35,6 @@ export function useTab(
       },
       { replace: true },
     )
-  }, [asked, right, setAddress])
+  }, [asked, right, setAddress, isHere])
   return [tab, (to) => setAddress(to === null || to === first ? {} : { tab: to })]
 }

@@ -2,9 +2,10 @@
 import { Paper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Navigate, useParams, useSearchParams } from 'react-router'
+import { useParams, useSearchParams } from 'react-router'
 import { parsePair } from '../../lib/explore-state.ts'
 import { explorePath } from '../../lib/firings.ts'
+import { GoOn } from '../../parts/go-on.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
@@ -32,8 +33,7 @@ export default function EventPage() {
   const [label, value] = parsePair(query.get('l') ?? '') ?? []
   const isAsked = label !== undefined && value !== undefined && String(data.labels[label]) === value
   const entity = isAsked ? { label, value } : data.entity
-  if (entity)
-    return <Navigate replace to={`${explorePath(entity, data.event_time)}&event=${encodeURIComponent(id)}`} />
+  if (entity) return <GoOn to={`${explorePath(entity, data.event_time)}&event=${encodeURIComponent(id)}`} />
   return (
     <>
       <PageHead title={`Event ${id}`} />

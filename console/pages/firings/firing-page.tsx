@@ -1,7 +1,7 @@
 /** One firing: why it fired, what tripped it, and who was told. */
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, Navigate, useParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import type { FiringDetail } from '../../../schemas/types.ts'
 import { explorePath, isUnderWay } from '../../lib/firings.ts'
 import { pathOfIncident } from '../../lib/incidents.ts'
@@ -10,6 +10,7 @@ import { instantReplayPath } from '../../lib/replay-path.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { FiringMarks } from '../../parts/firing-marks.tsx'
+import { GoOn } from '../../parts/go-on.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -35,7 +36,7 @@ export default function FiringPage() {
       </>
     )
   // What is to be worked is its incident; a firing that opened none stays a page of its own.
-  if (data.incident) return <Navigate to={pathOfIncident(data.incident, data.dispatch_id)} replace />
+  if (data.incident) return <GoOn to={pathOfIncident(data.incident, data.dispatch_id)} />
   return <Firing firing={data} />
 }
 

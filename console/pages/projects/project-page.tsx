@@ -2,11 +2,12 @@
 import { Badge, Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
-import { Link, Navigate, useParams, useSearchParams } from 'react-router'
+import { Link, useParams, useSearchParams } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { GoOn } from '../../parts/go-on.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { type PageTab, PageTabs } from '../../parts/page-tabs.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -44,9 +45,8 @@ export default function ProjectPage() {
         <Failed what="the project" error={error} onRetry={() => void refetch()} />
       </>
     )
-  if (query.get('tab') === 'history')
-    return <Navigate to={`/changes?tab=history&project=${data.id}`} replace />
-  if (data.status === 'draft') return <Navigate to={`/projects/${data.id}/setup`} replace />
+  if (query.get('tab') === 'history') return <GoOn to={`/changes?tab=history&project=${data.id}`} />
+  if (data.status === 'draft') return <GoOn to={`/projects/${data.id}/setup`} />
   return (
     <>
       <PageHead title={data.name}>
