@@ -1,5 +1,4 @@
 /** Syslog over TLS (RFC 5425), with certificates made for the test. */
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +6,7 @@ import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parseNetworks } from '../../../api/config-syslog.ts'
+import { makeCertificate } from '../../certificate.ts'
 import { eventually } from '../../eventually.ts'
 import { openReceiver } from '../otlp/receiver.ts'
 
@@ -14,23 +14,11 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-syslog-tls-'))
 const file = (name: string): string => join(folder, name)
 const text = (name: string): string => readFileSync(file(name), 'utf8')
 
-/** A certificate that is its own authority. */
+/** A certificate that is its own authority, in two files. */
 function make(name: string): void {
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '3650', '-subj', `/CN=${name}`],
-      ...[
-        '-addext',
-        'subjectAltName=IP:127.0.0.1',
-        '-keyout',
-        file(`${name}.key`),
-        '-out',
-        file(`${name}.pem`),
-      ],
-    ],
-    { stdio: 'pipe' },
-  )
+  const { cert, key } = makeCertificate(name)
+  writeFileSync(file(`${name}.pem`), cert)
+  writeFileSync(file(`${name}.key`), key)
 }
 
 beforeAll(() => {

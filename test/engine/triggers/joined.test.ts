@@ -40,7 +40,9 @@ const API = { is: ['service=api', 'host=10.0.0.4'] }
 /** A trigger that goes by joined entities in groups. */
 const put = (name: string, group_by: string[]) =>
   ({
-    ...{ op: 'put', kind: 'trigger', name },
+    op: 'put',
+    kind: 'trigger',
+    name,
     spec: {
       ...{ sources: ['logs', 'alerts'], joined: true, cooldown: '0.001s' },
       condition: { aggregate: 'count', predicate: '>= 2', window: '10m', group_by },
