@@ -204,3 +204,59 @@ open('Escape closes the innermost dialog only', async ({ page, daemon }) => {
   await press(page, 'Escape')
   await expect(shortcuts).toBeHidden()
 })
+
+open(
+  'what a page needs besides its own object fails: it says so, and Try again reads it',
+  async ({ browser }) => {
+    const daemon = await startDaemon()
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await daemon.source('gateway', {})
+    const refused = { status: 500, json: { title: 'Failed', status: 500, detail: 'The disk is on fire.' } }
+    for (const [path, read, what] of [
+      ['/sources/gateway?tab=settings', '**/api/connectors', 'connectors'],
+      ['/triggers/new', '**/api/sources', 'sources'],
+      ['/agents/new', '**/api/mcp-servers', 'MCP servers'],
+    ] as const) {
+      await page.route(read, (route) => route.fulfill(refused))
+      await page.goto(daemon.url + path)
+      const alert = page.getByRole('alert').filter({ hasText: `Couldn’t load ${what}` })
+      await expect(alert).toContainText('The disk is on fire.')
+      await page.unroute(read)
+      await alert.getByRole('button', { name: 'Try again' }).click()
+      await expect(alert).toHaveCount(0)
+      await expect(page.getByRole('button', { name: /^(Save|Create|Add)/ }).first()).toBeVisible()
+    }
+    await context.close()
+    await daemon.stop()
+  },
+)
+
+open(
+  'evidence of an incident that cannot be read is said to have failed, and read again',
+  async ({ page }) => {
+    const daemon = await startDaemon()
+    const url = await daemon.source('gateway', {
+      labels: [{ name: 'service', field: 'service', primary: true }],
+    })
+    await daemon.call('POST', '/api/triggers', {
+      name: 'any',
+      sources: ['gateway'],
+      condition: { event: 'any' },
+    })
+    await daemon.call('POST', url, { service: 'checkout', text: 'orders fail' })
+    const open = async (): Promise<number> =>
+      (await daemon.ask<{ incidents: unknown[] }>('GET', '/api/incidents')).incidents.length
+    await expect.poll(open).toBe(1)
+    await page.route('**/read', (route) =>
+      route.fulfill({ status: 500, json: { status: 500, detail: 'No disk.' } }),
+    )
+    await page.goto(`${daemon.url}/incidents/1`)
+    const alert = page.getByRole('alert').filter({ hasText: 'Couldn’t load the evidence' })
+    await expect(alert).toContainText('No disk.')
+    await page.unroute('**/read')
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await expect(page.getByRole('region', { name: 'Evidence' })).toContainText('orders fail')
+    await daemon.stop()
+  },
+)

@@ -2,9 +2,10 @@
  * While the demo is loaded, every page says so. Here it is broken, mended and removed, by whoever may: a key that only
  * reads is told that there is one.
  */
-import { Button, Group, Text } from '@mantine/core'
+import { Button, CloseButton, Group, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
+import { Link, useLocation } from 'react-router'
 import type { Demo } from '../../schemas/types.ts'
 import { api } from '../client.ts'
 import { demo } from '../demo-client.ts'
@@ -32,7 +33,39 @@ export function DemoBar() {
       <Text size="sm" fw={600} style={{ whiteSpace: 'nowrap' }}>
         Demo data
       </Text>
+      <Tip />
       {me.data?.scopes.includes('admin') && <Acts data={data} />}
+    </Group>
+  )
+}
+
+const TIPS_HIDDEN = 'svc:demo-tips-hidden'
+/** What to try next, by the page one is on. */
+const TIPS: readonly (readonly [at: RegExp, text: string])[] = [
+  [/^\/$/, 'Next: press J, then Enter, to open the incident'],
+  [/^\/incidents\/\w+$/, 'Next: open an event of a claim, then Replay'],
+  [/^\/explore$/, 'Next: choose service=checkout to read its timeline'],
+  [/^\/triggers\/[^/]+$/, 'Next: under Why, see when the trigger fired and when it did not'],
+  [/^\/projects\/[^/]+$/, 'Next: under Graph, follow an event from source to agent'],
+]
+
+/** Where there is room for it, in the line of the bar, so that it moves nothing. */
+function Tip() {
+  const { pathname } = useLocation()
+  const [isHidden, setHidden] = useState(() => window.localStorage.getItem(TIPS_HIDDEN) !== null)
+  const text = TIPS.find(([at]) => at.test(pathname))?.[1]
+  if (isHidden || !text) return null
+  return (
+    <Group gap={4} wrap="nowrap" className="demo-tip">
+      <Text size="sm">{text}</Text>
+      <CloseButton
+        size="sm"
+        aria-label="Hide tips"
+        onClick={() => {
+          window.localStorage.setItem(TIPS_HIDDEN, '1')
+          setHidden(true)
+        }}
+      />
     </Group>
   )
 }
@@ -71,6 +104,9 @@ function Acts({ data }: { data: Demo }) {
       ) : (
         door
       )}
+      <Button component={Link} to="/sources/new" className="demo-own" size="compact-sm" variant="default">
+        Use your own data
+      </Button>
       <Button
         size="compact-sm"
         variant="default"

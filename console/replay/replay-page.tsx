@@ -75,7 +75,7 @@ function OfSubject({ project, address }: { project: string; address: Address }) 
       {replay && stretch ? (
         <Replayed {...{ opened, replay, stretch, pages, isForking }} onForked={() => setForking(false)} />
       ) : error ? (
-        <Failed error={error} onRetry={pages.retry} />
+        <Failed what="the replay" error={error} onRetry={pages.retry} />
       ) : (
         <Reading />
       )}
@@ -132,7 +132,7 @@ function Replayed({ opened, replay, stretch, pages, isForking, onForked }: Props
             onEarlier={pages.loadEarlier}
             onLater={pages.loadLater}
           />
-          {pages.error && <Failed error={pages.error} onRetry={pages.retry} />}
+          {pages.error && <Failed what="the replay" error={pages.error} onRetry={pages.retry} />}
         </div>
         <Panels
           replay={replay}

@@ -9,6 +9,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { FailedChoices } from '../../parts/states.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { AgentFields } from './agent-fields.tsx'
 import { HandoffRows } from './verdict-rows.tsx'
@@ -72,6 +73,7 @@ export function AgentEditor({
     >
       <Stack maw={820}>
         <DraftRestored of={kept} />
+        <Unread />
         {!stored && (
           <TextInput
             {...marksOf(faults)('name')}
@@ -155,4 +157,12 @@ function StartFrom({
       clearable
     />
   )
+}
+
+/** What an agent is wired to. */
+function Unread() {
+  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
+  return <FailedChoices of={{ triggers, agents, 'MCP servers': servers }} />
 }

@@ -113,7 +113,7 @@ function Forecast({ agent }: { agent: string }) {
     refetchInterval: 15_000,
   })
   if (isPending) return <LoadingRows rows={1} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the forecast" error={error} onRetry={() => void refetch()} />
   return <Costs forecast={data} />
 }
 
@@ -154,7 +154,7 @@ function LastRuns({ agent }: { agent: string }) {
     refetchInterval: ({ state }) => freshMs(state.data?.runs ?? []),
   })
   if (isPending) return <LoadingRows rows={LISTED} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="runs" error={error} onRetry={() => void refetch()} />
   if (data.runs.length === 0)
     return (
       <Stack gap="xs" align="flex-start">

@@ -28,7 +28,7 @@ export function SessionList({ current, onOpen, onGone }: Props) {
   const identity = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
   const [asked, setAsked] = useState<{ of: AskSession; what: 'rename' | 'delete' } | null>(null)
   if (isPending) return <LoadingRows rows={4} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="conversations" error={error} onRetry={() => void refetch()} />
   return (
     <>
       {data.length === 0 ? (

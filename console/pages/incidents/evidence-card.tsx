@@ -82,7 +82,7 @@ function AroundMoment({ firing, firings, onFiring }: Props) {
         {isPending ? (
           <LoadingRows rows={4} />
         ) : error && events.length === 0 ? (
-          <Failed error={error} onRetry={reload} />
+          <Failed what="the evidence" error={error} onRetry={reload} />
         ) : (
           <Items items={items} firing={firing} newer={newer} />
         )}

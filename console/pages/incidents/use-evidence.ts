@@ -103,7 +103,7 @@ export function useEvidence(firing: FiringDetail, side: Side) {
     events: [...rows, ...others.flatMap(({ data }) => data ?? [])],
     newer: newer.data?.total ?? null,
     error: before?.error ?? null,
-    isPending: !isRead || others.some(({ isPending }) => isPending),
+    isPending: (!isRead && !before?.isError) || others.some(({ isPending }) => isPending),
     reload: () => void before?.refetch(),
   }
 }

@@ -20,7 +20,7 @@ export function DeleteProject({ project, onClose }: { project: Project; onClose:
   })
   return (
     <Modal opened onClose={onClose} title={`Delete ${project.name}?`} size="lg" centered>
-      {error && <Failed error={error} />}
+      {error && <Failed what="what goes with it" error={error} />}
       {data ? <Confirm project={project} removal={data} onClose={onClose} /> : !error && <LoadingRows />}
     </Modal>
   )

@@ -22,7 +22,13 @@ export default function GraphTab({ id }: { id: string }) {
   if (isPending) return <Skeleton h="70vh" role="status" aria-label="Loading the graph" />
   // A look that failed leaves the one before on the screen; the shell says when the daemon is away.
   if (!graph)
-    return <Failed error={error ?? new Error('There is no graph.')} onRetry={() => void refetch()} />
+    return (
+      <Failed
+        what="the graph"
+        error={error ?? new Error('There is no graph.')}
+        onRetry={() => void refetch()}
+      />
+    )
   return (
     <ProjectEditor
       live={graph}

@@ -41,7 +41,7 @@ export default function NewProjectPage() {
       {/* Those of the page go where the form comes, those of the gallery stand where it will: none is pushed down. */}
       {!chosen && capabilities.isPending && <LoadingRows key="page" />}
       {isPending && (chosen || !capabilities.isPending) && <LoadingRows key="gallery" />}
-      {error && <Failed error={error} onRetry={() => void refetch()} />}
+      {error && <Failed what="templates" error={error} onRetry={() => void refetch()} />}
       {data && !chosen && !capabilities.isPending && <Gallery templates={data} />}
       {chosen === 'custom' && <CustomProject />}
       {template && <TemplateForm template={template} />}

@@ -56,12 +56,12 @@ function Numbers({ project }: { project: Project }) {
 }
 
 function Outline({ project }: { project: Project }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: dkeys.of(project.id, 'outline'),
     queryFn: () => declared.outline(project.id),
     refetchInterval: 15_000,
   })
-  if (error) return <Failed what="the overview" error={error} />
+  if (error) return <Failed what="the overview" error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows rows={3} />
   return (
     <SimpleGrid cols={{ base: 1, md: 3 }}>

@@ -15,7 +15,7 @@ export function FieldsTab({ source }: { source: Source }) {
     queryFn: () => api.sourceFields(source.name),
   })
   if (isPending) return <LoadingRows />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="fields" error={error} onRetry={() => void refetch()} />
   if (data.sampled === 0)
     return (
       <Empty title="No events to look at yet">

@@ -71,7 +71,9 @@ export default function NewSourcePage() {
         </Button>
       </PageHead>
       {connectors.isPending && <LoadingRows rows={3} />}
-      {connectors.error && <Failed error={connectors.error} onRetry={() => void connectors.refetch()} />}
+      {connectors.error && (
+        <Failed what="connectors" error={connectors.error} onRetry={() => void connectors.refetch()} />
+      )}
       {connectors.data && !connector && (
         <>
           {connectors.data.webhook && (

@@ -15,7 +15,7 @@ import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
-import { LoadingRows } from '../../parts/states.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { Warnings } from '../../parts/warnings.tsx'
 import { TestOutcome } from './test-outcome.tsx'
 
@@ -66,6 +66,8 @@ export function SettingsTab({ source, refetch }: Props) {
   const test = useMutation({ mutationFn: () => api.testSource(body()) })
   const connector = connectors.data?.[source.connector]
   const faults = fieldErrors(save.error)
+  if (connectors.error && !connectors.data)
+    return <Failed what="connectors" error={connectors.error} onRetry={() => void connectors.refetch()} />
   if (!connector) return <LoadingRows />
   return (
     <form

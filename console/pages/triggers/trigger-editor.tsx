@@ -3,6 +3,7 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
+import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
 import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
@@ -15,6 +16,7 @@ import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { FailedChoices } from '../../parts/states.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
 import { type NewSecret, SecretsDialog, secretsIn } from './new-secrets.tsx'
@@ -75,6 +77,7 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
       <div className="editor-columns">
         <Stack gap="md" style={{ minWidth: 0 }}>
           <DraftRestored of={kept} />
+          <Unread />
           <TriggerFields
             {...part}
             notify={<NotifyFields {...part} stored={stored} />}
@@ -211,4 +214,11 @@ function NameField({
       </Text>
     </div>
   )
+}
+
+/** What a trigger looks at, and whom it notifies. */
+function Unread() {
+  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  return <FailedChoices of={{ sources, agents }} />
 }

@@ -35,7 +35,7 @@ export function AgentFork({ replay, frame, node }: Props) {
       </Alert>
     )
   if (isPending) return <LoadingRows rows={4} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the run" error={error} onRetry={() => void refetch()} />
   if (isOpen(data))
     return <Alert color="gray">This run is still at work. Repeat the run once it has ended.</Alert>
   if (data.woken_by === 'external')
@@ -91,7 +91,7 @@ function Fork({ project, run }: { project: string; run: RunDetail }) {
         error={isBlank ? 'A prompt is required' : undefined}
       />
       <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />
-      {rerun.error && <Failed error={rerun.error} />}
+      {rerun.error && <Failed what="the rerun" error={rerun.error} />}
       <Group>
         <Button loading={rerun.isPending} disabled={isBlank} onClick={() => rerun.mutate(body)}>
           {rerun.data ? 'Run it once more' : 'Run it as practice'}
@@ -117,7 +117,7 @@ function Fork({ project, run }: { project: string; run: RunDetail }) {
 /** What happened, and what would have, as soon as it is there. */
 function Outcome({ before, id }: { before: RunDetail; id: string }) {
   const { data, error, refetch } = useRun(id)
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the run" error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows rows={2} />
   return (
     <section aria-label="What would have happened">

@@ -32,7 +32,7 @@ interface Props {
 export function TriggerFork({ replay, version, name, onInstant }: Props) {
   const { data, error, isPending, refetch } = useTriggerThen(name, version)
   if (isPending) return <LoadingRows rows={4} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the trigger" error={error} onRetry={() => void refetch()} />
   if (data === null)
     return <Alert color="gray">How {name} was then is not recorded, so it cannot be changed here.</Alert>
   return <Fork replay={replay} version={version} then={data} onInstant={onInstant} />

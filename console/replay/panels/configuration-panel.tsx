@@ -90,6 +90,6 @@ function Changed({ id }: { id: number }) {
     staleTime: Number.POSITIVE_INFINITY,
   })
   if (isPending) return <LoadingRows rows={2} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the configuration" error={error} onRetry={() => void refetch()} />
   return <ChangedObjects changes={data.changes} />
 }

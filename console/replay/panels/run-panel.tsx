@@ -29,7 +29,7 @@ export function RunPanel({ frame, moments }: { frame: Frame; moments: readonly R
       </Text>
     )
   if (isPending) return <LoadingRows rows={4} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the run" error={error} onRetry={() => void refetch()} />
   return <UpToHere run={data} frame={frame} moments={moments} />
 }
 

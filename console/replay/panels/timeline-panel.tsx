@@ -80,7 +80,7 @@ function Rows({
     staleTime: 60_000,
   })
   if (isPending) return <LoadingRows rows={4} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (error) return <Failed what="the timeline" error={error} onRetry={() => void refetch()} />
   if (data.rows.length === 0)
     return (
       <Text size="sm" c="dimmed">

@@ -96,7 +96,7 @@ function Waiting({ editor: { draft, preview }, what }: { editor: Editor; what: s
   if (draft?.cursor === 0) return <Text size="sm">Every step is undone. Nothing would change.</Text>
   if (draft && operationsOf(draft).length === 0)
     return <Text size="sm">Only where parts stand is changed.</Text>
-  if (preview.error) return <Failed error={preview.error} />
+  if (preview.error) return <Failed what="the preview" error={preview.error} />
   const isBlocked = preview.answer && (preview.answer.problems.length || preview.answer.conflicts.length)
   return isBlocked ? <Text size="sm">{what}</Text> : <LoadingRows rows={3} />
 }

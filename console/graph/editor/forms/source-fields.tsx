@@ -9,7 +9,7 @@ import { PollInput } from '../../../forms/poll-input.tsx'
 import { type SourceDraft, toConfig } from '../../../forms/source-draft.ts'
 import { SourceForm } from '../../../forms/source-form.tsx'
 import { faultAt } from '../../../lib/field-errors.ts'
-import { LoadingRows } from '../../../parts/states.tsx'
+import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
 
@@ -27,6 +27,8 @@ export function SourceFields({ spec, isNew, errors, onEdit }: FormProps) {
     setState(next)
     onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), isComplete: next.connector !== '' })
   }
+  if (connectors.error && !connectors.data)
+    return <Failed what="connectors" error={connectors.error} onRetry={() => void connectors.refetch()} />
   if (!connectors.data) return <LoadingRows rows={3} />
   const connector = connectors.data[state.connector]
   return (

@@ -136,7 +136,7 @@ function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
   const { stored, spec, error, isPending } = useSpec(part, editor.draft ? operationsOf(editor.draft) : [])
   const [edited, setEdited] = useState<Edited | null>(null)
   if (isPending) return <LoadingRows rows={4} />
-  if (error) return <Failed error={error} />
+  if (error) return <Failed what="the part" error={error} />
   if (!spec) return <Text size="sm">Deleted in this draft</Text>
   return (
     <form
