@@ -76,8 +76,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
       value: '',
     },
     version: stored?.version,
-    // What is sent along is a secret.
-    plain: (now) => ({ ...now, value: '' }),
+    plain: (now) => ({ ...now, value: '' }), // What is sent along is a secret.
   })
   const { name, url, header, credential, value } = kept.value
   const { data: programs = [] } = useQuery({ queryKey: dkeys.mcpPrograms, queryFn: declared.mcpPrograms })
