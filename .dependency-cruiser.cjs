@@ -244,8 +244,11 @@ module.exports = {
     ),
     never(
       'one-owner-mcp',
-      'the protocol is spoken in two places, so that a new version of its package is met there alone',
-      { path: product, pathNot: '^(engine/agents/mcp-tools|api/mcp)/' },
+      'the protocol is spoken in three places, so that a new version of its package is met there alone',
+      {
+        path: product,
+        pathNot: '^(engine/agents/mcp-tools|api/mcp)/|^engine/sources/connectors/mcp-resources\\.ts$',
+      },
       {
         path: packages(
           '@modelcontextprotocol/server',

@@ -2,24 +2,49 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { ConfigError, parseBindHost, parsePort } from './config-values.ts'
 import { type Environment, readVariable } from './environment.ts'
-import type { SyslogSettings } from './http/syslog-state.ts'
+import type { SyslogSettings, SyslogTls } from './http/syslog-state.ts'
 
 const LOOPBACK = '127.0.0.0/8, ::1'
 const NETWORK = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i
 
 /**
- * @param host where the daemon listens; used when SVC_SYSLOG_HOST is not set. @returns null: syslog is off
+ * @param host where the daemon listens; used when SVC_SYSLOG_HOST is not set. @param absolute makes a path of this
+ * machine whole. @returns null: syslog is off
  * @throws ConfigError
  */
-export function loadSyslog(env: Environment, host: string): SyslogSettings | null {
-  const given = readVariable(env, 'SVC_SYSLOG_PORT')
+export function loadSyslog(
+  env: Environment,
+  host: string,
+  absolute: (path: string) => string = (path) => path,
+): SyslogSettings | null {
   const own = readVariable(env, 'SVC_SYSLOG_HOST')
   const settings = {
     host: own === undefined ? host : parseBindHost(own, 'SVC_SYSLOG_HOST'),
     isAllowed: parseNetworks(readVariable(env, 'SVC_SYSLOG_ALLOW') ?? LOOPBACK, 'SVC_SYSLOG_ALLOW'),
   }
-  if (given === undefined || given.toLowerCase() === 'off') return null
-  return { ...settings, port: parsePort(given, 'SVC_SYSLOG_PORT') }
+  const port = portOf(env, 'SVC_SYSLOG_PORT')
+  const tls = loadTls(env, absolute)
+  return port === null && tls === null ? null : { ...settings, port, tls }
+}
+
+function portOf(env: Environment, name: string): number | null {
+  const given = readVariable(env, name)
+  return given === undefined || given.toLowerCase() === 'off' ? null : parsePort(given, name)
+}
+
+function loadTls(env: Environment, absolute: (path: string) => string): SyslogTls | null {
+  const port = portOf(env, 'SVC_SYSLOG_TLS_PORT')
+  const file = (name: string): string | null => {
+    const path = readVariable(env, name)
+    return path === undefined ? null : absolute(path)
+  }
+  const [cert, key, ca] = [file('SVC_SYSLOG_TLS_CERT'), file('SVC_SYSLOG_TLS_KEY'), file('SVC_SYSLOG_TLS_CA')]
+  if (port === null) return null
+  if (cert === null || key === null)
+    throw new ConfigError(
+      `SVC_SYSLOG_TLS_PORT needs SVC_SYSLOG_TLS_CERT and SVC_SYSLOG_TLS_KEY, files of a certificate and its key; ${cert === null ? 'SVC_SYSLOG_TLS_CERT' : 'SVC_SYSLOG_TLS_KEY'} is not set`,
+    )
+  return { port, cert, key, ca: ca ?? null }
 }
 
 /** @returns whether an address is of one of them. @throws ConfigError */

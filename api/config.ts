@@ -161,7 +161,7 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     host,
     port: flags.port === undefined ? (read('SVC_PORT', parsePort) ?? 8787) : parsePort(flags.port, '--port'),
     otlpGrpcPort: otlpGrpcPort === null ? 4317 : otlpGrpcPort.port,
-    syslog: loadSyslog(env, host),
+    syslog: loadSyslog(env, host, (path) => absolute(path, around)),
     auth: chooseAuth(flags.auth, env),
     publicUrl,
     userHeader: read('SVC_USER_HEADER', parseHeaderName),

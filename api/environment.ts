@@ -142,6 +142,15 @@ export const environment: readonly EnvironmentVariable[] = [
     'off',
     'port that syslog is taken on, TCP and UDP, without TLS; off disables it',
   ),
+  now('SVC_SYSLOG_TLS_PORT', daemon, 'off', 'port that syslog over TLS is taken on, such as 6514'),
+  now('SVC_SYSLOG_TLS_CERT', daemon, null, 'file of its certificate, PEM'),
+  now('SVC_SYSLOG_TLS_KEY', daemon, null, 'file of the key of that certificate, PEM'),
+  now(
+    'SVC_SYSLOG_TLS_CA',
+    daemon,
+    null,
+    'file of authorities, PEM: senders must show a certificate of one of them',
+  ),
   now('SVC_SYSLOG_HOST', daemon, 'SVC_HOST', 'bind address of syslog'),
   now(
     'SVC_SYSLOG_ALLOW',

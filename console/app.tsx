@@ -3,12 +3,16 @@ import { Center, Loader } from '@mantine/core'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
 import { api, LOGIN_NEEDED } from './client.ts'
-import { demo, demoKey } from './demo-client.ts'
+import { ikeys, incidents } from './incident-client.ts'
 import { lazyFrom } from './lib/chunks.ts'
+import { forgetFirstReads } from './lib/first-reads.ts'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { PageReady } from './parts/page-ready.tsx'
 import { Shell } from './parts/shell.tsx'
 import { Pages } from './routes.tsx'
+
+/** A page waits so long for what Home says, milliseconds. */
+const HOME_WAIT_MS = 2_000
 
 /** Most never see it. */
 const LoginPage = lazyFrom(() => import('./areas/seldom.ts'))('LoginPage')
@@ -69,12 +73,17 @@ async function enter(queries: QueryClient, setNote: (note: string) => void): Pro
     await Promise.all([
       // Kept: pages that say who is there need not ask again.
       queries.fetchQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 }),
-      // Known before anything is drawn, so that its bar moves no page; without an answer there is none.
-      queries.prefetchQuery({ queryKey: demoKey, queryFn: demo.status, retry: false }),
+      // Whether the demo is there is known before anything is drawn, so that its bar moves no page.
+      Promise.race([
+        queries.prefetchQuery({ queryKey: ikeys.home(null), queryFn: () => incidents.home(), retry: false }),
+        new Promise((resolve) => setTimeout(resolve, HOME_WAIT_MS)),
+      ]),
     ])
     return true
   } catch (error) {
+    const isNeeded = (error as { status?: number }).status === 401
+    if (isNeeded) forgetFirstReads()
     // Any other fault shows on the page it concerns.
-    return (error as { status?: number }).status !== 401
+    return !isNeeded
   }
 }

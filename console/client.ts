@@ -21,6 +21,8 @@ import type {
   SourceWrite,
 } from '../schemas/types.ts'
 
+import { firstRead } from './lib/first-reads.ts'
+
 export type { ApiEvent }
 
 /** A refusal of the daemon: its sentence and status. */
@@ -63,18 +65,19 @@ export async function send<T, Input>(
   const { method, path, body, type } = requestOf(call as Call<T, object>, input as object)
   let answer: Response
   try {
-    answer = await fetch(path, {
-      method,
-      credentials: 'same-origin',
-      signal: signal ?? null,
-      body: body as string | undefined,
-      headers: {
-        ...(type === undefined ? {} : { 'content-type': type }),
-        ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
-        ...ORIGIN,
-        ...headers,
-      },
-    })
+    answer = await (firstRead(method, path) ??
+      fetch(path, {
+        method,
+        credentials: 'same-origin',
+        signal: signal ?? null,
+        body: body as string | undefined,
+        headers: {
+          ...(type === undefined ? {} : { 'content-type': type }),
+          ...(version === undefined ? {} : { 'if-match': `"${version}"` }),
+          ...ORIGIN,
+          ...headers,
+        },
+      }))
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
     throw new ApiError('Can’t reach svc. Retrying every 5 s', 0)

@@ -115,6 +115,7 @@ export const declared = {
   createEntity: (body: EntityWrite) => ask(calls.createJoinedEntity, { body }),
   updateEntity: (name: string, body: EntityWrite, version?: number) =>
     ask(calls.updateJoinedEntity, { name, body }, { version }),
+  renameEntity: (name: string, to: string) => ask(calls.renameJoinedEntity, { name, body: { to } }),
   deleteEntity: (name: string) => ask(calls.deleteJoinedEntity, { name }),
   coverage: (body: EntityCoverageRequest) => ask(calls.entityCoverage, { body }),
   neighbours: (of: { label: string; value: string; to?: string }) => ask(calls.entityNeighbours, of),

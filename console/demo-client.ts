@@ -3,10 +3,7 @@ import * as calls from '../api/client/calls.ts'
 import type { DemoBreak } from '../schemas/types.ts'
 import { ask } from './client.ts'
 
-export const demoKey = ['demo'] as const
-
 export const demo = {
-  status: () => ask(calls.getDemo),
   start: () => ask(calls.startDemo),
   remove: () => ask(calls.removeDemo),
   break: (service: DemoBreak['service']) => ask(calls.breakDemo, { body: { service } }),

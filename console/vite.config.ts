@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig, minifySync, type Plugin, type Rolldown } from 'vite'
 
 const daemon = process.env.SVCD_URL ?? 'http://127.0.0.1:8787'
 const MAIN = fileURLToPath(new URL('main.tsx', import.meta.url))
+const HTML = fileURLToPath(new URL('index.html', import.meta.url))
 
 interface Module {
   importedIds: readonly string[]
@@ -49,6 +50,9 @@ function groupsOf(main: string) {
     reached ??= reachedBy(main, graph)
     // Packages change more seldom than our modules, and stay in browsers over an upgrade.
     const isOurs = !id.includes('node_modules')
+    // What begins, and what the bundler adds to it, is no file of its own.
+    if (id === HTML || id.includes('vite/modulepreload-polyfill')) return 'shell'
+    if (id.includes('rolldown/runtime')) return 'base'
     if (reached.get(main)!.has(id)) return isOurs || id.endsWith('.css') ? 'shell' : 'base'
     const parts = [...reached].flatMap(([root, modules]) => (modules.has(id) ? [areaOf(root)] : []))
     if (parts.length < 2) return null
@@ -160,9 +164,65 @@ function helpFile(): Plugin {
   }
 }
 
+const ROUTES = fileURLToPath(new URL('routes.tsx', import.meta.url))
+const areas = fileURLToPath(new URL('areas/', import.meta.url))
+const first = fileURLToPath(new URL('first.js', import.meta.url))
+
+/** @returns puts first.js into index.html, before what it loads, with the files of each page */
+function firstOfAll(): Plugin {
+  return {
+    name: 'first of all',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (html, { bundle }) => {
+        const text = readFileSync(first, 'utf8').replace(
+          'ROUTES = []',
+          `ROUTES = ${JSON.stringify(routesOf(bundle ?? {}))}`,
+        )
+        // Above the styles, for which a script would wait.
+        const script = `<script>${minifySync('first.js', text).code}</script>`
+        return html.replace('</title>', () => `</title>\n    ${script}`)
+      },
+    },
+  }
+}
+
+/**
+ * @param bundle empty while developing
+ * @returns addresses, * for a name, with the files that their pages need besides those of the shell
+ */
+function routesOf(bundle: Rolldown.OutputBundle): [string[], string[]][] {
+  const chunks = Object.values(bundle).filter((one) => one.type === 'chunk')
+  const filesOf = (start: Rolldown.OutputChunk | undefined): Set<string> => {
+    const found = new Set(start ? [start.fileName] : [])
+    for (const file of found)
+      for (const next of chunks.find(({ fileName }) => fileName === file)?.imports ?? []) found.add(next)
+    return found
+  }
+  const shell = filesOf(chunks.find(({ isEntry }) => isEntry))
+  const text = readFileSync(ROUTES, 'utf8')
+  const areaOfPage = new Map(
+    [...text.matchAll(/const (\w+) = (\w+)\('\w+'\)/g)].map(([, page, area]) => [page, area]),
+  )
+  const routes = new Map<string, string[]>()
+  for (const [, path, page] of text.matchAll(/<Route path="(\/[^"]*)" element=\{<(\w+) /g)) {
+    const area = areaOfPage.get(page!)
+    if (!area) continue
+    // What may be left out is two addresses.
+    const paths = [path!.replace(/\/:\w+\?$/, ''), path!.replace(/:\w+\??/g, '*')]
+    routes.set(area, [
+      ...new Set([...(routes.get(area) ?? []), ...paths.filter((one) => !one.includes(':'))]),
+    ])
+  }
+  return [...routes].map(([area, paths]) => {
+    const files = filesOf(chunks.find(({ moduleIds }) => moduleIds.includes(`${areas}${area}.ts`)))
+    return [paths, [...files].filter((file) => !shell.has(file)).map((file) => basename(file))]
+  })
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [lighterForms(), react(), helpFile()],
+  plugins: [lighterForms(), react(), helpFile(), firstOfAll()],
   build: {
     outDir: fileURLToPath(new URL('../dist/console', import.meta.url)),
     emptyOutDir: true,

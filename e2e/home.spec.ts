@@ -23,7 +23,7 @@ test('Paged: from /, name, cause and next step of the worst incident are readabl
   }
   // Another window is told by title and icon.
   await expect(page).toHaveTitle('(1) Home · svc')
-  await expect(page.locator('link[rel="icon"]')).toHaveAttribute('href', '/favicon-critical.svg')
+  await expect(page.locator('link[rel="icon"]')).toHaveAttribute('href', /^data:image\/svg\+xml,.*e5342b/)
   await press(page, 'a')
   await expect(first).toHaveAttribute('data-state', 'acknowledged')
   await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.state).toBe('acknowledged')

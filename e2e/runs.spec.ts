@@ -50,6 +50,22 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await expect(page).toHaveURL(/l=service%3Dpay/)
 
   await goTo(page, `${daemon.url}/runs/${triage!.id}`)
+  await page.getByRole('link', { name: 'Waterfall' }).click()
+  await expect(page).toHaveURL(`${daemon.url}/traces/${triage!.id}`)
+  await expect(
+    page.getByText(/run of the agent triage, succeeded · .* · 4 calls of models and tools/),
+  ).toBeVisible()
+  const spans = page.getByRole('treegrid', { name: 'Spans' }).getByRole('row')
+  await expect(spans.nth(2)).toContainText(/chat model-triage.*round 1.*tokens/)
+  await expect(spans.nth(3)).toContainText(/read.*round 1/)
+  await spans.nth(1).click()
+  const links = page.getByRole('list', { name: 'Links to other traces' })
+  await expect(links).toContainText('linked from digger')
+  await spans.nth(4).click()
+  await expect(page.getByRole('link', { name: /^Step \d of the run, round 1$/ })).toBeVisible()
+  expect(await accessibilityFaults(page, 'a run as a waterfall')).toEqual([])
+
+  await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   const chain = page.getByRole('list', { name: 'Runs of the chain' })
   await expect(chain.getByRole('listitem')).toHaveText([/^triage \(this run\)/, /^digger/])
   await expect(page.getByRole('list', { name: 'Handoffs' })).toContainText('On investigate to digger')

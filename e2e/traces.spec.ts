@@ -1,7 +1,9 @@
 /** A trace that official SDKs of OpenTelemetry send from three services: found in the list, and shown as a waterfall. */
 import { context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
@@ -18,11 +20,14 @@ function service(url: string, name: string) {
   })
   const tracer = provider.getTracer('shop')
   return {
-    /** @param from start @param parent the span that begins it, of another service, too */
-    start: (title: string, from: number, parent?: Span, attributes = {}) =>
+    /** @param from start @param parent the span that begins it, of another service, too. @param links of other traces */
+    start: (title: string, from: number, parent?: Span, attributes = {}, links: Span[] = []) =>
       tracer.startSpan(
         title,
-        { kind: SpanKind.SERVER, startTime: from, attributes },
+        {
+          ...{ kind: SpanKind.SERVER, startTime: from, attributes },
+          links: links.map((one) => ({ context: one.spanContext() })),
+        },
         parent ? trace.setSpan(context.active(), parent) : context.active(),
       ),
     flush: () => provider.forceFlush(),
@@ -104,4 +109,85 @@ test('a trace over three services is listed, opened as a waterfall, and gone thr
 
   await goTo(page, `${daemon.url}/traces/00000000000000000000000000000000`)
   await expect(page.getByText('Nothing has this trace id')).toBeVisible()
+})
+
+test('linked traces are gone to both ways, metrics are drawn, and agents of others have their traces', async ({
+  page,
+  daemon,
+}) => {
+  const [shop, helper] = ['shop', 'support'].map((name) => service(daemon.url, name))
+  const begin = Date.now() - 60_000
+  const order = shop!.start('POST /orders', begin)
+  const work = shop!.start('ship order', begin + 500, undefined, {}, [order])
+  work.recordException({ name: 'Timeout', message: 'the courier does not answer' })
+  work.end(begin + 600)
+  order.end(begin + 50)
+  const run = helper!.start('invoke_agent', begin, undefined, {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.name': 'refunds',
+  })
+  const ask = helper!.start('chat gpt', begin + 10, run, {
+    ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'gpt' },
+    ...{ 'gen_ai.usage.input_tokens': 1200, 'gen_ai.usage.output_tokens': 34 },
+  })
+  ask.end(begin + 300)
+  run.end(begin + 400)
+  const reader = new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter({ url: `${daemon.url}/v1/metrics` }),
+    // By hand alone.
+    exportIntervalMillis: 3_600_000,
+  })
+  const meters = new MeterProvider({
+    resource: resourceFromAttributes({ 'service.name': 'shop' }),
+    readers: [reader],
+  })
+  const orders = meters.getMeter('shop').createCounter('orders', { unit: '{order}' })
+  const waits = meters.getMeter('shop').createHistogram('orders.wait', { unit: 'ms' })
+  for (const n of [3, 4]) {
+    orders.add(n, { region: 'eu' })
+    waits.record(100 * n)
+    await reader.forceFlush()
+  }
+  await Promise.all([shop, helper].map((one) => one!.flush()))
+
+  await goTo(page, `${daemon.url}/traces/${work.spanContext().traceId}`)
+  const rows = page.getByRole('treegrid', { name: 'Spans' }).getByRole('row')
+  await rows.nth(1).click()
+  const links = page.getByRole('list', { name: 'Links to other traces' })
+  await expect(links).toHaveText('links to POST /orders of shop')
+  await links.getByRole('link').click()
+  await expect(page).toHaveURL(`${daemon.url}/traces/${order.spanContext().traceId}`)
+  await rows.nth(1).click()
+  await expect(links).toHaveText('linked from ship order of shop')
+
+  // A span that threw is red on the timeline of its service.
+  await goTo(page, `${daemon.url}/explore?l=service%3Dshop`)
+  await expect(page.locator('[data-level="error"]')).toHaveCount(1)
+  await expect(page.locator('[data-level="error"]')).toContainText('the courier does not answer')
+
+  await goTo(page, `${daemon.url}/traces`)
+  await page.getByRole('tab', { name: 'Metrics' }).click()
+  await expect(page.getByRole('heading', { name: 'Metrics', level: 1 })).toBeVisible()
+  const metrics = page.getByRole('table', { name: 'Metrics', exact: true })
+  await expect(metrics).toContainText('region=eu')
+  await expect(metrics).toContainText('7 order')
+  await page.getByRole('textbox', { name: 'Metric' }).fill('wait')
+  await page.keyboard.press('Enter')
+  // The only one is unfolded.
+  await expect(page.getByText(/^Observations a second, 60 parts of the window/)).toBeVisible()
+  await expect(metrics.getByText('99th percentile')).toBeVisible()
+  expect(await accessibilityFaults(page, 'metrics')).toEqual([])
+  await page.getByRole('textbox', { name: 'Metric' }).fill('nothing')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('No metric fits')).toBeVisible()
+
+  await page.getByRole('tab', { name: 'Agents in telemetry' }).click()
+  const agents = page.getByRole('table', { name: 'Agents of others' })
+  await expect(agents).toContainText('not of svc, of the service support')
+  await expect(agents).toContainText('1,234')
+  expect(await accessibilityFaults(page, 'agents in telemetry')).toEqual([])
+  await agents.getByRole('link', { name: 'Traces of refunds, of the service support' }).click()
+  await expect(page.getByRole('table', { name: 'Traces' }).getByRole('row')).toHaveCount(2)
+  await page.getByRole('link', { name: /^invoke_agent of support/ }).click()
+  await expect(rows.nth(2)).toContainText('1,234 tokens')
 })

@@ -210,7 +210,8 @@ export function performOver({ writer, short, wide }: Answering, network: () => N
     const operation = operationOf(id)
     const role = roleOf(operation, input)
     if (role === 'network') return operation.run(network(), input)
-    const args = [id, sent(input)]
+    // What the writer answers is short, and it has events to store.
+    const args = [id, { ...sent(input), ...(role === 'writer' ? {} : { asText: input.asText }) }]
     if (role === 'wide') return wide('perform', args, { asked: input.asked, advice: operation.advice })
     return role === 'writer' ? writer('perform', args) : short('perform', args)
   }
@@ -219,6 +220,6 @@ export function performOver({ writer, short, wide }: Answering, network: () => N
 /** Without who waits, which is looked at on this side alone. */
 const sent = ({ params, query, body, by, caller, user, project, secured }: OperationInput): OperationInput =>
   ({ params, query, body, by, caller, user, project, secured }) satisfies Record<
-    Exclude<keyof OperationInput, 'told'>,
+    Exclude<keyof OperationInput, 'told' | 'asText'>,
     unknown
   >

@@ -34,7 +34,7 @@ export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './e
 export type { OtlpForm, OtlpSignal } from './log/ingest/otlp-form.ts'
 export { PROGRAMS, parsePrograms } from './net/programs.ts'
 export { isOwnVariable } from './net/secrets.ts'
-export { nouns, operations, routeOf } from './operations/index.ts'
+export { isTextAlone, nouns, operations, routeOf } from './operations/index.ts'
 export type { NetworkInput, OperationInput } from './operations/input.ts'
 export type { ServedEngine as Engine } from './operations/network.ts'
 export type { Fields, Operation, OperationScope } from './operations/operation.ts'

@@ -464,6 +464,21 @@ export type Delay = number
  */
 export type FixedEntity2 = string
 /**
+ * Address of the MCP server, such as https://mcp.example/mcp.
+ */
+export type URL3 = string
+/**
+ * Sent as Authorization: Bearer.
+ */
+export type BearerToken2 = string
+/**
+ * Only resources whose address (URI) begins with one of these, such as file:///runbooks/; without it, all of them.
+ *
+ * @minItems 1
+ * @maxItems 50
+ */
+export type AddressesBeginWith = string[]
+/**
  * Attributes of the resource that become labels, by their names; * stands for all of them. Of an event at most 32, none longer than 256 characters. Absent or empty: the usual ones, of service, environment, host, Kubernetes, container and region.
  *
  * @maxItems 32
@@ -504,11 +519,11 @@ export type TextTemplate1 = string
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
-export type URL3 = string
+export type URL4 = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
-export type BearerToken2 = string
+export type BearerToken3 = string
 /**
  * User name of basic auth.
  */
@@ -532,11 +547,11 @@ export type EntityOfOtherAlerts = string
 /**
  * Base address of Prometheus, or of what speaks its API, without /api/v1.
  */
-export type URL4 = string
+export type URL5 = string
 /**
  * Sent as Authorization: Bearer. Not together with a user name.
  */
-export type BearerToken3 = string
+export type BearerToken4 = string
 /**
  * User name of basic auth.
  */
@@ -549,6 +564,10 @@ export type Password2 = string
  * PromQL that gives one value a series, such as sum by (service) (rate(http_requests_total[1m])).
  */
 export type PromQL = string
+/**
+ * The query is one counter, such as http_requests_total{code="500"}: how fast it grows per second, over this time back, is stored in place of its value; one that begins anew at 0 is no fall. Such as 5m.
+ */
+export type RateOver = string
 /**
  * Event type of its events; metric when empty.
  */
@@ -5888,6 +5907,20 @@ export interface LokiConfig {
   labels?: Label[]
 }
 /**
+ * Resources of an MCP server, read at every poll.
+ */
+export interface McpResourcesConfig {
+  url: URL3
+  bearer_token?: BearerToken2
+  uris?: AddressesBeginWith
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
+}
+/**
  * Observations that agents and people record. SPEC.md, POST /remember.
  */
 export interface MemoryConfig {
@@ -5933,8 +5966,8 @@ export interface PostgresConfig {
  * Alerts of Prometheus as they fire and resolve. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusAlertsConfig {
-  url: URL3
-  bearer_token?: BearerToken2
+  url: URL4
+  bearer_token?: BearerToken3
   username?: UserName1
   password?: Password1
   severities?: Severities
@@ -5951,8 +5984,8 @@ export interface PrometheusAlertsConfig {
  * Values of metrics, read with PromQL at every poll. SPEC.md, Sources and labels 4.
  */
 export interface PrometheusConfig {
-  url: URL4
-  bearer_token?: BearerToken3
+  url: URL5
+  bearer_token?: BearerToken4
   username?: UserName2
   password?: Password2
   queries: Queries
@@ -5967,6 +6000,7 @@ export interface PrometheusConfig {
 }
 export interface Query {
   promql: PromQL
+  rate_over?: RateOver
   event_type?: EventType1
   by_name?: EventTypeFromTheMetricSName
   key_label?: EntityLabel1
@@ -9772,6 +9806,11 @@ export interface Home {
      */
     agent: boolean
   }
+  demo: Demo
+  /**
+   * Proposals that wait for a person.
+   */
+  proposals_open: number
 }
 /**
  * The firings of one trigger for one key, from the first until it is handled.
@@ -23698,6 +23737,7 @@ export interface SchemaTypes {
   'connector-http-poll.json': HttpPollConfig
   'connector-kubernetes.json': KubernetesConfig
   'connector-loki.json': LokiConfig
+  'connector-mcp-resources.json': McpResourcesConfig
   'connector-memory.json': MemoryConfig
   'connector-otlp.json': OtlpConfig
   'connector-postgres.json': PostgresConfig

@@ -388,6 +388,8 @@ export const getJoinedEntity = 'GET /api/entities/joined/{name}' as Call<T.Joine
 export const updateJoinedEntity = 'PUT /api/entities/joined/{name}' as Call<T.EntityWritten, { name: string; body: T.EntityWrite }>
 /** Delete it; its names are read apart again, and no event changes. */
 export const deleteJoinedEntity = 'DELETE /api/entities/joined/{name}' as Call<T.PartDeleted, { name: string }>
+/** Give it another name; its names are joined as before. */
+export const renameJoinedEntity = 'POST /api/entities/joined/{name}/rename' as Call<T.EntityWritten, { name: string; body: T.Rename }>
 /** How many of the newest events joined entities cover, and what a draft would join. */
 export const entityCoverage = 'POST /api/entities/coverage' as Call<T.EntityCoverage, { body: T.EntityCoverageRequest }>
 /** What an entity calls, runs on and is owned by, from traces, labels and rules. */

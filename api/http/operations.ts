@@ -1,6 +1,14 @@
 /** Routes made of operations: what each takes and answers is checked, its engine part runs where its role says. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { type Fields, type NetworkInput, type Operation, routeOf, type Tell } from '../../engine/index.ts'
+import {
+  type Fields,
+  isTextAlone,
+  type NetworkInput,
+  type Operation,
+  type OperationInput,
+  routeOf,
+  type Tell,
+} from '../../engine/index.ts'
 import { askedBy } from './asked.ts'
 import type { Doors } from './doors.ts'
 import { inLines, wantsLines } from './in-lines.ts'
@@ -87,6 +95,7 @@ function inputOf(
     user: userOf(request, doors.config.userHeader),
     secured: doors.auth.secured,
     by: writeBy(request),
+    asText: !told && isTextAlone(operation) ? true : undefined,
     get asked() {
       const asked = askedBy(request, reply, doors)
       return told ? { ...asked, told } : asked
@@ -100,7 +109,7 @@ const onlyPlanned = (answer: unknown): boolean =>
 
 async function present(
   { answer: shown, status = 200, mayExist, versioned, secret, file, type }: Operation,
-  { params, query }: { params: unknown; query: unknown },
+  { params, query, asText }: OperationInput,
   answer: unknown,
   reply: FastifyReply,
 ): Promise<unknown> {
@@ -111,6 +120,7 @@ async function present(
     const name = typeof file === 'string' ? file : file(params as never)
     reply.header('content-disposition', `attachment; filename="${name}"`)
   }
+  if (asText && answer instanceof Uint8Array) return reply.type(JSON_TYPE).send(bytesOf(answer))
   if (typeof shown === 'string') return answer
   if ('media' in shown) reply.type(`${type?.(query as never) ?? Object.keys(shown.media)[0]}; charset=utf-8`)
   else if (shown.write) {
@@ -119,3 +129,6 @@ async function present(
   }
   return answer
 }
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)

@@ -2,7 +2,8 @@
  * The console: files listed once at start, and its one page for every address of its own. An asset that the build
  * has also compressed is sent so where it is taken (RFC 9110, section 12.5.3).
  */
-import { existsSync, readdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import send from '@fastify/send'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -16,6 +17,7 @@ declare module 'fastify' {
 }
 
 const PAGE = 'index.html'
+const POLICY = 'content-security-policy'
 /** What the build compresses. */
 const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -39,11 +41,16 @@ export function registerConsole(app: FastifyInstance, folder: string | null): vo
   // What is served are the files there are now, by their exact names: a path can name nothing else.
   const files = namesOf(folder)
   const assets = assetsIn(join(folder, 'assets'))
+  const scripts = scriptsIn(readFileSync(join(folder, PAGE), 'utf8'))
+  const sendPage = (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const policy = String(reply.raw.getHeader(POLICY)).replace("script-src 'self'", `script-src ${scripts}`)
+    return sendFile(request, reply.header(POLICY, policy), folder, PAGE)
+  }
   for (const name of files)
     app.get(`/${name}`, { schema: { hide: true } }, (request, reply) =>
-      sendFile(request, reply, folder, name),
+      name === PAGE ? sendPage(request, reply) : sendFile(request, reply, folder, name),
     )
-  app.get('/', { schema: { hide: true } }, (request, reply) => sendFile(request, reply, folder, PAGE))
+  app.get('/', { schema: { hide: true } }, sendPage)
   app.get<{ Params: { '*': string } }>('/assets/*', { schema: { hide: true } }, (request, reply) => {
     const name = request.params['*']
     const codings = assets.get(name)
@@ -51,8 +58,16 @@ export function registerConsole(app: FastifyInstance, folder: string | null): vo
     return sendFile(request, reply, folder, `assets/${name}`, codings)
   })
   app.decorateReply('callNotFoundPage', function (this: FastifyReply) {
-    return sendFile(this.request, this, folder, PAGE)
+    return sendPage(this.request, this)
   })
+}
+
+/** The page has a script of the build in it, which browsers run by its hash (CSP 3, section 2.3.1). */
+function scriptsIn(page: string): string {
+  const hashes = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+    ([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`,
+  )
+  return ["'self'", ...hashes].join(' ')
 }
 
 /** Names of the files in a folder, without those of folders in it. */

@@ -1,8 +1,8 @@
 /** What the rest of the daemon knows of the syslog port. */
 
-export type Transport = 'tcp' | 'udp'
-/** Why something was not taken: no room, the engine refused it, the address may not send, or too many connections. */
-export type Loss = 'full' | 'refused' | 'address' | 'connections'
+export type Transport = 'tcp' | 'udp' | 'tls'
+/** Why something was not taken: no room, the engine refused it, the address may not send, too many connections, or no TLS. */
+export type Loss = 'full' | 'refused' | 'address' | 'connections' | 'tls'
 
 export interface SyslogCounts {
   received: Record<Transport, number>
@@ -10,17 +10,32 @@ export interface SyslogCounts {
   dropped: Record<Loss, number>
 }
 
-export interface SyslogSettings {
-  host: string
+/** Syslog over TLS (RFC 5425). */
+export interface SyslogTls {
   /** 0: any that is free. */
   port: number
+  /** Files, PEM: the certificate with those between it and its authority, and its key. */
+  cert: string
+  key: string
+  /** File of the authorities, PEM, one of which a sender's certificate must be of; null: senders need none. */
+  ca: string | null
+}
+
+export interface SyslogSettings {
+  host: string
+  /** Of TCP and UDP without TLS; 0: any that is free; null: it is off. */
+  port: number | null
+  /** null: it is off. */
+  tls: SyslogTls | null
   /** Whether that address may send. */
   isAllowed(address: string): boolean
 }
 
 export interface SyslogState {
-  /** Of both transports; null: it is off. */
+  /** Of TCP and UDP; null: it is off. */
   port: number | null
+  /** Of TLS; null: it is off. */
+  tlsPort: number | null
   /** Why it is off although a port is set. */
   problem: string | null
   counts: SyslogCounts
@@ -30,7 +45,11 @@ export interface SyslogState {
 
 export const SYSLOG_OFF: SyslogState = {
   port: null,
+  tlsPort: null,
   problem: null,
-  counts: { received: { tcp: 0, udp: 0 }, dropped: { full: 0, refused: 0, address: 0, connections: 0 } },
+  counts: {
+    received: { tcp: 0, udp: 0, tls: 0 },
+    dropped: { full: 0, refused: 0, address: 0, connections: 0, tls: 0 },
+  },
   notice: () => null,
 }

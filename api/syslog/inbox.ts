@@ -3,6 +3,7 @@
  * engine, one call after another, in the order they came. A store that takes nothing now is asked again: until
  * then senders over TCP are not read, and what comes over UDP is dropped and counted.
  */
+import { hostname } from 'node:os'
 import { type Caller, type IngestRoute, SvcError } from '../../engine/index.ts'
 import type { Doors } from '../http/doors.ts'
 import type { Loss, SyslogCounts, Transport } from '../http/syslog-state.ts'
@@ -20,6 +21,10 @@ const TOLD_MS = 5 * 60_000
 const WARN_EVERY_MS = 60_000
 /** Refusals that end by themselves, or once room is made. */
 const PASSING = new Set<string>(['storage_full', 'unavailable', 'too_many'])
+/** Of the facility syslog, severity warning (RFC 5424, 6.2.1). */
+const DROPPED_PRIORITY = 5 * 8 + 4
+/** What a message of our own came from. */
+const OURS = '127.0.0.1'
 const SENDER: Caller = { id: 'svc', name: 'syslog' }
 
 export interface Message {
@@ -31,8 +36,8 @@ export interface Message {
 
 export class Inbox {
   readonly counts: SyslogCounts = {
-    received: { tcp: 0, udp: 0 },
-    dropped: { full: 0, refused: 0, address: 0, connections: 0 },
+    received: { tcp: 0, udp: 0, tls: 0 },
+    dropped: { full: 0, refused: 0, address: 0, connections: 0, tls: 0 },
   }
   private readonly waiting: Buffer[] = []
   private held = 0
@@ -44,6 +49,8 @@ export class Inbox {
   private lostWhy = ''
   private warnedAt = Number.NEGATIVE_INFINITY
   private readonly room = new Set<() => void>()
+  /** Messages over UDP that were dropped, of which the source does not know yet. */
+  private untold: { count: number; since: number | null } = { count: 0, since: null }
 
   constructor(private readonly doors: Doors) {}
 
@@ -56,8 +63,13 @@ export class Inbox {
     this.counts.received[transport]++
     if (transport === 'udp' && this.isFull) {
       this.lose('full', 1, 'the store does not keep up')
+      this.untold = { count: this.untold.count + 1, since: this.untold.since ?? this.doors.clock.now() }
       return
     }
+    this.hold(bytes, isCut, from)
+  }
+
+  private hold(bytes: Uint8Array, isCut: boolean, from: string): void {
     const received = new Date(this.doors.clock.now()).toISOString()
     const record = { ...parseMessage(bytes), ...(isCut ? { cut: true } : {}), from, received }
     const item = Buffer.from(JSON.stringify(record))
@@ -116,8 +128,20 @@ export class Inbox {
       const bytes = batch.reduce((sum, item) => sum + item.length, 0)
       await this.storeBatch(batch)
       this.held -= bytes
+      this.tellDropped()
       if (!this.isFull) for (const listener of this.room) listener()
     }
+  }
+
+  /** Where something is missing the timeline says so: a message of our own, once there is room for it. */
+  private tellDropped(): void {
+    const { count, since } = this.untold
+    if (count === 0 || since === null || this.isFull) return
+    this.untold = { count: 0, since: null }
+    const [from, until] = [since, this.doors.clock.now()].map((at) => new Date(at).toISOString())
+    const what = `${count} ${count === 1 ? 'message' : 'messages'} over UDP`
+    const said = `${what} from ${from} to ${until} were dropped: the store did not keep up`
+    this.hold(Buffer.from(`<${DROPPED_PRIORITY}>1 ${until} ${hostname()} svc - - - ${said}`), false, OURS)
   }
 
   private nextBatch(): Buffer[] {

@@ -1,25 +1,28 @@
-/** The two transports of syslog: TCP (RFC 6587) and UDP (RFC 5426, a message in each datagram), on one port. */
+/**
+ * The transports of syslog: TCP (RFC 6587) and UDP (RFC 5426, a message in each datagram) on one port, and TLS (RFC 5425)
+ * on another.
+ */
 import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { plainAddress } from '../config-syslog.ts'
-import type { SyslogSettings } from '../http/syslog-state.ts'
+import type { SyslogSettings, Transport } from '../http/syslog-state.ts'
 import { type Frame, Framer, trimmed } from './framing.ts'
 import type { Inbox } from './inbox.ts'
 
 /** An hour: a sender learns of a closed connection only by the message it loses on it. */
 const IDLE_MS = 3_600_000
 const KEEP_ALIVE_MS = 60_000
-/** A store that takes nothing is asked for so long at the end. */
-const LEAVE_MS = 3_000
+const HANDSHAKE_MS = 10_000
 const UDP_BUFFER = 1024 * 1024
 /** With port 0 the port that TCP got may be taken for UDP. */
 const TRIES = 5
 
 export interface Listening {
   port: number
-  /** Stores what was read, and takes no more. */
+  /** Hands on what was read, and takes no more. */
   close(): Promise<void>
 }
 
@@ -27,7 +30,11 @@ export interface Listening {
  * @param most connections at once.
  * @throws Error with the code of the system where the port cannot be bound.
  */
-export async function listenSyslog(inbox: Inbox, settings: SyslogSettings, most: number): Promise<Listening> {
+export async function listenPlain(
+  inbox: Inbox,
+  settings: SyslogSettings & { port: number },
+  most: number,
+): Promise<Listening> {
   const { address, family } = await lookup(settings.host)
   const tcp = new Connections(inbox, settings, most)
   const udp = await bindBoth(tcp.server, { address, port: settings.port, isV6: family === 6 })
@@ -42,8 +49,33 @@ export async function listenSyslog(inbox: Inbox, settings: SyslogSettings, most:
     port: udp.address().port,
     close: async () => {
       await Promise.all([tcp.close(), new Promise<void>((resolve) => udp.close(resolve))])
-      await inbox.close(LEAVE_MS)
     },
+  }
+}
+
+/**
+ * @param port 0: any that is free. @param keys read from their files. @param most connections at once.
+ * @throws Error with the code of the system where the port cannot be bound, or of OpenSSL where the keys are none.
+ */
+export async function listenTls(
+  inbox: Inbox,
+  settings: SyslogSettings,
+  { port, keys, most }: { port: number; keys: Pick<TlsOptions, 'cert' | 'key' | 'ca'>; most: number },
+): Promise<Listening> {
+  const { address } = await lookup(settings.host)
+  const tls = new Connections(inbox, settings, most, {
+    ...keys,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: HANDSHAKE_MS,
+    requestCert: keys.ca !== undefined,
+    rejectUnauthorized: keys.ca !== undefined,
+  })
+  tls.server.listen(port, address)
+  await once(tls.server, 'listening')
+  const bound = tls.server.address()
+  return {
+    port: typeof bound === 'object' && bound !== null ? bound.port : port,
+    close: () => tls.close(),
   }
 }
 
@@ -69,17 +101,24 @@ async function bindBoth(
   }
 }
 
-/** Senders over TCP. */
+/** Senders over TCP, in the clear or by TLS. */
 class Connections {
   readonly server: Server
   private readonly open = new Map<Socket, () => void>()
+  private readonly transport: Transport
+  /** Connections whose handshake may be under way. */
+  private readonly bare = new Set<Socket>()
 
   constructor(
     private readonly inbox: Inbox,
     private readonly settings: SyslogSettings,
     most: number,
+    tls: TlsOptions | null = null,
   ) {
-    this.server = createServer((socket) => this.admit(socket))
+    this.transport = tls === null ? 'tcp' : 'tls'
+    const begin = tls === null ? (socket: Socket) => this.admit(socket) : this.securing(tls)
+    // An address that may not send learns of no certificate.
+    this.server = createServer((socket) => this.isFromAllowed(socket) && begin(socket))
     this.server.maxConnections = most
     this.server.on('drop', () =>
       inbox.lose('connections', 1, `there are ${most} connections of syslog already`),
@@ -89,18 +128,35 @@ class Connections {
     })
   }
 
+  private isFromAllowed(socket: Socket): boolean {
+    const from = plainAddress(socket.remoteAddress ?? '')
+    if (this.settings.isAllowed(from)) return true
+    this.inbox.lose('address', 1, `${from} is not in SVC_SYSLOG_ALLOW`)
+    socket.destroy()
+    return false
+  }
+
+  /** What begins TLS on a connection. */
+  private securing(tls: TlsOptions): (socket: Socket) => void {
+    const secured = createTlsServer(tls, (socket) => this.admit(socket))
+    secured.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
+      socket.destroy()
+      this.inbox.lose('tls', 1, `a connection did not come to TLS (${error.code ?? 'it broke off'})`)
+    })
+    return (socket) => {
+      this.bare.add(socket)
+      socket.once('close', () => this.bare.delete(socket))
+      secured.emit('connection', socket)
+    }
+  }
+
   private admit(socket: Socket): void {
     const from = plainAddress(socket.remoteAddress ?? '')
     // Who breaks off is no fault of ours; what came before is kept.
     socket.on('error', () => socket.destroy())
-    if (!this.settings.isAllowed(from)) {
-      this.inbox.lose('address', 1, `${from} is not in SVC_SYSLOG_ALLOW`)
-      socket.destroy()
-      return
-    }
     const framer = new Framer()
     const take = (frames: readonly Frame[]): void => {
-      for (const frame of frames) this.inbox.take({ ...frame, from, transport: 'tcp' })
+      for (const frame of frames) this.inbox.take({ ...frame, from, transport: this.transport })
       if (this.inbox.isFull) socket.pause()
     }
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
@@ -124,6 +180,7 @@ class Connections {
       leave()
       socket.destroy()
     }
+    for (const socket of this.bare) socket.destroy()
     await closed
   }
 }

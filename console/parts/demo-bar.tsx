@@ -7,7 +7,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
 import type { Demo } from '../../schemas/types.ts'
 import { api } from '../client.ts'
-import { demo, demoKey } from '../demo-client.ts'
+import { demo } from '../demo-client.ts'
+import { ikeys, incidents } from '../incident-client.ts'
 import { lazyFrom } from '../lib/chunks.ts'
 import { useChange } from '../lib/use-change.ts'
 
@@ -17,10 +18,11 @@ const BreakMenu = lazyFrom(() => import('../areas/seldom.ts'))('BreakMenu')
 
 export function DemoBar() {
   const { data } = useQuery({
-    queryKey: demoKey,
-    queryFn: demo.status,
+    queryKey: ikeys.home(null),
+    queryFn: () => incidents.home(),
     refetchInterval: EVERY_MS,
     retry: false,
+    select: ({ demo: told }) => told,
   })
   // Asked before anything is drawn (app.tsx).
   const me = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })

@@ -5,7 +5,8 @@ import { Moon, Sun } from 'lucide-react'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation } from 'react-router'
 import type { Home } from '../../schemas/types.ts'
-import { declared, dkeys } from '../declared-client.ts'
+import ICON from '../icons/favicon.svg?inline'
+import CRITICAL_ICON from '../icons/favicon-critical.svg?inline'
 import { ikeys, incidents } from '../incident-client.ts'
 import { FOOT, isAt, MENU, type MenuPage } from './pages.ts'
 import { useIncidentCounts } from './use-incident-counts.ts'
@@ -86,7 +87,7 @@ function OpenIncidents() {
   const critical = (counts?.critical ?? 0) > 0
   useEffect(() => {
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]')
-    if (icon) icon.href = critical ? '/favicon-critical.svg' : '/favicon.svg'
+    if (icon) icon.href = critical ? CRITICAL_ICON : ICON
   }, [critical])
   return <Count n={counts?.open ?? 0} word="open" color={critical ? 'red' : 'indigo'} />
 }
@@ -112,14 +113,9 @@ function FailedDeliveries() {
 }
 
 function OpenProposals() {
-  const { data } = useQuery({
-    queryKey: dkeys.proposals('waiting'),
-    queryFn: declared.openProposals,
-    refetchInterval: COUNTED_MS,
-    // Whoever may not read them has none to decide.
-    retry: false,
-  })
-  return <Count n={data ?? 0} word="open proposals" color="indigo" />
+  return (
+    <Count n={useHome(({ proposals_open }) => proposals_open) ?? 0} word="open proposals" color="indigo" />
+  )
 }
 
 function SchemeSwitch() {

@@ -7,6 +7,7 @@ import { type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState 
 import { Link, useLocation, useNavigate } from 'react-router'
 import type { Health } from '../../schemas/types.ts'
 import { api, keys } from '../client.ts'
+import ICON from '../icons/favicon.svg?inline'
 import { lazyFrom } from '../lib/chunks.ts'
 import { zoneName } from '../lib/time.ts'
 import { DemoBar } from './demo-bar.tsx'
@@ -54,7 +55,7 @@ export function Shell({ children }: { children: ReactNode }) {
                 color: 'inherit',
               }}
             >
-              <img src="/favicon.svg" alt="" width={22} height={22} />
+              <img src={ICON} alt="" width={22} height={22} />
               <Text fw={700}>svc</Text>
             </Link>
           </Group>

@@ -123,6 +123,7 @@ function* changedInSteps(around: Around): Steps<Looked> {
     budget: budget - cautiousTokens(`${heading}\n`),
     windows: windowsOf(length / 1000, before / 1000),
     cuts: namedCuts(ctx, cuts),
+    known: ctx.wordings,
   })
   return {
     ...{ heading, from, to },

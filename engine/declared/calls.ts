@@ -64,6 +64,7 @@ import {
   deleteMcpServer,
   deleteTrigger,
   moveTrigger,
+  renameJoinedEntity,
   switchAgent,
   updateAgent,
   updateJoinedEntity,
@@ -173,6 +174,8 @@ function partCalls({ declared, agentModels, newest }: CallsParts) {
     listJoinedEntities: async () => ({ entities: listJoinedEntities(declared) }),
     getJoinedEntity: async (name: string) => getJoinedEntity(declared, name),
     createJoinedEntity: async (body: EntityWrite, by: WriteBy) => createJoinedEntity(declared, body, by),
+    renameJoinedEntity: async (name: string, to: string, by: WriteBy) =>
+      renameJoinedEntity(declared, name, to, by),
     updateJoinedEntity: async (name: string, body: EntityWrite, by: WriteBy) =>
       updateJoinedEntity(declared, name, body, by),
     deleteJoinedEntity: async (name: string, by: WriteBy) => deleteJoinedEntity(declared, name, by),

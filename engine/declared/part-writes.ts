@@ -52,6 +52,7 @@ import {
   requireCredential,
   stageEdit,
   stageNew,
+  stageRename,
   type WriteBy,
   written,
 } from './write.ts'
@@ -316,7 +317,7 @@ export function updateJoinedEntity(
     if (given !== undefined && given !== name)
       fail(
         'invalid',
-        'name must equal the name in the path: an entity is renamed by the catalog, under moved',
+        `name must equal the name in the path; for another name POST /api/entities/joined/${name}/rename`,
         {
           field: 'name',
         },
@@ -324,6 +325,12 @@ export function updateJoinedEntity(
     edit.put('entity', name, { ...normaliseEntity(spec) }, by.base)
   })
   return entityWritten(declared, name, committed.changeSet)
+}
+
+/** What is read through its names stays as it is, also as of before. @throws SvcError not_found; invalid; conflict */
+export function renameJoinedEntity(declared: Declared, name: string, to: string, by: WriteBy): EntityWritten {
+  const committed = declared.changes.commit(by, (edit) => stageRename(edit, 'entity', name, to))
+  return entityWritten(declared, to, committed.changeSet)
 }
 
 /** @throws SvcError not_found; conflict where it is guarded */

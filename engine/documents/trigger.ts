@@ -51,19 +51,10 @@ export function normaliseTrigger(given: TriggerSpec): TriggerSpec {
   }
 }
 
-/** A joined entity is one key. @throws SvcError invalid */
+/** @throws SvcError invalid */
 function refuseJoined(condition: Condition): void {
-  const groups = ('group_by' in condition && condition.group_by) || []
   if (isSchedule(condition))
     fail('invalid', 'joined must be absent: a schedule fires for all entities', { field: 'joined' })
-  if (groups.length > 1 || groups.some((name) => name === 'source' || name === 'event_type'))
-    fail(
-      'invalid',
-      'joined must be absent, or condition.group_by one label: a joined entity is the whole key',
-      {
-        field: 'joined',
-      },
-    )
 }
 
 /** Of the incidents its firings open, where it does not say: a schedule opens none. */

@@ -1,6 +1,7 @@
 /** The rules that svc brings: each says why in its message, and what to do. */
 import type { Catalog } from '../../schemas/types.ts'
 import { isPlainAt, pathOfPlace, secretPlaces } from '../declared/catalog/import-run.ts'
+import { entityFault, overlapsOf } from '../log/entity-rules.ts'
 import { secretParts } from '../net/address-secrets.ts'
 import { connectorOf, hasConnector } from '../sources/connectors/index.ts'
 
@@ -121,6 +122,17 @@ export const RULES: readonly LintRule[] = [
     severity: 'warning',
     about: 'Agents do not hand over in a circle',
     find: handoffCycles,
+  },
+  {
+    id: 'entity-overlap',
+    severity: 'warning',
+    about: 'No name is of two joined entities by their patterns',
+    find: ({ entities = [] }) =>
+      // What is wrong with one, or said by two, is a problem of the catalog.
+      overlapsOf(entities.filter((one) => entityFault(one) === null)).map(({ name, of: [one, other] }) => ({
+        path: ['entities', entities.findIndex((entity) => entity.name === other), 'is'],
+        message: `a name such as ${name} would be of entity ${one} and of entity ${other}: ${one}, the first by its name, has it`,
+      })),
   },
   { id: 'plain-secret', severity: 'error', about: 'A secret is a reference, not text', find: plainSecrets },
 ]

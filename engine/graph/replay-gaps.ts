@@ -282,22 +282,32 @@ function spansOf(scope: Scope, until: number): Span[] {
     for (const [i, one] of configurations.all.entries()) {
       const begins = Math.max(from, i === 0 ? from : one.at)
       const ends = Math.min(until, configurations.all[i + 1]?.at ?? until)
-      const definition = begins < ends ? definitionOf(scope, one, row) : null
-      if (!definition) continue
-      const text = JSON.stringify(definition)
-      const last = spans.at(-1)
-      if (last?.text === text && last.until === begins) last.until = ends
-      else spans.push({ definition, from: begins, until: ends, text })
+      for (const [starts, stops] of stretchesOf(scope, begins, ends)) {
+        const definition = definitionOf(scope, one, row, starts)
+        if (!definition) continue
+        const text = JSON.stringify(definition)
+        const last = spans.at(-1)
+        if (last?.text === text && last.until === starts) last.until = stops
+        else spans.push({ definition, from: starts, until: stops, text })
+      }
     }
     return spans
   })
 }
 
-/** Of a trigger with a window of values that is not paused; null of any other. */
+/** Between changes of joined entities, which are of the instance and not of a configuration. */
+function stretchesOf({ ctx }: Scope, from: number, until: number): [from: number, until: number][] {
+  if (from >= until) return []
+  const starts = [from, ...ctx.entities.changesBetween(from, until)]
+  return starts.map((at, i) => [at, starts[i + 1] ?? until])
+}
+
+/** Of a trigger with a window of values that is not paused; null of any other. @param at epoch ms, for the entities of then */
 function definitionOf(
   { ctx }: Scope,
   { doc, part }: Configuration,
   { id, name }: TriggerRow,
+  at: number,
 ): TriggerDefinition | null {
   const found = doc.uses.trigger?.[name] ? part('trigger', name) : undefined
   if (!found || found.paused === true || !('aggregate' in (found.condition as object))) return null
@@ -305,8 +315,9 @@ function definitionOf(
     ids: ctx.names.idsOf(name),
     labels: ((part('source', name)?.config ?? {}) as { labels?: Label[] }).labels ?? [],
   })
-  // A configuration has no entities: they are of the instance, as it is.
-  return pastDefinition({ id, name, spec: documentOf('trigger', found) }, source, ctx.entities.declared())
+  const spec = documentOf('trigger', found)
+  const entities = spec.joined ? ctx.entities.recorded(ctx.entities.versionAsOf(at)) : []
+  return pastDefinition({ id, name, spec }, source, entities)
 }
 
 function eventsOf({ ctx }: Scope, { definition, from, until }: Span, most: number): number[] {

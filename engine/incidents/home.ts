@@ -13,6 +13,7 @@ import { eventId, presentRow } from '../log/timeline/present.ts'
 import { dollarsSql, levelNamed } from '../model/units.ts'
 import { iso, isoOrNull, presentIncidents } from './present.ts'
 import { countsOf, type IncidentRow, idOf, type Severity } from './steps.ts'
+import type { HomeOfIncidents } from './types.ts'
 
 const INCIDENTS_MAX = 50
 const FINDINGS_MAX = 8
@@ -34,7 +35,7 @@ export function homeOf(
   sources: readonly Source[],
   hours: number | undefined,
   now: number,
-): Home {
+): HomeOfIncidents {
   const { db } = ctx
   const rows = db
     .prepare<[], IncidentRow>(

@@ -10,6 +10,9 @@ import type {
   Source,
 } from '../../schemas/types.ts'
 
+/** Home without what other rooms add to it. */
+export type HomeOfIncidents = Omit<Home, 'demo' | 'proposals_open'>
+
 /** Who acts, and how that is known. */
 export interface IncidentWho {
   by: string
@@ -56,7 +59,7 @@ export interface IncidentReads {
    * @param sources as they are listed
    * @param hours of the strip; absent: 6 while an incident is open, else 24
    */
-  home(sources: readonly Source[], hours?: number): Promise<Home>
+  home(sources: readonly Source[], hours?: number): Promise<HomeOfIncidents>
 }
 
 export interface IncidentWrites {

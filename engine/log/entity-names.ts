@@ -26,6 +26,7 @@ export class EntityNames {
   private readonly selectBy: Statement<[number], number | null>
   private readonly selectRules: Statement<[], { name: string; spec: string }>
   private readonly selectChanges: Statement<[number], ChangeRow>
+  private readonly selectInstants: Statement<[number, number], number>
   private readonly selectRenames: Statement<[number], { change_set: number; seq: number; key: string }>
 
   constructor(db: Database) {
@@ -44,6 +45,12 @@ export class EntityNames {
       `SELECT change_set, seq, key, after FROM changes WHERE kind = 'entity' AND change_set <= ?
        ORDER BY change_set, seq`,
     )
+    this.selectInstants = db
+      .prepare(
+        `SELECT DISTINCT s.at FROM changes c JOIN change_sets s ON s.id = c.change_set
+         WHERE c.kind = 'entity' AND s.at > ? AND s.at < ? ORDER BY s.at`,
+      )
+      .pluck() as Statement<[number, number], number>
     this.selectRenames = db.prepare(
       "SELECT change_set, seq, name_from AS key FROM renames WHERE kind = 'entity' AND change_set <= ?",
     )
@@ -70,6 +77,11 @@ export class EntityNames {
   versionAsOf(at: number): number {
     if (this.version() === 0) return 0
     return this.selectChangedBy.get(this.selectBy.get(at) ?? 0) ?? 0
+  }
+
+  /** When rules were changed between two instants, epoch ms, oldest first. */
+  changesBetween(from: number, until: number): number[] {
+    return this.selectInstants.all(from, until)
   }
 
   /** The rules of a version: those of now, or as recorded. */

@@ -79,6 +79,40 @@ export function conflictsOf(rules: readonly EntityRule[]): { name: string; of: [
   return conflicts
 }
 
+/** Values that groups are tried with: each is of a kind that names have. */
+const TRIED = ['a', 'api', 'api-1', 'web-prod', 'Api', 'a.b', 'a/b', 'a_1', '1', '42', '10.0.0.1', 'x1y2']
+
+/**
+ * Pairs of rules with groups of which one value would be a name of both, with such a value: the first by its name has it.
+ * A value is found by trying, so each pair that is told is one, and one of unusual patterns may be missed.
+ * @param rules without faults
+ */
+export function overlapsOf(rules: readonly EntityRule[]): { name: string; of: [string, string] }[] {
+  const byLabel = new Map<string, { rule: CompiledRule; template: Template; values: string[] }[]>()
+  for (const rule of [...rules].sort((a, b) => (a.name < b.name ? -1 : 1)).map(compileRule))
+    for (const template of rule.groups.length ? rule.templates : []) {
+      const values = TRIED.map((tried) =>
+        template.fill(Object.fromEntries(rule.groups.map((group) => [group, tried]))),
+      ).filter((value) => template.read(value) !== null)
+      byLabel.set(template.label, [...(byLabel.get(template.label) ?? []), { rule, template, values }])
+    }
+  const found = new Map<string, { name: string; of: [string, string] }>()
+  for (const [label, all] of byLabel)
+    for (const [i, one] of all.entries())
+      for (const other of all.slice(i + 1)) {
+        const pair = JSON.stringify([one.rule.name, other.rule.name])
+        // What two write alike is a conflict, and refused.
+        if (one.rule === other.rule || found.has(pair) || one.template.source === other.template.source)
+          continue
+        const value =
+          one.values.find((tried) => other.template.read(tried)) ??
+          other.values.find((tried) => one.template.read(tried))
+        if (value !== undefined)
+          found.set(pair, { name: nameText({ label, value }), of: [one.rule.name, other.rule.name] })
+      }
+  return [...found.values()]
+}
+
 /** All rules of an instance, at one instant. */
 export class EntityRules {
   private readonly plain = new Map<string, CompiledRule>()

@@ -50,6 +50,19 @@ export const entities = [
     run: (engine, { params, body, by }) => engine.updateJoinedEntity(params.name, body, by),
   }),
   operation({
+    id: 'renameJoinedEntity',
+    route: 'POST /api/entities/joined/{name}/rename',
+    scope: 'admin',
+    role: 'writer',
+    body: 'request-rename.json',
+    answer: 'entity-written.json',
+    recorded: true,
+    versioned: true,
+    summary: 'Give it another name; its names are joined as before',
+    run: (engine, { params, body: { to, why }, by }) =>
+      engine.renameJoinedEntity(params.name, to, { ...by, why: why ?? by.why }),
+  }),
+  operation({
     id: 'deleteJoinedEntity',
     route: 'DELETE /api/entities/joined/{name}',
     scope: 'admin',

@@ -81,8 +81,29 @@ export function routeOf({ route }: Operation): { method: string; path: string } 
 export const roleOf = ({ role }: Operation, input: OperationInput): Role =>
   typeof role === 'function' ? role(input as OperationInput<never, never, never>) : role
 
-/** Runs an operation where one is, whatever its role. */
+/** Whether a door needs nothing of what it answers but the text. */
+export const isTextAlone = ({ answer, versioned, hashed, mayExist, access }: Operation): boolean =>
+  (typeof answer === 'string' || ('listOf' in answer && !answer.write)) &&
+  !versioned &&
+  !hashed &&
+  !mayExist &&
+  access !== 'changes'
+
+/** Runs an operation where one is, whatever its role. @returns its answer; with `asText` the UTF-8 of its JSON text */
 export const performOn =
   (engine: StoreCalls) =>
-  async (id: string, input: OperationInput, told?: Tell): Promise<unknown> =>
-    operationOf(id).run(engine, told ? { ...input, told } : input)
+  async (id: string, input: OperationInput, told?: Tell): Promise<unknown> => {
+    const operation = operationOf(id)
+    const answer = await operation.run(engine, told ? { ...input, told } : input)
+    return input.asText ? textOf(operation, answer) : answer
+  }
+
+/** The schemas are loaded with the first of these: no start waits for them. */
+async function textOf({ answer: shown }: Operation, answer: unknown): Promise<Uint8Array> {
+  const { shapeOf } = await import('../../schemas/shape.ts')
+  const schema =
+    typeof shown === 'object' && 'listOf' in shown
+      ? { type: 'array', items: { $ref: shown.listOf } }
+      : { $ref: shown as string }
+  return new TextEncoder().encode(JSON.stringify(shapeOf(schema)(answer)))
+}

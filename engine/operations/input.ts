@@ -18,6 +18,8 @@ export interface OperationInput<P = unknown, Q = unknown, B = unknown> {
   secured: boolean
   /** Hears how far it is; absent: nobody asked. */
   told?: Tell
+  /** Answered as the bytes of its JSON text: of a long list the network thread then holds no objects. */
+  asText?: true | undefined
 }
 
 /** On the network thread: also who waits, and whether it still does. */

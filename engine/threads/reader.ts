@@ -5,6 +5,7 @@ import type { Tell } from '../calls.ts'
 import { clockIn } from '../clock.ts'
 import { SvcError } from '../errors.ts'
 import { openReading } from '../log/store/open.ts'
+import type { OperationInput } from '../operations/input.ts'
 import { openReader } from '../roles/reader.ts'
 import { type FromThread, faultOf, type SharedOptions, type ToThread } from './protocol.ts'
 
@@ -33,9 +34,20 @@ export function answer(
     (target[method] as (...args: unknown[]) => unknown)(...args, ...told)
   // What cannot be sent is a fault as any other: whoever waits is told.
   run()
-    .then((value) => send({ t: 'settled', results: [{ id, value }] }))
+    .then((value) =>
+      port.postMessage(
+        { t: 'settled', results: [{ id, value }] } satisfies FromThread,
+        handedOver(method, args, value),
+      ),
+    )
     .catch((error: Error) => {
       const told = error instanceof SvcError ? error : faultOf(error, send)
       send({ t: 'settled', results: [{ id, error: told.toWire() }] })
     })
 }
+
+/** Texts of operations, which are made for this answer alone, are handed over instead of copied. */
+const handedOver = (method: string, args: readonly unknown[], value: unknown): ArrayBuffer[] =>
+  method === 'perform' && (args[1] as OperationInput).asText
+    ? [(value as Uint8Array<ArrayBuffer>).buffer]
+    : []

@@ -10,6 +10,18 @@ describe('the configuration of syslog', () => {
     expect(load({ SVC_SYSLOG_PORT: 'Off', SVC_SYSLOG_ALLOW: '10.0.0.0/8' })).toBeNull()
   })
 
+  it('has TLS on a port of its own, which needs a certificate and its key', () => {
+    const tls = { SVC_SYSLOG_TLS_PORT: '6514', SVC_SYSLOG_TLS_CERT: '/c.pem', SVC_SYSLOG_TLS_KEY: '/k.pem' }
+    expect(load(tls)).toMatchObject({
+      port: null,
+      tls: { port: 6514, cert: '/c.pem', key: '/k.pem', ca: null },
+    })
+    expect(load({ SVC_SYSLOG_PORT: '5514' })).toMatchObject({ port: 5514, tls: null })
+    expect(() => load({ SVC_SYSLOG_TLS_PORT: '6514', SVC_SYSLOG_TLS_CERT: '/c.pem' })).toThrow(
+      /SVC_SYSLOG_TLS_KEY is not set$/,
+    )
+  })
+
   it('listens where the daemon does, and takes what loopback sends', () => {
     const syslog = load({ SVC_SYSLOG_PORT: '5514' })!
     expect(syslog).toMatchObject({ host: '127.0.0.1', port: 5514 })

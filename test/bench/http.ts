@@ -1,5 +1,7 @@
 /** Load over HTTP on kept connections. */
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { Worker } from 'node:worker_threads'
 
 /** Posts once. @throws Error unless the answer is 202. */
 export function post(agent: Agent, url: string, body: Buffer): Promise<void> {
@@ -43,23 +45,18 @@ export async function sendAll(url: string, bodies: readonly Buffer[], connection
   return (performance.now() - started) / 1_000
 }
 
-/** Between two posts, in milliseconds. */
-const POST_EVERY = 20
-
-/** Posts one event after the other. @returns what each took, in milliseconds, ascending */
+/**
+ * Posts one event after the other, on a thread of its own: what else is asked and read here takes milliseconds at a time,
+ * which no post may be charged with.
+ * @param forMs until it has posted for so long; null: until the signal
+ * @returns what each took, in milliseconds, ascending
+ */
 export async function posting(url: string, forMs: number | null, signal?: AbortSignal): Promise<number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const took: number[] = []
-  const until = performance.now() + (forMs ?? Number.POSITIVE_INFINITY)
-  while (performance.now() < until && !signal?.aborted) {
-    const body = Buffer.from(
-      JSON.stringify({ at: new Date().toISOString(), level: 'info', entity: 'beside' }),
-    )
-    const begun = performance.now()
-    await post(agent, url, body)
-    took.push(performance.now() - begun)
-    await new Promise((resolve) => setTimeout(resolve, POST_EVERY))
-  }
-  agent.destroy()
-  return took.sort((a, b) => a - b)
+  const poster = new Worker(new URL('./poster.ts', import.meta.url), { workerData: { url, forMs } })
+  const stop = () => poster.postMessage('stop')
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted) stop()
+  const [[took]] = await Promise.all([once(poster, 'message'), once(poster, 'exit')])
+  signal?.removeEventListener('abort', stop)
+  return took as number[]
 }

@@ -1,5 +1,6 @@
 /** Findings of outside agents, held against what their key may read (issue 17, Part 2.5). */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { call, called, startMcp } from '../api/mcp/mcp-world.ts'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
@@ -86,6 +87,33 @@ describe('issue 17, 2.5: a finding of an outside agent', () => {
     expect(body.notices).toEqual([
       'no event has service=chekout: if that is a mistake, record it again under the right name',
       'no event that may be read here: evt_999999',
+    ])
+  })
+
+  it('is held to the same through svc mcp', async () => {
+    const mcp = await startMcp(svc.url)
+    onTestFinished(() => mcp.stop())
+    const client = await mcp.connect(secret)
+    const recorded = (id: string, more: Fields = {}) => ({
+      ...{ entity: 'checkout', finding: 'It is slow.', ...more },
+      claims: [{ text: 'It took 1.2 s.', events: [id], number: 1200 }],
+    })
+    for (const id of [other, 'evt_999999']) {
+      const { isError, text } = await call(client, 'record_finding', recorded(id))
+      expect([isError, text]).toEqual([
+        true,
+        expect.stringContaining(`${id} is no event that may be read here`),
+      ])
+    }
+    expect((await called(client, 'list_findings', { project })).text).toBe('no findings')
+    const { text, content } = await called(client, 'record_finding', recorded(own, { entity: 'chekout' }))
+    expect(content).toMatchObject({ claims: [{ ok: true, unproved: false }] })
+    expect(text).toContain('no event has service=chekout')
+    const wrong = recorded(own)
+    wrong.claims[0]!.number = 7
+    const { content: checked } = await called(client, 'record_finding', wrong)
+    expect(checked.claims).toEqual([
+      expect.objectContaining({ ok: false, why: 'none of its events has the number 7' }),
     ])
   })
 })

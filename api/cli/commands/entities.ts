@@ -3,7 +3,7 @@ import { Argument } from 'commander'
 import type { EntityCoverage, EntityNeighbours, JoinedEntity } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { type Column, escapeLine, type Io, table } from '../terminal.ts'
-import { type Flags, type GivenWords, noun, rows, say, verb, whole } from '../verbs.ts'
+import { type Flags, type GivenWords, noun, rows, say, toName, verb, whole } from '../verbs.ts'
 
 type Draft = Flags & {
   kind?: string
@@ -79,6 +79,12 @@ export const entitiesCommand = noun('entities', 'List, show, add and remove name
       body: { name, ...bodyOf(namesIn(names), flags) },
     }),
     tell: say(([name]) => `${name}: its names are read together from now on`),
+  }),
+  rename: verb({
+    does: 'Give it another name; its names are joined as before',
+    call: calls.renameJoinedEntity,
+    ...toName,
+    tell: say(([name, to]) => `${name} is now called ${to}`),
   }),
   remove: verb({
     does: 'Read its names apart again; no event changes',

@@ -37,10 +37,15 @@ export function describeOtlpGrpc(
 /** Where syslog is taken, or why it is not; nothing where it is switched off. */
 export function describeSyslog(
   host: string,
-  { port, problem }: { port: number | null; problem: string | null },
+  { port, tlsPort, problem }: { port: number | null; tlsPort: number | null; problem: string | null },
 ): string {
-  if (problem !== null) return `svc: syslog is off: ${problem}\n`
-  return port === null ? '' : `svc: syslog at ${isIPv6(host) ? `[${host}]` : host}:${port}, TCP and UDP\n`
+  const name = isIPv6(host) ? `[${host}]` : host
+  const open = [
+    ...(port === null ? [] : [`${name}:${port}, TCP and UDP`]),
+    ...(tlsPort === null ? [] : [`${name}:${tlsPort}, TLS`]),
+  ]
+  const at = open.length ? `svc: syslog at ${open.join('; at ')}\n` : ''
+  return problem === null ? at : `${at}svc: syslog is ${open.length ? 'partly ' : ''}off: ${problem}\n`
 }
 
 /** A warning for an open daemon that other machines can reach, or null when they cannot. */

@@ -61,7 +61,7 @@ function syslogCounters(registers: Registry[], syslog: Doors['syslog']): void {
       ...{ name: `svc_syslog_${name}`, help, labelNames: [label], registers },
       collect() {
         this.reset()
-        if (syslog().port !== null)
+        if ((syslog().port ?? syslog().tlsPort) !== null)
           for (const [value, count] of Object.entries(read())) this.inc({ [label]: value }, count)
       },
     })

@@ -36,7 +36,10 @@ function ExistingEntity({ name }: { name: string }) {
   const { shown, round, reload } = useShown(data, refetch)
   return (
     <>
-      <PageHead title={name}>{shown && <RemoveEntity name={name} />}</PageHead>
+      <PageHead title={name}>
+        {shown && <RenameEntity name={name} />}
+        {shown && <RemoveEntity name={name} />}
+      </PageHead>
       {error && <Failed what="the entity" error={error} onRetry={() => void refetch()} />}
       {shown ? (
         <Stack gap="xl">
@@ -69,6 +72,55 @@ function useReadAnew(): () => void {
   return () => {
     for (const of of ['timeline', 'histogram']) queries.removeQueries({ queryKey: [of] })
   }
+}
+
+function RenameEntity({ name }: { name: string }) {
+  const go = useNavigate()
+  const queries = useQueryClient()
+  const [to, setTo] = useState<string | null>(null)
+  const rename = useChange((wanted: string) => declared.renameEntity(name, wanted), {
+    failed: `Couldn’t rename ${name}`,
+    said: ({ name: now }) => `${name} is now called ${now}; undo it under Changes`,
+    onDone: ({ name: now }) => {
+      queries.removeQueries({ queryKey: dkeys.entity(name) })
+      setTo(null)
+      void go(`/entities/${encodeURIComponent(now)}`, { replace: true })
+    },
+  })
+  return (
+    <>
+      <Button variant="default" onClick={() => setTo(name)}>
+        Rename…
+      </Button>
+      <Modal opened={to !== null} onClose={() => setTo(null)} title={`Rename entity ${name}`} centered>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            rename.mutate((to ?? '').trim())
+          }}
+        >
+          <Stack>
+            <TextInput
+              data-autofocus
+              label="New name"
+              description="Its names stay joined, and no event, trigger or incident changes."
+              value={to ?? ''}
+              onChange={(event) => setTo(event.currentTarget.value)}
+              error={rename.error?.message}
+            />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={() => setTo(null)}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={rename.isPending} disabled={!to?.trim() || to.trim() === name}>
+                Rename
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  )
 }
 
 function RemoveEntity({ name }: { name: string }) {

@@ -147,6 +147,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
             {...marksOf(fieldErrors(change.error))('auth_value')}
             value={value}
             isStored={stored?.auth_value_configured ?? false}
+            example={program === null ? 'Such as “Bearer …”.' : 'What the command has as {auth_value}.'}
             onChange={(next) => set({ value: next })}
           />
         )}
@@ -247,11 +248,13 @@ function AddressFields({
 /** What is sent along; one that is stored is kept where nothing is typed. */
 function CredentialInput({
   isStored,
+  example,
   onChange,
   ...rest
 }: {
   value: string
   isStored: boolean
+  example: string
   onChange: (value: string) => void
   error: string | undefined
   'data-field': string
@@ -260,9 +263,7 @@ function CredentialInput({
     <PasswordInput
       {...rest}
       label="Credential"
-      description={
-        isStored ? `Stored. Leave empty to keep. ${REFERENCES}` : `Such as “Bearer …”. ${REFERENCES}`
-      }
+      description={isStored ? `Stored. Leave empty to keep. ${REFERENCES}` : `${example} ${REFERENCES}`}
       onChange={(event) => onChange(event.currentTarget.value)}
       autoComplete="off"
     />

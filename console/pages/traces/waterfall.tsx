@@ -178,12 +178,7 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
         {row.links.length > 0 && (
           <Link2 size={13} className="waterfall-link" role="img" aria-label="Linked with another trace" />
         )}
-        {row.run?.round ? <span className="waterfall-round">round {row.run.round}</span> : null}
-        {row.input_tokens !== null && (
-          <span className="waterfall-round" title={usedWords(row)}>
-            {count(row.input_tokens + (row.output_tokens ?? 0))} tokens
-          </span>
-        )}
+        <Used row={row} />
         <span className="waterfall-service ellipsis">{row.service ?? row.source}</span>
       </Box>
       <Box
@@ -201,6 +196,22 @@ function SpanRow({ row, trace, isActive, isOpen, folded, onFold, onOpen, onKeyDo
         {length}
       </Box>
     </Box>
+  )
+}
+
+/** Which round of its run it is, and its tokens; below 700 px they are among the details alone. */
+function Used({ row }: { row: TraceRow }) {
+  const { run, input_tokens, output_tokens } = row
+  const tokens = (input_tokens ?? 0) + (output_tokens ?? 0)
+  const said = [
+    run?.round ? `round ${run.round}` : '',
+    input_tokens === null ? '' : `${count(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
+  ].filter(Boolean)
+  if (said.length === 0) return null
+  return (
+    <span className="waterfall-used" {...(input_tokens === null ? {} : { title: usedWords(row) })}>
+      {said.join(' · ')}
+    </span>
   )
 }
 
@@ -268,9 +279,9 @@ function Payload({ id }: { id: string }) {
   return (
     <>
       {data !== undefined && (
-        <Group justify="flex-end" mb={4}>
+        <Box style={{ float: 'right' }}>
           <CopyIcon value={data} label="Copy the payload" />
-        </Group>
+        </Box>
       )}
       <pre>{error ? error.message : data === undefined ? 'Loading…' : indentJson(data)}</pre>
     </>

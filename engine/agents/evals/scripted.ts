@@ -179,6 +179,8 @@ const MASSES = 50
  * expected (e⁻⁴ of them), none where ten are.
  */
 const SILENT = 10
+/** A silence in which fewer are missing, of lines that said none, is named where nothing says trouble. */
+const MAY_BE_CHANCE = 1.5
 /** What has to do with neither the entity nor what is wrong weighs so much of what has. */
 const UNRELATED = 0.5
 /** A change after the first symptom is seldom its cause. */
@@ -195,8 +197,12 @@ const BROKEN = { first: 8, other: 6, slower: 5 }
 const EXHAUSTED = 5
 /** Of the numbers that moved a resource is nearer to the cause than what was done with it. */
 const OF_RESOURCE = 0.6
+/** A number that a report of what is wrong names is nearer to the cause than one that nobody speaks of. */
+const SPOKEN_OF = 0.6
 /** A resource that is used so many times as usual explains why requests take longer. */
 const USED_UP = { ratio: 5, score: 5.2 }
+/** Trouble that comes again and again follows from something: it is named where there is nothing else. */
+const REPEATED = 1.5
 /** Lines that tell one change, such as those of a diff. */
 const TOGETHER_MAX = 6
 /** Seconds that a call says it took, from which on that is trouble. */
@@ -223,6 +229,8 @@ interface Around {
   /** What moved, in lower case. */
   said: string
   words: ReadonlySet<string>
+  /** Words of reports of what is wrong. */
+  reported: ReadonlySet<string>
   /** Kinds of trouble among the changes that came more than once: they follow from something. */
   repeated: ReadonlySet<string>
 }
@@ -247,13 +255,21 @@ export function namedByRules({ entity, lines, onset }: SeenMessage): SeenLine[] 
     said,
     repeated: repeatedIn(lines),
     words: wordsOf(said),
+    reported: new Set(
+      lines
+        .filter(({ section, text }) => section === CHANGES && REPORT.test(text))
+        .flatMap(({ text }) => partsOf(text)),
+    ),
   }
   const scored = lines
     .map((line): [SeenLine, number] => [line, scoreOf(line, around) + rankOf(line, lines)])
     .filter(([, score]) => score >= SCORE_MIN)
     .sort((a, b) => b[1] - a[1])
   const best = scored[0]?.[1] ?? 0
+  const isOther = ([line, score]: [SeenLine, number], i: number) =>
+    score > REPEATED || scored.findIndex(([one]) => kindOf(one) === kindOf(line)) === i
   return scored
+    .filter(isOther)
     .filter(
       ([{ section }, score], i) => i === 0 || ([CHANGES, REQUESTS].includes(section) && score >= ALSO * best),
     )
@@ -328,9 +344,12 @@ function scoreOf(line: SeenLine, around: Around): number {
       return USED_UP.score + strength(text)
     const after = since === null ? Number.POSITIVE_INFINITY : since - around.began
     const isResource = RESOURCE.test(nameIn(text)) ? OF_RESOURCE : 0
-    return (line.entity === around.entity ? 2 : 2.2) + 1 / (1 + after) + strength(text) + isResource
+    const isReported = partsOf(nameIn(text)).some((part) => around.reported.has(part)) ? SPOKEN_OF : 0
+    return (
+      (line.entity === around.entity ? 2 : 2.2) + 1 / (1 + after) + strength(text) + isResource + isReported
+    )
   }
-  if (isStopped(line)) return isSymptom(line) ? 4 : 2
+  if (isStopped(line)) return isSymptom(line) ? 4 : isTrouble(line) ? 2 : MAY_BE_CHANCE
   if (section !== MOVED || !(isTrouble(line) || isMass(line))) return exhausted
   return Math.max(exhausted, 1.5 + Math.min(1, Math.log10(countIn(line)) / 2))
 }
@@ -347,7 +366,8 @@ function saysWhatRanOut({ section, text, at, entity }: SeenLine, { numbers }: Ar
 function scoreOfChange(line: SeenLine, around: Around): number {
   const { entity, symptoms, began, said, words, repeated } = around
   const { at, text } = line
-  if (repeated.has(kindOf(line)) || ROUTINE.test(text)) return 0
+  if (ROUTINE.test(text)) return 0
+  if (repeated.has(kindOf(line))) return isTrouble(line) ? REPEATED : 0
   const trouble = isTrouble(line) ? 1 : 0
   const isNear = line.entity === entity || said.includes(line.entity)
   const shared = [...wordsOf(text)].filter((word) => words.has(word) && word !== entity).length
@@ -400,6 +420,12 @@ function strength(text: string): number {
 
 const wordsOf = (text: string): Set<string> =>
   new Set((text.toLowerCase().match(/[a-z][a-z0-9_.-]{3,}/g) ?? []).map((word) => word.replace(/[.,]$/, '')))
+
+/** Words of names as programs have them, in lower case: of FreeStorageSpace and of free_storage_space the same. */
+const partsOf = (text: string): string[] =>
+  (text.match(/[A-Z]?[a-z]{2,}|[A-Z]{3,}(?![a-z])/g) ?? [])
+    .map((part) => part.toLowerCase())
+    .filter((part) => part.length > 2)
 
 /* The first message of a run taken apart again, by scripted agents: lines with what they say of time and place. */
 

@@ -264,6 +264,7 @@ export function* briefInSteps(
     ...{ entity, label, fired, now: to },
     budget: budget - cautiousTokens(fence('0'.repeat(16), above)),
     cuts: namedCuts(ctx, cuts),
+    known: ctx.wordings,
   })
   const shown = brief.sections.flatMap(({ lines }) => lines.flatMap((line) => line.shown))
   return {

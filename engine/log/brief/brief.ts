@@ -299,6 +299,7 @@ function* lookAt({
   now,
   fired = [],
   windows = LATELY,
+  known,
 }: BriefRequest): Generator<void, LookedAt, void> {
   const lines = timed(rows, now, windows.back)
   yield
@@ -308,7 +309,7 @@ function* lookAt({
   setStreams(texts)
   yield
   const recent = texts.filter(({ t }) => t >= -windows.baseline - windows.focus)
-  const templates = new Templates(recent)
+  const templates = new Templates(recent, known)
   yield
   const groups = groupsOf(
     recent.filter((line) => !kinds.isChange(line)),
@@ -461,6 +462,7 @@ const costOf = (line: string): number => cautiousTokens(`${line}\n`)
 
 export { number as shortNumber, shortened } from './lines.ts'
 export { type Numbers, numbersOf, type Sample } from './series.ts'
+export { Skeletons } from './skeletons.ts'
 export {
   REQUESTS_BACK_MS,
   SPAN_ID_LABELS,

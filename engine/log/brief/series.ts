@@ -1,5 +1,16 @@
 /** Numbers that moved: each series of each entity against what was usual of it. */
-import { ascending, listAt, quantile, ratioUp, spreadAround, type Timed, type Windows } from './types.ts'
+import {
+  ascending,
+  type Kind,
+  listAt,
+  mapAt,
+  quantile,
+  ratioUp,
+  spreadAround,
+  type Timed,
+  valueAt,
+  type Windows,
+} from './types.ts'
 
 const SHOWN_FROM = 1.5
 const BASELINE_SAMPLES = 5
@@ -72,9 +83,14 @@ export function numbersOf(
   valuesOf: (line: Timed) => Readonly<Record<string, number>> = ({ row }) => row.values,
 ): Numbers[] {
   const all = new Map<string, Sample[]>()
-  for (const line of lines)
-    for (const [name, value] of Object.entries(valuesOf(line)))
-      if (Number.isFinite(value)) listAt(all, keyOf(line, name)).push({ line, value })
+  const keys = new Keys()
+  for (const line of lines) {
+    const values = valuesOf(line)
+    for (const name in values) {
+      const value = values[name]!
+      if (Number.isFinite(value)) listAt(all, keys.of(line, name)).push({ line, value })
+    }
+  }
   return [...all].flatMap(([key, counted]) => {
     const samples = COUNTER.test(key) ? incrementsOf(counted) : counted
     const name = `${nameOf(key)}${samples === counted ? '' : ' a second'}`
@@ -82,11 +98,21 @@ export function numbersOf(
   })
 }
 
-function keyOf({ row }: Timed, name: string): string {
-  const { source, type, entity, labels } = row
-  const series = row.series ?? (name === 'value' ? NAMED.exec(row.text)?.[1] : undefined) ?? type
-  const called = name === 'value' ? series : `${series} ${name}`
-  return `${called}\0${source}\0${type}\0${entity}\0${labels.pod ?? ''}\0${labels.region ?? ''}`
+/** What a number is one of; each is worded once, since there are 100,000 samples of a few hundred series. */
+class Keys {
+  private readonly known = new Map<Kind, Map<string, Map<string, Map<unknown, Map<unknown, string>>>>>()
+
+  of({ row, kind }: Timed, name: string): string {
+    const { source, type, entity } = row
+    const series = row.series ?? (name === 'value' ? NAMED.exec(row.text)?.[1] : undefined) ?? type
+    const called = name === 'value' ? series : `${series} ${name}`
+    const { pod = '', region = '' } = row.words ?? row.labels
+    return valueAt(
+      mapAt(mapAt(mapAt(mapAt(this.known, kind), entity), called), pod),
+      region,
+      () => `${called}\0${source}\0${type}\0${entity}\0${pod}\0${region}`,
+    )
+  }
 }
 
 /**

@@ -54,8 +54,13 @@ interface Entry<T> {
   next: Entry<T> | null
 }
 
+/** Remembered at most: texts that are each worded in their own way must not fill the memory; some 5 MB. */
+const MOST = 10_000
+
 export class Skeletons<T> {
   private readonly entries = new Map<number, Entry<T>>()
+
+  constructor(private readonly most = MOST) {}
 
   /**
    * @param of what the line is by its text, where its skeleton is new or is not told by bytes
@@ -66,8 +71,10 @@ export class Skeletons<T> {
     if (length < 0) return of()
     const first = this.entries.get(hash) ?? null
     for (let entry = first; entry; entry = entry.next) if (isWritten(entry.shape, length)) return entry.value
+    const key = hash
     const value = of()
-    this.entries.set(hash, { shape: written.slice(0, length), value, next: first })
+    if (this.entries.size >= this.most) this.entries.clear()
+    this.entries.set(key, { shape: written.slice(0, length), value, next: first })
     return value
   }
 }

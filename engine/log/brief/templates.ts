@@ -13,6 +13,7 @@ import {
   type Timed,
   valueAt,
   type Wording,
+  type Wordings,
 } from './types.ts'
 
 import { ANY, LOOKED_AT, Masker } from './words.ts'
@@ -41,13 +42,15 @@ export class Templates {
   private readonly classes = new Map<Kind, Map<string, LineClass>>()
   private readonly byWording = new Map<Kind, Map<Wording, LineClass>>()
   private readonly byText = new Map<string, Wording>()
-  private readonly byBytes = new Skeletons<Wording>()
   private readonly sources = new Map<string, SourceWords>()
   private readonly leaves = new Map<string, Leaf>()
   private count = 0
 
-  /** @param lines without samples, in order of time; each gets its class. */
-  constructor(lines: readonly Timed[]) {
+  /** @param lines without samples, in order of time; each gets its class. @param byBytes what is known of wordings */
+  constructor(
+    lines: readonly Timed[],
+    private readonly byBytes: Wordings = new Skeletons<Wording>(),
+  ) {
     for (const line of lines) {
       line.cls = this.classOf(line)
       line.cls.count++

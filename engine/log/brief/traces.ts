@@ -102,8 +102,10 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
 }
 
 function idsOf({ row, cls }: Timed): { trace: string; span?: string } | null {
-  const { labels, isSample } = row
+  const { isSample } = row
   if (row.span) return { trace: row.span.trace, span: row.span.id }
+  // A number that is called so is no id.
+  const labels = row.words ?? row.labels
   const trace = labelOf(labels, TRACE_ID_LABELS)
   const span = labelOf(labels, SPAN_ID_LABELS)
   if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }

@@ -30,6 +30,8 @@ export interface ContextRow {
   /** How its text is worded, once that was looked at: a row that is looked at again need not be masked again. */
   wording?: Wording
   labels: Readonly<Record<string, string | number>>
+  /** Those of them that are texts, where that is not all; rows with the same have the same object. */
+  words?: Readonly<Record<string, string>>
   /** Whose it is; empty: nobody's. */
   entity: string
   /** What tells it from others of its type, where that is more than labels: a series of points, a span's name. */
@@ -83,6 +85,12 @@ export interface Wording {
   mayTrace: boolean
 }
 
+/** Wordings by the bytes of stored texts: few, and the same of every window, so that they are kept from look to look. */
+export interface Wordings {
+  /** @param of what the text is worded like, where that is not known */
+  get(page: Uint8Array, from: number, to: number, of: () => Wording): Wording
+}
+
 /** All lines of a source and type that are the same but for numbers and ids. */
 export interface LineClass {
   source: string
@@ -127,6 +135,8 @@ export interface BriefRequest {
   cuts?: readonly Cut[]
   /** What is compared with what; the last quarter of an hour with the two hours before it when absent. */
   windows?: Windows
+  /** What is known from earlier looks of how texts are worded; of stored rows. */
+  known?: Wordings
 }
 
 export type SectionName = 'requests' | 'changes' | 'numbers' | 'lines' | 'usual' | 'left'
@@ -200,7 +210,7 @@ export function windowsOf(focus: number, baseline: number): Windows {
 /* Small statistics that the parts share; pure. */
 
 /** In ascending order, copied. */
-export const ascending = (values: readonly number[]): Float64Array => Float64Array.from(values).sort()
+export const ascending = (values: readonly number[]): Float64Array => new Float64Array(values).sort()
 
 /** @param sorted ascending. @param q 0 to 1. @returns NaN of nothing */
 export function quantile(sorted: Float64Array, q: number): number {

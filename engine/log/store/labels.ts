@@ -23,6 +23,7 @@ export class Dictionary {
   private readonly beganEmpty: boolean
   private readonly selectId: Statement<[string, string], number>
   private readonly selectLabel: Statement<[number], Label>
+  private readonly selectLabels: Statement<[string], string>
   private readonly insert: Statement<[string, string]> | null
 
   /** @param writable whether `intern` may be called: only on the writing connection. */
@@ -32,6 +33,11 @@ export class Dictionary {
       number
     >
     this.selectLabel = db.prepare('SELECT name, value FROM labels WHERE id = ?')
+    this.selectLabels = db
+      .prepare(
+        'SELECT json_group_array(json_array(l.id, l.name, l.value)) FROM json_each(?) j JOIN labels l ON l.id = j.value',
+      )
+      .pluck() as Statement<[string], string>
     this.insert = writable ? db.prepare('INSERT INTO labels (name, value) VALUES (?, ?)') : null
     this.beganEmpty = writable && db.prepare('SELECT through FROM labels_keyed').pluck().get() === 0
     this.newLabels = new NewLabels(db, writable)
@@ -93,6 +99,15 @@ export class Dictionary {
     if (this.labels.size >= CACHE_MAX) this.labels.clear()
     this.labels.set(id, row)
     return row
+  }
+
+  /** Has the labels of these ids at hand, by one statement: one for each takes four times as long. */
+  foresee(ids: ReadonlySet<number>): void {
+    const missing = [...ids].filter((id) => !this.labels.has(id))
+    if (missing.length === 0) return
+    if (this.labels.size + missing.length > CACHE_MAX) this.labels.clear()
+    const rows = JSON.parse(this.selectLabels.get(JSON.stringify(missing))!) as [number, string, string][]
+    for (const [id, name, value] of rows) this.labels.set(id, { name, value })
   }
 
   private atHand(name: string, value: string): number | undefined {

@@ -5,7 +5,8 @@ import type { Label } from '../../../schemas/types.ts'
 import { systemTimers, type Timers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { connectorOf } from '../../sources/connectors/index.ts'
-import type { ContextRow } from '../brief/types.ts'
+import { Skeletons } from '../brief/brief.ts'
+import type { ContextRow, Wording, Wordings } from '../brief/types.ts'
 import { EntityNames } from '../entity-names.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { Dictionary, LabelCounts } from '../store/labels.ts'
@@ -25,6 +26,8 @@ export interface ReadContext {
   entities: EntityNames
   /** Of long windows that were looked at. */
   kept: KeptRows
+  /** Of texts that were looked at. */
+  wordings: Wordings
   /** The largest id that had been ingested by an instant, epoch ms. */
   ceilingAt(asOf: number): number
 }
@@ -50,6 +53,7 @@ export function createReadContext(db: Database, writable: boolean, cursorSecret:
     counts: new LabelCounts(db, false),
     entities: new EntityNames(db),
     kept: new KeptRows(),
+    wordings: new Skeletons<Wording>(),
     ceilingAt: (asOf) => {
       // Times of ingest never fall as ids grow, so the last id by an instant is found by halving.
       let low = 0
@@ -291,8 +295,8 @@ function idOf(db: Database, word: string): string {
 
 /** Kept at most, over all labels: rows, and bytes of their texts; some 60 MB with what is known of them. */
 const MOST = { rows: 150_000, bytes: 20 * 1024 * 1024 }
-/** An incident is over, or is looked at by people: what nobody asked for so long is given back. */
-const IDLE_MS = 10 * 60_000
+/** Longer than a model mostly thinks between two looks of one run: what nobody asked for so long is given back. */
+const IDLE_MS = 60_000
 
 /** A row as it is kept: by the number of its event. */
 export interface KeptRow extends ContextRow {

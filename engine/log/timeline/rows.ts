@@ -25,7 +25,7 @@ const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build
 
 interface Labelled {
   type: string
-  labels: Record<string, string | number>
+  labels: Record<string, string>
 }
 
 /** Other names of the entity that is asked about, and the value that its rows are told with. */
@@ -37,14 +37,15 @@ interface OtherNames {
 /**
  * @param label of the entity that is asked about: a row that carries it is of that entity.
  * @param own other names of that entity: a row with any of them is of it, too.
- * @returns what makes a row of a stored one; labels that rows share are made once
+ * @returns what makes a row of a stored one, and has the labels of many at hand before; labels that rows share are
+ *   made once
  */
 export function contextRows(
   dictionary: Dictionary,
   names: SourceNames,
   label: string,
   own?: OtherNames | undefined,
-): (stored: TextRow) => KeptRow {
+): { toRow: (stored: TextRow) => KeptRow; foresee: (labels: readonly string[]) => void } {
   const known = new Map<string, Labelled & { isOwn: boolean }>()
   const labelled = (hex: string): Labelled & { isOwn: boolean } => {
     const found = known.get(hex)
@@ -55,14 +56,19 @@ export function contextRows(
     known.set(hex, made)
     return made
   }
-  return (stored) => {
+  const foresee = (labels: readonly string[]) => {
+    const ids = new Set<number>()
+    for (const hex of new Set(labels))
+      if (!known.has(hex)) for (const id of labelIdsOf(Buffer.from(hex, 'hex'))) ids.add(id)
+    dictionary.foresee(ids)
+  }
+  const toRow = (stored: TextRow): KeptRow => {
     const { type, labels: strings, isOwn } = labelled(stored.labels)
     const numbers = stored.numbers === null ? null : (JSON.parse(stored.numbers) as Record<string, number>)
-    const labels = numbers ? { ...strings, ...numbers } : strings
-    const value = isOwn ? own!.value : labels[label]
+    const value = isOwn ? own!.value : (numbers?.[label] ?? strings[label])
     const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
-    const { values, isSample, series } = measured(stored, labels.signal, numbers)
-    const row = new StoredContextRow(stored, names.get(stored.source_id)?.name, labels)
+    const { values, isSample, series } = measured(stored, numbers?.signal ?? strings.signal, numbers)
+    const row = new StoredContextRow(stored, names.get(stored.source_id)?.name, strings, numbers)
     row.type = type
     row.entity = value === undefined ? entity : String(value)
     row.values = values
@@ -70,9 +76,10 @@ export function contextRows(
     if (series !== undefined) row.series = series
     return row
   }
+  return { toRow, foresee }
 }
 
-/** A row whose id and text are read once somebody asks for them, which of most rows nobody does. */
+/** A row whose id, text and labels with its numbers are made once somebody asks for them, which of most rows nobody does. */
 class StoredContextRow implements KeptRow {
   readonly source: string
   type = ''
@@ -88,11 +95,13 @@ class StoredContextRow implements KeptRow {
   wording?: Wording
   readonly number: number
   private said: string | null = null
+  private all: ContextRow['labels'] | null = null
 
   constructor(
     { id, source_id, ts, page, from, to }: TextRow,
     source: string | undefined,
-    readonly labels: ContextRow['labels'],
+    readonly words: Record<string, string>,
+    private readonly numbers: Record<string, number> | null,
   ) {
     this.number = id
     this.source = source ?? `source ${source_id}`
@@ -104,6 +113,11 @@ class StoredContextRow implements KeptRow {
 
   get id(): string {
     return eventId(this.number)
+  }
+
+  get labels(): ContextRow['labels'] {
+    this.all ??= this.numbers ? { ...this.words, ...this.numbers } : this.words
+    return this.all
   }
 
   get text(): string {
@@ -144,11 +158,15 @@ function measured(row: TextRow, signal: unknown, numbers: Record<string, number>
         series: span[1]!,
       }
   }
-  if (numbers === null) return NOTHING
-  return {
-    values: Object.fromEntries(Object.entries(numbers).filter(([name]) => !NAMING.test(name))),
-    isSample: false,
-  }
+  return numbers === null ? NOTHING : { values: measuring(numbers), isSample: false }
+}
+
+/** Without numbers that name something; as they are where there is none. */
+function measuring(numbers: Record<string, number>): Record<string, number> {
+  for (const name in numbers)
+    if (NAMING.test(name))
+      return Object.fromEntries(Object.entries(numbers).filter(([one]) => !NAMING.test(one)))
+  return numbers
 }
 
 /*
@@ -223,16 +241,17 @@ export function* wideContextRows(
   // Rows of other names of the entity are told as its own, by rules that change: those are made anew each time.
   if (own) {
     const ofThing = contextRows(ctx.dictionary, ctx.names, label, own)
-    return yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, ofThing))
+    return yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, ofThing.toRow, ofThing.foresee))
   }
   const { version } = ctx.names
   const kept = ctx.kept.of(label, version)
-  const toRow = contextRows(ctx.dictionary, ctx.names, label)
+  const { toRow, foresee } = contextRows(ctx.dictionary, ctx.names, label)
   const found = yield* wideRows(ctx, query, most, (ids): KeptRow[] => {
-    if (kept.size === 0) return ctx.rows.texts(ids, toRow)
+    if (kept.size === 0) return ctx.rows.texts(ids, toRow, foresee)
     const read = ctx.rows.texts(
       ids.filter((id) => !kept.has(id)),
       toRow,
+      foresee,
     )
     let next = 0
     return ids.flatMap((id) => {

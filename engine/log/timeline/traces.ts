@@ -166,7 +166,7 @@ export function rowsAt(
   withRaw: boolean,
 ): { row: ContextRow; raw: Uint8Array | undefined }[] {
   const ids = positions.map(({ id }) => id).sort((a, b) => a - b)
-  const toRow = contextRows(ctx.dictionary, ctx.names, '')
+  const { toRow } = contextRows(ctx.dictionary, ctx.names, '')
   return ctx.rows
     .read(ids, withRaw)
     .map((stored) => ({ row: toRow(textRowOf(stored)), raw: stored.raw ?? undefined }))

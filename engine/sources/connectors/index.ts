@@ -17,6 +17,7 @@ import { githubApp } from './github-app.ts'
 import { httpPoll } from './http-poll.ts'
 import { kubernetes } from './kubernetes.ts'
 import { loki } from './loki.ts'
+import { mcpResources } from './mcp-resources.ts'
 import { otlp } from './otlp.ts'
 import { syslog } from './syslog.ts'
 import { vercel } from './vercel.ts'
@@ -34,6 +35,7 @@ const connectors: readonly ConnectorDefinition[] = [
   file,
   kubernetes,
   loki,
+  mcpResources,
   github,
   githubApp,
   postgres,

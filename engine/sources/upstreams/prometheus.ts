@@ -39,6 +39,7 @@ const AT_ONCE = 4
 const EVENT_TYPE = 'metric'
 const EVENT_TYPE_MAX = 200
 const FIELD = 'value'
+const RATE_FIELD = 'per_second'
 const TEXT = '{key} {field}={val}'
 const TEXT_MAX = 500
 const NOTICES_TOLD = 3
@@ -70,11 +71,17 @@ export const prometheus: PollConnector = {
 
 function faultsOf(config: PrometheusConfig): string[] {
   const seen = new Set<string>()
-  const faults = config.queries.flatMap(({ promql, key_label: key }, i) => {
+  const faults = config.queries.flatMap((query, i) => {
     const own: string[] = []
-    if (seen.has(promql)) own.push(`queries[${i}].promql repeats a query before it`)
+    const { promql, rate_over: over, key_label: key } = query
+    const asked = askedOf(query)
+    if (seen.has(asked)) own.push(`queries[${i}].promql repeats a query before it`)
+    if (over !== undefined && counterName(promql) === null)
+      own.push(
+        `queries[${i}].promql must be one counter, with labels in braces where some are meant, for the rate that rate_over asks for`,
+      )
     if (key !== undefined && !isLabelName(key)) own.push(`queries[${i}].key_label ${key} is reserved`)
-    seen.add(promql)
+    seen.add(asked)
     return own
   })
   return [...upstreamFaults(config), ...faults]
@@ -98,9 +105,12 @@ async function poll(config: PrometheusConfig, cursor: string | null, reach: Reac
   const found = answers.flatMap(({ query, answer }) =>
     answer instanceof UpstreamError
       ? []
-      : answer.samples
-          .filter(keeps(query))
-          .map(({ metric, value }) => ({ metric, value, promql: query.promql, time })),
+      : answer.samples.filter(keeps(query)).map(({ metric, value }) => ({
+          metric: named(query, metric),
+          value,
+          promql: askedOf(query),
+          time,
+        })),
   )
   if (found.length > EVENTS_MAX)
     notices.push(
@@ -115,13 +125,35 @@ async function poll(config: PrometheusConfig, cursor: string | null, reach: Reac
   }
 }
 
+/* Counters as rates: Prometheus itself makes them, which knows a counter that began anew from one that fell. */
+
+/** A name, or a name in braces, with labels; text in quotes may hold anything. */
+const SELECTOR = /^\s*([A-Za-z_:][\w:]*)?\s*(\{(?:[^{}"'`]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')*\})?\s*$/
+const NAME_IN_BRACES = /^\s*\{\s*__name__\s*=\s*"([A-Za-z_:][\w:]*)"\s*[,}]/
+
+/** Name of the one metric that a selector means; null: it is none, or may mean several. */
+function counterName(promql: string): string | null {
+  const found = SELECTOR.exec(promql)
+  return found === null ? null : (found[1] ?? NAME_IN_BRACES.exec(promql)?.[1] ?? null)
+}
+
+/** What Prometheus is asked. */
+const askedOf = ({ promql, rate_over: over }: Query): string =>
+  over === undefined ? promql : `rate(${promql.trim()}[${over}])`
+
+/** A rate has no name of its own: it is called as its counter is. */
+function named({ promql, rate_over: over }: Query, metric: Sample['metric']): Sample['metric'] {
+  const name = over === undefined ? null : counterName(promql)
+  return name === null ? metric : { __name__: name, ...metric }
+}
+
 async function answerOf(
   config: PrometheusConfig,
-  { promql }: Query,
+  query: Query,
   reach: Reach,
 ): Promise<QueryAnswer | UpstreamError> {
   try {
-    return await instantQuery(config, promql, reach)
+    return await instantQuery(config, askedOf(query), reach)
   } catch (error) {
     if (error instanceof UpstreamError) return error
     throw error
@@ -130,11 +162,11 @@ async function answerOf(
 
 function noticesOf(
   config: PrometheusConfig,
-  { promql }: Query,
+  query: Query,
   answer: QueryAnswer | UpstreamError,
   i: number,
 ): string[] {
-  const which = config.queries.length === 1 ? '' : `Query ${i + 1} (${oneLine(promql, 60)}): `
+  const which = config.queries.length === 1 ? '' : `Query ${i + 1} (${oneLine(askedOf(query), 60)}): `
   const texts = answer instanceof UpstreamError ? [answer.message] : answer.notices
   return texts.map((text) => `${which}${oneLine(text, NOTICE_MAX)}`)
 }
@@ -156,7 +188,7 @@ function keeps({ exclude = '' }: Query): (sample: Sample) => boolean {
 }
 
 function compileMetrics(config: PrometheusConfig): (item: Item) => MappedEvent[] {
-  const queries = new Map(config.queries.map((query) => [query.promql, compileQuery(query, config)]))
+  const queries = new Map(config.queries.map((query) => [askedOf(query), compileQuery(query, config)]))
   // A payload of a query that has since been removed, as the preview of labels meets them.
   const other = compileQuery({ promql: '' }, config)
   return ({ value }) => {
@@ -169,7 +201,8 @@ function compileQuery(
   query: Query,
   config: PrometheusConfig,
 ): (payload: Record<string, unknown>) => MappedEvent {
-  const { event_type: type = EVENT_TYPE, by_name: byName, field = FIELD, text = TEXT } = query
+  const { event_type: type = EVENT_TYPE, by_name: byName, text = TEXT } = query
+  const field = query.field ?? (query.rate_over === undefined ? FIELD : RATE_FIELD)
   const template = compileTemplate(text)
   const standard = compileTemplate(TEXT)
   const placeholders = templateFields(text)

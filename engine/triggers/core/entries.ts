@@ -134,6 +134,14 @@ export function compileKey({ spec, entityLabel, entities }: TriggerDefinition): 
       names: own ?? keyField ?? 'entity',
     }
   }
+  if (entities?.length)
+    return new JoinedGroups(
+      groups.map((name) => {
+        if (name === 'source' || name === 'event_type') return { name, things: null }
+        const field = name === 'key_value' ? keyField : name
+        return { name, things: new JoinedKeys(new EntityRules(entities), field, entityLabel) }
+      }),
+    )
   return {
     read(event) {
       const labels: number[] = []
@@ -214,6 +222,45 @@ class JoinedKeys implements KeyReader {
     }
     return thing
   }
+}
+
+/** The key of a trigger that groups by several labels and goes by joined entities: each label stands for its thing. */
+class JoinedGroups implements KeyReader {
+  readonly names: string
+
+  /** @param groups things: null where what it groups by is no label, such as the source */
+  constructor(private readonly groups: readonly { name: string; things: JoinedKeys | null }[]) {
+    this.names = groups.map(({ name }) => name).join(', ')
+  }
+
+  read(event: EventCursor): Key | null {
+    const labels: number[] = []
+    const parts: string[] = []
+    const ids: (number | string)[] = []
+    for (const { name, things } of this.groups) {
+      const key = things ? things.read(event) : plainKey(name, event)
+      if (key === null) return null
+      labels.push(key.labels[0]!)
+      parts.push(`${name}=${key.text}`)
+      ids.push(key.id)
+    }
+    return { id: JSON.stringify(ids), text: parts.join(', '), labels }
+  }
+
+  idOf(labels: readonly number[], lookup: LabelLookup): number | string {
+    return JSON.stringify(labels.map((label, i) => this.groups[i]?.things?.idOf([label], lookup) ?? label))
+  }
+
+  alike(labels: readonly number[], lookup: LabelLookup): number[][] {
+    return labels.map((label, i) => this.groups[i]?.things?.alike([label], lookup)[0] ?? [label])
+  }
+}
+
+function plainKey(name: string, event: EventCursor): Key | null {
+  const label = name === 'source' ? event.sourceLabel() : event.typeLabel()
+  if (label === undefined) return null
+  const text = name === 'source' ? event.sourceName(event.sourceId) : event.value(label)
+  return { id: label, text, labels: [label] }
 }
 
 /** Of one label. Its text is read by what fires alone. */

@@ -1,4 +1,5 @@
 /** The files of the console and the browsable page of the API. */
+import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,6 +35,22 @@ describe('the console', () => {
       expect(answer.headers['content-type']).toMatch(/^text\/html/)
       expect(answer.text).toContain('svc console')
     }
+  })
+
+  it('may run the script that the build put into its page, and no other', async () => {
+    const script = 'window.first = 1'
+    const other = mkdtempSync(join(tmpdir(), 'svc-console-'))
+    writeFileSync(join(other, 'index.html'), `<!doctype html><title>svc</title><script>${script}</script>`)
+    const scripted = await openDoor({ consoleDir: other })
+    const policy = async (path: string, accept = 'text/html') =>
+      String((await scripted.call('GET', path, undefined, { accept })).headers['content-security-policy'])
+    const hash = createHash('sha256').update(script).digest('base64')
+    for (const path of ['/', '/index.html', '/explore'])
+      expect(await policy(path)).toContain(`script-src 'self' 'sha256-${hash}';`)
+    expect(await policy('/health', 'application/json')).toContain("script-src 'self';")
+    expect(await policy('/')).not.toMatch(/script-src[^;]*unsafe/)
+    await scripted.close()
+    rmSync(other, { recursive: true })
   })
 
   it('keeps assets, whose names have a hash, and answers a second request with 304', async () => {

@@ -1,5 +1,8 @@
 /** 18 A1: "Answers are shaped by their schema: a field that is not in it does not leave." */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { performOn } from '../../../engine/operations/index.ts'
+import type { OperationInput } from '../../../engine/operations/input.ts'
+import type { StoreCalls } from '../../../engine/roles/calls.ts'
 import { openDoor } from './door.ts'
 
 let door: Awaited<ReturnType<typeof openDoor>>
@@ -13,7 +16,7 @@ it('a field that the engine adds to an answer, or deep in a list, does not leave
   await door.source('gateway')
   const { perform } = door.engine
   door.engine.perform = async (id, input) => {
-    const answer = (await perform(id, input)) as Record<string, object> | object[]
+    const answer = (await perform(id, { ...input, asText: undefined })) as Record<string, object> | object[]
     return Array.isArray(answer)
       ? answer.map((one) => ({
           ...one,
@@ -38,7 +41,7 @@ it('an answer that is no list is shaped too', async () => {
   const asked: string[] = []
   door.engine.perform = async (id, input) => {
     asked.push(id)
-    return { ...((await perform(id, input)) as object), secret: 's3cret' }
+    return { ...((await perform(id, { ...input, asText: undefined })) as object), secret: 's3cret' }
   }
   try {
     expect((await door.call('GET', '/api/subscriptions')).json()).toEqual({ subscriptions: [] })
@@ -46,4 +49,11 @@ it('an answer that is no list is shaped too', async () => {
   } finally {
     door.engine.perform = perform
   }
+})
+
+it('an answer that a role of the store makes the text of is shaped there', async () => {
+  const engine = { listSkills: async () => [{ name: 'triage', secret: 's3cret' }] }
+  const asked = { params: {}, query: {}, body: undefined, asText: true } as OperationInput
+  const text = await performOn(engine as unknown as StoreCalls)('listSkills', asked)
+  expect(JSON.parse(Buffer.from(text as Uint8Array).toString())).toEqual([{ name: 'triage' }])
 })

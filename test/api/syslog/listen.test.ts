@@ -31,7 +31,7 @@ async function open(allow = '127.0.0.0/8') {
   }
   toClose.push(close)
   const isAllowed = parseNetworks(allow, 'allow')
-  const syslog = await receiver.app.svc.startSyslog({ host: '127.0.0.1', port: 0, isAllowed })
+  const syslog = await receiver.app.svc.startSyslog({ host: '127.0.0.1', port: 0, tls: null, isAllowed })
   const stored = async () => (await receiver.engine.read({ selector: {}, window: '1d' })) as unknown as Stored
   const texts = async () => (await stored()).rows.map(({ text }) => text).sort()
   return { ...receiver, syslog, port: syslog.port!, stored, texts, close }
@@ -114,12 +114,12 @@ describe('syslog', () => {
     await send(port, '<13>no\n').catch(() => {})
     await sendDatagram(port, '<13>no')
     await eventually(() => expect(syslog.counts.dropped.address).toBe(2))
-    expect(syslog.counts.received).toEqual({ tcp: 0, udp: 0 })
+    expect(syslog.counts.received).toEqual({ tcp: 0, udp: 0, tls: 0 })
     expect(await sources()).toEqual([])
   })
 
   it('waits over TCP and is dropped over UDP while the store takes nothing; then all of TCP is stored', async () => {
-    const { port, syslog, engine, stored, url } = await open()
+    const { port, syslog, engine, stored, url, read } = await open()
     const ingest = engine.ingest.bind(engine)
     let isFull = true
     vi.spyOn(engine, 'ingest').mockImplementation((post) =>
@@ -149,10 +149,18 @@ describe('syslog', () => {
     await sent
     await eventually(async () =>
       expect((await engine.status()).eventsStored).toBe(
-        count + syslog.counts.received.udp - syslog.counts.dropped.full,
+        // And one that says what is missing.
+        count + syslog.counts.received.udp - syslog.counts.dropped.full + 1,
       ),
     )
     expect(syslog.counts).toMatchObject({ received: { tcp: count }, dropped: { refused: 0 } })
+    const [told] = await read({ app: 'svc' })
+    expect(told).toMatchObject({
+      text: expect.stringMatching(
+        new RegExp(`^svc: ${syslog.counts.dropped.full} messages over UDP from .* were dropped`),
+      ),
+      labels: { severity: 'warning', facility: 'syslog' },
+    })
     const { rows } = await stored()
     // In the order they were sent.
     const numbers = rows
@@ -231,7 +239,7 @@ describe('syslog', () => {
     await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
     const { app } = await open()
-    const state = await app.svc.startSyslog({ host: '127.0.0.1', port, isAllowed: () => true })
+    const state = await app.svc.startSyslog({ host: '127.0.0.1', port, tls: null, isAllowed: () => true })
     expect(state).toMatchObject({
       port: null,
       problem: `port ${port} on 127.0.0.1 is in use; set SVC_SYSLOG_PORT to a free port, or to off`,

@@ -77,6 +77,29 @@ describe('a joined entity', () => {
     expect((await engine.listJoinedEntities()).entities).toHaveLength(1)
   })
 
+  it('gets another name as one change that is undone: its names stay joined, and its past is found by the new one', async () => {
+    const engine = await open()
+    await engine.createJoinedEntity({ name: 'api', ...API }, BY)
+    await engine.createJoinedEntity({ name: 'web', is: ['service=web', 'repo=org/web'] }, BY)
+    const joinedBy = async (as_of?: string) =>
+      (await engine.read({ selector: { host: '10.0.0.4' }, ...(as_of ? { as_of } : {}) })).joined
+    const before = (await joinedBy())![0]!
+    const renamed = await engine.renameJoinedEntity('api', 'backend', BY)
+    expect(renamed.name).toBe('backend')
+    expect(await engine.getJoinedEntity('backend')).toMatchObject({ name: 'backend', ...API })
+    await expect(engine.getJoinedEntity('api')).rejects.toThrow('no entity is named api')
+    expect((await joinedBy())![0]).toEqual({ ...before, entity: 'backend' })
+    const { change_sets } = await engine.listChangeSets({ kind: 'entity', name: 'backend', limit: 10 })
+    expect(change_sets).toHaveLength(2)
+    await expect(engine.renameJoinedEntity('backend', 'web', BY)).rejects.toThrow(/web/)
+    await expect(engine.renameJoinedEntity('backend', 'a b', BY)).rejects.toThrow(/name of an entity must be/)
+    await expect(engine.updateJoinedEntity('backend', { name: 'other', ...API }, BY)).rejects.toThrow(
+      'name must equal the name in the path; for another name POST /api/entities/joined/backend/rename',
+    )
+    await engine.undoChangeSet(renamed.change_set!, false, BY)
+    expect(await engine.getJoinedEntity('api')).toMatchObject({ name: 'api', ...API })
+  })
+
   it('is an operation of change-sets like any part, but of no project', async () => {
     const engine = await open()
     const put = { op: 'put', kind: 'entity', name: 'api', spec: API } as const

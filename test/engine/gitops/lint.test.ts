@@ -58,6 +58,16 @@ describe('the rules of svc', () => {
     expect(messages).toContain('label status of b is string, and number in a')
   })
 
+  it('find patterns of two joined entities that one name fits, at the second', () => {
+    const rule = (name: string, pattern: string, other: string) =>
+      `  - { name: ${name}, is: ["service=${pattern}", "${other}=$\{n}"] }\n`
+    const { found, messages } = lint(
+      `entities:\n${rule('all', '(?<n>[a-z-]+)', 'pod')}${rule('web', 'web-(?<n>[a-z]+)', 'host')}`,
+    )
+    expect(found).toEqual(['3 entity-overlap warning'])
+    expect(messages[0]).toContain('a name such as service=web-prod would be of entity all and of entity web')
+  })
+
   it('find handoffs that go in a circle, once', () => {
     const { messages } = lint(
       `sources:\n${source('a', primary)}triggers:\n${trigger}agents:\n${agent('x', 'trigger: t, budget_usd: 1, verdicts: [go], handoffs: [{ verdict: go, agent: y }]')}${agent('y', 'budget_usd: 1, verdicts: [go], handoffs: [{ verdict: go, agent: x }]')}`,

@@ -147,6 +147,33 @@ describe('the window of a trigger', () => {
   })
 })
 
+describe('a trigger that goes by joined entities', () => {
+  it('is worked out by the entities of then, not by those of now', async () => {
+    world = await openRunWorld()
+    await trigger({ joined: true, condition: { aggregate: 'count', window: '1h', predicate: '>= 100' } })
+    const post = (service: string, n: number) =>
+      world.post(Array.from({ length: n }, () => ({ service, type: 'e' })))
+    await post('a', 20)
+    await post('b', 5)
+    world.clock.at += MINUTE
+    await world.engine.createJoinedEntity({ name: 'ab', is: ['service=a', 'service=b'] }, BY)
+    world.clock.at += 1_000
+    await post('b', 20)
+    await post('b', 5)
+    world.clock.at += MINUTE
+    await world.engine.deleteJoinedEntity('ab', BY)
+    const windows = (await whole(world)).moments
+      .filter(({ recomputed }) => recomputed)
+      .map(({ window }) => [window!.key, window!.value])
+    expect(windows).toEqual([
+      // Apart, as they were until the entity was made.
+      ...[1, 2, 3, 4, 5].map((n) => ['b', n]),
+      // Together, while it was there.
+      ...[46, 47, 48, 49, 50].map((n) => ['a', n]),
+    ])
+  })
+})
+
 describe('what waits', () => {
   it('is told as it was: a cooldown, a burst that gathered, was held, was let pass', async () => {
     world = await openRunWorld()

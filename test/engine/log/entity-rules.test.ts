@@ -8,6 +8,7 @@ import {
   EntityRules,
   entityFault,
   nameText,
+  overlapsOf,
 } from '../../../engine/log/entity-rules.ts'
 
 const of = (rules: readonly EntityRule[], text: string): string[] | null => {
@@ -21,6 +22,24 @@ const SERVICES: EntityRule = {
   is: ['service=(?<n>[a-z-]+)', 'deployment=${n}', 'repo=org/${n}'],
   owned_by: ['team=${n}-team'],
 }
+
+describe('patterns of two rules', () => {
+  const rule = (name: string, ...is: string[]): EntityRule => ({ name, is })
+  it('that one name fits are told with such a name, and those that share no value are not', () => {
+    const hosts = rule('hosts', 'service=(?<n>[0-9.]+)', 'host=${n}')
+    const pods = rule('pods', 'service=web-(?<n>[a-z]+)', 'pod=${n}')
+    const all = [SERVICES, hosts, pods, API]
+    expect(overlapsOf(all)).toEqual([{ name: 'service=web-a', of: ['pods', 'services'] }])
+    // The one that is told is a name of both, each by itself.
+    for (const one of [SERVICES, pods]) expect(of([one], 'service=web-a')).not.toBeNull()
+    expect(of(all, 'service=web-a')).toEqual(['service=web-a', 'pod=a'])
+  })
+
+  it('are none where a plain name is meant to go before a pattern, or one rule has both', () => {
+    expect(overlapsOf([API, SERVICES])).toEqual([])
+    expect(overlapsOf([rule('one', 'service=(?<n>.+)', 'service=${n}-prod')])).toEqual([])
+  })
+})
 
 describe('the names of a thing', () => {
   it('are those of its rule, from whichever is asked', () => {

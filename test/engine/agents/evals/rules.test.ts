@@ -158,4 +158,45 @@ describe('by rote', () => {
     expect(idsNamed(...lines(slow))[0]).toEqual(['evt_3', 'evt_4'])
     expect(idsNamed(...lines(broken, slow))[0]).toEqual(['evt_7', 'evt_8'])
   })
+
+  it('a number that a report of what is wrong names goes before one that moved as much and that nobody speaks of', () => {
+    const number = (id: number, name: string) =>
+      `evt_${id}…evt_${id + 1} metrics ${name}: 40 (38–42) → 990 (peak 999) since 23:50:00, 9 samples`
+    const lines = (text: string) => [
+      ...['## Changes', `evt_1 23:58:00 cloud notification: ${text}`],
+      '## Numbers that moved: usual (5 to 95 %) → now',
+      ...[number(3, 'ReadThroughput'), number(5, 'WalGeneration')],
+    ]
+    expect(idsNamed(...lines('generation of write-ahead log exceeded its threshold'))[0]).toEqual([
+      'evt_5',
+      'evt_6',
+    ])
+    expect(idsNamed(...lines('an instance exceeded its threshold'))[0]).toEqual(['evt_3', 'evt_4'])
+  })
+
+  it('a silence that may be chance is named where nothing says trouble', () => {
+    const silence =
+      'evt_3…evt_4 22:10:00–23:42:00 logs info STOPPED: 0 in 15m, usual 8.9, last at 23:42:00: seats'
+    const error = 'evt_5…evt_8 23:58:30–23:58:30 logs log ×4 new: all hosts tried for the query failed'
+    const title = '## New, risen or stopped'
+    expect(idsNamed(title, silence, error)[0]).toEqual(['evt_5', 'evt_8'])
+    expect(idsNamed(title, silence)).toEqual([['evt_3', 'evt_4']])
+    // An error that stopped is one, however few are missing.
+    expect(idsNamed(title, silence.replace('info STOPPED', 'error STOPPED'), error)[0]).toEqual([
+      'evt_3',
+      'evt_4',
+    ])
+  })
+
+  it('of trouble that comes again and again one of each kind is named, where there is nothing else', () => {
+    const again = [
+      ...['evt_1 23:50:00 k8s FailedScheduling: no node', 'evt_2 23:58:00 k8s FailedScheduling: no node'],
+      ...['evt_3 23:59:00 k8s ProvisioningFailed: no disk', 'evt_4 23:59:30 k8s ProvisioningFailed: no disk'],
+    ]
+    const named = namedByRules(message('## Changes', ...again))
+    expect(named.map(({ text }) => text.split(' ')[2])).toEqual(['FailedScheduling:', 'ProvisioningFailed:'])
+    expect(
+      idsNamed('## Changes', ...again, 'evt_5 23:49:00 config set: storage of shop').map(([id]) => id),
+    ).toEqual(['evt_5'])
+  })
 })

@@ -1,9 +1,10 @@
 /** The tools that look, for runs, Ask, MCP and HTTP alike (issue 17, Part 2.3). */
 import { describe, expect, it } from 'vitest'
-import { type InspectQuestion, inspectInSteps } from '../../../../engine/agents/inspect.ts'
+import { inspectInSteps } from '../../../../engine/agents/inspect.ts'
 import { changePoints } from '../../../../engine/agents/inspect-series.ts'
 import { cautiousTokens } from '../../../../engine/log/brief/brief.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
+import type { InspectQuestion } from '../../../../engine/log/timeline/inspect-pages.ts'
 import { addSource, event, openHarness, T0 } from '../../log/store/store-harness.ts'
 
 const MINUTE = 60_000

@@ -34,6 +34,7 @@ describe('the connectors', () => {
       ['file', 'poll', 'application_log'],
       ['kubernetes', 'poll', 'infrastructure'],
       ['loki', 'poll', 'application_log'],
+      ['mcp_resources', 'poll', 'event_stream'],
       ['github', 'poll', 'event_stream'],
       ['github_app', 'push', 'event_stream'],
       ['postgres', 'poll', 'event_stream'],

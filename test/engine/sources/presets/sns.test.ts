@@ -2,41 +2,21 @@
  * Amazon SNS (issue 21, 6): what is signed is taken, and a subscription confirmed. Amazon's side is a stand-in: a
  * certificate of our own, which answers at the addresses of sns.<region>.amazonaws.com in place of the network.
  */
-import { execFileSync } from 'node:child_process'
 import { sign, X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type SnsCalls, snsCalls } from '../../../../engine/sources/sns.ts'
 import { openDoor, ROOT } from '../../../api/http/door.ts'
+import { makeCertificate } from '../../../certificate.ts'
 
 const TOPIC = 'arn:aws:sns:us-west-2:123456789012:MyTopic'
 const CERTIFICATE = 'https://sns.us-west-2.amazonaws.com/SimpleNotificationService-f3ecfb.pem'
 const SUBSCRIBE = `https://sns.us-west-2.amazonaws.com/?Action=ConfirmSubscription&TopicArn=${TOPIC}&Token=2336412f`
 
-let folder: string
 let key: string
 let certificate: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'svc-sns-'))
-  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const made = [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '3650',
-    '-subj',
-    '/CN=sns.amazonaws.com',
-  ]
-  execFileSync('openssl', [...made, '-keyout', keyFile, '-out', certFile], { stdio: 'pipe' })
-  key = readFileSync(keyFile, 'utf8')
-  certificate = readFileSync(certFile, 'utf8')
+  ;({ key, cert: certificate } = makeCertificate('sns.amazonaws.com'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 type Message = Record<string, string>
 /** In the form of Amazon's documentation, signed by the stand-in. */

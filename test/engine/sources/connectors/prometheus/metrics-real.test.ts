@@ -10,6 +10,7 @@ const RULES = `
       - { record: queue_depth, expr: vector(3), labels: { service: pay, zone: a } }
       - { record: jobs_total, expr: vector(12), labels: { service: checkout } }
       - { record: "zone:queue_depth:sum", expr: vector(10), labels: { zone: a } }
+      - { record: begun_anew_total, expr: time() % 0.5 * 10, labels: { service: pay } }
       - { record: endless, expr: vector(1) / 0, labels: { service: pay } }
 `
 const LABELS = [
@@ -52,6 +53,23 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       ]),
     )
     expect(polled.items).toHaveLength(2)
+  })
+
+  it('gives a counter as its rate, and one that begins anew is no fall', async () => {
+    // Ten a second, from 0 every half second: what is between first and last is 5 at most.
+    await real.has('increase(begun_anew_total[1m]) > 20')
+    const read = config([{ promql: 'begun_anew_total{service="pay"}', rate_over: '1m', by_name: true }])
+    const polled = await prometheus.poll(read, null, reach())
+    const [item] = polled.items.map((one) => JSON.parse(one) as { value: number })
+    expect(item).toMatchObject({
+      metric: { __name__: 'begun_anew_total', service: 'pay' },
+      promql: 'rate(begun_anew_total{service="pay"}[1m])',
+    })
+    expect(item!.value * 60).toBeGreaterThan(20)
+    expect(item!.value).toBeLessThan(15)
+    expect(prepared(prometheus, read, polled)).toMatchObject([
+      { eventType: 'begun_anew_total', text: expect.stringMatching(/ per_second=\d/) },
+    ])
   })
 
   it('answers scalars too, and values without end are left out', async () => {

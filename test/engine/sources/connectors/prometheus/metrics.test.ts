@@ -37,6 +37,16 @@ describe('a config of prometheus', () => {
       'bearer_token and username exclude each other',
     ],
     ['a password in the URL', { url: 'http://u:p@prom' }, 'url must not hold a user name or a password'],
+    [
+      'a rate of what is no counter',
+      { queries: [{ promql: 'sum(x_total)', rate_over: '5m' }] },
+      'queries[0].promql must be one counter, with labels in braces where some are meant, for the rate that rate_over asks for',
+    ],
+    [
+      'a rate of what may be several',
+      { queries: [{ promql: '{__name__=~"a_total|b_total"}', rate_over: '5m' }] },
+      'queries[0].promql must be one counter, with labels in braces where some are meant, for the rate that rate_over asks for',
+    ],
     ['one query twice', { queries: [UP, UP] }, 'queries[1].promql repeats a query before it'],
     [
       'a reserved entity label',
