@@ -4,22 +4,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { test as base, expect } from '@playwright/test'
+import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { type RunningDaemon, startDaemon } from './daemon.ts'
+import { type RunningDaemon, share, test } from './daemon.ts'
 import { goTo, press } from './go.ts'
-
-const test = base.extend<object, { shared: RunningDaemon }>({
-  shared: [
-    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what is asked for.
-    async ({}, use) => {
-      const daemon = await startDaemon()
-      await use(daemon)
-      await daemon.stop()
-    },
-    { scope: 'worker' },
-  ],
-})
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-e2e-evals-'))
 const file = join(folder, 'report.json')
@@ -43,17 +31,18 @@ function asModel(report: Report): Report {
   return { ...report, runs: [...report.runs, ...ofModel] }
 }
 
-test.describe.configure({ mode: 'serial' })
+// The first hands in what the others look at.
+share()
 
 test('reports that the command handed in are listed and shown; a cell opens its run with the truth laid over it', async ({
   page,
-  shared,
+  daemon,
 }) => {
   const command = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
-  const known = await goToEmpty(page, shared)
+  const known = await goToEmpty(page, daemon)
   expect(known).toEqual([])
   const args = ['evals', 'run', '--scripted', '--noise', '200', '--only', only, '--out', file, '--publish']
-  execFileSync(process.execPath, [command, ...args, '--svcd', shared.url], { stdio: 'pipe' })
+  execFileSync(process.execPath, [command, ...args, '--svcd', daemon.url], { stdio: 'pipe' })
   writeFileSync(file, JSON.stringify(asModel(JSON.parse(readFileSync(file, 'utf8')) as Report)))
   await page.reload()
   await page.getByRole('link', { name: /ago|now/ }).click()
@@ -78,9 +67,9 @@ test('reports that the command handed in are listed and shown; a cell opens its 
 
 test('a report opened from a file stays in the browser: flaky, stale and failed are told apart by words; two are compared', async ({
   page,
-  shared,
+  daemon,
 }) => {
-  await goTo(page, `${shared.url}/evals`)
+  await goTo(page, `${daemon.url}/evals`)
   await page.getByLabel('Report file').setInputFiles(file)
   await expect(page.getByText(/which stays in this browser/)).toBeVisible()
   await expect(page.getByRole('button', { name: /model-a brief: FLAKY 1\/2/ })).toBeVisible()
@@ -98,13 +87,13 @@ test('a report opened from a file stays in the browser: flaky, stale and failed 
 
 test('a wrong finding is marked, unmarked by Undo, found by the filter, and becomes a scenario', async ({
   page,
-  shared,
+  daemon,
 }) => {
-  const project = await shared.ask<{ id: string }>('POST', '/api/projects', {
+  const project = await daemon.ask<{ id: string }>('POST', '/api/projects', {
     template: 'custom',
     name: 'Shop',
   })
-  const { ingest_key } = await shared.ask<{ ingest_key: string }>('POST', '/api/sources', {
+  const { ingest_key } = await daemon.ask<{ ingest_key: string }>('POST', '/api/sources', {
     ...{ name: 'app', connector: 'webhook', project: project.id },
     config: {
       text_template: '{text}',
@@ -115,14 +104,14 @@ test('a wrong finding is marked, unmarked by Undo, found by the filter, and beco
     },
   })
   const sent = { service: 'shop', text: 'deployed v2 for Acme Ltd', customer: 'Acme Ltd' }
-  const { ids } = await shared.ask<{ ids: string[] }>('POST', `/ingest/${ingest_key}`, sent)
+  const { ids } = await daemon.ask<{ ids: string[] }>('POST', `/ingest/${ingest_key}`, sent)
   const found = { entity: 'shop', finding: 'The cache broke it.', agent: 'maria', headline: 'Cache' }
-  const { run_id } = await shared.ask<{ run_id: string }>(
+  const { run_id } = await daemon.ask<{ run_id: string }>(
     'POST',
     `/api/projects/${project.id}/findings`,
     found,
   )
-  await goTo(page, `${shared.url}/projects/${project.id}?tab=findings`)
+  await goTo(page, `${daemon.url}/projects/${project.id}?tab=findings`)
   await page.getByRole('tab', { name: 'Findings' }).click()
   await page.getByRole('button', { name: 'Wrong…' }).click()
   await page.getByLabel('Event that was the cause').fill(ids[0]!)
@@ -139,7 +128,7 @@ test('a wrong finding is marked, unmarked by Undo, found by the filter, and beco
   await page.getByRole('option', { name: 'Wrong' }).click()
   await expect(page.getByText('No findings match. Remove the filter to see more.')).toBeVisible()
 
-  await goTo(page, `${shared.url}/runs/${run_id}`)
+  await goTo(page, `${daemon.url}/runs/${run_id}`)
   await page.getByRole('button', { name: 'Make a scenario…' }).click()
   await expect(page.getByText('No cause is known')).toBeVisible()
   await page.getByLabel('Events that show the cause').fill(ids[0]!)

@@ -105,6 +105,24 @@ test('an address that leads on calls nobody back who has gone elsewhere meanwhil
   await expect(page).toHaveURL(/\/settings$/)
 })
 
+test('a page that comes while somebody types into the palette leaves them the focus', async ({ page }) => {
+  await page.goto(shared.url)
+  let tell = () => {}
+  const told = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  await page.route('**/api/events/evt_1', (route) => told.then(() => route.continue()))
+  await goTo(page, `${shared.url}/events/evt_1`)
+  await type(page, '#1')
+  await expect(selected(page)).toContainText('#1')
+  tell()
+  await expect(page).toHaveURL(/\/explore/)
+  await settled(page)
+  await expect(palette(page)).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/incidents\/1$/)
+})
+
 test('an unknown tab shows the first, and the address is corrected, on every page with tabs', async ({
   page,
 }) => {

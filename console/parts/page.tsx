@@ -25,8 +25,9 @@ export function useHeadFocus<E extends HTMLElement>(): RefObject<E | null> {
     const isGoneTo = headed !== null && headed !== pathname
     headed = pathname
     const focused = document.activeElement
-    // A field that takes the focus itself keeps it.
-    const isInPage = focused?.closest('main') !== null && focused !== document.getElementById('page')
+    // A field that takes the focus itself keeps it, and so does a dialog that was opened while the page was on its way.
+    const isInPage =
+      focused?.closest('main, [role="dialog"]') !== null && focused !== document.getElementById('page')
     if (isGoneTo && (focused === document.body || !isInPage)) head.current?.focus({ preventScroll: true })
   }, [pathname])
   return head

@@ -25,7 +25,6 @@ import {
   textIn,
   type Value,
 } from './nodes.ts'
-import { isRemoval, patched } from './overlay.ts'
 import { EnvironmentValues, type Told } from './values.ts'
 
 /** Files that are put together at most, and their characters. */
@@ -547,3 +546,27 @@ function inOrder(problems: FileProblem[]): FileProblem[] {
 /** Whether a text says what only `compose` reads; without it one file is taken as it is. */
 export const needsComposing = (text: string): boolean =>
   /\b(include|values|environment|kind|rules)["']?\s*:|<<|\(\(/.test(text)
+
+/* What an environment changes of an entry: maps field by field, all else whole. */
+
+/**
+ * @param patch fields that are maps go into those of the entry, null takes a field out, all else takes its place
+ * @returns a new entry
+ */
+function patched(entry: MapValue, patch: MapValue): MapValue {
+  const fields = new Map(entry.fields)
+  for (const [name, field] of patch.fields) {
+    const under = fields.get(name)
+    if (field.value.kind === 'scalar' && field.value.value === null) fields.delete(name)
+    else if (under?.value.kind === 'map' && field.value.kind === 'map')
+      fields.set(name, { ...under, value: patched(under.value, field.value) })
+    else fields.set(name, field)
+  }
+  return mapAt(entry.spot, fields)
+}
+
+/** Whether an entry of an environment takes the part out there. */
+function isRemoval(patch: Value): boolean {
+  const remove = fieldOf(patch, 'remove')
+  return remove !== undefined && plain(remove) === true
+}

@@ -24,7 +24,7 @@ import { type Secret, storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
 import { adoptedFile, branchOf, pushChanges, refuseAdopting, writtenBy } from './adoption.ts'
 import { type FaultCode, RepositoryFault } from './git.ts'
-import { type Access, credentialFaultOf, Mirror } from './mirror.ts'
+import { type Access, credentialFaultOf, Mirror, type PushRequest, takePush } from './mirror.ts'
 import {
   type CommitTexts,
   changesIn,
@@ -35,7 +35,6 @@ import {
 } from './plan.ts'
 import type { Settled, SyncCode, SyncPlace, SyncPlanPort, SyncPort } from './port.ts'
 import { driftText, outcomeShown, problemText, REASONS, type SyncReads } from './present.ts'
-import { type PushRequest, takePush } from './push.ts'
 import { createReport, openPullRequest, pullRequestText, tokenOf } from './report.ts'
 import { nameOfRepository, type Repository, shownOf } from './repository.ts'
 import { NOT_FOLLOWED, short } from './writes.ts'

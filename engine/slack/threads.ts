@@ -9,6 +9,7 @@ import {
   type IncidentRow,
   idOf,
   incidentQueries,
+  type Severity,
   severityOfRank,
 } from '../incidents/steps.ts'
 import { acceptedBy } from '../log/lifecycle.ts'
@@ -17,13 +18,13 @@ import { slackChannelOf } from '../model/addresses.ts'
 import type { SlackPlace, SlackPlaced } from '../outbox/send-slack.ts'
 import {
   digestOf,
+  fitted,
   type IncidentCard,
   proposalMessage,
   type SlackMessage,
   withIncident,
 } from '../outbox/slack-messages.ts'
 import type { SlackPeopleSettings } from './people.ts'
-import { activityLines, replyOf, stateWords } from './words.ts'
 
 interface ThreadRow {
   id: number
@@ -433,3 +434,82 @@ function writing(db: Database) {
     ),
   }
 }
+
+/* What happened to an incident, in words for its thread. */
+
+/** Slack takes 2,000 characters there. */
+const LINE_MAX = 1_500
+/** Of a thread that was long not brought up to date the newest are said. */
+const LINES_MAX = 20
+
+/** "acknowledged by mara". */
+function stateWords(row: IncidentRow): string {
+  switch (row.state) {
+    case 'acknowledged':
+      return `acknowledged by ${row.acknowledged_by ?? ''}${row.assignee && row.assignee !== row.acknowledged_by ? `, assigned to ${row.assignee}` : ''}`
+    case 'snoozed':
+      return `snoozed by ${row.snoozed_by ?? ''} ${untilWords(row.snoozed_until)}`
+    case 'handled':
+      return handledWords(row.handled_how ?? 'person', row.handled_by ?? '').toLowerCase()
+    default:
+      return row.assignee ? `open, assigned to ${row.assignee}` : 'open, nobody has it yet'
+  }
+}
+
+const untilWords = (until: number | null): string =>
+  until === null
+    ? 'until it changes'
+    : `until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+function handledWords(how: NonNullable<IncidentRow['handled_how']>, by: string): string {
+  if (how === 'person') return `Handled by ${by}`
+  if (how === 'verdict') return `Handled by the verdict of ${by}`
+  return how === 'resolved' ? 'Over: what set it off has ended' : 'Over: nothing fired for 24 hours'
+}
+
+/** Each as a line, those left out that the message itself shows. */
+function activityLines(rows: readonly ActivityRow[]): string[] {
+  return rows
+    .flatMap((row) => lineOf(row) ?? [])
+    .slice(-LINES_MAX)
+    .map((line) => fitted(line, LINE_MAX))
+}
+
+function lineOf({ action, by_name: by, detail: stored }: ActivityRow): string | null {
+  const detail = JSON.parse(stored) as {
+    severity?: Severity
+    assignee?: string | null
+    until?: number | null
+    how?: NonNullable<IncidentRow['handled_how']>
+    text?: string
+  }
+  const who = by === 'svc' ? '' : ` by ${by}`
+  switch (action) {
+    case 'acknowledged':
+      return `Acknowledged by ${by}`
+    case 'assigned':
+      return detail.assignee ? `Assigned to ${detail.assignee}${who}` : `Assigned to nobody${who}`
+    case 'snoozed':
+      return `Snoozed by ${by} ${untilWords(detail.until ?? null)}`
+    case 'unsnoozed':
+      return `The snooze was ended${who}`
+    case 'woken':
+      return 'The snooze is over'
+    case 'handled':
+      return handledWords(detail.how ?? 'person', by)
+    case 'reopened':
+      return `Opened again${who}`
+    case 'severity':
+      return `Its severity is ${detail.severity ?? ''} now${who}`
+    case 'note':
+      return `${by}: ${detail.text ?? ''}`
+    default:
+      return null
+  }
+}
+
+/** One message of them all. */
+const replyOf = (lines: readonly string[]): SlackMessage => ({
+  text: lines.at(-1) ?? '',
+  blocks: lines.map((text) => ({ type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] })),
+})

@@ -92,5 +92,5 @@ describe('an MCP server that is a program', () => {
     )
     expect(tested.ok).toBe(true)
     expect(tested.tools.map(({ name }) => name)).toContain('started')
-  }, 120_000)
+  })
 })

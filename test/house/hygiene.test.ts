@@ -78,4 +78,20 @@ describe('what is committed', () => {
       ),
     ).toEqual([])
   })
+
+  it('waits in tests by one bound, which no machine reaches', () => {
+    // Split, so that this file does not find itself.
+    const own = ['vi\\.wait' + '(For|Until)\\(', 'AbortSignal\\.time' + 'out\\('].join('|')
+    const files = text.filter((file) => /^test\/(?!bench\/)/.test(file) && file !== 'test/eventually.ts')
+    expect(found(new RegExp(own, 'g'), files)).toEqual([])
+    // A limit of one test under the one of all; those of long chaos runs are above it.
+    const limits = files
+      .filter((file) => file.endsWith('.test.ts'))
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/^\s*\}, (\d[\d_]*)\)$/gm)].map(([, ms]) =>
+          Number(ms!.replaceAll('_', '')),
+        ),
+      )
+    expect(limits.filter((ms) => ms >= 1_000 && ms < 300_000)).toEqual([])
+  })
 })

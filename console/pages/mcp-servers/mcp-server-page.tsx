@@ -76,14 +76,12 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
       value: '',
     },
     version: stored?.version,
-    // What is sent along is a secret.
-    plain: (now) => ({ ...now, value: '' }),
+    plain: (now) => ({ ...now, value: '' }), // What is sent along is a secret.
   })
   const { name, url, header, credential, value } = kept.value
   const { data: programs = [] } = useQuery({ queryKey: dkeys.mcpPrograms, queryFn: declared.mcpPrograms })
   const program = url.startsWith(PROGRAM) ? url : null
-  // One that the operator has taken away may still have a credential.
-  const takesCredential = programs.find((one) => one.url === program)?.takes_credential ?? true
+  const takesCredential = hasCredential(programs, url)
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
   const written = () => writtenOf(kept.value, stored)
   const attempt = useChange((_: undefined) => tried(written()), { failed: 'Couldn’t test the server' })
@@ -178,6 +176,10 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
     </form>
   )
 }
+
+/** One that the operator has taken away may still have a credential. */
+const hasCredential = (programs: readonly McpProgram[], url: string): boolean =>
+  programs.find((one) => one.url === url)?.takes_credential ?? true
 
 /** Over HTTP, or one of the programs that the operator lists; not there where none is. */
 function ProgramSelect({

@@ -223,8 +223,7 @@ function toldOf(loaded: Loaded, truth: ReturnType<typeof truthOf>, idOf: (id: st
     causes: truth.causes.flatMap(({ events }) => {
       const last = [...events].map((id) => byId.get(id)!).at(-1)
       if (!last) return []
-      const { id, t, labels, text } = last
-      return [{ event: idOf(id), at: loaded.now + t * 1000, service: labels.service ?? null, text }]
+      return [{ event: idOf(last.id), text: last.text }]
     }),
   }
 }

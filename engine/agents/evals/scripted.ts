@@ -24,7 +24,7 @@ export const TRIVIAL = ['random', 'newest', 'frequent-error', 'newest-change'] a
 
 /** What the one that is told knows: of each cause one event, as it is in the store. */
 export interface Told {
-  causes: { event: string; at: number; service: string | null; text: string }[]
+  causes: { event: string; text: string }[]
 }
 
 type Names = (seen: SeenMessage) => SeenLine[]
@@ -97,15 +97,8 @@ function tell(request: ModelRequest, { causes }: Told): ModelReply {
     ])
   return reply(
     request,
-    causes.map(({ at, service }, i) => ({
-      id: `read-${i}`,
-      name: 'read',
-      arguments: {
-        ...(service === null ? {} : { selector: { service } }),
-        window: '10s',
-        to: new Date(at + 5_000).toISOString(),
-      },
-    })),
+    // By its id: a read of what is around it may have no room for it, or fold it.
+    causes.map(({ event }, i) => ({ id: `event-${i}`, name: 'event', arguments: { id: event } })),
   )
 }
 

@@ -34,7 +34,6 @@ import {
   withValues,
 } from './import-run.ts'
 import { type KeepOf, type Merged, type MergeOf, stageKeeping, stageMerged } from './merge.ts'
-import { type RememberedFile, type RememberedFiles, rememberedFiles } from './remembered.ts'
 import {
   appliedAt,
   appliedLast,
@@ -42,7 +41,10 @@ import {
   type KeptText,
   ownedByOthers,
   type ReadText,
+  type RememberedFile,
+  type RememberedFiles,
   readTexts,
+  rememberedFiles,
   SECTIONS,
   sparedBy,
 } from './texts.ts'

@@ -80,7 +80,7 @@ describe('syslog over TLS', () => {
     expect(await (await fetch(`${url}/metrics`)).text()).toContain(
       'svc_syslog_messages_total{transport="tls"} 2\n',
     )
-  }, 60_000)
+  })
 
   it('takes nothing in the clear, and counts what did not come to TLS', async () => {
     const { port, syslog } = await open()
@@ -90,7 +90,7 @@ describe('syslog over TLS', () => {
     await closed(socket)
     await eventually(() => expect(syslog.counts.dropped.tls).toBe(1))
     expect(syslog.counts.received).toEqual({ tcp: 0, udp: 0, tls: 0 })
-  }, 60_000)
+  })
 
   it('takes only senders with a certificate of the authorities, where there are such', async () => {
     const { port, syslog, read } = await open({ ca: file('sender.pem') })
@@ -102,14 +102,14 @@ describe('syslog over TLS', () => {
     expect(syslog.counts.received.tls).toBe(0)
     expect(await send(port, frame, { cert: text('sender.pem'), key: text('sender.key') })).toBeNull()
     await eventually(async () => expect(await read({ app: 'su' })).toHaveLength(1))
-  }, 60_000)
+  })
 
   it('shows an address that may not send no certificate', async () => {
     const { port, syslog } = await open({ allow: '192.0.2.0/24' })
     await send(port, [MESSAGE])
     await eventually(() => expect(syslog.counts.dropped.address).toBe(1))
     expect([syslog.counts.received.tls, syslog.counts.dropped.tls]).toEqual([0, 0])
-  }, 60_000)
+  })
 
   it('that cannot begin is told by its variable, and leaves the rest of syslog as it is', async () => {
     const receiver = await openReceiver()

@@ -1,18 +1,15 @@
 /** What a replay reads of the large tables it finds by an index, whatever else they hold. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { BURSTS, FIRED, MADE, RUNS_ENDED, STATES, TRIES } from '../../../engine/graph/replay-firings.ts'
-
-import { EVALUATIONS } from '../../../engine/graph/replay-gaps.ts'
-
-import { ENDED_RUNS, MADE_RUNS, OPEN_RUNS, STEPS, WRITTEN_BACK } from '../../../engine/graph/replay-runs.ts'
-
 import {
   DELIVERED_SINCE,
   HANDOFFS_SINCE,
   KEYS_FIRED,
   RUNS_SINCE,
   WRITTEN_BACK_SINCE,
-} from '../../../engine/graph/replay-start.ts'
+} from '../../../engine/graph/replay.ts'
+import { BURSTS, FIRED, MADE, RUNS_ENDED, STATES, TRIES } from '../../../engine/graph/replay-firings.ts'
+import { EVALUATIONS } from '../../../engine/graph/replay-gaps.ts'
+import { ENDED_RUNS, MADE_RUNS, OPEN_RUNS, STEPS, WRITTEN_BACK } from '../../../engine/graph/replay-runs.ts'
 import { openStore } from '../../../engine/log/store/open.ts'
 
 const store = openStore(null, 0)

@@ -11,7 +11,7 @@ import {
   proposalMessage,
   withIncident,
 } from '../../../engine/outbox/slack-messages.ts'
-import { missingScopes, slackManifest } from '../../../engine/slack/manifest.ts'
+import { missingScopes, slackManifest } from '../../../engine/slack/calls.ts'
 import { brokenLimit } from '../outbox/slack/slack-limits.ts'
 import { slackServer, TOKEN } from '../outbox/slack/slack-server.ts'
 import { openSlackWorld, SECRET } from './slack-world.ts'

@@ -54,7 +54,7 @@ describe('a report', () => {
     const { runs } = await reportOf('a-certificate-ends', ['told'])
     expect(runs[0]).toMatchObject({ scripted: true, stale: null })
     const calls = runs[0]!.turns.flatMap((turn) => turn.calls)
-    expect(calls.map(({ tool }) => tool)).toEqual(['read', 'conclude'])
+    expect(calls.map(({ tool }) => tool)).toEqual(['event', 'conclude'])
     expect(calls[0]!.answer).toMatch(/evt_\d+/)
   })
 })

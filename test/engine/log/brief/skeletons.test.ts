@@ -108,6 +108,17 @@ describe('a line', () => {
     expect(made).toBeLessThan(25)
   })
 
+  it('is forgotten where there are too many, and made again', () => {
+    const skeletons = new Skeletons<string>(2)
+    let made = 0
+    const tell = (text: string) => {
+      const bytes = Buffer.from(text)
+      return skeletons.get(bytes, 0, bytes.length, () => `${text} ${made++}`)
+    }
+    expect([tell('one'), tell('one'), tell('two'), tell('two')]).toEqual(['one 0', 'one 0', 'two 1', 'two 1'])
+    expect([tell('three'), tell('three'), tell('one')]).toEqual(['three 2', 'three 2', 'one 3'])
+  })
+
   it('with colours or letters that are not ASCII is told by its text alone', () => {
     for (const text of ['naïve', '\u001b[31mred', 'a\u00a0b']) {
       const bytes = Buffer.from(text)

@@ -30,7 +30,7 @@ const reach = (env: Record<string, string> = server.env) => ({
   fetch,
   clock: { now: () => NOW },
   timers: systemTimers,
-  signal: AbortSignal.timeout(5_000),
+  signal: new AbortController().signal,
   env,
 })
 const poll = (config: Record<string, unknown>, cursor: string | null = null) =>

@@ -195,7 +195,7 @@ describe('resources of an MCP server', () => {
     for (let poll = 0; poll < 5; poll++)
       cursor = (await mcpResources.poll(config(server.url), cursor, out)).cursor
     expect(new Set(server.reads).size).toBe(500)
-  }, 60_000)
+  })
 
   it('that cannot be had are told with what to do', async () => {
     const closed = await serving([], { token: 'x' })

@@ -1,6 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { expect, it } from 'vitest'
-import { rememberedFiles } from '../../../../engine/declared/catalog/remembered.ts'
+import { rememberedFiles } from '../../../../engine/declared/catalog/texts.ts'
 import { migrate, readMigrations } from '../../../../engine/log/store/open.ts'
 
 it('the one catalog file that was remembered before is remembered by the name catalog', () => {
