@@ -65,7 +65,7 @@ function AgentList({ window }: { window: string }) {
       ) : (
         <Agents
           title="Agents of others"
-          said="They do not run here: this is what their spans say, priced by svc’s table of prices."
+          said="Run by other systems. Runs, tokens and tools come from their spans, dollars from the price table of svc."
           agents={others}
           window={window}
         />
