@@ -24,7 +24,7 @@ const HANDS_ON = /node_modules\/(@mantine\/[a-z]+\/esm\/index\.mjs|lucide-react\
 const NAMES = /\{([^}]*)\}\s*from\s*["']([^"']+)["']/g
 
 /** Where things are looked at. What several of these need is loaded with the first of them. */
-const LISTS = new Set(['incidents', 'looks', 'parts', 'projects', 'keeping', 'asking'])
+const LISTS = new Set(['incidents', 'looks', 'traced', 'parts', 'projects', 'keeping', 'asking'])
 /** Where things are written: what only these need is left out of the pages that show lists. */
 const FORMS = new Set(['forms', 'settings', 'editing', 'config-fields'])
 /** Where a project is drawn: its canvas is theirs alone. */
