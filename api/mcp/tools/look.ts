@@ -34,8 +34,7 @@ export const series = defineTool<ToolSeries, ToolSeriesResult>({
 
 export const trace = defineTool<ToolTrace, ToolTraceResult>({
   ...{ name: 'trace', title: 'Read a trace', ...reading },
-  description:
-    'All events and spans of one trace id, of all sources, in order; of a run of an agent its steps.',
+  description: 'Events and spans of one trace id, or the steps of a run, in order.',
   aliases: { id: 'trace_id' },
   run: ({ trace_id: id, ...args }, context) => look({ tool: 'trace', id, ...args }, context),
 })
