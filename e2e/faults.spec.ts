@@ -40,8 +40,8 @@ test('fields of a connector have their own faults, two at once, and the first ha
   daemon,
 }) => {
   await page.goto(`${daemon.url}/sources/new?connector=prometheus`)
-  // Its first query is there once the form is.
-  await settled(page)
+  // The form gives the first query once it is there: a save before that lacks all of them.
+  await expect(page.locator('.config-form').getByRole('textbox', { name: /promql/i })).toBeVisible()
   await page.getByRole('textbox', { name: 'Name' }).first().fill('prom')
   await page.getByRole('button', { name: 'Create source' }).click()
   const summary = page.getByRole('alert').filter({ hasText: 'Couldn’t create the source' })

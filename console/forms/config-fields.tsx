@@ -6,7 +6,7 @@
 import { Accordion } from '@mantine/core'
 import Form from '@rjsf/mantine'
 import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/utils'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { configTemplates } from './config-templates.tsx'
 import { CredentialField } from './credential-field.tsx'
 import { JsonField } from './json-field.tsx'
@@ -59,6 +59,9 @@ interface Props {
 export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'config', children }: Props) {
   const hasDiscovery = Boolean(children)
   const { inputs, plain, advanced } = useMemo(() => splitSchema(schema, hasDiscovery), [schema, hasDiscovery])
+  // The parts give what they begin with one after the other, before the page has drawn what the first of them gave.
+  const latest = useRef(value)
+  latest.current = value
   const part = (names: string[]) =>
     Object.fromEntries(names.filter((name) => value[name] !== undefined).map((name) => [name, value[name]]))
   const render = (shown: RJSFSchema, key: string) => {
@@ -80,11 +83,10 @@ export function ConfigFields({ schema, value, onChange, errors, idPrefix = 'conf
         showErrorList={false}
         {...(errors ? { extraErrors: errorSchema(errors) } : {})}
         onChange={({ formData }: { formData?: Record<string, unknown> }) => {
-          const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
-          onChange({
-            ...rest,
-            ...Object.fromEntries(Object.entries(formData ?? {}).filter(([, v]) => !isBlank(v))),
-          })
+          const rest = Object.entries(latest.current).filter(([name]) => !names.includes(name))
+          const given = Object.entries(formData ?? {}).filter(([, v]) => !isBlank(v))
+          latest.current = Object.fromEntries([...rest, ...given])
+          onChange(latest.current)
         }}
       />
     )
