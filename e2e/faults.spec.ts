@@ -2,7 +2,6 @@
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { share, test } from './daemon.ts'
-import { settled } from './go.ts'
 
 share()
 
