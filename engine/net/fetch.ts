@@ -378,6 +378,17 @@ function listed(headers: Readonly<Record<string, string | string[] | undefined>>
   )
 }
 
+/**
+ * For the client of an MCP server: answers in its place that it has no stream of notifications (Streamable HTTP: Listening
+ * for Messages from the Server). A request that resumes an answer passes.
+ */
+export function withoutNotifications(http: typeof fetch): typeof fetch {
+  return async (input, init) =>
+    init?.method === 'GET' && !new Headers(init.headers).has('last-event-id')
+      ? new Response(null, { status: 405 })
+      : http(input, init)
+}
+
 export {
   type EgressAnswer,
   EgressError,

@@ -4,8 +4,8 @@ import { resolveTarget } from '../credentials.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Io } from '../terminal.ts'
 
-const HELP = `Serves the telemetry query server in a process of its own, for another machine or another address. The daemon serves
-it at /telemetry/mcp anyway.
+const HELP = `Serves the telemetry query server apart from the daemon, on another machine or address. The daemon itself serves it at
+/telemetry/mcp.
 Clients send an API key with scope read (Authorization: Bearer), or sign in by OAuth. For the latter the
 daemon must name the address of this server in SVC_OAUTH_RESOURCES, unless both are on this machine.
 

@@ -1,5 +1,5 @@
 /** Agents that were at work: those of others, known from the GenAI spans that they send, and svc's own beside them. */
-import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { AgentActivity } from '../../../schemas/types.ts'
@@ -12,6 +12,7 @@ import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { tkeys, traces } from '../../trace-client.ts'
+import { WindowSelect } from './filters.tsx'
 
 const WINDOW = '24h'
 
@@ -21,14 +22,9 @@ export function AgentsTab() {
   return (
     <Stack gap="sm">
       <Group gap="sm" align="flex-end">
-        <Select
-          size="xs"
-          label="Window"
-          data={TRACE_WINDOWS}
+        <WindowSelect
           value={TRACE_WINDOWS.includes(window) ? window : null}
           onChange={(value) => setAddress((now) => withWord(now, 'window', value), { replace: true })}
-          allowDeselect={false}
-          w={90}
         />
       </Group>
       <AgentList window={window} />

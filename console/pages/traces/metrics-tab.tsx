@@ -1,30 +1,19 @@
 /** Metrics as series by name and labels: what each did in a window, drawn, and told in a table. */
-import {
-  Alert,
-  Box,
-  Button,
-  Group,
-  Select,
-  SimpleGrid,
-  Stack,
-  Table,
-  Text,
-  VisuallyHidden,
-} from '@mantine/core'
+import { Alert, Box, Button, Group, SimpleGrid, Stack, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useId, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { MetricSeries, MetricSeriesResult } from '../../../schemas/types.ts'
 import { clock, count } from '../../lib/time.ts'
-import { figure, linePaths, type MetricQuery, readTraceQuery, TRACE_WINDOWS } from '../../lib/traces.ts'
+import { figure, linePaths, type MetricQuery, readTraceQuery } from '../../lib/traces.ts'
 import { withWord } from '../../lib/work-filters.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { Below, Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { tkeys, traces } from '../../trace-client.ts'
-import { Written } from './written.tsx'
+import { WindowSelect, Written } from './filters.tsx'
 
 export function MetricsTab() {
   const [address, setAddress] = useSearchParams()
@@ -49,15 +38,7 @@ export function MetricsTab() {
           width={220}
         />
         <Written label="Service" placeholder="checkout" name="service" query={query} onChange={set} />
-        <Select
-          size="xs"
-          label="Window"
-          data={TRACE_WINDOWS}
-          value={window ?? '1h'}
-          onChange={(value) => set('window', value)}
-          allowDeselect={false}
-          w={90}
-        />
+        <WindowSelect value={window ?? '1h'} onChange={(value) => set('window', value)} />
         {isNarrowed && (
           <Button
             size="xs"

@@ -1,17 +1,10 @@
 /** Traces of a window, by what one of their spans is. The address holds the filters. */
-import { Button, Group, Select, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { TraceSummary } from '../../../schemas/types.ts'
 import { count } from '../../lib/time.ts'
-import {
-  readTraceQuery,
-  TRACE_STATUSES,
-  TRACE_WINDOWS,
-  type TraceQuery,
-  tookExactly,
-  tracePath,
-} from '../../lib/traces.ts'
+import { readTraceQuery, TRACE_STATUSES, type TraceQuery, tookExactly, tracePath } from '../../lib/traces.ts'
 import { useTab } from '../../lib/use-tab.ts'
 import { withWord } from '../../lib/work-filters.ts'
 import { Mark } from '../../parts/mark.tsx'
@@ -23,8 +16,8 @@ import { When } from '../../parts/when.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
 import { tkeys, traces } from '../../trace-client.ts'
 import { AgentsTab } from './agents-tab.tsx'
+import { WindowSelect, Written } from './filters.tsx'
 import { MetricsTab } from './metrics-tab.tsx'
-import { Written } from './written.tsx'
 
 const TABS = [
   { value: 'traces', label: 'Traces', content: <TracesTab /> },
@@ -80,15 +73,7 @@ function TracesTab() {
           query={query}
           onChange={set}
         />
-        <Select
-          size="xs"
-          label="Window"
-          data={TRACE_WINDOWS}
-          value={query.window ?? '1h'}
-          onChange={(value) => set('window', value)}
-          allowDeselect={false}
-          w={90}
-        />
+        <WindowSelect value={query.window ?? '1h'} onChange={(value) => set('window', value)} />
         {isNarrowed && (
           <Button
             size="xs"

@@ -16,6 +16,7 @@ import type {
   Transport,
 } from '@modelcontextprotocol/client'
 import type { Timers } from '../../clock.ts'
+import { withoutNotifications } from '../../net/fetch.ts'
 import { storedFault, withoutSecrets } from '../../net/redact.ts'
 import { ProgramTransport } from './program.ts'
 import { clipped, type McpServerRef, visible } from './types.ts'
@@ -220,14 +221,6 @@ const unchecked: jsonSchemaValidator = {
   getValidator: () => {
     throw new Error('no schema of a server is compiled')
   },
-}
-
-/** Answers for the server that it has no stream of notifications; one that resumes an answer passes. */
-function withoutNotifications(http: typeof fetch): typeof fetch {
-  return async (input, init) =>
-    init?.method === 'GET' && !new Headers(init.headers).has('last-event-id')
-      ? new Response(null, { status: 405 })
-      : http(input, init)
 }
 
 function isListedTool(value: unknown): value is ListedTool {

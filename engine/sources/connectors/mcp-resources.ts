@@ -10,6 +10,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { McpResourcesConfig } from '../../../schemas/types.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { oneLine, TEXT_MAX } from '../../log/ingest/label.ts'
+import { withoutNotifications } from '../../net/fetch.ts'
 import { withoutSecrets } from '../../net/redact.ts'
 import {
   type Item,
@@ -282,11 +283,7 @@ async function connected<T>(connection: Connection, reach: Reach, use: (ask: Ask
   // Loaded when it is first used: most of a start is loading code.
   const sdk = await import('@modelcontextprotocol/client')
   const transport = new sdk.StreamableHTTPClientTransport(new URL(connection.url), {
-    // The stream of notifications is not opened.
-    fetch: async (input, init) =>
-      init?.method === 'GET'
-        ? new Response(null, { status: 405 })
-        : reach.fetch(input, { ...init, signal: reach.signal }),
+    fetch: withoutNotifications((input, init) => reach.fetch(input, { ...init, signal: reach.signal })),
     requestInit: {
       headers: connection.bearer_token ? { authorization: `Bearer ${connection.bearer_token}` } : {},
     },

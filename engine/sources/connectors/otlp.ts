@@ -86,7 +86,7 @@ function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnect
     if (trace !== undefined && !NO_TRACE.test(trace)) stamped.trace_id = trace
     if (isPoint) stamped[POINT_LABEL[0]] = POINT_LABEL[1]
     if (hasTrace) stampLinks(stamped, record)
-    if (event.eventType === SPAN_TYPE && isTrouble(record)) stamped[LEVEL_LABEL] ??= 'ERROR'
+    if (event.eventType === SPAN_TYPE && spanStatus(record) === 'ERROR') stamped[LEVEL_LABEL] ??= 'ERROR'
     const context = { ...record, text: event.text, ...event.context }
     return [{ ...event, context, stamped, entityLabel: entity }]
   }
@@ -101,17 +101,8 @@ function stampLinks(stamped: NonNullable<MappedEvent['stamped']>, record: OtlpRe
     if (others[i] !== undefined && others[i].length <= VALUE_MAX) stamped[name] = others[i]
 }
 
-/** A span that failed, or that recorded an exception and was not said to be well all the same. */
-function isTrouble({ status, events }: OtlpRecord): boolean {
-  const code = nameOf(STATUS_CODES, fieldsOf(status).code, 'STATUS_CODE_')
-  return code === 'ERROR' || (code === 'UNSET' && thrownIn(events) !== undefined)
-}
-
-/** Attributes of the last exception among the events of a span. */
-const thrownIn = (events: unknown): Record<string, unknown> | undefined =>
-  listOf(events)
-    .map((event) => fieldsOf(fieldsOf(event).attributes))
-    .findLast((attributes) => attributes['exception.type'] ?? attributes['exception.message'])
+const spanStatus = ({ status }: OtlpRecord): string =>
+  nameOf(STATUS_CODES, fieldsOf(status).code, 'STATUS_CODE_')
 
 const isSpan = ({ signal, endTimeUnixNano }: OtlpRecord): boolean =>
   signal === 'traces' || endTimeUnixNano !== undefined
@@ -178,13 +169,15 @@ function levelBefore(level: string | undefined, said: string): string {
 /** A span: its name, how long it took, how it ended and why it failed. */
 function spanOf(record: OtlpRecord): MappedEvent {
   const { name, kind, startTimeUnixNano: start, endTimeUnixNano: end, status } = record
-  const { code, message } = fieldsOf(status)
-  const statusCode = nameOf(STATUS_CODES, code, 'STATUS_CODE_')
+  const { message } = fieldsOf(status)
+  const statusCode = spanStatus(record)
   const durationMs = elapsedMs(start, end)
   const called = scalar(name) ?? 'span'
   const failure = [statusCode === 'ERROR' ? 'ERROR' : '', scalar(message) ?? '']
   const why = failure.filter((part) => part !== '').join(': ')
-  const thrown = thrownIn(record.events)
+  const thrown = listOf(record.events)
+    .map((event) => fieldsOf(fieldsOf(event).attributes))
+    .findLast((attributes) => attributes['exception.type'] ?? attributes['exception.message'])
   const parts = [
     `${called}${durationMs === null ? '' : ` (${durationMs.toFixed(1)}ms)`}`,
     requestText(fieldsOf(record.attributes), called),

@@ -1,7 +1,7 @@
-/** A filter that is written: asked with Enter, or when it is left. */
-import { TextInput } from '@mantine/core'
+/** Filters that the tabs of telemetry share. */
+import { Select, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
-import type { TraceQuery } from '../../lib/traces.ts'
+import { TRACE_WINDOWS, type TraceQuery } from '../../lib/traces.ts'
 
 interface WrittenProps {
   label: string
@@ -12,6 +12,7 @@ interface WrittenProps {
   width?: number
 }
 
+/** A filter that is typed: applied by Enter, or when the field is left. */
 export function Written({ label, placeholder, name, query, onChange, width = 160 }: WrittenProps) {
   const asked = query[name] ?? ''
   const [text, setText] = useState(asked)
@@ -32,5 +33,26 @@ export function Written({ label, placeholder, name, query, onChange, width = 160
         onBlur={() => settle()}
       />
     </form>
+  )
+}
+
+/** @param value none: an address that has a window which is not offered */
+export function WindowSelect({
+  value,
+  onChange,
+}: {
+  value: string | null
+  onChange: (value: string | null) => void
+}) {
+  return (
+    <Select
+      size="xs"
+      label="Window"
+      data={TRACE_WINDOWS}
+      value={value}
+      onChange={onChange}
+      allowDeselect={false}
+      w={90}
+    />
   )
 }
