@@ -120,6 +120,7 @@ test('linked traces are gone to both ways, metrics are drawn, and agents of othe
   const order = shop!.start('POST /orders', begin)
   const work = shop!.start('ship order', begin + 500, undefined, {}, [order])
   work.recordException({ name: 'Timeout', message: 'the courier does not answer' })
+  work.setStatus({ code: SpanStatusCode.ERROR })
   work.end(begin + 600)
   order.end(begin + 50)
   const run = helper!.start('invoke_agent', begin, undefined, {

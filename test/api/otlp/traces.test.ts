@@ -239,8 +239,8 @@ describe('traces', () => {
   })
 })
 
-describe('a span that failed, or threw', () => {
-  it('is on the timeline of its service as an event of level error, with why', async () => {
+describe('a span with status error', () => {
+  it('is on the timeline of its service as an event of level error, with why; one that only recorded an exception is not', async () => {
     const receiver = await openReceiver()
     await receiver.post(
       'traces',
