@@ -210,7 +210,7 @@ export function limitHeaps(): void {
   let growth = growthFor(0)
   const set = (): void => {
     setFlagsFromString(`--heap_growing_percent=${growth.percent}`)
-    setFlagsFromString(growth.isTight ? '--optimize-for-size' : '--no-optimize-for-size')
+    setFlagsFromString(`--${growth.isTight ? '' : 'no-'}optimize-for-size`)
   }
   set()
   setInterval(() => {
