@@ -226,7 +226,8 @@ export type Pushed = boolean
 /**
  * Stream of the demo shop.
  */
-export type Stream = 'deploys' | 'app_logs' | 'access_logs' | 'metrics' | 'alerts' | 'tickets'
+export type Stream =
+  'deploys' | 'app_logs' | 'access_logs' | 'metrics' | 'alerts' | 'tickets' | 'traces'
 /**
  * Name of a container, or of a compose service: all of its replicas are read.
  */

@@ -45,6 +45,7 @@ const TIPS: readonly (readonly [at: RegExp, text: string])[] = [
   [/^\/$/, 'Next: press J, then Enter, to open the incident'],
   [/^\/incidents\/\w+$/, 'Next: open an event of a claim, then Replay'],
   [/^\/explore$/, 'Next: choose service=checkout to read its timeline'],
+  [/^\/traces$/, 'Next: open a trace that failed, to see in which service'],
   [/^\/triggers\/[^/]+$/, 'Next: under Why, see when the trigger fired and when it did not'],
   [/^\/projects\/[^/]+$/, 'Next: under Graph, follow an event from source to agent'],
 ]

@@ -177,6 +177,16 @@ export const DEMO_SOURCES: readonly { name: string; stream: Stream; labels: obje
   { name: 'demo-access-logs', stream: 'access_logs', labels: [label('route'), label('status')] },
   { name: 'demo-alerts', stream: 'alerts', labels: [label('state')] },
   { name: 'demo-tickets', stream: 'tickets', labels: [] },
+  {
+    name: 'demo-traces',
+    stream: 'traces',
+    labels: [
+      label('signal'),
+      { name: 'trace_id', field: 'traceId' },
+      { name: 'span_id', field: 'spanId' },
+      { name: 'parent_id', field: 'parentSpanId' },
+    ],
+  },
   { name: 'demo-app-logs', stream: 'app_logs', labels: [label('level')] },
 ]
 

@@ -72,6 +72,8 @@ interface FaultKind {
   status: number
   /** What a customer writes. */
   complaint: string
+  /** The step of a request that fails, why, and after how many milliseconds. */
+  span: { name: string; why: string; ms: number }
 }
 
 /** A release of a line of versions: 2.4.0 before the first fault, 2.4.1 with it. */
@@ -86,6 +88,7 @@ export const FAULTS: Readonly<Record<string, FaultKind>> = {
     route: 'POST /orders',
     status: 503,
     complaint: 'Order is refused at the last step',
+    span: { name: 'acquire connection', why: 'pool exhausted, 20 of 20 connections busy', ms: 2_000 },
   },
   payments: {
     type: 'config_change',
@@ -95,6 +98,7 @@ export const FAULTS: Readonly<Record<string, FaultKind>> = {
     route: 'POST /charge',
     status: 504,
     complaint: 'Card is declined again and again',
+    span: { name: 'POST card provider', why: 'card provider timed out after 200 ms', ms: 200 },
   },
   cart: {
     type: 'deploy',
@@ -104,6 +108,7 @@ export const FAULTS: Readonly<Record<string, FaultKind>> = {
     route: 'GET /cart',
     status: 500,
     complaint: 'Cart is empty after signing in',
+    span: { name: 'CartStore.load', why: 'TypeError: cannot read "items" of undefined', ms: 3 },
   },
   search: {
     type: 'flag',
@@ -113,6 +118,7 @@ export const FAULTS: Readonly<Record<string, FaultKind>> = {
     route: 'GET /search',
     status: 500,
     complaint: 'Search finds nothing at all',
+    span: { name: 'query products', why: 'index products_v2 is not found', ms: 6 },
   },
 }
 
@@ -140,6 +146,7 @@ const ERRORS_AFTER = 2_000
 const BURST_EVERY = 500
 const BURST = 40
 const LATER_EVERY = 3_000
+const TRACE_EVERY = 15_000
 const ALERT_AFTER = 20_000
 const ALERT_OVER_AFTER = 15_000
 const COMPLAINT_AFTER = 45_000
@@ -179,7 +186,7 @@ function* usualOf(
     if (at <= after || at > until) continue
     const broken = (service: string) =>
       faults.some((one) => one.service === service && at >= one.from - calm && at < (one.to ?? Infinity))
-    const events = of(chance, broken)
+    const events = of(chance, broken, at)
     for (const [i, event] of events.entries()) yield { ...event, at, id: `${stream}-${slot}-${i}` }
   }
 }
@@ -191,7 +198,7 @@ function* faultOf(stream: Stream, fault: DemoFault, after: number, until: number
   if (!kind) return
   const event = (at: number, id: string, more: Omit<Happening, 'service'>): Timed[] =>
     at > after && at <= until
-      ? [{ ...more, service, at, id: `${stream}-${service}-${n}-${id}` } as Timed]
+      ? [{ service, ...more, at, id: `${stream}-${service}-${n}-${id}` } as Timed]
       : []
   /** While it lasts. */
   const times = (first: number, every: number, count = Infinity) =>
@@ -209,6 +216,11 @@ function* faultOf(stream: Stream, fault: DemoFault, after: number, until: number
     for (const [i, at] of times(from + ERRORS_AFTER, BURST_EVERY, BURST)) yield* event(at, `burst-${i}`, line)
     for (const [i, at] of times(later, LATER_EVERY)) yield* event(at, `later-${i}`, line)
   }
+  if (stream === 'traces')
+    for (const [i, at] of times(from + ERRORS_AFTER, TRACE_EVERY)) {
+      const spans = failedRequest(service, chanceOf(`${stream} ${service} ${n} ${i}`), at)
+      for (const [j, span] of spans.entries()) yield* event(at, `failed-${i}-${j}`, span)
+    }
   if (stream === 'alerts') {
     const alert = (state: string) => ({ type: 'alert', state, text: `HighErrorRate of ${service}: ${state}` })
     if (from + ALERT_AFTER < to) yield* event(from + ALERT_AFTER, 'up', alert('firing'))
@@ -256,11 +268,11 @@ interface Happening {
   type: string
   service: string
   text: string
-  [field: string]: string | number
+  [field: string]: string | number | object
 }
 
-/** @param broken whether a service is broken at that instant. */
-type Usual = (chance: () => number, broken: (service: string) => boolean) => Happening[]
+/** @param broken whether a service is broken at that instant, `at`, epoch ms. */
+type Usual = (chance: () => number, broken: (service: string) => boolean, at: number) => Happening[]
 
 interface Slots {
   /** Length of a slot, ms. */
@@ -334,7 +346,112 @@ const tickets: Usual = (chance) => {
   ]
 }
 
-/** Some 47 events a minute in all. */
+/* Requests as spans of OpenTelemetry, with the fields that an export of it has. */
+
+/** A step of a request, with those that it waits for, one after the other. */
+interface Step {
+  service: string
+  name: string
+  kind: 'server' | 'client'
+  /** Its own time at least, ms; at most twice as long. */
+  ms: number
+  steps: readonly Step[]
+}
+
+const step = (
+  service: string,
+  name: string,
+  kind: Step['kind'],
+  ms: number,
+  steps: readonly Step[] = [],
+): Step => ({ service, name, kind, ms, steps })
+
+const REQUESTS = [
+  step('checkout', 'POST /orders', 'server', 6, [
+    step('cart', 'GET /cart', 'server', 4, [step('cart', 'CartStore.load', 'client', 8)]),
+    step('checkout', 'acquire connection', 'client', 2),
+    step('payments', 'POST /charge', 'server', 5, [step('payments', 'POST card provider', 'client', 60)]),
+    step('shipping', 'GET /rates', 'server', 18),
+  ]),
+  step('search', 'GET /search', 'server', 5, [
+    step('search', 'query products', 'client', 20),
+    step('catalog', 'GET /products', 'server', 12),
+  ]),
+]
+
+interface Span {
+  step: Step
+  id: string
+  parent: string | null
+  /** Milliseconds since the request began. */
+  begin: number
+  end: number
+  /** Why it failed; null: it did not. */
+  why: string | null
+}
+
+const hex = (chance: () => number, digits: number): string =>
+  Array.from({ length: digits }, () => Math.floor(chance() * 16).toString(16)).join('')
+
+/** What a step and its own steps took; the first that fails ends those that wait for it. */
+function spansOf(
+  chance: () => number,
+  broken: (service: string) => boolean,
+  step: Step,
+  from: { parent: string | null; begin: number },
+): Span[] {
+  const id = hex(chance, 16)
+  const fault = broken(step.service) ? FAULTS[step.service] : undefined
+  const isFault = fault?.span.name === step.name
+  const own = (isFault ? fault.span.ms : step.ms) * (isFault ? 1 : 1 + chance())
+  let why = isFault ? fault.span.why : null
+  let end = from.begin + own / 2
+  const inner: Span[] = []
+  for (const next of step.steps) {
+    const spans = spansOf(chance, broken, next, { parent: id, begin: end })
+    inner.push(...spans)
+    end = spans[0]!.end
+    if (spans[0]!.why !== null) {
+      why = `${next.name} of ${next.service} failed`
+      break
+    }
+  }
+  return [{ step, id, ...from, end: end + own / 2, why }, ...inner]
+}
+
+const traces: Usual = (chance, broken, at) => requestOf(pick(chance, REQUESTS), chance, broken, at)
+
+/** A request that fails in a service, at the instant that it ends, epoch ms. */
+const failedRequest = (service: string, chance: () => number, at: number): Happening[] =>
+  requestOf(REQUESTS.find((one) => runsIn(service, one))!, chance, (one) => one === service, at)
+
+const runsIn = (service: string, step: Step): boolean =>
+  step.service === service || step.steps.some((one) => runsIn(service, one))
+
+function requestOf(
+  request: Step,
+  chance: () => number,
+  broken: (service: string) => boolean,
+  at: number,
+): Happening[] {
+  const traceId = hex(chance, 32)
+  const spans = spansOf(chance, broken, request, { parent: null, begin: 0 })
+  const began = at - spans[0]!.end
+  const nanosAt = (ms: number): string => `${Math.round((began + ms) * 1_000)}000`
+  return spans.map(({ step: { service, name, kind }, id, parent, begin, end, why }) => {
+    const [method, route] = name.split(' ')
+    return {
+      ...{ type: 'span', signal: 'traces', service, name, kind, traceId, spanId: id },
+      ...(parent === null ? {} : { parentSpanId: parent }),
+      ...{ startTimeUnixNano: nanosAt(begin), endTimeUnixNano: nanosAt(end) },
+      status: why === null ? { code: 'ok' } : { code: 'error', message: why },
+      attributes: kind === 'server' ? { 'http.request.method': method, 'http.route': route } : {},
+      text: `${name} (${(end - begin).toFixed(1)}ms)${why === null ? '' : ` ERROR: ${why}`}`,
+    }
+  })
+}
+
+/** Some 55 events a minute in all. */
 const USUAL = {
   access_logs: { every: 3_000, of: accessLogs },
   app_logs: { every: 4_000, of: appLogs },
@@ -342,6 +459,7 @@ const USUAL = {
   deploys: { every: 9 * 60_000, of: deploys },
   alerts: { every: 20 * 60_000, of: alerts },
   tickets: { every: 6 * 60_000, of: tickets },
+  traces: { every: 30_000, of: traces },
 } as const satisfies Readonly<Record<string, Slots>>
 
 export type Stream = keyof typeof USUAL

@@ -59,7 +59,7 @@ describe('npm run demo', () => {
     expect(faults).toEqual([])
   })
 
-  it('has 90 minutes of history from six sources, each labelled as of the demo', async () => {
+  it('has 90 minutes of history from seven sources, each labelled as of the demo', async () => {
     const { engine, rest } = demoWorld()
     await engine.startDemo(ME)
     await rest()
@@ -110,6 +110,26 @@ describe('npm run demo', () => {
       expect(faults).toEqual([])
     },
   )
+
+  it.each(BREAKABLE)('has traces that fail where %s is broken, and as many others', async (service) => {
+    const { engine, rest, pass } = demoWorld()
+    await engine.startDemo(ME)
+    await rest()
+    await engine.mendDemo()
+    await engine.breakDemo(service)
+    await pass(10_000)
+    const { span } = FAULTS[service]!
+    const failed = (await engine.traces({ service, status: 'error', window: '8s' })).traces[0]!
+    const { rows } = await engine.trace({ id: failed.id })
+    const wrong = rows.filter(({ status }) => status === 'error')
+    expect(wrong.at(-1)).toMatchObject({ service, name: span.name })
+    expect(wrong.at(-1)!.text).toContain(span.why)
+    expect(wrong[0]).toMatchObject({ depth: 0 })
+    expect(rows.every(({ is_orphan }) => !is_orphan)).toBe(true)
+    const { traces } = await engine.traces({ status: 'ok', window: '30m', limit: 100 })
+    expect(traces.length).toBeGreaterThan(30)
+    expect(traces[0]!.services.length).toBeGreaterThan(1)
+  })
 
   it('breaks the same service again, with a next release, in a new incident that links the last', async () => {
     const { engine, rest, pass, incidents } = demoWorld()
