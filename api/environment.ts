@@ -75,6 +75,12 @@ export const environment: readonly EnvironmentVariable[] = [
     'folders whose files sources of the connector file may read, comma separated',
   ),
   now(
+    'SVC_JOURNAL',
+    daemon,
+    null,
+    "on: sources of the connector journald may read the machine's journal; or folders of journals, comma separated",
+  ),
+  now(
     'SVC_MCP_STDIO_COMMANDS',
     daemon,
     null,

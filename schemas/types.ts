@@ -397,6 +397,39 @@ export type TextTemplate = string
  */
 export type EventTimeField = string
 /**
+ * Folder of the journal, one that SVC_JOURNAL names; without it the journal of the machine.
+ */
+export type Folder = string
+/**
+ * Units whose entries are read, such as nginx.service or app@*.service; without any, all.
+ *
+ * @maxItems 50
+ */
+export type Units = string[]
+/**
+ * Programs whose entries are read, by their syslog identifier, such as sshd or kernel; with units, those of both.
+ *
+ * @maxItems 50
+ */
+export type Programs = string[]
+/**
+ * Only entries of this priority and those above it.
+ */
+export type LeastPriority =
+  'emerg' | 'alert' | 'crit' | 'err' | 'warning' | 'notice' | 'info' | 'debug'
+/**
+ * The first polls read what the journal holds already; off, only what comes from then on.
+ */
+export type ReadFromTheStart1 = boolean
+/**
+ * Regular expression, in any case of letters: only entries in whose message it is found are kept.
+ */
+export type KeepMessagesThatMatch = string
+/**
+ * Regular expression, in any case of letters: entries in whose message it is found are left out.
+ */
+export type DropMessagesThatMatch = string
+/**
  * Address of the API server, such as https://10.0.0.1:6443, or of kubectl proxy. Not with in_cluster.
  */
 export type URL1 = string
@@ -5867,6 +5900,24 @@ export interface Body {
  */
 export interface Headers {
   [k: string]: string
+}
+/**
+ * Entries of a systemd journal on the daemon's machine.
+ */
+export interface JournaldConfig {
+  directory?: Folder
+  units?: Units
+  identifiers?: Programs
+  priority?: LeastPriority
+  from_start?: ReadFromTheStart1
+  match?: KeepMessagesThatMatch
+  drop?: DropMessagesThatMatch
+  /**
+   * Labels put on each event; the primary one is the entity key.
+   *
+   * @maxItems 64
+   */
+  labels?: Label[]
 }
 /**
  * Events of a Kubernetes cluster, and what becomes of its pods.
@@ -23736,6 +23787,7 @@ export interface SchemaTypes {
   'connector-github-app.json': GithubAppConfig
   'connector-github.json': GithubConfig
   'connector-http-poll.json': HttpPollConfig
+  'connector-journald.json': JournaldConfig
   'connector-kubernetes.json': KubernetesConfig
   'connector-loki.json': LokiConfig
   'connector-mcp-resources.json': McpResourcesConfig

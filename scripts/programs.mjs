@@ -3,8 +3,8 @@ import { accessSync, constants, mkdirSync, readdirSync, renameSync, rmSync } fro
 import { delimiter, join } from 'node:path'
 import { root, run } from './run.mjs'
 
-/** Programs taken out of packages; `npm ci` empties it. */
-const CACHE = join(root, 'node_modules', '.cache', 'programs')
+/** Programs taken out of packages, and their libraries; `npm ci` empties it. */
+export const CACHE = join(root, 'node_modules', '.cache', 'programs')
 
 /** @param {readonly string[]} names @returns {string | null} path of the first that is on the path */
 export function findOnPath(names) {
@@ -38,23 +38,29 @@ export function aptUpdate() {
 const BOUNDED = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=20']
 
 /**
- * Takes one program out of a package of its name without installing it, so that no service starts.
- * @param {string} name
+ * Takes one program, or a library that one needs, out of a package without installing it, so that no service starts.
+ * @param {string} name of its file, with or without what follows in a version
+ * @param {string} [from] the package, where it is not called so
  * @returns {Promise<boolean>} false: it cannot be had here
  */
-export async function takeFromDebian(name) {
+export async function takeFromDebian(name, from = name) {
   const folder = join(CACHE, `${name}.unpacked`)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   try {
-    const download = () => run('apt-get', ['download', '-qq', ...BOUNDED, name], { cwd: folder })
+    const download = () => run('apt-get', ['download', '-qq', ...BOUNDED, from], { cwd: folder })
     let { code } = await download()
     if (code !== 0 && process.getuid?.() === 0 && (await aptUpdate()).code === 0)
       code = (await download()).code
     const file = readdirSync(folder).find((entry) => entry.endsWith('.deb'))
     if (code !== 0 || !file) return false
     if ((await run('dpkg-deb', ['-x', file, '.'], { cwd: folder })).code !== 0) return false
-    renameSync(join(folder, 'usr', 'bin', name), join(CACHE, name))
+    const found = readdirSync(folder, { recursive: true, withFileTypes: true }).find(
+      (entry) =>
+        entry.isFile() && entry.name.startsWith(name) && /\/(s?bin|lib)(\/|$)/.test(entry.parentPath),
+    )
+    if (!found) return false
+    renameSync(join(found.parentPath, found.name), join(CACHE, name))
     return true
   } finally {
     rmSync(folder, { recursive: true, force: true })

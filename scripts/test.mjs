@@ -4,7 +4,6 @@
  */
 import { rmSync } from 'node:fs'
 import { ensureBrowser } from './browser.mjs'
-import { ensurePrometheus } from './prometheus.mjs'
 import { main } from './run.mjs'
 import { setUp } from './setup.mjs'
 import {
@@ -18,13 +17,14 @@ import {
   unitTests,
   VITEST_RESULTS,
 } from './steps.mjs'
+import { ensurePrograms } from './test-programs.mjs'
 
 await main(async () => {
   const startedAt = performance.now()
   for (const file of [VITEST_RESULTS, PLAYWRIGHT_RESULTS]) rmSync(file, { force: true })
   await setUp({ tests: true })
   const browser = await ensureBrowser()
-  await ensurePrometheus()
+  await ensurePrograms()
   const isGood = (await runSteps(checks, 2)) && (await runSteps([unitTests, ...browserTests(browser)]))
   const unit = countVitest()
   const e2e = countPlaywright()

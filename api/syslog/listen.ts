@@ -6,7 +6,12 @@ import { createSocket, type Socket as Datagrams } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import {
+  createSecureContext,
+  createServer as createTlsServer,
+  type TlsOptions,
+  type Server as TlsServer,
+} from 'node:tls'
 import { plainAddress } from '../config-syslog.ts'
 import type { SyslogSettings, Transport } from '../http/syslog-state.ts'
 import { type Frame, Framer, trimmed } from './framing.ts'
@@ -16,6 +21,7 @@ import type { Inbox } from './inbox.ts'
 const IDLE_MS = 3_600_000
 const KEEP_ALIVE_MS = 60_000
 const HANDSHAKE_MS = 10_000
+const MIN_VERSION = 'TLSv1.2'
 const UDP_BUFFER = 1024 * 1024
 /** With port 0 the port that TCP got may be taken for UDP. */
 const TRIES = 5
@@ -24,6 +30,13 @@ export interface Listening {
   port: number
   /** Hands on what was read, and takes no more. */
   close(): Promise<void>
+}
+
+export type TlsKeys = Pick<TlsOptions, 'cert' | 'key' | 'ca'>
+
+export interface ListeningTls extends Listening {
+  /** Connections from now on are shown these. @throws Error with the code of OpenSSL where they are none; nothing is changed then */
+  setKeys(keys: TlsKeys): void
 }
 
 /**
@@ -60,12 +73,12 @@ export async function listenPlain(
 export async function listenTls(
   inbox: Inbox,
   settings: SyslogSettings,
-  { port, keys, most }: { port: number; keys: Pick<TlsOptions, 'cert' | 'key' | 'ca'>; most: number },
-): Promise<Listening> {
+  { port, keys, most }: { port: number; keys: TlsKeys; most: number },
+): Promise<ListeningTls> {
   const { address } = await lookup(settings.host)
   const tls = new Connections(inbox, settings, most, {
     ...keys,
-    minVersion: 'TLSv1.2',
+    minVersion: MIN_VERSION,
     handshakeTimeout: HANDSHAKE_MS,
     requestCert: keys.ca !== undefined,
     rejectUnauthorized: keys.ca !== undefined,
@@ -76,6 +89,7 @@ export async function listenTls(
   return {
     port: typeof bound === 'object' && bound !== null ? bound.port : port,
     close: () => tls.close(),
+    setKeys: (renewed) => tls.setKeys(renewed),
   }
 }
 
@@ -108,6 +122,7 @@ class Connections {
   private readonly transport: Transport
   /** Connections whose handshake may be under way. */
   private readonly bare = new Set<Socket>()
+  private secured: TlsServer | null = null
 
   constructor(
     private readonly inbox: Inbox,
@@ -139,6 +154,7 @@ class Connections {
   /** What begins TLS on a connection. */
   private securing(tls: TlsOptions): (socket: Socket) => void {
     const secured = createTlsServer(tls, (socket) => this.admit(socket))
+    this.secured = secured
     secured.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
       socket.destroy()
       this.inbox.lose('tls', 1, `a connection did not come to TLS (${error.code ?? 'it broke off'})`)
@@ -148,6 +164,13 @@ class Connections {
       socket.once('close', () => this.bare.delete(socket))
       secured.emit('connection', socket)
     }
+  }
+
+  setKeys(keys: TlsKeys): void {
+    const context = { ...keys, minVersion: MIN_VERSION } as const
+    // By itself first: a server that refuses them half-way would have some of either.
+    createSecureContext(context)
+    this.secured?.setSecureContext(context)
   }
 
   private admit(socket: Socket): void {

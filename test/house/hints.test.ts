@@ -40,8 +40,9 @@ describe('every hint in an error, a help or a page', () => {
     const known = new Set(every(program).flatMap(({ options }) => options.flatMap(({ long }) => long ?? [])))
     // Of curl, which the pages show as a way to send events, and the head of a patch.
     const others = ['--help', '--data-binary', '--version', '--git']
-    // Those that git is run with are git's.
-    const files = sources.filter((file) => !/^(console\/|engine\/reconcile\/mirror)/.test(file))
+    // Those that git and journalctl are run with are theirs.
+    const theirs = /^(console\/|engine\/reconcile\/mirror|engine\/sources\/connectors\/journald)/
+    const files = sources.filter((file) => !theirs.test(file))
     const pattern = /(?<=[\s"'`(])(--[a-z][a-z-]*[a-z])(?![\w.]|\s*[=!<>]=)/g
     const isOption = (flag: string) => known.has(flag) || others.includes(flag)
     expect(wrong(files, pattern, isOption)).toEqual([])

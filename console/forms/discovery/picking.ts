@@ -31,6 +31,8 @@ export interface Choice {
 export interface SampledMetric {
   name: string
   type: string
+  /** Over which its rate is proposed in place of its value. */
+  rate_over?: string
   /** Absent where it has no value at present. */
   sample: number | null
   labels: Record<string, string>

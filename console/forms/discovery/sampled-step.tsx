@@ -106,10 +106,10 @@ function SampleTable({ metrics }: { metrics: readonly SampledMetric[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {metrics.map(({ name, type, sample, labels }) => (
+          {metrics.map(({ name, type, rate_over: over, sample, labels }) => (
             <Table.Tr key={name}>
               <Table.Td className="mono pick-name">{name}</Table.Td>
-              <Table.Td>{type}</Table.Td>
+              <Table.Td>{over === undefined ? type : `${type}, read as its rate over ${over}`}</Table.Td>
               <Table.Td ta="right" {...(sample === null ? { c: 'dimmed' } : {})}>
                 {sampleText(sample)}
               </Table.Td>

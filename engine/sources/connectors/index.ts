@@ -7,14 +7,14 @@ import { github } from '../upstreams/github.ts'
 import { postgres } from '../upstreams/postgres.ts'
 import { prometheus } from '../upstreams/prometheus.ts'
 import { alertmanager, prometheusAlerts } from '../upstreams/prometheus-alerts.ts'
-import { catalog } from './catalog.ts'
 import { claudeCode } from './claude-code.ts'
-import { type ConnectorDefinition, finding } from './connector.ts'
+import { type ConnectorDefinition, catalog, finding } from './connector.ts'
 import { demo } from './demo.ts'
 import { memory, reference } from './documents.ts'
 import { file } from './file.ts'
 import { githubApp } from './github-app.ts'
 import { httpPoll } from './http-poll.ts'
+import { journald } from './journald.ts'
 import { kubernetes } from './kubernetes.ts'
 import { loki } from './loki.ts'
 import { mcpResources } from './mcp-resources.ts'
@@ -33,6 +33,7 @@ const connectors: readonly ConnectorDefinition[] = [
   alertmanager,
   dockerLogs,
   file,
+  journald,
   kubernetes,
   loki,
   mcpResources,

@@ -151,9 +151,14 @@ const LAST_KEY = 'instance'
 /** Of a scrape or of a histogram, not of what is measured. */
 const SKIPPED = new Set(['__name__', 'le', 'instance', 'job', 'value'])
 
+/** Over which a counter's rate is proposed: scrapes are a minute apart at most, nearly everywhere. */
+const RATE_OVER = '5m'
+
 interface Preview {
   name: string
   type: 'counter' | 'histogram' | 'gauge'
+  /** Over which its rate is proposed in place of its value; absent: its value is. */
+  rate_over?: string
   sample: number | null
   labels: Record<string, string>
 }
@@ -187,7 +192,7 @@ interface MetricsProposal {
 }
 
 /**
- * Looks at series of each metric and proposes one query for all of them.
+ * Looks at series of each metric and proposes one query for all of them, but for counters: of each its rate.
  * @param names at most METRICS_MAX. @param wantedKey label to be the entity; the best one otherwise.
  * @throws UpstreamError
  */
@@ -200,6 +205,7 @@ export async function proposeMetrics(
   const sampled = await atMost(AT_ONCE, names, async (name) => ({
     name,
     samples: await labelSamplesOf(connection, name, reach),
+    type: (await toldTypeOf(connection, name, reach)) ?? typeOf(name),
   }))
   const all = sampled.flatMap(({ samples }) => samples)
   const values = valuesByLabel(all)
@@ -207,6 +213,9 @@ export async function proposeMetrics(
   const suggested = suggestedOf(values, (label) => (carriers.get(label) ?? 0) / all.length)
   const key = wantedKey !== undefined && canBeKey(values, wantedKey) ? wantedKey : suggested
   const labels = labelsFor(values, key)
+  const counters = sampled.flatMap(({ name, type }) => (type === 'counter' ? [name] : []))
+  const others = names.filter((name) => !counters.includes(name))
+  const read = { by_name: true, ...(key === null ? {} : { key_label: key }) }
   return {
     selected_count: names.length,
     key,
@@ -216,17 +225,18 @@ export async function proposeMetrics(
       .filter((label) => carriers.has(label))
       .map((label) => ({ label, series: carriers.get(label)!, of: all.length })),
     proposed_labels: labels,
-    preview: sampled.map(({ name, samples }) => previewOf(name, samples[0])),
+    preview: sampled.map(({ name, type, samples }) => previewOf(name, type, samples[0])),
     proposed_config: {
       url: connection.url,
       ...(connection.username ? { username: connection.username } : {}),
       queries: [
-        {
-          promql: basketOf(names),
-          by_name: true,
-          ...(key === null ? {} : { key_label: key }),
-          text: '{key} {event_type}={val}',
-        },
+        ...(others.length ? [{ promql: basketOf(others), ...read, text: '{key} {event_type}={val}' }] : []),
+        ...counters.map((name) => ({
+          promql: basketOf([name]),
+          rate_over: RATE_OVER,
+          ...read,
+          text: '{key} {event_type}={val}/s',
+        })),
       ],
       labels,
     },
@@ -332,12 +342,35 @@ function labelsFor(values: ReadonlyMap<string, Set<string>>, key: string | null)
   ]
 }
 
-function previewOf(name: string, sample: Sample | undefined): Preview {
+function previewOf(name: string, type: Preview['type'], sample: Sample | undefined): Preview {
   const { __name__: _name, ...labels } = sample?.metric ?? {}
-  return { name, type: typeOf(name), sample: sample?.value ?? null, labels }
+  const rate = type === 'counter' ? { rate_over: RATE_OVER } : {}
+  return { name, type, ...rate, sample: sample?.value ?? null, labels }
 }
 
-/** By the naming rules of Prometheus; its metadata is of targets, and gone behind a federation. */
+/**
+ * The type that the targets say a metric has (`GET /api/v1/metadata`); null where none says one, targets differ, or what answers
+ * has no such data, as behind a federation and of recording rules.
+ */
+async function toldTypeOf(
+  connection: PrometheusConnection,
+  name: string,
+  reach: Reach,
+): Promise<Preview['type'] | null> {
+  try {
+    const path = `/api/v1/metadata?metric=${encodeURIComponent(name)}`
+    const { value } = await askPrometheus(connection, path, reach)
+    const entries = objectOf(value)[name]
+    const types = new Set((Array.isArray(entries) ? entries : []).map((entry) => objectOf(entry).type))
+    const [type] = types
+    return types.size === 1 && (type === 'counter' || type === 'gauge' || type === 'histogram') ? type : null
+  } catch (error) {
+    if (error instanceof UpstreamError) return null
+    throw error
+  }
+}
+
+/** By the naming rules of Prometheus. */
 function typeOf(name: string): Preview['type'] {
   if (name.endsWith('_total')) return 'counter'
   return name.endsWith('_bucket') ? 'histogram' : 'gauge'

@@ -4,7 +4,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect } from 'node:tls'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parseNetworks } from '../../../api/config-syslog.ts'
 import { makeCertificate } from '../../certificate.ts'
 import { eventually } from '../../eventually.ts'
@@ -130,5 +130,76 @@ describe('syslog over TLS', () => {
     expect((await start(file('none.pem'))).problem).toMatch(
       /^SVC_SYSLOG_TLS_CERT and SVC_SYSLOG_TLS_KEY are no certificate/,
     )
+  })
+})
+
+describe('the files of syslog over TLS', () => {
+  const MINUTE_MS = 60_000
+
+  /** A daemon with files of its own, whose minutes pass when they are told to. */
+  async function renewing() {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    make('renewed')
+    const receiver = await openReceiver()
+    onTestFinished(() => receiver.close())
+    const syslog = await receiver.app.svc.startSyslog({
+      host: '127.0.0.1',
+      port: null,
+      tls: { port: 0, cert: file('renewed.pem'), key: file('renewed.key'), ca: null },
+      isAllowed: parseNetworks('127.0.0.0/8', 'allow'),
+    })
+    const health = async () => (await receiver.call<{ detail?: string }>('GET', '/health')).detail ?? ''
+    return { ...receiver, syslog, port: syslog.tlsPort!, health }
+  }
+  const frame = [`${MESSAGE.length} ${MESSAGE}`]
+  const trusts = (port: number, ca: string) => send(port, frame, { ca })
+
+  it('are read again when they change, and a connection that is open stays', async () => {
+    const { port, read } = await renewing()
+    const old = text('renewed.pem')
+    const open = connect({ port, host: '127.0.0.1', ca: old })
+    onTestFinished(() => void open.destroy())
+    await new Promise((resolve) => open.once('secureConnect', resolve))
+    make('renewed')
+    const renewed = text('renewed.pem')
+    // Until the next look the one before is shown.
+    expect(await trusts(port, old)).toBeNull()
+    vi.advanceTimersByTime(MINUTE_MS)
+    await eventually(async () => expect(await trusts(port, renewed)).toBeNull())
+    expect(await trusts(port, old)).not.toBeNull()
+    open.end(`${MESSAGE.length} ${MESSAGE}`)
+    await eventually(async () => expect((await read({ app: 'su' })).length).toBeGreaterThanOrEqual(3))
+  })
+
+  it('that are none keep the one before, which /health tells, until they are whole', async () => {
+    const { port, syslog, health } = await renewing()
+    const old = text('renewed.pem')
+    expect(syslog.notice()).toBeNull()
+    // The certificate is written, its key not yet.
+    const { cert, key } = makeCertificate('renewed')
+    writeFileSync(file('renewed.pem'), cert)
+    vi.advanceTimersByTime(MINUTE_MS)
+    await eventually(() =>
+      expect(syslog.notice()).toMatch(
+        /^syslog over TLS keeps its certificate: SVC_SYSLOG_TLS_CERT and SVC_SYSLOG_TLS_KEY are no certificate with its key, as PEM \(ERR_OSSL_/,
+      ),
+    )
+    expect(await health()).toContain('syslog over TLS keeps its certificate')
+    expect(await trusts(port, old)).toBeNull()
+    rmSync(file('renewed.pem'))
+    vi.advanceTimersByTime(MINUTE_MS)
+    await eventually(() =>
+      expect(syslog.notice()).toBe(
+        'syslog over TLS keeps its certificate: the file of SVC_SYSLOG_TLS_CERT cannot be read (ENOENT)',
+      ),
+    )
+    expect(await trusts(port, old)).toBeNull()
+    writeFileSync(file('renewed.pem'), cert)
+    writeFileSync(file('renewed.key'), key)
+    vi.advanceTimersByTime(MINUTE_MS)
+    await eventually(() => expect(syslog.notice()).toBeNull())
+    expect(await trusts(port, cert)).toBeNull()
+    expect(await health()).not.toContain('TLS')
   })
 })

@@ -32,6 +32,7 @@ describe('the connectors', () => {
       ['alertmanager', 'push', 'event_stream'],
       ['docker_logs', 'poll', 'application_log'],
       ['file', 'poll', 'application_log'],
+      ['journald', 'poll', 'application_log'],
       ['kubernetes', 'poll', 'infrastructure'],
       ['loki', 'poll', 'application_log'],
       ['mcp_resources', 'poll', 'event_stream'],

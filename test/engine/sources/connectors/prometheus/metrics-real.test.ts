@@ -136,7 +136,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
       ],
       preview: [
         { name: 'queue_depth', type: 'gauge' },
-        { name: 'jobs_total', type: 'counter', sample: 12, labels: { service: 'checkout' } },
+        { name: 'jobs_total', type: 'counter', rate_over: '5m', sample: 12, labels: { service: 'checkout' } },
       ],
     })
     for (const { proposed_config } of [catalog, forLabel, selected]) {
@@ -150,6 +150,10 @@ describe.skipIf(!hasPrometheus)('a real Prometheus', () => {
     const texts = prepared(prometheus, read, await prometheus.poll(read, null, reach())).map(
       ({ text }) => text,
     )
-    expect(texts.sort()).toEqual(['checkout jobs_total=12', 'checkout queue_depth=7.25', 'pay queue_depth=3'])
+    expect(texts.sort()).toEqual([
+      'checkout jobs_total=0/s',
+      'checkout queue_depth=7.25',
+      'pay queue_depth=3',
+    ])
   })
 })

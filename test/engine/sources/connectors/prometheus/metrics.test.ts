@@ -9,7 +9,7 @@ const UP = { promql: 'up' }
 
 async function world(answer: Said | ((query: string) => Said)) {
   const server = await upstreamServer(({ body }) =>
-    typeof answer === 'function' ? answer(new URLSearchParams(body).get('query')!) : answer,
+    typeof answer === 'function' ? answer(new URLSearchParams(body).get('query') ?? '') : answer,
   )
   const out = reach()
   const config = (more: Record<string, unknown> = {}) =>
@@ -324,6 +324,56 @@ describe('discovery of prometheus', () => {
     })
   })
 
+  it('proposes the rate of counters, which metadata of the targets or else the name tells', async () => {
+    const types: Record<string, string[]> = {
+      ticks: ['counter'],
+      size_total: ['gauge'],
+      mixed_total: ['counter', 'gauge'],
+      unsure_total: ['unknown'],
+    }
+    const { server, out } = await world(vector())
+    server.answer = ({ path }) => {
+      const name = new URL(path, server.url).searchParams.get('metric')
+      if (name === null) return vector([{ __name__: 'ticks', service: 'pay' }, '7'])
+      return success({ [name]: (types[name] ?? []).map((type) => ({ type, help: '', unit: '' })) })
+    }
+    const selected = ['ticks', 'size_total', 'mixed_total', 'unsure_total', 'other_total', 'depth']
+    const found = await prometheus.discover!({ url: server.url, selected }, out)
+    const rate = (name: string) => ({
+      promql: `{__name__="${name}"}`,
+      rate_over: '5m',
+      by_name: true,
+      key_label: 'service',
+      text: '{key} {event_type}={val}/s',
+    })
+    expect(found.proposed_config).toMatchObject({
+      queries: [
+        {
+          promql: '{__name__=~"size_total|depth"}',
+          by_name: true,
+          key_label: 'service',
+          text: '{key} {event_type}={val}',
+        },
+        ...['ticks', 'mixed_total', 'unsure_total', 'other_total'].map(rate),
+      ],
+    })
+    expect(found.preview).toMatchObject([
+      { name: 'ticks', type: 'counter', rate_over: '5m', sample: 7 },
+      { name: 'size_total', type: 'gauge' },
+      ...[{ rate_over: '5m' }, { rate_over: '5m' }, { rate_over: '5m' }],
+      { name: 'depth', type: 'gauge' },
+    ])
+    expect(() => validateConfig('prometheus', found.proposed_config as Record<string, unknown>)).not.toThrow()
+    // What has no such data, as behind a federation, is told by its name.
+    server.answer = ({ path }) =>
+      path.includes('metadata')
+        ? { status: 404, body: 'not found' }
+        : vector([{ __name__: 'a_total', service: 'pay' }, '7'])
+    expect(await prometheus.discover!({ url: server.url, selected: ['a_total'] }, out)).toMatchObject({
+      proposed_config: { queries: [rate('a_total')] },
+    })
+  })
+
   it('takes the label that is wanted as the entity, and says which others can be it', async () => {
     const { server, out } = await world(
       vector(
@@ -400,7 +450,7 @@ describe('discovery of prometheus', () => {
     server.answer = ({ path, body }) => {
       if (path.endsWith('/labels')) return success(['__name__', 'job'])
       if (path.endsWith('/values')) return success(['ALERTS', 'gone', 'queue'])
-      const query = new URLSearchParams(body).get('query')!
+      const query = new URLSearchParams(body).get('query') ?? ''
       return query.includes('queue') ? vector([{ __name__: 'queue', job: 'j' }, '1']) : vector()
     }
     expect(await prometheus.discover!({ url: server.url }, out)).toMatchObject({
