@@ -84,7 +84,7 @@ export function* makeBriefInSteps(request: BriefRequest): Generator<void, Brief,
   putItems(packing, found.items, request.entity, telling, told)
   putUsual(packing, found, request.entity, telling, told)
   packing.release(reserved)
-  for (const line of leftOut(found.lines, told.rows)) if (packing.put('left', line)) break
+  for (const line of leftOut(found.kinds, told.rows)) if (packing.put('left', line)) break
   const brief: Brief = {
     head,
     sections: packing.sections(),
@@ -277,6 +277,7 @@ const ALERTS = 20
 interface LookedAt {
   /** In order of time. */
   lines: Timed[]
+  kinds: Kind[]
   groups: Group[]
   /** What moved, the strongest first. */
   items: Item[]
@@ -301,10 +302,10 @@ function* lookAt({
   windows = LATELY,
   known,
 }: BriefRequest): Generator<void, LookedAt, void> {
-  const lines = timed(rows, now, windows.back)
+  const { lines, kinds: allKinds } = timed(rows, now, windows.back)
   yield
   const firedIds = new Set(fired)
-  const kinds = new Kinds(lines, firedIds)
+  const kinds = new Kinds(allKinds, firedIds)
   const texts = lines.filter(({ row }) => !row.isSample)
   setStreams(texts)
   yield
@@ -324,16 +325,30 @@ function* lookAt({
   const items = rankItems(groups, series, entity, paths)
   const onset = onsetOf(items, paths)
   const labels = labelsOf(lines, entity, label)
-  const alerts = lines.filter(({ row }) => firedIds.has(row.id)).slice(-ALERTS)
+  const alerts = firedOf(lines, firedIds)
   const { near, words } = surroundingsOf(items, alerts, labels.keys(), entity)
   liftAround(items, near, onset)
   yield
   const changes = rankChanges(lines, kinds, { entity, near, onset, words, focus: windows.focus })
-  return { lines, groups, items, changes, paths, flapping: flappingOf(lines, entity), onset, labels }
+  const flapping = flappingOf(lines, entity)
+  return { lines, kinds: allKinds, groups, items, changes, paths, flapping, onset, labels }
 }
 
-/** By time, then as they came. */
-function timed(rows: readonly BriefRequest['rows'][number][], now: number, back: number): Timed[] {
+/** The newest events that tripped the trigger, in order of time; looked for from the end, where they mostly are. */
+function firedOf(lines: readonly Timed[], fired: ReadonlySet<string>): Timed[] {
+  const alerts: Timed[] = []
+  const most = Math.min(fired.size, ALERTS)
+  for (let i = lines.length - 1; i >= 0 && alerts.length < most; i--)
+    if (fired.has(lines[i]!.row.id)) alerts.push(lines[i]!)
+  return alerts.reverse()
+}
+
+/** By time, then as they came; and their kinds, as they first came. */
+function timed(
+  rows: readonly BriefRequest['rows'][number][],
+  now: number,
+  back: number,
+): { lines: Timed[]; kinds: Kind[] } {
   const lines: Timed[] = []
   const sources = new Map<string, Map<string, Kind>>()
   let isSorted = true
@@ -345,7 +360,8 @@ function timed(rows: readonly BriefRequest['rows'][number][], now: number, back:
     kind.count++
     lines.push({ row, t, kind, stream: null, cls: null })
   }
-  return isSorted ? lines : lines.sort((a, b) => a.t - b.t)
+  if (!isSorted) lines.sort((a, b) => a.t - b.t)
+  return { lines, kinds: [...sources.values()].flatMap((types) => [...types.values()]) }
 }
 
 function kindOf(sources: Map<string, Map<string, Kind>>, { source, type }: ContextRow): Kind {
@@ -375,8 +391,8 @@ function labelsOf(lines: readonly Timed[], entity: string, label: string): Map<s
 const KINDS = [8, 4, 2, 0]
 
 /** @param told rows that lines stand for, by kind. @returns the fullest wording first */
-function leftOut(lines: readonly Timed[], told: ReadonlyMap<Kind, number>): BriefLine[] {
-  const left = [...new Set(lines.map(({ kind }) => kind))]
+function leftOut(kinds: readonly Kind[], told: ReadonlyMap<Kind, number>): BriefLine[] {
+  const left = kinds
     .map((kind): [string, number] => [`${kind.source} ${kind.type}`, kind.count - (told.get(kind) ?? 0)])
     .filter(([, count]) => count > 0)
     .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))

@@ -25,15 +25,17 @@ export class Kinds {
   private readonly rareMax: number
   private readonly fired: ReadonlySet<string>
 
-  /** @param fired events that tripped the trigger: what is asked about is no change. */
-  constructor(lines: readonly Timed[], fired: ReadonlySet<string>) {
+  /** @param kinds of all lines. @param fired events that tripped the trigger: what is asked about is no change. */
+  constructor(kinds: readonly Kind[], fired: ReadonlySet<string>) {
     this.fired = fired
-    for (const kind of new Set(lines.map((line) => line.kind))) {
+    let lines = 0
+    for (const kind of kinds) {
+      lines += kind.count
       const source = valueAt(this.sources, kind.source, () => ({ all: 0, levels: 0 }))
       source.all += kind.count
       if (LEVEL.test(kind.type)) source.levels += kind.count
     }
-    this.rareMax = Math.max(RARE, lines.length * RARE_SHARE)
+    this.rareMax = Math.max(RARE, lines * RARE_SHARE)
   }
 
   isRare({ kind }: Timed): boolean {
@@ -129,16 +131,18 @@ export interface Flapping {
 /** @param lines in order of time. @param entity whose alerts are looked at. @returns those that fired most often first */
 export function flappingOf(lines: readonly Timed[], entity: string): Flapping[] {
   const alerts = new Map<string, { open: Timed | null; fired: Timed[]; lasted: number[] }>()
-  const labelled = new Map<ContextRow['labels'], string | undefined>()
-  const typed = new Map<Kind, string | undefined>()
+  // Rows share their labels, mostly those of a kind, so that few are looked at.
+  const labelled = new Map<ContextRow['labels'], { kind: Kind; state: string | undefined }>()
   for (const line of lines) {
     if (line.row.entity !== entity || line.row.isSample) continue
-    const { labels, type: named } = line.row
-    // Rows share their labels and kinds, so that few are looked at.
-    const state =
-      onceOf(labelled, labels, () => stateIn(labels.status) ?? stateIn(labels.state)) ??
-      onceOf(typed, line.kind, () => stateIn(named)) ??
-      stateSaid(line.row)
+    const { labels } = line.row
+    let known = labelled.get(labels)
+    if (known?.kind !== line.kind) {
+      const state = stateIn(labels.status) ?? stateIn(labels.state) ?? stateIn(line.kind.type)
+      known = { kind: line.kind, state }
+      labelled.set(labels, known)
+    }
+    const state = known.state ?? stateSaid(line.row)
     if (state === undefined) continue
     const { type, source } = line.row
     const name = NAMES.map((label) => labels[label]).find((value) => value !== undefined)
@@ -176,14 +180,4 @@ function stateSaid(row: ContextRow): string | undefined {
   return text.startsWith('FIRING:') || text.startsWith('RESOLVED:')
     ? text.slice(0, text.indexOf(':')).toLowerCase()
     : undefined
-}
-
-/** As `valueAt`, of what may be nothing. */
-function onceOf<K>(
-  map: Map<K, string | undefined>,
-  key: K,
-  make: () => string | undefined,
-): string | undefined {
-  if (!map.has(key)) map.set(key, make())
-  return map.get(key)
 }

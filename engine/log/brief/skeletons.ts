@@ -11,18 +11,32 @@ const SPACE = 1
 const LETTER = 2
 const UNDERSCORE = 3
 const DIGIT = 4
-/** What only a text tells: colours of terminals, and letters that are not ASCII, of which some are white space. */
-const UNTOLD = 5
+/** Letters that are not ASCII, of which some are white space. */
+const FOREIGN = 5
+/** What only a text tells: colours of terminals. */
+const UNTOLD = 6
+/** Of each byte of a word, above what is counted: what it is carried to is lost. */
+const OF_WORD = 1 << 30
 
 const KINDS = new Uint8Array(256).map((_, byte) => {
   const letter = String.fromCharCode(byte)
-  if (byte > 126 || byte === 27) return UNTOLD
+  if (byte > 127) return FOREIGN
+  if (byte === 127 || byte === 27) return UNTOLD
   if (/\s/.test(letter)) return SPACE
   if (/[A-Za-z]/.test(letter)) return LETTER
   if (/\d/.test(letter)) return DIGIT
   return letter === '_' ? UNDERSCORE : OTHER
 })
-const HEX = new Uint8Array(256).map((_, byte) => Number(/[0-9a-f]/i.test(String.fromCharCode(byte))))
+/** What a byte of a word adds to the counts of its digits, letters and hexadecimal digits, ten bits each; 0: it is of none. */
+const COUNTS = new Int32Array(256).map((_, byte) => {
+  const kind = KINDS[byte]!
+  const isHex = /[0-9a-f]/i.test(String.fromCharCode(byte))
+  if (kind === UNDERSCORE) return OF_WORD
+  return kind === DIGIT || kind === LETTER
+    ? OF_WORD + (kind === DIGIT ? 1 : 1 << 10) + (isHex ? 1 << 20 : 0)
+    : 0
+})
+const COUNT = (1 << 10) - 1
 
 const HASH_SIGN = 35
 const COLON = 58
@@ -48,7 +62,9 @@ const DIGITS = 6
 const IS_HEX = 16
 
 interface Entry<T> {
-  shape: Uint8Array
+  /** The skeleton, four bytes in one, and its length in bytes. */
+  shape: Uint32Array
+  length: number
   value: T
   /** Of another skeleton with the same hash. */
   next: Entry<T> | null
@@ -67,77 +83,112 @@ export class Skeletons<T> {
    * @returns what the first line of this skeleton was
    */
   get(page: Uint8Array, from: number, to: number, of: () => T): T {
-    const length = skeletonOf(page, from, Math.min(to, from + LOOKED_AT))
+    const length = skeletonOf(page, from, Math.min(to, from + LOOKED_AT), to - from > LOOKED_AT)
     if (length < 0) return of()
-    const first = this.entries.get(hash) ?? null
-    for (let entry = first; entry; entry = entry.next) if (isWritten(entry.shape, length)) return entry.value
-    const key = hash
+    const key = hashOf(length)
+    const first = this.entries.get(key) ?? null
+    for (let entry = first; entry; entry = entry.next) if (isWritten(entry, length)) return entry.value
+    const shape = fours.slice(0, foursOf(length))
     const value = of()
     if (this.entries.size >= this.most) this.entries.clear()
-    this.entries.set(key, { shape: written.slice(0, length), value, next: first })
+    this.entries.set(key, { shape, length, value, next: first })
     return value
   }
 }
 
-/** The skeleton that was last made, and its hash; of each byte at most three are written. */
+/** The skeleton that was last made; of each byte at most three are written. */
 const written = new Uint8Array(3 * LOOKED_AT + 8)
-let at = 0
-let hash = 0
+/** The same four bytes at a time, since each line is hashed and compared. */
+const fours = new Uint32Array(written.buffer)
+const foursOf = (length: number): number => (length + 3) >> 2
 
-function put(byte: number): void {
-  written[at++] = byte
-  hash = Math.imul(hash ^ byte, 16_777_619)
+/** Of what is written; what is left of its last four bytes is made 0. */
+function hashOf(length: number): number {
+  const count = foursOf(length)
+  for (let i = length; i < 4 * count; i++) written[i] = 0
+  let hash = -2_128_831_035
+  for (let i = 0; i < count; i++) {
+    hash = Math.imul(hash ^ fours[i]!, 16_777_619)
+    // A multiplication carries upwards alone.
+    hash ^= hash >>> 15
+  }
+  return hash
 }
 
-function isWritten(shape: Uint8Array, length: number): boolean {
-  if (shape.length !== length) return false
-  for (let i = 0; i < length; i++) if (shape[i] !== written[i]) return false
+function isWritten({ shape, length: known }: Entry<unknown>, length: number): boolean {
+  if (known !== length) return false
+  for (let i = 0; i < shape.length; i++) if (shape[i] !== fours[i]) return false
   return true
 }
 
-/** Writes the skeleton. @returns its length; -1: only the text tells */
-export function skeletonOf(page: Uint8Array, from: number, end: number): number {
-  at = 0
-  hash = -2_128_831_035
+/** Writes the skeleton. @param isCut whether the text goes on. @returns its length; -1: only the text tells */
+export function skeletonOf(page: Uint8Array, from: number, end: number, isCut = false): number {
+  let at = 0
   // Where the number of a place in code ends: it is kept.
   let placeEnd = -1
   for (let i = from; i < end; ) {
     const byte = page[i]!
     const kind = KINDS[byte]!
-    if (kind === UNTOLD) return -1
-    if (kind === SPACE || kind === OTHER) {
-      if (kind === OTHER && byte < BLANK) put(ITSELF)
-      put(kind === SPACE ? BLANK : byte)
+    if (kind >= FOREIGN) {
+      // Of what is not ASCII the masker looks at more bytes; no such letter is of a word to it, and few are white space.
+      if (kind === UNTOLD || isCut || isForeignSpace(page, i, end)) return -1
+      written[at++] = byte
       i++
       continue
     }
-    let digits = 0
-    let letters = 0
-    let hexes = 0
+    if (kind === SPACE || kind === OTHER) {
+      if (kind === OTHER && byte < BLANK) written[at++] = ITSELF
+      written[at++] = kind === SPACE ? BLANK : byte
+      i++
+      continue
+    }
+    let counts = 0
     let j = i
     for (; j < end; j++) {
       const one = page[j]!
-      const of = KINDS[one]!
-      if (of < LETTER || of > DIGIT) break
-      if (of === DIGIT) digits++
-      else if (of === LETTER) letters++
-      hexes += HEX[one]!
+      const of = COUNTS[one]!
+      if (of === 0) break
+      counts = (counts + of) | 0
+      // Most words stay as they are; those that do not are written over.
+      written[at + j - i] = one
     }
     const length = j - i
+    const digits = counts & COUNT
+    const letters = (counts >>> 10) & COUNT
+    const hexes = (counts >>> 20) & COUNT
     const ahead = length > digits ? placeAhead(page, j, end) : -1
-    if (digits === 0 || ahead > 0 || j === placeEnd) for (let k = i; k < j; k++) put(page[k]!)
-    else if (digits === length) putMarker(NUMBER, length, hexes)
+    if (digits === 0 || ahead > 0 || j === placeEnd) at += length
+    else if (digits === length) at = putMarker(at, NUMBER, length, hexes)
     else if (length >= ID_MIN && letters > 0 && !(KINDS[byte] === DIGIT && joins(page, i, from))) {
       if (hexes < length && namesTrace(page, i, j)) return -1
-      putMarker(ID, length, hexes)
+      at = putMarker(at, ID, length, hexes)
     } else {
-      putMarker(length < ID_MIN ? SHORT : LONG, length, hexes)
-      putLetters(page, i, j)
+      at = putMarker(at, length < ID_MIN ? SHORT : LONG, length, hexes)
+      at = putLetters(at, page, i, j)
     }
     placeEnd = ahead
     i = j
   }
   return at
+}
+
+/** White space that is not ASCII, as JavaScript has it, in UTF-8. */
+const FOREIGN_SPACES = [...'\u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff', ...spacesOfWidths()].map(
+  (letter) => Buffer.from(letter),
+)
+
+function* spacesOfWidths(): Generator<string> {
+  for (let code = 0x2000; code <= 0x200a; code++) yield String.fromCharCode(code)
+}
+
+const FOREIGN_LEADS = new Uint8Array(256)
+for (const [lead] of FOREIGN_SPACES) FOREIGN_LEADS[lead!] = 1
+
+function isForeignSpace(page: Uint8Array, i: number, end: number): boolean {
+  if (FOREIGN_LEADS[page[i]!] === 0) return false
+  return FOREIGN_SPACES.some(
+    (bytes) => bytes.length <= end - i && bytes.every((byte, k) => page[i + k] === byte),
+  )
 }
 
 /** Whether an id has the word trace in it: what is masked must not hide that a line names a request. */
@@ -170,19 +221,21 @@ function placeAhead(page: Uint8Array, j: number, end: number): number {
   return goesOn && k + 1 < end && KINDS[page[k + 1]!] === DIGIT ? -1 : k
 }
 
-/** Of a length it is told what tells ids of several parts apart: up to 3, 7, 8, 11, and more. */
-function putMarker(marker: number, length: number, hexes: number): void {
+/** Of a length it is told what tells ids of several parts apart: up to 3, 7, 8, 11, and more. @returns where it ends */
+function putMarker(at: number, marker: number, length: number, hexes: number): number {
   const size = length < 4 ? 1 : length < 8 ? 2 : length === 8 ? 3 : length < 12 ? 4 : 5
-  put(marker)
-  put(size + (hexes === length ? IS_HEX : 0))
+  written[at] = marker
+  written[at + 1] = size + (hexes === length ? IS_HEX : 0)
+  return at + 2
 }
 
-function putLetters(page: Uint8Array, from: number, to: number): void {
+function putLetters(at: number, page: Uint8Array, from: number, to: number): number {
   let wasDigit = false
   for (let i = from; i < to; i++) {
     const isDigit = KINDS[page[i]!] === DIGIT
-    if (!isDigit) put(page[i]!)
-    else if (!wasDigit) put(DIGITS)
+    if (!isDigit) written[at++] = page[i]!
+    else if (!wasDigit) written[at++] = DIGITS
     wasDigit = isDigit
   }
+  return at
 }

@@ -68,12 +68,15 @@ export class Templates {
   private classOf({ row, kind }: Timed): LineClass {
     row.wording ??= this.wordingOf(row)
     const { wording } = row
-    return valueAt(mapAt(this.byWording, kind), wording, () =>
-      // Wordings of different rows may be the same.
-      valueAt(mapAt(this.classes, kind), wording.said, (): LineClass => {
-        return { source: row.source, wording, count: 0, template: null }
-      }),
-    )
+    // No function is made for what is known: there are 100,000 lines.
+    const known = this.byWording.get(kind)?.get(wording)
+    if (known) return known
+    // Wordings of different rows may be the same.
+    const cls = valueAt(mapAt(this.classes, kind), wording.said, (): LineClass => {
+      return { source: row.source, wording, count: 0, template: null }
+    })
+    mapAt(this.byWording, kind).set(wording, cls)
+    return cls
   }
 
   private wordingOf(row: ContextRow): Wording {

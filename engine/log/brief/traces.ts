@@ -2,7 +2,7 @@
  * Requests: log lines and spans of one trace id, in order. An id in a label goes before one in the text;
  * a line is a step by its place in code, else by its wording.
  */
-import { addTo, listAt, surprise, type Timed, valueAt } from './types.ts'
+import { addTo, listAt, mapAt, surprise, type Timed, valueAt } from './types.ts'
 import { ERROR_LEVEL, LOOKED_AT } from './words.ts'
 
 /** Requests are looked for so far back, seconds. */
@@ -82,9 +82,11 @@ function labelOf(labels: Timed['row']['labels'], names: readonly string[]): stri
  */
 export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => string | null): Trace[] {
   const traces = new Map<string, Building>()
+  const labelled = new Map<Labels, Ids | null>()
+  const keys = new Map<string, Map<string, string>>()
   for (const line of lines) {
     if (line.t < -BACK) continue
-    const ids = idsOf(line)
+    const ids = idsOf(line, labelled)
     if (!ids) continue
     const trace = valueAt(
       traces,
@@ -93,7 +95,13 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
     )
     if (line.row.span || line.row.isSample) {
       if (ids.span) trace.spans.push(spanOf(line, ids.span))
-    } else addStep(trace, line, ids.span ?? '', wordingOf)
+    } else {
+      const step = stepOf(trace, line, ids.span, wordingOf)
+      if (!step) continue
+      // Steps that are the same have the same key, to be found by it at once.
+      step.key = valueAt(mapAt(keys, step.entity), step.place, () => step.key)
+      trace.steps.push(step)
+    }
   }
   return [...traces.values()]
     .filter(({ steps, spans }) => steps.length + spans.length > 1)
@@ -101,20 +109,31 @@ export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => st
     .sort((a, b) => a.begin - b.begin)
 }
 
-function idsOf({ row, cls }: Timed): { trace: string; span?: string } | null {
-  const { isSample } = row
+type Labels = Timed['row']['labels']
+
+interface Ids {
+  trace: string
+  /** Empty: none. */
+  span: string
+}
+
+/** @param labelled what labels say, by labels: rows share them */
+function idsOf({ row, cls }: Timed, labelled: Map<Labels, Ids | null>): Ids | null {
   if (row.span) return { trace: row.span.trace, span: row.span.id }
   // A number that is called so is no id.
   const labels = row.words ?? row.labels
-  const trace = labelOf(labels, TRACE_ID_LABELS)
-  const span = labelOf(labels, SPAN_ID_LABELS)
-  if (trace !== undefined) return { trace, ...(span === undefined ? {} : { span }) }
-  if (isSample || (cls && !cls.wording.mayTrace && !isLong(row))) return null
+  const named = valueAt(labelled, labels, () => idsNamed(labels))
+  if (named) return named
+  if (row.isSample || (cls && !cls.wording.mayTrace && !isLong(row))) return null
   const { text } = row
   const found = TRACE_IN_TEXT.exec(text)
   if (!found) return null
-  const inText = SPAN_IN_TEXT.exec(text)?.[1]
-  return { trace: found[1]!, ...(inText === undefined ? {} : { span: inText }) }
+  return { trace: found[1]!, span: SPAN_IN_TEXT.exec(text)?.[1] ?? '' }
+}
+
+function idsNamed(labels: Labels): Ids | null {
+  const trace = labelOf(labels, TRACE_ID_LABELS)
+  return trace === undefined ? null : { trace, span: labelOf(labels, SPAN_ID_LABELS) ?? '' }
 }
 
 /** Whether a text goes on behind what says how it is worded. */
@@ -138,25 +157,20 @@ function spanOf(line: Timed, id: string): Span {
   }
 }
 
-function addStep(
+/** @returns null where the same line came by another way, or is no step */
+function stepOf(
   trace: Building,
   line: Timed,
   span: string,
   wordingOf: (line: Timed) => string | null,
-): void {
+): Step | null {
   const { entity, type, text } = line.row
   const place = placeIn(text) ?? wordingOf(line)
-  if (place === null) return
-  // The same line may come by two ways.
+  if (place === null) return null
   const atOnce = listAt(trace.seen, line.row.at)
-  if (atOnce.some(({ row }) => row.entity === entity && row.text === text)) return
+  if (atOnce.some(({ row }) => row.entity === entity && row.text === text)) return null
   atOnce.push(line)
-  trace.steps.push({
-    ...{ entity, place, span, line },
-    t: line.t,
-    key: `${entity}\0${place}`,
-    isError: ERROR_LEVEL.test(type),
-  })
+  return { t: line.t, entity, place, key: `${entity}\0${place}`, span, isError: ERROR_LEVEL.test(type), line }
 }
 
 function bounded({ steps, spans }: Trace): Trace {
@@ -454,23 +468,28 @@ export interface Occurrences {
 export function occurrencesOf(traces: readonly Trace[]): Occurrences {
   const byStep = new Map<string, Occurrence[]>()
   const example = new Map<string, Step>()
+  const kinds = new Map<string, Map<string, string>>()
   for (const trace of traces) {
     const lastOfSpan = new Map<string, Occurrence>()
     const open: OpenSpan[] = []
+    // Few ways lead to many steps: each is named once.
+    const ofTrace = mapAt(kinds, trace.kind)
     let previous: Occurrence | null = null
     for (const step of trace.steps) {
       const chain = enter(open, step)
-      const occurrence: Occurrence = {
-        ...{ step, trace, inSpan: null, inTrace: null },
-        kind: `${trace.kind}\0${chain}`,
-      }
-      if (!example.has(step.key)) example.set(step.key, step)
+      const kind = valueAt(ofTrace, chain, () => `${trace.kind}\0${chain}`)
+      const occurrence: Occurrence = { step, trace, inSpan: null, inTrace: null, kind }
       const before = step.span ? lastOfSpan.get(step.span) : undefined
       if (before) before.inSpan = step
       if (previous) previous.inTrace = step
       previous = occurrence
       if (step.span) lastOfSpan.set(step.span, occurrence)
-      listAt(byStep, step.key).push(occurrence)
+      const known = byStep.get(step.key)
+      if (known) known.push(occurrence)
+      else {
+        byStep.set(step.key, [occurrence])
+        example.set(step.key, step)
+      }
     }
   }
   return { byStep, example }
@@ -480,6 +499,8 @@ interface OpenSpan {
   span: string
   entity: string
   callers: string[]
+  /** The callers as one name. */
+  chain: string
 }
 
 /** Who called whom, by the order of lines alone: a span that speaks again has its callees ended. */
@@ -490,8 +511,8 @@ function enter(open: OpenSpan[], { span, entity }: Step): string {
     else {
       const caller = open.at(-1)
       const callers = caller ? [caller.entity, ...caller.callers].slice(0, CALLERS) : []
-      open.push({ span, entity, callers })
+      open.push({ span, entity, callers, chain: callers.join('<') })
     }
   }
-  return open.at(-1)?.callers.join('<') ?? ''
+  return open.at(-1)?.chain ?? ''
 }

@@ -10,6 +10,7 @@ import type { Statement } from 'better-sqlite3'
 import type { Database } from './handle.ts'
 import { has, offsetsOf, type Posting, SEGMENT_SIZE, sizeOf, union } from './labels.ts'
 import type { Segment } from './segments.ts'
+import { labelIdsOf } from './tail.ts'
 
 export interface Query {
   /** AND of groups; each is an OR of label ids. An empty group matches nothing. */
@@ -242,7 +243,7 @@ export class TextRow implements Pick<StoredRow, 'id' | 'source_id' | 'ts' | 'ent
   ts = 0
   entity: number | null = null
   numbers: string | null = null
-  /** The bytes of its label ids in hex: rows with the same labels have the same. */
+  /** The bytes of its label ids in hex: rows with the same labels have the same text, mostly the same string. */
   labels = ''
   /** Where its text lies, UTF-8. */
   page: Buffer = NOTHING
@@ -256,7 +257,7 @@ export class TextRow implements Pick<StoredRow, 'id' | 'source_id' | 'ts' | 'ent
 
 const NOTHING = Buffer.alloc(0)
 
-/** Columns of some rows: JSON lists, the texts one after the other with their lengths in bytes, the labels with commas. */
+/** Columns of some rows: JSON lists; texts one after the other with their lengths in bytes; ids of labels, a 0 between rows. */
 type TextColumns = [
   id: string,
   sourceId: string,
@@ -265,8 +266,50 @@ type TextColumns = [
   numbers: string,
   lengths: string,
   texts: Buffer,
-  labels: string,
+  labels: Buffer,
 ]
+
+interface LabelText {
+  ids: Uint32Array
+  text: string
+  /** Of other labels with the same hash. */
+  next: LabelText | null
+}
+
+/** Ids of labels as text, as `TextRow.labels` has them: few of a window differ, so that each is written once. */
+class LabelTexts {
+  private readonly known = new Map<number, LabelText>()
+
+  /** @param all ids of the labels of each row, a 0 between rows */
+  of(all: Uint32Array): string[] {
+    const texts: string[] = []
+    for (let from = 0, to = 0; to <= all.length; to++) {
+      if (to < all.length && all[to] !== 0) continue
+      texts.push(this.textOf(all, from, to))
+      from = to + 1
+    }
+    return texts
+  }
+
+  private textOf(all: Uint32Array, from: number, to: number): string {
+    let hash = -2_128_831_035
+    for (let i = from; i < to; i++) hash = Math.imul(hash ^ all[i]!, 16_777_619)
+    const first = this.known.get(hash) ?? null
+    next: for (let one = first; one; one = one.next) {
+      if (one.ids.length !== to - from) continue
+      for (let i = from; i < to; i++) if (one.ids[i - from] !== all[i]) continue next
+      return one.text
+    }
+    const ids = all.slice(from, to)
+    const text = Buffer.from(ids.buffer).toString('hex').toUpperCase()
+    if (this.known.size >= LABEL_TEXTS_MAX) this.known.clear()
+    this.known.set(hash, { ids, text, next: first })
+    return text
+  }
+}
+
+/** Where each row has labels of its own, such as the id of a request, few are asked for again. */
+const LABEL_TEXTS_MAX = 10_000
 
 /** How a payload begins. */
 export interface PayloadHead {
@@ -280,6 +323,7 @@ export class RowReader {
   private readonly heads: Statement<[string], string>
   private readonly full: Statement<[string], StoredRow>
   private readonly columns: Statement<[string], TextColumns>
+  private readonly labelTexts = new LabelTexts()
   private readonly payloads: Statement<[number, string, string], [string, string, string]>
 
   constructor(db: Database) {
@@ -298,7 +342,7 @@ export class RowReader {
     )
     this.columns = db
       .prepare(
-        `SELECT ${lists.join(', ')}, json_group_array(octet_length(e.text)), CAST(group_concat(e.text, '') AS BLOB), group_concat(hex(e.labels)) FROM json_each(?) j JOIN events e ON e.id = j.value`,
+        `SELECT ${lists.join(', ')}, json_group_array(octet_length(e.text)), CAST(group_concat(e.text, '') AS BLOB), CAST(group_concat(e.labels, x'00000000') AS BLOB) FROM json_each(?) j JOIN events e ON e.id = j.value`,
       )
       .raw() as Statement<[string], TextColumns>
     this.payloads = db
@@ -330,7 +374,8 @@ export class RowReader {
     const entity = JSON.parse(found[3]) as (number | null)[]
     const numbers = JSON.parse(found[4]) as (string | null)[]
     const lengths = JSON.parse(found[5]) as number[]
-    const labels = found[7].split(',')
+    // No label has the id 0.
+    const labels = this.labelTexts.of(labelIdsOf(found[7]))
     foresee?.(labels)
     const row = new TextRow()
     row.page = found[6]

@@ -301,6 +301,8 @@ const IDLE_MS = 60_000
 /** A row as it is kept: by the number of its event. */
 export interface KeptRow extends ContextRow {
   readonly number: number
+  /** What its payload says where it is a span; it is known from then on. */
+  tell(measures: Pick<ContextRow, 'values' | 'series' | 'span'>): void
 }
 
 interface Kept {

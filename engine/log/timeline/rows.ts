@@ -46,13 +46,13 @@ export function contextRows(
   label: string,
   own?: OtherNames | undefined,
 ): { toRow: (stored: TextRow) => KeptRow; foresee: (labels: readonly string[]) => void } {
-  const known = new Map<string, Labelled & { isOwn: boolean }>()
-  const labelled = (hex: string): Labelled & { isOwn: boolean } => {
+  const known = new Map<string, Labelled & { isOwn: boolean; of: Shared | null }>()
+  const labelled = (hex: string) => {
     const found = known.get(hex)
     if (found) return found
     const of = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
     const isOwn = own?.names.some((name) => of.labels[name.label] === name.value) ?? false
-    const made = { ...of, isOwn }
+    const made = { ...of, isOwn, of: null }
     known.set(hex, made)
     return made
   }
@@ -63,48 +63,59 @@ export function contextRows(
     dictionary.foresee(ids)
   }
   const toRow = (stored: TextRow): KeptRow => {
-    const { type, labels: strings, isOwn } = labelled(stored.labels)
+    const all = labelled(stored.labels)
     const numbers = stored.numbers === null ? null : (JSON.parse(stored.numbers) as Record<string, number>)
-    const value = isOwn ? own!.value : (numbers?.[label] ?? strings[label])
-    const entity = stored.entity === null ? '' : dictionary.label(stored.entity).value
-    const { values, isSample, series } = measured(stored, numbers?.signal ?? strings.signal, numbers)
-    const row = new StoredContextRow(stored, names.get(stored.source_id)?.name, strings, numbers)
-    row.type = type
-    row.entity = value === undefined ? entity : String(value)
-    row.values = values
-    row.isSample = isSample
-    if (series !== undefined) row.series = series
-    return row
+    const measures = measured(stored, numbers?.signal ?? all.labels.signal, numbers)
+    // Rows of the same labels are of the same source and entity but where a number names the entity.
+    const { entity: entityId, source_id: sourceId } = stored
+    const isNamed = numbers?.[label] !== undefined
+    if (!isNamed && all.of?.entityId === entityId && all.of.sourceId === sourceId)
+      return new StoredContextRow(stored, all.of, numbers, measures)
+    const value = all.isOwn ? own!.value : (numbers?.[label] ?? all.labels[label])
+    const entity = entityId === null ? '' : dictionary.label(entityId).value
+    const shared: Shared = {
+      ...{ sourceId, entityId, type: all.type, words: all.labels },
+      source: names.get(sourceId)?.name ?? `source ${sourceId}`,
+      entity: value === undefined ? entity : String(value),
+    }
+    if (!isNamed) all.of = shared
+    return new StoredContextRow(stored, shared, numbers, measures)
   }
   return { toRow, foresee }
 }
 
-/** A row whose id, text and labels with its numbers are made once somebody asks for them, which of most rows nobody does. */
+/** What rows of the same labels have in common. */
+interface Shared {
+  sourceId: number
+  /** Label of the entity, as the row has it. */
+  entityId: number | null
+  source: string
+  type: string
+  entity: string
+  words: Record<string, string>
+}
+
+/**
+ * A row whose id, text and labels with its numbers are made once somebody asks for them, which of most rows nobody
+ * does. There are 100,000 of them: each has few members of its own.
+ */
 class StoredContextRow implements KeptRow {
-  readonly source: string
-  type = ''
   readonly at: number
-  entity = ''
-  values: ContextRow['values'] = NOTHING.values
-  isSample = false
   readonly page: Buffer
   readonly from: number
   readonly to: number
-  series?: string
-  span?: SpanFacts
-  wording?: Wording
   readonly number: number
+  wording: Wording | undefined = undefined
   private said: string | null = null
   private all: ContextRow['labels'] | null = null
 
   constructor(
-    { id, source_id, ts, page, from, to }: TextRow,
-    source: string | undefined,
-    readonly words: Record<string, string>,
+    { id, ts, page, from, to }: TextRow,
+    private readonly shared: Shared,
     private readonly numbers: Record<string, number> | null,
+    private measures: Measured,
   ) {
     this.number = id
-    this.source = source ?? `source ${source_id}`
     this.at = ts
     this.page = page
     this.from = from
@@ -115,6 +126,22 @@ class StoredContextRow implements KeptRow {
     return eventId(this.number)
   }
 
+  get source(): string {
+    return this.shared.source
+  }
+
+  get type(): string {
+    return this.shared.type
+  }
+
+  get entity(): string {
+    return this.shared.entity
+  }
+
+  get words(): Record<string, string> {
+    return this.shared.words
+  }
+
   get labels(): ContextRow['labels'] {
     this.all ??= this.numbers ? { ...this.words, ...this.numbers } : this.words
     return this.all
@@ -123,6 +150,27 @@ class StoredContextRow implements KeptRow {
   get text(): string {
     this.said ??= this.page.toString('utf8', this.from, this.to)
     return this.said
+  }
+
+  get values(): ContextRow['values'] {
+    return this.measures.values
+  }
+
+  get isSample(): boolean {
+    return this.measures.isSample
+  }
+
+  get series(): string | undefined {
+    return this.measures.series
+  }
+
+  get span(): SpanFacts | undefined {
+    return this.measures.span
+  }
+
+  /** What its payload says where it is a span. */
+  tell(measures: Pick<Measured, 'values' | 'series' | 'span'>): void {
+    this.measures = { ...this.measures, ...measures }
   }
 }
 
@@ -137,7 +185,7 @@ function labelsOf(ids: Uint32Array, dictionary: Dictionary): Labelled {
   return { type, labels }
 }
 
-type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series'>
+type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series' | 'span'>
 
 const NOTHING: Measured = { values: {}, isSample: false }
 
@@ -237,7 +285,7 @@ export function* wideContextRows(
   most: number,
   label: string,
   own?: OtherNames | undefined,
-): Steps<WideRows<ContextRow>> {
+): Steps<WideRows<KeptRow>> {
   // Rows of other names of the entity are told as its own, by rules that change: those are made anew each time.
   if (own) {
     const ofThing = contextRows(ctx.dictionary, ctx.names, label, own)
@@ -364,8 +412,8 @@ const PARENT = '"parentSpanId":"'
 
 type Facts = Omit<SpanFacts, 'failed'>
 
-/** Sets `span`, what it is called and its duration on rows that are spans. @param to end of the window, epoch ms. */
-export function* setSpans(ctx: ReadContext, rows: readonly ContextRow[], to: number): Steps<void> {
+/** Tells rows that are spans what their payloads say: `span`, what each is called and its duration. @param to end of the window, epoch ms. */
+export function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number): Steps<void> {
   const spans = rows.filter(
     ({ type, at, span }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS && span === undefined,
   )
@@ -381,11 +429,13 @@ export function* setSpans(ctx: ReadContext, rows: readonly ContextRow[], to: num
   }
 }
 
-function setSpan(row: ContextRow, facts: Facts): void {
+function setSpan(row: KeptRow, facts: Facts): void {
   const [, name = row.type, rest = ''] = NAMED.exec(row.text) ?? []
-  row.span = { ...facts, failed: /\bERROR\b/.test(rest) }
-  row.series = name
-  row.values = { ...row.values, value: facts.end - facts.begin }
+  row.tell({
+    span: { ...facts, failed: /\bERROR\b/.test(rest) },
+    series: name,
+    values: { ...row.values, value: facts.end - facts.begin },
+  })
 }
 
 /** @returns null where the head does not hold all that the payload says */

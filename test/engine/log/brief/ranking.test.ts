@@ -87,7 +87,9 @@ describe('changes', () => {
     focus: 900,
   }
   const ranked = (lines: Timed[]) =>
-    rankChanges(lines, new Kinds(lines, new Set()), around).map(({ line }) => line.row.text)
+    rankChanges(lines, new Kinds([...new Set(lines.map(({ kind }) => kind))], new Set()), around).map(
+      ({ line }) => line.row.text,
+    )
 
   it('that a platform makes of every pod go behind what people did', () => {
     const started = timed(-620, 'pod/shop Normal Started container', { source: 'k8s', type: 'pod', count: 1 })

@@ -48,7 +48,13 @@ describe('a line', () => {
       '\u0001',
       '\u0005',
       'é',
+      '→',
+      '—',
+      '日',
       '\u00a0',
+      '\u2003',
+      '\u3000',
+      '\ufeff',
       '\u001b[3m',
     ],
   ]
@@ -119,10 +125,24 @@ describe('a line', () => {
     expect([tell('three'), tell('three'), tell('one')]).toEqual(['three 2', 'three 2', 'one 3'])
   })
 
-  it('with colours or letters that are not ASCII is told by its text alone', () => {
-    for (const text of ['naïve', '\u001b[31mred', 'a\u00a0b']) {
+  it('with colours or white space that is not ASCII is told by its text alone, one with other letters is not', () => {
+    const tells = (text: string): boolean => {
       const bytes = Buffer.from(text)
-      expect(skeletonOf(bytes, 0, bytes.length)).toBe(-1)
+      return skeletonOf(bytes, 0, bytes.length) >= 0
     }
+    const blanks = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code)).filter(
+      (letter) => letter > '\u007f' && /\s/.test(letter),
+    )
+    expect(blanks.length).toBeGreaterThan(15)
+    for (const blank of ['\u001b[31mred', ...blanks])
+      expect([blank, tells(`a${blank}b`)]).toEqual([blank, false])
+    for (const letter of ['naïve', 'a → b', '日本', '😀'])
+      expect([letter, tells(letter)]).toEqual([letter, true])
+  })
+
+  it('that is longer than is looked at in bytes and not in letters is told by its text', () => {
+    const classOf = classes()
+    const wide = 'ä'.repeat(250)
+    for (const end of [' one', ' two']) expect(classOf(`${wide}${end}`)).toBe(masked(`${wide}${end}`))
   })
 })
