@@ -6,7 +6,13 @@ import { expect } from '@playwright/test'
 import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 import { test as base, type RunningDaemon, startDaemon } from './daemon.ts'
 
-export type { ScriptedModels }
+export { type ScriptedModels, startScriptedModels }
+
+/** Of a daemon: it asks these for every answer of a model. */
+export const providerOf = ({ url }: ScriptedModels): Record<string, string> => ({
+  PROVIDERA_BASE_URL: url,
+  PROVIDERA_API_KEY: 'key-of-the-environment',
+})
 
 export const test = base.extend<{ models: ScriptedModels }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
@@ -16,10 +22,7 @@ export const test = base.extend<{ models: ScriptedModels }>({
     await models.close()
   },
   daemon: async ({ models }, use) => {
-    const daemon = await startDaemon([], {
-      PROVIDERA_BASE_URL: models.url,
-      PROVIDERA_API_KEY: 'key-of-the-environment',
-    })
+    const daemon = await startDaemon([], providerOf(models))
     await use(daemon)
     await daemon.stop()
   },

@@ -114,7 +114,11 @@ open(
 function upgradedBuild(): { command: string; remove: () => void } {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const folder = mkdtempSync(join(tmpdir(), 'svc-upgraded-'))
-  for (const name of ['bin', 'dist', 'package.json'])
+  // Of dist/ what the command is made of: other tests write beside it meanwhile.
+  const built = readdirSync(join(root, 'dist')).filter((name) =>
+    /\.mjs$|^(migrations|catalog|console)$/.test(name),
+  )
+  for (const name of ['bin', 'package.json', ...built.map((one) => join('dist', one))])
     cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const assets = join(folder, 'dist', 'console', 'assets')

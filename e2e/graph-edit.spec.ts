@@ -1,9 +1,13 @@
 /** Editing a drawing: the room it has, what is not connected, what cannot be, and what Escape closes. */
 import { expect, type Page } from '@playwright/test'
-import { test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
+import { share, test } from './daemon.ts'
 import { goTo, placeOf, press } from './go.ts'
-import { imported, partsOf, source, trigger } from './graphs.ts'
+import { imported, partsOf, removeAll, source, trigger } from './graphs.ts'
+
+// With a provider, which nothing asks: without one a banner takes room.
+share({ env: { PROVIDERA_BASE_URL: 'http://127.0.0.1:9', PROVIDERA_API_KEY: 'k' } })
+test.afterEach(({ daemon }) => removeAll(daemon))
 
 const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
 const chip = (page: Page, id: string) => page.locator(`.graph-strip-chip[data-node="${id}"]`)

@@ -38,6 +38,14 @@ export async function imported(daemon: RunningDaemon, catalog: unknown, project 
   return projectNamed(daemon, project)
 }
 
+/** Takes away all that is declared, for the next test of those that share a daemon. */
+export async function removeAll(daemon: RunningDaemon): Promise<void> {
+  const answer = await daemon.call('POST', '/api/catalog/import', {
+    ...{ yaml: '{}', prune: true, allow_empty: true, max_deletions: 1_000 },
+  })
+  expect(answer.status, await answer.text()).toBe(200)
+}
+
 /** The id of the project of this name. */
 export async function projectNamed(daemon: RunningDaemon, name: string): Promise<string> {
   const { projects } = await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects')

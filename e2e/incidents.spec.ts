@@ -1,7 +1,8 @@
 /** The page of an incident, and the list: what is wrong, why, what now; one key each, with Undo. */
 import { expect, type Page } from '@playwright/test'
-import { test } from './agents.ts'
+import { providerOf, type ScriptedModels, startScriptedModels, test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
+import { startDaemon } from './daemon.ts'
 import { goTo, press, settled } from './go.ts'
 import { HEADLINE, incidentsOf, NEXT, onScreen, prepare } from './incidents.ts'
 
@@ -51,48 +52,6 @@ test('Noise: after 16,000 later events, tripping events and the fired line are o
   // Later events do not push it away while it is looked at either.
   await logs({ service: 'checkout', kind: 'info', msg: 'one more' })
   await expect(tripping).toHaveCount(5)
-})
-
-test('the finding stands above its evidence, with verdict, claims and next step', async ({
-  page,
-  daemon,
-  models,
-}) => {
-  const { fail } = await prepare(daemon, models)
-  await fail('checkout')
-  await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.headline).toBe(HEADLINE)
-  await page.goto(`${daemon.url}/incidents/1`)
-  await expect(page.getByRole('heading', { level: 1, name: HEADLINE })).toBeVisible()
-  const finding = page.getByRole('region', { name: 'Finding' })
-  await expect(finding).toContainText('investigate')
-  await expect(finding).toContainText('2 of 2 claims hold')
-  await expect(finding.getByText(NEXT)).toBeVisible()
-  await expect(finding.getByRole('list', { name: 'Claims' }).getByRole('listitem')).toHaveCount(2)
-  await expect(finding.getByRole('link', { name: 'evt_1' }).first()).toBeVisible()
-  await expect(page.locator('.evidence-fired')).toBeVisible()
-  const isInOrder = () =>
-    page.evaluate(
-      `['.incident-head', '.acts', '#incident-finding', '#incident-why', '#incident-evidence']
-        .map((one) => document.querySelector(one)?.getBoundingClientRect().top ?? NaN)
-        .every((top, i, tops) => top === top && (i === 0 || tops[i - 1] <= top))`,
-    )
-  await expect.poll(isInOrder).toBe(true)
-  await settled(page)
-  await onScreen(page, page.locator('.evidence-fired'), 'the line of the firing')
-  await finding.getByRole('button', { name: 'Full note' }).click()
-  await expect(
-    page
-      .getByRole('dialog')
-      .getByText('Holds')
-      .or(page.getByRole('dialog').getByRole('img', { name: 'Holds' }))
-      .first(),
-  ).toBeVisible()
-  await press(page, 'Escape')
-  // A firing leads to its incident.
-  const [firing] = (await daemon.ask<{ firings: { dispatch_id: string }[] }>('GET', '/api/firings')).firings
-  await goTo(page, `${daemon.url}/firings/${firing!.dispatch_id}`)
-  await expect(page).toHaveURL(new RegExp(`/incidents/1\\?firing=${firing!.dispatch_id}$`))
-  await expect(page.locator('.evidence-fired')).toBeVisible()
 })
 
 test('an incident that goes on shows one finding that grows; a run that found nothing new hides none', async ({
@@ -227,37 +186,82 @@ test('all firings are a tab of Incidents, and the address from before leads ther
   await expect(page.getByText('Nothing was handled yet')).toBeVisible()
 })
 
-test('Access: no page or dialog of incidents has a fault, at 1440 and at 390', async ({
-  page,
-  daemon,
-  models,
-}) => {
-  const { fail } = await prepare(daemon, models)
-  await fail('checkout')
-  await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.headline).toBe(HEADLINE)
-  const faults: string[] = []
-  await page.goto(`${daemon.url}/incidents/1`)
-  await expect(page.locator('.evidence-fired')).toBeVisible()
-  await expect(page.getByRole('img', { name: /^At most/ })).toBeVisible()
-  faults.push(...(await accessibilityFaults(page, 'incident')))
-  await page.setViewportSize({ width: 390, height: 844 })
-  await settled(page)
-  faults.push(...(await accessibilityFaults(page, 'incident on a phone')))
-  await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390)
-  await page.setViewportSize({ width: 1440, height: 900 })
-  await press(page, 'Shift+?')
-  await expect(page.getByRole('dialog', { name: 'Keys of this page' })).toBeVisible()
-  faults.push(...(await accessibilityFaults(page, 'keys of an incident')))
-  await press(page, 'Escape')
-  await page.getByRole('button', { name: 'Full note' }).click()
-  await expect(page.getByRole('dialog')).toBeVisible()
-  faults.push(...(await accessibilityFaults(page, 'full note')))
-  await press(page, 'Escape')
-  await goTo(page, `${daemon.url}/incidents`)
-  await expect(page.getByRole('list', { name: 'Incidents' })).toBeVisible()
-  faults.push(...(await accessibilityFaults(page, 'incidents')))
-  await goTo(page, `${daemon.url}/findings`)
-  await expect(page.getByRole('heading', { level: 2, name: HEADLINE })).toBeVisible()
-  faults.push(...(await accessibilityFaults(page, 'findings')))
-  expect(faults).toEqual([])
+test.describe('with its finding, which nobody acts on', () => {
+  test.describe.configure({ mode: 'default' })
+  let models: ScriptedModels
+  let daemon: Awaited<ReturnType<typeof startDaemon>>
+  test.beforeAll(async () => {
+    models = await startScriptedModels()
+    daemon = await startDaemon([], providerOf(models))
+    const { fail } = await prepare(daemon, models)
+    await fail('checkout')
+    await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.headline).toBe(HEADLINE)
+  })
+  test.afterAll(async () => {
+    await daemon.stop()
+    await models.close()
+  })
+
+  test('the finding stands above its evidence, with verdict, claims and next step', async ({ page }) => {
+    await page.goto(`${daemon.url}/incidents/1`)
+    await expect(page.getByRole('heading', { level: 1, name: HEADLINE })).toBeVisible()
+    const finding = page.getByRole('region', { name: 'Finding' })
+    await expect(finding).toContainText('investigate')
+    await expect(finding).toContainText('2 of 2 claims hold')
+    await expect(finding.getByText(NEXT)).toBeVisible()
+    await expect(finding.getByRole('list', { name: 'Claims' }).getByRole('listitem')).toHaveCount(2)
+    await expect(finding.getByRole('link', { name: 'evt_1' }).first()).toBeVisible()
+    await expect(page.locator('.evidence-fired')).toBeVisible()
+    const isInOrder = () =>
+      page.evaluate(
+        `['.incident-head', '.acts', '#incident-finding', '#incident-why', '#incident-evidence']
+          .map((one) => document.querySelector(one)?.getBoundingClientRect().top ?? NaN)
+          .every((top, i, tops) => top === top && (i === 0 || tops[i - 1] <= top))`,
+      )
+    await expect.poll(isInOrder).toBe(true)
+    await settled(page)
+    await onScreen(page, page.locator('.evidence-fired'), 'the line of the firing')
+    await finding.getByRole('button', { name: 'Full note' }).click()
+    await expect(
+      page
+        .getByRole('dialog')
+        .getByText('Holds')
+        .or(page.getByRole('dialog').getByRole('img', { name: 'Holds' }))
+        .first(),
+    ).toBeVisible()
+    await press(page, 'Escape')
+    // A firing leads to its incident.
+    const [firing] = (await daemon.ask<{ firings: { dispatch_id: string }[] }>('GET', '/api/firings')).firings
+    await goTo(page, `${daemon.url}/firings/${firing!.dispatch_id}`)
+    await expect(page).toHaveURL(new RegExp(`/incidents/1\\?firing=${firing!.dispatch_id}$`))
+    await expect(page.locator('.evidence-fired')).toBeVisible()
+  })
+
+  test('Access: no page or dialog of incidents has a fault, at 1440 and at 390', async ({ page }) => {
+    const faults: string[] = []
+    await page.goto(`${daemon.url}/incidents/1`)
+    await expect(page.locator('.evidence-fired')).toBeVisible()
+    await expect(page.getByRole('img', { name: /^At most/ })).toBeVisible()
+    faults.push(...(await accessibilityFaults(page, 'incident')))
+    await page.setViewportSize({ width: 390, height: 844 })
+    await settled(page)
+    faults.push(...(await accessibilityFaults(page, 'incident on a phone')))
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await press(page, 'Shift+?')
+    await expect(page.getByRole('dialog', { name: 'Keys of this page' })).toBeVisible()
+    faults.push(...(await accessibilityFaults(page, 'keys of an incident')))
+    await press(page, 'Escape')
+    await page.getByRole('button', { name: 'Full note' }).click()
+    await expect(page.getByRole('dialog')).toBeVisible()
+    faults.push(...(await accessibilityFaults(page, 'full note')))
+    await press(page, 'Escape')
+    await goTo(page, `${daemon.url}/incidents`)
+    await expect(page.getByRole('list', { name: 'Incidents' })).toBeVisible()
+    faults.push(...(await accessibilityFaults(page, 'incidents')))
+    await goTo(page, `${daemon.url}/findings`)
+    await expect(page.getByRole('heading', { level: 2, name: HEADLINE })).toBeVisible()
+    faults.push(...(await accessibilityFaults(page, 'findings')))
+    expect(faults).toEqual([])
+  })
 })

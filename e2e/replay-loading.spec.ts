@@ -1,8 +1,11 @@
 /** Where a replay opens, and what it says before all of it is there. */
 import { expect, type Page } from '@playwright/test'
-import { test } from './agents.ts'
+import { share, test } from './daemon.ts'
 import { goTo } from './go.ts'
-import { each, imported, partsOf, source, trigger } from './graphs.ts'
+import { each, imported, partsOf, removeAll, source, trigger } from './graphs.ts'
+
+share()
+test.afterEach(({ daemon }) => removeAll(daemon))
 
 const player = (page: Page) => page.getByRole('region', { name: 'Player' })
 

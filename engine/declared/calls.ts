@@ -45,7 +45,7 @@ import { type ChangeKind, type Doc, documentOf, type Edit, type PartKind } from 
 import type { Egress } from '../net/fetch.ts'
 import { redact } from '../net/redact.ts'
 import type { Fetcher } from '../outbox/fetching.ts'
-import { describeConnectors } from '../sources/connectors/index.ts'
+import { offeredConnectors } from '../sources/connectors/index.ts'
 import { refuseAgentsName } from './access/keys.ts'
 import type { CatalogRead } from './catalog/apply.ts'
 import type { CatalogFiles } from './catalog/catalog.ts'
@@ -209,7 +209,7 @@ function skillCalls({ declared }: CallsParts) {
 /** Projects and their templates. */
 function projectCalls({ declared, findings, egress, agentModels, startRun }: CallsParts) {
   const idOf = (word: string) => requireProject(declared, word)
-  const installed = Object.keys(describeConnectors())
+  const installed = offeredConnectors()
   const template = (key: string) =>
     declared.templates.get(key) ?? fail('not_found', `no template has the key ${key}`)
   return {

@@ -7,14 +7,18 @@ import { dumpRestarted } from './declared-every.ts'
 import { buildChild, killAt, lookAtEach } from './declared-kill.ts'
 import { buildWorld, OPERATIONS, openWorld } from './declared-operations.ts'
 import { dumpDifference, dumpFile } from './declared-state.ts'
+import { longOr } from './scale.ts'
 
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 const next = random(seed)
 const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'svc-declared-'))
 const base = join(scratch, 'base')
 const nothing = join(scratch, 'nothing')
-/** How often each operation is really killed here; `npm run chaos -- declared` does it at each statement. */
-const KILLS = 2
+/**
+ * How often each operation is really killed here, before its commit or at one of the statements before it;
+ * `npm run chaos -- declared` does it at each statement.
+ */
+const KILLS = longOr(2, 1)
 
 beforeAll(async () => {
   await buildChild()
@@ -25,11 +29,14 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-/** The commit, and some of the statements before it. */
-const instants = (statements: number): number[] => [
-  ...Array.from({ length: KILLS - 1 }, () => 1 + Math.floor(next() * (statements - 1))),
-  statements,
-]
+/** The commit and some of the statements before it; where one is enough, now the one and now the other. */
+function instants(statements: number): number[] {
+  const all = [
+    statements,
+    ...Array.from({ length: Math.max(1, KILLS - 1) }, () => 1 + Math.floor(next() * (statements - 1))),
+  ]
+  return KILLS > 1 ? all : [all[next() < 0.5 ? 0 : 1]!]
+}
 
 describe(`killed before any of its statements (CHAOS_SEED=${seed})`, () => {
   it.each(Object.keys(OPERATIONS))(

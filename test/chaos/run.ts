@@ -48,7 +48,10 @@ async function killAtWork(
 async function runLongTests(): Promise<boolean> {
   const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
   const env = { ...process.env, CHAOS_LONG: '1' }
-  const child = spawn(process.execPath, [vitest, 'run', 'test/chaos'], { stdio: 'inherit', env })
+  const child = spawn(process.execPath, [vitest, 'run', 'test/chaos', 'test/journeys/gitops'], {
+    stdio: 'inherit',
+    env,
+  })
   const [code] = await once(child, 'exit')
   return code === 0
 }

@@ -3,3 +3,9 @@
 /** @returns the first in the long form, else the second */
 export const longOr = (long: number, short: number): number =>
   process.env.CHAOS_LONG === undefined ? short : long
+
+const first = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
+
+/** @returns whether the one at this place is done: each in the long form, else one of `every`, others in each run */
+export const isDone = (at: number, every: number): boolean =>
+  longOr(1, every) === 1 || (at + first) % every === 0

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ProjectGraph, Replay } from '../../schemas/types.ts'
 import { currentDaemon } from '../../scripts/build.mjs'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
@@ -30,13 +30,18 @@ interface History {
 }
 
 let folder: string
-let file: string
+/** In one place for all tests: an instance remembers where its file was. */
+const files = mkdtempSync(join(tmpdir(), 'svc-contract-'))
+const file = join(files, 'given.yaml')
 let daemon: Daemon | null
 
 beforeAll(async () => {
   const built = dirname(await currentDaemon(OUTPUT))
   if (built !== beside) {
-    rmSync(beside, { recursive: true, force: true })
+    // What V8 compiled of the run before stays.
+    mkdirSync(beside, { recursive: true })
+    for (const name of readdirSync(beside))
+      if (name !== '.compiled') rmSync(join(beside, name), { recursive: true, force: true })
     for (const name of readdirSync(built))
       if (/\.mjs$|^(migrations|catalog)$/.test(name))
         cpSync(join(built, name), join(beside, name), { recursive: true })
@@ -47,7 +52,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-contract-'))
-  file = join(folder, 'given.yaml')
+  rmSync(file, { force: true })
   daemon = null
 })
 afterEach(async () => {
@@ -62,10 +67,32 @@ it('is built of ASCII alone: with one other character a file takes twice the mem
   expect(wide).toEqual([])
 })
 
-/** Stops what runs, and starts over the same data. */
-async function boot(env: Record<string, string> = {}) {
+/** Of an instance whose first boot had the whole file: its data, and what it exported. */
+let exported: string | null = null
+const imported = join(files, 'data')
+afterAll(() => rmSync(files, { recursive: true }))
+
+/** Before a boot: the instance had the whole file at its first one. @returns what it exported then */
+async function givenEvery(): Promise<string> {
+  writeFileSync(file, EVERY)
+  const data = join(folder, 'data')
+  if (exported === null) {
+    const { text } = await (await boot(withFile())).call('GET', '/api/catalog/export')
+    await stopped()
+    cpSync(data, imported, { recursive: true })
+    exported = text
+  } else cpSync(imported, data, { recursive: true })
+  return exported
+}
+
+async function stopped(): Promise<void> {
   if (daemon) expect(await daemon.stop()).toBe(0)
   daemon = null
+}
+
+/** Stops what runs, and starts over the same data. */
+async function boot(env: Record<string, string> = {}) {
+  await stopped()
   daemon = await startDaemon(join(folder, 'data'), [], { SVC_SECRET_GATEWAY: 's3cret', ...env }, bundle)
   return clientOf(daemon.url)
 }
@@ -142,9 +169,7 @@ describe('a catalog file with every section', () => {
   })
 
   it('exports into another instance, which then exports the same', async () => {
-    writeFileSync(file, EVERY)
-    const { text } = await (await boot(withFile())).call('GET', '/api/catalog/export')
-    await daemon!.kill()
+    const text = await givenEvery()
     daemon = await startDaemon(join(folder, 'other'), [], { SVC_SECRET_GATEWAY: 's3cret' }, bundle)
     const other = clientOf(daemon.url)
     await other.post('/api/catalog/import', { yaml: text })
@@ -152,8 +177,7 @@ describe('a catalog file with every section', () => {
   })
 
   it('changed, applies just the difference on a boot that syncs, and nothing on one that does not', async () => {
-    writeFileSync(file, EVERY)
-    await boot(withFile())
+    await givenEvery()
     const edited = EVERY.replace('cooldown: 10m', 'cooldown: 1h').replace(
       'Look twice.\n    used_by',
       'Ask.\n    used_by',
@@ -179,7 +203,7 @@ describe('a catalog file with every section', () => {
   })
 
   it('is the source of truth on a boot that syncs: what was edited meanwhile is as the file says, what was added stays', async () => {
-    writeFileSync(file, EVERY)
+    await givenEvery()
     const svc = await boot(withFile(SYNC))
     await svc.post('/api/agents/builtin/first-look/disable')
     await svc.del('/api/agents/builtin/digger')
@@ -204,8 +228,7 @@ describe('a file that cannot be imported', () => {
   const BROKEN = EVERY.replace('connector: webhook', 'connector: pigeon')
 
   it('at a later boot leaves the old catalog running, and /health says why', async () => {
-    writeFileSync(file, EVERY)
-    await boot(withFile())
+    await givenEvery()
     writeFileSync(file, BROKEN)
     const svc = await boot(withFile(SYNC))
     expect(await svc.get('/health')).toMatchObject({

@@ -56,13 +56,9 @@ const byKind = new Map(connectors.map((connector) => [connector.kind, connector]
 export function connectorOf(kind: string): ConnectorDefinition {
   return (
     byKind.get(kind) ??
-    fail(
-      'invalid',
-      `connector ${kind} is not known; there are ${offered.map(({ kind }) => kind).join(', ')}`,
-      {
-        field: 'connector',
-      },
-    )
+    fail('invalid', `connector ${kind} is not known; there are ${offeredConnectors().join(', ')}`, {
+      field: 'connector',
+    })
   )
 }
 
@@ -70,6 +66,9 @@ export function connectorOf(kind: string): ConnectorDefinition {
 export function hasConnector(kind: string): boolean {
   return byKind.has(kind)
 }
+
+/** Names of the connectors a person can add. */
+export const offeredConnectors = (): string[] => offered.map(({ kind }) => kind)
 
 /** The connectors a person can add by name, as the API describes them. */
 export function describeConnectors(): Record<string, Connector> {

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { CALLS_MAX } from '../../../api/mcp/session.ts'
 import { type Instance, ROOT, startInstance } from '../../contract/instance.ts'
-import { call, called, type McpOptions, startMcp, toolsOf } from './mcp-world.ts'
+import { call, called, type McpOptions, type McpWorld, startMcp, toolsOf } from './mcp-world.ts'
 
 const INIT = {
   jsonrpc: '2.0',
@@ -57,6 +57,17 @@ function raw(url: string, headers: Record<string, string>, body?: string, method
 
 const post = (url: string, message: object, headers: Record<string, string> = {}) =>
   raw(url, headers, JSON.stringify(message))
+
+/** From now on the daemon answers nothing. @returns what lets it answer what it was asked, by an empty list */
+function holdAnswers({ shared: { daemon } }: McpWorld): () => void {
+  const asked = daemon.as(null)
+  let go = () => {}
+  const held = new Promise<void>((resolve) => {
+    go = resolve
+  })
+  daemon.as = () => Object.assign(Object.create(asked), { ask: async () => held.then(() => []) })
+  return go
+}
 
 /** A session without a client. @returns its id */
 async function begin(url: string, headers: Record<string, string> = {}): Promise<string> {
@@ -227,13 +238,7 @@ describe('a session', () => {
     const { mcp } = await open()
     const client = await mcp.connect()
     await called(client, 'list_sources')
-    const { daemon } = mcp.shared
-    const asked = daemon.as(null)
-    let go = () => {}
-    const held = new Promise<void>((resolve) => {
-      go = resolve
-    })
-    daemon.as = () => Object.assign(Object.create(asked), { ask: async () => held.then(() => []) })
+    const go = holdAnswers(mcp)
     const calls = Array.from({ length: CALLS_MAX }, () => call(client, 'list_sources'))
     await expect.poll(() => mcp.sessions.all()[0]!.session.busy).toBe(CALLS_MAX)
     const refused = await call(client, 'list_sources')
@@ -284,13 +289,13 @@ describe('a daemon that restarts', () => {
   it('may stop svc mcp first: what was asked is answered, what comes is refused', async () => {
     const { mcp } = await open()
     const client = await mcp.connect()
+    const go = holdAnswers(mcp)
     const under = called(client, 'list_sources')
-    await expect
-      .poll(() => mcp.sessions.all()[0]!.session.busy)
-      .toBe(1)
-      .catch(() => {})
-    await mcp.beginStop()
+    await expect.poll(() => mcp.sessions.all()[0]!.session.busy).toBe(1)
+    const stopped = mcp.beginStop()
+    go()
     await under
+    await stopped
     expect(mcp.sessions.size).toBe(0)
     expect((await post(mcp.url, INIT)).status).toBe(503)
     expect((await fetch(`${mcp.base}/health`)).status).toBe(503)
