@@ -57,6 +57,10 @@ test('names are joined with what they join in sight, and every name shows the wh
   await expect(page.getByText('disk full')).toBeVisible()
   await expect(page.getByText('write failed')).toBeVisible()
 
+  // A backtest says that no live trigger saw the entities so.
+  await goTo(page, `${daemon.url}/triggers/disk?tab=edit`)
+  await expect(page.getByText(/^Joined entities were changed .*judged by the entities of now/)).toBeVisible()
+
   await goTo(page, `${daemon.url}/incidents`)
   await page
     .getByRole('link', { name: /number of events/ })

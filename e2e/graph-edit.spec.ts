@@ -66,6 +66,41 @@ test('the canvas has at least 60 % of the window beside an open form, and Escape
   await expect(bar.getByText('1 change', { exact: true })).toBeVisible()
 })
 
+test('an agent that is to write on GitHub has it as a destination, in the draft, once applied and in the outline', async ({
+  page,
+  daemon,
+}) => {
+  // All four columns beside the open form.
+  await page.setViewportSize({ width: 1920, height: 900 })
+  // Nothing answers there: nothing is written in this test.
+  await daemon.call('POST', '/api/integrations/github', {
+    ...{ name: 'bot', token: 'ghp_ofapersonfortests', api_url: 'http://127.0.0.1:9' },
+  })
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await node(page, 'agent:watch').dblclick()
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  await panel.locator('.more-options').first().click()
+  await panel.getByRole('combobox', { name: 'Credential for GitHub' }).click()
+  await page.getByRole('option', { name: 'bot' }).click()
+  await panel.getByRole('checkbox', { name: 'Comment on the pull request or issue' }).check()
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  const github = node(page, 'destination:github:watch')
+  await expect(github).toContainText('GitHub, as bot')
+  expect(await accessibilityFaults(page, 'a draft that writes on GitHub')).toEqual([])
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await page.locator('.editor-bar').getByRole('button', { name: 'Close' }).click()
+  await expect(github).toContainText('0 deliveries today')
+  await page.getByRole('button', { name: 'Outline' }).click()
+  await expect(
+    page
+      .getByRole('navigation', { name: 'Outline of Graph of Shop' })
+      .getByRole('button', { name: 'tells destination GitHub, as bot' }),
+  ).toBeVisible()
+})
+
 test('parts without wires are chips under the canvas: dragged onto a part they are wired, or told why not', async ({
   page,
   daemon,

@@ -65,6 +65,22 @@ test('a firing wakes two agents in a chain, and the page of a run tells its stor
   await expect(page.getByRole('link', { name: /^Step \d of the run, round 1$/ })).toBeVisible()
   expect(await accessibilityFaults(page, 'a run as a waterfall')).toEqual([])
 
+  // It is in the list of traces, for people and for agents from outside.
+  await goTo(page, `${daemon.url}/traces?service=svc&name=triage`)
+  await expect(rows(page, 'Traces')).toHaveCount(2)
+  await expect(rows(page, 'Traces').nth(1)).toContainText('Run of svc')
+  expect(await accessibilityFaults(page, 'a run in the list of traces')).toEqual([])
+  await page.getByRole('link', { name: `triage, run ${triage!.id}` }).click()
+  await expect(page).toHaveURL(`${daemon.url}/traces/${triage!.id.slice(4)}`)
+  const asTool = await page.request.post(`${daemon.url}/telemetry/mcp`, {
+    headers: { accept: 'application/json, text/event-stream' },
+    data: {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'traces', arguments: { service: 'svc', name: 'triage' } },
+    },
+  })
+  expect(await asTool.text()).toContain('triage (run of svc, succeeded) | svc')
+
   await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   const chain = page.getByRole('list', { name: 'Runs of the chain' })
   await expect(chain.getByRole('listitem')).toHaveText([/^triage \(this run\)/, /^digger/])

@@ -108,6 +108,7 @@ export function createEngine({ roles, works, webhookAllowPrivate, ...options }: 
     ...openRole(networkRoles.fetching, base).calls,
     ...openRole(networkRoles.trials, base).calls,
     ...openRole(networkRoles.workspaces, base).calls,
+    ...openRole(networkRoles.clients, base).calls,
     ...reconcile.calls,
     ...readsOver(roles, clock, calls),
     perform: performOver(roles, () => engine),

@@ -3112,6 +3112,10 @@ export interface BacktestResult {
    * True when there were more events than are looked at: from is later than asked.
    */
   truncated: boolean
+  /**
+   * When joined entities last changed since from, of a trigger that goes by them: all events are judged by those of now (of the version that is asked for), those before it were judged by others when they came. Null: nothing changed, or it does not go by them.
+   */
+  entities_changed_at: string | null
   result: BacktestRun
   compare?: BacktestRun
   /**
@@ -6771,7 +6775,7 @@ export interface ProjectGraph {
  */
 export interface GraphNode {
   /**
-   * kind:name; destination:webhook:<subscription>, destination:write_back:<agent> or destination:slack:<channel>.
+   * kind:name; destination:webhook:<subscription>, destination:write_back:<agent>, destination:github:<agent> or destination:slack:<channel>.
    */
   id: string
   /**
@@ -15089,6 +15093,10 @@ export interface OauthRequest {
      * Name that the client gave itself.
      */
     name: string
+    /**
+     * Host of the address that its document was fetched from; null: it registered by itself.
+     */
+    host: string | null
   } | null
   /**
    * Host that the answer goes to; null: the address is none of the client’s.
@@ -15215,6 +15223,10 @@ export interface OauthServer {
    * Scopes.
    */
   scopes_supported: string[]
+  /**
+   * An https address of a client's document may be its client_id.
+   */
+  client_id_metadata_document_supported: true
   authorization_response_iss_parameter_supported: true
   /**
    * Where it is explained.
@@ -23105,7 +23117,28 @@ export interface TraceRow {
   links: TraceLink[]
 }
 /**
- * A trace in a list.
+ * The run of svc that a trace is.
+ */
+export interface TraceRun {
+  /**
+   * Run.
+   */
+  id: string
+  /**
+   * Agent.
+   */
+  agent: string
+  /**
+   * As in run.
+   */
+  status: string
+  /**
+   * It has not ended: more is to come.
+   */
+  is_open: boolean
+}
+/**
+ * A trace in a list: of received spans, or a run of svc.
  */
 export interface TraceSummary {
   /**
@@ -23121,7 +23154,7 @@ export interface TraceSummary {
    */
   duration_ms: number
   /**
-   * Name of its first span.
+   * Name of its first span; of a run its agent.
    */
   name: string
   /**
@@ -23140,6 +23173,10 @@ export interface TraceSummary {
    * Spans that failed.
    */
   failed: number
+  /**
+   * The run of svc that it is; null: it is of none.
+   */
+  run: null | TraceRun
 }
 /**
  * All spans and events of one trace id, of all sources, and the steps of the run of svc that has it.
@@ -23152,24 +23189,7 @@ export interface Trace {
   /**
    * The run of svc that it is; null: it is of none.
    */
-  run: null | {
-    /**
-     * Run.
-     */
-    id: string
-    /**
-     * Agent.
-     */
-    agent: string
-    /**
-     * As in run.
-     */
-    status: string
-    /**
-     * It has not ended: more is to come.
-     */
-    is_open: boolean
-  }
+  run: null | TraceRun
   /**
    * Start of its first span.
    */
@@ -24302,6 +24322,7 @@ export interface SchemaTypes {
   'tool-policy.json': ToolPolicy
   'trace-link.json': TraceLink
   'trace-row.json': TraceRow
+  'trace-run.json': TraceRun
   'trace-summary.json': TraceSummary
   'trace.json': Trace
   'traces-result.json': TracesResult

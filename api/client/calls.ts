@@ -402,7 +402,7 @@ export const exportEvents = 'GET /api/events/export' as Call<T.ExportedEvents, {
 export const stats = 'POST /api/stats' as Call<T.StatsResult, { body: T.StatsRequest }>
 /** The tools of agents that look: what changed, a number over time, a trace, a record in pages. */
 export const inspect = 'POST /api/inspect' as Call<T.InspectResult, { body: T.InspectRequest }>
-/** Traces with a span as it is asked for, newest first. */
+/** Traces with a span as it is asked for, newest first, runs of svc among them. */
 export const listTraces = 'GET /api/traces' as Call<T.TracesResult, { service?: string; name?: string; status?: 'error' | 'ok'; min_duration?: string; attribute?: string; window?: string; to?: string; limit?: number; project?: string }>
 /** All spans and events of one trace id, whole or its first characters, or of a run. */
 export const getTrace = 'GET /api/traces/{id}' as Call<T.Trace, { id: string; project?: string }>

@@ -337,6 +337,7 @@ export const identityShown = ({
 const TELEMETRY_ROUTES = new Set([
   ...['GET /health', 'GET /api/whoami', 'GET /api/traces', 'GET /api/traces/:id', 'GET /api/telemetry/spans'],
   ...['GET /api/telemetry/metrics', 'GET /api/telemetry/agents', 'POST /api/telemetry/keys'],
+  'GET /api/workspaces',
 ])
 
 /** @param pattern of the route; null: there is none. @throws SvcError unauthenticated */

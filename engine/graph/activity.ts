@@ -63,10 +63,10 @@ function fillServer(node: GraphNode, live: LiveActivity): GraphNode {
 
 function fillDestination(node: GraphNode, live: LiveActivity): GraphNode {
   const subscription = subscriptionOf(node.id)
-  const agent = /^destination:write_back:(.+)$/.exec(node.id)?.[1]
-  if (subscription === undefined && agent === undefined) return node
+  const outlet = outletOf(node.id)
+  if (subscription === undefined && outlet === undefined) return node
   const { failed, ...traffic } =
-    subscription === undefined ? live.writeBack(agent!) : live.subscription(subscription)
+    subscription === undefined ? live.finding(outlet!) : live.subscription(subscription)
   const filled = withTraffic(node, traffic)
   return failed === null ? filled : attention(filled, `the last delivery failed: ${failed}`)
 }
@@ -98,7 +98,8 @@ function trafficOf({ kind, from, to, verdict }: GraphEdge, live: LiveActivity): 
   if (kind !== 'tells') return null
   const subscription = subscriptionOf(to)
   if (subscription !== undefined) return live.told(nameOf(from), subscription)
-  return to.startsWith('destination:write_back:') ? live.writeBack(nameOf(from)) : null
+  const outlet = outletOf(to)
+  return outlet === undefined ? null : live.finding(outlet)
 }
 
 const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
@@ -114,8 +115,8 @@ interface LiveActivity {
   handoff(agent: string, verdict: string, to: string): Traffic
   /** To a subscription, by its id. */
   subscription(id: string): Traffic & { failed: string | null }
-  /** Findings of an agent, to its receiver. */
-  writeBack(agent: string): Traffic & { failed: string | null }
+  /** Findings of an agent, to its receiver or to GitHub. */
+  finding(outlet: string): Traffic & { failed: string | null }
   /** Tools of an MCP server that are no longer what was approved. */
   changedTools(server: string): number
 }
@@ -152,7 +153,7 @@ export function createLiveReader(ctx: ReadContext): LiveReader {
       subscription: deliveryTraffic(queries.lastDeliveries(scope), (id) =>
         [...told].reduce((n, [wire, { today }]) => (wire.endsWith(`\0${id}`) ? n + today : n), 0),
       ),
-      writeBack: deliveryTraffic(queries.lastWriteBacks(scope), countsOf(queries.writeBacks(scope))),
+      finding: deliveryTraffic(queries.lastFindings(scope), countsOf(queries.findings(scope))),
       changedTools: (server) => tools.get(server)?.changed ?? 0,
     }
   }
@@ -172,6 +173,11 @@ function scopeOf({ project, nodes, at }: ProjectGraph): LiveScope {
 /** Id of the subscription of a destination; undefined: it is none. */
 function subscriptionOf(node: string): string | undefined {
   return /^destination:webhook:(.+)$/.exec(node)?.[1]
+}
+
+/** The recipient of findings that a destination is, of an agent alone; undefined: it is none. */
+function outletOf(node: string): string | undefined {
+  return /^destination:((?:write_back|github):.+)$/.exec(node)?.[1]
 }
 
 /** Name of a part behind the id of its node. */
@@ -509,13 +515,14 @@ export const liveSql = {
     FROM json_each(@subscriptions) n CROSS JOIN deliveries d
     WHERE d.seq = (SELECT max(l.seq) FROM deliveries l WHERE l.recipient = n.value)`,
 
-  writeBacks: `SELECT r.agent AS recipient, count(*) AS today FROM runs r CROSS JOIN deliveries d
-    WHERE r.finished_at >= @midnight AND r.practice = 0 AND d.finding_of = r.id AND d.recipient_kind = 'write_back'
-    GROUP BY +r.agent`,
+  findings: `SELECT d.recipient, count(*) AS today FROM runs r CROSS JOIN deliveries d
+    WHERE r.finished_at >= @midnight AND r.practice = 0 AND d.finding_of = r.id
+      AND d.recipient_kind IN ('write_back', 'github')
+    GROUP BY +d.recipient`,
 
-  lastWriteBacks: `SELECT n.value AS recipient, d.made_at AS last_at, d.state, d.reason
-    FROM json_each(@agents) n CROSS JOIN deliveries d
-    WHERE d.seq = (SELECT max(l.seq) FROM deliveries l WHERE l.recipient = 'write_back:' || n.value)`,
+  lastFindings: `SELECT d.recipient, d.made_at AS last_at, d.state, d.reason
+    FROM json_each(@agents) n CROSS JOIN json_each('["write_back:", "github:"]') k CROSS JOIN deliveries d
+    WHERE d.seq = (SELECT max(l.seq) FROM deliveries l WHERE l.recipient = k.value || n.value)`,
 
   sources:
     "SELECT name, id, last_ingest AS last_at FROM sources WHERE state <> 'deleted' AND name IN (SELECT value FROM json_each(@sources))",
@@ -544,8 +551,8 @@ function liveQueries(db: Database) {
     handoffs: of<HandoffActivity>(liveSql.handoffs),
     lastHandoffs: of<HandoffActivity>(liveSql.lastHandoffs),
     lastDeliveries: of<LastDelivery>(liveSql.lastDeliveries),
-    writeBacks: of<{ recipient: string; today: number }>(liveSql.writeBacks),
-    lastWriteBacks: of<LastDelivery>(liveSql.lastWriteBacks),
+    findings: of<{ recipient: string; today: number }>(liveSql.findings),
+    lastFindings: of<LastDelivery>(liveSql.lastFindings),
     sources: (names: readonly string[]) => sources.all({ sources: JSON.stringify(names) }),
   }
 }

@@ -207,7 +207,7 @@ function unrecordedTimes({ ctx }: Scope, drafts: readonly Draft[]): string[] {
     .prepare<[string], Untimed>(
       `SELECT r.agent, coalesce(json_extract(r.snapshot, '$.context.resumes'), 0) AS resumed,
          (SELECT count(*) FROM run_steps s WHERE s.run_id = r.id AND s.kind = 'note' AND json_extract(s.data, '$.resumed')) AS told,
-         EXISTS (SELECT 1 FROM deliveries d WHERE d.finding_of = r.id AND d.recipient_kind = 'write_back'
+         EXISTS (SELECT 1 FROM deliveries d WHERE d.finding_of = r.id AND d.recipient_kind IN ('write_back', 'github')
            AND d.state IN ('delivered', 'failed')
            AND NOT EXISTS (SELECT 1 FROM delivery_tries t WHERE t.delivery_id = d.id)) AS back
        FROM json_each(?) j JOIN runs r ON r.id = j.value`,

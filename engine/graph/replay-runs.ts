@@ -66,10 +66,10 @@ export const ENDED_RUNS = `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.finished_at
   AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY r.finished_at, r.id LIMIT ?`
 export const OPEN_RUNS = `SELECT ${RUN_COLUMNS} FROM runs r WHERE r.state IN ('queued', 'running', 'parked') AND r.made_at <= ?
   AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY r.seq LIMIT ?`
-export const WRITTEN_BACK = `SELECT ${RUN_COLUMNS}, d.id AS delivery_id, d.state AS delivery_state, t.n, t.at, t.ms, t.error,
+export const WRITTEN_BACK = `SELECT ${RUN_COLUMNS}, d.id AS delivery_id, d.state AS delivery_state, d.recipient_kind, t.n, t.at, t.ms, t.error,
   t.n = (SELECT max(n) FROM delivery_tries l WHERE l.delivery_id = d.id) AS is_last
   FROM delivery_tries t CROSS JOIN deliveries d CROSS JOIN runs r
-  WHERE t.at >= ? AND t.at <= ? AND d.id = t.delivery_id AND d.recipient_kind = 'write_back' AND r.id = d.finding_of
+  WHERE t.at >= ? AND t.at <= ? AND d.id = t.delivery_id AND d.recipient_kind IN ('write_back', 'github') AND r.id = d.finding_of
     AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) ORDER BY t.at, r.id, t.n LIMIT ?`
 /** Longest that a run waits and works, as far as it is looked for before a range that it reaches over. */
 const WORK_MS = 2 * 86_400_000
@@ -223,10 +223,11 @@ function handoffsOf(scope: Scope, run: RunFacts): Draft[] {
     .map((row) => handoffDraft(scope, row, base(run)))
 }
 
-/** A try of a write-back. */
+/** A try of a finding, to the receiver of its agent or to GitHub. */
 interface BackFacts extends RunFacts {
   delivery_id: string
   delivery_state: 'pending' | 'running' | 'delivered' | 'failed'
+  recipient_kind: 'write_back' | 'github'
   n: number
   at: number
   ms: number
@@ -250,19 +251,20 @@ function writtenBack(scope: Scope): Collected {
 }
 
 function writeBackDraft(run: BackFacts): Draft {
-  const { agent, error, n } = run
-  const destination = `write_back:${agent}`
+  const { agent, error, n, recipient_kind: kind } = run
+  const destination = `${kind}:${agent}`
   const isOver = run.is_last === 1 && run.delivery_state === 'failed'
   const phase = error === null ? 'delivered' : isOver ? 'failed' : 'retry'
+  const [taken, by] = kind === 'github' ? ['written', 'on GitHub'] : ['taken', 'by its receiver']
   const said =
     phase === 'delivered'
-      ? 'was taken by its receiver'
-      : `was not taken by its receiver: ${error}${phase === 'retry' ? '; it is tried again' : ''}`
+      ? `was ${taken} ${by}`
+      : `was not ${taken} ${by}: ${error}${phase === 'retry' ? '; it is tried again' : ''}`
   return {
     ...base(run),
     at: run.at + run.ms,
     rank: 'delivered',
-    id: `${run.id}/write-back/${n}`,
+    id: `${run.id}/${kind === 'github' ? 'github' : 'write-back'}/${n}`,
     kind: 'delivery',
     phase,
     title: `the finding of ${agent} ${said}, try ${n}`,

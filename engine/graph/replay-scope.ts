@@ -258,7 +258,7 @@ const lastDelivery = (db: ReadContext['db'], firing: number, now: number): numbe
 
 /** When the finding of a run was written back. */
 const lastTold = (db: ReadContext['db'], run: string, now: number): number =>
-  lastEnd(db, "d.finding_of = ? AND d.recipient_kind = 'write_back'", run, now)
+  lastEnd(db, "d.finding_of = ? AND d.recipient_kind IN ('write_back', 'github')", run, now)
 
 function lastEnd(db: ReadContext['db'], which: string, of: number | string, now: number): number {
   const { open, last } = db

@@ -253,10 +253,10 @@ export const DELIVERED_SINCE = `SELECT f.trigger_name, d.recipient, count(*) AS 
        WHERE t.at >= ? AND t.at < ? AND t.error IS NULL AND f.practice = 0
          AND +f.trigger_id IN (SELECT value FROM json_each(?)) AND (s.project IS NULL OR s.project = ?)
        GROUP BY 1, 2`
-export const WRITTEN_BACK_SINCE = `SELECT r.agent, count(*) AS n FROM delivery_tries t CROSS JOIN deliveries d CROSS JOIN runs r
-       WHERE t.at >= ? AND t.at < ? AND t.error IS NULL AND d.id = t.delivery_id AND d.recipient_kind = 'write_back'
-         AND r.id = d.finding_of
-         AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) GROUP BY 1`
+export const WRITTEN_BACK_SINCE = `SELECT r.agent, d.recipient_kind, count(*) AS n FROM delivery_tries t CROSS JOIN deliveries d CROSS JOIN runs r
+       WHERE t.at >= ? AND t.at < ? AND t.error IS NULL AND d.id = t.delivery_id
+         AND d.recipient_kind IN ('write_back', 'github') AND r.id = d.finding_of
+         AND EXISTS (SELECT 1 FROM run_projects p WHERE p.project = ? AND p.run_id = r.id) GROUP BY 1, 2`
 export const KEYS_FIRED = `SELECT k.key, max(f.fired_at) AS fired_at FROM firings f JOIN firing_keys k ON k.firing_id = f.id
      WHERE f.trigger_id = ? AND f.fired_at > ? AND f.fired_at < ? AND f.resolves IS NULL AND f.practice = 0
      GROUP BY k.key ORDER BY 2 DESC LIMIT ?`
@@ -363,11 +363,13 @@ function countDeliveries({ ctx, project, triggers, from }: Scope, midnight: numb
     add(counts, edgeIds.tells('trigger', trigger_name, destination), n)
   }
   const written = ctx.db
-    .prepare<[number, number, string], { agent: string; n: number }>(WRITTEN_BACK_SINCE)
+    .prepare<[number, number, string], { agent: string; recipient_kind: string; n: number }>(
+      WRITTEN_BACK_SINCE,
+    )
     .all(midnight, from, project.id)
-  for (const { agent, n } of written) {
-    add(counts, nodeId('destination', `write_back:${agent}`), n)
-    add(counts, edgeIds.tells('agent', agent, `write_back:${agent}`), n)
+  for (const { agent, recipient_kind: kind, n } of written) {
+    add(counts, nodeId('destination', `${kind}:${agent}`), n)
+    add(counts, edgeIds.tells('agent', agent, `${kind}:${agent}`), n)
   }
 }
 

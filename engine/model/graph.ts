@@ -172,7 +172,7 @@ type NodeKind = GraphNode['kind']
 /** Kinds of nodes in the order they are listed. */
 const NODE_KINDS: readonly NodeKind[] = ['source', 'trigger', 'agent', 'mcp_server', 'skill', 'destination']
 
-/** @param name of a part; of a destination `webhook:<subscription>`, `write_back:<agent>` or `slack:<channel>` */
+/** @param name of a part; of a destination `webhook:<subscription>`, `write_back:<agent>`, `github:<agent>` or `slack:<channel>` */
 export const nodeId = (kind: NodeKind, name: string): string => `${kind}:${name}`
 
 export const edgeIds = {
@@ -221,15 +221,26 @@ function tellsEdges(world: GraphWorld, names: PartNames): GraphEdge[] {
 
 function outletsOf(world: GraphWorld, names: PartNames): Outlet[] {
   return [...names.agent].flatMap((agent) => {
-    const { webhook_url: url, slack_channel: channel } = world.part('agent', agent) ?? {}
+    const doc = world.part('agent', agent) ?? {}
+    const { webhook_url: url, slack_channel: channel, github } = doc
     const outlets: Outlet[] = []
     if (typeof url === 'string' && url !== '')
       outlets.push({ agent, id: `write_back:${agent}`, name: shownUrl(url), detail: 'findings' })
     if (typeof channel === 'string' && channel !== '')
       outlets.push({ agent, id: `slack:${channel}`, name: channel, detail: 'findings, to Slack' })
+    // Where a finding goes there says the event that woke the agent, so each agent has its own.
+    const writes = listOf(doc.github_writes).flatMap((write) => GITHUB_WRITES[write] ?? [])
+    if (typeof github === 'string' && github !== '' && writes.length > 0)
+      outlets.push({
+        ...{ agent, id: `github:${agent}`, name: `GitHub, as ${github}` },
+        detail: `findings, as ${writes.join(' and ')}`,
+      })
     return outlets
   })
 }
+
+/** What an agent may write on GitHub, in words. */
+const GITHUB_WRITES: Readonly<Record<string, string>> = { comment: 'comments', check: 'checks' }
 
 /** The rule of agents lets text pass that only looks like an address. */
 const shownUrl = (url: string): string => (URL.canParse(url) ? maskedUrl(url) : 'an address that is none')

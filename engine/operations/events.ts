@@ -116,8 +116,8 @@ export const events = [
     projectKey: true,
     role: 'wide',
     query: {
-      service: { type: 'string', minLength: 1, description: 'Service of the span.' },
-      name: { type: 'string', minLength: 1, description: 'Part of the span’s name.' },
+      service: { type: 'string', minLength: 1, description: 'Service of the span; svc: runs of svc.' },
+      name: { type: 'string', minLength: 1, description: 'Part of the span’s name, or of a run’s agent.' },
       status: {
         type: 'string',
         enum: ['error', 'ok'],
@@ -131,7 +131,7 @@ export const events = [
       project: { type: 'string', description: 'Only what this project reads, its id or name.' },
     },
     answer: 'traces-result.json',
-    summary: 'Traces with a span as it is asked for, newest first',
+    summary: 'Traces with a span as it is asked for, newest first, runs of svc among them',
     run: async (engine, input) => engine.traces(await narrowedQuery(engine, input)),
   }),
   operation({

@@ -20,7 +20,7 @@ import type {
   CredentialPort,
   CredentialWrites,
 } from '../declared/access/credential-calls.ts'
-import type { OauthCalls } from '../declared/access/oauth.ts'
+import type { ClientDocumentCalls, OauthCalls } from '../declared/access/oauth.ts'
 import type { DeclaredCalls } from '../declared/calls.ts'
 import type { BootCatalog, BootReport } from '../declared/catalog/boot.ts'
 import type { TriggerSaves } from '../declared/part-writes.ts'
@@ -62,6 +62,7 @@ export interface EngineCalls
   extends EngineCore,
     TelemetryReads,
     OauthCalls,
+    ClientDocumentCalls,
     DeclaredCalls,
     TriggerSaves,
     ProposalCalls,
@@ -105,6 +106,7 @@ export type NetworkOnly =
   | keyof SyncCalls
   | keyof FollowCalls
   | keyof WorkspaceCalls
+  | keyof ClientDocumentCalls
   | 'tail'
   | 'fetchFiring'
   | 'writerSilence'

@@ -13,6 +13,7 @@
  * | environment | what runs on this machine                          |                            |
  * | fetching    | firings for whoever waits for one                  |                            |
  * | workspaces  | what the platform lists                            |                            |
+ * | clients     | documents of OAuth clients                         |                            |
  * | trials      | tests, discoveries and confirmations of upstreams  |                            |
  * | outbox      |                                                    | sends what is due          |
  * | threads     |                                                    | follows incidents in Slack |
@@ -30,6 +31,7 @@ import { connector, startRunner } from '../agents/runs/runner.ts'
 import { createTracing, type Tracing } from '../agents/tracing.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { askingGithub } from '../declared/access/credential-calls.ts'
+import { clientDocumentCalls } from '../declared/access/oauth.ts'
 import { startPlanner } from '../declared/setup/planner.ts'
 import type { Egress } from '../net/fetch.ts'
 import type { GithubTokens } from '../net/github-app.ts'
@@ -155,6 +157,8 @@ export const networkRoles = {
   fetching: role(['calls', 'waiting'], ({ calls, waiting }) => ({
     calls: { fetchFiring: fetchFiringBy(calls, waiting) },
   })),
+
+  clients: role(['egress'], (world) => ({ calls: clientDocumentCalls(world) })),
 
   workspaces: role(['egress', 'env'], (world) => ({ calls: workspaceCalls(world) })),
 

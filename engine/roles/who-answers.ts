@@ -35,6 +35,7 @@ const ofDoors = {
   saveSessions: 'writes',
   dropSession: 'writes',
   registerOauthClient: 'writes',
+  keepOauthClient: 'writes',
   findOauthClient: 'reads',
   openOauthGrant: 'writes',
   refreshOauthTokens: 'writes',

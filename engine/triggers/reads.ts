@@ -289,10 +289,23 @@ async function backtest(
     bucket: result!.bucket,
     scanned: span.ids.length,
     truncated: span.isCut,
+    entities_changed_at: entitiesChangedAt(ctx, tried, span.from, now + 1),
     result: result!.run,
     ...(compared ? { compare: compared.run } : {}),
     sentence: sentenceOf(main.spec),
   }
+}
+
+/** When the entities that a trigger goes by last changed after one instant and before another, epoch ms. */
+function entitiesChangedAt(
+  { entities }: ReadContext,
+  tried: readonly TriggerDefinition[],
+  from: number,
+  until: number,
+): string | null {
+  if (!tried.some(({ spec }) => spec.joined === true)) return null
+  const last = entities.changesBetween(from, until).at(-1)
+  return last === undefined ? null : new Date(last).toISOString()
 }
 
 async function feedAll(

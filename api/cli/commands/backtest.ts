@@ -43,6 +43,10 @@ async function test(io: Io, name: string | undefined, flags: TestFlags): Promise
   else io.out(backtestText(io, result, runs))
   if (result.truncated)
     io.err(`there are more events than are looked at: this begins at ${result.from}; narrow --window\n`)
+  if (result.entities_changed_at !== null)
+    io.err(
+      `joined entities were changed at ${result.entities_changed_at}: events before it are judged by those of now, not as they were when they came\n`,
+    )
   // Of two, what is expected is expected of the file's.
   const { firings } = runs.at(-1)!.run
   if (expected !== null && firings !== expected)

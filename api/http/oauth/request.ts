@@ -35,11 +35,15 @@ const STATE_MAX = 2_048
 /** RFC 7636, section 4.2: a SHA-256 as base64url. */
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
+interface Known {
+  /** @returns null: none has the id; a sentence without its end: why there is none */
+  client(id: string): Promise<OauthClient | string | null>
+  base: string
+  others: readonly string[]
+}
+
 /** @param query of the address that the client opened, as it is */
-export async function readRequest(
-  query: string,
-  known: { client(id: string): Promise<OauthClient | null>; base: string; others: readonly string[] },
-): Promise<ReadRequest> {
+export async function readRequest(query: string, known: Known): Promise<ReadRequest> {
   const fields = new URLSearchParams(query)
   const one = (name: string): string | null => {
     const all = fields.getAll(name)
@@ -54,15 +58,8 @@ export async function readRequest(
     }
   const clientId = one('client_id')
   const client = clientId === null ? null : await known.client(clientId)
-  if (!client)
-    return {
-      ...nothing,
-      problem: {
-        error: 'invalid_client',
-        detail:
-          'no client is registered under client_id; it may have been forgotten, and has to register again',
-      },
-    }
+  if (client === null || typeof client === 'string')
+    return { ...nothing, problem: { error: 'invalid_client', detail: client ?? NO_CLIENT } }
   const redirectUri = redirectOf(one('redirect_uri'), client)
   if (redirectUri === null)
     return {
@@ -78,6 +75,9 @@ export async function readRequest(
   const challenge = one('code_challenge')!
   return { ...told, request: { ...told, ...target, challenge }, problem: null }
 }
+
+const NO_CLIENT =
+  'no client is registered under client_id; it may have been forgotten, and has to register again'
 
 function faultOf(one: (name: string) => string | null, state: string | null): RequestProblem | null {
   if (one('response_type') !== 'code')

@@ -11,6 +11,7 @@ import type { Doors } from '../doors.ts'
 import { describe } from '../routes/route.ts'
 import { body, takes } from '../validate.ts'
 import { OauthCodes } from './codes.ts'
+import { OauthClients } from './documents.ts'
 import { RegistrationFault, RegistrationRate, readRegistration } from './registration.ts'
 import { answerUrl, type ReadRequest, readRequest } from './request.ts'
 import { baseOf, kindOf, OFFERED, type ResourceKind, SCOPES, TELEMETRY_PATH } from './resources.ts'
@@ -61,6 +62,7 @@ function metadataRoutes(app: FastifyInstance, doors: Doors): void {
         revocation_endpoint_auth_methods_supported: ['none'],
         code_challenge_methods_supported: ['S256'],
         scopes_supported: ALL_SCOPES,
+        client_id_metadata_document_supported: true as const,
         authorization_response_iss_parameter_supported: true as const,
         service_documentation: `${base}/help/telemetry`,
       }
@@ -155,11 +157,11 @@ function refuse(reply: FastifyReply, error: string, detail: string, status = 400
 /* Consent: the page is the console's, at /oauth/authorize; these two calls are what it asks. */
 
 function consentRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): void {
-  const { config, engine, log } = doors
+  const { config, engine, log, clock } = doors
+  const clients = new OauthClients(engine, clock)
   const read = (request: FastifyRequest, query: string): Promise<ReadRequest> =>
     readRequest(query, {
-      client: (id) => engine.findOauthClient(id),
-      base: baseOf(request, config),
+      ...{ client: (id: string) => clients.find(id), base: baseOf(request, config) },
       others: config.oauthResources ?? [],
     })
   app.post<{ Body: OauthRequestShow }>(
@@ -179,11 +181,10 @@ function consentRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): v
       const { client, redirectUri, request: asked, problem } = await read(request, request.body.query)
       const target = redirectUri === null ? null : new URL(redirectUri)
       return {
-        client: client && { id: client.id, name: client.name },
+        client: client && clients.shown(client),
         redirect_host: target?.host ?? null,
         is_loopback: target?.protocol === 'http:',
-        resource: asked?.resource ?? null,
-        kind: asked?.kind ?? null,
+        ...{ resource: asked?.resource ?? null, kind: asked?.kind ?? null },
         scopes: asked?.scopes ?? [],
         offered: asked ? OFFERED[asked.kind].filter((scope) => !asked.scopes.includes(scope)) : [],
         problem,
@@ -219,6 +220,7 @@ function consentRoutes(app: FastifyInstance, doors: Doors, codes: OauthCodes): v
       const approverHash = doors.auth.credentialHash(request)
       if (approverHash === null)
         throw new SvcError('forbidden', 'only a person’s session can sign a client in')
+      await clients.consented(client)
       const { identity } = request
       const code = codes.make({
         ...{ clientId: client.id, redirectUri, resource, challenge, scopes: granted },

@@ -23,7 +23,7 @@ import type { Doors } from '../doors.ts'
 import { checkOrigin } from '../guard.ts'
 import { baseOf, kindOf, TELEMETRY_PATH, telemetryUrlOf } from '../oauth/resources.ts'
 import { body } from '../validate.ts'
-import { callerOf } from '../write-by.ts'
+import { callerOf, userOf } from '../write-by.ts'
 import { describe } from './route.ts'
 
 const MESSAGE_MAX = 256 * 1024
@@ -128,7 +128,7 @@ function askAs(request: FastifyRequest, reply: FastifyReply, doors: Doors): Ask 
         ...{ params: { id }, query, body: sent },
         caller: { ...callerOf(identity), scopes: identity.scopes },
         project: identity.project,
-        user: null,
+        user: userOf(request, doors.config.userHeader),
         secured: doors.auth.secured,
         by: { caller: callerOf(identity), origin: 'mcp' },
         asked: askedBy(request, reply, doors),

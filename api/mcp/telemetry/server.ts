@@ -153,8 +153,9 @@ export class TelemetryServer {
       try {
         const fault = check(schemaNameOf(tool.name), args)
         if (fault !== null) return failed(`${fault}. See the input schema of ${tool.name}`)
-        checkWorkspace(args.workspace, workspace())
-        const text = await tool.run(args as never, { identity, workspace: workspace(), ask, client })
+        const context = { identity, workspace: workspace(), ask, client }
+        await checkWorkspace(args.workspace, context)
+        const text = await tool.run(args as never, context)
         return { content: [{ type: 'text' as const, text }] }
       } catch (error) {
         if (error instanceof ToolError) return failed(error.message)

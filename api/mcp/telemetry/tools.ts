@@ -7,6 +7,7 @@ import type {
   TelemetrySpansArguments,
   TelemetryTracesArguments,
   TraceLink,
+  TraceSummary,
 } from '../../../schemas/types.ts'
 import type { Call, Given } from '../../client/call.ts'
 import * as calls from '../../client/calls.ts'
@@ -51,7 +52,8 @@ const getMe = defineTool({
   title: 'Who is asking',
   description: `Who this connection is: its credential, its user where a person signed in, and the workspaces it may read. ${SIZE}`,
   isReadOnly: true,
-  run: async (_args, { identity, workspace }) => {
+  run: async (_args, context) => {
+    const { identity } = context
     const { oauth } = identity
     const lines = oauth
       ? [
@@ -66,33 +68,56 @@ const getMe = defineTool({
             ? [`- Reads only the project ${cell(identity.project_name ?? identity.project)}`]
             : []),
         ]
-    return ['# Who is asking', '', ...lines, '', workspaces([workspace])].join('\n')
+    return ['# Who is asking', '', ...lines, '', workspaces(await listedFor(context))].join('\n')
   },
 })
 
 const listWorkspaces = defineTool({
   name: 'list_workspaces',
   title: 'List workspaces',
-  description: `The workspaces that this connection may read, with the ids that other tools take as workspace. ${SIZE}`,
+  description: `The workspaces that this connection may know of, which of them it reads, and the id of that one, which other tools take as workspace. ${SIZE}`,
   isReadOnly: true,
-  run: async (_args, { workspace }) => workspaces([workspace]),
+  run: async (_args, context) => workspaces(await listedFor(context)),
 })
 
-const workspaces = (all: readonly Workspace[]): string =>
+/** Workspaces as they are told of: what the platform says of an instance it hosts, else the instance alone. */
+interface ListedWorkspaces {
+  all: (Workspace & { isHere: boolean })[]
+  /** Why those of the platform are not in it; empty: they are, or there is no platform. */
+  note: string
+}
+
+/**
+ * A person sees those of the platform; a key is of the one workspace that it was made in (SPEC.md, Telemetry query
+ * server authentication).
+ */
+async function listedFor({ identity, workspace, ask }: TelemetryContext): Promise<ListedWorkspaces> {
+  const own = { ...workspace, isHere: true }
+  if (identity.oauth === undefined && identity.id !== 'open') return { all: [own], note: '' }
+  const { workspaces: listed, reason, detail = '' } = await ask(calls.listWorkspaces)
+  if (reason === 'none') return { all: [own], note: '' }
+  if (reason !== null) return { all: [own], note: `Others are not listed: ${cell(detail)}.` }
+  const all = listed.map(({ is_current: isHere, ...one }) => ({ ...one, isHere }))
+  return { all: all.some(({ isHere }) => isHere) ? all : [own, ...all], note: '' }
+}
+
+const workspaces = ({ all, note }: ListedWorkspaces): string =>
   answer(
     '## Workspaces',
     {
-      columns: ['id', 'name', 'console'],
-      rows: all.map(({ id, name, url }) => [code(id), cell(name), cell(url)]),
+      columns: ['id', 'name', 'console', 'read here'],
+      rows: all.map(({ id, name, url, isHere }) => [
+        ...[code(id), cell(name), cell(url), isHere ? 'yes' : 'no, by a connection of its own'],
+      ]),
     },
-    [],
-    () => '',
+    [note].filter(Boolean),
+    () => 'The page of the platform has all of them.',
   )
 
 const traces = defineTool<TelemetryTracesArguments>({
   name: 'traces',
   title: 'Find traces',
-  description: `Traces of a window, newest first: one is listed if one of its spans fits all that is given. Go on with spans and its trace_id. ${SIZE}`,
+  description: `Traces of a window, newest first, runs of svc's agents among them (service svc, name of the agent): one is listed if one of its spans fits all that is given. Go on with spans and its trace_id. ${SIZE}`,
   isReadOnly: true,
   run: async ({ workspace: _, ...query }, { ask }) => {
     const found = await ask(calls.listTraces, query)
@@ -103,7 +128,7 @@ const traces = defineTool<TelemetryTracesArguments>({
       {
         columns: ['trace_id', 'began', 'root span', 'service', 'duration', 'spans', 'failed', 'services'],
         rows: all.map((one) => [
-          ...[code(one.id), one.began_at, cell(one.name), cell(one.service), duration(one.duration_ms)],
+          ...[code(one.id), one.began_at, cell(rootOf(one)), cell(one.service), duration(one.duration_ms)],
           ...[String(one.spans), String(one.failed), cell(one.services.join(', '))],
         ]),
       },
@@ -112,6 +137,9 @@ const traces = defineTool<TelemetryTracesArguments>({
     )
   },
 })
+
+/** Name of the first span; of a run of svc with how it ended. */
+const rootOf = ({ name, run }: TraceSummary): string => (run ? `${name} (run of svc, ${run.status})` : name)
 
 const spans = defineTool<TelemetrySpansArguments>({
   name: 'spans',
@@ -300,11 +328,17 @@ export const telemetryTools: readonly TelemetryTool[] = [
   ...[getMe, listWorkspaces, traces, spans, metrics, agents, createApiKey],
 ]
 
-/** @throws ToolError where another workspace is asked for than the one there is */
-export function checkWorkspace(asked: unknown, { id, name }: Workspace): void {
+/** @throws ToolError where another workspace is asked for than the one that is read here */
+export async function checkWorkspace(asked: unknown, context: TelemetryContext): Promise<void> {
+  const { id, name } = context.workspace
   if (asked === undefined || asked === id || asked === name) return
+  const found = (await listedFor(context)).all.filter((one) => one.id === asked || one.name === asked)
+  if (found.some(({ isHere }) => isHere)) return
+  const words = JSON.stringify(String(asked).slice(0, 80))
   throw new ToolError(
-    `workspace ${JSON.stringify(String(asked).slice(0, 80))} not found: this connection reads ${id}; see list_workspaces`,
+    found[0]
+      ? `workspace ${words} is not read here: connect to its own telemetry query server, whose console is at ${found[0].url}`
+      : `workspace ${words} not found: this connection reads ${id}; see list_workspaces`,
     'workspace',
   )
 }

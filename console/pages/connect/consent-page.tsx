@@ -102,13 +102,21 @@ function Consent({ asked, query, who }: { asked: OauthRequest; query: string; wh
     <Paper withBorder radius="md" p="lg" maw={620}>
       <Stack>
         <Text style={{ overflowWrap: 'anywhere' }}>
-          <strong>{client!.name}</strong> asks to use{' '}
+          <strong>{client!.name}</strong>
+          {client!.host !== null && (
+            <>
+              {' '}
+              of <strong className="mono">{client!.host}</strong>
+            </>
+          )}{' '}
+          asks to use{' '}
           {kind === 'telemetry' ? 'the telemetry of this instance' : 'the MCP server of this instance'} in
           your name.
         </Text>
         <Alert color="indigo" icon={<ShieldAlert size={18} aria-hidden />} title="Did you start this?">
-          A client chooses its own name. Allow only if you have just connected it yourself, and know where the
-          answer goes:{' '}
+          A client chooses its own name
+          {client!.host === null ? '' : isHere ? ', and any program can say that it is of that host' : ''}.
+          Allow only if you have just connected it yourself, and know where the answer goes:{' '}
           <strong className="mono" style={{ overflowWrap: 'anywhere' }}>
             {host}
           </strong>

@@ -25,7 +25,7 @@ const TABS = [
   { value: 'agents', label: 'Agents in telemetry', content: <AgentsTab /> },
 ]
 
-/** What OpenTelemetry sends: traces, metrics, and the agents of others. */
+/** What OpenTelemetry sends: traces, metrics, and the agents of others; runs of svc are traces, too. */
 export default function TracesPage() {
   const [tab] = useTab(TABS)
   return (
@@ -113,7 +113,7 @@ function TraceList({ query, isNarrowed }: { query: TraceQuery; isNarrowed: boole
         <Text c="dimmed" maw={540}>
           {isNarrowed
             ? `${count(lookedAt)} ${lookedAt === 1 ? 'trace was' : 'traces were'} looked at. One span has to fit all that is asked for.`
-            : 'A trace is made of the spans that OpenTelemetry sends. Look further back, or add a source of OpenTelemetry.'}
+            : 'A trace is made of the spans that OpenTelemetry sends, or is the run of an agent. Look further back, or add a source of OpenTelemetry.'}
         </Text>
         {isNarrowed ? (
           older
@@ -150,14 +150,22 @@ function TraceList({ query, isNarrowed }: { query: TraceQuery; isNarrowed: boole
 const NAMED = 3
 
 function TraceLine({ trace }: { trace: TraceSummary }) {
-  const { id, name, service, services, spans, failed, duration_ms, began_at } = trace
+  const { id, name, service, services, spans, failed, duration_ms, began_at, run } = trace
   const more = services.length - NAMED
   return (
     <Row>
       <Cell>
-        <RowLink to={tracePath(id)} label={`${name}${service ? ` of ${service}` : ''}, trace ${id}`}>
+        <RowLink
+          to={tracePath(id)}
+          label={run ? `${name}, run ${run.id}` : `${name}${service ? ` of ${service}` : ''}, trace ${id}`}
+        >
           {name}
-        </RowLink>
+        </RowLink>{' '}
+        {run && (
+          <Mark tone={run.is_open ? 'busy' : 'quiet'}>
+            {run.is_open ? 'Run of svc, at work' : 'Run of svc'}
+          </Mark>
+        )}
       </Cell>
       <Cell isWhole>
         <When at={began_at} />

@@ -131,6 +131,12 @@ function Headline({ data, definition }: { data: BacktestResult; definition: Trig
           There is more than is looked at: this begins at {moment(Date.parse(data.from), Date.now())}.
         </Alert>
       )}
+      {data.entities_changed_at !== null && (
+        <Alert color="yellow" mt="xs" p="xs">
+          Joined entities were changed {moment(Date.parse(data.entities_changed_at), Date.now())}: events
+          before that are judged by the entities of now, not as they were when they came.
+        </Alert>
+      )}
     </div>
   )
 }

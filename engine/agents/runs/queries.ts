@@ -234,6 +234,12 @@ function ending(db: Database) {
          AND @name NOT IN (SELECT value FROM json_each(skills))`,
     ),
     steps: db.prepare<[string], StepRow>('SELECT * FROM run_steps WHERE run_id = ? ORDER BY n'),
+    /** Of calls alone, without what was said: what makes a tape long. */
+    shortSteps: db.prepare<[string], StepRow>(
+      `SELECT run_id, n, kind, round, at, ms, json_remove(data, '$.result', '$.images', '$.shown', '$.claims',
+         '$.proposal', '$.call.arguments', '$.reply.text', '$.reply.raw') AS data
+       FROM run_steps WHERE run_id = ? AND kind IN ('model', 'tool', 'refused', 'conclude') ORDER BY n`,
+    ),
     step: db.prepare<[string, number], StepRow>('SELECT * FROM run_steps WHERE run_id = ? AND n = ?'),
     lastStep: db.prepare<[string], { n: number; round: number }>(
       'SELECT n, round FROM run_steps WHERE run_id = ? ORDER BY n DESC LIMIT 1',

@@ -13,7 +13,6 @@ import {
   aroundOf,
   BATCH,
   fieldsIn,
-  filterOf,
   findTraceInSteps,
   kindOf,
   placed,
@@ -25,6 +24,7 @@ import {
   type TracePart,
   toMicros,
 } from '../../log/timeline/traces.ts'
+import { filterOf } from './traces.ts'
 
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 200

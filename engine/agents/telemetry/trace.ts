@@ -292,6 +292,21 @@ const INTERNAL = 1
 const CLIENT = 3
 const FAILED = 2
 
+/** Service of a run, and of svc's own tools. */
+export const OWN_SERVICE = 'svc'
+/** Service of a call of a model that no provider answered. */
+export const UNANSWERED_SERVICE = 'model'
+
+/** What a run can be asked for by, under the names of its export. */
+const attributesOf = (run: RunRow): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({
+      ...{ 'gen_ai.agent.name': run.agent, 'svc.run_id': run.id, 'svc.trigger': run.trigger_name },
+      ...{ 'svc.key': run.entity, 'svc.status': run.state, 'svc.outcome': run.outcome },
+      ...{ 'svc.verdict': run.verdict, 'svc.woken_by': run.woken_by },
+    }).filter((entry): entry is [string, string] => Boolean(entry[1])),
+  )
+
 /** The id of a run's trace: that of the run without `run_`. */
 export function traceIdOf(id: string): string {
   const own = id.slice(id.indexOf('_') + 1)
@@ -327,7 +342,7 @@ function* wholeInSteps(around: Around, asked: string): Steps<Whole | null> {
 }
 
 /** Newest first. @param asked the id of a run, or that of its trace, whole or its first characters. @param projects none: all */
-function runsOf(db: Database, asked: string, projects: readonly string[]): RunRow[] {
+export function runsOf(db: Database, asked: string, projects: readonly string[]): RunRow[] {
   const id = asked.startsWith('run_') ? asked : `run_${asked}`
   if (!/^run_[0-9a-f]{8,32}$/.test(id)) return []
   return db
@@ -340,9 +355,10 @@ function runsOf(db: Database, asked: string, projects: readonly string[]): RunRo
     .all({ id, end: `${id}g`, projects: projects.length ? JSON.stringify(projects) : null })
 }
 
-function partsOfRun(db: Database, run: RunRow, now: number): TracePart[] {
+/** @param isShort of each step what a list shows: names, tokens and faults, without what was said */
+export function partsOfRun(db: Database, run: RunRow, now: number, isShort = false): TracePart[] {
   const queries = runQueries(db)
-  const steps = queries.steps.all(run.id)
+  const steps = (isShort ? queries.shortSteps : queries.steps).all(run.id)
   const isAtWork = isOpen(run.state)
   const began = Math.min(run.started_at ?? run.made_at, ...steps.map(({ at }) => at))
   const last = Math.max(began, ...steps.map(({ at, ms }) => at + (ms ?? 0)))
@@ -371,6 +387,8 @@ interface Told {
   service: string
   kind: number
   error: boolean
+  /** As they are exported; absent: none are told. */
+  attributes?: Record<string, string>
   own: Pick<NonNullable<TracePart['own']>, 'round' | 'step' | 'isFailed' | 'tokens' | 'costUsd'>
 }
 
@@ -390,7 +408,8 @@ class Telling {
     const { cache_creation_input_tokens: written, cache_read_input_tokens: read, uncosted_calls } = this.run
     const isPriced = rounds > 0 && uncosted_calls === 0
     return this.span(began, this.end - began, 0, {
-      ...{ name: agent, service: agent, kind: INTERNAL, error: state === 'failed' },
+      ...{ name: agent, service: OWN_SERVICE, kind: INTERNAL, error: state === 'failed' },
+      attributes: attributesOf(this.run),
       text: `${agent} ${state}${headline ? `: ${headline}` : ''}${error ? `: ${error}` : ''}`,
       own: {
         ...{ round: null, step: null, isFailed: state === 'failed' },
@@ -428,7 +447,7 @@ class Telling {
     return {
       name: model ? `chat ${model}` : 'chat',
       text: fault ?? (reply ? `${model} ${wants}` : `is asked for at most ${asked.max_tokens} tokens`),
-      service: reply?.provider || this.run.provider || 'model',
+      service: reply?.provider || this.run.provider || UNANSWERED_SERVICE,
       kind: CLIENT,
       error: fault !== null,
       own: {
@@ -450,13 +469,13 @@ class Telling {
       fault,
     }: StepData['tool'] & StepData['refused'] & StepData['conclude'],
   ): Told {
-    const given = JSON.stringify(scrubbed(call.arguments)).slice(0, ARGUMENTS_MAX)
+    const given = JSON.stringify(scrubbed(call.arguments ?? {})).slice(0, ARGUMENTS_MAX)
     const wrong =
       kind === 'refused' ? reason : kind === 'conclude' ? fault : is_error ? (result ?? 'error') : null
     return {
       name: call.name.trim() || 'tool',
       text: `${call.name} ${given}${wrong ? `: ${wrong}` : ''}`,
-      service: (kind === 'tool' && server) || 'svc',
+      service: (kind === 'tool' && server) || OWN_SERVICE,
       kind: INTERNAL,
       // A tool's error is an answer to its model, not a fault of the run.
       error: false,
@@ -468,7 +487,7 @@ class Telling {
     begin: number,
     length: number,
     n: number,
-    { name, text, service, kind, error, own }: Told,
+    { name, text, service, kind, error, attributes, own }: Told,
   ): TracePart {
     const { id } = this.run
     return {
@@ -480,17 +499,17 @@ class Telling {
         parent: n === 0 ? '' : spanIdOf(id, 0),
       },
       row: this.row(begin, text, service),
-      recorded: { name: redact(name), kind, status: error ? { code: FAILED } : {} },
+      recorded: { name: redact(name), kind, status: error ? { code: FAILED } : {}, attributes },
       own: { run: id, ...own },
     }
   }
 
   /** What took no time: a note, a handoff. */
   point(at: number, text: string, place: { round: number | null; step: number | null }): TracePart {
-    const { id, agent } = this.run
+    const { id } = this.run
     return {
       ...{ begin: at, length: null, trace: traceIdOf(id), span: spanIdOf(id, 0), parent: '' },
-      row: this.row(at, text, agent),
+      row: this.row(at, text, OWN_SERVICE),
       recorded: {},
       own: { run: id, ...place, isFailed: false, tokens: null, costUsd: null },
     }
@@ -520,7 +539,7 @@ function* allLinksInSteps(around: Around, whole: Whole): Steps<Map<string, Trace
 function runLinks(db: Database, run: RunRow): [string, TraceLink[]][] {
   const queries = runQueries(db)
   const link = (id: string, agent: string, direction: TraceLink['direction']): TraceLink => ({
-    ...{ trace_id: traceIdOf(id), span_id: spanIdOf(id, 0), direction, name: agent, service: agent },
+    ...{ trace_id: traceIdOf(id), span_id: spanIdOf(id, 0), direction, name: agent, service: OWN_SERVICE },
   })
   const before = run.parent_run_id === null ? undefined : queries.byId.get(run.parent_run_id)
   const after = queries.handoffsFrom

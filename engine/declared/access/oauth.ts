@@ -9,6 +9,7 @@ import type { OauthTokenRecord } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
+import type { Egress } from '../../net/fetch.ts'
 import { hashSecret } from './keys.ts'
 
 export const ACCESS_TOKEN_PREFIX = 'svc_oat_'
@@ -68,7 +69,9 @@ export interface OauthFault {
 
 export interface OauthCalls {
   /** @throws SvcError too_many */
-  registerOauthClient(of: { name: string; redirectUris: string[] }): Promise<OauthClient>
+  registerOauthClient(of: Omit<OauthClient, 'id'>): Promise<OauthClient>
+  /** A person consented to a client that is known by a document, whose address is its id. @throws SvcError too_many */
+  keepOauthClient(client: OauthClient): Promise<void>
   findOauthClient(id: string): Promise<OauthClient | null>
   /** A person consented and the client came with its code. @throws SvcError too_many; not_found */
   openOauthGrant(grant: NewGrant): Promise<OauthTokens>
@@ -98,25 +101,26 @@ export function createOauth(store: StoreHandle, clock: Clock): OauthCalls & { to
     return { grant, access, refresh, expiresIn: ACCESS_MS / 1_000, scopes }
   }
   const prune = (): void => rows.prune(clock.now())
+  const keep = ({ id, name, redirectUris }: OauthClient): void => {
+    prune()
+    const now = clock.now()
+    const isNew = rows.client(id) === null
+    if (isNew && rows.clients() >= CLIENTS_MAX && rows.dropUnused(now - CLIENT_FRESH_MS) === 0)
+      fail('too_many', `${CLIENTS_MAX} clients are registered; revoke sessions, or register again later`, {
+        retryAfter: CLIENT_FRESH_MS / 1_000,
+      })
+    rows.addClient({ id, name, uris: JSON.stringify(redirectUris), now })
+  }
 
   return {
     tokens: () => rows.active(clock.now()),
-    registerOauthClient: async ({ name, redirectUris }) =>
+    registerOauthClient: async (given) =>
       store.tx(() => {
-        prune()
-        const now = clock.now()
-        if (rows.clients() >= CLIENTS_MAX && rows.dropUnused(now - CLIENT_FRESH_MS) === 0)
-          fail(
-            'too_many',
-            `${CLIENTS_MAX} clients are registered; revoke sessions, or register again later`,
-            {
-              retryAfter: CLIENT_FRESH_MS / 1_000,
-            },
-          )
-        const id = `svc_client_${randomBytes(16).toString('base64url')}`
-        rows.addClient({ id, name, uris: JSON.stringify(redirectUris), now })
-        return { id, name, redirectUris }
+        const client = { ...given, id: `svc_client_${randomBytes(16).toString('base64url')}` }
+        keep(client)
+        return client
       }),
+    keepOauthClient: async (client) => store.tx(() => keep(client)),
     findOauthClient: async (id) => rows.client(id),
     openOauthGrant: async (grant) =>
       store.tx(() => {
@@ -185,6 +189,43 @@ function refreshed(
   return issue(token.grant_id, scopes ?? granted, granted)
 }
 
+/* Documents of clients, which are known by the address of theirs. */
+
+export interface ClientDocumentCalls {
+  /**
+   * What is at the address of a client's document, not looked at. @param url https
+   * @returns with how long its server says it may be kept; or why it cannot be had, as words after "the document"
+   */
+  fetchClientDocument(url: string): Promise<{ text: string; maxAgeMs: number | null } | { fault: string }>
+}
+
+const DOCUMENT_TIMEOUT_MS = 5_000
+/** The draft recommends 5 kB (section 6.6); a list of addresses may take a little more. */
+const DOCUMENT_BYTES = 10 * 1_024
+
+/** By the guarded way out: whoever opens a consent page names the address, so none of a private network is asked. */
+export function clientDocumentCalls({ egress }: { egress: Pick<Egress, 'send'> }): ClientDocumentCalls {
+  return {
+    fetchClientDocument: async (url) => {
+      const answer = await egress.send({
+        ...{ url, method: 'GET', headers: { accept: 'application/json' }, audience: 'caller' },
+        ...{ timeoutMs: DOCUMENT_TIMEOUT_MS, maxResponseBytes: DOCUMENT_BYTES, redirects: 0 },
+      })
+      if (!answer.ok) return { fault: `cannot be had: ${answer.message}` }
+      const { status, headers, body } = answer
+      if (status >= 300 && status < 400) return { fault: `answers ${status}: redirects are not followed` }
+      if (status !== 200) return { fault: `answers ${status}` }
+      if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(headers['content-type'] ?? ''))
+        return { fault: 'is not application/json' }
+      const control = String(headers['cache-control'] ?? '')
+      const seconds = /\bno-(?:store|cache)\b/i.test(control)
+        ? '0'
+        : /\bmax-age=(\d{1,9})/i.exec(control)?.[1]
+      return { text: body.toString('utf8'), maxAgeMs: seconds === undefined ? null : Number(seconds) * 1_000 }
+    },
+  }
+}
+
 /* The SQL of them. */
 
 interface TokenRow {
@@ -203,7 +244,8 @@ function oauthQueries(db: Database) {
     'SELECT id, name, redirect_uris FROM oauth_clients WHERE id = ?',
   )
   const addClient = db.prepare<{ id: string; name: string; uris: string; now: number }>(
-    'INSERT INTO oauth_clients (id, name, redirect_uris, created_at, used_at) VALUES (@id, @name, @uris, @now, @now)',
+    `INSERT INTO oauth_clients (id, name, redirect_uris, created_at, used_at) VALUES (@id, @name, @uris, @now, @now)
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, redirect_uris = excluded.redirect_uris, used_at = excluded.used_at`,
   )
   const count = (table: string) => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck()
   const [clients, grants] = [count('oauth_clients'), count('oauth_grants')]

@@ -5,6 +5,7 @@
 
 import { inspectInSteps } from '../../agents/inspect.ts'
 import { traceInSteps } from '../../agents/telemetry/trace.ts'
+import { tracesInSteps } from '../../agents/telemetry/traces.ts'
 import type { EngineCore, Row, TailFilter } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
@@ -17,7 +18,6 @@ import { compilePlan, queryOf, unknownOf } from './plan.ts'
 import { parseEventId, presentRow } from './present.ts'
 import { answerRead, readInSteps } from './read.ts'
 import { answerEntities, answerEntityValues, histogramInSteps, statsInSteps } from './stats.ts'
-import { tracesInSteps } from './traces.ts'
 
 /** Rows a resumed tail is given at most before it is told of a gap. */
 const BACKLOG_MAX = 1_000

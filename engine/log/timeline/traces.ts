@@ -1,9 +1,8 @@
 /**
- * Traces: all events and spans of one trace id as a tree, and the traces of a window. A trace is what shares a trace id
+ * Traces: all events and spans of one trace id, and what spans say of themselves. A trace is what shares a trace id
  * (https://www.w3.org/TR/trace-context/#trace-id), whichever sources brought it.
  */
-import type { TraceLink, TraceSummary, TracesResult } from '../../../schemas/types.ts'
-import type { TracesAsked } from '../../calls.ts'
+import type { TraceLink } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import {
   type ContextRow,
@@ -17,7 +16,6 @@ import type { Steps } from '../steps.ts'
 import { eachPositionInSteps, firstPositions, type Position, type Query, textRowOf } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
 import { type Around, planOf, queryIn, windowOf } from './inspect-pages.ts'
-import { parseInstant } from './plan.ts'
 import { iso } from './present.ts'
 import { contextRows } from './rows.ts'
 
@@ -112,7 +110,7 @@ function* byLabel(around: Around, id: string): Steps<TracePart[]> {
 }
 
 /** @param labels ids, any of which a part has. @param id what its trace id begins with */
-function* partsOf(around: Around, labels: readonly number[], id: string): Steps<TracePart[]> {
+export function* partsOf(around: Around, labels: readonly number[], id: string): Steps<TracePart[]> {
   if (labels.length === 0) return []
   const { ctx } = around
   const plan = planOf(around)
@@ -223,6 +221,10 @@ const labelOf = ({ labels }: ContextRow, names: readonly string[]): string => {
   for (const name of names) if (labels[name]) return String(labels[name])
   return ''
 }
+
+/** Ids of the labels that have a trace id. */
+export const labelIdsOf = (ctx: ReadContext, id: string): number[] =>
+  TRACE_ID_LABELS.flatMap((name) => ctx.dictionary.find(name, id) ?? [])
 
 /** All spans and events of traces. @param labels ids of trace ids */
 export const spansOfTraces = (
@@ -367,145 +369,4 @@ function spansWith(around: Around, labels: readonly number[], direction: 'asc' |
   return rowsAt(around, positions, true)
     .map(({ row, raw }) => ({ row, trace: labelOf(row, TRACE_ID_LABELS), ...placed(row, raw) }))
     .filter(({ length }) => length !== null)
-}
-
-/* The traces of a window. */
-
-const LIMIT_DEFAULT = 20
-const LIMIT_MAX = 100
-/** Spans looked at for their trace ids, and traces looked into, for one answer. */
-const SPANS_MAX = 50_000
-const LOOKED_MAX = 300
-const WINDOW_DEFAULT = '1h'
-
-/** @throws SvcError invalid, naming the field; not_found for a project that is not there */
-export function* tracesInSteps(ctx: ReadContext, asked: TracesAsked, now: number): Steps<TracesResult> {
-  ctx.names.refresh()
-  const fits = filterOf(asked)
-  const limit = Math.min(LIMIT_MAX, Math.max(1, asked.limit ?? LIMIT_DEFAULT))
-  const end = asked.to === undefined ? now : Math.min(now, parseInstant(asked.to, 'to'))
-  const around = aroundOf(ctx, asked, end, {
-    window: asked.window ?? WINDOW_DEFAULT,
-    event_types: [SPAN_TYPE],
-  })
-  const candidates = yield* newestTraces(around, asked.to !== undefined)
-  const everything = { ...around, question: { tool: 'trace' as const } }
-  const traces: TraceSummary[] = []
-  let lookedAt = 0
-  let oldest = Number.POSITIVE_INFINITY
-  for (const { id, labelIds, at } of candidates.traces) {
-    if (traces.length === limit || lookedAt === LOOKED_MAX) break
-    lookedAt++
-    oldest = at
-    const parts = yield* partsOf(everything, labelIds, id)
-    const spans = parts.filter(({ trace, length }) => trace === id && length !== null)
-    // On the page before this one, where its newest span is.
-    const isNewer = asked.to !== undefined && spans.some(({ row }) => row.at > end)
-    if (spans.length > 0 && !isNewer && fits(spans)) traces.push(summaryOf(id, spans))
-    yield
-  }
-  const isMore = lookedAt < candidates.traces.length || candidates.isCut
-  return { traces, looked_at: lookedAt, next_to: isMore && lookedAt > 0 ? iso(oldest - 1) : null }
-}
-
-interface Candidate {
-  id: string
-  /** Of the label that has the id. */
-  labelIds: number[]
-  /** Of its newest span in the window, epoch ms. */
-  at: number
-}
-
-function* newestTraces(around: Around, isClosed: boolean): Steps<{ traces: Candidate[]; isCut: boolean }> {
-  const { ctx } = around
-  const { from, to, until } = windowOf(around)
-  const query = queryIn(planOf(around), from, isClosed ? to : until, around)
-  const found = new Map<string, Candidate>()
-  let after: Position | null = null
-  for (let looked = 0; looked < SPANS_MAX && found.size <= LOOKED_MAX; looked += BATCH) {
-    const positions: Position[] = firstPositions(ctx.index.all(), query, 'desc', BATCH, after)
-    for (const { row } of rowsAt(around, positions, false)) {
-      const name = TRACE_ID_LABELS.find((label) => row.labels[label] !== undefined)
-      if (name === undefined) continue
-      const id = String(row.labels[name])
-      const known = found.get(id)
-      if (known) known.at = Math.max(known.at, row.at)
-      else found.set(id, { id, labelIds: labelIdsOf(ctx, id), at: row.at })
-    }
-    if (positions.length < BATCH) return { traces: newest(found), isCut: false }
-    after = positions.at(-1)!
-    yield
-  }
-  return { traces: newest(found), isCut: true }
-}
-
-const newest = (found: ReadonlyMap<string, Candidate>): Candidate[] =>
-  [...found.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
-
-const labelIdsOf = (ctx: ReadContext, id: string): number[] =>
-  TRACE_ID_LABELS.flatMap((name) => ctx.dictionary.find(name, id) ?? [])
-
-function summaryOf(id: string, spans: TracePart[]): TraceSummary {
-  const [root] = spans.sort(inOrder)
-  return {
-    ...{ id, ...extentOf(spans) },
-    name: spanName(root!),
-    service: serviceOf(root!),
-    services: servicesOf(spans),
-    spans: spans.length,
-    failed: spans.filter(isFailed).length,
-  }
-}
-
-const isFailed = ({ recorded }: TracePart): boolean => statusOf(recorded) === 'error'
-
-/** @returns whether one of some spans is as it is asked for. @throws SvcError invalid, naming the field */
-export function filterOf({
-  service,
-  name,
-  status,
-  min_duration,
-  attribute,
-}: Omit<TracesAsked, 'window' | 'to' | 'limit' | 'project'>): (spans: readonly TracePart[]) => boolean {
-  if (status !== undefined && status !== 'error' && status !== 'ok')
-    fail('invalid', 'status must be error or ok', { field: 'status' })
-  const least = min_duration === undefined ? 0 : millisecondsOf(min_duration)
-  const wanted = attribute === undefined ? null : attributeOf(attribute)
-  const called = name?.toLowerCase()
-  const isWanted = (span: TracePart): boolean =>
-    (service === undefined || serviceOf(span) === service) &&
-    (called === undefined || spanName(span).toLowerCase().includes(called)) &&
-    (status !== 'error' || isFailed(span)) &&
-    (span.length ?? 0) >= least &&
-    (wanted === null || has(span, wanted))
-  return (spans) => (status !== 'ok' || !spans.some(isFailed)) && spans.some(isWanted)
-}
-
-const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
-
-function millisecondsOf(text: string): number {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(us|ms|s|m|h)$/.exec(text) ?? []
-  if (number === undefined)
-    fail('invalid', 'min_duration must be a number and one of us, ms, s, m, h, such as 250ms', {
-      field: 'min_duration',
-    })
-  return Number(number) * UNITS[unit!]!
-}
-
-interface Attribute {
-  name: string
-  value: string
-}
-
-function attributeOf(text: string): Attribute {
-  const at = text.indexOf('=')
-  if (at < 1) fail('invalid', 'attribute must be name=value, such as http.route=/pay', { field: 'attribute' })
-  return { name: text.slice(0, at), value: text.slice(at + 1) }
-}
-
-function has({ row, recorded }: TracePart, { name, value }: Attribute): boolean {
-  const given = [recorded.attributes, recorded.resourceAttributes, row.labels].map(
-    (all) => fieldsIn(all)[name],
-  )
-  return given.some((one) => one !== undefined && one !== null && String(one) === value)
 }

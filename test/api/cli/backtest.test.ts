@@ -34,6 +34,7 @@ beforeEach(async () => {
     bucket: '1h',
     scanned: 4000,
     truncated: false,
+    entities_changed_at: null,
     result: saved,
     sentence: 'When the number of events is above 5 within 5m on gw',
   }
@@ -120,6 +121,11 @@ NEWEST                    KEY   VALUE  EVENTS  FIRST EVENT
   it('says so on standard error when not all events were looked at', async () => {
     result.truncated = true
     expect((await test('errs')).err).toContain('this begins at 2026-11-20T07:00:00.000Z')
+  })
+
+  it('says on standard error when events are judged by entities that they came before', async () => {
+    result.entities_changed_at = '2026-11-20T09:00:00.000Z'
+    expect((await test('errs')).err).toContain('joined entities were changed at 2026-11-20T09:00:00.000Z')
   })
 
   it('says little when nothing happened', async () => {

@@ -30,7 +30,11 @@ export class Provider implements OAuthClientProvider {
   kept: OAuthTokens | undefined
   verifier = ''
   opened: URL | null = null
-  constructor(private readonly scope?: string) {}
+  constructor(
+    private readonly scope?: string,
+    /** Address of its document: then it does not register. */
+    readonly clientMetadataUrl?: string,
+  ) {}
   readonly redirectUrl = REDIRECT
   get clientMetadata() {
     return {

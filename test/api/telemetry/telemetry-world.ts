@@ -4,7 +4,10 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { pino } from 'pino'
 import { buildServer } from '../../../api/http/server.ts'
+import { systemTimers } from '../../../engine/clock.ts'
+import { clientDocumentCalls } from '../../../engine/declared/access/oauth.ts'
 import { createEngine } from '../../../engine/local.ts'
+import { createEgress } from '../../../engine/net/fetch.ts'
 
 export const ROOT = 'svc_root_test-token-with-enough-length'
 
@@ -19,11 +22,25 @@ export async function openTelemetryWorld(
     publicUrl?: string
     others?: string[]
     root?: string
+    /** What the engine reads of the environment. */
+    env?: Record<string, string>
+    /** Header that a proxy says who is asking in. */
+    userHeader?: string
+    /** Where the test serves what would be at an https address: a stand-in for names and certificates alone. */
+    served?: (url: string) => string
   } = {},
 ) {
   const { secured = true, dataFile = null, lines = [] } = options
   const clock = { ahead: 0, now: () => Date.now() + clock.ahead }
-  const engine = createEngine({ dataFile, clock })
+  const engine = createEngine({ dataFile, clock, ...(options.env ? { env: options.env } : {}) })
+  const out = createEgress({ allowPrivate: true, timers: systemTimers })
+  if (options.served) {
+    const { served } = options
+    Object.assign(
+      engine,
+      clientDocumentCalls({ egress: { send: (asked) => out.send({ ...asked, url: served(asked.url) }) } }),
+    )
+  }
   const app = await buildServer({
     engine,
     clock,
@@ -31,6 +48,7 @@ export async function openTelemetryWorld(
     config: {
       ...{ host: '127.0.0.1', port: 0, rootToken: secured ? (options.root ?? ROOT) : null },
       ...{ publicUrl: options.publicUrl ?? null, allowedHosts: [], oauthResources: options.others ?? [] },
+      userHeader: options.userHeader ?? null,
       ...{ version: '1.0.0', hostedUrls: {}, consoleDir: null },
     },
   })
@@ -92,6 +110,7 @@ export async function openTelemetryWorld(
       await Promise.all(clients.map((client) => client.close()))
       await app.close()
       await engine.close()
+      out.close()
     },
   }
 }

@@ -4,6 +4,7 @@ import { check } from '../../../schemas/index.ts'
 import type { ScriptedReply } from '../../models/scripted-server.ts'
 import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
 import { BY, MINUTE } from '../triggers/trigger-world.ts'
+import { hubOf } from './replay-world.ts'
 
 const DAY = 24 * 60 * MINUTE
 const error = { service: 'checkout', type: 'error', msg: 'cannot pay' }
@@ -213,6 +214,33 @@ describe('the graph of a project', () => {
     const narrow = await graphOf(true)
     expect(narrow.nodes.some(({ kind }) => kind === 'destination')).toBe(false)
     expect(narrow.edges.some(({ kind }) => kind === 'tells')).toBe(false)
+  })
+})
+
+describe('GitHub as a destination', () => {
+  it('says what was written there today, and what was not', async () => {
+    const { agent, engine, settled, clock } = await open()
+    await engine.storeCredential({ name: 'main', token: 'ghp_ofapersonfortests' })
+    const hub = await hubOf(world)
+    await agent({
+      ...{ name: 'review', trigger: 'pulls', model: 'm1' },
+      ...{ github: 'main', github_writes: ['comment'] },
+    })
+    expect((await graphOf()).node('destination:github:review')).toMatchObject({
+      ...{ name: 'GitHub, as main', detail: 'findings, as comments', today: 0, health: 'waiting' },
+    })
+    world.models.reply('m1', () => conclude())
+    await hub({ repo: 'org/api', number: 7 })
+    await settled()
+    const [written] = await engine.claimDeliveries(10, [])
+    await engine.settleDelivery(written!.deliveryId, {
+      ...{ event: 'refuse', at: clock.at, ms: 0, status: 404, reason: 'GitHub answered 404' },
+    })
+    const { node, edge } = await graphOf()
+    expect(node('destination:github:review')).toMatchObject({
+      ...{ today: 1, health: 'attention', reason: 'the last delivery failed: GitHub answered 404' },
+    })
+    expect(edge('tells:agent:review>github:review')).toMatchObject({ today: 1 })
   })
 })
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
 import { BY, T0 } from '../triggers/trigger-world.ts'
-import { conclude, whole } from './replay-world.ts'
+import { conclude, hubOf, whole } from './replay-world.ts'
 
 let world: RunWorld
 afterEach(async () => {
@@ -64,4 +64,28 @@ it('is each try with what came of it, and each end once', async () => {
   const chain = await whole(world, { result: run!.id, from: undefined, to: undefined })
   expect(Date.parse(chain.to) - T0).toBe(6_200)
   expect(project).toBe(chain.project.id)
+})
+
+it('shows a finding that is written on GitHub', async () => {
+  world = await openRunWorld()
+  const { engine, clock, models } = world
+  await engine.storeCredential({ name: 'main', token: 'ghp_ofapersonfortests' })
+  const hub = await hubOf(world)
+  await world.agent({
+    ...{ name: 'a', trigger: 'pulls', model: 'm1', github: 'main', github_writes: ['comment'] },
+  })
+  models.reply('m1', [conclude()])
+  await hub({ repo: 'org/api', number: 7 })
+  await world.settled()
+  const [written] = await engine.claimDeliveries(10, [])
+  await engine.settleDelivery(written!.deliveryId, {
+    ...{ event: 'acknowledge', at: clock.at, ms: 0, status: 201, reason: null, dueAt: clock.at },
+  })
+  const replay = await whole(world)
+  expect(
+    replay.moments.filter(({ nodes }) => nodes.includes('destination:github:a')).map((one) => one.title),
+  ).toEqual(['the finding of a was written on GitHub, try 1'])
+  clock.at += 2_000
+  const later = await whole(world, { from: new Date(clock.at - 1_000).toISOString() })
+  expect(later.start.counts).toMatchObject({ 'tells:agent:a>github:a': 1, 'destination:github:a': 1 })
 })

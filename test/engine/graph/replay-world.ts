@@ -1,8 +1,8 @@
 /** Two agents in a chain, at work on a scripted model server: what the tests of replays replay. */
-import type { Replay, ReplayMoment } from '../../../schemas/types.ts'
+import type { Replay, ReplayMoment, TriggerWrite } from '../../../schemas/types.ts'
 import type { ScriptedReply } from '../../models/scripted-server.ts'
 import { openRunWorld, type RunWorld } from '../agents/runs/run-world.ts'
-import { T0 } from '../triggers/trigger-world.ts'
+import { BY, T0 } from '../triggers/trigger-world.ts'
 
 export const at = (ms: number): string => new Date(ms).toISOString()
 
@@ -67,3 +67,26 @@ export const whole = (world: RunWorld, more: Partial<Parameters<RunWorld['engine
 /** `kind phase` of each moment. */
 export const story = ({ moments }: Replay, kinds?: ReplayMoment['kind'][]): string[] =>
   moments.filter(({ kind }) => !kinds || kinds.includes(kind)).map(({ kind, phase }) => `${kind} ${phase}`)
+
+/** A source whose events name places on GitHub, and the trigger `pulls` over it. @returns posts an event */
+export async function hubOf({ engine }: RunWorld): Promise<(item: object) => Promise<unknown>> {
+  const labels = ['repo', 'number'].map((name) => ({ name, field: name, primary: name === 'repo' }))
+  const { ingest_key } = await engine.createSource(
+    { name: 'hub', connector: 'webhook', config: { labels } },
+    BY,
+    false,
+  )
+  await engine.createTrigger(
+    { name: 'pulls', sources: ['hub'], condition: { event: 'any' } } as TriggerWrite,
+    BY,
+  )
+  return (item) =>
+    engine.ingest({
+      ...{
+        ingestKey: ingest_key!,
+        body: Buffer.from(JSON.stringify(item)),
+        bypassCooldown: false,
+        caller: 'open',
+      },
+    })
+}

@@ -77,6 +77,23 @@ describe('structureOf', () => {
     for (const one of edges) expect(check('graph-edge.json', one)).toBeNull()
   })
 
+  it.each([
+    [{ github: 'main', github_writes: ['comment', 'check'] }, 'findings, as comments and checks'],
+    [{ github: 'main', github_writes: ['check'] }, 'findings, as checks'],
+    [{ github: 'main', github_writes: [] }, null],
+    [{ github: 'main' }, null],
+    [{ github: '', github_writes: ['check'] }, null],
+  ])('of an agent with %j has GitHub as its destination: %j', (fields, detail) => {
+    const world = worldWith({}, { ...PARTS, 'agent:digger': { prompt: 'Dig.', ...fields } })
+    const found = node(world, 'destination:github:digger')
+    expect(found ?? null).toEqual(
+      detail && expect.objectContaining({ name: 'GitHub, as main', detail, state: 'active' }),
+    )
+    expect(edge(world, 'tells:agent:digger>github:digger')?.to ?? null).toBe(
+      detail && 'destination:github:digger',
+    )
+  })
+
   it('joins nodes that are there by every edge', () => {
     const { nodes, edges } = structureOf(worldWith())
     const ids = new Set(nodes.map(({ id }) => id))

@@ -1,5 +1,6 @@
 /** Requests signed as Slack signs them; questions are answered by the real Ask over a scripted model. */
 import { expect, it } from 'vitest'
+import { eventually } from '../../eventually.ts'
 import { buttonsOf, CHANNEL, openSlackWorld } from './slack-world.ts'
 
 it('a request is taken only with the signature of its bytes and a time of now', async () => {
@@ -67,7 +68,7 @@ it('where the bot may not post, the answer goes to the address of the command', 
   expect(hooks.received[0]!.body).toContain('The deploy broke it.')
 })
 
-it('a mention is answered in its thread, edited while it comes, with what was said there before', async () => {
+it('a mention is answered in its thread, with what was said there before', async () => {
   const { request, mention, slack, models, answered } = await openSlackWorld()
   models.reply('m1', [{ text: 'At noon.' }, { text: 'Payments.' }])
   await request(mention('when did it break?', { ts: '1700000200.000001' }))
@@ -83,6 +84,44 @@ it('a mention is answered in its thread, edited while it comes, with what was sa
   expect(second).toContain('when did it break?')
   expect(second).toContain('At noon.')
   expect(second).not.toContain('U0BOT')
+})
+
+it('an answer is posted at once and edited as it grows, every 1.5 s at most, later where Slack asks for that', async () => {
+  const { request, mention, slack, models, time, answered } = await openSlackWorld()
+  let goOn = () => {}
+  const pauseUntil = new Promise<void>((go) => {
+    goOn = go
+  })
+  models.reply('m1', [{ text: `At noon. ${'It broke then, after the deploy. '.repeat(20)}`, pauseUntil }])
+  /** Manual milliseconds at which Slack was asked to edit. */
+  const edits: number[] = []
+  slack.says = (method) => {
+    if (method !== 'chat.update') return null
+    edits.push(time.now())
+    return edits.length === 1 ? { status: 429, headers: { 'retry-after': '7' }, body: '' } : null
+  }
+  const posted = time.now()
+  await request(mention('when?'))
+  await slack.until(() => slack.posted.length === 1)
+  expect(slack.posted[0]!.text).toBe('Looking into it…')
+  const edited = (n: number) =>
+    eventually(() => {
+      if (edits.length < n) time.advance(500)
+      expect(edits.length).toBe(n)
+    })
+  await edited(2)
+  expect(edits[0]! - posted).toBeGreaterThanOrEqual(1_500)
+  expect(edits[1]! - edits[0]!).toBeGreaterThanOrEqual(7_000)
+  await slack.until(() => slack.updated.length === 1)
+  const grown = JSON.stringify(slack.messages(CHANNEL)[0]!.blocks)
+  expect(grown).toContain('At noon.')
+  expect(grown).toContain('Looking into it…')
+  goOn()
+  await answered()
+  const whole = JSON.stringify(slack.messages(CHANNEL)[0]!.blocks)
+  expect(whole.length).toBeGreaterThan(grown.length)
+  expect(whole).not.toContain('Looking into it…')
+  expect(slack.posted).toHaveLength(1)
 })
 
 it('what Slack sends again with x-slack-retry-num is answered once, also by the next start', async () => {

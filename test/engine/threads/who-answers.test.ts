@@ -349,6 +349,7 @@ const NAMED_WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
   saveSessions: () => [[{ idHash: 'a', tokenHash: 'b', usedAt: NOW }]],
   dropSession: () => ['a'],
   registerOauthClient: () => [{ name: 'c', redirectUris: ['https://a.example/'] }],
+  keepOauthClient: () => [{ id: 'https://a.example/c', name: 'c', redirectUris: ['https://a.example/'] }],
   openOauthGrant: async () => [await grantOf()],
   refreshOauthTokens: async () => {
     const { refresh, clientId } = await signedIn()

@@ -50,8 +50,8 @@ const put = (name: string, group_by: string[]) =>
   }) as const
 
 async function open(entities: object[] = [{ name: 'api', ...API }]) {
-  let now = Date.parse('2026-11-20T12:00:00Z')
-  const engine = createEngine({ dataFile: null, clock: { now: () => ++now } })
+  const clock = { at: Date.parse('2026-11-20T12:00:00Z'), now: () => ++clock.at }
+  const engine = createEngine({ dataFile: null, clock })
   await engine.importCatalog({ yaml: JSON.stringify({ ...CATALOG, entities }) }, BY)
   const keys = new Map<string, string>()
   for (const name of ['logs', 'alerts']) keys.set(name, (await engine.getSource(name)).ingest_key!)
@@ -63,7 +63,7 @@ async function open(entities: object[] = [{ name: 'api', ...API }]) {
     })
   const firings = async (trigger: string) =>
     (await engine.listFirings({ trigger, limit: 50 } as never)).firings.map(({ key }) => key)
-  return { engine, send, firings }
+  return { engine, send, firings, clock }
 }
 
 describe('a trigger with joined', () => {
@@ -119,14 +119,23 @@ describe('a trigger with joined', () => {
     expect(await firings('plain')).toEqual(['web'])
   })
 
-  it('finds in a backtest what it would have fired, by the entities of now', async () => {
-    const { engine, send } = await open([])
+  it('finds in a backtest what it would have fired, by the entities of now, and says since when these hold', async () => {
+    const { engine, send, clock } = await open([])
     await send('alerts', { host: '10.0.0.4', text: 'x' })
     await send('logs', { service: 'api', text: 'x' })
     const tried = () => engine.backtest({ trigger: 'trouble', window: '1h' } as never)
-    expect((await tried()).result.list).toEqual([])
+    expect(await tried()).toMatchObject({ result: { list: [] }, entities_changed_at: null })
+    const before = clock.at
     await engine.createJoinedEntity({ name: 'api', ...API }, BY)
-    expect((await tried()).result.list.map(({ key }) => key)).toEqual(['api'])
+    const { result, entities_changed_at: at } = await tried()
+    expect(result.list.map(({ key }) => key)).toEqual(['api'])
+    // It says that no live trigger saw them so.
+    expect(Date.parse(at!)).toBeGreaterThan(before)
+    expect(Date.parse(at!)).toBeLessThan(clock.at)
+    const plain = await engine.backtest({ trigger: 'plain', window: '1h' } as never)
+    expect(plain.entities_changed_at).toBeNull()
+    clock.at += 2 * 3_600_000
+    expect((await tried()).entities_changed_at).toBeNull()
   })
 
   it('reads the events of before by all names, once an entity is made', async () => {

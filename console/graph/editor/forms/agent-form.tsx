@@ -42,7 +42,7 @@ export function AgentForm(props: FormProps) {
       />
       <Accordion variant="contained">
         <Accordion.Item value="more">
-          <Accordion.Control>A Slack webhook, GitHub and the key of write-backs</Accordion.Control>
+          <Accordion.Control>A Slack webhook and the key of write-backs</Accordion.Control>
           <Accordion.Panel>
             <SchemaForm
               {...props}

@@ -6,7 +6,7 @@ import {
   combined,
   isBelow,
   quantileOf,
-} from '../../../../engine/agents/telemetry/histograms.ts'
+} from '../../../../engine/agents/telemetry/metric-series.ts'
 
 const explicit = (bounds: number[], counts: number[]): Buckets =>
   bucketsOf({ explicitBounds: bounds, bucketCounts: counts })!
