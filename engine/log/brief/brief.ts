@@ -487,5 +487,5 @@ export {
   traceIdIn,
 } from './traces.ts'
 export type { Brief, BriefRequest, ContextRow, SpanFacts, Timed, Wording } from './types.ts'
-export { ascending, NOBODY, quantile, windowsOf } from './types.ts'
+export { addTo, ascending, mapAt, NOBODY, quantile, windowsOf } from './types.ts'
 export { cautiousTokens } from './words.ts'

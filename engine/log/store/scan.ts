@@ -93,7 +93,8 @@ export function* eachPositionInSteps(
   }
 }
 
-function isRelevant(segment: Segment, query: Query): boolean {
+/** Whether a segment may hold events of the query, by its times and ids. */
+export function isRelevant(segment: Segment, query: Query): boolean {
   const first = segment.seg * SEGMENT_SIZE
   return (
     segment.maxTs >= query.from &&
@@ -105,6 +106,12 @@ function isRelevant(segment: Segment, query: Query): boolean {
 
 function reaches(segment: Segment, after: Position, direction: 'asc' | 'desc'): boolean {
   return direction === 'desc' ? segment.minTs <= after.ts : segment.maxTs >= after.ts
+}
+
+/** Whether no event of a segment is outside of the query by its time or id. */
+export function isWithin({ seg, minTs, maxTs }: Segment, { from, to, afterId, ceiling }: Query): boolean {
+  const first = seg * SEGMENT_SIZE
+  return minTs >= from && maxTs <= to && first > afterId && first + SEGMENT_SIZE - 1 <= ceiling
 }
 
 /** The offsets of a segment that fit the groups and the mask, whatever their time. */

@@ -4,7 +4,7 @@
  */
 import type { Statement } from 'better-sqlite3'
 import type { Database } from './handle.ts'
-import { type Posting, SEGMENT_SIZE } from './labels.ts'
+import { offsetsOf, type Posting, SEGMENT_SIZE } from './labels.ts'
 import { BlockStore, type OpenSegment, type Tail } from './tail.ts'
 
 /** Decoded times kept: 256 KiB each, so 24 MiB; a week of 10 million events a month is 36. */
@@ -53,6 +53,7 @@ export class SegmentIndex {
   /** False where a reader found none, of any version: most stores have none, and each read would look. */
   hasDocuments = true
   private readonly times = new Map<number, Times>()
+  private readonly minutes = new Map<number, CountedSegment>()
   private readonly selectVersion: Statement<[string], string | undefined>
   private readonly selectSegments: Statement<[], SegmentRow>
   private readonly blocks: BlockStore
@@ -123,6 +124,24 @@ export class SegmentIndex {
     this.sealed = this.selectSegments.all().map((row) => this.sealedSegment(row))
     const known = new Set(this.sealed.map((segment) => segment.seg))
     for (const seg of this.times.keys()) if (!known.has(seg)) this.times.delete(seg)
+    for (const seg of this.minutes.keys()) if (!known.has(seg)) this.minutes.delete(seg)
+  }
+
+  /**
+   * Events of a sealed segment by source and minute, counted once: it changes by what is taken out of it alone, and then
+   * has fewer events.
+   * @param sourceLabels of all sources
+   * @returns null where it is open, or its events are spread over so many minutes that counting them is as quick
+   */
+  minutesOf(segment: Segment, sourceLabels: ReadonlySet<number>): Iterable<MinuteCount> | null {
+    const { seg, n } = segment
+    if (seg > this.lastSealed()) return null
+    let known = this.minutes.get(seg)
+    if (known?.n !== n) {
+      known = { n, counts: countMinutes(segment, sourceLabels) }
+      this.minutes.set(seg, known)
+    }
+    return known.counts && minuteCounts(known.counts)
   }
 
   private sealedSegment(row: SegmentRow): Segment {
@@ -152,6 +171,39 @@ export class SegmentIndex {
     this.times.set(seg, times)
     return times
   }
+}
+
+/* Counts by source and minute of a sealed segment: three numbers each. */
+
+export const MINUTE_MS = 60_000
+/** More are not kept: 48 KiB a segment. */
+const MINUTES_MAX = 4_096
+
+/** Label of the source, minutes since 1970, events. */
+type MinuteCount = [label: number, minute: number, count: number]
+
+interface CountedSegment {
+  n: number
+  counts: Int32Array | null
+}
+
+function countMinutes(segment: Segment, labels: ReadonlySet<number>): Int32Array | null {
+  const counts: number[] = []
+  const times = segment.times()
+  for (const [label, posting] of segment.postings(labels)) {
+    const byMinute = new Map<number, number>()
+    for (const offset of offsetsOf(posting)) {
+      const minute = Math.floor(times.at(offset) / MINUTE_MS)
+      byMinute.set(minute, (byMinute.get(minute) ?? 0) + 1)
+    }
+    for (const [minute, count] of byMinute) counts.push(label, minute, count)
+    if (counts.length > 3 * MINUTES_MAX) return null
+  }
+  return Int32Array.from(counts)
+}
+
+function* minuteCounts(counts: Int32Array): Generator<MinuteCount, void, void> {
+  for (let i = 0; i < counts.length; i += 3) yield [counts[i]!, counts[i + 1]!, counts[i + 2]!]
 }
 
 function asSegment(open: OpenSegment): Segment {

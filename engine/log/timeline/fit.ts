@@ -342,7 +342,8 @@ interface Counted {
 }
 
 /** The label id of each offset among `labelIds`, 0 where there is none. */
-function labelByOffset(segment: Segment, labelIds: ReadonlySet<number>): Uint32Array {
+/** The one of some labels that each event of a segment carries, by offset; 0: none. */
+export function labelByOffset(segment: Segment, labelIds: ReadonlySet<number>): Uint32Array {
   const out = new Uint32Array(SEGMENT_SIZE)
   for (const [labelId, posting] of segment.postings(labelIds))
     for (const offset of offsetsOf(posting)) out[offset] = labelId

@@ -1,19 +1,30 @@
 /** Stored rows as the brief looks at them. */
-import { type ContextRow, REQUESTS_BACK_MS, type SpanFacts, type Wording } from '../brief/brief.ts'
+import {
+  addTo,
+  type ContextRow,
+  mapAt,
+  REQUESTS_BACK_MS,
+  type SpanFacts,
+  type Wording,
+} from '../brief/brief.ts'
 import type { Name } from '../entity-rules.ts'
 import { pagesOf, type Steps } from '../steps.ts'
-import { type Dictionary, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
+import { type Dictionary, offsetOf, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import {
   comparePositions,
+  eachPosition,
   eachPositionInSteps,
+  isRelevant,
+  isWithin,
   type PayloadHead,
   type Position,
   type Query,
   type TextRow,
 } from '../store/scan.ts'
+import { MINUTE_MS } from '../store/segments.ts'
 import { labelIdsOf } from '../store/tail.ts'
 import type { KeptRow, ReadContext, SourceNames } from './context.ts'
-import { eachLabelled, labelsNamed } from './fit.ts'
+import { eachLabelled, labelByOffset, labelsNamed } from './fit.ts'
 import { eventId, parseEventId } from './present.ts'
 
 /** Text of a metric point: the series, its value, and what follows. */
@@ -223,7 +234,6 @@ function measuring(numbers: Record<string, number>): Record<string, number> {
  * and minute, bounds the memory whatever the window holds.
  */
 
-const BUCKET_MS = 60_000
 /** Rows read at a time, before others have their turn. */
 const BATCH = 4_000
 
@@ -247,18 +257,23 @@ export function* wideRows<T>(
   const sources = labelsNamed(ctx, SOURCE_LABEL)
   const taken = new Map<number, number>()
   let cutAt: ReadonlyMap<number, SourceCut> = new Map()
-  let positions = yield* allPositions(ctx, query, most)
-  if (!positions) {
-    const some: Position[] = []
-    cutAt = cutsOf(yield* countBySource(ctx, query, sources), most)
-    yield* eachLabelled(ctx, query, new Set(sources.keys()), (label, id, ts) => {
-      const cut = cutAt.get(label)
-      if (cut && (ts < cut.since || id % cut.every !== 0)) return
-      some.push({ ts, id })
-      taken.set(label, (taken.get(label) ?? 0) + 1)
-    })
-    positions = some
+  let counts: SourceMinutes | null = null
+  if (mayBeMore(ctx, query, most)) {
+    counts = yield* countBySource(ctx, query, sources)
+    if (totalOf(counts) <= most) counts = null
   }
+  let positions: Position[] = []
+  if (counts) {
+    cutAt = cutsOf(counts, most)
+    positions = yield* newestPositions(ctx, query, cutAt, new Set(counts.keys()), (label) =>
+      addTo(taken, label),
+    )
+  } else
+    yield* eachPositionInSteps(
+      () => ctx.index.all(),
+      query,
+      (id, ts) => positions.push({ ts, id }),
+    )
   positions.sort(comparePositions)
   const rows: T[] = []
   for (let from = 0; from < positions.length; from += BATCH) {
@@ -313,18 +328,38 @@ export function* wideContextRows(
   return found
 }
 
-/** @returns null where there are more than `most`: then counting first bounds the memory */
-function* allPositions(ctx: ReadContext, query: Query, most: number): Steps<Position[] | null> {
+/** Whether the segments that a query may be answered by hold more than so many events of any kind. */
+function mayBeMore(ctx: ReadContext, query: Query, most: number): boolean {
+  let all = 0
+  for (const segment of ctx.index.all()) if (isRelevant(segment, query)) all += segment.n
+  return all > most
+}
+
+/**
+ * Events that no cut leaves out. Of the sources that are cut, segments before the earliest cut are not looked at; of
+ * the others, which are small, their postings lead.
+ * @param sources that have any. @param took told the source's label of each
+ */
+function* newestPositions(
+  ctx: ReadContext,
+  query: Query,
+  cuts: ReadonlyMap<number, SourceCut>,
+  sources: ReadonlySet<number>,
+  took: (label: number) => void,
+): Steps<Position[]> {
   const positions: Position[] = []
-  let count = 0
-  yield* eachPositionInSteps(
-    () => ctx.index.all(),
-    query,
-    (id, ts) => {
-      if (++count <= most) positions.push({ ts, id })
-    },
-  )
-  return count <= most ? positions : null
+  const take = (label: number, id: number, ts: number) => {
+    const cut = cuts.get(label)
+    if (cut && (ts < cut.since || id % cut.every !== 0)) return
+    positions.push({ ts, id })
+    took(label)
+  }
+  const whole = [...sources].filter((label) => !cuts.has(label))
+  yield* eachLabelled(ctx, { ...query, groups: [...query.groups, whole] }, sources, take)
+  const since = Math.min(...[...cuts.values()].map((cut) => cut.since))
+  const newest = { ...query, groups: [...query.groups, [...cuts.keys()]], from: Math.max(query.from, since) }
+  yield* eachLabelled(ctx, newest, sources, take)
+  return positions
 }
 
 /** Cuts as they are told. */
@@ -334,21 +369,61 @@ export const namedCuts = (ctx: ReadContext, cuts: WideRows<unknown>['cuts']) =>
     ...{ of, since, every },
   }))
 
-/** Events of each source by minute. */
+/** Events of each source, by its label, by minute since 1970. */
+type SourceMinutes = Map<number, Map<number, number>>
+
+function totalOf(counts: SourceMinutes): number {
+  let total = 0
+  for (const minutes of counts.values()) for (const count of minutes.values()) total += count
+  return total
+}
+
+/**
+ * Events of each source by minute. Of sealed segments all of whose events are in the window it is known, so that
+ * only sources of which some events are not to be seen are looked at.
+ */
 function* countBySource(
   ctx: ReadContext,
   query: Query,
   sources: ReadonlyMap<number, string>,
-): Steps<Map<number, Map<number, number>>> {
-  const counts = new Map<number, Map<number, number>>()
-  yield* eachLabelled(ctx, query, new Set(sources.keys()), (label, _id, ts) => {
-    const minutes = counts.get(label) ?? new Map<number, number>()
-    counts.set(label, minutes)
-    const minute = Math.floor(ts / BUCKET_MS)
-    minutes.set(minute, (minutes.get(minute) ?? 0) + 1)
-  })
+): Steps<SourceMinutes> {
+  const counts: SourceMinutes = new Map()
+  const labels = new Set(sources.keys())
+  const whole = new Set([...labels].filter((label) => isSeenWhole(label, query)))
+  const inPart = [...labels].filter((label) => !whole.has(label) && maySee(label, query, labels))
+  const narrowed = { ...query, groups: [...query.groups, inPart] }
+  const numbers = ctx.index
+    .all()
+    .filter((segment) => isRelevant(segment, query))
+    .map(({ seg }) => seg)
+  for (const [i, seg] of numbers.entries()) {
+    // Between two steps it may be sealed, or gone.
+    if (i % SEGMENTS_A_STEP === 0) yield
+    const segment = ctx.index.all().find((one) => one.seg === seg)
+    if (!segment) continue
+    const known = isWithin(segment, query) ? ctx.index.minutesOf(segment, labels) : null
+    for (const [label, minute, count] of known ?? [])
+      if (whole.has(label)) addTo(mapAt(counts, label), minute, count)
+    let byOffset: Uint32Array | null = null
+    eachPosition([segment], known ? narrowed : query, (id, ts) => {
+      byOffset ??= labelByOffset(segment, labels)
+      addTo(mapAt(counts, byOffset[offsetOf(id)]!), Math.floor(ts / MINUTE_MS))
+    })
+  }
   return counts
 }
+
+/** Segments whose counts are known take no time; one that is to be counted takes some milliseconds. */
+const SEGMENTS_A_STEP = 4
+
+/** Whether all events of a source are of the query, whatever else they carry. */
+const isSeenWhole = (label: number, { groups, masked }: Query): boolean =>
+  groups.every((group) => group.includes(label)) && !masked.includes(label)
+
+/** Whether some may be: an event has one source, so that a group that lacks it must have labels that are none. */
+const maySee = (label: number, { groups, masked }: Query, sources: ReadonlySet<number>): boolean =>
+  !masked.includes(label) &&
+  groups.every((group) => group.includes(label) || group.some((one) => !sources.has(one)))
 
 /** From when on rows of a source are taken (epoch ms), and of these those whose ids are multiples. */
 interface SourceCut {
@@ -363,7 +438,7 @@ function cutsOf(
 ): Map<number, SourceCut> {
   const totals = [...counts]
     .map(([label, minutes]) => ({ label, total: [...minutes.values()].reduce((a, b) => a + b, 0) }))
-    .sort((a, b) => a.total - b.total)
+    .sort((a, b) => a.total - b.total || a.label - b.label)
   const cuts = new Map<number, SourceCut>()
   let left = most
   for (const [i, { label, total }] of totals.entries()) {
@@ -380,7 +455,7 @@ function cutsOf(
       if (taken === 0) cut.every = Math.max(1, Math.ceil(count / share))
       else if (taken + count > share) break
       taken += Math.floor(count / cut.every)
-      cut.since = minute * BUCKET_MS
+      cut.since = minute * MINUTE_MS
       if (cut.every > 1) break
     }
     cuts.set(label, cut)

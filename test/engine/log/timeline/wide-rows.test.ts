@@ -1,0 +1,144 @@
+/** Rows of a window with more events than are looked at: the newest of each source, counted without looking at each. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { atOnce } from '../../../../engine/log/steps.ts'
+import { SEGMENT_SIZE, SOURCE_LABEL } from '../../../../engine/log/store/labels.ts'
+import { removeEvents } from '../../../../engine/log/store/maintenance.ts'
+import type { Query } from '../../../../engine/log/store/scan.ts'
+import { wideRows } from '../../../../engine/log/timeline/rows.ts'
+import { addSource, event, openHarness, random, type StoreHarness, T0 } from '../store/store-harness.ts'
+
+/** Two full segments and a part of a third: 5 events a second, some of them late. */
+const EVENTS = 2 * SEGMENT_SIZE + 9_000
+const BATCH = 1_000
+const MOST = 8_000
+
+interface Known {
+  id: number
+  ts: number
+  source: number
+  project: string
+}
+
+describe('a window of more events than are looked at', () => {
+  let harness: StoreHarness
+  let known: Known[] = []
+  let sources: number[] = []
+
+  beforeAll(() => {
+    harness = openHarness()
+    sources = ['busy', 'quiet', 'steady', 'findings'].map((name) => addSource(harness.store, name))
+    const next = random(17)
+    for (let from = 0, batch = 0; from < EVENTS; from += BATCH, batch++) {
+      // Most is of one source; of the second only one batch.
+      const source = sources[batch === 7 ? 1 : batch % 5 === 0 ? 2 : batch % 9 === 4 ? 3 : 0]!
+      const made = Array.from({ length: Math.min(BATCH, EVENTS - from) }, (_, i) => {
+        const late = next() < 0.05 ? Math.floor(next() * 600_000) : 0
+        return { ts: T0 + (from + i) * 200 - late, project: next() < 0.5 ? 'p1' : 'p2' }
+      })
+      const ids = harness.append(
+        made.map(({ ts, project }) => event({ project }, ts)),
+        { sourceId: source, at: T0 + from },
+      )
+      for (const [i, one] of made.entries()) known.push({ ...one, source, id: ids[i]! })
+    }
+    while (harness.appender.sealer.busy) {
+      harness.store.tx(() => harness.appender.sealer.step(500))
+      harness.appender.sealer.commit()
+    }
+    harness.ctx.index.refresh(false)
+  })
+  afterAll(() => harness.store.close())
+
+  const labels = (ids: readonly number[]) =>
+    ids.map((id) => harness.ctx.dictionary.find(SOURCE_LABEL, String(id))!)
+  const query = (more: Partial<Query> = {}): Query => ({
+    groups: [labels(sources)],
+    ...{ masked: [], from: T0 - 3_600_000, to: T0 + EVENTS * 200, afterId: -1 },
+    ceiling: Number.MAX_SAFE_INTEGER,
+    ...more,
+  })
+  const look = (asked: Query, most = MOST) => atOnce(wideRows(harness.ctx, asked, most, (ids) => [...ids]))
+  /** As it is told where every event of the index is looked at. */
+  const lookAtEach = (asked: Query, most = MOST) => {
+    const minutes = vi.spyOn(harness.ctx.index, 'minutesOf').mockReturnValue(null)
+    try {
+      return look(asked, most)
+    } finally {
+      minutes.mockRestore()
+    }
+  }
+  /** By the events themselves. @param seen those that the query is of */
+  const expectNewest = (asked: Query, seen: (event: Known) => boolean, most = MOST) => {
+    const { rows, cuts } = look(asked, most)
+    const wanted = known
+      .filter(({ ts }) => ts >= asked.from && ts <= asked.to)
+      .filter(({ id }) => id <= asked.ceiling)
+      .filter(seen)
+      .filter(({ source, ts }) => {
+        const cut = cuts.find(({ sourceId }) => sourceId === source)
+        return !cut || ts >= cut.since
+      })
+      .sort((a, b) => a.ts - b.ts || a.id - b.id)
+    expect(rows).toEqual(wanted.map(({ id }) => id))
+    expect(rows.length).toBeLessThanOrEqual(most)
+    expect(cuts.length).toBeGreaterThan(0)
+  }
+
+  it('has the newest of each source, all of one that is small, and the same whether it was counted before', () => {
+    const first = look(query())
+    expect(harness.ctx.index.sealedCount).toBe(2)
+    expect([look(query()), lookAtEach(query())]).toEqual([first, first])
+    expectNewest(query(), () => true)
+    expect(first.cuts.map(({ sourceId }) => sourceId)).not.toContain(sources[1])
+  })
+
+  it.each([
+    ['a part of its segments', () => query({ from: T0 + 3_000_000, to: T0 + 20_000_000 }), () => true],
+    ['an instant before the newest', () => query({ ceiling: 90_000 }), () => true],
+    [
+      'a project: of findings only its own',
+      () =>
+        query({
+          groups: [
+            labels(sources),
+            [...labels(sources.slice(0, 3)), harness.ctx.dictionary.find('project', 'p1')!],
+          ],
+        }),
+      ({ source, project }: Known) => source !== sources[3] || project === 'p1',
+    ],
+    [
+      'sources without one that is purged',
+      () => query({ masked: labels([sources[2]!]) }),
+      ({ source }: Known) => source !== sources[2],
+    ],
+  ])('is right of %s', (_, asked, seen) => {
+    look(query())
+    expectNewest(asked(), seen)
+    expect(look(asked())).toEqual(lookAtEach(asked()))
+  })
+
+  it('is looked at no further back than it is shown, once it was counted', () => {
+    const busy = query({ groups: [labels(sources.slice(0, 1))] })
+    look(busy)
+    const oldest = vi.spyOn(harness.ctx.index.all()[0]!, 'times')
+    const { cuts } = look(busy)
+    expect(cuts[0]!.since).toBeGreaterThan(harness.ctx.index.all()[0]!.maxTs)
+    expect(oldest).not.toHaveBeenCalled()
+    oldest.mockRestore()
+  })
+
+  it('is counted anew where events of a full segment are taken out', () => {
+    look(query())
+    const gone = known.filter(({ id, source }) => id < SEGMENT_SIZE && source === sources[1]).slice(0, 900)
+    removeEvents(
+      harness.store,
+      harness.ctx.index.tail,
+      gone.map(({ id }) => id),
+    )
+    harness.ctx.index.refresh(false)
+    const ids = new Set(gone.map(({ id }) => id))
+    known = known.filter(({ id }) => !ids.has(id))
+    expectNewest(query(), () => true)
+    expect(look(query(), 6_000)).toEqual(lookAtEach(query(), 6_000))
+  })
+})
