@@ -59,7 +59,9 @@ export async function packCommand({ scope = SCOPE, out = process.cwd() } = {}) {
   })
   finishDaemon(outdir, Object.keys(metafile.outputs))
   for (const file of [
-    ...['svc.mjs', 'node.mjs', 'runtime.mjs', 'node-releases.json'].map((name) => `bin/${name}`),
+    ...['svc.mjs', 'node.mjs', 'runtime.mjs', 'node-releases.json', 'program-keeper.mjs'].map(
+      (name) => `bin/${name}`,
+    ),
     'LICENSE',
   ])
     cpSync(join(root, file), join(stage, file))

@@ -1,9 +1,11 @@
 /**
  * An MCP server as a program, by the official server classes of either generation, whose tools tell what it was started
  * with and end it in the ways a program may end.
- * Arguments: `legacy`, of before 2026-07-28, which ends at a request before `initialize`; `modern`; `broken`, which ends at once; then `stubborn`, where it does not end by itself.
+ * Arguments: `legacy`, of before 2026-07-28, which ends at a request before `initialize`; `modern`; `broken`, which ends at once; then `stubborn`, where it does not end by itself,
+ * `mute`, where it lists no tools, and a file that it writes its own process, one that it started and its parent into.
  */
 import { spawn } from 'node:child_process'
+import { renameSync, writeFileSync } from 'node:fs'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
@@ -32,7 +34,9 @@ const TOOLS = {
     return new Promise(() => {})
   },
 }
-const list = () => ({
+/** @type {() => any} */
+const list = () => (how.includes('mute') ? new Promise(() => {}) : listed())
+const listed = () => ({
   tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: { type: /** @type {const} */ ('object') } })),
 })
 /** @param {{ params: { name: string } }} request */
@@ -43,6 +47,11 @@ const call = async ({ params }) => ({
 if (how.includes('stubborn')) {
   process.on('SIGTERM', () => {})
   setInterval(() => {}, 1000)
+}
+const file = how.find((word) => word.startsWith('/'))
+if (file) {
+  writeFileSync(`${file}.new`, `${process.pid} ${TOOLS.child?.()} ${process.ppid}`)
+  renameSync(`${file}.new`, file)
 }
 if (mode === 'broken') {
   process.stderr.write('no such folder\n')

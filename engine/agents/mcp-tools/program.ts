@@ -1,9 +1,12 @@
 /**
  * A program of this machine that speaks MCP: started without a shell, with what its operator declares in its
- * environment and nothing else, in a group of its own that ends with it. Its input closes when svc is gone, however that
- * came; what it says is bounded.
+ * environment and nothing else, in a group of its own that ends with it. A small process of its own runs it
+ * (bin/program-keeper.mjs) and ends it when svc is gone, however that came; what it says is bounded.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import type { JSONRPCMessage, ReadBuffer, Transport } from '@modelcontextprotocol/client'
 import type { Timers } from '../../clock.ts'
 import type { McpServerRef } from './types.ts'
@@ -17,6 +20,11 @@ const SAID_MAX = 256 * 1024 * 1024
 const ERRORS_KEPT = 2_048
 /** For each of: ending by itself once its input is closed, and ending when it is told to. */
 const END_MS = 1_000
+
+/** Beside what is built, or in the sources. */
+const KEEPER = ['../bin/', '../../bin/', '../../../bin/']
+  .map((folder) => fileURLToPath(new URL(`${folder}program-keeper.mjs`, import.meta.url)))
+  .find((file) => existsSync(file))
 
 /** Groups that run: they end with this process, too, where it ends by itself. */
 const running = new Set<number>()
@@ -49,41 +57,55 @@ export class ProgramTransport implements Transport {
 
   /** @throws Error with a sentence: it cannot be started */
   start(): Promise<void> {
-    const [name, ...args] = this.program.words
+    const { words, env } = this.program
     return new Promise((resolve, reject) => {
-      const child = spawn(name, args, {
-        env: { ...this.program.env },
+      const refuse = (error: NodeJS.ErrnoException) => {
+        this.ended ??= startFault(words[0], error)
+        reject(new Error(this.ended))
+        this.finish()
+      }
+      if (KEEPER === undefined) return refuse(new Error('bin/program-keeper.mjs of svc is missing'))
+      const child = spawn(process.execPath, [KEEPER], {
+        // What the program finds in its environment is none of the keeper's, and on no command line.
+        env: {},
         cwd: '/',
-        stdio: ['pipe', 'pipe', 'pipe'],
+        stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
         shell: false,
         detached: true,
         windowsHide: true,
       })
       this.child = child
-      child.once('spawn', () => {
-        keep(child.pid!)
-        resolve()
-      })
-      child.once('error', (error: NodeJS.ErrnoException) => {
-        this.ended ??= startFault(name, error)
-        reject(new Error(this.ended))
-        this.finish()
-      })
+      child.once('spawn', () => keep(child.pid!))
+      child.once('error', refuse)
+      const line = child.stdio[3] as Duplex
+      let told = ''
+      line
+        .on('error', () => {})
+        .on('data', (part: Buffer) => {
+          told += part.toString('utf8')
+          if (!told.endsWith('\n')) return
+          const { code, message } = JSON.parse(told) as { code?: string; message?: string }
+          if (message === undefined) return resolve()
+          refuse(Object.assign(new Error(message), { code }))
+        })
+      line.write(`${JSON.stringify({ words, env })}\n`)
       // Not "close": what it started may hold its output open.
       child.once('exit', (code, signal) => {
         if (!this.isClosing) this.ended ??= this.endFault(code, signal)
+        // Where it ended before it said that it runs; else the promise is settled already.
+        reject(new Error(this.ended ?? 'its program was ended'))
         endGroup(child.pid!, 'SIGKILL')
         running.delete(child.pid!)
         // What it said last is read first.
         setImmediate(() => this.finish())
       })
-      child.stdin.on('error', () => {})
-      child.stderr
-        .on('error', () => {})
+      child.stdin!.on('error', () => {})
+      child
+        .stderr!.on('error', () => {})
         .on('data', (part: Buffer) => {
           this.errors = (this.errors + part.toString('utf8')).slice(-ERRORS_KEPT)
         })
-      child.stdout.on('error', () => {}).on('data', (part: Buffer) => this.take(part))
+      child.stdout!.on('error', () => {}).on('data', (part: Buffer) => this.take(part))
     })
   }
 
@@ -140,8 +162,7 @@ export class ProgramTransport implements Transport {
 
   private finish(): void {
     this.tellOver()
-    this.child?.stdout?.destroy()
-    this.child?.stderr?.destroy()
+    for (const stream of this.child?.stdio ?? []) stream?.destroy()
     this.child = null
     const tell = this.onclose
     this.onclose = undefined as never
