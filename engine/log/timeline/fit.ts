@@ -341,7 +341,6 @@ interface Counted {
   count: number
 }
 
-/** The label id of each offset among `labelIds`, 0 where there is none. */
 /** The one of some labels that each event of a segment carries, by offset; 0: none. */
 export function labelByOffset(segment: Segment, labelIds: ReadonlySet<number>): Uint32Array {
   const out = new Uint32Array(SEGMENT_SIZE)
