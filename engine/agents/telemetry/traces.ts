@@ -54,12 +54,12 @@ export function* tracesInSteps(ctx: ReadContext, asked: TracesAsked, now: number
   const traces: TraceSummary[] = []
   let lookedAt = 0
   let oldest = Number.POSITIVE_INFINITY
-  for (const { id, labelIds, at } of candidates.traces) {
+  for (const { id, at } of candidates.traces) {
     // Those of one instant are on one page: the next begins before it.
     if (lookedAt === LOOKED_MAX || (traces.length >= limit && at < oldest)) break
     lookedAt++
     oldest = at
-    const received = (yield* partsOf(everything, labelIds, id)).filter(
+    const received = (yield* partsOf(everything, labelIdsOf(ctx, id), id)).filter(
       ({ trace, length }) => trace === id && length !== null,
     )
     const run = runOf(around, id)
@@ -73,23 +73,28 @@ export function* tracesInSteps(ctx: ReadContext, asked: TracesAsked, now: number
     yield
   }
   if (lookedAt < candidates.traces.length) return { traces, looked_at: lookedAt, next_to: iso(oldest - 1) }
-  const { horizon } = candidates
-  return { traces, looked_at: lookedAt, next_to: horizon === null ? null : iso(horizon - 1) }
+  const { rest } = candidates
+  return { traces, looked_at: lookedAt, next_to: rest === null ? null : iso(rest) }
 }
 
 interface Candidate {
   id: string
-  /** Of the label that has the id. */
-  labelIds: number[]
   /** Of its newest span in the window, epoch ms. */
   at: number
+}
+
+/** Of one kind. */
+interface Listed {
+  traces: Candidate[]
+  /** Epoch ms, of which and before which there may be others; null: these are all. */
+  horizon: number | null
 }
 
 interface Candidates {
   /** Newest first. */
   traces: Candidate[]
-  /** Epoch ms, before which there are others; null: these are all. */
-  horizon: number | null
+  /** Epoch ms, up to which others are; null: these are all. */
+  rest: number | null
 }
 
 /** Traces with a span in the window, and runs that were at work in it. */
@@ -105,13 +110,16 @@ function* candidatesOf(around: Around, asked: TracesAsked, now: number): Steps<C
     if (known) known.at = Math.max(known.at, run.at)
     else found.set(run.id, run)
   }
-  const traces = [...found.values()]
-    .filter(({ at }) => horizon === null || at >= horizon)
-    .sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
-  return { traces, horizon }
+  const all = [...found.values()].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
+  if (horizon === null) return { traces: all, rest: null }
+  // What shares the instant of the cut is of the next page, unless there is nothing but it.
+  const newer = all.filter(({ at }) => at > horizon)
+  return newer.length > 0
+    ? { traces: newer, rest: horizon }
+    : { traces: all.filter(({ at }) => at === horizon), rest: horizon - 1 }
 }
 
-function* receivedTraces(around: Around, isClosed: boolean): Steps<Candidates> {
+function* receivedTraces(around: Around, isClosed: boolean): Steps<Listed> {
   const { ctx } = around
   const { from, to, until } = windowOf(around)
   const query = queryIn(planOf(around), from, isClosed ? to : until, around)
@@ -125,7 +133,7 @@ function* receivedTraces(around: Around, isClosed: boolean): Steps<Candidates> {
       const id = String(row.labels[name])
       const known = found.get(id)
       if (known) known.at = Math.max(known.at, row.at)
-      else found.set(id, { id, labelIds: labelIdsOf(ctx, id), at: row.at })
+      else found.set(id, { id, at: row.at })
     }
     if (positions.length < BATCH) return { traces: [...found.values()], horizon: null }
     after = positions.at(-1)!
@@ -138,7 +146,7 @@ function* receivedTraces(around: Around, isClosed: boolean): Steps<Candidates> {
  * Runs that ended in the window by their ends, and those at work: they have not ended, so they stand on the first page
  * alone. Findings that outside agents wrote were at work elsewhere. What a service narrows is left out here, so that runs are not looked into for traces of others.
  */
-function ownRuns(around: Around, { service, to: asked }: TracesAsked, now: number): Candidates {
+function ownRuns(around: Around, { service, to: asked }: TracesAsked, now: number): Listed {
   const { ctx, projects } = around
   const { from, to } = windowOf(around)
   const within = `woken_by <> 'external' AND (@projects IS NULL OR id IN (SELECT r.run_id FROM run_projects r JOIN projects p ON p.id = r.project
@@ -154,10 +162,12 @@ function ownRuns(around: Around, { service, to: asked }: TracesAsked, now: numbe
     at: number
     fits: number
   }
+  // Where all of them fit, no more are looked into than these.
+  const most = service === undefined && projects.length === 0 ? LOOKED_MAX + 1 : RUNS_MAX
   const ended = ctx.db
     .prepare<typeof given, Found>(
       `SELECT id, finished_at AS at, ${within} AS fits FROM runs WHERE finished_at BETWEEN @from AND @to
-       ORDER BY finished_at DESC LIMIT ${RUNS_MAX}`,
+       ORDER BY finished_at DESC LIMIT ${most}`,
     )
     .all(given)
   const open =
@@ -172,8 +182,8 @@ function ownRuns(around: Around, { service, to: asked }: TracesAsked, now: numbe
       : []
   const traces = [...open, ...ended]
     .filter(({ fits }) => fits)
-    .map(({ id, at }) => ({ id: traceIdOf(id), labelIds: labelIdsOf(ctx, traceIdOf(id)), at }))
-  return { traces, horizon: ended.length === RUNS_MAX ? ended.at(-1)!.at : null }
+    .map(({ id, at }) => ({ id: traceIdOf(id), at }))
+  return { traces, horizon: ended.length === most ? ended.at(-1)!.at : null }
 }
 
 /** The run whose trace it is, as far as it may be read. */

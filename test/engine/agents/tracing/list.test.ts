@@ -99,6 +99,19 @@ describe('the list of traces', () => {
     expect(seen).toEqual([second.id.slice(4), 'a'.repeat(32), first.id.slice(4)])
   })
 
+  it('has those that ended at one instant on one page', async () => {
+    world = await openTraceWorld({ enabled: false })
+    const { agent, models, post, settled, engine } = world
+    for (const name of ['one', 'two', 'three'])
+      await agent({ name, trigger: 't', prompt: 'Look.', model: 'm1' })
+    models.reply('m1', () => conclude())
+    await post(error)
+    await settled()
+    const { traces, next_to } = await engine.traces({ limit: 1 })
+    expect(traces.map(({ name }) => name).sort()).toEqual(['one', 'three', 'two'])
+    expect(next_to).toBeNull()
+  })
+
   it('has a run once that was exported to the instance itself, also by its exported service', async () => {
     const { engine, ids, first, second, receiver } = await twoRuns()
     const { ingest_key } = await engine.createSource(
