@@ -206,13 +206,13 @@ module.exports = {
     never(
       'console-outside',
       'the console talks HTTP, by the client that all share',
-      { path: '^console/', pathNot: '^console/vite\\.config\\.ts$' },
+      { path: '^console/', pathNot: '^console/(vite\\.config\\.ts$|build/)' },
       { path: '^(engine|api)/', pathNot: '^api/client/' },
     ),
     never(
       'console-in-a-browser',
       'pages run in a browser',
-      { path: '^console/', pathNot: '^console/vite\\.config\\.ts$' },
+      { path: '^console/', pathNot: '^console/(vite\\.config\\.ts$|build/)' },
       { dependencyTypes: ['core'] },
     ),
 

@@ -15,7 +15,7 @@ import { Pages } from './routes.tsx'
 const HOME_WAIT_MS = 2_000
 
 /** Most never see it. */
-const LoginPage = lazyFrom(() => import('./areas/seldom.ts'))('LoginPage')
+const LoginPage = lazyFrom(() => import('./pages/login/login-page.tsx'))('LoginPage')
 
 const waiting = (
   <Center h="60vh">

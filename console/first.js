@@ -1,7 +1,7 @@
 /*
  * Runs inside index.html, before any file of the console is there: asks what the page asks first, and loads what the
  * page is made of beside the shell, so that neither waits for the other. The build puts in the routes. lib/first-reads.ts
- * hands the answers on.
+ * hands the answers on, and lib/ahead.ts does the same for a page that a pointer is on its way to.
  */
 /**
  * Addresses, * for a name, with the files of their pages.
@@ -9,28 +9,37 @@
  */
 const ROUTES = []
 ;(() => {
-  const { pathname, search } = location
-  const general = pathname.replace(/^(\/[^/]+)\/[^/]+/, '$1/*')
-  const routeOf = (/** @type {string} */ path) => ROUTES.find(([paths]) => paths.includes(path))
-  const found = routeOf(pathname) ?? routeOf(general)
-  for (const file of found?.[1] ?? []) {
-    const link = document.createElement('link')
-    link.rel = 'modulepreload'
-    link.href = `/assets/${file}`
-    document.head.append(link)
+  /** @param {string} pathname adds what its page is made of, where it is not there yet */
+  const load = (pathname) => {
+    const general = pathname.replace(/^(\/[^/]+)\/[^/]+/, '$1/*')
+    const routeOf = (/** @type {string} */ path) => ROUTES.find(([paths]) => paths.includes(path))
+    for (const file of (routeOf(pathname) ?? routeOf(general))?.[1] ?? []) {
+      if (document.querySelector(`link[href="/assets/${file}"]`)) continue
+      const link = document.createElement('link')
+      link.rel = 'modulepreload'
+      link.href = `/assets/${file}`
+      document.head.append(link)
+    }
   }
+  /** What the page of an address asks first of its own; null: nothing that is known here. */
+  const readOf = (/** @type {string} */ pathname, /** @type {string} */ search) =>
+    /^\/(incidents|projects|triggers|sources)\/(?!new$)[^/]+$/.test(pathname)
+      ? `/api${pathname}`
+      : search === '' && /^\/(projects|triggers|sources|skills)$/.test(pathname)
+        ? `/api${pathname}`
+        : null
+  const ask = (/** @type {string} */ path) => {
+    const answer = fetch(path)
+    // Whoever takes it is told.
+    answer.catch(() => undefined)
+    return answer
+  }
+  window.svcPages = { load, readOf, ask }
+  const { pathname, search } = location
+  load(pathname)
   // Who logs in is somebody else afterwards.
   if (/[?&]token=/.test(search)) return
-  const own = /^\/(incidents|projects|triggers|sources)\/(?!new$)[^/]+$/.test(pathname)
-    ? `/api${pathname}`
-    : search === '' && /^\/(projects|triggers|sources|skills)$/.test(pathname)
-      ? `/api${pathname}`
-      : null
   window.svcFirst = {}
-  for (const path of ['/api/whoami', '/api/home', '/health', own])
-    if (path !== null) {
-      window.svcFirst[path] = fetch(path)
-      // Whoever takes it is told.
-      window.svcFirst[path].catch(() => undefined)
-    }
+  for (const path of ['/api/whoami', '/api/home', '/health', readOf(pathname, search)])
+    if (path !== null) window.svcFirst[path] = ask(path)
 })()

@@ -1,5 +1,4 @@
 import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
 import '@mantine/spotlight/styles.css'
 import './styles/tokens.css'
 import './styles/app.css'
@@ -16,14 +15,16 @@ import './styles/setup.css'
 import './styles/traces.css'
 import './styles/triggers.css'
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { App } from './app.tsx'
 import { ApiError } from './client.ts'
+import { loadAhead } from './lib/ahead.ts'
 import { closeInnermostOnEscape } from './lib/escape.ts'
+import { leadToFirstFault } from './lib/first-fault.ts'
+import { Notices } from './parts/notices.tsx'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { paletteDoor } from './parts/palette-door.ts'
 import { theme } from './theme.ts'
@@ -47,12 +48,14 @@ const queries = new QueryClient({
 })
 
 closeInnermostOnEscape(paletteDoor.close)
+leadToFirstFault()
+loadAhead()
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
-        <Notifications position="bottom-right" />
+        <Notices />
         <BrowserRouter>
           <PageBoundary>
             <App />

@@ -13,7 +13,7 @@ import { goTo, settled } from './go.ts'
  */
 const REQUESTS_OF_HOME = 9
 const REQUESTS_MAX = 17
-const MORE_REQUESTS: Record<string, number> = { edit: 24, new: 20, graph: 25, ask: 19, connect: 20 }
+const MORE_REQUESTS: Record<string, number> = { edit: 24, new: 19, graph: 23, ask: 19 }
 /** An incident asks for its finding, evidence, the line of its value and history at once; a project for its parts. */
 const REQUESTS_OF_ONE = 22
 const SHIFT_MAX = 0.015
@@ -161,6 +161,66 @@ open.describe('with the demo', () => {
     await context.close()
     expect(wide).toEqual([])
   })
+
+  open(
+    'answers that are none, and answers that take long: menu and page stay, and nothing jumps or is lost',
+    async ({ browser, daemon }) => {
+      const paths = [...PAGES, ...(await pagesOf(daemon))]
+      const wrong: string[] = []
+      const [missing, slow] = await Promise.all([1, 2].map(() => browser.newPage()))
+      for (const page of [missing!, slow!]) {
+        page.on('pageerror', (error) => wrong.push(`${page.url()}: ${error.message}`))
+        await page.addInitScript(WATCH)
+        await page.goto(`${daemon.url}/help`)
+      }
+      const show = (page: Page, path: string) =>
+        page.evaluate(`history.pushState(null, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`)
+      const isDrawn = (page: Page) =>
+        page.evaluate<boolean>('document.documentElement.dataset.page === location.pathname')
+      /** What is wrong with what stands there; nothing: menu, heading and something below it. */
+      const lacks = (page: Page) =>
+        page.evaluate<string>(`[
+        document.querySelector('nav[aria-label="Pages"] a')?.offsetParent ? '' : 'no menu',
+        document.querySelector('main h1, main [aria-label="Loading"]') ? '' : 'neither heading nor skeleton',
+        document.querySelector('main').offsetHeight > 60 ? '' : 'blank',
+      ].join('')`)
+      await missing!.route(/\/(api\/(?!whoami)|read$)/, (route) =>
+        route.fulfill({
+          status: 404,
+          json: { title: 'Not found', status: 404, detail: 'There is no such thing.' },
+        }),
+      )
+      let held: (() => void)[] | null = null
+      await slow!.route(/\/(api\/(?!whoami|stream|tail)|read$)/, async (route) => {
+        if (held) await new Promise<void>((resolve) => held!.push(resolve))
+        await route.continue().catch(() => undefined)
+      })
+      for (const path of paths) {
+        await show(missing!, path)
+        await expect.poll(() => isDrawn(missing!), `${path} with 404`).toBe(true)
+        await expect.poll(() => lacks(missing!), `${path} with 404`).toBe('')
+        held = []
+        await show(slow!, path)
+        await expect.poll(async () => held!.length > 0 || (await isDrawn(slow!)), path).toBe(true)
+        await expect.poll(() => lacks(slow!), `${path} while it waits`).toBe('')
+        const typed = path === '/agents/new' ? slow!.getByRole('textbox', { name: 'Prompt' }) : null
+        await typed?.fill('typed while it waits')
+        const release = held
+        held = null
+        for (const go of release) go()
+        await expect.poll(() => lacks(slow!), `${path} after it waited`).toBe('')
+        if (typed) await expect(typed).toHaveValue('typed while it waits')
+        await expect.poll(() => isDrawn(slow!), `${path} after it waited`).toBe(true)
+        const shift = await slow!.evaluate<number>('const now = window.__shift; window.__shift = 0; now')
+        if (process.env.SHOW) console.log('slow', path, release.length, Math.round(shift * 1_000) / 1_000)
+        // A drawing takes the place that its skeleton had, and a line more.
+        if (shift > (path.endsWith('graph') ? SHIFT_OF_MANY : SHIFT_MAX))
+          wrong.push(`${path}: shifts by ${shift} once its answers come`)
+      }
+      await Promise.all([missing!.close(), slow!.close()])
+      expect(wrong).toEqual([])
+    },
+  )
 })
 
 open('4,000 firings: Home and Incidents show totals, a page of rows and few requests', async ({ page }) => {

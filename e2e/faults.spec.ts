@@ -2,6 +2,7 @@
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { share, test } from './daemon.ts'
+import { goTo } from './go.ts'
 
 share()
 
@@ -70,4 +71,69 @@ test('faults of an agent stand at their fields, and a name that is taken at the 
   await expect(
     page.getByRole('alert').getByRole('button', { name: /agent named digger exists/ }),
   ).toBeVisible()
+})
+
+/** Every form: how it is opened, and what is typed that is refused; nothing: it is sent as it is, with fields that must be filled. */
+const FORMS: readonly { path: string; open?: string; form?: string; typed?: Record<string, string> }[] = [
+  { path: '/triggers/new' },
+  { path: '/agents/new' },
+  { path: '/agents/new', typed: { Name: '!!', Prompt: 'Dig.' } },
+  { path: '/sources/new?connector=webhook' },
+  { path: '/sources/new?connector=webhook', typed: { Name: '!!' } },
+  { path: '/skills/new?project=SHOP' },
+  { path: '/skills/new?project=SHOP', typed: { Name: 'Not One', 'When it helps': 'Never.' } },
+  { path: '/entities/new' },
+  { path: '/entities/new', typed: { Name: '!!', Names: 'service=api' } },
+  { path: '/mcp-servers/new' },
+  { path: '/mcp-servers/new', typed: { Name: '!!', Address: 'https://mcp.example/mcp' } },
+  { path: '/projects/new?template=custom' },
+  { path: '/projects/SHOP?tab=settings', typed: { Name: '' } },
+  { path: '/settings', open: 'New key' },
+  { path: '/settings?tab=providers', open: 'Add provider' },
+  { path: '/settings?tab=github', open: 'Add credential' },
+  { path: '/settings?tab=prices', open: 'Add a price' },
+  { path: '/settings?tab=slack' },
+]
+
+test('a form that is refused leads to its first field with a fault, which says what it is', async ({
+  page,
+  daemon,
+}) => {
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    template: 'custom',
+    name: 'Shop',
+  })
+  const lost: string[] = []
+  for (const { path, open, typed = {} } of FORMS) {
+    await goTo(page, daemon.url + path.replace('SHOP', id))
+    if (open) await page.getByRole('button', { name: open }).first().click()
+    const forms = page.locator('form:has([type=submit]:enabled)')
+    const form = (open ? forms.last() : forms.first()).filter({ visible: true })
+    for (const [label, text] of Object.entries(typed))
+      await form.getByRole('textbox', { name: label, exact: true }).first().fill(text)
+    await form.locator('[type=submit]').first().click()
+    const at = `${path} ${JSON.stringify(typed)}`
+    const said = await expect
+      .poll(
+        () =>
+          page.evaluate<string>(`(() => {
+          const field = document.activeElement
+          if (!field?.matches(':invalid, [aria-invalid="true"]')) return ''
+          const first = [...field.closest('form').querySelectorAll('input, textarea')].find((one) =>
+            one.matches(':invalid, [aria-invalid="true"]') && one.offsetParent !== null)
+          const described = (field.getAttribute('aria-describedby') ?? '').split(' ')
+          return first !== field ? 'not the first' : field.validationMessage ||
+            described.map((id) => document.getElementById(id)?.textContent ?? '').join(' ')
+        })()`),
+        at,
+      )
+      .toMatch(/\w{3}/)
+      .then(
+        () => null,
+        () => at,
+      )
+    if (said) lost.push(said)
+    await page.keyboard.press('Escape')
+  }
+  expect(lost).toEqual([])
 })

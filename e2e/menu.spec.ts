@@ -79,6 +79,37 @@ test('addresses from before lead to where they are now, with what they asked for
   }
 })
 
+test('a page is loaded while the pointer rests on its link, and not for those who save data', async ({
+  browser,
+}) => {
+  for (const saveData of [false, true]) {
+    const page = await browser.newPage()
+    await page.addInitScript(
+      `Object.defineProperty(navigator, 'connection', { value: { saveData: ${saveData} } })`,
+    )
+    await page.goto(`${shared.url}/help`)
+    await settled(page)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const of = (path: RegExp) => asked.filter((one) => path.test(one)).length
+    const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Sources' })
+    const at = await placeOf(link)
+    await page.mouse.move(at.x + 20, at.y + at.height / 2)
+    if (!saveData) {
+      await expect.poll(() => [of(/^\/api\/sources$/), of(/^\/assets\/.*js$/) > 0]).toEqual([1, true])
+    }
+    const files = of(/^\/assets\/.*js$/)
+    if (saveData) expect([files, of(/^\/api\/sources$/)]).toEqual([0, 0])
+    await link.click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Sources' })).toBeVisible()
+    await settled(page)
+    // What was asked ahead is what the page takes: nothing is asked twice.
+    expect(of(/^\/api\/sources$/)).toBe(1)
+    if (!saveData) expect(of(/^\/assets\/.*js$/)).toBe(files)
+    await page.close()
+  }
+})
+
 test('an address that leads on calls nobody back who has gone elsewhere meanwhile', async ({ page }) => {
   await page.goto(shared.url)
   let tell = () => {}

@@ -1,6 +1,6 @@
 /** What was done, with what takes it back: 8 seconds on the screen (the console's brief, section 2). */
 import { Button, Group, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { notifications } from './notices.ts'
 
 const UNDO_MS = 8_000
 

@@ -1,9 +1,10 @@
 /** A change of what is declared: afterwards everything declared is read again, and a word is said. */
-import { notifications } from '@mantine/notifications'
+
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { keys } from '../client.ts'
 import { dkeys } from '../declared-client.ts'
 import { wkeys } from '../trigger-client.ts'
+import { notifications } from './notices.ts'
 
 /** Warnings of a save, where its answer has any. */
 export function warningsIn(result: unknown): string[] {

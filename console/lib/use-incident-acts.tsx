@@ -1,5 +1,5 @@
 /** Acts on incidents: shown at once, sent, and taken back for 8 seconds; where somebody was first, that is said. */
-import { notifications } from '@mantine/notifications'
+
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import type { Home, Incident, IncidentDetail, IncidentsResult } from '../../schemas/types.ts'
@@ -7,6 +7,7 @@ import { ApiError } from '../client.ts'
 import { ikeys, incidents } from '../incident-client.ts'
 import { actorName } from './actor.ts'
 import { type Act, actBack, doneWords, firstWords, foreseen, type Worked } from './incident-acts.ts'
+import { notifications } from './notices.ts'
 import { sayDone } from './undo.tsx'
 
 /** More acts than any way back takes. */

@@ -1,9 +1,10 @@
 /** Pauses and resumes what is declared, by its kind and name, with Undo. */
-import { notifications } from '@mantine/notifications'
+
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
+import { notifications } from './notices.ts'
 import { sayDone } from './undo.tsx'
 
 export type Move = 'pause' | 'resume'

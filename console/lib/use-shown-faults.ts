@@ -1,5 +1,5 @@
 /** Faults of a form at their fields: each from when its field is left, all from when it is submitted. */
-import { type FocusEvent, useEffect, useRef, useState } from 'react'
+import { type FocusEvent, useState } from 'react'
 import { type FieldErrors, rest } from './field-errors.ts'
 
 export interface ShownFaults {
@@ -8,29 +8,21 @@ export interface ShownFaults {
   /** All are shown: it was submitted. */
   isSubmitted: boolean
   /** Of the element round the fields, each of which has its path as `data-field`. */
-  form: { ref: { current: HTMLFormElement | null }; onBlur: (event: FocusEvent) => void }
-  /** Shows all, and goes to the first field that has one once it is marked. */
+  form: { onBlur: (event: FocusEvent) => void }
+  /** Shows all; lib/first-fault.ts goes to the first. */
   showAll: () => void
 }
 
-/** @param found all faults there are, by path. @param refused the last refusal, which is shown as it comes */
-export function useShownFaults(found: FieldErrors, refused: Error | null): ShownFaults {
-  const ref = useRef<HTMLFormElement | null>(null)
+/** @param found all faults there are, by path */
+export function useShownFaults(found: FieldErrors): ShownFaults {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const [submits, setSubmits] = useState(0)
   const isShown = (path: string): boolean =>
     submits > 0 || [...left].some((field) => path === field || /^[.[]/.test(rest(path, field)))
-  useEffect(() => {
-    if (submits === 0 && refused === null) return
-    ref.current
-      ?.querySelector<HTMLElement>('input[aria-invalid="true"], [data-field] [aria-invalid="true"]')
-      ?.focus()
-  }, [submits, refused])
   return {
     shown: Object.fromEntries(Object.entries(found).filter(([path]) => isShown(path))),
     isSubmitted: submits > 0,
     form: {
-      ref,
       onBlur: (event) => {
         const field = (event.target as HTMLElement).closest<HTMLElement>('[data-field]')
         // Within a field, such as from a value to its list, nothing is left.

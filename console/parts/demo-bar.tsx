@@ -15,7 +15,7 @@ import { useChange } from '../lib/use-change.ts'
 
 const EVERY_MS = 30_000
 /** It brings the menus of the kit along, which Home has no other use for. */
-const BreakMenu = lazyFrom(() => import('../areas/seldom.ts'))('BreakMenu')
+const BreakMenu = lazyFrom(() => import('./break-menu.tsx'))('BreakMenu')
 
 export function DemoBar() {
   const { data } = useQuery({

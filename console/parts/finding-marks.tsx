@@ -1,12 +1,12 @@
 /** Whether a finding is right: marked by a person, with the event that was the true cause; each step can be undone. */
 import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'react-router'
 import type { FindingMark, MarkWrite, ResultMarked } from '../../schemas/types.ts'
 import { declared } from '../declared-client.ts'
 import { eventPath } from '../lib/explore-state.ts'
 import { MARK_TONES, MARK_WORDS, writeOf } from '../lib/finding-marks.ts'
+import { notifications } from '../lib/notices.ts'
 import { useChange } from '../lib/use-change.ts'
 import { Mark } from './mark.tsx'
 import { Refusal } from './refusal.tsx'

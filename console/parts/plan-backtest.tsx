@@ -3,7 +3,7 @@ import { Paper } from '@mantine/core'
 import { type ComponentProps, Suspense } from 'react'
 import { lazyFrom } from '../lib/chunks.ts'
 
-const Run = lazyFrom(() => import('../areas/seldom.ts'))('PlanBacktestRun')
+const Run = lazyFrom(() => import('./plan-backtest-run.tsx'))('PlanBacktestRun')
 
 export function PlanBacktestSection(props: ComponentProps<typeof Run>) {
   return (

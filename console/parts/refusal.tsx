@@ -95,7 +95,9 @@ function Sentences({ of, fields, isSent }: { of: readonly string[]; fields: Fiel
   useEffect(() => {
     const found = of.filter((sentence) => fieldOf(sentence) !== null)
     setLinked(new Set(found))
-    if (isSent && found[0] !== undefined) focusField(fieldOf(found[0])!)
+    // A field that marks its fault has the focus by lib/first-fault.ts.
+    const marks = box.current?.closest('form')?.querySelector('[aria-invalid="true"]')
+    if (isSent && found[0] !== undefined && !marks) focusField(fieldOf(found[0])!)
   }, [said, isSent])
   return (
     <ul className="refusal-list" ref={box}>

@@ -96,9 +96,8 @@ export function Shell({ children }: { children: ReactNode }) {
   )
 }
 
-const seldom = lazyFrom(() => import('../areas/seldom.ts'))
-const Palette = seldom('Palette')
-const Workspaces = seldom('Workspaces')
+const Palette = lazyFrom(() => import('./palette.tsx'))('Palette')
+const Workspaces = lazyFrom(() => import('./workspaces.tsx'))('Workspaces')
 
 /** The switcher of a hosted instance; others never load it. */
 function HostedWorkspaces({ health }: { health: Health | undefined }) {

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core'
 import { Suspense } from 'react'
 import { lazyFrom } from '../lib/chunks.ts'
 
-const WordDiff = lazyFrom(() => import('../areas/seldom.ts'))('WordDiff')
+const WordDiff = lazyFrom(() => import('./word-diff.tsx'))('WordDiff')
 
 export function TextDiff({
   title,

@@ -34,7 +34,7 @@ import { type ReplayPages, useReplay } from './use-replay.ts'
 import type { LoadState } from './words.ts'
 
 /** A dialog with forms, which the replay itself has none of. */
-const WhatIf = lazyFrom(() => import('../areas/editing.ts'))('WhatIf')
+const WhatIf = lazyFrom(() => import('./fork/what-if.tsx'))('WhatIf')
 
 export default function ReplayPage() {
   const { id = '' } = useParams()

@@ -1,11 +1,11 @@
 /** Asks an upstream what it has, lets a person choose of it, and takes what is proposed into the form. */
 import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { Radar } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import type { Connector } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
+import { notifications } from '../../lib/notices.ts'
 import type { SourceDraft } from '../source-draft.ts'
 import { toConfig } from '../source-draft.ts'
 import { Picker } from './picker.tsx'

@@ -23,13 +23,12 @@ import { SelectionButtons } from './pasting.tsx'
 import { useEditRoom } from './state/use-edit-room.ts'
 import { type Opened, type Session, useSession } from './state/use-session.ts'
 
-const editing = lazyFrom(() => import('../../areas/editing.ts'))
-const DraftPanel = editing('DraftPanel')
-const EdgePanel = editing('EdgePanel')
-const ListEditor = editing('ListEditor')
-const NewPartPanel = editing('NewPartPanel')
-const NodePanel = editing('NodePanel')
-const PartPalette = editing('PartPalette')
+const DraftPanel = lazyFrom(() => import('./changes/draft-panel.tsx'))('DraftPanel')
+const EdgePanel = lazyFrom(() => import('./panel/edge-panel.tsx'))('EdgePanel')
+const ListEditor = lazyFrom(() => import('./list/list-editor.tsx'))('ListEditor')
+const NewPartPanel = lazyFrom(() => import('./panel/new-part-panel.tsx'))('NewPartPanel')
+const NodePanel = lazyFrom(() => import('./panel/node-panel.tsx'))('NodePanel')
+const PartPalette = lazyFrom(() => import('./panel/part-palette.tsx'))('PartPalette')
 
 interface Props {
   live: ProjectGraph

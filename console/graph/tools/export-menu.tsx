@@ -1,7 +1,7 @@
 /** The drawing as a file. */
 import { Button, Menu } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { Download } from 'lucide-react'
+import { notifications } from '../../lib/notices.ts'
 import type { Canvas } from '../canvas.ts'
 import { ALL_KINDS, countOf } from '../drawing/fold.ts'
 import { savePng, saveSvg } from '../picture/download.ts'

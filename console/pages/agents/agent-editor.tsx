@@ -123,12 +123,7 @@ export function AgentEditor({
           {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}
         />
-        <Button
-          type="submit"
-          style={{ alignSelf: 'start' }}
-          loading={change.isPending}
-          disabled={draft.name.trim() === '' || draft.prompt.trim() === ''}
-        >
+        <Button type="submit" style={{ alignSelf: 'start' }} loading={change.isPending}>
           {label}
         </Button>
       </Stack>

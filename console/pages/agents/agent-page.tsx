@@ -22,7 +22,7 @@ import { AgentPreview } from './agent-preview.tsx'
 import { AgentTests } from './agent-tests.tsx'
 import { AgentSwitch } from './agents-page.tsx'
 
-const AgentEditor = lazyFrom(() => import('../../areas/forms.ts'))('AgentEditor')
+const AgentEditor = lazyFrom(() => import('./agent-editor.tsx'))('AgentEditor')
 
 const TABS = [
   { value: 'overview', label: 'Overview' },

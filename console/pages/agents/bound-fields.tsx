@@ -1,7 +1,8 @@
 /** What an agent may use: rounds, dollars, runs. */
-import { NumberInput } from '@mantine/core'
+
 import type { AgentDraft } from '../../lib/agent-form.ts'
 import { useMarks } from '../../parts/faulty.tsx'
+import { NumberInput } from '../../parts/number-input.tsx'
 
 type Bound = 'max_rounds' | 'run_budget_usd' | 'budget_usd' | 'daily_cap' | 'concurrency'
 

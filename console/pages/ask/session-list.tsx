@@ -1,6 +1,5 @@
 /** Conversations of before: opened, renamed, deleted. */
 import { ActionIcon, Button, Group, Menu, Modal, NavLink, Stack, Text, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ellipsis, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
@@ -8,6 +7,7 @@ import { Link } from 'react-router'
 import type { AskSession } from '../../../schemas/types.ts'
 import { akeys, ask } from '../../ask-client.ts'
 import { api } from '../../client.ts'
+import { notifications } from '../../lib/notices.ts'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 

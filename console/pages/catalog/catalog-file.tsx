@@ -10,7 +10,7 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { DriftTab } from './drift-tab.tsx'
 import { RepositoryTab } from './repository-tab.tsx'
 
-const ImportTab = lazyFrom(() => import('../../areas/forms.ts'))('ImportTab')
+const ImportTab = lazyFrom(() => import('./import-tab.tsx'))('ImportTab')
 
 const VIEWS = [
   { value: 'export', label: 'Export' },

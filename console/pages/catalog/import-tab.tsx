@@ -1,16 +1,5 @@
 /** A catalog file imported: its problems and warnings where they are, its plan, then that plan or nothing. */
-import {
-  Alert,
-  Anchor,
-  Button,
-  Checkbox,
-  FileButton,
-  Group,
-  List,
-  NumberInput,
-  Stack,
-  TextInput,
-} from '@mantine/core'
+import { Alert, Anchor, Button, Checkbox, FileButton, Group, List, Stack, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Upload } from 'lucide-react'
@@ -21,6 +10,7 @@ import { lazyFrom } from '../../lib/chunks.ts'
 import { useChange } from '../../lib/use-change.ts'
 import type { EditorPlace } from '../../parts/code-editor.tsx'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
+import { NumberInput } from '../../parts/number-input.tsx'
 import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -102,7 +92,6 @@ export function ImportTab() {
             min={0}
             max={100_000}
             allowDecimal={false}
-            clampBehavior="strict"
             w={140}
           />
         )}

@@ -108,11 +108,7 @@ export function AccessForm({
           </Alert>
         )}
         <Group>
-          <Button
-            type="submit"
-            loading={create.isPending}
-            disabled={name.trim() === '' || (may === 'project' && project === null)}
-          >
+          <Button type="submit" loading={create.isPending}>
             Make the key
           </Button>
         </Group>

@@ -1,5 +1,5 @@
 /** Who was told of firings and findings, and how that went; the address holds the filters. */
-import { Button, Group, SegmentedControl, Stack, Text } from '@mantine/core'
+import { SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -12,11 +12,11 @@ import {
   readDeliveryFilter,
   withWord,
 } from '../../lib/work-filters.ts'
+import { FilterBar } from '../../parts/filter-bar.tsx'
 import { Older } from '../../parts/older.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { usePages } from '../../parts/use-pages.ts'
-import { WordSelect } from '../../parts/word-select.tsx'
 import { wkeys, work } from '../../trigger-client.ts'
 import { DeliveryTable } from './delivery-table.tsx'
 
@@ -25,51 +25,35 @@ export default function DeliveriesPage() {
   const query = readDeliveryFilter(address)
   const isNarrowed = Object.keys(query).length > 0
   const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const triggerNames = (triggers.data ?? []).map(({ name }) => name)
+  const recipients = useRecipients()
   const set = (name: string, value: string | null) =>
     setAddress((now) => withWord(now, name, value), { replace: true })
   return (
     <>
       <PageHead title="Deliveries" />
       <Stack gap="sm">
-        <Group gap="sm" align="flex-end">
-          <SegmentedControl
-            size="xs"
-            aria-label="Status"
-            data={[
-              { value: '', label: 'all' },
-              ...DELIVERY_STATUSES.map((status) => ({ value: status, label: statusWord({ status }) })),
-            ]}
-            value={query.status ?? ''}
-            onChange={(value) => set('status', value)}
-          />
-          <WordSelect
-            label="Kind"
-            all="All kinds"
-            data={DELIVERY_KINDS}
-            value={query.kind}
-            onChange={(value) => set('kind', value)}
-          />
-          <WordSelect
-            label="Trigger"
-            all="All triggers"
-            data={(triggers.data ?? []).map(({ name }) => name)}
-            value={query.trigger}
-            onChange={(value) => set('trigger', value)}
-          />
-          <WordSelect
-            label="Subscriber"
-            all="All subscribers"
-            data={useRecipients()}
-            value={query.recipient}
-            onChange={(value) => set('recipient', value)}
-            width={260}
-          />
-          {isNarrowed && (
-            <Button size="xs" variant="default" onClick={() => setAddress({}, { replace: true })}>
-              Clear filters
-            </Button>
-          )}
-        </Group>
+        <FilterBar
+          before={
+            <SegmentedControl
+              size="xs"
+              aria-label="Status"
+              data={[
+                { value: '', label: 'all' },
+                ...DELIVERY_STATUSES.map((status) => ({ value: status, label: statusWord({ status }) })),
+              ]}
+              value={query.status ?? ''}
+              onChange={(value) => set('status', value)}
+            />
+          }
+          filters={[
+            { name: 'kind', label: 'Kind', all: 'All kinds', data: DELIVERY_KINDS },
+            { name: 'trigger', label: 'Trigger', all: 'All triggers', data: triggerNames },
+            { name: 'recipient', label: 'Subscriber', all: 'All subscribers', data: recipients, width: 260 },
+          ]}
+          values={query}
+          isNarrowed={isNarrowed}
+        />
         {query.run && (
           <Text size="sm" c="dimmed">
             Deliveries of the finding of one run. <Link to={runPath(query.run)}>View run</Link>

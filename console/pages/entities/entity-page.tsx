@@ -107,12 +107,13 @@ function RenameEntity({ name }: { name: string }) {
               value={to ?? ''}
               onChange={(event) => setTo(event.currentTarget.value)}
               error={rename.error?.message}
+              required
             />
             <Group justify="flex-end">
               <Button variant="default" onClick={() => setTo(null)}>
                 Cancel
               </Button>
-              <Button type="submit" loading={rename.isPending} disabled={!to?.trim() || to.trim() === name}>
+              <Button type="submit" loading={rename.isPending} disabled={to?.trim() === name}>
                 Rename
               </Button>
             </Group>
@@ -255,11 +256,7 @@ function EntityForm({ stored, onReload }: { stored?: JoinedEntity; onReload?: ()
           onKeepMine={() => save.mutate(undefined)}
         />
         <Group>
-          <Button
-            type="submit"
-            loading={save.isPending}
-            disabled={body.is.length < 2 || (!stored && name.trim() === '')}
-          >
+          <Button type="submit" loading={save.isPending}>
             {stored ? 'Save' : 'Join names'}
           </Button>
         </Group>

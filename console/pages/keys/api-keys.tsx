@@ -1,11 +1,11 @@
 /** API keys: made, shown once, revoked. */
 import { Alert, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { Key } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { notifications } from '../../lib/notices.ts'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'

@@ -108,11 +108,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
               <Button variant="default" onClick={close}>
                 Cancel
               </Button>
-              <Button
-                type="submit"
-                loading={create.isPending}
-                disabled={name.trim() === '' || scopes.length === 0}
-              >
+              <Button type="submit" loading={create.isPending} disabled={scopes.length === 0}>
                 Create key
               </Button>
             </Group>

@@ -156,7 +156,7 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
           {...(onReload ? { onTakeTheirs: takeTheirs(kept, onReload) } : {})}
         />
         <Group>
-          <Button type="submit" loading={change.isPending} disabled={name.trim() === '' || url.trim() === ''}>
+          <Button type="submit" loading={change.isPending}>
             {stored ? 'Save' : 'Add MCP server'}
           </Button>
           {!stored && (

@@ -98,7 +98,7 @@ export function CustomProject() {
         </Text>
         <Refusal title="Couldn’t create the project" error={create.error} />
         <Group>
-          <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
+          <Button type="submit" loading={create.isPending}>
             Create project
           </Button>
         </Group>

@@ -79,7 +79,7 @@ export function ProjectKeys({ project }: { project: Project }) {
               onChange={(event) => setFindings(event.currentTarget.checked)}
               label="May record findings"
             />
-            <Button type="submit" loading={create.isPending} disabled={name.trim() === ''}>
+            <Button type="submit" loading={create.isPending}>
               Make key
             </Button>
           </Group>

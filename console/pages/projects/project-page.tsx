@@ -22,7 +22,7 @@ import { ResultsTab } from './results-tab.tsx'
 import { SettingsTab } from './settings-tab.tsx'
 
 /** The drawing is large, and most visits do not look at it. */
-const GraphTab = lazyFrom(() => import('../../areas/drawn.ts'))('GraphTab')
+const GraphTab = lazyFrom(() => import('./graph-tab.tsx'))('default')
 
 /** What its tabs were called before. */
 const WAS = { results: 'findings', keys: 'settings' }

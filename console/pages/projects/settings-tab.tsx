@@ -15,7 +15,7 @@ import { Refusal } from '../../parts/refusal.tsx'
 import { Section } from '../../parts/section.tsx'
 import { ProjectKeys } from './project-keys.tsx'
 
-const DeleteProject = lazyFrom(() => import('../../areas/forms.ts'))('DeleteProject')
+const DeleteProject = lazyFrom(() => import('./delete-project.tsx'))('DeleteProject')
 
 export function SettingsTab({ project: now }: { project: Project }) {
   const [project, setProject] = useState(now)

@@ -1,6 +1,6 @@
 /** Keeps a run as an example that its agent is tested by. */
 import { Button, Modal, Select, Stack, TagsInput, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { Link } from 'react-router'
 import type { AgentExampleWrite, RunDetail } from '../../../schemas/types.ts'
 import { agentTests } from '../../agent-test-client.ts'
@@ -39,9 +39,16 @@ function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
           </Button>
         </Stack>
       ) : (
-        <Stack>
+        <Stack
+          component="form"
+          onSubmit={(event: FormEvent) => {
+            event.preventDefault()
+            keep.mutate({ name, run_id: run.id, verdict: verdict === ANY ? null : verdict, mentions })
+          }}
+        >
           <TextInput
             label="Name"
+            required
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
             data-autofocus
@@ -64,13 +71,7 @@ function Dialog({ run, onClose }: { run: RunDetail; onClose: () => void }) {
             onChange={setMentions}
           />
           <Refusal title="Couldn’t keep the example" error={keep.error} />
-          <Button
-            loading={keep.isPending}
-            disabled={name.trim() === ''}
-            onClick={() =>
-              keep.mutate({ name, run_id: run.id, verdict: verdict === ANY ? null : verdict, mentions })
-            }
-          >
+          <Button type="submit" loading={keep.isPending}>
             Keep
           </Button>
         </Stack>

@@ -25,7 +25,7 @@ import { RunFacts } from './run-facts.tsx'
 import { RunFinding } from './run-finding.tsx'
 import { RunStory } from './run-story.tsx'
 
-const RerunDialog = lazyFrom(() => import('../../areas/forms.ts'))('RerunDialog')
+const RerunDialog = lazyFrom(() => import('./rerun-dialog.tsx'))('RerunDialog')
 
 export default function RunPage() {
   const { id = '' } = useParams()

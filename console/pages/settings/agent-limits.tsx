@@ -1,5 +1,5 @@
 /** Limits that hold for all agents: runs of a day, dollars of a day, runs at the same time. */
-import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AgentSettings } from '../../../schemas/types.ts'
@@ -8,6 +8,7 @@ import { capWords, type LimitsDraft, limitsDraft, limitsWrite } from '../../lib/
 import { useChange } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
 import { ModelPicker } from '../../parts/model-picker.tsx'
+import { NumberInput } from '../../parts/number-input.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { settings, skeys } from '../../settings-client.ts'

@@ -1,24 +1,14 @@
 /** Prices of models: those of this instance, which hold over the ones that come with svc. */
 
-import {
-  ActionIcon,
-  Button,
-  Group,
-  NumberInput,
-  Paper,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { ActionIcon, Button, Group, Paper, Stack, Table, Text, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import type { ModelPrices } from '../../../schemas/types.ts'
 import { type PriceRow, priceRow, pricesOf } from '../../lib/model-settings.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { NumberInput } from '../../parts/number-input.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'
@@ -55,64 +45,74 @@ function OwnPrices({ prices, onSaved }: { prices: ModelPrices; onSaved: () => vo
     quiet: true,
   })
   return (
-    <Stack component="section" aria-label="Own prices">
-      <Title order={2}>Own prices</Title>
-      <Text size="sm" c="dimmed">
-        US dollars per million tokens, by how the model’s name begins; the longest that fits counts. Cached is
-        what a token from the cache costs, as a part of input.
-      </Text>
-      {rows.map((row, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
-        <Group key={i} gap="xs" wrap="nowrap">
-          <TextInput
-            aria-label={`Model of price ${i + 1}`}
-            placeholder="model-name"
-            value={row.prefix}
-            onChange={(event) => put(i, { prefix: event.currentTarget.value })}
-            style={{ flex: 1 }}
-            maxLength={200}
-          />
-          {NUMBERS.map(({ field, label, max }) => (
-            <NumberInput
-              key={field}
-              aria-label={`${label} of price ${i + 1}`}
-              placeholder={label}
-              value={row[field] ?? ''}
-              onChange={(value) => put(i, { [field]: value === '' ? null : Number(value) })}
-              min={0}
-              max={max}
-              w={120}
+    <section aria-label="Own prices">
+      <Stack
+        component="form"
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault()
+          if (written !== null) save.mutate(undefined)
+        }}
+      >
+        <Title order={2}>Own prices</Title>
+        <Text size="sm" c="dimmed">
+          US dollars per million tokens, by how the model’s name begins; the longest that fits counts. Cached
+          is what a token from the cache costs, as a part of input.
+        </Text>
+        {rows.map((row, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
+          <Group key={i} gap="xs" wrap="nowrap">
+            <TextInput
+              aria-label={`Model of price ${i + 1}`}
+              required
+              placeholder="model-name"
+              value={row.prefix}
+              onChange={(event) => put(i, { prefix: event.currentTarget.value })}
+              style={{ flex: 1 }}
+              maxLength={200}
             />
-          ))}
-          <ActionIcon
-            variant="subtle"
-            color="red"
-            aria-label={`Remove price ${i + 1}`}
-            onClick={() => setRows(rows.filter((_row, at) => at !== i))}
+            {NUMBERS.map(({ field, label, max }) => (
+              <NumberInput
+                key={field}
+                aria-label={`${label} of price ${i + 1}`}
+                required={field !== 'cached'}
+                placeholder={label}
+                value={row[field] ?? ''}
+                onChange={(value) => put(i, { [field]: value === '' ? null : Number(value) })}
+                min={0}
+                max={max}
+                w={120}
+              />
+            ))}
+            <ActionIcon
+              variant="subtle"
+              color="red"
+              aria-label={`Remove price ${i + 1}`}
+              onClick={() => setRows(rows.filter((_row, at) => at !== i))}
+            >
+              <Trash2 size={15} aria-hidden />
+            </ActionIcon>
+          </Group>
+        ))}
+        <Refusal title="Couldn’t save the prices" error={save.error} />
+        <Group>
+          <Button
+            variant="default"
+            leftSection={<Plus size={14} aria-hidden />}
+            onClick={() => setRows([...rows, BLANK])}
           >
-            <Trash2 size={15} aria-hidden />
-          </ActionIcon>
+            Add a price
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            Save prices
+          </Button>
+          {written === null && (
+            <Text size="sm" c="dimmed">
+              Each needs a model, a price of input and one of output.
+            </Text>
+          )}
         </Group>
-      ))}
-      <Refusal title="Couldn’t save the prices" error={save.error} />
-      <Group>
-        <Button
-          variant="default"
-          leftSection={<Plus size={14} aria-hidden />}
-          onClick={() => setRows([...rows, BLANK])}
-        >
-          Add a price
-        </Button>
-        <Button loading={save.isPending} disabled={written === null} onClick={() => save.mutate(undefined)}>
-          Save prices
-        </Button>
-        {written === null && (
-          <Text size="sm" c="dimmed">
-            Each needs a model, a price of input and one of output.
-          </Text>
-        )}
-      </Group>
-    </Stack>
+      </Stack>
+    </section>
   )
 }
 

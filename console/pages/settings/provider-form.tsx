@@ -65,7 +65,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            save.mutate(undefined)
+            if (fault === null) save.mutate(undefined)
           }}
         >
           <Stack>
@@ -109,7 +109,7 @@ export function ProviderForm({ stored, kinds, onClose }: Props) {
               <Button variant="default" onClick={onClose}>
                 Cancel
               </Button>
-              <Button type="submit" loading={save.isPending} disabled={fault !== null}>
+              <Button type="submit" loading={save.isPending}>
                 Save
               </Button>
             </Group>
@@ -159,6 +159,8 @@ function Credentials({
         }
         value={draft.key}
         onChange={(event) => set('key', event.currentTarget.value)}
+        required={draft.kind !== 'compatible' && !stored && draft.gateway_token.trim() === ''}
+        withAsterisk={false}
         autoComplete="off"
       />
       {stored?.stored && (

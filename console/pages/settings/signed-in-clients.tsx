@@ -1,10 +1,10 @@
 /** Clients that people signed in by OAuth: who let them, what they may do, and the way to sign them out. */
 import { Badge, Button, Group, Modal, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { OauthSession } from '../../../schemas/types.ts'
 import { connect } from '../../connect-client.ts'
+import { notifications } from '../../lib/notices.ts'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'

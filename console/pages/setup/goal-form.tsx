@@ -150,7 +150,6 @@ export function GoalForm() {
                 size="md"
                 leftSection={<Sparkles size={18} aria-hidden />}
                 loading={start.isPending}
-                disabled={!isReady}
               >
                 Write the plan
               </Button>

@@ -231,17 +231,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
           onKeepMine={() => save.mutate(undefined)}
         />
         <Group>
-          <Button
-            type="submit"
-            loading={save.isPending}
-            disabled={
-              of === null ||
-              (!stored && name === '') ||
-              description.trim() === '' ||
-              body.trim() === '' ||
-              size > BODY_MAX
-            }
-          >
+          <Button type="submit" loading={save.isPending} disabled={of === null || size > BODY_MAX}>
             {stored ? 'Save' : 'Add skill'}
           </Button>
         </Group>

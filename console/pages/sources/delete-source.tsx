@@ -1,11 +1,11 @@
 /** Asks before a source goes, and says what goes with it. */
 import { Button, Checkbox, Group, List, Modal, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { notifications } from '../../lib/notices.ts'
 import { countEvents } from '../../lib/time.ts'
 
 export function DeleteSource({ source, onClose }: { source: Source; onClose: () => void }) {

@@ -1,10 +1,10 @@
 /** What recent payloads really carry, and a label from a field in one click. */
 
 import { Badge, Button, Group, Paper, Progress, Stack, Table, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { FieldCoverage, Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { notifications } from '../../lib/notices.ts'
 import { count, countEvents } from '../../lib/time.ts'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { WideTable } from '../../parts/wide-table.tsx'

@@ -20,9 +20,9 @@ import { Polls } from './polls.tsx'
 import { SourceEvents } from './source-events.tsx'
 import { useMoveSource } from './use-move-source.ts'
 
-const DeleteSource = lazyFrom(() => import('../../areas/forms.ts'))('DeleteSource')
+const DeleteSource = lazyFrom(() => import('./delete-source.tsx'))('DeleteSource')
 
-const SettingsTab = lazyFrom(() => import('../../areas/forms.ts'))('SettingsTab')
+const SettingsTab = lazyFrom(() => import('./settings-tab.tsx'))('SettingsTab')
 
 const TABS = [
   { value: 'overview', label: 'Overview' },

@@ -12,7 +12,6 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
-import { notifications } from '@mantine/notifications'
 import { useQuery } from '@tanstack/react-query'
 import { Ellipsis, FileJson, GitBranch, Plus, Search } from 'lucide-react'
 import { Suspense, useState } from 'react'
@@ -20,6 +19,7 @@ import { Link, useNavigate } from 'react-router'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
+import { notifications } from '../../lib/notices.ts'
 import { count } from '../../lib/time.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -28,7 +28,7 @@ import { When } from '../../parts/when.tsx'
 import { HealthMark } from './health-mark.tsx'
 import { useMoveSource } from './use-move-source.ts'
 
-const DeleteSource = lazyFrom(() => import('../../areas/forms.ts'))('DeleteSource')
+const DeleteSource = lazyFrom(() => import('./delete-source.tsx'))('DeleteSource')
 
 export default function SourcesPage() {
   const [filter, setFilter] = useState('')

@@ -1,7 +1,8 @@
 /** Pause and resume, with a word on how it went. */
-import { notifications } from '@mantine/notifications'
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, keys } from '../../client.ts'
+import { notifications } from '../../lib/notices.ts'
 
 export function useMoveSource(name: string): (event: 'pause' | 'resume') => void {
   const queries = useQueryClient()

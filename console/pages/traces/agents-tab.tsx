@@ -1,32 +1,30 @@
 /** Agents that were at work: those of others, known from the GenAI spans that they send, and svc's own beside them. */
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { AgentActivity } from '../../../schemas/types.ts'
 import { agentPath } from '../../lib/paths.ts'
 import { count, money } from '../../lib/time.ts'
 import { agentTracesPath, TRACE_WINDOWS } from '../../lib/traces.ts'
-import { withWord } from '../../lib/work-filters.ts'
+import { FilterBar } from '../../parts/filter-bar.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import { tkeys, traces } from '../../trace-client.ts'
-import { WindowSelect } from './filters.tsx'
 
 const WINDOW = '24h'
 
 export function AgentsTab() {
-  const [address, setAddress] = useSearchParams()
+  const [address] = useSearchParams()
   const window = address.get('window') ?? WINDOW
   return (
     <Stack gap="sm">
-      <Group gap="sm" align="flex-end">
-        <WindowSelect
-          value={TRACE_WINDOWS.includes(window) ? window : null}
-          onChange={(value) => setAddress((now) => withWord(now, 'window', value), { replace: true })}
-        />
-      </Group>
+      <FilterBar
+        filters={[{ name: 'window', label: 'Window', data: TRACE_WINDOWS, always: WINDOW, width: 90 }]}
+        values={{ window }}
+        isNarrowed={false}
+      />
       <AgentList window={window} />
     </Stack>
   )

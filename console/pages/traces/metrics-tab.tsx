@@ -6,49 +6,35 @@ import { useId, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { MetricSeries, MetricSeriesResult } from '../../../schemas/types.ts'
 import { clock, count } from '../../lib/time.ts'
-import { figure, linePaths, type MetricQuery, readTraceQuery } from '../../lib/traces.ts'
-import { withWord } from '../../lib/work-filters.ts'
+import { figure, linePaths, type MetricQuery, readTraceQuery, TRACE_WINDOWS } from '../../lib/traces.ts'
 import { Fact } from '../../parts/fact.tsx'
+import { FilterBar } from '../../parts/filter-bar.tsx'
 import { Below, Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { tkeys, traces } from '../../trace-client.ts'
-import { WindowSelect, Written } from './filters.tsx'
 
 export function MetricsTab() {
-  const [address, setAddress] = useSearchParams()
+  const [address] = useSearchParams()
   const { service, name, window } = readTraceQuery(address)
   const query: MetricQuery = {
     ...(service ? { service } : {}),
     ...(name ? { name } : {}),
     ...(window ? { window } : {}),
   }
-  const set = (word: string, value: string | null) =>
-    setAddress((now) => withWord(now, word, value), { replace: true })
   const isNarrowed = service !== undefined || name !== undefined
   return (
     <Stack gap="sm">
-      <Group gap="sm" align="flex-end">
-        <Written
-          label="Metric"
-          placeholder="Part of its name"
-          name="name"
-          query={query}
-          onChange={set}
-          width={220}
-        />
-        <Written label="Service" placeholder="checkout" name="service" query={query} onChange={set} />
-        <WindowSelect value={window ?? '1h'} onChange={(value) => set('window', value)} />
-        {isNarrowed && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => setAddress({ tab: 'metrics', ...(window ? { window } : {}) }, { replace: true })}
-          >
-            Clear filters
-          </Button>
-        )}
-      </Group>
+      <FilterBar
+        filters={[
+          { name: 'name', label: 'Metric', placeholder: 'Part of its name', isWhole: true, width: 220 },
+          { name: 'service', label: 'Service', placeholder: 'checkout', isWhole: true },
+          { name: 'window', label: 'Window', data: TRACE_WINDOWS, always: '1h', width: 90 },
+        ]}
+        values={query}
+        isNarrowed={isNarrowed}
+        keeps={['tab', 'window']}
+      />
       <SeriesList query={query} isNarrowed={isNarrowed} />
     </Stack>
   )

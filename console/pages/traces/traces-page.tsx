@@ -4,19 +4,24 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { TraceSummary } from '../../../schemas/types.ts'
 import { count } from '../../lib/time.ts'
-import { readTraceQuery, TRACE_STATUSES, type TraceQuery, tookExactly, tracePath } from '../../lib/traces.ts'
+import {
+  readTraceQuery,
+  TRACE_STATUSES,
+  TRACE_WINDOWS,
+  type TraceQuery,
+  tookExactly,
+  tracePath,
+} from '../../lib/traces.ts'
 import { useTab } from '../../lib/use-tab.ts'
-import { withWord } from '../../lib/work-filters.ts'
+import { FilterBar } from '../../parts/filter-bar.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
-import { WordSelect } from '../../parts/word-select.tsx'
 import { tkeys, traces } from '../../trace-client.ts'
 import { AgentsTab } from './agents-tab.tsx'
-import { WindowSelect, Written } from './filters.tsx'
 import { MetricsTab } from './metrics-tab.tsx'
 
 const TABS = [
@@ -41,49 +46,24 @@ export default function TracesPage() {
 }
 
 function TracesTab() {
-  const [address, setAddress] = useSearchParams()
+  const [address] = useSearchParams()
   const query = readTraceQuery(address)
-  const set = (name: string, value: string | null) =>
-    setAddress((now) => withWord(now, name, value), { replace: true })
   const isNarrowed = Object.keys(query).some((name) => name !== 'window')
   return (
     <Stack gap="sm">
-      <Group gap="sm" align="flex-end">
-        <Written label="Service" placeholder="checkout" name="service" query={query} onChange={set} />
-        <Written label="Span name" placeholder="Part of it: /pay" name="name" query={query} onChange={set} />
-        <WordSelect
-          label="Failures"
-          all="Any"
-          data={TRACE_STATUSES}
-          value={query.status}
-          onChange={(value) => set('status', value)}
-        />
-        <Written
-          label="At least"
-          placeholder="250ms"
-          name="min_duration"
-          query={query}
-          onChange={set}
-          width={110}
-        />
-        <Written
-          label="Attribute"
-          placeholder="http.route=/pay"
-          name="attribute"
-          query={query}
-          onChange={set}
-        />
-        <WindowSelect value={query.window ?? '1h'} onChange={(value) => set('window', value)} />
-        {isNarrowed && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => setAddress(query.window ? { window: query.window } : {}, { replace: true })}
-          >
-            Clear filters
-          </Button>
-        )}
-      </Group>
+      <FilterBar
+        filters={[
+          { name: 'service', label: 'Service', placeholder: 'checkout', isWhole: true },
+          { name: 'name', label: 'Span name', placeholder: 'Part of it: /pay', isWhole: true },
+          { name: 'status', label: 'Failures', all: 'Any', data: TRACE_STATUSES },
+          { name: 'min_duration', label: 'At least', placeholder: '250ms', isWhole: true, width: 110 },
+          { name: 'attribute', label: 'Attribute', placeholder: 'http.route=/pay', isWhole: true },
+          { name: 'window', label: 'Window', data: TRACE_WINDOWS, always: '1h', width: 90 },
+        ]}
+        values={query}
+        isNarrowed={isNarrowed}
+        keeps={['tab', 'window']}
+      />
       <TraceList query={query} isNarrowed={isNarrowed} />
     </Stack>
   )

@@ -1,5 +1,5 @@
 /** What each kind of condition asks for, as the beginning of a sentence: words with controls between them. */
-import { Autocomplete, NumberInput, Select, TagsInput, TextInput } from '@mantine/core'
+import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
 import { faultAt } from '../../lib/field-errors.ts'
 import {
   AGGREGATES,
@@ -9,6 +9,7 @@ import {
   type TriggerDraft,
 } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
+import { NumberInput } from '../../parts/number-input.tsx'
 import { Line, Slot, Words } from './line.tsx'
 import type { Part } from './part.ts'
 import { ScheduleFields, ScheduleSummary } from './schedule-fields.tsx'

@@ -1,21 +1,12 @@
 /** What few triggers need, folded: how many of these differ from their default stands on the fold. */
-import {
-  ActionIcon,
-  Autocomplete,
-  Button,
-  Checkbox,
-  Group,
-  NumberInput,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { ActionIcon, Autocomplete, Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { changedOptions, optionsOf } from '../../lib/trigger-options.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import { Folded } from '../../parts/folded.tsx'
+import { NumberInput } from '../../parts/number-input.tsx'
 import { ReArm } from './condition-fields.tsx'
 import type { Part } from './part.ts'
 

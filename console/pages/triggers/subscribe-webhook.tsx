@@ -82,7 +82,7 @@ export function SubscribeWebhook({ trigger, opened, onClose }: Props) {
               >
                 Cancel
               </Button>
-              <Button type="submit" loading={subscribe.isPending} disabled={url.trim() === ''}>
+              <Button type="submit" loading={subscribe.isPending}>
                 Subscribe
               </Button>
             </Group>

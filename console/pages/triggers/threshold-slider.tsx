@@ -1,7 +1,8 @@
 /** The number of a threshold, to drag; the highest value there was is a mark on its way. */
-import { Group, NumberInput, Slider, Text } from '@mantine/core'
+import { Group, Slider, Text } from '@mantine/core'
 import { useState } from 'react'
 import { shortNumber, sliderMax, sliderStep } from '../../lib/backtest.ts'
+import { NumberInput } from '../../parts/number-input.tsx'
 
 interface Props {
   value: string

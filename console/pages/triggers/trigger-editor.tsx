@@ -62,7 +62,7 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
   const typed = { ...faultsOf(draft), ...notifyFaults(draft), ...(wrongName ? { name: wrongName } : {}) }
   // What a save said goes first: it is about everything, a trial only about what is evaluated.
   const found: FieldErrors = { ...typed, ...fieldErrors(trial.error), ...fieldErrors(change.error) }
-  const faults = useShownFaults(found, change.error)
+  const faults = useShownFaults(found)
   const part = { draft, set, errors: faults.shown, known }
   return (
     <form

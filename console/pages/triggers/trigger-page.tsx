@@ -25,7 +25,7 @@ import { TriggerHistory } from './trigger-history.tsx'
 import { TriggerOverview } from './trigger-overview.tsx'
 import { WhyTab } from './why-tab.tsx'
 
-const TriggerEditor = lazyFrom(() => import('../../areas/forms.ts'))('TriggerEditor')
+const TriggerEditor = lazyFrom(() => import('./trigger-editor.tsx'))('TriggerEditor')
 
 const TABS = [
   { value: 'overview', label: 'Overview' },

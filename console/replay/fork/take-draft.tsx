@@ -1,6 +1,5 @@
 /** Hands what was tried over to the draft of the project, where it is looked at and applied. */
 import { Button, Group, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { FilePenLine } from 'lucide-react'
 import { useNavigate } from 'react-router'
@@ -8,6 +7,7 @@ import { newDraft, type Step, withStep } from '../../graph/draft/draft.ts'
 import { editPart } from '../../graph/draft/parts.ts'
 import { currentDraft, putDraft } from '../../graph/editor/state/draft-store.ts'
 import { graphApi } from '../../graph-client.ts'
+import { notifications } from '../../lib/notices.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

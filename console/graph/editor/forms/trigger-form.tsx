@@ -22,7 +22,7 @@ export function TriggerForm({ name, spec, isNew, errors, onEdit }: FormProps) {
   const known = useKnownFields(draft.sources)
   const definition = isComplete(draft) ? definitionOf(draft, kept) : null
   const trial = useBacktest(definition, null, '24h')
-  const faults = useShownFaults(faultsOf(draft), null)
+  const faults = useShownFaults(faultsOf(draft))
   const specOf = (of: TriggerDraft): Fields => {
     const { name: _name, emit, description, ...rest } = writeOf(of, kept)
     return {

@@ -2,9 +2,10 @@
  * The editor of a project: its draft, the graph as the draft would leave it, and one function for
  * everything that is done to it. The canvas and the list share it.
  */
-import { notifications } from '@mantine/notifications'
+
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { GraphPosition, ProjectGraph } from '../../../../schemas/types.ts'
+import { notifications } from '../../../lib/notices.ts'
 import {
   canRedo,
   canUndo,

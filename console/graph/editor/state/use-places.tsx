@@ -1,7 +1,7 @@
 /** Where people put nodes: kept at once; that of parts a draft makes with the draft. */
 import { Button, Group } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import type { GraphPosition } from '../../../../schemas/types.ts'
+import { notifications } from '../../../lib/notices.ts'
 import { positionsAfter, tidyStep, withPlaces } from '../../draft/draft.ts'
 import { findNode } from '../../draft/ids.ts'
 import type { Editor } from './use-editor.ts'

@@ -65,7 +65,7 @@ export function CredentialForm({ stored, onClose }: Props) {
         <form
           onSubmit={(event) => {
             event.preventDefault()
-            save.mutate(undefined)
+            if (isFilled(secret, stored !== null)) save.mutate(undefined)
           }}
         >
           <Stack>
@@ -95,11 +95,7 @@ export function CredentialForm({ stored, onClose }: Props) {
               <Button variant="default" onClick={onClose}>
                 Cancel
               </Button>
-              <Button
-                type="submit"
-                loading={save.isPending}
-                disabled={!isFilled(secret, stored !== null) || name.trim() === ''}
-              >
+              <Button type="submit" loading={save.isPending}>
                 {stored ? 'Rotate' : 'Add credential'}
               </Button>
             </Group>

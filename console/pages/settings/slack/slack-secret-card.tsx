@@ -83,10 +83,12 @@ export function SlackSecretCard({ field, title, hint, children }: Props) {
               value={value}
               onChange={(event) => setValue(event.currentTarget.value)}
               autoComplete="off"
+              required
+              withAsterisk={false}
               maw={520}
               style={{ flex: 1, minWidth: 240 }}
             />
-            <Button type="submit" variant="default" loading={save.isPending} disabled={value.trim() === ''}>
+            <Button type="submit" variant="default" loading={save.isPending}>
               Save
             </Button>
           </Group>

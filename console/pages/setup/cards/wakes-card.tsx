@@ -1,9 +1,10 @@
 /** Wakes when: the triggers of the plan, with their numbers to change in place. */
-import { Group, NumberInput, Text, TextInput } from '@mantine/core'
+import { Group, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PlanKnob, PlanWake } from '../../../../schemas/types.ts'
 import { TriggerForm } from '../../../graph/editor/forms/trigger-form.tsx'
 import { withWake } from '../../../lib/plan-edit.ts'
+import { NumberInput } from '../../../parts/number-input.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
 
@@ -102,7 +103,6 @@ function Knob({
       min={knob.min}
       max={knob.max}
       allowDecimal={knob.id === 'threshold'}
-      clampBehavior="blur"
       onChange={(value) => {
         if (typeof value === 'number') onTurn(value)
       }}
