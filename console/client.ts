@@ -21,7 +21,7 @@ import type {
   SourceWrite,
 } from '../schemas/types.ts'
 
-import { firstRead } from './lib/first-reads.ts'
+import { dropReadsAhead, firstRead } from './lib/first-reads.ts'
 
 export type { ApiEvent }
 
@@ -63,6 +63,8 @@ export async function send<T, Input>(
   ...[input, { signal, version, headers } = {}]: Given<NoInfer<Input>, More>
 ): Promise<Response> {
   const { method, path, body, type } = requestOf(call as Call<T, object>, input as object)
+  const isRead = method === 'GET'
+  if (!isRead) dropReadsAhead()
   let answer: Response
   try {
     answer = await (firstRead(method, path) ??
@@ -81,6 +83,8 @@ export async function send<T, Input>(
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
     throw new ApiError('Can’t reach svc. Retrying every 5 s', 0)
+  } finally {
+    if (!isRead) dropReadsAhead()
   }
   if (answer.ok) return answer
   if (answer.status === 401 && !SESSION.includes(call)) window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))

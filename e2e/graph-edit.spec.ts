@@ -91,6 +91,7 @@ test('an agent that is to write on GitHub has it as a destination, in the draft,
   expect(await accessibilityFaults(page, 'a draft that writes on GitHub')).toEqual([])
   await page.getByRole('button', { name: 'Review and apply' }).click()
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.locator('.editor-bar')).toContainText('No changes')
   await page.locator('.editor-bar').getByRole('button', { name: 'Close' }).click()
   await expect(github).toContainText('0 deliveries today')
   await page.getByRole('button', { name: 'Outline' }).click()

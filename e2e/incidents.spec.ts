@@ -151,6 +151,8 @@ test('acts are one key each, shown at once, and undone for 8 seconds', async ({ 
   await expect(page.locator('.incident-head').getByText('Open, unassigned')).toBeVisible()
   await press(page, 'j')
   await expect(page).toHaveURL(/\/incidents\/1$/)
+  // The page before stays until this one is there.
+  await expect(page.locator('.incident-head')).toContainText('#1')
   // Assigning asks for a name, once.
   await page.getByRole('complementary').getByRole('button', { name: 'Me', exact: true }).click()
   await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('mara')

@@ -33,6 +33,11 @@ export function readAhead(path: string): void {
   if (answer) ahead.set(path, { answer, at: now })
 }
 
+/** Something is written: what was asked ahead, before or meanwhile, may be what was there before it. */
+export function dropReadsAhead(): void {
+  ahead.clear()
+}
+
 /** @returns the answer that is on its way; undefined: ask for it */
 export function firstRead(method: string, path: string): Promise<Response> | undefined {
   if (method !== 'GET') return undefined
@@ -49,5 +54,5 @@ export function firstRead(method: string, path: string): Promise<Response> | und
 /** What was asked as somebody who is no more is asked anew. */
 export function forgetFirstReads(): void {
   delete window.svcFirst
-  ahead.clear()
+  dropReadsAhead()
 }

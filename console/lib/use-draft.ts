@@ -44,6 +44,15 @@ export function useDraft<T>({
   const [place] = useState(() => `${pathname}#${form}${isGiven ? `#${JSON.stringify(start)}` : ''}`)
   const [kept, setKept] = useState(() => readDraft<T>(window.localStorage, place))
   const [value, setValue] = useState<T>(() => (kept ? merged(start, kept.value) : start))
+  /**
+   * As it was set last, drawn or not: a form of a connector gives what it begins with while it is drawn, which React
+   * applies later than what is typed, and a save in between would lack it.
+   */
+  const held = useRef(value)
+  const put = useCallback((next: T) => {
+    held.current = next
+    setValue(next)
+  }, [])
   const base = kept ? (kept.base ?? undefined) : version
   const latest = useRef({ value, base, plain })
   latest.current = { value, base, plain }
@@ -82,20 +91,20 @@ export function useDraft<T>({
     (next: T) => {
       forget()
       first.current = JSON.stringify(next)
-      setValue(next)
+      put(next)
     },
-    [forget],
+    [forget, put],
   )
 
   return {
     value,
     set: useCallback(
       (next) => {
-        setValue((now) => (typeof next === 'function' ? (next as (now: T) => T)(now) : next))
+        put(typeof next === 'function' ? (next as (now: T) => T)(held.current) : next)
         if (waiting.current !== null) clearTimeout(waiting.current)
         waiting.current = setTimeout(write, AFTER_MS)
       },
-      [write],
+      [put, write],
     ),
     restored: kept?.at ?? null,
     version: base,

@@ -67,7 +67,7 @@ export function updateFields(text: string, fields: Record<string, unknown>): str
   if (root?.kind !== 'map' || !values || values.flaws.length) return null
   for (const isCoarse of [false, true]) {
     const splices = new Splices(text)
-    const edit = new Edit(splices, root, values, layoutOf(root, splices), isCoarse)
+    const edit: Edit = new Edit(splices, root, values, layoutOf(root, splices), isCoarse)
     if (!edit.maps.edit(root, fields)) return null
     const updated = splices.apply()
     if (equal(readTree(updated).values?.value, fields)) return updated
