@@ -1,8 +1,11 @@
 /**
  * A stand-in of the Kubernetes API server, as far as lists and watches go (Kubernetes docs, "Kubernetes API Concepts": limit
  * and continue, resourceVersion, watch events of the types ADDED, MODIFIED, DELETED, BOOKMARK and ERROR, 410 Gone). It is no
- * cluster: objects are put into it by a test, in the form of the API reference.
+ * cluster: objects are put into it by a test, in the form of the API reference. The official client, `@kubernetes/client-node`,
+ * lists, watches and keeps an informer on it (kubernetes-client.test.ts). A watch that names its time (`timeoutSeconds`) ends once
+ * it has told what there is, as if that time were over; any other goes on.
  */
+import type http from 'node:http'
 import type { Received } from '../../net/egress/receiver.ts'
 import { type Said, type UpstreamServer, upstreamServer } from './upstream-server.ts'
 
@@ -20,6 +23,8 @@ export interface Cluster {
   asked: string[]
   /** Makes, changes or deletes an object by its uid. */
   put(kind: Kind, object: object, type?: Change['type']): void
+  /** Ends the watches that go on, as the server does after some minutes. */
+  endWatches(): void
   /** Forgets the changes up to now, as a cluster does after some minutes. */
   compact(): void
   /** Kinds that the account may not list. */
@@ -39,6 +44,8 @@ export async function startCluster(token = 'service-account'): Promise<Cluster> 
   const stored: Record<Kind, Map<string, object>> = { events: new Map(), pods: new Map() }
   const asked: string[] = []
   const forbidden = new Set<Kind>()
+
+  const watching = new Map<http.ServerResponse, Kind>()
 
   const list = (kind: Kind, query: URLSearchParams): Said => {
     const all = [...stored[kind].values()]
@@ -63,14 +70,31 @@ export async function startCluster(token = 'service-account'): Promise<Cluster> 
     const lines = changes
       .filter((change) => change.kind === kind && change.version > since)
       .map(({ type, object }) => JSON.stringify({ type, object }))
-    const bookmark = { kind: 'Pod', apiVersion: 'v1', metadata: { resourceVersion: String(version) } }
+    const headers = { 'content-type': 'application/json' }
+    if (!query.has('timeoutSeconds'))
+      return {
+        headers,
+        body: lines.map((line) => `${line}\n`).join(''),
+        goesOn: (response) => {
+          response.flushHeaders()
+          watching.set(response, kind)
+          response.once('close', () => watching.delete(response))
+        },
+      }
+    const bookmark = {
+      kind: kind === 'pods' ? 'Pod' : 'Event',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: String(version) },
+    }
     // The last line is cut off in the middle, as where the time of a watch is over.
     const text = [
       ...lines,
-      JSON.stringify({ type: 'BOOKMARK', object: bookmark }),
+      ...(query.get('allowWatchBookmarks') === 'true'
+        ? [JSON.stringify({ type: 'BOOKMARK', object: bookmark })]
+        : []),
       '{"type":"ADDED","obj',
     ].join('\n')
-    return { headers: { 'content-type': 'application/json' }, body: text }
+    return { headers, body: text }
   }
   const server = await upstreamServer(({ path: url, headers }: Received): Said => {
     asked.push(url)
@@ -102,7 +126,14 @@ export async function startCluster(token = 'service-account'): Promise<Cluster> 
       if (type === 'DELETED') stored[kind].delete(uid)
       else stored[kind].set(uid, object)
       const record = object as unknown as Record<string, unknown>
-      changes.push({ version, kind, type: type ?? (isKnown ? 'MODIFIED' : 'ADDED'), object: record })
+      const change: Change = { version, kind, type: type ?? (isKnown ? 'MODIFIED' : 'ADDED'), object: record }
+      changes.push(change)
+      for (const [response, watched] of watching)
+        if (watched === kind) response.write(`${JSON.stringify({ type: change.type, object: record })}\n`)
+    },
+    endWatches() {
+      for (const response of watching.keys()) response.end()
+      watching.clear()
     },
     compact() {
       oldest = ++version

@@ -11,6 +11,8 @@ export interface Said {
   headers?: Record<string, string>
   /** Sent as JSON; text as it is. */
   body: unknown
+  /** The answer goes on behind the body, which is sent as it is, until this ends it. */
+  goesOn?: (response: http.ServerResponse) => void
 }
 
 export interface UpstreamServer extends Receiver {
@@ -21,10 +23,13 @@ export interface UpstreamServer extends Receiver {
 /** Ends with its test. */
 export async function upstreamServer(answer: (received: Received) => Said): Promise<UpstreamServer> {
   const started = await startReceiver((received, response: http.ServerResponse) => {
-    const { status = 200, headers = {}, body } = server.answer(received)
+    const { status = 200, headers = {}, body, goesOn } = server.answer(received)
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const type = typeof body === 'string' ? 'text/html' : 'application/json'
-    response.writeHead(status, { 'content-type': type, ...headers }).end(text)
+    response.writeHead(status, { 'content-type': type, ...headers })
+    if (!goesOn) return void response.end(text)
+    response.write(text)
+    goesOn(response)
   })
   onTestFinished(() => started.close())
   const server: UpstreamServer = Object.assign(started, { answer })
