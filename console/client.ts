@@ -21,7 +21,7 @@ import type {
   SourceWrite,
 } from '../schemas/types.ts'
 
-import { dropReadsAhead, firstRead } from './lib/first-reads.ts'
+import { firstRead, readsAhead } from './lib/first-reads.ts'
 
 export type { ApiEvent }
 
@@ -64,7 +64,7 @@ export async function send<T, Input>(
 ): Promise<Response> {
   const { method, path, body, type } = requestOf(call as Call<T, object>, input as object)
   const isRead = method === 'GET'
-  if (!isRead) dropReadsAhead()
+  if (!isRead) readsAhead.drop()
   let answer: Response
   try {
     answer = await (firstRead(method, path) ??
@@ -84,7 +84,7 @@ export async function send<T, Input>(
     if ((error as Error).name === 'AbortError') throw error
     throw new ApiError('Can’t reach svc. Retrying every 5 s', 0)
   } finally {
-    if (!isRead) dropReadsAhead()
+    if (!isRead) readsAhead.drop()
   }
   if (answer.ok) return answer
   if (answer.status === 401 && !SESSION.includes(call)) window.dispatchEvent(new CustomEvent(LOGIN_NEEDED))

@@ -2,7 +2,7 @@
  * A page that a pointer rests on, or that the focus is on, is loaded before it is asked for: its files, and what it reads
  * first. Little each time: files are loaded once, and few reads are kept, for seconds.
  */
-import { readAhead } from './first-reads.ts'
+import { readsAhead } from './first-reads.ts'
 
 /** A pointer that only passes rests less, milliseconds. */
 const RESTS_MS = 80
@@ -24,7 +24,7 @@ function load({ pathname, search, origin, target }: HTMLAnchorElement): void {
   if (origin !== window.location.origin || (target !== '' && target !== '_self')) return
   window.svcPages?.load(pathname)
   const read = window.svcPages?.readOf(pathname, search)
-  if (read) readAhead(read)
+  if (read) readsAhead.begin(read)
 }
 
 /** Once, when the console begins; nothing for those who save data. */

@@ -2,6 +2,7 @@
  * What a page asks first is asked by index.html while the files of the console are still on their way; here its
  * answers are handed on, each once.
  */
+import { ReadsAhead } from './reads-ahead.ts'
 
 declare global {
   interface Window {
@@ -19,31 +20,14 @@ declare global {
 /** An answer that nobody took so long is not news any more, milliseconds since the page began. */
 const TAKEN_MS = 30_000
 
-/** An answer that was asked ahead is as good as one in the cache of the page, milliseconds. */
-const AHEAD_MS = 5_000
-const AHEAD_MOST = 4
-const ahead = new Map<string, { answer: Promise<Response>; at: number }>()
-
-/** Asks what a page will ask, once for a while. */
-export function readAhead(path: string): void {
-  const now = performance.now()
-  for (const [asked, { at }] of ahead) if (now - at > AHEAD_MS) ahead.delete(asked)
-  if (ahead.has(path) || ahead.size >= AHEAD_MOST) return
-  const answer = window.svcPages?.ask(path)
-  if (answer) ahead.set(path, { answer, at: now })
-}
-
-/** Something is written: what was asked ahead, before or meanwhile, may be what was there before it. */
-export function dropReadsAhead(): void {
-  ahead.clear()
-}
+/** What pages will ask that a pointer rests on. */
+export const readsAhead = new ReadsAhead((path) => window.svcPages?.ask(path))
 
 /** @returns the answer that is on its way; undefined: ask for it */
 export function firstRead(method: string, path: string): Promise<Response> | undefined {
   if (method !== 'GET') return undefined
-  const asked = ahead.get(path)
-  ahead.delete(path)
-  if (asked && performance.now() - asked.at <= AHEAD_MS) return asked.answer
+  const ahead = readsAhead.take(path)
+  if (ahead) return ahead
   const early = globalThis.window?.svcFirst
   const found = early?.[path]
   if (!early || !found) return undefined
@@ -54,5 +38,5 @@ export function firstRead(method: string, path: string): Promise<Response> | und
 /** What was asked as somebody who is no more is asked anew. */
 export function forgetFirstReads(): void {
   delete window.svcFirst
-  dropReadsAhead()
+  readsAhead.drop()
 }
