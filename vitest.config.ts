@@ -59,8 +59,7 @@ export default defineConfig({
     pool: 'forks',
     // Room for what is young: a test leaves much behind at once, and collecting it more often takes a twentieth more.
     execArgv: ['--min-semi-space-size=64', '--max-semi-space-size=64'],
-    // One more than cores: tests of daemons wait for most of their time. Beside the browser tests there are fewer
-    // (scripts/steps.mjs).
+    // One more than cores: tests of daemons wait for most of their time.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // Loading the product for each file again took a third of the time; no test changes what is global.

@@ -9,8 +9,8 @@ export default defineConfig({
   // Each test has a daemon and a folder of its own, but for files whose tests share one and run in their order.
   fullyParallel: true,
   // On two processors, too: the tests take 550 s of processor time, and two workers leave it idle for a third of
-  // 440 s (2026-11-26), as most of a test is waiting for the next poll of a page. In `npm test` the unit tests run
-  // beside them, and fewer workers are enough (scripts/steps.mjs).
+  // 440 s (2026-11-26), as most of a test is waiting for the next poll of a page. Beside the unit tests, two
+  // workers each, all took 776 s, one after the other 690 s.
   workers: 3,
   // A test that fails is mended, never tried again into green.
   retries: 0,

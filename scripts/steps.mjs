@@ -36,24 +36,11 @@ export const checks = [
   },
 ]
 
-/**
- * Workers of each of the two steps of tests, which run side by side: together two more than cores, as a test waits for a
- * part of its time, and one after another each leaves a fifth of the processor idle, most of it at its end
- * (2026-11-26). Run alone, each has the workers of its own config.
- */
-const WORKERS_BESIDE = 2
-
 /** Unit and integration tests. @type {Step} */
 export const unitTests = {
   title: 'unit and integration tests',
   program: 'vitest',
-  args: [
-    'run',
-    `--maxWorkers=${WORKERS_BESIDE}`,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${VITEST_RESULTS}`,
-  ],
+  args: ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${VITEST_RESULTS}`],
   count: () => describeCount(countVitest()),
 }
 
@@ -69,10 +56,7 @@ export function browserTests(browser) {
     {
       title: 'browser tests',
       program: 'playwright',
-      args: [
-        ...['test', '--config', 'e2e/playwright.config.ts'],
-        ...[`--workers=${WORKERS_BESIDE}`, '--reporter=list,json'],
-      ],
+      args: ['test', '--config', 'e2e/playwright.config.ts', '--reporter=list,json'],
       env: {
         SVC_TEST_BROWSER: browser,
         PLAYWRIGHT_JSON_OUTPUT_NAME: PLAYWRIGHT_RESULTS,

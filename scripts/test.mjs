@@ -1,6 +1,6 @@
 /**
- * `npm test`: sets up, then checks, then unit and integration tests beside browser tests; ends with the first
- * step that fails, and those beside it, each with its output. Results stay in dist/results/ for `.ci/run`.
+ * `npm test`: sets up, then checks, unit and integration tests, browser tests; ends at the first
+ * step that fails, with its output. Results stay in dist/results/ for `.ci/run`.
  */
 import { rmSync } from 'node:fs'
 import { ensureBrowser } from './browser.mjs'
@@ -25,7 +25,7 @@ await main(async () => {
   await setUp({ tests: true })
   const browser = await ensureBrowser()
   await ensurePrograms()
-  const isGood = (await runSteps(checks, 2)) && (await runSteps([unitTests, ...browserTests(browser)], 2))
+  const isGood = (await runSteps(checks, 2)) && (await runSteps([unitTests, ...browserTests(browser)]))
   const unit = countVitest()
   const e2e = countPlaywright()
   const all = { passed: unit.passed + e2e.passed, failed: unit.failed + e2e.failed }
