@@ -170,6 +170,7 @@ function ownRuns(around: Around, { service, to: asked }: TracesAsked, now: numbe
        ORDER BY finished_at DESC LIMIT ${most}`,
     )
     .all(given)
+  // The states as the index runs_open has them, so that it is used.
   const open =
     asked === undefined
       ? ctx.db
