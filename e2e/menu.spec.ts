@@ -182,7 +182,8 @@ test('the palette opens any id by keyboard, and a wrong one says so', async ({ p
   await type(page, 'evt_1')
   await expect(selected(page)).toContainText('evt_1')
   await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(/\/events\/evt_1$/)
+  // Its address leads on, to the event among those of its entity.
+  await expect(page).toHaveURL(/\/explore\?.*[?&]event=evt_1$/)
   await type(page, '#1')
   await expect(selected(page)).toContainText('#1')
   await page.keyboard.press('Enter')
