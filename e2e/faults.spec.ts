@@ -35,6 +35,22 @@ test('what a save of a source refuses stands at its fields, in folds too, and th
     .toEqual(['shop'])
 })
 
+test('what a form begins with is in what is sent, however soon that is', async ({ page, daemon }) => {
+  // In the moment in which the form is drawn, before anything else can happen in the page.
+  await page.addInitScript(`new MutationObserver(async (_, watch) => {
+    const name = document.querySelector('input[data-field="name"]')
+    if (!name || !document.querySelector('.config-form textarea, .config-form [id*="promql"]')) return
+    watch.disconnect()
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(name, 'prom')
+    name.dispatchEvent(new Event('input', { bubbles: true }))
+    for (let turn = 0; turn < 20; turn++) await null
+    document.querySelector('button[type="submit"]').click()
+  }).observe(document, { childList: true, subtree: true })`)
+  await page.goto(`${daemon.url}/sources/new?connector=prometheus`)
+  const summary = page.getByRole('alert').filter({ hasText: 'Couldn’t create the source' })
+  await expect(summary.getByRole('button')).toHaveText(['url is required', 'queries[0].promql is required'])
+})
+
 test('fields of a connector have their own faults, two at once, and the first has the focus', async ({
   page,
   daemon,

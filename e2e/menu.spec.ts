@@ -110,6 +110,28 @@ test('a page is loaded while the pointer rests on its link, and not for those wh
   }
 })
 
+test('a page that was loaded ahead is asked for anew once something is written', async ({ page }) => {
+  await page.goto(`${shared.url}/sources`)
+  await settled(page)
+  let asked = 0
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/api/sources/app-logs') asked++
+  })
+  const link = page.getByRole('main').getByRole('link', { name: 'app-logs' }).first()
+  const at = await placeOf(link)
+  await page.mouse.move(at.x + 5, at.y + at.height / 2)
+  await expect.poll(() => asked).toBe(1)
+  await type(page, 'pause app')
+  await expect(selected(page)).toContainText('Pause app-logs')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('app-logs paused')).toBeVisible()
+  await link.click()
+  await expect(page.getByRole('heading', { level: 1, name: 'app-logs' })).toBeVisible()
+  expect(asked).toBeGreaterThan(1)
+  await page.getByRole('button', { name: 'Undo' }).press('Enter')
+  await expect.poll(() => isPaused()).toBe(false)
+})
+
 test('an address that leads on calls nobody back who has gone elsewhere meanwhile', async ({ page }) => {
   await page.goto(shared.url)
   let tell = () => {}

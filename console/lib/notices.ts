@@ -1,4 +1,7 @@
-/** Words that stand in a corner for some seconds: what was done, with what takes it back, and what could not be done. */
+/**
+ * Notices in a corner: what was done, with Undo, and what failed. The component kit's own package for them is larger than
+ * what the shell has left of its 200 kB (the console's brief, section 7; test/console/bundle.test.ts).
+ */
 import type { ReactNode } from 'react'
 
 export interface Notice {
@@ -9,7 +12,7 @@ export interface Notice {
   color?: string
   /** Milliseconds it stands, unless a pointer or the focus is on it. */
   autoClose: number
-  /** Called once it is gone, whoever took it away. */
+  /** Called when it is gone, closed or timed out. */
   onClose?: () => void
 }
 

@@ -29,7 +29,7 @@ export class ReadsAhead {
     return asked && this.now() - asked.at <= KEPT_MS ? asked.answer : undefined
   }
 
-  /** Something is written, or by somebody else: what was asked before or meanwhile may be what was there before it. */
+  /** Forgets all answers: something was written, or another person logged in, and they may show the state before. */
   drop(): void {
     this.kept.clear()
   }

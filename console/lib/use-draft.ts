@@ -45,8 +45,8 @@ export function useDraft<T>({
   const [kept, setKept] = useState(() => readDraft<T>(window.localStorage, place))
   const [value, setValue] = useState<T>(() => (kept ? merged(start, kept.value) : start))
   /**
-   * As it was set last, drawn or not: a form of a connector gives what it begins with while it is drawn, which React
-   * applies later than what is typed, and a save in between would lack it.
+   * The newest value, rendered or not. A connector's form reports its defaults while it renders; React applies that update
+   * later than what a person types, and a save in between would lack the defaults.
    */
   const held = useRef(value)
   const put = useCallback((next: T) => {

@@ -1,4 +1,4 @@
-/** The corner where notices stand; lib/notices.ts says which. */
+/** Shows the notices of lib/notices.ts. */
 import { Notification, Portal } from '@mantine/core'
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { type Notice, notifications, onNotices, shownNotices } from '../lib/notices.ts'

@@ -9,7 +9,7 @@ import { clamped, numberIn } from '../lib/numbers.ts'
 interface Props extends Omit<TextInputProps, 'value' | 'onChange' | 'type' | 'prefix'> {
   /** '': none. */
   value?: number | string
-  /** Told of each number that is typed, and '' once there is none. */
+  /** Called with each number that is typed, and with '' when the field is emptied. */
   onChange?: (value: number | '') => void
   min?: number
   max?: number

@@ -20,7 +20,7 @@ import type { Row } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Ending, Fetcher } from '../outbox/fetching.ts'
-import type { FindingItem } from '../sources/connectors/connector.ts'
+import type { FindingItem } from '../sources/connectors/written.ts'
 import { checkClaims } from './claims.ts'
 import {
   type FindingQueries,

@@ -175,7 +175,7 @@ function subscriptionOf(node: string): string | undefined {
   return /^destination:webhook:(.+)$/.exec(node)?.[1]
 }
 
-/** The recipient of findings that a destination is, of an agent alone; undefined: it is none. */
+/** The recipient in `deliveries` of a destination that gets one agent's findings, such as `github:watch`; undefined for other nodes. */
 function outletOf(node: string): string | undefined {
   return /^destination:((?:write_back|github):.+)$/.exec(node)?.[1]
 }

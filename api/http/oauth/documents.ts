@@ -1,7 +1,7 @@
 /**
- * Clients that are known by an address (MCP, Authorization: Client ID Metadata Documents;
- * draft-ietf-oauth-client-id-metadata-document): the id is an https address, where a document says what the client is.
- * It is fetched for a signed-in person alone, who is about to decide on the client.
+ * OAuth clients with a Client ID Metadata Document (MCP, Authorization;
+ * draft-ietf-oauth-client-id-metadata-document): the client id is an https URL, at which a JSON document describes the client.
+ * svc fetches it only when a signed-in person is asked for consent.
  */
 import type { Clock, Engine, OauthClient } from '../../../engine/index.ts'
 import type { OauthRequest } from '../../../schemas/types.ts'
@@ -25,12 +25,12 @@ export class OauthClients {
     private readonly clock: Clock,
   ) {}
 
-  /** @returns null: none is registered; a sentence without its end: why its document says of none */
+  /** @returns null where no client is registered under the id; a string says why its document cannot be used (no full stop) */
   find(id: string): Promise<OauthClient | string | null> {
     return isDocumentId(id) ? this.read(id) : this.engine.findOauthClient(id)
   }
 
-  /** A person consents to it: what is known by a document alone until now is stored, for tokens are of a stored client. */
+  /** Stores a client that has a document when a person consents to it: tokens belong to a stored client. */
   async consented(client: OauthClient): Promise<void> {
     if (isDocumentId(client.id)) await this.engine.keepOauthClient(client)
   }
@@ -40,7 +40,7 @@ export class OauthClients {
     return { id, name, host: isDocumentId(id) ? new URL(id).host : null }
   }
 
-  /** @param id an address. @returns the client, or why there is none, a sentence without its end */
+  /** Fetches and checks a client's document. @param id its URL. @returns the client, or the reason there is none (no full stop) */
   private async read(id: string): Promise<OauthClient | string> {
     const fault = faultOfId(id)
     if (fault) return `client_id ${fault}`

@@ -36,7 +36,7 @@ const STATE_MAX = 2_048
 const CHALLENGE = /^[A-Za-z0-9_-]{43}$/
 
 interface Known {
-  /** @returns null: none has the id; a sentence without its end: why there is none */
+  /** @returns null where no client has the id; a string says why there is none (no full stop) */
   client(id: string): Promise<OauthClient | string | null>
   base: string
   others: readonly string[]

@@ -70,7 +70,7 @@ export interface OauthFault {
 export interface OauthCalls {
   /** @throws SvcError too_many */
   registerOauthClient(of: Omit<OauthClient, 'id'>): Promise<OauthClient>
-  /** A person consented to a client that is known by a document, whose address is its id. @throws SvcError too_many */
+  /** Stores a client that has a metadata document, once a person consented. @throws SvcError too_many */
   keepOauthClient(client: OauthClient): Promise<void>
   findOauthClient(id: string): Promise<OauthClient | null>
   /** A person consented and the client came with its code. @throws SvcError too_many; not_found */
@@ -189,12 +189,13 @@ function refreshed(
   return issue(token.grant_id, scopes ?? granted, granted)
 }
 
-/* Documents of clients, which are known by the address of theirs. */
+/* Client ID Metadata Documents. */
 
 export interface ClientDocumentCalls {
   /**
-   * What is at the address of a client's document, not looked at. @param url https
-   * @returns with how long its server says it may be kept; or why it cannot be had, as words after "the document"
+   * Fetches a client's document without reading it. @param url https
+   * @returns its text and for how long it may be cached (milliseconds; null: its server does not say); or the reason it cannot be
+   *   fetched, in words that follow "the document"
    */
   fetchClientDocument(url: string): Promise<{ text: string; maxAgeMs: number | null } | { fault: string }>
 }

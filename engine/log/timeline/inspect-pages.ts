@@ -191,7 +191,7 @@ export function readableDocument(
   return row
 }
 
-/** As its connector keeps it (connectors/documents.ts). */
+/** As its connector keeps it (connectors/written.ts). */
 function contentOf({ raw = '{}', text }: Row): { name: string; content: string } {
   const { name = '', content = text } = JSON.parse(raw) as { name?: string; content?: string }
   return { name, content }

@@ -5,7 +5,6 @@
  */
 import type { Label } from '../../../schemas/types.ts'
 import type { Clock, Timers } from '../../clock.ts'
-import { oneLine, TEXT_MAX } from '../../log/ingest/label.ts'
 import type { SignatureScheme } from '../../log/ingest/signature.ts'
 
 /** One item of a body or a poll. */
@@ -183,117 +182,6 @@ export interface ReferenceConnector extends ConnectorBase {
 }
 
 export type ConnectorDefinition = PushConnector | PollConnector | ReferenceConnector
-
-/* Findings that agents write back (SPEC.md, What the service does 3). The service makes its source. */
-
-/** The item of a finding; `label` names the label whose value is `key`. */
-export interface FindingItem {
-  key: string
-  label: string
-  agent: string
-  finding: string
-  run_id: string
-  project: string
-  verdict?: string
-  headline?: string
-  next_step?: string
-  trigger?: string
-  dispatch_id?: string
-  definition_hash?: string
-  /** As they were checked. */
-  claims?: readonly object[]
-  verified?: { ok: number; total: number }
-}
-
-export const finding: PushConnector = {
-  kind: 'finding',
-  label: 'Findings',
-  mode: 'push',
-  internal: true,
-  description: 'What agents conclude about an entity; written back onto its timeline.',
-  sourceType: 'finding',
-  configSchema: 'connector-finding.json',
-  provides: [
-    { name: 'key', help: 'Entity value the finding is about.', primary: true },
-    { name: 'agent', help: 'Agent or key that wrote it.' },
-    { name: 'verdict', help: 'Verdict, when one was given.' },
-    { name: 'project', help: 'Id of the project it was recorded in.' },
-  ],
-  compile: () => (item) => [concluded(item.value as FindingItem)],
-  note: () => 'Record with POST /api/projects/{id}/findings.',
-}
-
-function concluded(item: FindingItem): MappedEvent {
-  const { key, label, agent, verdict, project, headline } = item
-  const said = headline ?? item.finding
-  return {
-    eventType: 'finding',
-    text: oneLine(verdict ? `${verdict}: ${said}` : said, TEXT_MAX),
-    context: { ...item },
-    stamped: { agent, project, ...(verdict ? { verdict } : {}), [label]: key },
-    entityLabel: label,
-  }
-}
-
-/* What happens to the sync of the catalog with its repository, so that triggers can watch it. */
-
-interface CatalogItem {
-  event: string
-  repository: string
-  commit?: string
-  author?: string
-  message?: string
-  code?: string
-  reason?: string
-  creates: number
-  updates: number
-  deletes: number
-}
-
-export const catalog: PushConnector = {
-  kind: 'catalog',
-  label: 'Catalog',
-  mode: 'push',
-  internal: true,
-  description: 'What happens to the sync of the catalog with its repository.',
-  sourceType: 'catalog',
-  configSchema: 'connector-catalog.json',
-  provides: [
-    { name: 'repository', help: 'Name of the repository.', primary: true },
-    { name: 'commit', help: 'Hash of the commit.' },
-    { name: 'author', help: 'Who wrote the commit.' },
-    { name: 'code', help: 'Kind of what keeps the instance from being synced.' },
-  ],
-  compile: () => (item) => {
-    const told = item.value as CatalogItem
-    const { repository, author, code } = told
-    return [
-      {
-        eventType: told.event,
-        text: oneLine(syncText(told), TEXT_MAX),
-        context: { ...told },
-        stamped: { repository, ...(author ? { author } : {}), ...(code ? { code } : {}) },
-        entityLabel: 'repository',
-      },
-    ]
-  },
-  note: () => 'Set SVC_CATALOG_REPO where svc is started.',
-}
-
-function syncText({
-  event,
-  commit,
-  author,
-  message,
-  reason,
-  creates,
-  updates,
-  deletes,
-}: CatalogItem): string {
-  const of = commit ? ` ${commit.slice(0, 10)} of ${author}: ${message}` : ''
-  const did = event === 'applied' || event === 'rolled_back' ? ` (+${creates} ~${updates} -${deletes})` : ''
-  return `${event.replace('_', ' ')}${of}${did}${reason ? `; ${reason}` : ''}`
-}
 
 /* Values of payload fields as text, and as objects. */
 

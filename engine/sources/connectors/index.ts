@@ -8,9 +8,8 @@ import { postgres } from '../upstreams/postgres.ts'
 import { prometheus } from '../upstreams/prometheus.ts'
 import { alertmanager, prometheusAlerts } from '../upstreams/prometheus-alerts.ts'
 import { claudeCode } from './claude-code.ts'
-import { type ConnectorDefinition, catalog, finding } from './connector.ts'
+import type { ConnectorDefinition } from './connector.ts'
 import { demo } from './demo.ts'
-import { memory, reference } from './documents.ts'
 import { file } from './file.ts'
 import { githubApp } from './github-app.ts'
 import { httpPoll } from './http-poll.ts'
@@ -22,6 +21,7 @@ import { otlp } from './otlp.ts'
 import { syslog } from './syslog.ts'
 import { vercel } from './vercel.ts'
 import { webhook } from './webhook.ts'
+import { catalog, finding, memory, reference } from './written.ts'
 
 const connectors: readonly ConnectorDefinition[] = [
   webhook,

@@ -55,7 +55,7 @@ const USUAL = [
 const NONE = '_BOOT_ID'
 /** RFC 5424, table 2, which the journal's PRIORITY follows (systemd.journal-fields). */
 const SEVERITIES = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug'] as const
-/** What systemd gives a line of standard output that says no priority of its own. */
+/** The priority that systemd sets on a line of standard output without one. */
 const BY_DEFAULT = '6'
 
 export const journald: PollConnector = {
@@ -151,7 +151,7 @@ function unitOf(fields: Readonly<Record<string, string>>): string | undefined {
   return told || _SYSTEMD_USER_UNIT || _SYSTEMD_UNIT || undefined
 }
 
-/** The priority, but for output that had none of its own: there its line may say a level. */
+/** The level by priority; of standard output with the default priority, the level that the line itself names. */
 function levelIn(
   { PRIORITY, _TRANSPORT }: Readonly<Record<string, string>>,
   severity: string | undefined,

@@ -62,6 +62,17 @@ describe('the list of traces', () => {
     expect(await ids({ window: '10m' })).toEqual([])
   })
 
+  it('leaves out findings of outside agents: they were at work elsewhere', async () => {
+    const { ids, first, second, engine, project } = await twoRuns()
+    await engine.recordFinding(
+      project,
+      { entity: 'checkout', label: 'service', finding: 'The pool is exhausted.' },
+      'outsider',
+      { by: { id: 'open', name: 'op' }, own: false },
+    )
+    expect(await ids({})).toEqual([second.id, first.id])
+  })
+
   it('narrowed to a project has the runs of the project alone', async () => {
     const { ids, first, second, engine, project } = await twoRuns()
     await engine.createProject({ template: 'custom', name: 'Other', objects: [] }, BY)

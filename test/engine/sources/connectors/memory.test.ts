@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compileSource } from '../../../../engine/log/ingest/prepare.ts'
-import { memory } from '../../../../engine/sources/connectors/documents.ts'
+import { memory } from '../../../../engine/sources/connectors/written.ts'
 import type { Label } from '../../../../schemas/types.ts'
 
 const prepare = (value: unknown, labels: Label[] = []) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reference } from '../../../../engine/sources/connectors/documents.ts'
+import { reference } from '../../../../engine/sources/connectors/written.ts'
 import type { ReferenceConfig } from '../../../../schemas/types.ts'
 
 const documents = (config: ReferenceConfig) =>
