@@ -4,6 +4,7 @@
  * method may throw SvcError (see errors.ts).
  */
 import type {
+  AgentActivityResult,
   Connector,
   DiscoverRequest,
   EntitiesResult,
@@ -25,6 +26,7 @@ import type {
   LabelFacet,
   LabelsPreview,
   LabelsPreviewResult,
+  MetricSeriesResult,
   ReadRequest,
   ReadResult,
   RememberRequest,
@@ -34,6 +36,7 @@ import type {
   SourceWrite,
   StatsRequest,
   StatsResult,
+  TelemetrySpansResult,
   Trace,
   TracesResult,
   Usage,
@@ -269,6 +272,12 @@ export interface EngineCore {
   trace(asked: TraceAsked): Promise<Trace>
   /** Traces of a window that have a span as it is asked for, newest first. @throws SvcError invalid, not_found */
   traces(asked: TracesAsked): Promise<TracesResult>
+  /** Spans by themselves, of a window or of one trace. @throws SvcError invalid, not_found */
+  telemetrySpans(asked: SpansAsked): Promise<TelemetrySpansResult>
+  /** Numbers of a metric over a window. @throws SvcError invalid, not_found */
+  metricSeries(asked: MetricsAsked): Promise<MetricSeriesResult>
+  /** Agents, svc's own and others', and what they did. @throws SvcError invalid, not_found */
+  agentActivity(asked: ActivityAsked): Promise<AgentActivityResult>
   /** One of the tools that look, for models. @throws SvcError invalid, not_found */
   inspect(request: InspectRequest, asked?: Asked): Promise<InspectResult>
   entities(limit: number): Promise<EntitiesResult>

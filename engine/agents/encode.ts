@@ -7,7 +7,7 @@ import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { AlwaysOnSampler, type ReadableSpan, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { TraceSpan } from './spans.ts'
-import { spanIdOf, traceIdOf } from './telemetry/trace.ts'
+import { spanIdOf, traceIdOf } from './telemetry/run-parts.ts'
 
 export interface TraceOf {
   /** The ids are made of it: a trace that is sent twice is the same trace. */

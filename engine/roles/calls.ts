@@ -11,7 +11,6 @@ import type { McpToolCalls, McpToolTests } from '../agents/mcp-tools/calls.ts'
 import type { ModelCalls, ModelNetworkCalls, ModelPort } from '../agents/models/calls.ts'
 import type { ModelEnvironment } from '../agents/models/providers.ts'
 import type { RunCalls } from '../agents/runs/calls.ts'
-import type { TelemetryReads } from '../agents/telemetry/reads.ts'
 import type { TracingCalls, TracingEnvironment, TracingPort } from '../agents/tracing-settings.ts'
 import type { EngineCore, TailFilter, TailMessage, Tell } from '../calls.ts'
 import type { Clock } from '../clock.ts'
@@ -60,7 +59,6 @@ import type { WorkspaceCalls } from './workspaces.ts'
 /** Every call by its name, as operations make them. */
 export interface EngineCalls
   extends EngineCore,
-    TelemetryReads,
     OauthCalls,
     ClientDocumentCalls,
     DeclaredCalls,

@@ -6,7 +6,6 @@ import { agentTestReads } from '../agents/agent-tests.ts'
 import type { ModelReads } from '../agents/models/calls.ts'
 import { modelUsageOf } from '../agents/models/usage.ts'
 import { createRunReads } from '../agents/runs/run-reads.ts'
-import { createTelemetryReads } from '../agents/telemetry/reads.ts'
 import type { Clock } from '../clock.ts'
 import { createReplayReads } from '../graph/replay-calls.ts'
 import { createIncidentReads } from '../incidents/reads.ts'
@@ -41,7 +40,6 @@ export function eventCalls(
     ...createRunReads(ctx, clock, view),
     ...agentTestReads(ctx.db, view),
     ...createReplayReads(ctx, clock, inSteps),
-    ...createTelemetryReads(ctx, clock, inSteps),
     ...models,
   }
 }

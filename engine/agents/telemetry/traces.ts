@@ -29,7 +29,7 @@ import {
   type TracePart,
 } from '../../log/timeline/traces.ts'
 import { isOpen, type RunRow } from '../runs/queries.ts'
-import { OWN_SERVICE, partsOfRun, runsOf, traceIdOf, UNANSWERED_SERVICE } from './trace.ts'
+import { OWN_SERVICE, partsOfRun, runsOf, traceIdOf, UNANSWERED_SERVICE } from './run-parts.ts'
 
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 100

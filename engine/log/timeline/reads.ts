@@ -4,6 +4,9 @@
  */
 
 import { inspectInSteps } from '../../agents/inspect.ts'
+import { activityInSteps } from '../../agents/telemetry/activity.ts'
+import { metricsInSteps } from '../../agents/telemetry/metric-series.ts'
+import { spansInSteps } from '../../agents/telemetry/spans.ts'
 import { traceInSteps } from '../../agents/telemetry/trace.ts'
 import { tracesInSteps } from '../../agents/telemetry/traces.ts'
 import type { EngineCore, Row, TailFilter } from '../../calls.ts'
@@ -38,6 +41,9 @@ export type Reads = Pick<
   | 'histogram'
   | 'trace'
   | 'traces'
+  | 'telemetrySpans'
+  | 'metricSeries'
+  | 'agentActivity'
   | 'inspect'
   | 'entities'
   | 'entityValues'
@@ -82,6 +88,9 @@ export function createReads(
     histogram: (request) => wide(histogramInSteps(ctx, request, clock.now())),
     trace: (asked) => wide(traceInSteps(ctx, asked, clock.now())),
     traces: (asked) => wide(tracesInSteps(ctx, asked, clock.now())),
+    telemetrySpans: (asked) => wide(spansInSteps(ctx, asked, clock.now())),
+    metricSeries: (asked) => wide(metricsInSteps(ctx, asked, clock.now())),
+    agentActivity: (asked) => wide(activityInSteps(ctx, asked, clock.now())),
     inspect: ({ project, ...question }) =>
       wide(
         inspectInSteps(ctx, question, {
