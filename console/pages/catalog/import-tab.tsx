@@ -70,32 +70,13 @@ export function ImportTab() {
   const goTo = ({ line, column }: CatalogProblem) => place.current?.goTo(line, column)
   return (
     <Stack>
-      <Group>
-        <FileButton onChange={(chosen) => void open(chosen)} accept=".yaml,.yml,application/yaml">
-          {(props) => (
-            <Button {...props} variant="default" leftSection={<Upload size={16} aria-hidden />}>
-              Open a file
-            </Button>
-          )}
-        </FileButton>
-        <Checkbox
-          checked={prune}
-          onChange={(event) => setPrune(event.currentTarget.checked)}
-          label="Delete missing parts"
-          description="Parts the file does not name"
-        />
-        {prune && (
-          <NumberInput
-            label="Delete at most"
-            value={deletions}
-            onChange={(value) => setDeletions(typeof value === 'number' ? value : DELETIONS)}
-            min={0}
-            max={100_000}
-            allowDecimal={false}
-            w={140}
-          />
-        )}
-      </Group>
+      <ImportOptions
+        onFile={(chosen) => void open(chosen)}
+        prune={prune}
+        onPrune={setPrune}
+        deletions={deletions}
+        onDeletions={setDeletions}
+      />
       {apply.data?.ingest_keys && <IngestKeysOnce keys={apply.data.ingest_keys} />}
       <Suspense fallback={<LoadingRows />}>
         <CodeEditor
@@ -108,37 +89,13 @@ export function ImportTab() {
         />
       </Suspense>
       {checked.error && <Failed what="the check" error={checked.error} />}
-      {problems.length > 0 && (
-        <Alert
-          color="red"
-          title={`${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}; nothing is imported while there is one`}
-          role="alert"
-        >
-          <Problems problems={problems} goTo={goTo} />
-        </Alert>
-      )}
-      {warnings.length > 0 && (
-        <Alert
-          color="yellow"
-          title={`${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`}
-          role="status"
-        >
-          <Problems problems={warnings} goTo={goTo} />
-        </Alert>
-      )}
+      <Found what="problem" color="red" found={problems} goTo={goTo} />
+      <Found what="warning" color="yellow" found={warnings} goTo={goTo} />
       {plan && <Planned plan={plan} changes={changes} of={{ yaml: settled, prune }} />}
       <Refusal error={apply.error} title="Couldn’t import the file" />
       {fingerprint && changes > 0 && (
         <Group align="flex-end">
-          <TextInput
-            label="Why"
-            placeholder="For the history"
-            description={`The file is remembered as ${name}`}
-            value={why}
-            onChange={(e) => setWhy(e.currentTarget.value)}
-            maxLength={500}
-            style={{ flex: 1, maxWidth: 420 }}
-          />
+          <WhyInput file={name} value={why} onChange={setWhy} />
           <Button
             loading={apply.isPending}
             disabled={settled !== yaml || checked.isFetching}
@@ -157,6 +114,59 @@ export function ImportTab() {
   )
 }
 
+interface ImportOptionsProps {
+  onFile: (chosen: File | null) => void
+  prune: boolean
+  onPrune: (prune: boolean) => void
+  deletions: number
+  onDeletions: (most: number) => void
+}
+
+function ImportOptions({ onFile, prune, onPrune, deletions, onDeletions }: ImportOptionsProps) {
+  return (
+    <Group>
+      <FileButton onChange={onFile} accept=".yaml,.yml,application/yaml">
+        {(props) => (
+          <Button {...props} variant="default" leftSection={<Upload size={16} aria-hidden />}>
+            Open a file
+          </Button>
+        )}
+      </FileButton>
+      <Checkbox
+        checked={prune}
+        onChange={(event) => onPrune(event.currentTarget.checked)}
+        label="Delete missing parts"
+        description="Parts the file does not name"
+      />
+      {prune && (
+        <NumberInput
+          label="Delete at most"
+          value={deletions}
+          onChange={(value) => onDeletions(typeof value === 'number' ? value : DELETIONS)}
+          min={0}
+          max={100_000}
+          allowDecimal={false}
+          w={140}
+        />
+      )}
+    </Group>
+  )
+}
+
+function WhyInput(of: { file: string | undefined; value: string; onChange: (why: string) => void }) {
+  return (
+    <TextInput
+      label="Why"
+      placeholder="For the history"
+      description={`The file is remembered as ${of.file}`}
+      value={of.value}
+      onChange={(event) => of.onChange(event.currentTarget.value)}
+      maxLength={500}
+      style={{ flex: 1, maxWidth: 420 }}
+    />
+  )
+}
+
 interface PlannedProps {
   plan: ChangePlan
   changes: number
@@ -172,23 +182,34 @@ function Planned({ plan, changes, of }: PlannedProps) {
   )
 }
 
-function Problems({
-  problems,
-  goTo,
-}: {
-  problems: readonly CatalogProblem[]
+interface FoundProps {
+  what: 'problem' | 'warning'
+  color: string
+  found: readonly CatalogProblem[]
   goTo: (problem: CatalogProblem) => void
-}) {
+}
+
+/** Problems or warnings of the file, each leading to its line. */
+function Found({ what, color, found, goTo }: FoundProps) {
+  if (found.length === 0) return null
+  const isProblem = what === 'problem'
+  const counted = `${found.length} ${what}${found.length === 1 ? '' : 's'}`
   return (
-    <List size="sm">
-      {problems.map((problem) => (
-        <List.Item key={`${problem.line}:${problem.column}:${problem.message}`}>
-          <Anchor component="button" type="button" size="sm" onClick={() => goTo(problem)}>
-            Line {problem.line}
-          </Anchor>
-          : {problem.path && <span className="mono">{problem.path}</span>} {problem.message}
-        </List.Item>
-      ))}
-    </List>
+    <Alert
+      color={color}
+      title={isProblem ? `${counted}; nothing is imported while there is one` : counted}
+      role={isProblem ? 'alert' : 'status'}
+    >
+      <List size="sm">
+        {found.map((problem) => (
+          <List.Item key={`${problem.line}:${problem.column}:${problem.message}`}>
+            <Anchor component="button" type="button" size="sm" onClick={() => goTo(problem)}>
+              Line {problem.line}
+            </Anchor>
+            : {problem.path && <span className="mono">{problem.path}</span>} {problem.message}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
   )
 }

@@ -62,47 +62,45 @@ const GITHUB = 'github/'
 const PROGRAM = 'stdio:'
 const OVER_HTTP = 'http'
 
-/** @param onReload fills the form in again from what is stored now. */
-function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () => void }) {
+/** Saves it; a new one leads to its page, or to the project it was asked for from. */
+function useSave(stored: McpServer | undefined, written: () => McpServerWrite, onSaved: () => void) {
   const project = useSearchParams()[0].get('project') ?? undefined
   const go = useNavigate()
-  const kept = useDraft({
-    form: 'mcp-server',
-    start: {
-      name: stored?.name ?? '',
-      url: stored?.url ?? '',
-      header: stored?.auth_header ?? '',
-      credential: githubName(stored),
-      value: '',
-    },
-    version: stored?.version,
-    plain: (now) => ({ ...now, value: '' }), // What is sent along is a secret.
-  })
-  const { name, url, header, credential, value } = kept.value
-  const { data: programs = [] } = useQuery({ queryKey: dkeys.mcpPrograms, queryFn: declared.mcpPrograms })
-  const program = url.startsWith(PROGRAM) ? url : null
-  const takesCredential = hasCredential(programs, url)
-  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
-  const written = () => writtenOf(kept.value, stored)
-  const attempt = useChange((_: undefined) => tried(written()), { failed: 'Couldn’t test the server' })
-  const change = useChange(
-    (version: number | undefined) => {
-      const body = written()
-      return stored
-        ? declared.updateMcpServer(body, version)
-        : declared.createMcpServer({ ...body, ...(project ? { project } : {}) })
-    },
+  return useChange(
+    (version: number | undefined) =>
+      stored
+        ? declared.updateMcpServer(written(), version)
+        : declared.createMcpServer({ ...written(), ...(project ? { project } : {}) }),
     {
       said: (result) => `${result.name} is saved`,
       onDone: (result) => {
-        kept.done()
-        onReload?.()
+        onSaved()
         if (!stored)
           void go(project ? `/projects/${project}` : `/mcp-servers/${encodeURIComponent(result.name)}`)
       },
       quiet: true,
     },
   )
+}
+
+/** @param onReload fills the form in again from what is stored now. */
+function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () => void }) {
+  const kept = useDraft({
+    form: 'mcp-server',
+    start: filledFrom(stored),
+    version: stored?.version,
+    plain: (now) => ({ ...now, value: '' }), // What is sent along is a secret.
+  })
+  const { name, url, header, credential, value } = kept.value
+  const { data: programs = [] } = useQuery({ queryKey: dkeys.mcpPrograms, queryFn: declared.mcpPrograms })
+  const program = url.startsWith(PROGRAM) ? url : null
+  const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
+  const written = () => writtenOf(kept.value, stored)
+  const attempt = useChange((_: undefined) => tried(written()), { failed: 'Couldn’t test the server' })
+  const change = useSave(stored, written, () => {
+    kept.done()
+    onReload?.()
+  })
   return (
     <form
       onSubmit={(event) => {
@@ -132,21 +130,14 @@ function ServerForm({ stored, onReload }: { stored?: McpServer; onReload?: () =>
             onChange={set}
           />
         )}
-        {takesCredential && (
-          <CredentialSelect
-            label="GitHub credential"
-            description={program === null ? 'A stored token, sent as a bearer token.' : 'A stored token.'}
-            value={credential}
-            onChange={(next) => set({ credential: next })}
-          />
-        )}
-        {takesCredential && !credential && (
-          <CredentialInput
-            {...marksOf(fieldErrors(change.error))('auth_value')}
-            value={value}
+        {hasCredential(programs, url) && (
+          <CredentialFields
+            isProgram={program !== null}
             isStored={stored?.auth_value_configured ?? false}
-            example={program === null ? 'Such as “Bearer …”.' : 'What the command has as {auth_value}.'}
-            onChange={(next) => set({ value: next })}
+            credential={credential}
+            value={value}
+            marks={marksOf(fieldErrors(change.error))}
+            onChange={set}
           />
         )}
         <Refusal
@@ -247,6 +238,43 @@ function AddressFields({
   )
 }
 
+/** What it is called with: a stored GitHub credential, or what is typed. */
+function CredentialFields({
+  isProgram,
+  isStored,
+  credential,
+  value,
+  marks,
+  onChange,
+}: {
+  isProgram: boolean
+  isStored: boolean
+  credential: string
+  value: string
+  marks: ReturnType<typeof marksOf>
+  onChange: (some: { credential?: string; value?: string }) => void
+}) {
+  return (
+    <>
+      <CredentialSelect
+        label="GitHub credential"
+        description={isProgram ? 'A stored token.' : 'A stored token, sent as a bearer token.'}
+        value={credential}
+        onChange={(next) => onChange({ credential: next })}
+      />
+      {!credential && (
+        <CredentialInput
+          {...marks('auth_value')}
+          value={value}
+          isStored={isStored}
+          example={isProgram ? 'What the command has as {auth_value}.' : 'Such as “Bearer …”.'}
+          onChange={(next) => onChange({ value: next })}
+        />
+      )}
+    </>
+  )
+}
+
 /** What is sent along; one that is stored is kept where nothing is typed. */
 function CredentialInput({
   isStored,
@@ -280,6 +308,14 @@ interface Filled {
   credential: string
   value: string
 }
+
+const filledFrom = (stored: McpServer | undefined): Filled => ({
+  name: stored?.name ?? '',
+  url: stored?.url ?? '',
+  header: stored?.auth_header ?? '',
+  credential: githubName(stored),
+  value: '',
+})
 
 /** As the API takes it. */
 const writtenOf = (

@@ -62,47 +62,13 @@ export function SettingsTab({ project: now }: { project: Project }) {
       >
         <Stack>
           <DraftRestored of={kept} />
-          {!project.default && (
-            <TextInput
-              label="Name"
-              value={name}
-              onChange={(event) => set({ name: event.currentTarget.value })}
-              required
-              maxLength={80}
-            />
-          )}
-          <TextInput
-            label="Goal"
-            description="One line"
-            value={goal}
-            onChange={(event) => set({ goal: event.currentTarget.value })}
-            maxLength={200}
-          />
-          <Textarea
-            label="Description"
-            description="Optional"
-            value={description}
-            onChange={(event) => set({ description: event.currentTarget.value })}
-            autosize
-            minRows={2}
-            maxRows={10}
-            maxLength={4_000}
-          />
+          <PurposeFields isDefault={project.default} value={kept.value} onChange={set} />
           {template.data && (
-            <div>
-              <Title order={2} mb={4}>
-                Parameters
-              </Title>
-              <Text size="sm" c="dimmed" mb="xs">
-                A change is planned again and only the difference is applied; what was edited by hand is kept.
-                Leave a secret empty to keep the stored one.
-              </Text>
-              <ConfigForm
-                schema={template.data.params as Record<string, unknown>}
-                value={params}
-                onChange={(next) => set({ params: next })}
-              />
-            </div>
+            <Parameters
+              schema={template.data.params}
+              value={params}
+              onChange={(next) => set({ params: next })}
+            />
           )}
           <Refusal
             title="Couldn’t save the project"
@@ -123,6 +89,74 @@ export function SettingsTab({ project: now }: { project: Project }) {
       </form>
       <Beside project={project} isTemplated={isTemplated} />
     </Stack>
+  )
+}
+
+type Purpose = Pick<ReturnType<typeof fieldsOf>, 'name' | 'goal' | 'description'>
+
+/** What it is called, and what it is for. */
+function PurposeFields({
+  isDefault,
+  value: { name, goal, description },
+  onChange,
+}: {
+  isDefault: boolean
+  value: Purpose
+  onChange: (some: Partial<Purpose>) => void
+}) {
+  return (
+    <>
+      {!isDefault && (
+        <TextInput
+          label="Name"
+          value={name}
+          onChange={(event) => onChange({ name: event.currentTarget.value })}
+          required
+          maxLength={80}
+        />
+      )}
+      <TextInput
+        label="Goal"
+        description="One line"
+        value={goal}
+        onChange={(event) => onChange({ goal: event.currentTarget.value })}
+        maxLength={200}
+      />
+      <Textarea
+        label="Description"
+        description="Optional"
+        value={description}
+        onChange={(event) => onChange({ description: event.currentTarget.value })}
+        autosize
+        minRows={2}
+        maxRows={10}
+        maxLength={4_000}
+      />
+    </>
+  )
+}
+
+/** What its template asks for. */
+function Parameters({
+  schema,
+  value,
+  onChange,
+}: {
+  schema: unknown
+  value: Project['params']
+  onChange: (params: Project['params']) => void
+}) {
+  return (
+    <div>
+      <Title order={2} mb={4}>
+        Parameters
+      </Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        A change is planned again and only the difference is applied; what was edited by hand is kept. Leave a
+        secret empty to keep the stored one.
+      </Text>
+      <ConfigForm schema={schema as Record<string, unknown>} value={value} onChange={onChange} />
+    </div>
   )
 }
 

@@ -146,6 +146,25 @@ function Preview({ body }: { body: string }) {
   )
 }
 
+/** The instructions, with what they look like beside them. */
+function BodyEditor({ body, onChange }: { body: string; onChange: (body: string) => void }) {
+  return (
+    <Grid gap="md">
+      <Grid.Col span={{ base: 12, lg: 6 }}>
+        <Text fw={600} size="sm" mb={4}>
+          Instructions, {bytesText(bytesOf(body))} of 64 KB
+        </Text>
+        <Suspense fallback={<LoadingRows />}>
+          <CodeEditor value={body} onChange={onChange} language="markdown" label="Instructions in Markdown" />
+        </Suspense>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, lg: 6 }}>
+        <Preview body={body} />
+      </Grid.Col>
+    </Grid>
+  )
+}
+
 function SkillForm({ project, stored, onReload }: SkillFormProps) {
   const go = useNavigate()
   const kept = useDraft({
@@ -206,24 +225,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
           required
           maw={760}
         />
-        <Grid gap="md">
-          <Grid.Col span={{ base: 12, lg: 6 }}>
-            <Text fw={600} size="sm" mb={4}>
-              Instructions, {bytesText(size)} of 64 KB
-            </Text>
-            <Suspense fallback={<LoadingRows />}>
-              <CodeEditor
-                value={body}
-                onChange={(next) => set({ body: next })}
-                language="markdown"
-                label="Instructions in Markdown"
-              />
-            </Suspense>
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, lg: 6 }}>
-            <Preview body={body} />
-          </Grid.Col>
-        </Grid>
+        <BodyEditor body={body} onChange={(next) => set({ body: next })} />
         <Refusal
           title="Couldn’t save the skill"
           error={save.error}
