@@ -6,6 +6,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormatsModule from 'ajv-formats'
 import { allSchemas, schemaOf } from './all.ts'
+import { closest, didYouMean } from './near-names.ts'
 
 export { allSchemas, schemaOf } from './all.ts'
 
@@ -89,6 +90,9 @@ export function explain(errors: readonly ErrorObject[]): string {
   return [...sentences].slice(0, 5).join('; ')
 }
 
+/** Fields of a label, whichever of its two forms it has. */
+const LABEL_FIELDS = ['name', 'const', 'field', 'primary', 'type', 'pattern', 'replace', 'map']
+
 function explainChoice(choice: ErrorObject, inner: ErrorObject[]): string {
   const at = path(choice.instancePath)
   const missing = inner
@@ -100,7 +104,7 @@ function explainChoice(choice: ErrorObject, inner: ErrorObject[]): string {
   const isLabel = ['const', 'field'].some((name) => missing.includes(name) || extra.includes(name))
   if (isLabel) {
     const unknown = extra.filter((name) => !['const', 'field', 'pattern', 'replace', 'map'].includes(name))
-    if (unknown.length) return `${at}: unknown field ${unknown[0]}`
+    if (unknown.length) return `${at}: unknown field ${unknown[0]}${didYouMean(unknown[0], LABEL_FIELDS)}`
     const other = inner.find((e) => e.keyword !== 'required' && e.keyword !== 'additionalProperties')
     if (missing.includes('name')) return `${at}: name is required`
     if (other) return sentence(other)
@@ -121,7 +125,7 @@ function explainChoice(choice: ErrorObject, inner: ErrorObject[]): string {
 const isEmptyText = ({ keyword, params }: ErrorObject): boolean =>
   keyword === 'enum' && params.allowedValues.length === 1 && params.allowedValues[0] === ''
 
-type Variant = { $id: string; required?: readonly string[] }
+type Variant = { $id: string; required?: readonly string[]; properties?: Record<string, unknown> }
 
 /** The variants of a choice between maps that are schemas of their own; null for any other choice. */
 function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
@@ -132,11 +136,18 @@ function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
   return variants.every((one) => one.required?.length) ? variants : null
 }
 
-/** The variant that was meant: the one most of whose required fields are there; null: none is. */
+/**
+ * The variant that was meant: the one most of whose required fields are there, of several the one that mistyped names
+ * are close to; null: none is.
+ */
 function meantBy({ data }: ErrorObject, variants: readonly Variant[]): Variant | null {
   const present = (one: Variant) =>
     one.required!.filter((name) => Object.hasOwn(data as Record<string, unknown>, name)).length
-  const meant = [...variants].sort((a, b) => present(b) - present(a))[0]!
+  const unknown = ({ properties = {} }: Variant) =>
+    Object.keys(data as object).filter((name) => !Object.hasOwn(properties, name))
+  const close = (one: Variant) =>
+    unknown(one).filter((name) => closest(name, Object.keys(one.properties ?? {})) !== undefined).length
+  const meant = [...variants].sort((a, b) => present(b) - present(a) || close(b) - close(a))[0]!
   return present(meant) === 0 ? null : meant
 }
 
@@ -147,7 +158,7 @@ function explainVariant(choice: ErrorObject, variants: readonly Variant[]): stri
     const known = variants.flatMap((one) => one.required!)
     const close = Object.keys(choice.data as object).flatMap((name) => closest(name, known) ?? [])[0]
     const names = variants.map((one) => one.required![0]).join(', ')
-    return `${path(choice.instancePath)} must have one of ${names}${close ? `; did you mean ${close}?` : ''}`
+    return `${path(choice.instancePath)} must have one of ${names}${close ? ` (did you mean ${close}?)` : ''}`
   }
   const validate = validatorOf(meant.$id)
   validate(choice.data)
@@ -167,6 +178,16 @@ function path(pointer: string): string {
   return text || 'body'
 }
 
+/** Types of JSON Schema in the words of those who write YAML, too. */
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  array: 'a list',
+  object: 'an object',
+  string: 'text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
 function sentence(error: ErrorObject): string {
   const at = path(error.instancePath)
   const join = (name: string) => (at === 'body' ? name : `${at}.${name}`)
@@ -175,11 +196,13 @@ function sentence(error: ErrorObject): string {
     case 'required':
       return `${join(String(p.missingProperty))} is required`
     case 'additionalProperties':
-      return `${join(String(p.additionalProperty))} is not a known field`
+      return `${join(String(p.additionalProperty))} is not a known field${suggestion(error)}`
     case 'type':
-      return `${at} must be ${[p.type].flat().join(' or ')}`
-    case 'enum':
-      return `${at} ${enumRule(p.allowedValues as unknown[])}`
+      return `${at} must be ${([p.type].flat() as string[]).map((one) => TYPE_WORDS[one] ?? one).join(' or ')}`
+    case 'enum': {
+      const allowed = p.allowedValues as unknown[]
+      return `${at} ${enumRule(allowed)}${allowed.length > 1 ? didYouMean(error.data, allowed) : ''}`
+    }
     case 'const':
       return `${at} must be ${String(p.allowedValue)}`
     case 'pattern': {
@@ -287,7 +310,7 @@ export function faults(id: string, value: unknown): Fault[] {
   for (const error of errors) {
     if (inChoice(error)) continue
     const extra = error.keyword === 'additionalProperties' ? [String(error.params.additionalProperty)] : []
-    add([...segments(error.instancePath), ...extra], sentence(shortened(error)) + suggestion(error))
+    add([...segments(error.instancePath), ...extra], sentence(shortened(error)))
   }
   return [...found.values()].slice(0, FAULTS_MAX)
 }
@@ -329,29 +352,6 @@ function shortened(error: ErrorObject): ErrorObject {
 
 /** "did you mean", for an unknown field that is close to a known one. */
 function suggestion(error: ErrorObject): string {
-  if (error.keyword !== 'additionalProperties') return ''
   const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {})
-  const close = closest(String(error.params.additionalProperty), known)
-  return close ? `; did you mean ${close}?` : ''
-}
-
-/** The known name that a name was likely meant to be. */
-function closest(name: string, known: readonly string[]): string | undefined {
-  const given = name.toLowerCase()
-  return known
-    .map((one) => ({ name: one, distance: distanceOf(given, one.toLowerCase()) }))
-    .filter(({ distance }) => distance <= Math.max(1, Math.floor(given.length / 3)))
-    .sort((a, b) => a.distance - b.distance)[0]?.name
-}
-
-/** Edits between two words (Levenshtein). */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
-    row = next
-  }
-  return row[b.length]!
+  return didYouMean(error.params.additionalProperty, known)
 }

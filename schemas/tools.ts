@@ -55,7 +55,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "Arguments of the tool acknowledge_incident.",
    "properties": {
-    "incident": {
+    "incident_id": {
      "type": "string",
      "description": "Incident, such as inc_128.",
      "minLength": 1,
@@ -63,7 +63,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     }
    },
    "required": [
-    "incident"
+    "incident_id"
    ],
    "additionalProperties": false
   },
@@ -71,9 +71,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "type": "object",
    "description": "What the tool acknowledge_incident answers.",
    "properties": {
+    "incident_id": {
+     "type": "string",
+     "description": "Incident; get_incident, acknowledge_incident and handle_incident take it."
+    },
     "incident": {
      "type": "string",
-     "description": "Incident; acknowledge_incident takes it."
+     "description": "The same as incident_id."
     },
     "version": {
      "type": "integer",
@@ -168,12 +172,24 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      ],
      "description": "Finding; get_finding takes it."
     },
+    "project": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Project of its trigger, by id."
+    },
     "url": {
      "type": "string",
      "description": "The same in the console, for a person."
     }
    },
    "required": [
+    "incident_id",
     "incident",
     "version",
     "state",
@@ -187,7 +203,8 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     "assignee",
     "verdict",
     "next_step",
-    "finding_id"
+    "finding_id",
+    "project"
    ],
    "additionalProperties": false
   }
@@ -1280,7 +1297,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "words": {
      "type": "string",
-     "description": "What was done and what is left, Markdown; recorded as a finding of the project.",
+     "description": "What was done and what is left, Markdown.",
      "minLength": 1,
      "maxLength": 65536,
      "pattern": "\\S"
@@ -1501,7 +1518,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "finding_id": {
      "type": "string",
-     "description": "Id of a finding or result, such as run_1f2e….",
+     "description": "Finding, such as run_1f2e….",
      "minLength": 1,
      "maxLength": 100
     },
@@ -1766,6 +1783,381 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "get_incident": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool get_incident.",
+   "properties": {
+    "incident_id": {
+     "type": "string",
+     "description": "Incident, such as inc_128.",
+     "minLength": 1,
+     "maxLength": 20
+    }
+   },
+   "required": [
+    "incident_id"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool get_incident answers.",
+   "properties": {
+    "incident_id": {
+     "type": "string",
+     "description": "Incident; get_incident, acknowledge_incident and handle_incident take it."
+    },
+    "incident": {
+     "type": "string",
+     "description": "The same as incident_id."
+    },
+    "version": {
+     "type": "integer",
+     "description": "Version."
+    },
+    "state": {
+     "type": "string",
+     "description": "State.",
+     "enum": [
+      "open",
+      "acknowledged",
+      "snoozed",
+      "handled"
+     ]
+    },
+    "severity": {
+     "type": "string",
+     "description": "Severity.",
+     "enum": [
+      "critical",
+      "warning",
+      "info"
+     ]
+    },
+    "headline": {
+     "type": "string",
+     "description": "What is wrong."
+    },
+    "entity": {
+     "type": "string",
+     "description": "Entity."
+    },
+    "trigger": {
+     "type": "string",
+     "description": "Trigger."
+    },
+    "opened_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "First firing."
+    },
+    "last_fired_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Last firing."
+    },
+    "firings": {
+     "type": "integer",
+     "description": "Firings."
+    },
+    "assignee": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Who has it."
+    },
+    "verdict": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Verdict of what was found."
+    },
+    "next_step": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Next step."
+    },
+    "finding_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Finding; get_finding takes it."
+    },
+    "project": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Project of its trigger, by id."
+    },
+    "why": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Why the newest firing fired."
+    },
+    "event_ids": {
+     "type": "array",
+     "description": "Events of the newest firing, 20 at most; get_event takes them.",
+     "items": {
+      "type": "string"
+     }
+    },
+    "run": {
+     "description": "Agent that looks, or looked last; null: none was woken.",
+     "anyOf": [
+      {
+       "type": "null"
+      },
+      {
+       "type": "object",
+       "properties": {
+        "run_id": {
+         "type": "string",
+         "description": "Run; get_run takes it."
+        },
+        "agent": {
+         "type": "string",
+         "description": "Agent."
+        },
+        "status": {
+         "type": "string",
+         "description": "Status."
+        }
+       },
+       "required": [
+        "run_id",
+        "agent",
+        "status"
+       ],
+       "additionalProperties": false
+      }
+     ]
+    },
+    "note": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Note of the newest finding, Markdown."
+    },
+    "cut": {
+     "type": "boolean",
+     "description": "Whether the note goes on: get_finding has all of it."
+    },
+    "claims": {
+     "type": "array",
+     "description": "Claims of that finding, each held against its events.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "text": {
+        "type": "string",
+        "description": "What is claimed."
+       },
+       "role": {
+        "type": "string",
+        "description": "What it is in the finding."
+       },
+       "events": {
+        "type": "array",
+        "description": "Events it rests on.",
+        "items": {
+         "type": "string"
+        }
+       },
+       "ok": {
+        "type": "boolean",
+        "description": "Whether its events hold it."
+       },
+       "why": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "What does not hold, or that it is unproved."
+       }
+      },
+      "required": [
+       "text",
+       "role",
+       "events",
+       "ok",
+       "why"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "findings": {
+     "type": "array",
+     "description": "Other findings of it, newest first; get_finding takes the id.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "finding_id": {
+        "type": "string",
+        "description": "Finding."
+       },
+       "at": {
+        "type": "string",
+        "format": "date-time",
+        "description": "When."
+       },
+       "agent": {
+        "type": "string",
+        "description": "Agent."
+       },
+       "verdict": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Verdict."
+       },
+       "headline": {
+        "type": "string",
+        "description": "What is wrong."
+       }
+      },
+      "required": [
+       "finding_id",
+       "at",
+       "agent",
+       "verdict",
+       "headline"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "activity": {
+     "type": "array",
+     "description": "What happened to it last, newest first.",
+     "items": {
+      "type": "object",
+      "properties": {
+       "at": {
+        "type": "string",
+        "format": "date-time",
+        "description": "When."
+       },
+       "by": {
+        "type": "string",
+        "description": "Who."
+       },
+       "action": {
+        "type": "string",
+        "description": "What."
+       },
+       "text": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "A note of a person."
+       }
+      },
+      "required": [
+       "at",
+       "by",
+       "action",
+       "text"
+      ],
+      "additionalProperties": false
+     }
+    },
+    "previous": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "The incident before it of the same trigger and key."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "incident_id",
+    "incident",
+    "version",
+    "state",
+    "severity",
+    "headline",
+    "entity",
+    "trigger",
+    "opened_at",
+    "last_fired_at",
+    "firings",
+    "assignee",
+    "verdict",
+    "next_step",
+    "finding_id",
+    "project",
+    "why",
+    "event_ids",
+    "run",
+    "note",
+    "cut",
+    "claims",
+    "findings",
+    "activity",
+    "previous"
+   ],
+   "additionalProperties": false
+  }
+ },
  "get_part": {
   "input": {
    "type": "object",
@@ -1784,7 +2176,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
     },
     "name": {
      "type": "string",
-     "description": "Name; a project also by id. Absent: the names there are, and the schema of a spec.",
+     "description": "Name; a project also by id.",
      "minLength": 1,
      "maxLength": 200
     },
@@ -2256,6 +2648,165 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "additionalProperties": false
   }
  },
+ "handle_incident": {
+  "input": {
+   "type": "object",
+   "description": "Arguments of the tool handle_incident.",
+   "properties": {
+    "incident_id": {
+     "type": "string",
+     "description": "Incident, such as inc_128.",
+     "minLength": 1,
+     "maxLength": 20
+    }
+   },
+   "required": [
+    "incident_id"
+   ],
+   "additionalProperties": false
+  },
+  "output": {
+   "type": "object",
+   "description": "What the tool handle_incident answers.",
+   "properties": {
+    "incident_id": {
+     "type": "string",
+     "description": "Incident; get_incident, acknowledge_incident and handle_incident take it."
+    },
+    "incident": {
+     "type": "string",
+     "description": "The same as incident_id."
+    },
+    "version": {
+     "type": "integer",
+     "description": "Version."
+    },
+    "state": {
+     "type": "string",
+     "description": "State.",
+     "enum": [
+      "open",
+      "acknowledged",
+      "snoozed",
+      "handled"
+     ]
+    },
+    "severity": {
+     "type": "string",
+     "description": "Severity.",
+     "enum": [
+      "critical",
+      "warning",
+      "info"
+     ]
+    },
+    "headline": {
+     "type": "string",
+     "description": "What is wrong."
+    },
+    "entity": {
+     "type": "string",
+     "description": "Entity."
+    },
+    "trigger": {
+     "type": "string",
+     "description": "Trigger."
+    },
+    "opened_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "First firing."
+    },
+    "last_fired_at": {
+     "type": "string",
+     "format": "date-time",
+     "description": "Last firing."
+    },
+    "firings": {
+     "type": "integer",
+     "description": "Firings."
+    },
+    "assignee": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Who has it."
+    },
+    "verdict": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Verdict of what was found."
+    },
+    "next_step": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Next step."
+    },
+    "finding_id": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Finding; get_finding takes it."
+    },
+    "project": {
+     "anyOf": [
+      {
+       "type": "string"
+      },
+      {
+       "type": "null"
+      }
+     ],
+     "description": "Project of its trigger, by id."
+    },
+    "url": {
+     "type": "string",
+     "description": "The same in the console, for a person."
+    }
+   },
+   "required": [
+    "incident_id",
+    "incident",
+    "version",
+    "state",
+    "severity",
+    "headline",
+    "entity",
+    "trigger",
+    "opened_at",
+    "last_fired_at",
+    "firings",
+    "assignee",
+    "verdict",
+    "next_step",
+    "finding_id",
+    "project"
+   ],
+   "additionalProperties": false
+  }
+ },
  "hold_project": {
   "input": {
    "type": "object",
@@ -2310,7 +2861,7 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
    "properties": {
     "url": {
      "type": "string",
-     "description": "http or https address that every firing of the project is posted to.",
+     "description": "http or https address.",
      "minLength": 1,
      "maxLength": 2048
     },
@@ -2926,9 +3477,13 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
      "items": {
       "type": "object",
       "properties": {
+       "incident_id": {
+        "type": "string",
+        "description": "Incident; get_incident, acknowledge_incident and handle_incident take it."
+       },
        "incident": {
         "type": "string",
-        "description": "Incident; acknowledge_incident takes it."
+        "description": "The same as incident_id."
        },
        "version": {
         "type": "integer",
@@ -3022,9 +3577,21 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          }
         ],
         "description": "Finding; get_finding takes it."
+       },
+       "project": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "Project of its trigger, by id."
        }
       },
       "required": [
+       "incident_id",
        "incident",
        "version",
        "state",
@@ -3038,7 +3605,8 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
        "assignee",
        "verdict",
        "next_step",
-       "finding_id"
+       "finding_id",
+       "project"
       ],
       "additionalProperties": false
      }

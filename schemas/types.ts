@@ -11283,7 +11283,11 @@ export interface ToolAckFiring {
  */
 export interface ToolAcknowledgeIncidentResult {
   /**
-   * Incident; acknowledge_incident takes it.
+   * Incident; get_incident, acknowledge_incident and handle_incident take it.
+   */
+  incident_id: string
+  /**
+   * The same as incident_id.
    */
   incident: string
   /**
@@ -11339,6 +11343,10 @@ export interface ToolAcknowledgeIncidentResult {
    */
   finding_id: string | null
   /**
+   * Project of its trigger, by id.
+   */
+  project: string | null
+  /**
    * The same in the console, for a person.
    */
   url?: string
@@ -11350,7 +11358,7 @@ export interface ToolAcknowledgeIncident {
   /**
    * Incident, such as inc_128.
    */
-  incident: string
+  incident_id: string
 }
 /**
  * What the tool apply_change answers.
@@ -12027,7 +12035,7 @@ export interface ToolFinishProject {
    */
   project?: string
   /**
-   * What was done and what is left, Markdown; recorded as a finding of the project.
+   * What was done and what is left, Markdown.
    */
   words?: string
 }
@@ -12255,7 +12263,7 @@ export interface ToolGetFindingResult {
  */
 export interface ToolGetFinding {
   /**
-   * Id of a finding or result, such as run_1f2e….
+   * Finding, such as run_1f2e….
    */
   finding_id: string
   /**
@@ -12266,6 +12274,196 @@ export interface ToolGetFinding {
    * Most tokens of the answer.
    */
   max_tokens?: number
+}
+/**
+ * What the tool get_incident answers.
+ */
+export interface ToolGetIncidentResult {
+  /**
+   * Incident; get_incident, acknowledge_incident and handle_incident take it.
+   */
+  incident_id: string
+  /**
+   * The same as incident_id.
+   */
+  incident: string
+  /**
+   * Version.
+   */
+  version: number
+  /**
+   * State.
+   */
+  state: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+  /**
+   * Severity.
+   */
+  severity: 'critical' | 'warning' | 'info'
+  /**
+   * What is wrong.
+   */
+  headline: string
+  /**
+   * Entity.
+   */
+  entity: string
+  /**
+   * Trigger.
+   */
+  trigger: string
+  /**
+   * First firing.
+   */
+  opened_at: string
+  /**
+   * Last firing.
+   */
+  last_fired_at: string
+  /**
+   * Firings.
+   */
+  firings: number
+  /**
+   * Who has it.
+   */
+  assignee: string | null
+  /**
+   * Verdict of what was found.
+   */
+  verdict: string | null
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * Finding; get_finding takes it.
+   */
+  finding_id: string | null
+  /**
+   * Project of its trigger, by id.
+   */
+  project: string | null
+  /**
+   * Why the newest firing fired.
+   */
+  why: string | null
+  /**
+   * Events of the newest firing, 20 at most; get_event takes them.
+   */
+  event_ids: string[]
+  /**
+   * Agent that looks, or looked last; null: none was woken.
+   */
+  run: null | {
+    /**
+     * Run; get_run takes it.
+     */
+    run_id: string
+    /**
+     * Agent.
+     */
+    agent: string
+    /**
+     * Status.
+     */
+    status: string
+  }
+  /**
+   * Note of the newest finding, Markdown.
+   */
+  note: string | null
+  /**
+   * Whether the note goes on: get_finding has all of it.
+   */
+  cut: boolean
+  /**
+   * Claims of that finding, each held against its events.
+   */
+  claims: {
+    /**
+     * What is claimed.
+     */
+    text: string
+    /**
+     * What it is in the finding.
+     */
+    role: string
+    /**
+     * Events it rests on.
+     */
+    events: string[]
+    /**
+     * Whether its events hold it.
+     */
+    ok: boolean
+    /**
+     * What does not hold, or that it is unproved.
+     */
+    why: string | null
+  }[]
+  /**
+   * Other findings of it, newest first; get_finding takes the id.
+   */
+  findings: {
+    /**
+     * Finding.
+     */
+    finding_id: string
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Agent.
+     */
+    agent: string
+    /**
+     * Verdict.
+     */
+    verdict: string | null
+    /**
+     * What is wrong.
+     */
+    headline: string
+  }[]
+  /**
+   * What happened to it last, newest first.
+   */
+  activity: {
+    /**
+     * When.
+     */
+    at: string
+    /**
+     * Who.
+     */
+    by: string
+    /**
+     * What.
+     */
+    action: string
+    /**
+     * A note of a person.
+     */
+    text: string | null
+  }[]
+  /**
+   * The incident before it of the same trigger and key.
+   */
+  previous: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+}
+/**
+ * Arguments of the tool get_incident.
+ */
+export interface ToolGetIncident {
+  /**
+   * Incident, such as inc_128.
+   */
+  incident_id: string
 }
 /**
  * What the tool get_part answers.
@@ -12305,7 +12503,7 @@ export interface ToolGetPart {
    */
   kind: 'source' | 'trigger' | 'agent' | 'mcp_server' | 'project'
   /**
-   * Name; a project also by id. Absent: the names there are, and the schema of a spec.
+   * Name; a project also by id.
    */
   name?: string
   /**
@@ -12528,6 +12726,88 @@ export interface ToolGetRun {
   max_tokens?: number
 }
 /**
+ * What the tool handle_incident answers.
+ */
+export interface ToolHandleIncidentResult {
+  /**
+   * Incident; get_incident, acknowledge_incident and handle_incident take it.
+   */
+  incident_id: string
+  /**
+   * The same as incident_id.
+   */
+  incident: string
+  /**
+   * Version.
+   */
+  version: number
+  /**
+   * State.
+   */
+  state: 'open' | 'acknowledged' | 'snoozed' | 'handled'
+  /**
+   * Severity.
+   */
+  severity: 'critical' | 'warning' | 'info'
+  /**
+   * What is wrong.
+   */
+  headline: string
+  /**
+   * Entity.
+   */
+  entity: string
+  /**
+   * Trigger.
+   */
+  trigger: string
+  /**
+   * First firing.
+   */
+  opened_at: string
+  /**
+   * Last firing.
+   */
+  last_fired_at: string
+  /**
+   * Firings.
+   */
+  firings: number
+  /**
+   * Who has it.
+   */
+  assignee: string | null
+  /**
+   * Verdict of what was found.
+   */
+  verdict: string | null
+  /**
+   * Next step.
+   */
+  next_step: string | null
+  /**
+   * Finding; get_finding takes it.
+   */
+  finding_id: string | null
+  /**
+   * Project of its trigger, by id.
+   */
+  project: string | null
+  /**
+   * The same in the console, for a person.
+   */
+  url?: string
+}
+/**
+ * Arguments of the tool handle_incident.
+ */
+export interface ToolHandleIncident {
+  /**
+   * Incident, such as inc_128.
+   */
+  incident_id: string
+}
+/**
  * What the tool hold_project answers.
  */
 export interface ToolHoldProjectResult {
@@ -12579,7 +12859,7 @@ export interface ToolJoinProjectResult {
  */
 export interface ToolJoinProject {
   /**
-   * http or https address that every firing of the project is posted to.
+   * http or https address.
    */
   url: string
   /**
@@ -12894,7 +13174,11 @@ export interface ToolListIncidentsResult {
    */
   incidents: {
     /**
-     * Incident; acknowledge_incident takes it.
+     * Incident; get_incident, acknowledge_incident and handle_incident take it.
+     */
+    incident_id: string
+    /**
+     * The same as incident_id.
      */
     incident: string
     /**
@@ -12949,6 +13233,10 @@ export interface ToolListIncidentsResult {
      * Finding; get_finding takes it.
      */
     finding_id: string | null
+    /**
+     * Project of its trigger, by id.
+     */
+    project: string | null
   }[]
   /**
    * Pass as cursor for the next page; null: this was the last.
@@ -23972,12 +24260,16 @@ export interface SchemaTypes {
   'mcp-call-get-event.json': ToolGetEvent
   'mcp-call-get-finding-result.json': ToolGetFindingResult
   'mcp-call-get-finding.json': ToolGetFinding
+  'mcp-call-get-incident-result.json': ToolGetIncidentResult
+  'mcp-call-get-incident.json': ToolGetIncident
   'mcp-call-get-part-result.json': ToolGetPartResult
   'mcp-call-get-part.json': ToolGetPart
   'mcp-call-get-proposal-result.json': ToolGetProposalResult
   'mcp-call-get-proposal.json': ToolGetProposal
   'mcp-call-get-run-result.json': ToolGetRunResult
   'mcp-call-get-run.json': ToolGetRun
+  'mcp-call-handle-incident-result.json': ToolHandleIncidentResult
+  'mcp-call-handle-incident.json': ToolHandleIncident
   'mcp-call-hold-project-result.json': ToolHoldProjectResult
   'mcp-call-hold-project.json': ToolHoldProject
   'mcp-call-join-project-result.json': ToolJoinProjectResult

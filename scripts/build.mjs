@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { basename, join } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { localBin, main, root, run, ScriptError, say } from './run.mjs'
 
@@ -34,6 +34,7 @@ const parts = {
       'engine',
       'api',
       'catalog',
+      'examples/gitops',
       'package.json',
       'package-lock.json',
       'tsconfig.json',
@@ -153,6 +154,18 @@ export function finishDaemon(outdir, outputs) {
     rmSync(join(folder, to), { recursive: true, force: true })
     cpSync(join(root, from), join(folder, to), { recursive: true })
   }
+  writeFileSync(join(folder, 'starter.json'), JSON.stringify(starterTexts()))
+}
+
+/** What `svc catalog init` writes, by its path: as one file, since npm packs no .gitignore. @returns {Record<string, string>} */
+function starterTexts() {
+  const folder = join(root, 'examples/gitops')
+  return Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'catalog.schema.json')
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [relative(folder, path).split(sep).join('/'), readFileSync(path, 'utf8')]),
+  )
 }
 
 /**

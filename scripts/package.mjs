@@ -112,8 +112,8 @@ function addWhole(stage) {
 
 const README = `# svc, the command
 
-\`svc catalog check\`, \`fmt\`, \`lint\`, \`test\` and \`plan --base\` need no daemon; all else asks one: SVC_URL and
-SVC_API_KEY name it. Node 22.15 or newer; under an older one it fetches Node 24 once, into its own folder.
+\`svc catalog check\`, \`fmt\`, \`lint\`, \`test\` and \`plan --base\` need no daemon; all else asks one: SVCD_URL and
+SVC_AUTH_TOKEN name it. \`svc catalog init\` writes a repository to begin with. Node 22.15 or newer; under an older one it fetches Node 24 once, into its own folder.
 `
 
 if (process.argv[1] && resolve(process.argv[1]) === join(root, 'scripts', 'package.mjs'))

@@ -27,6 +27,8 @@ export interface InputFlags {
   env?: string
   /** What it is remembered by. */
   name?: string
+  /** Whether folders without a catalog file are an empty catalog, and not a mistyped path. */
+  allowEmpty?: boolean
 }
 
 /** What a place of the given texts is told with. */
@@ -57,6 +59,8 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
     if (!needsComposing(yaml)) return oneFile(path, yaml, flags)
   }
   const composed = await composeInput(io, paths, flags)
+  if (composed.files.length === 0 && !flags.allowEmpty)
+    throw new CliError(`there is no catalog file (.yaml or .yml) in ${shownPaths(paths)}`, EXIT.input)
   if (composed.problems.length) throw problemsError(path, composed.problems)
   const [first, ...others] = composed.owned.map(({ name, text }) => ({ name, yaml: text }))
   // A file that says all by itself is sent as it is: its comments and places are then remembered, too.

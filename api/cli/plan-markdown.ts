@@ -29,11 +29,20 @@ const FIELDS_MAX = 20_000
 /** GitHub takes 65,536 characters in a comment; the rest is for what a workflow writes beside it. */
 const COMMENT_MAX = 60_000
 
-/** The whole comment. What does not fit is left out, from the end, and that is said. */
-export function planMarkdown(file: string, plan: ChangePlan, backtest?: PlanBacktest): string {
+/**
+ * The whole comment. What does not fit is left out, from the end, and that is said.
+ * @param file what it is a plan of: the name of a catalog, or the path that was given
+ * @param environment whose files are in it: a pull request has a plan of each
+ */
+export function planMarkdown(
+  file: string,
+  plan: ChangePlan,
+  backtest?: PlanBacktest,
+  environment?: string,
+): string {
   const { creates, updates, deletes, warnings = [] } = plan
   const changed = creates + updates + deletes
-  const head = `### Plan of ${code(file)}\n\n${changed === 0 ? 'No change.' : `${creates} to create, ${updates} to change, ${deletes} to delete.`}\n`
+  const head = `### Plan of ${code(file)}${environment ? ` for ${code(environment)}` : ''}\n\n${changed === 0 ? 'No change.' : `${creates} to create, ${updates} to change, ${deletes} to delete.`}\n`
   const details = [
     ...(backtest?.triggers ?? []).filter(({ keys }) => keys.length).map(detailsOf),
     ...(changed === 0 ? [] : [folded('Every field', fenced(fieldsOf(plan), 'diff'))]),

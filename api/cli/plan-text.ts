@@ -11,21 +11,43 @@ export function planText(io: Pick<Io, 'colour'>, plan: ChangePlan): string {
   const changes = plan.changes.filter(({ action }) => action !== 'none')
   if (changes.length === 0) return `no change: ${plan.unchanged} as they are\n`
   const warnings = (plan.warnings ?? []).map((warning) => `warning: ${escapeLine(warning)}\n`).join('')
-  return `${changes.map((change) => changeText(io, change)).join('')}${totals(plan)}${warnings}`
+  const told = toldElsewhere(changes)
+  return `${changes.map((change) => changeText(io, change, told)).join('')}${totals(plan)}${warnings}`
 }
 
 function totals({ creates, updates, deletes, unchanged }: ChangePlan): string {
   return `${creates} to create, ${updates} to change, ${deletes} to delete, ${unchanged} as they are\n`
 }
 
-function changeText(io: Pick<Io, 'colour'>, change: PlannedChange): string {
+/**
+ * Fields of projects that say what a line of its own says: that a part is made here, deleted, or gets another name.
+ * @returns their paths
+ */
+function toldElsewhere(changes: readonly PlannedChange[]): ReadonlySet<string> {
+  const told = new Set<string>()
+  for (const { action, kind, name, renamed_from: was } of changes)
+    for (const one of was === undefined ? [name] : [name, was]) {
+      if (was !== undefined || action !== 'update') told.add(`/uses/${kind}/${one}`)
+      if (was !== undefined && kind === 'trigger') told.add(`/wakes/${one}`)
+    }
+  return told
+}
+
+function changeText(
+  io: Pick<Io, 'colour'>,
+  change: PlannedChange,
+  told: ReadonlySet<string> = new Set(),
+): string {
   const { action, kind, name, fields, variables = [], renamed_from: was } = change
   const head = paint(
     io,
     COLOURS[action],
     `${MARKS[action]} ${kindName(kind)} ${escapeLine(name)}${was === undefined ? '' : ` (renamed from ${escapeLine(was)})`}`,
   )
-  const below = action === 'update' ? fields.flatMap((field) => fieldLines(io, field)) : []
+  const own = kind === 'project' ? fields.filter(({ path }) => !told.has(path)) : fields
+  const below = action === 'update' ? own.flatMap((field) => fieldLines(io, field)) : []
+  if (own.length < fields.length && action === 'update')
+    below.push('its parts, as this plan makes, renames or deletes them')
   below.push(...variables.map(variableText))
   return `${[head, ...below.map((line) => `    ${line}`)].join('\n')}\n`
 }

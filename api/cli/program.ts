@@ -4,6 +4,7 @@
  * commands start fast.
  */
 import { Command, CommanderError, type Help } from 'commander'
+import { didYouMean } from '../../schemas/near-names.ts'
 import { guardOldVariables } from '../guards.ts'
 import { version } from '../version.ts'
 import { askCommand } from './commands/ask.ts'
@@ -200,11 +201,29 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
     return EXIT.ok
   }
   try {
+    refuseUnknownVerb(io, program, argv, isJson)
     await program.parseAsync([...argv], { from: 'user' })
     return EXIT.ok
   } catch (error) {
     return report(io, error, isJson)
   }
+}
+
+/**
+ * A noun alone lists, so that the parser takes a verb it does not know for an argument of that list, and says that the
+ * list takes none.
+ */
+function refuseUnknownVerb(io: Io, program: Command, [noun, verb]: readonly string[], isJson: boolean): void {
+  const group = program.commands.find((one) => one.name() === noun)
+  if (!group?.commands.length || verb === undefined || verb.startsWith('-') || verb === 'help') return
+  const known = group.commands.flatMap((one) => [one.name(), ...one.aliases()])
+  if (known.includes(verb)) return
+  const message = `unknown command '${verb}'${didYouMean(verb, known)}`
+  if (!isJson)
+    io.err(
+      `svc: ${message}\nusage: ${pathOf(group)} ${group.usage()}\nrun "${pathOf(group)} --help" for more\n`,
+    )
+  throw new UsageShown(message)
 }
 
 function asksForJson(argv: readonly string[]): boolean {

@@ -48,9 +48,14 @@ function inputOf(name: string): { type: 'object' } {
   return made
 }
 
-/** Without what only says that nothing is written again (2025-11-25, ToolAnnotations: meaningful otherwise). */
-const hintsOf = ({ readOnlyHint, openWorldHint, ...ofWrites }: Tool['hints']) =>
-  readOnlyHint ? { readOnlyHint, openWorldHint } : { readOnlyHint, ...ofWrites, openWorldHint }
+/**
+ * Without what only says that nothing is written again, and without what is the default (2025-11-25, ToolAnnotations:
+ * both are meaningful where a tool writes; idempotentHint is false where it is not given).
+ */
+const hintsOf = ({ readOnlyHint, openWorldHint, destructiveHint, idempotentHint }: Tool['hints']) =>
+  readOnlyHint
+    ? { readOnlyHint, openWorldHint }
+    : { readOnlyHint, destructiveHint, ...(idempotentHint ? { idempotentHint } : {}), openWorldHint }
 
 /**
  * The tools a credential may call, in a way at least. @param identity null: not known yet, so all
@@ -75,7 +80,7 @@ export async function callTool(
     if (!isAllowed(tool, identity) && !(onlyProposes(tool, identity) && args.dry_run === true))
       return failed(whyNot(tool, identity), { status: 403 })
     const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
-    if (fault !== null) return failed(`${fault}. See the input schema of ${tool.name}`, { status: 400 })
+    if (fault !== null) return failed(`${fault}. ${takes(tool.name)}`, { status: 400 })
     const { text, content } = await tool.run(args as never, { ...context, identity })
     const answered = content as Record<string, unknown>
     const url = linkTo(context.consoleUrl, tool.name, { args, content: answered })
@@ -93,6 +98,18 @@ export async function callTool(
     if (error instanceof DaemonError) return failed(explain(error), metaOf(error))
     throw error
   }
+}
+
+/** What a tool can be given, for who guessed: the names, those that must be there first. */
+function takes(name: string): string {
+  const { properties = {}, required = [] } = toolSchemas[name]!.input as {
+    properties?: Record<string, unknown>
+    required?: string[]
+  }
+  const others = Object.keys(properties).filter((one) => !required.includes(one))
+  const needed = required.length ? ` ${required.join(', ')}` : ''
+  const beside = others.length ? `${needed ? '; if wanted' : ' if wanted'} ${others.join(', ')}` : ''
+  return needed || beside ? `${name} takes${needed}${beside}` : `${name} takes no arguments`
 }
 
 /** The arguments by the names of the schema; where both names are given, the alias is an unknown field. */

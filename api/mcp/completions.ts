@@ -1,8 +1,9 @@
-/** Completions of arguments: labels and values of entities, projects, skills, findings. */
+/** Completions of arguments: labels and values of entities, projects, skills, findings, incidents, tools. */
 import type { EntitiesResult, LabelFacet } from '../../schemas/types.ts'
 import * as calls from '../client/calls.ts'
 import { listProjects } from './project.ts'
 import type { Context } from './tool.ts'
+import { tools } from './tools/index.ts'
 import { skillsOf } from './tools/skills.ts'
 
 /** As many as the protocol lets one answer hold. */
@@ -37,6 +38,11 @@ async function candidates(
   if (argument === 'project') return (await listProjects(context)).map(({ name }) => name)
   if (argument === 'name' && of.startsWith('svc://skill/'))
     return (await skillsOf(undefined, context)).map(({ name }) => name)
+  if (argument === 'name' && of.startsWith('svc://tool/')) return tools.map(({ name }) => name)
+  if (argument === 'incident') {
+    const { incidents } = await daemon.ask(calls.listIncidents, { limit: MAX }, signal)
+    return incidents.map(({ id }) => id)
+  }
   if (argument === 'id' && given.project) {
     const { findings } = await daemon.ask(calls.listFindings, { id: given.project, limit: MAX }, signal)
     return findings.map((one) => one.run_id)

@@ -83,7 +83,7 @@ function takenObject(schema: Json, given: Json, at: string): Json {
 
 function takenValue(schema: Json, value: unknown, at: string): unknown {
   const kind = kindOf(schema)
-  if (kind === 'map') return Array.isArray(value) ? mapOf(value, at) : value
+  if (kind === 'map') return value === null || isObject(value) ? value : mapOf(value, at)
   if (kind === 'free') return typeof value === 'string' ? objectOf(value, at) : value
   if (Array.isArray(value) && typeof schema.items === 'object')
     return value.map((one, i) => takenValue(schema.items as Json, one, `${at}[${i}]`))
@@ -103,9 +103,9 @@ function isLeftOut({ type, minLength, pattern, format, enum: values, anyOf }: Js
 }
 
 /** @throws ToolError */
-function mapOf(list: readonly unknown[], at: string): Json {
+function mapOf(list: unknown, at: string): Json {
   const map = new Map<string, unknown>()
-  for (const one of list) {
+  for (const one of Array.isArray(list) ? list : [null]) {
     const { label, value } = isObject(one) ? one : {}
     if (typeof label !== 'string' || value === undefined)
       throw new ToolError(`${at} must be a list of {label, value}, or an object of labels and values`, at)

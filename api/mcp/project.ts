@@ -42,6 +42,26 @@ export async function projectOf(
   throw new ToolError(`project ${word} is not known; there are ${namesOf(projects)}`, 'project')
 }
 
+/**
+ * The same for a call about an entity: where several projects could be meant, the one whose incident of the entity is
+ * not handled. @throws ToolError as projectOf does, where that is none or are several
+ */
+export async function projectAbout(
+  word: string | undefined,
+  { entity, label }: { entity: string; label?: string },
+  context: Pick<Context, 'daemon' | 'signal' | 'identity'>,
+): Promise<{ id: string; name: string }> {
+  if (word !== undefined || context.identity.project !== undefined) return projectOf(word, context)
+  const about = label === undefined ? entity : `${label}=${entity}`
+  const [projects, { incidents }] = await Promise.all([
+    listProjects(context),
+    context.daemon.ask(calls.listIncidents, { entity: about, limit: 50 }, context.signal),
+  ])
+  const ids = new Set(incidents.map(({ project }) => project))
+  const [only] = ids.size === 1 ? [...ids] : []
+  return projects.find(({ id }) => id === only) ?? projectOf(word, context)
+}
+
 const NAMES_MAX = 20
 
 const namesOf = (projects: readonly { name: string }[]): string =>

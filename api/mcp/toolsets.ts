@@ -8,7 +8,7 @@ export const TOOLSETS = {
     ...['changed', 'read', 'series', 'trace', 'stats', 'list_entities'],
     ...['neighbours', 'get_event', 'document', 'why'],
   ],
-  incidents: ['list_incidents', 'acknowledge_incident'],
+  incidents: ['list_incidents', 'get_incident', 'acknowledge_incident', 'handle_incident'],
   findings: [
     ...['list_projects', 'project_timeline', 'list_findings', 'get_finding'],
     ...['record_finding', 'remember'],

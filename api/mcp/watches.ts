@@ -17,6 +17,8 @@ const AT_ONCE = 8
 const EVENTS = 50
 const WINDOW = '24h'
 const FIRINGS = 20
+/** Incidents looked at: those behind so many worse ones are not watched. */
+const INCIDENTS = 100
 
 /** Who asks. */
 export type Asker = Pick<Context, 'daemon' | 'signal' | 'identity'>
@@ -106,9 +108,13 @@ async function look(address: Address, asker: Asker): Promise<Seen> {
       const firings = await firingsOf(address.project, FIRINGS, asker)
       return { mark: firings.map((one) => `${one.dispatch_id} ${one.state}`).join(), firings }
     }
+    case 'incidents':
+      return { mark: await standingOfAll(asker), firings: [] }
+    case 'incident':
+      return { mark: await standingOf(address.id, asker), firings: [] }
     default:
       throw new ToolError(
-        'only the timeline of an entity, and findings and firings of a project, are watched',
+        'only incidents, the timeline of an entity, and findings and firings of a project, are watched',
         'uri',
       )
   }
@@ -128,4 +134,17 @@ async function newestFinding(word: string, asker: Asker): Promise<string> {
   const { id } = await projectOf(word, asker)
   const { findings } = await asker.daemon.ask(calls.listFindings, { id, limit: 1 }, asker.signal)
   return findings[0]?.run_id ?? ''
+}
+
+/** The incidents that are not handled: one that opens, moves, fires again or gets a finding is news. */
+async function standingOfAll({ daemon, signal }: Asker): Promise<string> {
+  const { incidents } = await daemon.ask(calls.listIncidents, { limit: INCIDENTS }, signal)
+  return incidents
+    .map(({ id, version, firings, result }) => `${id} ${version} ${firings} ${result?.run_id}`)
+    .join()
+}
+
+async function standingOf(incident: string, { daemon, signal }: Asker): Promise<string> {
+  const one = await daemon.ask(calls.getIncident, { incident }, signal)
+  return `${one.version} ${one.firings_total} ${one.result?.run_id} ${one.run?.status} ${one.activity[0]?.n}`
 }

@@ -18,6 +18,7 @@ import { fail } from '../errors.ts'
 import { renameInIncidents } from '../incidents/steps.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { ChangeKind, DeclaredKind, Doc, DocumentOf, Kinds, Staged } from '../model/documents.ts'
+import { remadeWarnings } from '../model/plan.ts'
 import type { Rename } from '../model/renames.ts'
 import type { SecretNames } from '../net/secret-fields.ts'
 import { addressFaults, type Secrets, variableFault } from '../net/secrets.ts'
@@ -111,7 +112,11 @@ export function openDeclared(parts: DeclaredParts): Declared {
       }
     },
     projectsOf: (kind, key) => projects.users(kind, key),
-    warn: (edit, touched) => [...programWarnings(touched, parts.env), ...warningsOf(sources, edit, touched)],
+    warn: (edit, touched) => [
+      ...remadeWarnings(touched),
+      ...programWarnings(touched, parts.env),
+      ...warningsOf(sources, edit, touched),
+    ],
     follow: (_edit, staged, stroke) => {
       for (const { kind, key, stored, doc } of staged)
         if (doc && stored?.was !== undefined && kind !== 'project')

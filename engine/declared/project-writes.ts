@@ -1,4 +1,5 @@
 /** Writes of projects (SPEC.md, Projects), each one change-set. */
+import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   CrewProject,
   Project,
@@ -71,7 +72,14 @@ export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate
   }
   const file =
     (template === DEFAULT_TEMPLATE ? undefined : declared.templates.get(template)) ??
-    fail('invalid', `template: no template has the key ${template}`, { field: 'template' })
+    fail(
+      'invalid',
+      `template: no template has the key ${template}${didYouMean(
+        template,
+        declared.templates.all().map(({ key }) => key),
+      )}`,
+      { field: 'template' },
+    )
   if (body.objects?.length) fail('invalid', 'objects are for a custom project', { field: 'objects' })
   const params = checkParams(file, body.params ?? {}, {}, declared.env)
   const name = body.name?.trim() ? freeName(edit, checkProjectName(body.name)) : unusedName(edit, file.title)

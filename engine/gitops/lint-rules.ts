@@ -1,9 +1,11 @@
 /** The rules that svc brings: each says why in its message, and what to do. */
+import { didYouMean } from '../../schemas/near-names.ts'
 import type { Catalog } from '../../schemas/types.ts'
 import { isPlainAt, pathOfPlace, secretPlaces } from '../declared/catalog/import-run.ts'
 import { entityFault, overlapsOf } from '../log/entity-rules.ts'
 import { secretParts } from '../net/address-secrets.ts'
 import { connectorOf, hasConnector } from '../sources/connectors/index.ts'
+import { needsOfTrigger } from '../sources/health.ts'
 
 /** A rule over a whole catalog. */
 export interface LintRule {
@@ -118,6 +120,18 @@ export const RULES: readonly LintRule[] = [
     find: labelDrift,
   },
   {
+    id: 'label-unknown',
+    severity: 'warning',
+    about: 'A label that a trigger goes by is one that its sources have',
+    find: unknownLabels,
+  },
+  {
+    id: 'verdict-unknown',
+    severity: 'warning',
+    about: 'A handoff is for a verdict that its agent may conclude with',
+    find: unknownVerdicts,
+  },
+  {
     id: 'handoff-cycle',
     severity: 'warning',
     about: 'Agents do not hand over in a circle',
@@ -165,6 +179,71 @@ function labelDrift({ sources = [] }: Catalog): Said[] {
       ]
     }),
   )
+}
+
+/** Labels of a webhook that no config names: of deliveries of GitHub, and of a sender that is known by a header. */
+const STAMPED = new Set(['repository', 'actor', 'number', 'action', 'key', 'sender'])
+
+/** The labels of a source where they are those of its config alone; null: its connector or its sender brings others. */
+function ownLabels(source: NonNullable<Catalog['sources']>[number] | undefined): string[] | null {
+  const labels = labelsOf(source?.config).map(({ name }) => name)
+  const isOwn = source?.connector === 'http_poll' || (source?.connector === 'webhook' && !hasPreset(source))
+  return isOwn && labels.length > 0 ? labels : null
+}
+
+const hasPreset = ({ config }: { config?: unknown }): boolean =>
+  (config as { preset?: unknown } | undefined)?.preset !== undefined
+
+function unknownLabels({ sources = [], triggers = [] }: Catalog): Said[] {
+  const byName = new Map(sources.map((source) => [source.name, source]))
+  return triggers.flatMap((trigger, i) => {
+    const own = trigger.sources.map((name) => ownLabels(byName.get(name)))
+    if (own.some((labels) => labels === null)) return []
+    const known = new Set(own.flatMap((labels) => labels ?? []))
+    return needsOfTrigger(trigger)
+      .filter(({ label }) => !known.has(label) && !STAMPED.has(label))
+      .map(({ field, label }) => ({
+        path: [
+          'triggers',
+          i,
+          ...field
+            .split(/[.[\]]/)
+            .filter(Boolean)
+            .map(asKey),
+        ],
+        message: `trigger ${trigger.name} goes by label ${label}, which none of its sources has${didYouMean(label, known)}`,
+      }))
+  })
+}
+
+const asKey = (part: string): string | number => (/^\d+$/.test(part) ? Number(part) : part)
+
+function unknownVerdicts({ agents = [], wiring = [] }: Catalog): Said[] {
+  const verdictsOf = new Map(
+    agents.map(({ name, verdicts = [] }) => [
+      name,
+      verdicts.map((one) => (typeof one === 'string' ? one : one.verdict).toLowerCase()),
+    ]),
+  )
+  const look = (agent: string, verdict: string, path: Path): Said[] => {
+    const known = verdictsOf.get(agent) ?? []
+    if (known.length === 0 || known.includes(verdict.toLowerCase())) return []
+    const near = didYouMean(verdict.toLowerCase(), known)
+    return [
+      {
+        path,
+        message: `agent ${agent} never concludes with verdict ${verdict}, so it is not handed over${near}`,
+      },
+    ]
+  }
+  return [
+    ...agents.flatMap(({ name, handoffs = [] }, i) =>
+      handoffs.flatMap(({ verdict }, n) => look(name, verdict, ['agents', i, 'handoffs', n, 'verdict'])),
+    ),
+    ...wiring.flatMap((row, i) =>
+      'to' in row ? look(row.agent, row.verdict, ['wiring', i, 'verdict']) : [],
+    ),
+  ]
 }
 
 function handoffCycles({ agents = [], wiring = [] }: Catalog): Said[] {

@@ -76,6 +76,31 @@ function maskedDifferences(before: Doc | null, after: Doc | null, adapter: Decla
   ]
 }
 
+/**
+ * Parts that are deleted and made again under another name, whose history, ingest key and wiring would be lost: who
+ * changes a name in a file often means that it is the same part.
+ * @returns a sentence for each
+ */
+export function remadeWarnings(staged: readonly Staged[]): string[] {
+  const gone = new Map<string, string[]>()
+  for (const { kind, key, stored, doc } of staged)
+    if (stored && !doc && kind !== 'project') {
+      const said = `${kind} ${JSON.stringify(stored.doc)}`
+      gone.set(said, [...(gone.get(said) ?? []), key])
+    }
+  if (gone.size === 0) return []
+  return staged.flatMap(({ kind, key, stored, doc }) => {
+    const was = stored || !doc ? undefined : gone.get(`${kind} ${JSON.stringify(doc)}`)?.shift()
+    if (was === undefined) return []
+    const word = kindWord(kind)
+    return [
+      `${word} ${was} is deleted with its history, and ${key}, which says the same, is made anew; "moved: [{ ${kind}: ${was}, to: ${key} }]" in a catalog file, or "svc ${NOUNS[kind] ?? `${kind}s`} rename", gives it the name instead`,
+    ]
+  })
+}
+
+const NOUNS: Readonly<Record<string, string>> = { mcp_server: 'mcp-servers', entity: 'entities' }
+
 const covers = (outer: string, inner: string): boolean => inner.startsWith(`${outer}/`)
 
 /** What stands for a stored secret on the wire, whatever its length. */

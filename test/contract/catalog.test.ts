@@ -104,7 +104,7 @@ describe('POST /api/catalog/import', () => {
       'a connector that is none',
       'sources:\n  - name: a\n    connector: pigeon\n',
       3,
-      'connector pigeon is not known',
+      'connector pigeon is not known; there are ',
     ],
     [
       'a reference to nothing',

@@ -207,7 +207,7 @@ describe('the rules of a skill, in the characters and bytes of the specification
     ['no name', { name: undefined }, 'a name is required'],
     ['a capital', { name: 'Roll' }, RULES.name],
     ['65 characters', { name: 'a'.repeat(65) }, RULES.name],
-    ['a name that is no text', { name: 7 }, 'name must be string'],
+    ['a name that is no text', { name: 7 }, 'name must be text'],
     ['a space in the name', { name: 'roll back' }, RULES.name],
     ['no description', { description: undefined }, 'a description is required'],
     ['a description of spaces', { description: '  ' }, 'a description is required'],
@@ -294,8 +294,8 @@ describe('the rules of a skill, in the characters and bytes of the specification
   it.each<[string, Fields, string]>([
     ['an empty description', { description: '' }, 'a description is required'],
     ['an empty body', { body: '' }, 'a body is required: the Markdown below the front matter'],
-    ['a body that is no text', { body: 5 }, 'body must be string'],
-    ['a null', { body: null }, 'body must be string'],
+    ['a body that is no text', { body: 5 }, 'body must be text'],
+    ['a null', { body: null }, 'body must be text'],
   ])('refuse an edit with %s and keep what is there', async (_case, change, message) => {
     await svc.post(of(shop), skill())
     const [status, detail] = await svc.refused('PUT', of(shop, '/roll-back'), change)

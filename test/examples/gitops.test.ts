@@ -1,7 +1,7 @@
 /**
  * The example repository as a team has it: its workflow, its GitLab job and its hook are read from their files and
  * run in order, in clones of a bare repository with the real git, by the package of the command as npm installs it.
- * `gh` alone is played: it writes down what it was told.
+ * `gh` alone is played: it writes down what it was told, and knows comments of before by `comments.txt`.
  */
 import { spawn } from 'node:child_process'
 import {
@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { environment as environmentVariables } from '../../api/environment.ts'
 import { packCommand } from '../../scripts/package.mjs'
 import { type Daemon, startDaemon } from '../api/cli/real-daemon.ts'
 
@@ -31,6 +32,7 @@ const origin = join(folder, 'origin.git')
 const prefix = join(folder, 'prefix')
 const tools = join(folder, 'tools')
 const told = join(folder, 'gh.txt')
+const comments = join(folder, 'comments.txt')
 let tgz = ''
 const daemons: Daemon[] = []
 
@@ -102,7 +104,12 @@ beforeAll(async () => {
   tgz = (await packCommand({ out: folder })).file
   writeFileSync(
     join(tools, 'gh'),
-    `#!/bin/sh\necho "$@" >> '${told}'\nfor last; do :; done\ncat "$last" >> '${told}'\n`,
+    `#!/bin/sh
+case "$*" in
+  *--jq*) cat '${comments}' 2>/dev/null || true;;
+  *) echo "$@" >> '${told}'; cat comment.md >> '${told}';;
+esac
+`,
   )
   chmodSync(join(tools, 'gh'), 0o755)
   await git(folder, 'init', '-q', '--bare', '--initial-branch', 'main', origin)
@@ -173,6 +180,12 @@ describe('the package of the command', () => {
     expect(installed).toMatchObject({ code: 0 })
     const checked = await script(example, 'svc catalog check --offline --env production')
     expect(checked).toEqual({ code: 0, output: '. has no problem\n' })
+    const began = await script(folder, 'svc catalog init begun && cd begun && svc catalog test --env staging')
+    expect(began).toMatchObject({ code: 0 })
+    expect(readFileSync(join(folder, 'begun/.gitignore'), 'utf8')).toContain('.base/')
+    const read = readFileSync(join(prefix, 'lib/node_modules/@example/svc/README.md'), 'utf8')
+    const variables = environmentVariables.map(({ name }) => name)
+    for (const name of read.match(/SVCD?_[A-Z_]+/g)!) expect(variables).toContain(name)
     const up = await script(folder, 'svc up')
     expect(up).toEqual({ code: 1, output: expect.stringContaining('the command without the daemon') })
     await expect(packCommand({ scope: 'Shop', out: folder })).rejects.toThrow('--scope must be @')
@@ -215,7 +228,20 @@ describe('the workflow for GitHub', () => {
     expect(plan).toContain('0 to create, 1 to change, 0 to delete.')
     expect(plan).toContain('| `gateway-errors` | changed | 1 | 2 | 2 | 1 |')
     expect(readFileSync(join(clone, '.git', 'summary.md'), 'utf8')).toBe(plan)
-    expect(readFileSync(told, 'utf8')).toBe(`pr comment 7 --body-file plan.md\n${plan}`)
+    expect(plan).toMatch(/^### Plan of `shop` for `production`\n/)
+    const comment = `<!-- svc catalog plan: production -->\n${plan}`
+    expect(readFileSync(told, 'utf8')).toBe(`pr comment 7 --body-file comment.md\n${comment}`)
+    // The next push writes over it. What gh prints of a change is thrown away.
+    writeFileSync(comments, '4711\n')
+    writeFileSync(told, '')
+    const again = jobs.review!.steps.find(({ name }) => name === 'Comment')!.run!
+    expect(await script(clone, again, { ENVIRONMENT: 'production', PULL_REQUEST: '7' })).toMatchObject({
+      code: 0,
+    })
+    rmSync(comments)
+    expect(readFileSync(told, 'utf8')).toBe(
+      `api --method PATCH repos/{owner}/{repo}/issues/comments/4711 --field body=@comment.md\n${comment}`,
+    )
     const sarif = JSON.parse(readFileSync(join(clone, 'lint.sarif'), 'utf8')) as { version: string }
     expect(sarif.version).toBe('2.1.0')
     expect(readFileSync(join(clone, 'junit.xml'), 'utf8')).toContain('tests="2" failures="0" errors="0"')

@@ -14,9 +14,13 @@ describe('the schemas', () => {
 
 describe('what is said of a value that a list does not have', () => {
   it.each([
-    ['request-agent-settings-write.json', { daily_cap: 'many' }, 'daily_cap must be integer or empty text'],
+    [
+      'request-agent-settings-write.json',
+      { daily_cap: 'many' },
+      'daily_cap must be a whole number or empty text',
+    ],
     ['request-agent-settings-write.json', { daily_cap: 0 }, 'daily_cap must be at least 1'],
-    ['request-tracing-write.json', { enabled: 'yes' }, 'enabled must be boolean or empty text'],
+    ['request-tracing-write.json', { enabled: 'yes' }, 'enabled must be true or false or empty text'],
   ])('%s %j: never an empty list', (id, value, sentence) => {
     expect(check(id, value)).toBe(sentence)
   })

@@ -86,16 +86,19 @@ export type SchemaFlags = ClientFlags & { offline?: boolean }
 
 /** The daemon's schema of the file; where none was named and none answers, that of this command. */
 export async function printSchema(io: Io, flags: SchemaFlags): Promise<void> {
-  const alone = () => inEngine(io, async (engine) => JSON.stringify(await engine.catalogSchema()))
-  if (flags.offline) return printJson(io, await alone())
+  if (flags.offline) return printJson(io, await schemaAlone(io))
   try {
     printJson(io, (await clientOf(io, flags).call(calls.getCatalogSchema)).text)
   } catch (error) {
     if (!isNobodyHere(io, flags, error)) throw error
     io.err('no daemon answers here: this is the schema of this command\n')
-    printJson(io, await alone())
+    printJson(io, await schemaAlone(io))
   }
 }
+
+/** That of this command. */
+export const schemaAlone = (io: Io): Promise<string> =>
+  inEngine(io, async (engine) => JSON.stringify(await engine.catalogSchema()))
 
 /** The same check in this process; the variables are those of the command. */
 async function checkedAlone(

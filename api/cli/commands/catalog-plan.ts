@@ -67,7 +67,7 @@ export async function planCatalog(io: Io, paths: readonly string[], flags: Plann
   if ((flags.json || flags.markdown) && isSavedOut)
     throw usageError(`--out - and --${flags.json ? 'json' : 'markdown'} both write to standard output`)
   if (flags.json) printJson(io, JSON.stringify(checked))
-  else if (flags.markdown) showMarkdown(io, file, checked)
+  else if (flags.markdown) showMarkdown(io, named(file, checked), checked, flags.env)
   else show(isSavedOut ? { ...io, out: io.err } : io, file, checked)
   if (checked.conflicts?.length) throw conflictsError(file, checked.conflicts)
   if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
@@ -92,7 +92,7 @@ async function planOffline(
   const [file = '.'] = paths
   const checked = await planBetween(io, base, paths, flags)
   if (flags.json) printJson(io, JSON.stringify(checked))
-  else if (flags.markdown) showMarkdown(io, file, checked)
+  else if (flags.markdown) showMarkdown(io, named(file, checked), checked, flags.env)
   else show(io, file, checked)
   if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
   if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
@@ -105,10 +105,18 @@ function show(io: Io, file: string, { plan, warnings, backtest, kept = [] }: Cat
   if (backtest) io.out(`\n${planBacktestText(io, backtest)}`)
 }
 
-function showMarkdown(io: Io, file: string, { plan, warnings, backtest }: CatalogChecked): void {
+function showMarkdown(
+  io: Io,
+  file: string,
+  { plan, warnings, backtest }: CatalogChecked,
+  environment: string | undefined,
+): void {
   tellWarnings(io, file, warnings)
-  if (plan) printText(io, planMarkdown(file, plan, backtest))
+  if (plan) printText(io, planMarkdown(file, plan, backtest, environment))
 }
+
+/** A folder by the name of its catalog: where it lies on the machine of a CI tells nobody anything. */
+const named = (file: string, { name }: CatalogChecked): string => (isFolder(file) && name ? name : file)
 
 export type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
 

@@ -1,5 +1,7 @@
 /** `svc catalog`: check, plan, apply, compare and export catalog files (SPEC.md, Catalog YAML). */
+import { basename, dirname, normalize } from 'node:path'
 import { Command, Option } from 'commander'
+import { type CatalogText, readPath, UnreadablePath } from '../../../engine/files.ts'
 import type { CatalogDrift } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { composeInput } from '../catalog-input.ts'
@@ -11,6 +13,7 @@ import { FORMATS } from '../findings-text.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
 import { adopting } from './catalog-adopt.ts'
 import { type CheckFlags, checkCatalog, printSchema, type SchemaFlags } from './catalog-check.ts'
+import { initCatalog } from './catalog-init.ts'
 import { type FormatFlags, formatFiles, type LintFlags, lintFiles } from './catalog-lint.ts'
 import {
   type ApplyFlags,
@@ -30,6 +33,7 @@ type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
 export function catalogCommand(io: Io): Command {
   const group = new Command('catalog').description('Check, plan, apply and export the catalog file')
   for (const make of [
+    beginning,
     exporting,
     checking,
     formatting,
@@ -47,6 +51,14 @@ export function catalogCommand(io: Io): Command {
     group.addCommand(make(io))
   return group
 }
+
+const beginning = (io: Io): Command =>
+  new Command('init')
+    .description(
+      'Write a repository to begin with: parts, environments, tests, CI and a hook; asks no daemon',
+    )
+    .argument('[folder]', 'folder to write, made where there is none', '.')
+    .action((folder: string) => initCatalog(io, folder))
 
 const exporting = (io: Io): Command =>
   clientCommand('export', 'Print the instance as YAML, without secrets; as JSON with --json')
@@ -181,6 +193,7 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
   if (flags.update !== undefined && file !== undefined) throw usageError('give a file or --update, not both')
   if (flags.json && flags.update !== undefined)
     throw usageError('--update keeps a file as YAML: leave --json out')
+  if (flags.update !== undefined) refuseOneOfMany(flags.update)
   const target = flags.update ?? file
   const client = clientOf(io, flags)
   const { text } =
@@ -191,6 +204,37 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
   else {
     writeText(io, target, text)
     io.err(`wrote ${target}\n`)
+  }
+}
+
+/** A line that makes a file one of a catalog. */
+const DECLARES =
+  /^((sources|triggers|agents|mcp_servers|projects|skills|entities|wiring|environment)\s*:|kind\s*:\s*(source|trigger|agent|mcp_server|project|skill|entity)\b)/m
+
+/**
+ * What is declared in other files would be written a second time: a catalog.yaml with a name speaks for its folder.
+ * @throws CliError 1
+ */
+function refuseOneOfMany(file: string): void {
+  if (basename(file) !== 'catalog.yaml') return
+  const folder = dirname(file)
+  const all = filesBeside(folder)
+  const isNamed = all.some(
+    ({ path, text }) => normalize(path) === normalize(file) && /^catalog\s*:/m.test(text),
+  )
+  const others = all.filter(({ path, text }) => normalize(path) !== normalize(file) && DECLARES.test(text))
+  if (!isNamed || others.length === 0) return
+  throw new CliError(
+    `${file} is one of ${others.length + 1} files of a catalog, such as ${others[0]!.path}, and would get all that they declare: "svc catalog pull${folder === '.' ? '' : ` ${folder}`}" writes what was changed by hand into the file that says it`,
+  )
+}
+
+function filesBeside(folder: string): CatalogText[] {
+  try {
+    return readPath(folder)
+  } catch (error) {
+    if (error instanceof UnreadablePath) return []
+    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The list of resources, a page at a time: projects, then skills, then the newest findings of each
+ * The list of resources, a page at a time: incidents as one and projects, then skills, then the newest findings of each
  * project. Entities are not listed, for there is no end of them; their template and completions are.
  */
 import * as calls from '../../client/calls.ts'
@@ -43,7 +43,10 @@ async function sectionOf(
   context: Pick<Context, 'daemon' | 'signal' | 'identity'>,
 ): Promise<ListedResource[]> {
   if (section === 0)
-    return projects.flatMap((project) => ofProject(project, context.identity.project !== undefined))
+    return [
+      listed({ kind: 'incidents' }, 'incidents', 'What is wrong now, worst first.'),
+      ...projects.flatMap((project) => ofProject(project, context.identity.project !== undefined)),
+    ]
   if (section === 1) {
     const skills = await skillsOf(undefined, context)
     return skills.map(({ name, description }) =>

@@ -5,6 +5,7 @@ import * as calls from '../../client/calls.ts'
 import { projectOf } from '../project.ts'
 import { type Context, type Tool, ToolError } from '../tool.ts'
 import { getFinding, listFindings } from '../tools/findings.ts'
+import { getIncident, listIncidents } from '../tools/incidents.ts'
 import { projectTimeline } from '../tools/projects.ts'
 import { read } from '../tools/read.ts'
 import { loadSkill } from '../tools/skills.ts'
@@ -22,7 +23,7 @@ export interface Contents {
 
 /** @throws ToolError, DaemonError */
 export async function readResource(address: Address, context: Context): Promise<Contents> {
-  const mimeType = TEMPLATES.find(({ name }) => name === address.kind)!.mimeType
+  const mimeType = TEMPLATES.find(({ name }) => name === address.kind)?.mimeType ?? 'text/markdown'
   return { mimeType, text: escapeText(await textOf(address, context)) }
 }
 
@@ -30,6 +31,10 @@ function textOf(address: Address, context: Context): Promise<string> {
   switch (address.kind) {
     case 'entity':
       return answerOf(read, { selector: { [address.label]: address.value }, window: WINDOW }, context)
+    case 'incidents':
+      return answerOf(listIncidents, {}, context)
+    case 'incident':
+      return answerOf(getIncident, { incident_id: address.id }, context)
     case 'findings':
       return answerOf(listFindings, { project: address.project }, context)
     case 'finding':

@@ -2,6 +2,8 @@
 
 export type Address =
   | { kind: 'entity'; label: string; value: string }
+  | { kind: 'incidents' }
+  | { kind: 'incident'; id: string }
   | { kind: 'project'; project: string }
   | { kind: 'findings'; project: string }
   | { kind: 'firings'; project: string }
@@ -15,6 +17,10 @@ export function uriOf(address: Address): string {
   switch (address.kind) {
     case 'entity':
       return `svc://entity/${part(address.label)}/${part(address.value)}`
+    case 'incidents':
+      return 'svc://incidents'
+    case 'incident':
+      return `svc://incident/${part(address.id)}`
     case 'project':
       return `svc://project/${part(address.project)}`
     case 'findings':
@@ -31,9 +37,11 @@ export function uriOf(address: Address): string {
 /** @returns null for what is no address of ours. */
 export function parseUri(uri: string): Address | null {
   const [kind, first, second, third, ...rest] = decoded(uri)
+  if (kind === 'incidents' && first === undefined) return { kind }
   if (rest.length > 0 || first === undefined) return null
   if (kind === 'entity')
     return second === undefined || third !== undefined ? null : { kind, label: first, value: second }
+  if (kind === 'incident') return second === undefined ? { kind, id: first } : null
   if (kind === 'skill' || kind === 'tool') return second === undefined ? { kind, name: first } : null
   if (kind !== 'project') return null
   if (second === undefined) return { kind: 'project', project: first }
@@ -62,6 +70,13 @@ export const TEMPLATES = [
     title: 'Timeline of an entity',
     description: 'Its events of the last 24 hours across all sources. Subscribe for updates.',
     mimeType: 'text/plain',
+  },
+  {
+    uriTemplate: 'svc://incident/{incident}',
+    name: 'incident',
+    title: 'An incident',
+    description: 'Why it fired, what was found, what happened to it. Subscribe for updates.',
+    mimeType: 'text/markdown',
   },
   {
     uriTemplate: 'svc://project/{project}',

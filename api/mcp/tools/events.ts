@@ -50,7 +50,7 @@ export const why = defineTool<ToolWhy, ToolWhyResult>({
   name: 'why',
   title: 'Why it fired, or did not',
   description:
-    'What every trigger that watches its source made of an event: fired, in cooldown, below the threshold, filtered out, and the numbers behind it.',
+    'What each trigger that watches its source made of an event: fired, in cooldown, below the threshold, filtered out, with numbers.',
   scope: 'read',
   ofProject: false,
   hints: READS,

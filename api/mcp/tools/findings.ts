@@ -14,7 +14,7 @@ import type {
 import * as calls from '../../client/calls.ts'
 import { grownOf, grownText } from '../grown.ts'
 import { cutTo, more, pageOf } from '../paging.ts'
-import { projectOf } from '../project.ts'
+import { projectAbout, projectOf } from '../project.ts'
 import { adds, type Context, defineTool, READS } from '../tool.ts'
 
 /** Findings of one project that are looked at; older ones are pages of project_timeline. */
@@ -27,7 +27,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
   name: 'list_findings',
   title: 'List findings',
   description:
-    'The newest 200 findings of a project, one of each incident: whether somebody looked at this before you. Older ones are in project_timeline.',
+    'The newest 200 findings of a project, one of each incident: whether somebody looked before you. Older ones: project_timeline.',
   scope: 'read',
   ofProject: true,
   hints: READS,
@@ -70,24 +70,20 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
 export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
   name: 'get_finding',
   title: 'Read a finding',
-  description: 'The whole note of one finding or result of a project, by the id other tools show.',
+  description: 'The whole note of one finding, by the id that other tools show.',
   scope: 'read',
   ofProject: true,
   hints: READS,
   aliases: { id: 'finding_id', finding: 'finding_id' },
   async run({ finding_id, project: word, max_tokens: tokens = TOKENS }, context) {
-    const project = await projectOf(word, context)
-    const found = await context.daemon.ask(
-      calls.getResult,
-      { id: project.id, run: finding_id },
-      context.signal,
-    )
+    const project = await projectOfFinding(finding_id, word, context)
+    const found = await context.daemon.ask(calls.getResult, { id: project, run: finding_id }, context.signal)
     const { text: note, cut } = cutTo(found.note, tokens)
     const { at, entity, chain: agents, verdict, headline, next_step, event_id: event } = found
     return {
       text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
       content: {
-        project: project.id,
+        project,
         finding_id: found.id,
         id: found.id,
         at,
@@ -108,6 +104,16 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
     }
   },
 })
+
+/** An id is one finding, whichever project it is of: only where its run is gone must that be said. */
+async function projectOfFinding(id: string, word: string | undefined, context: Context): Promise<string> {
+  const { daemon, identity, signal } = context
+  if (word === undefined && identity.project === undefined) {
+    const { projects } = await daemon.ask(calls.getRun, { id }, signal)
+    if (projects[0] !== undefined) return projects[0]
+  }
+  return (await projectOf(word, context)).id
+}
 
 /** The other findings of its incident, each with the id that reads it. */
 function otherNotes({ id, incident }: ProjectResult): string {
@@ -164,7 +170,7 @@ export async function recordFindingOf(
   context: Context,
   firing?: FindingCreate['firing'],
 ): Promise<FindingCreated & { project: string }> {
-  const { id } = await projectOf(word, context)
+  const { id } = await projectAbout(word, finding, context)
   const made = await context.daemon.ask(
     calls.recordFinding,
     {

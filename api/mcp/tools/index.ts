@@ -7,7 +7,7 @@ import { discoverSource } from './discover.ts'
 import { listEntities, neighbours } from './entities.ts'
 import { getEvent, why } from './events.ts'
 import { getFinding, listFindings, recordFinding } from './findings.ts'
-import { acknowledgeIncident, listIncidents } from './incidents.ts'
+import { acknowledgeIncident, getIncident, handleIncident, listIncidents } from './incidents.ts'
 import { changed, document, series, trace } from './look.ts'
 import { getPart } from './parts.ts'
 import { joinProject, leaveProject, listProjects, projectTimeline } from './projects.ts'
@@ -33,7 +33,9 @@ export const tools: readonly Tool[] = [
   document,
   why,
   listIncidents,
+  getIncident,
   acknowledgeIncident,
+  handleIncident,
   listProjects,
   projectTimeline,
   listFindings,

@@ -117,7 +117,7 @@ export const joinProject = defineTool<ToolJoinProject, ToolJoinProjectResult>({
   name: 'join_project',
   title: 'Join a project',
   description:
-    'Has every firing of a project posted to an address of yours, with the timeline of the entity, signed (Standard Webhooks); answer with record_finding. Without scope admin only public addresses.',
+    'Posts every firing of a project, with the timeline of its entity, to an address of yours, signed (Standard Webhooks). Without scope admin only public addresses.',
   scope: 'read',
   ofProject: true,
   hints: adds({ idempotentHint: true, openWorldHint: true }),

@@ -22,7 +22,7 @@ export const listConnectors = defineTool<ToolListConnectors, ToolListConnectorsR
   name: 'list_connectors',
   title: 'List connectors',
   description:
-    'What a source can be made of: every connector with the fields of its config, which are required and what each means.',
+    'What a source can be made of: connectors, with the fields of each, which are required and what they mean.',
   scope: 'read',
   ofProject: false,
   hints: READS,

@@ -163,7 +163,7 @@ function withHint(message: string, path: Path, value: unknown): string {
   let at = value
   for (const step of path) at = (at as Record<string | number, unknown> | null | undefined)?.[step]
   const isScalar = typeof at === 'number' || typeof at === 'boolean'
-  return isScalar && message.endsWith(' must be string') ? `${message}; put it in quotes` : message
+  return isScalar && message.endsWith(' must be text') ? `${message}; put it in quotes` : message
 }
 
 function projectBreaches(word: string, entry: Entry): Breach[] {

@@ -1,7 +1,8 @@
 /** What the stages of an import share. */
 
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
-import type { Catalog, CatalogProblem } from '../../../schemas/types.ts'
+import { didYouMean } from '../../../schemas/near-names.ts'
+import type { Catalog, CatalogProblem, CatalogSource } from '../../../schemas/types.ts'
 import {
   AGENT_SECRETS,
   type GivenAgent,
@@ -14,7 +15,14 @@ import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../../documents/mcp-serv
 import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { documentOf, type Edit, equal, type PartKind } from '../../model/documents.ts'
+import {
+  documentOf,
+  type Edit,
+  equal,
+  kindWord,
+  type NamedKind,
+  type PartKind,
+} from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import {
   CUSTOM_TEMPLATE,
@@ -28,8 +36,9 @@ import {
 import { hasMaskedSecret, secretParts, withAddressSecrets } from '../../net/address-secrets.ts'
 import { isReference, type SecretNames } from '../../net/secret-fields.ts'
 import { defaultPoll } from '../../sources/config-secrets.ts'
-import { addressFields, secretFields, validateConfig } from '../../sources/connectors/config.ts'
+import { addressFields, configFaults, secretFields, validateConfig } from '../../sources/connectors/config.ts'
 import { hasConnector } from '../../sources/connectors/index.ts'
+import { sectionOfKind } from '../catalog-text/moved.ts'
 import type { Declared } from '../declared.ts'
 import type { Templates } from '../projects/present.ts'
 
@@ -109,7 +118,35 @@ export function projectNamed(edit: Edit, word: string): string {
     const id = defaultProject(edit)
     if (projectOf(edit, id).name === word) return id
   }
-  return fail('invalid', `no project is named ${word}, here or in the file`)
+  const names = [...projects.values()].map(({ name }) => name)
+  return fail('invalid', `no project is named ${word}, here or in the file${didYouMean(word, names)}`)
+}
+
+/** What refers to a part that is neither here nor in the file, as a sentence: with the name that is close, if one is. */
+export function noneNamed(
+  { edit, catalog }: Pick<ImportRun, 'edit' | 'catalog'>,
+  kind: NamedKind,
+  name: string,
+) {
+  const inFile = (catalog[sectionOfKind(kind)] ?? []) as { name: string }[]
+  const known = [...edit.all(kind).keys(), ...inFile.map((entry) => entry.name)]
+  return `no ${kindWord(kind)} is named ${name}${didYouMean(name, known)}`
+}
+
+/**
+ * Tells each fault of a source's config at the field it is about.
+ * @returns whether there is any
+ */
+export function tellConfigFaults(
+  { at }: Pick<ImportRun, 'at'>,
+  index: number,
+  { connector, config = {} }: CatalogSource,
+): boolean {
+  if (!hasConnector(connector)) return false
+  const found = configFaults(connector, config)
+  for (const { path, message } of found)
+    at(['sources', index, 'config', ...path], () => fail('invalid', message))
+  return found.length > 0
 }
 
 /** What belongs to a project is no longer held by the Default one. */

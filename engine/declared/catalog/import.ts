@@ -58,8 +58,10 @@ import {
   isTemplate,
   type Locate,
   leaveDefault,
+  noneNamed,
   projectNamed,
   refuse,
+  tellConfigFaults,
   tellEntityConflicts,
 } from './import-run.ts'
 import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
@@ -172,14 +174,14 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
   const each = <T extends Entry>(
     section: keyof Catalog,
     entries: T[] | undefined,
-    stage: (entry: T) => void,
+    stage: (entry: T, i: number) => void,
   ) =>
     entries?.forEach((entry, i) => {
-      if (isDue(entry)) at([section, i], () => stage(entry))
+      if (isDue(entry)) at([section, i], () => stage(entry, i))
     })
-  each('sources', catalog.sources as (CatalogSource & Entry)[], (entry) =>
-    stagePart(run, 'source', entry.name, sourceSpec(edit, entry)),
-  )
+  each('sources', catalog.sources as (CatalogSource & Entry)[], (entry, i) => {
+    if (!tellConfigFaults(run, i, entry)) stagePart(run, 'source', entry.name, sourceSpec(edit, entry))
+  })
   each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
     stagePart(run, 'mcp_server', name, spec),
   )
@@ -212,7 +214,7 @@ function stagePart(
 /** A blank secret keeps the stored one, as one that is left out does. */
 function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
   const { connector, poll, config, paused, prevent_destroy, sync } = entry
-  if (!hasConnector(connector)) fail('invalid', `connector ${connector} is not known`, { field: 'connector' })
+  if (!hasConnector(connector)) connectorOf(connector)
   const secrets = secretFields(connector)
   const kept = Object.fromEntries(
     Object.entries(config ?? {}).filter(([field, value]) => !(secrets.includes(field) && value === '')),
@@ -237,7 +239,7 @@ function stageTrigger(run: ImportRun, { name, project: _project, ...spec }: Cata
       !edit.has('source', source) && !(catalog.sources ?? []).some((entry) => entry.name === source),
   )
   if (missing >= 0)
-    fail('invalid', `no source is named ${spec.sources[missing]}`, { field: `sources[${missing}]` })
+    fail('invalid', noneNamed(run, 'source', spec.sources[missing]!), { field: `sources[${missing}]` })
   stagePart(run, 'trigger', name, { ...spec })
 }
 
@@ -251,7 +253,7 @@ function stageAgent(run: ImportRun, entry: CatalogAgent): void {
     edit.has('mcp_server', server) || (catalog.mcp_servers ?? []).some((other) => other.name === server)
   const missing = (spec.mcp_servers ?? []).findIndex((server) => !known(server))
   if (missing >= 0)
-    fail('invalid', `no MCP server is named ${spec.mcp_servers![missing]}`, {
+    fail('invalid', noneNamed(run, 'mcp_server', spec.mcp_servers![missing]!), {
       field: `mcp_servers[${missing}]`,
     })
   const now = edit.get('agent', name)
@@ -337,7 +339,7 @@ function stageAgentWiring(run: ImportRun): void {
     const home = homeOf(run, entry)
     if (trigger !== undefined) {
       at(['agents', i, 'trigger'], () => {
-        if (trigger && !edit.has('trigger', trigger)) fail('invalid', `no trigger is named ${trigger}`)
+        if (trigger && !edit.has('trigger', trigger)) fail('invalid', noneNamed(run, 'trigger', trigger))
         const { wakes } = wiringIn(home)
         for (const [other, agents] of Object.entries(wakes)) if (other !== trigger) delete agents[name]
         if (trigger) wakes[trigger] = { ...wakes[trigger], [name]: { enabled: enabled ?? false } }
@@ -347,8 +349,9 @@ function stageAgentWiring(run: ImportRun): void {
     if (handoffs !== undefined)
       at(['agents', i, 'handoffs'], () => {
         const rows = normaliseHandoffs(name, handoffs)
-        const missing = rows.find((row) => !edit.has('agent', row.agent))
-        if (missing) fail('invalid', `no agent is named ${missing.agent}`)
+        const missing = rows.findIndex((row) => !edit.has('agent', row.agent))
+        if (missing >= 0)
+          fail('invalid', noneNamed(run, 'agent', rows[missing]!.agent), { field: `[${missing}].agent` })
         const wiring = wiringIn(home)
         wiring.handoffs[name] = withHandoffsOf({ ...projectOf(edit, home), handoffs: {} }, name, rows)
           .handoffs![name]!
@@ -445,7 +448,7 @@ function stageCustom(
         field: `objects[${i}]`,
       })
     if (!edit.has(kind, object))
-      fail('invalid', `no ${word} is named ${object}`, { field: `objects[${i}].name` })
+      fail('invalid', noneNamed(run, kind, object), { field: `objects[${i}].name` })
     const owner = ownerIn(run, kind, object)
     return { kind, name: object, owned: shared !== true && (owner === null || owner === id) }
   })
@@ -455,19 +458,21 @@ function stageCustom(
 
 /* The wiring section of a catalog file: it wins over what the agents' own entries say. */
 
-function stageWiringRows({ edit, catalog, at }: ImportRun): void {
+function stageWiringRows(run: ImportRun): void {
+  const { edit, catalog, at } = run
   catalog.wiring?.forEach((row, i) => {
     at(['wiring', i], () => {
       const id = projectNamed(edit, row.project)
       const doc = projectOf(edit, id)
-      if (!edit.has('agent', row.agent)) fail('invalid', `no agent is named ${row.agent}`, { field: 'agent' })
+      const known = (kind: 'agent' | 'trigger', name: string, field: string) =>
+        edit.has(kind, name) || fail('invalid', noneNamed(run, kind, name), { field })
+      known('agent', row.agent, 'agent')
       if ('wake' in row) {
-        if (!edit.has('trigger', row.wake))
-          fail('invalid', `no trigger is named ${row.wake}`, { field: 'wake' })
+        known('trigger', row.wake, 'wake')
         putProject(edit, id, withWake(doc, row.wake, row.agent, row.enabled ?? true))
         return
       }
-      if (!edit.has('agent', row.to)) fail('invalid', `no agent is named ${row.to}`, { field: 'to' })
+      known('agent', row.to, 'to')
       if (row.agent === row.to) fail('invalid', `${row.agent} cannot hand over to itself`, { field: 'to' })
       const cooldown = row.cooldown ?? HANDOFF_COOLDOWN
       parseDuration(cooldown, 'cooldown')

@@ -3,7 +3,7 @@
  * the order and defaults it was written with.
  */
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
-import { check, schemaOf } from '../../../schemas/index.ts'
+import { check, type Fault, faults, schemaOf } from '../../../schemas/index.ts'
 import type { Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { validateLabels } from '../../log/ingest/label.ts'
@@ -70,11 +70,7 @@ export function addressOf(kind: string, config: Readonly<Record<string, unknown>
 export function validateConfig(kind: string, config: Record<string, unknown>): Record<string, unknown> {
   const connector = connectorOf(kind)
   const properties = propertiesOf(kind)
-  const given = Object.fromEntries(
-    Object.entries(config)
-      .filter(([name, value]) => !isEmpty(value) || !Object.hasOwn(properties, name))
-      .map(([name, value]) => [name, name === 'labels' ? withoutEmpty(value) : value]),
-  )
+  const given = givenIn(properties, config)
   const fault = check(connector.configSchema, given)
   if (fault) fail('invalid', fault, { field: 'config' })
   const labels = (given.labels ?? []) as Label[]
@@ -86,6 +82,18 @@ export function validateConfig(kind: string, config: Record<string, unknown>): R
   const normal = Object.fromEntries(names.map((name) => [name, given[name]]))
   return labels.length === 0 ? normal : { ...normal, labels: labels.map(normaliseLabel) }
 }
+
+/** What of a config breaks its connector's schema, each fault with its place. @throws SvcError invalid: unknown connector */
+export const configFaults = (kind: string, config: Record<string, unknown>): Fault[] =>
+  faults(connectorOf(kind).configSchema, givenIn(propertiesOf(kind), config))
+
+/** A config without what stands for absent fields. */
+const givenIn = (properties: Properties, config: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(config)
+      .filter(([name, value]) => !isEmpty(value) || !Object.hasOwn(properties, name))
+      .map(([name, value]) => [name, name === 'labels' ? withoutEmpty(value) : value]),
+  )
 
 function propertiesOf(kind: string): Properties {
   return schemaOf(connectorOf(kind).configSchema).properties as Properties

@@ -1,5 +1,6 @@
 /** Every connector, and what GET /api/connectors says of them. */
 import { schemaOf } from '../../../schemas/all.ts'
+import { didYouMean } from '../../../schemas/near-names.ts'
 import type { Connector, ConnectorField } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { dockerLogs } from '../upstreams/docker-logs.ts'
@@ -56,9 +57,11 @@ const byKind = new Map(connectors.map((connector) => [connector.kind, connector]
 export function connectorOf(kind: string): ConnectorDefinition {
   return (
     byKind.get(kind) ??
-    fail('invalid', `connector ${kind} is not known; there are ${offeredConnectors().join(', ')}`, {
-      field: 'connector',
-    })
+    fail(
+      'invalid',
+      `connector ${kind} is not known${didYouMean(kind, offeredConnectors())}; there are ${offeredConnectors().join(', ')}`,
+      { field: 'connector' },
+    )
   )
 }
 

@@ -1,4 +1,5 @@
 /** Any system that can POST JSON (SPEC.md, Webhook connector config). */
+import { didYouMean } from '../../../schemas/near-names.ts'
 import type { WebhookConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { isDeeper, parseDigits, parseForWriting } from '../../log/ingest/json.ts'
@@ -40,7 +41,9 @@ export const webhook: PushConnector = {
   validate: ({ preset }) =>
     preset === undefined || presetOf(String(preset))
       ? []
-      : [`preset ${String(preset)} is not known; there are ${Object.keys(presets()).join(', ')}`],
+      : [
+          `preset ${String(preset)} is not known${didYouMean(preset, Object.keys(presets()))}; there are ${Object.keys(presets()).join(', ')}`,
+        ],
   signatureOf: (config) => presetOf((config as WebhookConfig).preset)?.signature,
   handshake: (config) => presetOf((config as WebhookConfig).preset)?.handshake,
   compile: (config) => compileWebhook(config as WebhookConfig),

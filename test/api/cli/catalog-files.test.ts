@@ -1,5 +1,5 @@
 /** `svc catalog` over folders, and without a daemon. */
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -72,6 +72,53 @@ describe('svc catalog over a folder', () => {
     expect((await run('sources show orders --json')).out).toContain('"order"')
   })
 
+  it('names a plan for a pull request by its catalog and environment, and folds what is told elsewhere', async () => {
+    const root = folder({ ...files, 'catalog.yaml': 'catalog: shop\n' })
+    const { out } = await run(`catalog plan ${root} --env prod --markdown`)
+    expect(out).toMatch(/^### Plan of `shop` for `prod`\n/)
+    writeFileSync(
+      join(root, 'p.yaml'),
+      'triggers:\n  - { name: t, sources: [orders], condition: { event: any } }\nprojects:\n  - { name: P, template: custom, objects: [{ kind: trigger, name: t }] }\n',
+    )
+    await run(`catalog apply ${root} --yes`)
+    writeFileSync(
+      join(root, 'p.yaml'),
+      'triggers:\n  - { name: t2, sources: [orders], condition: { event: any } }\nprojects:\n  - { name: P, template: custom, objects: [{ kind: trigger, name: t2 }] }\n',
+    )
+    const renamed = await run(`catalog plan ${root} --prune`)
+    expect(renamed.out).toContain('~ project P\n    its parts, as this plan makes, renames or deletes them\n')
+    expect(renamed.out).toContain(
+      'warning: trigger t is deleted with its history, and t2, which says the same, is made anew; "moved: [{ trigger: t, to: t2 }]" in a catalog file, or "svc triggers rename", gives it the name instead\n',
+    )
+    writeFileSync(join(root, 'moved.yaml'), 'moved:\n  - { trigger: t, to: t2 }\n')
+    const moved = await run(`catalog plan ${root} --prune`)
+    expect(moved.out).toContain('~ trigger t2 (renamed from t)\n')
+    expect(moved.out).not.toContain('warning')
+  })
+
+  it('writes no file of many up to date with what the others declare', async () => {
+    const root = folder({ ...files, 'catalog.yaml': 'catalog: shop\n' })
+    await run(`catalog apply ${root} --yes`)
+    const { code, err } = await run(`catalog export --update ${root}/catalog.yaml`)
+    expect([code, err]).toEqual([1, expect.stringContaining(`"svc catalog pull ${root}"`)])
+    expect(readFileSync(join(root, 'catalog.yaml'), 'utf8')).toBe('catalog: shop\n')
+    const alone = folder({ 'catalog.yaml': 'catalog: shop\n', 'k8s.yaml': 'kind: Deployment\nname: x\n' })
+    expect((await run(`catalog export --update ${alone}/catalog.yaml`)).code).toBe(0)
+    expect(readFileSync(join(alone, 'catalog.yaml'), 'utf8')).toContain('name: orders')
+  })
+
+  it('is none where a folder has no file of one, unless that is said', async () => {
+    const root = folder({ 'notes.txt': 'nothing' })
+    for (const verb of ['check', 'check --offline', 'plan', 'apply --yes'])
+      expect(await run(`catalog ${verb} ${root}`)).toMatchObject({
+        code: 66,
+        err: `svc: there is no catalog file (.yaml or .yml) in ${root}\n`,
+      })
+    expect((await run(`catalog plan ${root} --allow-empty`)).code).toBe(0)
+    const first = folder({ 'a.yaml': 'sources:\n  - { name: a, connector: webhook }\n' })
+    expect((await run(`catalog plan ${first} --base ${root}`)).out).toContain('+ source a')
+  })
+
   it('refuses a part that another catalog owns, with both places, and prunes none of its parts', async () => {
     const shop = folder({
       'catalog.yaml': 'catalog: shop\nsources:\n  - { name: orders, connector: webhook }\n',
@@ -96,6 +143,29 @@ describe('svc catalog over a folder', () => {
     await run(`catalog apply ${ops} --prune --allow-empty --yes`)
     const left = (await run('sources list')).out
     expect([left.includes('logs'), left.includes('orders')]).toEqual([false, true])
+  })
+})
+
+describe('svc catalog init', () => {
+  it('writes a repository that has no problem and passes its tests, and writes over nothing', async () => {
+    const root = join(folder({}), 'new')
+    const { code, out, err } = await offline(`catalog init ${root}`)
+    expect([code, err]).toEqual([0, 'wrote 17 files; README.md says what each is\n'])
+    expect(out).toContain(`cd ${root} && git init && git config core.hooksPath .githooks\n`)
+    expect(statSync(join(root, '.githooks/pre-commit')).mode & 0o111).toBe(0o111)
+    expect(readFileSync(join(root, 'README.md'), 'utf8')).not.toContain('](../')
+    expect(JSON.parse(readFileSync(join(root, '.vscode/catalog.schema.json'), 'utf8'))).toHaveProperty('$id')
+    for (const env of ['staging', 'production']) {
+      expect(await offline(`catalog check ${root} --offline --strict --env ${env}`)).toMatchObject({
+        code: 0,
+      })
+      expect(await offline(`catalog lint ${root} --strict --env ${env}`)).toMatchObject({ code: 0 })
+    }
+    expect((await offline(`catalog test ${root} --env staging`)).out).toContain('3 passed, 0 failed')
+    writeFileSync(join(root, 'agents.yaml'), 'mine')
+    const again = await offline(`catalog init ${root}`)
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('nothing is written: ')])
+    expect(readFileSync(join(root, 'agents.yaml'), 'utf8')).toBe('mine')
   })
 })
 

@@ -17,6 +17,8 @@ describe('the command line', () => {
 
   it.each([
     [['nope'], "unknown command 'nope'"],
+    [['sources', 'lst'], "unknown command 'lst' (did you mean list?)\nusage: svc sources "],
+    [['sources', 'delete', 'x', '--yes'], "unknown command 'delete'"],
     [['up', '--nope'], "unknown option '--nope'"],
     [['up', 'extra'], 'too many arguments'],
     [['read'], 'give labels such as service=checkout, or --source'],

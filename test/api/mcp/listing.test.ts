@@ -127,6 +127,8 @@ describe('addresses of resources', () => {
     for (const address of [
       { kind: 'entity', label: 'host', value: 'a/b?c=ü %' },
       { kind: 'project', project: 'My shop' },
+      { kind: 'incidents' },
+      { kind: 'incident', id: 'inc_1' },
       { kind: 'findings', project: 'p' },
       { kind: 'firings', project: 'p' },
       { kind: 'finding', project: 'p', id: 'run_1' },
@@ -141,6 +143,8 @@ describe('addresses of resources', () => {
     'http://x',
     'svc://',
     'svc://entity/a',
+    'svc://incidents/a',
+    'svc://incident',
     'svc://entity/a/b/c',
     'svc://project/p/runs',
     'svc://skill/%',

@@ -15,9 +15,27 @@ afterAll(() => shop?.close())
 
 describe('a call that cannot be done', () => {
   it.each<[string, string, Fields, string]>([
-    ['an argument is missing', 'stats', {}, 'by is required. See the input schema of stats'],
-    ['an argument has the wrong type', 'read', { selector: 'checkout' }, 'selector must be object'],
-    ['an argument is not known', 'stats', { by: 'service', windo: '1h' }, 'windo is not a known field'],
+    [
+      'an argument is missing',
+      'stats',
+      {},
+      'by is required. stats takes by; if wanted window, where, top, sources, project',
+    ],
+    [
+      'an argument has the wrong type',
+      'read',
+      { selector: 'checkout' },
+      'selector must be a list of {label, value}',
+    ],
+    [
+      'an argument is not known',
+      'stats',
+      { by: 'service', windo: '1h' },
+      'windo is not a known field (did you mean window?)',
+    ],
+    ['a tool takes nothing', 'discover_docker', { all: true }, 'discover_docker takes no arguments'],
+    ['no finding has the id', 'get_finding', { finding_id: 'run_none' }, 'run_none'],
+    ['no incident has the id', 'handle_incident', { incident_id: 'inc_999' }, 'inc_999'],
     [
       'a cursor is none of ours',
       'list_sources',

@@ -16,7 +16,9 @@ describe('resources, prompts and completions', () => {
   it('lists projects, skills and findings, and reads each', async () => {
     const { resources } = await client.listResources()
     const uris = resources.map(({ uri }) => uri)
-    expect(uris).toEqual(expect.arrayContaining([`svc://project/${project}`, 'svc://skill/refunds']))
+    expect(uris).toEqual(
+      expect.arrayContaining([`svc://project/${project}`, 'svc://skill/refunds', 'svc://incidents']),
+    )
     for (const uri of uris) {
       const { contents } = await client.readResource({ uri })
       expect(String((contents[0] as { text: string }).text)).not.toBe('')
@@ -24,18 +26,19 @@ describe('resources, prompts and completions', () => {
     const { contents } = await client.readResource({ uri: 'svc://entity/service/cart' })
     expect((contents[0] as { text: string }).text).toContain('[web] kind0: message')
     await expect(client.readResource({ uri: 'svc://nothing/here' })).rejects.toThrow('is no resource')
-    expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(7)
+    expect((await client.listResourceTemplates()).resourceTemplates.length).toBe(8)
   })
 
   it('opens pieces of work', async () => {
     const { prompts } = await client.listPrompts()
     expect(prompts.map(({ name }) => name)).toEqual([
       'investigate_entity',
+      'work_incident',
       'review_project_day',
       'work_on_call',
       'set_up_source',
     ])
-    const args = { label: 'service', value: 'cart', project: 'Shop', system: 'CI' }
+    const args = { label: 'service', value: 'cart', project: 'Shop', system: 'CI', incident: 'inc_1' }
     for (const { name, arguments: known } of prompts) {
       const given = Object.fromEntries(
         (known ?? []).flatMap((one) => (one.name in args ? [[one.name, args[one.name as 'label']]] : [])),
@@ -46,7 +49,7 @@ describe('resources, prompts and completions', () => {
     await expect(client.getPrompt({ name: 'investigate_entity' })).rejects.toThrow('label is required')
   })
 
-  it('completes labels, values, projects and skills', async () => {
+  it('completes labels, values, projects, skills, tools and incidents', async () => {
     const ref = { type: 'ref/resource' as const, uri: 'svc://entity/{label}/{value}' }
     const of = async (argument: { name: string; value: string }, given = {}, uri = ref.uri) =>
       (await client.complete({ ref: { ...ref, uri }, argument, context: { arguments: given } })).completion
@@ -55,5 +58,7 @@ describe('resources, prompts and completions', () => {
     expect(await of({ name: 'value', value: 'ch' }, { label: 'service' })).toEqual(['checkout'])
     expect(await of({ name: 'project', value: 'sh' })).toEqual(['Shop'])
     expect(await of({ name: 'name', value: '' }, {}, 'svc://skill/{name}')).toEqual(['refunds'])
+    expect(await of({ name: 'name', value: 'get_inc' }, {}, 'svc://tool/{name}')).toEqual(['get_incident'])
+    expect(await of({ name: 'incident', value: 'inc_1' }, {}, 'svc://incident/{incident}')).toEqual(['inc_1'])
   })
 })

@@ -148,7 +148,7 @@ describe.each(['http', 'stdio'] as const)('over %s', (over) => {
     await heard.close()
     await expect.poll(() => mcp.sessions.size).toBe(before)
     await expect(client.listen({ resourceSubscriptions: ['svc://skill/x'] })).rejects.toThrow(
-      'only the timeline of an entity',
+      'only incidents, the timeline of an entity,',
     )
     // The connection goes on.
     expect((await client.listTools()).tools).toHaveLength(all.length)

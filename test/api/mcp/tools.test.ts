@@ -364,15 +364,58 @@ describe('the tools', () => {
     expect(JSON.parse(payload)).toMatchObject({ message })
   })
 
-  it('list incidents, and take one; who comes second is told who has it', async () => {
+  it('list incidents, read one, take it and end it; who comes second is told who has it', async () => {
     const { text, content } = await use('list_incidents')
-    const [first] = content.incidents as { incident: string; state: string; trigger: string }[]
+    const all = content.incidents as { incident_id: string; entity: string; project: string }[]
+    const first = all.find(({ entity }) => entity === 'service=checkout')!
     expect(first).toMatchObject({ state: 'open', trigger: 'any', severity: 'warning' })
-    expect(text).toContain(`${first!.incident} warning, open`)
-    const taken = await use('acknowledge_incident', { incident: first!.incident })
-    expect(taken.content).toMatchObject({ incident: first!.incident, state: 'acknowledged' })
-    const again = await call(client, 'acknowledge_incident', { incident: first!.incident })
-    expect(again).toMatchObject({ isError: true, text: expect.stringContaining('is acknowledged') })
+    expect(text).toContain(`${first.incident_id} warning, open`)
+    expect(content.url).toMatch(/\/incidents$/)
+    const { incident_id } = first
+    const whole = await use('get_incident', { incident_id })
+    expect(whole.content).toMatchObject({ incident_id, state: 'open', note: '**It broke.** See evt_1.' })
+    expect(whole.content.url).toMatch(new RegExp(`/incidents/${incident_id}$`))
+    const [event] = whole.content.event_ids as string[]
+    expect(whole.text).toContain(`(${event})`)
+    expect((await use('get_incident', { incident: incident_id })).content).toEqual(whole.content)
+
+    const taken = await use('acknowledge_incident', { incident_id })
+    expect(taken.content).toMatchObject({ incident_id, state: 'acknowledged', assignee: 'test-client' })
+    // Said twice by one, as where an answer got lost.
+    expect((await use('acknowledge_incident', { incident_id })).content).toEqual(taken.content)
+
+    // The incident says which project it is about, and an id which finding.
+    const made = await use('record_finding', {
+      entity: 'checkout',
+      label: 'service',
+      finding: `The order was paid (${event}).`,
+      headline: 'Paid',
+      claims: [{ text: 'It was paid.', events: [event], quote: 'paid' }],
+    })
+    expect(made.content.project).toBe(first.project)
+    const finding_id = made.content.finding_id as string
+    expect((await use('get_finding', { finding_id })).content).toMatchObject({
+      finding_id,
+      project: first.project,
+    })
+    const found = await use('get_incident', { incident_id })
+    expect(found.content).toMatchObject({ finding_id, claims: [{ ok: true, events: [event] }] })
+    expect(found.text).toContain(`1 of 1 claim holds\n- cause: It was paid. (${event})`)
+
+    const ended = await use('handle_incident', { incident_id })
+    expect(ended.content).toMatchObject({ incident_id, state: 'handled' })
+    expect((await use('handle_incident', { incident_id })).content).toEqual(ended.content)
+    const late = await call(client, 'acknowledge_incident', { incident_id })
+    expect(late).toMatchObject({ isError: true, text: expect.stringContaining('handled, by test-client') })
+
+    const other = all.find(({ entity }) => entity === 'service=cart')!.incident_id
+    const { version } = await svc.get<{ version: number }>(`/api/incidents/${other}`)
+    await svc.post(`/api/incidents/${other}/acknowledge`, { version, by: 'mara' })
+    const again = await call(client, 'acknowledge_incident', { incident_id: other })
+    expect(again).toMatchObject({
+      isError: true,
+      text: `${other} is acknowledged: mara has it; list_incidents has what is open`,
+    })
   })
 
   it('are all called by these tests', () => {

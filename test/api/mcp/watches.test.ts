@@ -77,6 +77,28 @@ describe('a client that subscribed', () => {
     expect(updated).toEqual([uri])
   })
 
+  it('is told when an incident opens, and of each step of one', async () => {
+    await client.subscribeResource({ uri: 'svc://incidents' })
+    pass()
+    await svc.post(ingest, { service: 'till' })
+    svc.clock.at += 60_000
+    pass()
+    await expect.poll(() => updated).toContain('svc://incidents')
+    await client.unsubscribeResource({ uri: 'svc://incidents' })
+    const { incidents } = await svc.get<{ incidents: { id: string; version: number }[] }>('/api/incidents')
+    const { id, version } = incidents[0]!
+    const uri = `svc://incident/${id}`
+    await client.subscribeResource({ uri })
+    pass()
+    expect(updated).not.toContain(uri)
+    await svc.post(`/api/incidents/${id}/acknowledge`, { version, by: 'mara' })
+    pass()
+    await expect.poll(() => updated).toContain(uri)
+    const { contents } = await client.readResource({ uri })
+    expect((contents[0] as Fields).text).toContain(`${id} warning, acknowledged, mara has it`)
+    await client.unsubscribeResource({ uri })
+  })
+
   it('is told of findings of a project', async () => {
     const uri = `svc://project/${project}/findings`
     await client.subscribeResource({ uri })
@@ -101,7 +123,7 @@ describe('a client that subscribed', () => {
 
   it('may not watch what cannot be watched', async () => {
     await expect(client.subscribeResource({ uri: 'svc://skill/x' })).rejects.toThrow(
-      'only the timeline of an entity',
+      'only incidents, the timeline of an entity,',
     )
     await expect(client.subscribeResource({ uri: 'svc://project/nope/findings' })).rejects.toThrow(
       'nope is not known',

@@ -54,13 +54,13 @@ describe('many catalog files', () => {
       ),
     ).toEqual([
       'b.yaml:2:5: condition is required',
-      'b.yaml:3:14: sources must be array',
-      'b.yaml:4:5: windw is not a known field; did you mean window?'.replace('; did you mean window?', ''),
+      'b.yaml:3:14: sources must be a list',
+      'b.yaml:4:5: windw is not a known field',
     ])
     expect(
       told(put({ 'a.yaml': 'sourcs: []\n', 'b.yaml': 'kind: view\nname: x\n', 'c.yaml': '- a' })),
     ).toEqual([
-      'a.yaml:1:1: sourcs is not a known field; did you mean sources?',
+      'a.yaml:1:1: sourcs is not a known field (did you mean sources?)',
       'b.yaml:1:7: kind must be one of source, trigger, agent, mcp_server, project, skill, entity',
       expect.stringContaining('c.yaml:1:1: the file must be a map of sections'),
     ])

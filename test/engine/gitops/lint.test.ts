@@ -50,6 +50,28 @@ describe('the rules of svc', () => {
     expect(found('', 'otlp').join()).not.toContain('primary')
   })
 
+  it('find a label that no source of a trigger has, and a verdict that its agent never concludes with', () => {
+    const labels = `${primary}, { name: status, field: s, type: number }`
+    const text = (more: string, preset = '') =>
+      `sources:\n${source('a', labels, preset)}triggers:\n  - name: t\n    sources: [a]\n    filters: [{ field: ${more}, op: exists, value: true }]\n    key_field: servce\n    condition: { aggregate: avg, field: payload.ms, predicate: "> 5", window: 5m }\n`
+    const agents =
+      'agents:\n  - name: x\n    prompt: Look\n    trigger: t\n    run_budget_usd: 1\n    verdicts: [known, { verdict: deep, when: odd }]\n    handoffs:\n      - { verdict: Deep, agent: y }\n      - { verdict: dep, agent: y }\n  - { name: y, prompt: Dig, run_budget_usd: 1 }\n'
+    const { found, messages } = lint(text('statuss') + agents)
+    expect(found).toEqual([
+      '8 label-unknown warning',
+      '9 label-unknown warning',
+      '19 verdict-unknown warning',
+    ])
+    expect(messages).toEqual([
+      'trigger t goes by label statuss, which none of its sources has (did you mean status?)',
+      'trigger t goes by label servce, which none of its sources has (did you mean service?)',
+      'agent x never concludes with verdict dep, so it is not handed over (did you mean deep?)',
+    ])
+    // What a preset or a sender brings is not in the file.
+    expect(lint(text('statuss', ', preset: grafana')).found.join()).not.toContain('label-unknown')
+    expect(lint(text('repository')).found).not.toContain('8 label-unknown warning')
+  })
+
   it('find labels that drift in name or type', () => {
     const { messages } = lint(
       `sources:\n${source('a', `${primary}, { name: status, field: s, type: number }`)}${source('b', `{ name: Service, field: s, primary: true }, { name: status, field: s }`)}triggers:\n${trigger.replace('[a]', '[a, b]')}`,

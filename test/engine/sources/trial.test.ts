@@ -39,7 +39,7 @@ describe('testing a source', () => {
   })
 
   it.each([
-    ['a faulty config', { connector: 'webhook', config: { event_type: 5 } }, 'event_type must be string'],
+    ['a faulty config', { connector: 'webhook', config: { event_type: 5 } }, 'event_type must be text'],
     ['an unknown connector', { connector: 'pigeon' }, 'connector pigeon is not known'],
     ['a bad poll', { connector: 'webhook', poll: '0s' }, 'poll must be'],
   ])('is refused with %s', (_what, body, message) => {

@@ -143,7 +143,7 @@ wiring:
 `
     const { problems, plan } = await engine.checkCatalog({ yaml })
     expect(problems.map((p) => `${p.line} ${p.path}: ${p.message}`)).toEqual([
-      '3 sources[0]: connector pigeon is not known',
+      expect.stringContaining('3 sources[0]: connector pigeon is not known; there are webhook, '),
       '6 triggers[0]: no source is named nowhere',
       '11 agents[0].trigger: no trigger is named gone',
       '13 wiring[0]: no project is named Nope, here or in the file',
@@ -154,6 +154,53 @@ wiring:
       extra: { problems: expect.arrayContaining([expect.objectContaining({ line: 3 })]) },
     })
     expect((await engine.listChangeSets({ limit: 1 })).version).toBe(0)
+  })
+
+  it('says of a mistyped name which one is close, at the field it is in', async () => {
+    const yaml = `sources:
+  - name: gateway
+    connector: webhok
+  - name: edge
+    connector: webhook
+    config:
+      event_type_feild: level
+      labels: [{ name: service, feild: service }]
+      signature_scheme: githb
+  - name: known
+    connector: webhook
+    config: { preset: grafanna }
+triggers:
+  - name: errors
+    sources: [gatway]
+    condition: { event: any }
+agents:
+  - { name: digger, prompt: p, trigger: erors, mcp_servers: [] }
+  - name: first
+    prompt: p
+    handoffs: [{ verdict: deep, agent: digger }, { verdict: other, agent: diger }]
+projects:
+  - { name: Shop, template: custom, objects: [{ kind: source, name: edgee }] }
+skills:
+  - { name: s, description: d, body: b, project: Shp }
+`
+    const { problems } = await open().checkCatalog({ yaml })
+    expect(problems.map((p) => `${p.line}:${p.column} ${p.path}: ${p.message}`)).toEqual([
+      expect.stringMatching(
+        /^3:16 sources\[0\]: connector webhok is not known \(did you mean webhook\?\); there are /,
+      ),
+      '8:16 sources[1].config.labels[0]: field is required',
+      '8:40 sources[1].config.labels[0].feild: feild is not a known field (did you mean field?)',
+      '7:25 sources[1].config.event_type_feild: event_type_feild is not a known field (did you mean event_type_field?)',
+      expect.stringMatching(/^9:25 sources\[1\]\.config\.signature_scheme: .* \(did you mean github\?\)$/),
+      expect.stringMatching(
+        /^12:13 sources\[2\]: preset grafanna is not known \(did you mean grafana\?\); there are /,
+      ),
+      '15:15 triggers[0]: no source is named gatway (did you mean gateway?)',
+      '23:69 projects[0]: no source is named edgee (did you mean edge?)',
+      '25:50 skills[0].project: no project is named Shp, here or in the file (did you mean Shop?)',
+      '18:41 agents[0].trigger: no trigger is named erors (did you mean errors?)',
+      '21:75 agents[1].handoffs: no agent is named diger (did you mean digger?)',
+    ])
   })
 
   it('deletes what it lacks only when asked, and the plan shows it', async () => {

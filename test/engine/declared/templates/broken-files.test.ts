@@ -47,7 +47,7 @@ describe('a broken template file', () => {
   it('is told with the faults of all other files', () => {
     const folder = folderWith({ 'one.yaml': '[]', 'watch.yaml': WATCH, 'zwei.yaml': 'a: [' })
     expect(() => readTemplates(folder)).toThrow(
-      /one\.yaml:1:1: body must be object\n.*zwei\.yaml:1:\d+: is not YAML/,
+      /one\.yaml:1:1: body must be an object\n.*zwei\.yaml:1:\d+: is not YAML/,
     )
   })
 
@@ -72,7 +72,7 @@ describe('a broken template file', () => {
       'title: Watch',
       'title: Watch\ntitel: Watch',
       'titel',
-      'titel is not a known field',
+      'titel is not a known field (did you mean title?)',
     ],
     [
       'another key than its name',
@@ -283,7 +283,7 @@ describe('what a broken template file plans', () => {
       SECOND,
       '    spec: { prompt: Dig., promt: Dig. }',
       'promt',
-      'objects[3].spec.promt is not a known field',
+      'objects[3].spec.promt is not a known field (did you mean prompt?)',
     ],
     [
       'a config its connector does not allow',
@@ -403,6 +403,6 @@ describe('what a broken template file plans', () => {
       SECOND,
       `    when: region=us\n    spec: { prompt: Dig., max_rounds: '{{ region }}' }`,
     )
-    expectFault(text, 'max_rounds', 'objects[3].spec.max_rounds must be integer or null')
+    expectFault(text, 'max_rounds', 'objects[3].spec.max_rounds must be a whole number or null')
   })
 })

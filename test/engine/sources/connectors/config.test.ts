@@ -57,9 +57,19 @@ describe('a config', () => {
       {},
       `connector constructor is not known; there are ${kinds}`,
     ],
-    ['an unknown field', 'webhook', { evnt_type: 'x' }, 'evnt_type is not a known field'],
-    ['an unknown field that is empty', 'webhook', { evnt_type: '' }, 'evnt_type is not a known field'],
-    ['a field of another kind', 'webhook', { event_type: 5 }, 'event_type must be string'],
+    [
+      'an unknown field',
+      'webhook',
+      { evnt_type: 'x' },
+      'evnt_type is not a known field (did you mean event_type?)',
+    ],
+    [
+      'an unknown field that is empty',
+      'webhook',
+      { evnt_type: '' },
+      'evnt_type is not a known field (did you mean event_type?)',
+    ],
+    ['a field of another kind', 'webhook', { event_type: 5 }, 'event_type must be text'],
     [
       'an unknown scheme',
       'webhook',
@@ -78,7 +88,7 @@ describe('a config', () => {
       { text_template: 'x'.repeat(4_097) },
       'text_template must have at most 4096 characters',
     ],
-    ['labels that are no list', 'webhook', { labels: 'x' }, 'labels must be array'],
+    ['labels that are no list', 'webhook', { labels: 'x' }, 'labels must be a list'],
     [
       'a label of neither kind',
       'webhook',

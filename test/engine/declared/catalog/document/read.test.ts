@@ -26,11 +26,11 @@ describe('a catalog file that is read', () => {
       'sources: []\nsources: []\n',
       /^2:1-2:8 sources: sources is already given at line 1$/,
     ],
-    ['an unknown section', 'sorces: []\n', /^1:1-1:7 sorces: .*did you mean sources\?$/],
+    ['an unknown section', 'sorces: []\n', /^1:1-1:7 sorces: .*did you mean sources\?\)$/],
     [
       'an unknown field',
       'sources:\n  - name: a\n    connector: memory\n    pol: 5s\n',
-      /^4:5-4:8 sources\[0\]\.pol: .*did you mean poll\?$/,
+      /^4:5-4:8 sources\[0\]\.pol: .*did you mean poll\?\)$/,
     ],
     [
       'a number for a name',
@@ -163,7 +163,7 @@ wiring:
   it('says of a condition of no kind which kinds there are, and which may be meant', () => {
     const text = 'triggers:\n  - name: t\n    sources: [a]\n    condition: {evry: 10m}\n'
     expect(readCatalog(text).problems[0]?.message).toBe(
-      'condition must have one of aggregate, event, absent_for, change_of, sequence, every, cron; did you mean every?',
+      'condition must have one of aggregate, event, absent_for, change_of, sequence, every, cron (did you mean every?)',
     )
   })
 

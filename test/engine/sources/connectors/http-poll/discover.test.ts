@@ -127,7 +127,7 @@ describe('discovery of an API', () => {
     [[], {}, 'the API answers with an empty list; try again when it has entries'],
     [{ a: 1 }, { payload_key: 'b' }, 'the answer has nothing at payload key b; it is an object with a'],
     [{ a: 1 }, { method: 'PUT' }, 'method must be one of GET, POST'],
-    [{ a: 1 }, { url: 5 }, 'url must be string'],
+    [{ a: 1 }, { url: 5 }, 'url must be text'],
     [{ a: 1 }, { url: 'https://me:pw@a.example/' }, 'config.url must not contain a user name'],
   ])('of %j with %j is refused', async (value, config, message) => {
     await expect(discover(value, config)).rejects.toThrow(message)
