@@ -57,6 +57,7 @@ export class EngineThread {
     this.ready = new Promise((resolve, reject) => this.listenToWorker(resolve, reject))
     // Several start at once: the first failure is told, the others need nobody to wait for them.
     this.ready.catch(() => undefined)
+    holdGrowthFor(this.ready)
   }
 
   private listenToWorker(resolve: () => void, reject: (error: Error) => void): void {
@@ -201,22 +202,51 @@ export function growthFor(residentBytes: number, now: HeapGrowth = ROOMY): HeapG
   return residentBytes < NO_LONGER_LARGE_BYTES ? ROOMY : now
 }
 
+/** How the heaps of this process shall grow; null: as V8 has it. */
+let heldTo: HeapGrowth | null = null
+/** Threads that load what they run. */
+let starting = 0
+
 /**
- * Bounds the heaps of this process; called before its threads start, once what they load is loaded. V8 reads
- * these flags at each collection, so that it needs no command line and can follow the memory that the process has;
- * the young heap of the main thread does, which bin/runtime.mjs gives it.
+ * Tells V8 how heaps grow, but while a thread starts: what V8 has compiled, of Node's own modules too, holds for the flags it
+ * was compiled under, and a thread that starts under others compiles all it loads. Five threads that did were a sixth
+ * of the processor time of a start (2026-11-26).
  */
-export function limitHeaps(): void {
-  let growth = growthFor(0)
-  const set = (): void => {
-    setFlagsFromString(`--heap_growing_percent=${growth.percent}`)
-    setFlagsFromString(`--${growth.isTight ? '' : 'no-'}optimize-for-size`)
+function setGrowth(): void {
+  const growth = starting ? null : heldTo
+  setFlagsFromString(`--heap_growing_percent=${growth?.percent ?? 0}`)
+  setFlagsFromString(`--${growth?.isTight ? '' : 'no-'}optimize-for-size`)
+}
+
+/** Waits with the growth of heaps until a thread has started, or failed to. */
+function holdGrowthFor(ready: Promise<void>): void {
+  starting++
+  if (heldTo) setGrowth()
+  const end = (): void => {
+    starting--
+    if (heldTo) setGrowth()
   }
-  set()
-  setInterval(() => {
-    const next = growthFor(process.memoryUsage.rss(), growth)
-    if (next === growth) return
-    growth = next
-    set()
+  ready.then(end, end)
+}
+
+/**
+ * Bounds the heaps of this process from when its threads have started. V8 reads these flags at each collection, so
+ * that it needs no command line and can follow the memory that the process has; the young heap of the main thread
+ * does, which bin/runtime.mjs gives it.
+ * @returns ends that
+ */
+export function limitHeaps(): () => void {
+  heldTo = growthFor(0)
+  setGrowth()
+  const looks = setInterval(() => {
+    const next = growthFor(process.memoryUsage.rss(), heldTo ?? undefined)
+    if (next === heldTo) return
+    heldTo = next
+    setGrowth()
   }, LOOK_MS).unref()
+  return () => {
+    clearInterval(looks)
+    heldTo = null
+    setGrowth()
+  }
 }

@@ -264,7 +264,7 @@ describe.skipIf(process.platform !== 'linux')('a daemon', () => {
     expect(JSON.parse(await read(child))).toEqual({
       pid: child.pid,
       args: ['up', '--port', '0'],
-      flags: ['--max-semi-space-size=4'],
+      flags: ['--min-semi-space-size=4', '--max-semi-space-size=4'],
       arenas: '2',
       left: [],
     })
