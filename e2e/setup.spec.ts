@@ -176,6 +176,7 @@ base(
     await dialog.getByLabel('Sources').click()
     await expect(page.getByRole('option', { name: 'orders' })).toBeVisible()
     await page.getByRole('option', { name: 'pay-logs' }).click()
+    await dialog.getByRole('textbox', { name: 'Name' }).first().click()
     await dialog.getByRole('button', { name: 'Add a filter' }).click()
     await dialog.getByLabel('Field of filter 1').click()
     await expect(page.getByRole('option', { name: 'payload.level' })).toBeVisible()

@@ -82,6 +82,12 @@ function Outline({ project }: { project: Project }) {
         {data.watches.map(({ source, connector, state, last_event_at }) => (
           <Line key={source} to={partPath('source', source)} name={source} mark={<Watched state={state} />}>
             {connector}, {last_event_at ? <When at={last_event_at} /> : 'no event yet'}
+            {state === 'waiting' && (
+              <>
+                {'. '}
+                <Link to={partPath('source', source)}>How its events come in</Link>
+              </>
+            )}
           </Line>
         ))}
       </Card>

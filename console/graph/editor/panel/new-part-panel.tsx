@@ -31,6 +31,7 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
   const fault = nameRefusal(part, actions.taken)
   return (
     <form
+      {...kept.hands}
       noValidate
       onSubmit={(event) => {
         event.preventDefault()

@@ -171,6 +171,7 @@ function EditedPart({
   const [isTried, setTried] = useState(false)
   return (
     <form
+      {...kept.hands}
       noValidate
       onSubmit={(event) => {
         event.preventDefault()

@@ -37,8 +37,11 @@ export function useTyped(form: string, kind: PartKind, spec: Fields) {
   /** Its fields begin anew with each. */
   const [round, setRound] = useState(0)
   const [edited, setEdited] = useState<Edited | null>(null)
-  /** What the form says before anybody typed; null: it said nothing yet. */
-  const untouched = useRef<string | null>(null)
+  /** Forms say what they begin with by themselves; that is nobody's draft. */
+  const isTouched = useRef(false)
+  const touch = () => {
+    isTouched.current = true
+  }
   const isFound = kept.restored !== null && (found.spec !== null || found.name !== '')
   return {
     /** What is in its fields when they begin; undefined: what they are filled in with. */
@@ -49,17 +52,18 @@ export function useTyped(form: string, kind: PartKind, spec: Fields) {
     setName: (name: string) => kept.set((now) => ({ ...now, base, name })),
     onEdit: (next: Edited) => {
       setEdited(next)
-      const said = JSON.stringify(next.after)
-      untouched.current ??= typed === null ? said : ''
-      if (said !== untouched.current) kept.set((now) => ({ ...now, base, spec: next.after }))
+      const isSame = JSON.stringify(next.after) === JSON.stringify(next.before)
+      if (isTouched.current) kept.set((now) => ({ ...now, base, spec: isSame ? null : next.after }))
     },
+    /** For the form around the fields: by these it knows that somebody is at it. */
+    hands: { onInputCapture: touch, onPointerDownCapture: touch, onKeyDownCapture: touch },
     /** For `DraftRestored`. */
     restored: isFound ? kept.restored : null,
     discard: () => {
       kept.discard()
       setTyped(null)
       setEdited(null)
-      untouched.current = null
+      isTouched.current = false
       setRound((now) => now + 1)
     },
     /** It is a step of the draft. */

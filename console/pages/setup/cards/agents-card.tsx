@@ -54,7 +54,7 @@ export function AgentsCard(edited: EditedPlan) {
           where={`agents.${agent.key}`}
           problems={problems}
           {...(agent.existing ? { badge: 'here already' } : agent.optional ? { badge: 'optional' } : {})}
-          sentence={`${agent.sentence}.`}
+          sentence={agent.sentence && `${agent.sentence}.`}
           onEdit={() => setOpen(agent)}
           onRemove={() => edit((now) => ({ ...now, agents: withoutRow(now.agents, agent.key) }))}
           control={
