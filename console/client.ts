@@ -41,6 +41,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Of a read, which is tried again by itself. */
+export const UNREACHED = 'Can’t reach svc. Retrying every 5 s'
+
 /** Changes made here are told apart in the history. */
 const ORIGIN = { 'x-svc-origin': 'console' }
 
@@ -82,7 +85,7 @@ export async function send<T, Input>(
       }))
   } catch (error) {
     if ((error as Error).name === 'AbortError') throw error
-    throw new ApiError('Can’t reach svc. Retrying every 5 s', 0)
+    throw new ApiError(isRead ? UNREACHED : 'Can’t reach svc. Try again once it is back', 0)
   } finally {
     if (!isRead) readsAhead.drop()
   }
@@ -174,7 +177,7 @@ function rawOf(text: string): string {
 /** A file of the build itself, such as the docs. @throws ApiError */
 export async function fileOfBuild<T>(path: string): Promise<T> {
   const answer = await fetch(path).catch(() => null)
-  if (!answer) throw new ApiError('Can’t reach svc. Retrying every 5 s', 0)
+  if (!answer) throw new ApiError(UNREACHED, 0)
   if (!answer.ok) throw new ApiError('svc was updated. Reload the page', answer.status)
   return answer.json() as Promise<T>
 }

@@ -111,6 +111,77 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('5m')
 })
 
+test('a project of new parts is built: what is missing is said at its field, and what is typed outlives Escape', async ({
+  page,
+  daemon,
+}) => {
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    template: 'custom',
+    name: 'Pay',
+  })
+  await goTo(page, `${daemon.url}/projects/${id}`)
+  await page.getByRole('link', { name: 'draw the project' }).click()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await expect(page.getByText('Begin with a source of events')).toBeVisible()
+  const add = page.getByRole('button', { name: 'Add to the draft' })
+  const name = page.getByRole('textbox', { name: 'Name' })
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+
+  await page.getByRole('button', { name: 'New source' }).click()
+  await add.click()
+  await expect(panel.getByText('Choose a connector')).toBeVisible()
+  await expect(name).toBeFocused()
+  await name.fill('pay-logs')
+  await page.getByRole('combobox', { name: 'Connector' }).click()
+  await page.getByRole('option', { name: 'Webhook' }).click()
+  await page
+    .getByLabel('Paste an event')
+    .fill('{"service": "payments", "level": "error", "msg": "card declined"}')
+  await expect(page.getByRole('list', { name: 'On the timeline' })).toContainText('service=payments')
+  expect(await accessibilityFaults(page, 'editor, a new source')).toEqual([])
+  await press(page, 'Escape')
+  await page.getByRole('button', { name: 'New source' }).click()
+  await expect(panel.getByText('restored')).toBeVisible()
+  await expect(name).toHaveValue('pay-logs')
+  await add.click()
+  await expect(page.getByText('Source pay-logs is new in the project. Undo with Ctrl+Z.')).toBeAttached()
+
+  await page.getByRole('button', { name: 'Add a trigger on pay-logs' }).click()
+  await name.fill('pay-errors')
+  await page.getByLabel('Window', { exact: true }).fill('10 min')
+  await name.click()
+  await expect(page.getByLabel('Window', { exact: true })).toHaveValue('10m')
+  await add.click()
+  await expect(node(page, 'trigger:pay-errors')).toBeInViewport({ ratio: 1 })
+
+  await page.getByRole('button', { name: 'Add part' }).click()
+  await page.getByRole('button', { name: 'New agent' }).click()
+  await name.fill('first-look')
+  await page.getByLabel('Prompt').fill('Find out what broke.')
+  await add.click()
+  await expect(panel.getByRole('heading', { name: 'first-look' })).toBeVisible()
+  await page.getByLabel('Prompt').fill('Find out what broke, and since when.')
+  await press(page, 'Escape')
+  await page.locator('.graph-strip-chip[data-node="agent:first-look"]').click()
+  await page.getByRole('menuitem', { name: 'trigger pay-errors' }).click()
+  await node(page, 'agent:first-look').dblclick()
+  await expect(page.getByLabel('Prompt')).toHaveValue('Find out what broke, and since when.')
+  await page.getByRole('button', { name: 'Change in the draft' }).click()
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.getByText('3 created', { exact: false })).toBeVisible()
+  expect((await stored(daemon, id)).wiring.wakes).toEqual([
+    { trigger: 'pay-errors', agent: 'first-look', enabled: true },
+  ])
+  expect(await daemon.ask('GET', '/api/agents/builtin/first-look')).toMatchObject({
+    prompt: 'Find out what broke, and since when.',
+  })
+  expect(await daemon.ask('GET', '/api/triggers/pay-errors')).toMatchObject({
+    condition: { window: '10m' },
+    warnings: [],
+  })
+})
+
 test('the same project is built in the list with the keyboard alone, merges with another writer, and its file makes it again', async ({
   page,
   daemon,

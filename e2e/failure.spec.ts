@@ -264,3 +264,23 @@ open(
     await daemon.stop()
   },
 )
+
+open(
+  'daemon away while a plan is edited: what was typed is kept once it is back',
+  async ({ page, daemon }) => {
+    const { id } = await daemon.ask<{ id: string }>('POST', '/api/setup/drafts', {
+      goal: 'Tell me when payments fail',
+      plan: {},
+    })
+    await page.goto(`${daemon.url}/projects/${id}/setup`)
+    const name = page.getByLabel('Name of the project')
+    await expect(name).toHaveValue('Tell me when payments fail')
+    await page.route('**/api/setup/**', (route) => route.abort())
+    await name.fill('Payments')
+    await expect(page.getByRole('alert')).toContainText('Can’t reach svc. Retrying every 5 s')
+    await page.unroute('**/api/setup/**')
+    await expect(page.getByRole('alert')).toHaveCount(0)
+    const { plan } = await daemon.ask<{ plan: { name: string } }>('GET', `/api/projects/${id}/setup`)
+    expect(plan.name).toBe('Payments')
+  },
+)

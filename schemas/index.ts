@@ -7,6 +7,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormatsModule from 'ajv-formats'
 import { allSchemas, schemaOf } from './all.ts'
 import { closest, didYouMean } from './near-names.ts'
+import { patternRule } from './pattern-rules.ts'
 
 export { allSchemas, schemaOf } from './all.ts'
 
@@ -206,7 +207,7 @@ function sentence(error: ErrorObject): string {
     case 'const':
       return `${at} must be ${String(p.allowedValue)}`
     case 'pattern': {
-      const rule = describePattern(error)
+      const rule = patternRule(String((error.params as { pattern: string }).pattern), error.data)
       return `${at} ${rule}`
     }
     case 'minLength':
@@ -241,34 +242,6 @@ function enumRule(allowed: readonly unknown[]): string {
   const names = allowed.map((value) => (value === '' ? 'empty text' : String(value)))
   if (names.length === 0) return 'has no value that is allowed'
   return names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`
-}
-
-/** A duration above 0 (SPEC.md, Sources and labels 1); each way of writing it is read in one pass. */
-const DURATION = '^(0*[1-9][0-9]*(\\.[0-9]+)?|[0-9]+\\.0*[1-9][0-9]*)(s|m|h|d)$'
-const DURATION_RULE = 'must be a number and one of s, m, h, d, such as 15m'
-
-/** Patterns with a name people know; others are shown as they are. */
-const patternRules: Record<string, string> = {
-  [DURATION]: DURATION_RULE,
-  '^[0-9]+(\\.[0-9]+)?(s|m|h|d)$': DURATION_RULE,
-  '^evt_[0-9]{1,15}$': 'must be an event id',
-  '^(findings|agent:.+)?$': 'must be findings or agent:<name>',
-  '^[0-9]{1,16}\\..{1,80}$': 'must be next_before of an earlier answer',
-  '^[A-Za-z0-9_]{1,64}$': 'must be 1 to 64 letters, digits or underscores',
-  '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$':
-    'must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit',
-  '^[^\\u0000-\\u001f\\u007f]+$': 'must not contain control characters',
-  '\\S': 'must not be blank',
-  '^(>=|<=|==|>|<) ?-?[0-9]+(\\.[0-9]+)?(/(s|m|h))?$':
-    'must be a comparison and a number, such as "> 5"; a rate may have a unit, such as "> 5/m"',
-}
-
-function describePattern(error: ErrorObject): string {
-  const pattern = String((error.params as { pattern: string }).pattern)
-  // A duration of nothing has the right form.
-  if (pattern === DURATION && /^[0.]+[smhd]$/.test(String(error.data)))
-    return DURATION_RULE.replace('a number', 'a number above 0')
-  return patternRules[pattern] ?? `must match ${pattern}`
 }
 
 export interface Fault {

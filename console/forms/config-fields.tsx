@@ -9,6 +9,7 @@ import type { ErrorSchema, RJSFSchema, UiSchema, ValidatorType } from '@rjsf/uti
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { configTemplates } from './config-templates.tsx'
 import { CredentialField } from './credential-field.tsx'
+import { DurationField } from './duration-field.tsx'
 import { JsonField } from './json-field.tsx'
 import { RepositoriesField, RepositoryField } from './repository-field.tsx'
 
@@ -27,9 +28,10 @@ interface Property {
 
 /** Characters from which a text is a document, and not a line or a few. */
 const DOCUMENT = 65_536
-const FIELDS = { JsonField, CredentialField, RepositoryField, RepositoriesField }
+const FIELDS = { DurationField, JsonField, CredentialField, RepositoryField, RepositoriesField }
 /** The field that draws a kind of value. */
 const DRAWN_BY: Readonly<Record<string, string>> = {
+  duration: 'DurationField',
   json: 'JsonField',
   credential: 'CredentialField',
   repository: 'RepositoryField',

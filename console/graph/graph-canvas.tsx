@@ -94,6 +94,12 @@ export function GraphCanvas({
           <div className="graph-side">
             <div className="graph-stage" ref={stage}>
               {canvas ? <Drawing canvas={canvas} /> : <Waiting />}
+              {mode === 'edit' && graph.nodes.length === 0 && (
+                <p className="graph-hint">
+                  Begin with a source of events: choose it under New, or drag it here. A trigger watches it
+                  and wakes an agent.
+                </p>
+              )}
             </div>
             {canvas && <Strip canvas={canvas} />}
           </div>

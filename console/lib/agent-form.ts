@@ -96,19 +96,20 @@ export function proposedAgent(state: unknown): Partial<AgentDraft> {
   return { ...(given as Partial<AgentDraft>), ...(rows ? { verdicts: rows } : {}) }
 }
 
-export function draftOf(agent: Agent): AgentDraft {
+/** @param agent as it is stored, or as far as a draft of the graph says it: what it leaves out is as in a new one */
+export function draftOf(agent: Partial<Agent>): AgentDraft {
   return {
     ...NEW_AGENT,
-    name: agent.name,
-    prompt: agent.prompt,
-    trigger: agent.trigger,
+    name: agent.name ?? '',
+    prompt: agent.prompt ?? '',
+    trigger: agent.trigger ?? '',
     provider: agent.provider ?? '',
     model: agent.model ?? '',
-    fallback_provider: agent.fallback_provider,
-    fallback_model: agent.fallback_model,
+    fallback_provider: agent.fallback_provider ?? '',
+    fallback_model: agent.fallback_model ?? '',
     mcp_servers: agent.mcp_servers ?? [],
-    tools: agent.tools,
-    context: agent.context,
+    tools: agent.tools ?? [],
+    context: agent.context ?? NEW_AGENT.context,
     max_rounds: agent.max_rounds ?? null,
     budget_usd: agent.budget_usd ?? null,
     run_budget_usd: agent.run_budget_usd ?? null,
@@ -124,7 +125,7 @@ export function draftOf(agent: Agent): AgentDraft {
     verdicts: (agent.verdicts ?? []).map(verdictRow),
     slack_channel: agent.slack_channel ?? '',
     github: agent.github ?? '',
-    github_writes: agent.github_writes,
+    github_writes: agent.github_writes ?? [],
     webhook_url: agent.webhook_url ?? '',
   }
 }

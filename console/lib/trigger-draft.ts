@@ -139,6 +139,50 @@ export const countsEvents = (aggregate: Aggregate): boolean => aggregate === 'co
 
 export const isDuration = (text: string): boolean => /^\d+(\.\d+)?(s|m|h|d)$/.test(text.trim())
 
+/** Seconds of the units of a duration, the largest first. */
+const UNITS = { d: 86_400, h: 3_600, m: 60, s: 1 } as const
+type Unit = keyof typeof UNITS
+
+/** What people write for a unit; a week is seven days. */
+const UNIT_WORDS: Readonly<Record<string, { unit: Unit; times: number }>> = {
+  ...named('s', 1, 's sec secs second seconds'),
+  ...named('m', 1, 'm min mins minute minutes'),
+  ...named('h', 1, 'h hr hrs hour hours'),
+  ...named('d', 1, 'd day days'),
+  ...named('d', 7, 'w wk wks week weeks'),
+}
+
+function named(unit: Unit, times: number, words: string) {
+  return Object.fromEntries(words.split(' ').map((word) => [word, { unit, times }]))
+}
+
+/**
+ * A duration as people write it, as the daemon takes it.
+ * @param text such as "5 min", "300 seconds", "1h 30m" or "1.5 hours"
+ * @returns such as 5m, 300s, 90m or 1.5h; null where it is none, or says no unit
+ */
+export function durationOf(text: string): string | null {
+  const typed = text.trim().toLowerCase()
+  const parts = [...typed.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)\.?,?\s*(?:and\s+)?/g)]
+  if (parts.length === 0 || parts.map(([whole]) => whole).join('') !== typed) return null
+  const amounts = parts.flatMap(([, number, word]) => {
+    const of = UNIT_WORDS[word!]
+    return of ? [{ number: Number(number) * of.times, unit: of.unit }] : []
+  })
+  const [first] = amounts
+  if (!first || amounts.length < parts.length) return null
+  if (amounts.length === 1) return `${first.number}${first.unit}`
+  const seconds = amounts.reduce((sum, { number, unit }) => sum + number * UNITS[unit], 0)
+  const unit = (Object.keys(UNITS) as Unit[]).find((one) => seconds % UNITS[one] === 0) ?? 's'
+  return `${seconds / UNITS[unit]}${unit}`
+}
+
+/** What is wrong with a duration that is typed, in a sentence. */
+export const durationFault = (text: string): string =>
+  /^\d+(\.\d+)?$/.test(text.trim())
+    ? `Add a unit: ${text.trim()}s, ${text.trim()}m, ${text.trim()}h or ${text.trim()}d`
+    : 'For example 30s, 5m, 1h or 2d'
+
 export function draftOf(trigger: Trigger): TriggerDraft {
   const { storm } = trigger
   return {

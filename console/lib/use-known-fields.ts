@@ -1,6 +1,8 @@
 /** Labels and fields that recent events of sources have, to pick from while typing. */
 import { useQueries } from '@tanstack/react-query'
+import { useContext } from 'react'
 import { api, keys } from '../client.ts'
+import { PlannedSources } from './planned-sources.ts'
 
 export interface KnownFields {
   labels: string[]
@@ -11,17 +13,23 @@ export interface KnownFields {
 const OF_EVERY_EVENT = ['event_type', 'source', 'text', 'key_value']
 
 export function useKnownFields(sources: readonly string[]): KnownFields {
+  const planned = useContext(PlannedSources).filter(({ name }) => sources.includes(name))
+  const stored = sources.filter((source) => !planned.some(({ name }) => name === source))
   const found = useQueries({
-    queries: sources.map((source) => ({
+    queries: stored.map((source) => ({
       queryKey: keys.sourceFields(source),
       queryFn: () => api.sourceFields(source),
       staleTime: 60_000,
     })),
   })
-  const labels = unique(found.flatMap(({ data }) => data?.labels.map((label) => label.name) ?? []))
-  const payload = unique(
-    found.flatMap(({ data }) => data?.fields.map((field) => `payload.${field.name}`) ?? []),
-  )
+  const labels = unique([
+    ...found.flatMap(({ data }) => data?.labels.map((label) => label.name) ?? []),
+    ...planned.flatMap((source) => source.labels),
+  ])
+  const payload = unique([
+    ...found.flatMap(({ data }) => data?.fields.map((field) => `payload.${field.name}`) ?? []),
+    ...planned.flatMap((source) => source.fields.map((field) => `payload.${field}`)),
+  ])
   return { labels, fields: unique([...labels, ...OF_EVERY_EVENT, ...payload]) }
 }
 

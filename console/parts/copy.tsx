@@ -1,6 +1,8 @@
 /** Text to copy: a field, or a whole command. */
 import { ActionIcon, CopyButton, Group, Paper, Tooltip } from '@mantine/core'
 import { Check, Copy } from 'lucide-react'
+import { useRef } from 'react'
+import { isSameButTimes } from '../lib/curl.ts'
 
 export function CopyIcon({ value, label }: { value: string; label: string }) {
   return (
@@ -21,7 +23,11 @@ export function CopyIcon({ value, label }: { value: string; label: string }) {
   )
 }
 
-export function CopyBlock({ value, label }: { value: string; label: string }) {
+export function CopyBlock({ value: given, label }: { value: string; label: string }) {
+  // An example is made anew whenever the page asks again: what one is about to mark must not change for its time.
+  const shown = useRef(given)
+  if (!isSameButTimes(shown.current, given)) shown.current = given
+  const value = shown.current
   return (
     <Paper withBorder radius="md" p="xs" bg="var(--mantine-color-default-hover)">
       <Group wrap="nowrap" align="flex-start" justify="space-between" gap="xs">

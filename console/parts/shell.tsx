@@ -12,6 +12,7 @@ import { lazyFrom } from '../lib/chunks.ts'
 import { zoneName } from '../lib/time.ts'
 import { DemoBar } from './demo-bar.tsx'
 import { MenuEntries } from './menu.tsx'
+import { AddModel } from './no-model.tsx'
 import { Boundary } from './page-boundary.tsx'
 import { paletteDoor } from './palette-door.ts'
 import { TimeCard } from './time-card.tsx'
@@ -170,6 +171,9 @@ function Banners() {
   )
 }
 
+/** As GET /health says it (engine/declared/health.ts). */
+const NO_MODEL = 'no model provider is set'
+
 function HealthBanner() {
   const { data, isError } = useHealth()
   const text = isError
@@ -193,6 +197,12 @@ function HealthBanner() {
       role="status"
     >
       {text.charAt(0).toUpperCase() + text.slice(1)}
+      {!isError && text.includes(NO_MODEL) && (
+        <>
+          {'. '}
+          <AddModel />
+        </>
+      )}
     </Alert>
   )
 }

@@ -11,6 +11,7 @@ import type { ReadContext } from '../log/timeline/context.ts'
 import { labelsNamed } from '../log/timeline/fit.ts'
 import { eventId, presentRow } from '../log/timeline/present.ts'
 import { dollarsSql, levelNamed } from '../model/units.ts'
+import { connectorOf } from '../sources/connectors/index.ts'
 import { iso, isoOrNull, presentIncidents } from './present.ts'
 import { countsOf, type IncidentRow, idOf, type Severity } from './steps.ts'
 import type { HomeOfIncidents } from './types.ts'
@@ -157,6 +158,10 @@ function agentsOf(db: Database): Home['agents'] {
 
 const ORDER: readonly Home['sources'][number]['state'][] = ['failing', 'quiet', 'paused', 'ok']
 
+/** Whether silence of a source says something: findings, notes and documents come when there is something to write. */
+const isExpected = ({ connector, mode }: Source): boolean =>
+  mode !== 'reference' && connector !== 'memory' && connectorOf(connector).internal !== true
+
 function sourcesOf(
   ctx: ReadContext,
   sources: readonly Source[],
@@ -174,7 +179,7 @@ function sourcesOf(
       const { health } = source
       const isFailing = health.status === 'error' || health.status === 'refused'
       const lastMs = health.last_ingest === null ? null : Date.parse(health.last_ingest)
-      const isQuiet = lastMs === null || now - lastMs > DAY_MS
+      const isQuiet = isExpected(source) && (lastMs === null || now - lastMs > DAY_MS)
       const state = source.paused ? 'paused' : isFailing ? 'failing' : isQuiet ? 'quiet' : 'ok'
       return {
         name: source.name,

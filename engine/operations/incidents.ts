@@ -15,7 +15,7 @@ function whoOf({ caller, user }: Pick<OperationInput, 'caller' | 'user'>, typed?
   if (caller.id.startsWith('key:')) return { by: caller.name, via: 'key' }
   if (user) return { by: user, via: 'header' }
   return typed === undefined
-    ? { by: caller.isAnybody ? 'open instance' : caller.name, via: 'key' }
+    ? { by: caller.isAnybody ? 'somebody' : caller.name, via: 'key' }
     : { by: typed, via: 'console' }
 }
 

@@ -1,5 +1,7 @@
 /** How a source is doing, and why (SPEC.md, Storage: a refusal shows on the source's health). */
+
 import type { AgentSpec, Filter, Label, SourceHealth, SourceSpec, TriggerSpec } from '../../schemas/types.ts'
+import { isSchedule } from '../../schemas/words.ts'
 import { untimedHealth } from '../log/ingest/time.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
 import { withCredential } from './config-secrets.ts'
@@ -132,6 +134,49 @@ export function driftOf(
   if (!isEntity || isMost) return null
   const others = elsewhere === 0 ? 'the others' : `${sampled - carried - elsewhere} of the others`
   return `${names}, the entity, which is on ${carried} of ${of}; ${others} are on no timeline and wake nobody`
+}
+
+/**
+ * Why a trigger that fires for each entity cannot fire; null where its events have one. It is silent otherwise: its
+ * condition holds for nobody, and no event says so but by its why.
+ * @param namesEntity whether events of a source that sent nothing yet will have an entity
+ */
+export function entityFaultOf(
+  { sources, key_field: key, condition }: TriggerSpec,
+  coverage: (source: string) => Coverage | null,
+  namesEntity: (source: string) => boolean,
+): string | null {
+  const groups = 'group_by' in condition ? (condition.group_by ?? []) : []
+  if (key || isSchedule(condition) || (groups.length > 0 && !groups.includes('key_value'))) return null
+  const found = sources.flatMap((source) => coverage(source) ?? [])
+  const sampled = sum(found, (one) => one.sampled)
+  if (sum(found, ({ entities }) => [...entities.values()].reduce((total, n) => total + n, 0)) > 0) return null
+  const way = 'mark a label of the source as its entity key, or group by a label'
+  if (sampled > 0)
+    return `none of the last ${sampled} ${sampled === 1 ? 'event' : 'events'} of ${listed(sources)} has an entity, so it cannot fire: ${way}`
+  return sources.some(namesEntity)
+    ? null
+    : `no label of ${listed(sources)} is marked as entity key, so it cannot fire: ${way}`
+}
+
+/** Connectors that leave it to the labels of a source what its events are about. */
+const BY_LABELS: ReadonlySet<unknown> = new Set(['webhook', 'http_poll', 'postgres'])
+
+/** Whether events of a source will have an entity, by what it declares alone. */
+export function namesEntity({ connector, config = {} }: Partial<SourceSpec>): boolean {
+  const {
+    labels = [],
+    preset,
+    signature_scheme: scheme,
+  } = config as {
+    labels?: Label[]
+    preset?: string
+    signature_scheme?: string
+  }
+  // Presets have labels of their own, and so have deliveries of GitHub.
+  return (
+    !BY_LABELS.has(connector) || Boolean(preset) || scheme === 'github' || labels.some((one) => one.primary)
+  )
 }
 
 const sum = (found: readonly Coverage[], of: (one: Coverage) => number): number =>

@@ -7,3 +7,11 @@ it('the form of an agent keeps which verdicts close an incident', () => {
   const draft = draftOf({ ...NEW_AGENT, name: 'a', prompt: 'look', verdicts } as unknown as Agent)
   expect(writeOf(draft, draft).verdicts).toEqual(verdicts)
 })
+
+it('an agent that a draft of the graph only names is filled in as a new one', () => {
+  expect(draftOf({ name: 'triage', prompt: 'Look at it.' })).toEqual({
+    ...NEW_AGENT,
+    name: 'triage',
+    prompt: 'Look at it.',
+  })
+})

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { curlCommand, exampleBody, shellQuote } from '../../console/lib/curl.ts'
+import { curlCommand, exampleBody, isSameButTimes, shellQuote } from '../../console/lib/curl.ts'
 import { stackBars } from '../../console/lib/density.ts'
 import {
   type ExploreState,
@@ -200,5 +200,17 @@ describe('bars of events over time', () => {
       [0, 'b', 48],
       [200, 'a', 32],
     ])
+  })
+})
+
+describe('a command that is made anew with each look', () => {
+  it.each([
+    ['{"time":"2026-11-26T10:10:11.408Z"}', '{"time":"2026-11-26T10:10:23Z"}', true],
+    ['{"ts":1795687811}', '{"ts":1795687824}', true],
+    ['{"startTimeUnixNano":"1795687811000000000"}', '{"startTimeUnixNano":"1795687824000000000"}', true],
+    ['{"order":4711}', '{"order":4712}', false],
+    ['curl http://h/ingest/a', 'curl http://h/ingest/b', false],
+  ])('%s beside %s stays as it is: %s', (a, b, same) => {
+    expect(isSameButTimes(a, b)).toBe(same)
   })
 })

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { chartBuckets, keyChanges, sliderMax, sliderStep } from '../../console/lib/backtest.ts'
 import { faultAt, fieldErrors } from '../../console/lib/field-errors.ts'
-import { draftOf, NEW_TRIGGER, type TriggerDraft } from '../../console/lib/trigger-draft.ts'
+import {
+  draftOf,
+  durationFault,
+  durationOf,
+  NEW_TRIGGER,
+  type TriggerDraft,
+} from '../../console/lib/trigger-draft.ts'
 import { definitionOf, isComplete, storedDefinition, writeOf } from '../../console/lib/trigger-form.ts'
 import type { BacktestResult, BacktestRun, Condition, Trigger } from '../../schemas/types.ts'
 
@@ -180,5 +186,32 @@ describe('a backtest as a chart', () => {
       expect(sliderStep(max, false)).toBeLessThanOrEqual(max / 10)
       expect(Number.isInteger(sliderStep(max, true))).toBe(true)
     }
+  })
+})
+
+describe('a duration as people write it', () => {
+  it.each([
+    ['5m', '5m'],
+    [' 5 min ', '5m'],
+    ['5 Minutes', '5m'],
+    ['300s', '300s'],
+    ['300 seconds', '300s'],
+    ['1 hr', '1h'],
+    ['1.5 hours', '1.5h'],
+    ['1h 30m', '90m'],
+    ['1 hour and 30 minutes', '90m'],
+    ['1d, 12h', '36h'],
+    ['2 weeks', '14d'],
+  ])('%s is %s', (text, duration) => {
+    expect(durationOf(text)).toBe(duration)
+  })
+
+  it.each(['', '5', 'soon', '5 parsecs', 'm5', '5m later', '-5m'])('%s is none', (text) => {
+    expect(durationOf(text)).toBeNull()
+  })
+
+  it('of a number alone it says which units there are', () => {
+    expect(durationFault('5')).toBe('Add a unit: 5s, 5m, 5h or 5d')
+    expect(durationFault('soon')).toBe('For example 30s, 5m, 1h or 2d')
   })
 })

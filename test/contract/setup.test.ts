@@ -133,6 +133,15 @@ describe('trying', () => {
     const { run_id } = await svc.post<{ run_id: string }>(of(project.id, '/practice'))
     expect(await svc.get(`/api/runs/${run_id}`)).toMatchObject({ practice: true, woken_by: 'practice' })
   })
+
+  it('says of events without an entity what they lack, not that none came', async () => {
+    const svc = await open()
+    const { project } = await applied(svc, proposal({ watches: [{ ...proposal().watches[0]!, config: {} }] }))
+    const refusal = async () => (await svc.refused('POST', of(project.id, '/practice')))[1]
+    expect(await refusal()).toContain('no event of gateway has come yet; send a test event first')
+    await svc.post(of(project.id, '/test-event'), { source: 'gateway' })
+    expect(await refusal()).toContain('no label of gateway is marked as entity key')
+  })
 })
 
 describe('on a secured instance', () => {

@@ -21,7 +21,7 @@ export function nameRefusal({ kind, name }: PartRef, taken: ReadonlySet<string>)
   if (kind === 'skill' && !SKILL_NAME.test(name)) return 'At most 64 lowercase letters, digits and dashes.'
   if (!NAME.test(name))
     return '1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit.'
-  return taken.has(nodeId({ kind, name })) ? `A ${called({ kind, name })} is there already.` : null
+  return taken.has(nodeId({ kind, name })) ? `${sentence(called({ kind, name }))} is there already.` : null
 }
 
 /** A part that is there, and where it was so far. */
@@ -111,7 +111,7 @@ function secretsIn(spec: Fields, fields: readonly string[]): { secrets?: SecretF
 /** Sources and triggers are paused or resumed; others are switched off by their wiring. */
 export function pausePart(part: PartRef, event: 'pause' | 'resume'): Step {
   if (part.kind !== 'source' && part.kind !== 'trigger')
-    throw new Error(`A ${called(part).split(' ')[0]} is not paused; switch what leads to it off.`)
+    throw new Error(`${sentence(called(part))} cannot be paused; switch what leads to it off.`)
   return {
     label: `${sentence(event)} ${part.name}`,
     said: `${sentence(called(part))} is ${event === 'pause' ? 'paused' : 'active again'}.`,

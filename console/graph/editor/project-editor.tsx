@@ -9,8 +9,11 @@ import type { ProjectGraph } from '../../../schemas/types.ts'
 import { graphApi } from '../../graph-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { isOutermost } from '../../lib/escape.ts'
+import { PlannedSources, plannedSource } from '../../lib/planned-sources.ts'
 import { LoadingRows } from '../../parts/states.tsx'
+import { operationsOf } from '../draft/draft.ts'
 import { findEdge, findNode } from '../draft/ids.ts'
+import type { Fields } from '../draft/values.ts'
 import type { GraphMarks } from '../types.ts'
 import { AppliedNote } from './changes/applied-note.tsx'
 import type { Applied } from './changes/apply-draft.tsx'
@@ -254,6 +257,15 @@ const keyOf = (opened: Opened): string =>
         : 'review'
 
 function panelOf(session: Session): ReactNode {
+  const panel = panelIn(session)
+  const { draft } = session.editor
+  const made = (draft ? operationsOf(draft) : []).flatMap(({ op, kind, name, spec }) =>
+    op === 'put' && kind === 'source' ? [plannedSource(name, spec?.config as Fields | undefined)] : [],
+  )
+  return panel && <PlannedSources.Provider value={made}>{panel}</PlannedSources.Provider>
+}
+
+function panelIn(session: Session): ReactNode {
   const { editor, actions, opened, setOpened } = session
   if (opened === null) return null
   if ('review' in opened) return <Draft session={session} />

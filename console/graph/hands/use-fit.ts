@@ -1,7 +1,7 @@
 /**
- * Brings the drawing into view: when it is drawn, when it changes while it is only read, and when a panel or the window
- * gives it another size, around what is selected. Who moved it by hand keeps it, but for what is selected, which stays
- * in sight.
+ * Brings the drawing into view: when it is drawn, when it changes while it is only read, when a part is added out of
+ * sight, and when a panel or the window gives it another size, around what is selected. Who moved it by hand keeps it,
+ * but for what is selected, which stays in sight.
  */
 import { useReactFlow } from '@xyflow/react'
 import { useCallback, useEffect, useRef } from 'react'
@@ -38,6 +38,7 @@ export function useFit(canvas: Canvas): { onMoveStart(event: MouseEvent | TouchE
   const { room, extent, layout, fitNext, editing } = canvas
   const isFirst = useRef(true)
   const shown = useRef(extent)
+  const known = useRef(layout)
   useEffect(() => {
     // The first view is the one it is drawn with.
     if (isFirst.current) {
@@ -57,9 +58,22 @@ export function useFit(canvas: Canvas): { onMoveStart(event: MouseEvent | TouchE
   useEffect(() => {
     const isSame = sameBox(shown.current, extent)
     shown.current = extent
+    const added = [...layout.boxes].filter(([id]) => !known.current.boxes.has(id)).map(([, box]) => box)
+    known.current = layout
     if (fitNext.current) {
       fitNext.current = false
       isOwn.current = false
+    } else if (editing && added.length > 0) {
+      // What was added is seen; else nothing moves under the hands of whoever edits.
+      const [now, view] = [latest.current, flow.getViewport()]
+      // With what would come next beside it.
+      const shownNow = now.ghost ? [...added, now.ghost] : added
+      if (shownNow.every((box) => isSeen(box, view, now.room))) return
+      const next = isOwn.current
+        ? placed(extent, now.room, view.zoom, added[0]!)
+        : fitted(extent, now.room, added[0]!)
+      void flow.setViewport(next, { duration: moveMs() })
+      return
     } else if (isSame || isOwn.current || editing) return
     void flow.setViewport(firstView({ ...latest.current, layout, extent }), { duration: moveMs() })
   }, [flow, extent, layout, fitNext, editing])

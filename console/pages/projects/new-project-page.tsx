@@ -51,7 +51,9 @@ export default function NewProjectPage() {
 
 function Gallery({ templates }: { templates: readonly Template[] }) {
   const usable = (template: Template) => (template.missing_connectors ?? []).length === 0
-  const sorted = [...templates].sort((a, b) => Number(usable(b)) - Number(usable(a)))
+  // Made-up data comes after what is of use with one's own.
+  const rank = (template: Template) => Number(!usable(template)) * 2 + Number(template.demo)
+  const sorted = [...templates].sort((a, b) => rank(a) - rank(b))
   return (
     <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
       {sorted.map((template) => (

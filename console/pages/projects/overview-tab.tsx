@@ -25,6 +25,12 @@ export function OverviewTab({ project }: { project: Project }) {
     <Stack gap="lg">
       <Numbers project={project} />
       <Outline project={project} />
+      {KINDS.every((kind) => !project.counts[kind]) && (
+        <Text size="sm">
+          Or <Link to={`/projects/${project.id}?tab=graph`}>draw the project</Link>: sources, triggers and
+          agents on one canvas, applied at once.
+        </Text>
+      )}
       <Found project={project} />
       <LatestRuns project={project} />
     </Stack>
@@ -65,14 +71,34 @@ function Outline({ project }: { project: Project }) {
   if (!data) return <LoadingRows rows={3} />
   return (
     <SimpleGrid cols={{ base: 1, md: 3 }}>
-      <Card title="Watches" none="No source yet: add what it should watch.">
+      <Card
+        title="Watches"
+        none={
+          <>
+            No sources yet. <Link to={`/sources/new?project=${project.id}`}>Add a source</Link>
+          </>
+        }
+      >
         {data.watches.map(({ source, connector, state, last_event_at }) => (
           <Line key={source} to={partPath('source', source)} name={source} mark={<Watched state={state} />}>
             {connector}, {last_event_at ? <When at={last_event_at} /> : 'no event yet'}
+            {state === 'waiting' && (
+              <>
+                {'. '}
+                <Link to={partPath('source', source)}>How its events come in</Link>
+              </>
+            )}
           </Line>
         ))}
       </Card>
-      <Card title="Wakes when" none="No trigger yet: nothing wakes an agent.">
+      <Card
+        title="Wakes when"
+        none={
+          <>
+            No triggers yet. <Link to={`/triggers/new?project=${project.id}`}>Add a trigger</Link>
+          </>
+        }
+      >
         {data.wakes.map(({ trigger, sentence, cooldown_sentence, paused }) => (
           <Line
             key={trigger}

@@ -102,7 +102,9 @@ function About({ project, short }: { project: Project; short: boolean }) {
   })
   return (
     <Stack gap={6} maw={900}>
-      {project.goal && <Text style={{ overflowWrap: 'anywhere' }}>{project.goal}</Text>}
+      {project.goal && project.goal !== project.name && (
+        <Text style={{ overflowWrap: 'anywhere' }}>{project.goal}</Text>
+      )}
       {project.description && !short && (
         <Text size="sm" c="dimmed" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere' }}>
           {project.description}

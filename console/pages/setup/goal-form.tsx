@@ -14,6 +14,7 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Sparkles } from 'lucide-react'
+import { useRef, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { SetupDraft } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
@@ -29,6 +30,9 @@ const EXAMPLES = [
   'Look at every new alert, and say whether somebody has to get up',
   'Every morning, sum up what was deployed and what broke',
 ]
+
+/** As schemas/requests/setup-draft.json has it. */
+const GOAL_MAX = 200
 
 export function GoalForm() {
   const go = useNavigate()
@@ -55,6 +59,8 @@ export function GoalForm() {
   const start = useChange(() => setups.start(body()), { ...begun, quiet: true })
   const byHand = useChange(() => setups.start({ ...body(), plan: {} }), { ...begun, quiet: true })
   const isReady = goal.trim() !== ''
+  const [isTried, setTried] = useState(false)
+  const field = useRef<HTMLTextAreaElement>(null)
   return (
     <Paper withBorder p="lg" radius="md">
       <form
@@ -70,9 +76,15 @@ export function GoalForm() {
             label="What do you want?"
             description="A plan is drafted first; nothing is created until you apply it"
             placeholder={EXAMPLES[0]}
+            ref={field}
             value={goal}
+            error={
+              goal.length >= GOAL_MAX
+                ? `${GOAL_MAX} characters at most: say more under Name and details`
+                : isTried && !isReady
+            }
             onChange={(event) => set({ goal: event.currentTarget.value.replace(/[\r\n]+/g, ' ') })}
-            maxLength={200}
+            maxLength={GOAL_MAX}
             autosize
             minRows={2}
             size="md"
@@ -142,6 +154,11 @@ export function GoalForm() {
             </Accordion.Item>
           </Accordion>
           {hasModel === false && <NoModel />}
+          {isTried && !isReady && (
+            <Text size="sm" c="var(--mantine-color-error)" role="alert">
+              Say first what you want: an example will do.
+            </Text>
+          )}
           <Refusal error={start.error ?? byHand.error} title="Couldn’t start" />
           <Group>
             {hasModel !== false && (
@@ -157,8 +174,11 @@ export function GoalForm() {
             <Button
               variant={hasModel === false ? 'filled' : 'subtle'}
               loading={byHand.isPending}
-              disabled={!isReady}
-              onClick={() => byHand.mutate(undefined)}
+              onClick={() => {
+                setTried(true)
+                if (isReady) byHand.mutate(undefined)
+                else field.current?.focus()
+              }}
             >
               Write it by hand
             </Button>

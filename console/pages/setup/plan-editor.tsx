@@ -16,6 +16,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Plan, PlannedChange, PlanProblem, Setup } from '../../../schemas/types.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { NoModel, useHasModel } from '../../parts/no-model.tsx'
 import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
 import { ChangedObjects } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
@@ -104,6 +105,9 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
             <>
               <ChangedObjects changes={changes.changes.flatMap(madeOf)} />
               <Warnings of={changes.warnings} />
+              {plan.who === 'svc' && (
+                <NoModel so="Triggers fire and open incidents; agents run once there is one." />
+              )}
               <PlanBacktestSection
                 key={JSON.stringify(plan)}
                 change={{ plan: { ...plan }, project: setup.project }}
@@ -138,6 +142,7 @@ const madeOf = (change: PlannedChange): PlannedChange[] => {
 }
 
 function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
+  const hasModel = useHasModel()
   const [instruction, setInstruction] = useState('')
   const change = useChange(
     () => setups.replan(setup.project, { instruction: instruction.trim(), plan: { ...plan } }),
@@ -145,6 +150,8 @@ function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
       quiet: true,
     },
   )
+  // A model writes the change.
+  if (hasModel === false) return null
   return (
     <Paper withBorder p="md" radius="md">
       <form

@@ -7,6 +7,7 @@ import type { RunDetail, Setup } from '../../../schemas/types.ts'
 import { chaptersOf } from '../../lib/run-story.ts'
 import { isOpen } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { NoModel, useHasModel } from '../../parts/no-model.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { rkeys, runs } from '../../run-client.ts'
@@ -93,6 +94,7 @@ function TestEvent({ project, source, hasSample }: { project: string; source: st
 
 function Practice({ setup }: { setup: Setup }) {
   const { practice_run: practice, who } = setup
+  const hasModel = useHasModel()
   const start = useChange((_: undefined) => setups.practise(setup.project), { quiet: true })
   const run = practice?.run_id ?? practice?.found ?? null
   return (
@@ -104,9 +106,11 @@ function Practice({ setup }: { setup: Setup }) {
             ? 'Your agent receives the newest event, as if a trigger had fired. Its first finding within ten minutes is marked practice.'
             : 'The first agent looks once at the newest event. Not counted, and nothing is posted outside.'}
         </Text>
+        {who === 'svc' && <NoModel so="The practice waits for one." />}
         <Group>
           <Button
-            variant={practice ? 'default' : 'filled'}
+            variant={practice || hasModel === false ? 'default' : 'filled'}
+            disabled={who === 'svc' && hasModel === false}
             loading={start.isPending}
             onClick={() => start.mutate(undefined)}
           >

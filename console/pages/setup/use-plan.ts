@@ -2,9 +2,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Plan, Setup, SetupChecked } from '../../../schemas/types.ts'
+import { ApiError, UNREACHED } from '../../client.ts'
 import { setups, skeys } from '../../setup-client.ts'
 
 const SETTLED_MS = 350
+const RETRY_MS = 5_000
 
 export interface EditedPlan extends SetupChecked {
   edit(change: (plan: Plan) => Plan): void
@@ -28,6 +30,7 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
     abort: new AbortController(),
   })
   const latest = useRef(given)
+  const isGone = useRef(false)
 
   const check = useCallback(async () => {
     const { abort } = under.current
@@ -43,8 +46,12 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
       setChecking(false)
     } catch (failed) {
       if (abort.signal.aborted) return
-      setError(failed as Error)
+      const isUnreached = failed instanceof ApiError && failed.status === 0
+      setError(isUnreached ? new Error(UNREACHED) : (failed as Error))
       setChecking(false)
+      // What was typed is not lost with the daemon: it is checked and kept once that is back.
+      if (isUnreached && !isGone.current)
+        under.current.timer = window.setTimeout(() => void check(), RETRY_MS)
     }
   }, [queries, setup.project])
 
@@ -64,14 +71,15 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
     [check],
   )
 
-  useEffect(
-    () => () => {
+  useEffect(() => {
+    isGone.current = false
+    return () => {
+      isGone.current = true
       // What was typed last is kept, too.
       if (under.current.timer === null) return
       window.clearTimeout(under.current.timer)
       void check()
-    },
-    [check],
-  )
+    }
+  }, [check])
   return { ...checked, edit, isChecking, error }
 }

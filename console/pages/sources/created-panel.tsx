@@ -62,7 +62,16 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
           <DiscoverKept source={data} isOpen />
         )}
         <Group>
-          <Button component={Link} to={`/sources/${encodeURIComponent(created.name)}`}>
+          {arrived > 0 && (
+            <Button component={Link} to={`/triggers/new?source=${encodeURIComponent(created.name)}`}>
+              Add a trigger
+            </Button>
+          )}
+          <Button
+            component={Link}
+            to={`/sources/${encodeURIComponent(created.name)}`}
+            variant={arrived > 0 ? 'default' : 'filled'}
+          >
             Open the source
           </Button>
           <Button component={Link} to="/sources" variant="default">

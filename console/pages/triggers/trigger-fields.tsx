@@ -4,9 +4,10 @@
  */
 import { MultiSelect, Select, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useContext } from 'react'
 import { api, keys } from '../../client.ts'
 import { faultAt } from '../../lib/field-errors.ts'
+import { PlannedSources } from '../../lib/planned-sources.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import { ConditionFields, GroupBy } from './condition-fields.tsx'
@@ -59,12 +60,16 @@ export function TriggerFields({ notify, verdict, ...part }: Props) {
 
 function Sources({ draft, set, errors }: Part) {
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const planned = useContext(PlannedSources)
+  const names = [...draft.sources, ...planned, ...(sources.data ?? [])].map((source) =>
+    typeof source === 'string' ? source : source.name,
+  )
   return (
     <Slot path="sources" width={300}>
       <MultiSelect
         aria-label="Sources"
         placeholder={draft.sources.length ? '' : 'Choose a source'}
-        data={[...new Set([...draft.sources, ...(sources.data ?? []).map((source) => source.name)])]}
+        data={[...new Set(names)]}
         value={draft.sources}
         onChange={(value) => set('sources', value)}
         error={faultAt(errors, 'sources')}

@@ -1,6 +1,6 @@
-/** Labels that parts depend on and that no longer come: of an edit before it is written, and of what is stored. */
+/** Labels and entities that parts depend on and that do not come: of an edit before it is written, and of what is stored. */
 
-import type { AgentSpec, Label, TriggerSpec } from '../../../schemas/types.ts'
+import type { AgentSpec, Label, SourceSpec, TriggerSpec } from '../../../schemas/types.ts'
 import { compileLabels } from '../../log/ingest/label.ts'
 import { parseItem } from '../../log/ingest/split.ts'
 import {
@@ -17,7 +17,9 @@ import {
   type Coverage,
   coverageOf,
   driftOf,
+  entityFaultOf,
   type Need,
+  namesEntity,
   needsOfAgent,
   needsOfSource,
   needsOfTrigger,
@@ -81,7 +83,14 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
 
 function found(kind: PartKind, name: string, world: World): string[] {
   const doc = world.find(kind, name)
-  return doc ? needsOf(kind, name, doc, world).flatMap((need) => driftOf(need, world.coverage) ?? []) : []
+  if (!doc) return []
+  const drifts = needsOf(kind, name, doc, world).flatMap((need) => driftOf(need, world.coverage) ?? [])
+  if (kind !== 'trigger') return drifts
+  const sourceOf = (source: string) => world.find('source', source)
+  const fault = entityFaultOf(documentOf('trigger', doc), world.coverage, (source) =>
+    namesEntity((sourceOf(source) ?? {}) as Partial<SourceSpec>),
+  )
+  return fault === null ? drifts : [...drifts, fault]
 }
 
 function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {

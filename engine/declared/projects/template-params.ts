@@ -1,5 +1,6 @@
 /** The parameters of a project made from a template (SPEC.md, Project: params). */
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { patternRule } from '../../../schemas/pattern-rules.ts'
 import type { TemplateFile, TemplateParam, TemplateParams } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { originOf, refuseMoved } from '../../model/addresses.ts'
@@ -182,7 +183,7 @@ function textFaults(
   if (maxLength !== undefined && length > maxLength)
     faults.push(`${at} must have at most ${maxLength} characters`)
   if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
-    faults.push(`${at} must match ${pattern}`)
+    faults.push(`${at} ${patternRule(pattern, value)}`)
   return faults
 }
 

@@ -150,16 +150,27 @@ const nothingToPractise = ({ name }: ProjectDoc): never =>
 function eventFor(parts: TryoutParts, { spec, entityLabel, name }: TriggerDefinition): Row {
   const isWanted = ({ labels }: Row) =>
     isSchedule(spec.condition) || (entityLabel !== null && labels[entityLabel] !== undefined)
-  const newest = spec.sources
-    .flatMap((source) => parts.newest(source, LOOKED_AT).filter(isWanted).slice(0, 1))
+  const came = spec.sources.map((source) => parts.newest(source, LOOKED_AT))
+  const newest = came
+    .flatMap((events) => events.filter(isWanted).slice(0, 1))
     .sort((a, b) => rowId(b) - rowId(a))
-  return (
-    newest[0] ??
+  if (newest[0]) return newest[0]
+  const sources = spec.sources.join(' and ')
+  const needed = `which trigger ${name} needs`
+  if (came.every((events) => events.length === 0))
     fail(
       'conflict',
-      `there is nothing to practise on: ${spec.sources.join(' and ')} ${spec.sources.length === 1 ? 'has' : 'have'} no event${entityLabel === null ? '' : ` with the label ${entityLabel}`} yet, which trigger ${name} needs; send a test event first`,
+      `there is nothing to practise on: no event of ${sources} has come yet; send a test event first`,
     )
-  )
+  return entityLabel === null
+    ? fail(
+        'conflict',
+        `there is nothing to practise on: no label of ${sources} is marked as entity key, ${needed}; mark one on the page of the source`,
+      )
+    : fail(
+        'conflict',
+        `there is nothing to practise on: no event of ${sources} has the label ${entityLabel} yet, ${needed}; send a test event first`,
+      )
 }
 
 function causeOf({ spec, entityLabel, name }: TriggerDefinition, event: Row, at: number): Cause {

@@ -171,6 +171,28 @@ describe('Home', () => {
     })
   })
 
+  it('calls a source quiet where nothing came for a day, and not what is only written now and then', async () => {
+    const { door } = await open()
+    await door.call('POST', '/api/sources', { name: 'notes', connector: 'memory', config: {} })
+    const docs = {
+      name: 'runbooks',
+      connector: 'reference',
+      config: { attachments: [{ name: 'a', content: 'Restart it.' }] },
+    }
+    await door.call('POST', '/api/sources', docs)
+    await door.call('POST', '/api/projects', { template: 'custom', name: 'Shop' })
+    const found = { entity: 'checkout', label: 'service', finding: 'It is over.' }
+    await door.call('POST', '/api/projects/Shop/findings', found)
+    door.clock.at += 2 * 86_400_000
+    const { sources } = (await door.call('GET', '/api/home')).json() as unknown as Home
+    expect(Object.fromEntries(sources.map(({ name, state }) => [name, state]))).toEqual({
+      app: 'quiet',
+      findings: 'ok',
+      notes: 'ok',
+      runbooks: 'ok',
+    })
+  })
+
   it('is not sent again to whoever has it', async () => {
     const { door, fire } = await open()
     const first = await door.call('GET', '/api/home')

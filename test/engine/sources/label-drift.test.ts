@@ -244,6 +244,53 @@ describe('label drift is told', () => {
     })
   })
 
+  it('of a trigger whose events have no entity: it would never fire, and nobody would know why', async () => {
+    const { engine } = await worldWithEvents()
+    const bare = await engine.createSource({ name: 'bare', connector: 'webhook', config: {} }, BY, false)
+    const trigger = {
+      name: 'many',
+      sources: ['bare'],
+      condition: { aggregate: 'count' as const, predicate: '> 1', window: '5m' },
+    }
+    const way = 'so it cannot fire: mark a label of the source as its entity key, or group by a label'
+    const before = `trigger many: no label of bare is marked as entity key, ${way}`
+    expect((await engine.createTrigger(trigger, BY)).warnings).toEqual([before])
+    await engine.ingest({
+      ingestKey: bare.ingest_key!,
+      body: Buffer.from(JSON.stringify([{ service: 'checkout' }, { service: 'checkout' }])),
+      bypassCooldown: false,
+      caller: 'open',
+    })
+    const since = `none of the last 2 events of bare has an entity, ${way}`
+    expect((await engine.updateTrigger('many', trigger, BY)).warnings).toEqual([`trigger many: ${since}`])
+    expect((await engine.getTrigger('many')).warnings).toEqual([since])
+    const grouped = { ...trigger, condition: { ...trigger.condition, group_by: ['event_type'] } }
+    for (const fine of [
+      grouped,
+      { ...trigger, sources: ['bare', 'app'] },
+      { ...trigger, condition: { every: '5m' } },
+    ])
+      expect(await engine.updateTrigger('many', fine as never, BY)).not.toHaveProperty('warnings')
+  })
+
+  it('not of a source that sent nothing yet where its connector, its preset or GitHub names the entity', async () => {
+    const { engine } = await openWorld()
+    const kinds = [
+      { name: 'otel', connector: 'otlp', config: {} },
+      { name: 'hub', connector: 'webhook', config: { signature_scheme: 'github', signature_secret: 'x' } },
+      { name: 'board', connector: 'webhook', config: { preset: 'grafana' } },
+    ]
+    for (const source of kinds) {
+      await engine.createSource(source as never, BY, false)
+      const trigger = {
+        name: `on-${source.name}`,
+        sources: [source.name],
+        condition: { event: 'any' as const },
+      }
+      expect(await engine.createTrigger(trigger as never, BY)).not.toHaveProperty('warnings')
+    }
+  })
+
   it('of the label an agent keys its write-back by', async () => {
     const { engine } = await worldWithEvents()
     await engine.createTrigger({ name: 'any', sources: ['app'], condition: { event: 'any' } }, BY)

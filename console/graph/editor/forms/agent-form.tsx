@@ -1,7 +1,7 @@
 /** The fields of an agent, as its page has them; what the page leaves out is made of the schema. */
 
 import { Accordion, Stack } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { FieldsOf } from '../../../../schemas/fields-of.ts'
 import type { Agent } from '../../../../schemas/types.ts'
 import { type AgentDraft, draftOf, NEW_AGENT, writeOf } from '../../../lib/agent-form.ts'
@@ -14,18 +14,22 @@ import { type FormProps, only, SchemaForm } from './schema-form.tsx'
 const OTHERS = Object.keys(SPEC_SCHEMAS.agent.properties).filter((field) => !Object.hasOwn(NEW_AGENT, field))
 
 export function AgentForm(props: FormProps) {
-  const { name, spec, isNew, configured, errors, onEdit } = props
-  const [start] = useState<AgentDraft>(() =>
-    isNew ? { ...NEW_AGENT, name } : draftOf({ tools: [], ...spec, name } as Fields as FieldsOf<Agent>),
+  const { name, spec, typed, isNew, isTried, configured, errors, onEdit } = props
+  const [start] = useState<AgentDraft>(() => draftOf({ ...(spec as Partial<FieldsOf<Agent>>), name }))
+  const [draft, setDraft] = useState(() =>
+    typed ? draftOf({ ...(typed as Partial<FieldsOf<Agent>>), name }) : start,
   )
-  const [draft, setDraft] = useState(start)
-  const others = useRef<Fields>(only(spec, OTHERS))
+  const others = useRef<Fields>(only(typed ?? spec, OTHERS))
   const told = (next: AgentDraft) =>
     onEdit({
       before: isNew ? {} : { ...specOf(start), ...only(spec, OTHERS) },
       after: { ...specOf(next), ...others.current },
       isComplete: next.prompt.trim() !== '',
     })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before is told once.
+  useEffect(() => {
+    if (typed) told(draft)
+  }, [])
   const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
     setDraft((now) => {
       const next = { ...now, [field]: value }
@@ -37,7 +41,11 @@ export function AgentForm(props: FormProps) {
       <AgentFields
         draft={draft}
         set={set}
-        errors={errors}
+        errors={
+          isTried && draft.prompt.trim() === ''
+            ? { prompt: 'Say what the agent shall do', ...errors }
+            : errors
+        }
         tokenStored={configured.includes('/webhook_token')}
       />
       <Accordion variant="contained">

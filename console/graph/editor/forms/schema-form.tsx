@@ -1,5 +1,5 @@
 /** Fields of a part as its JSON Schema describes them, and what every form of a part is given. */
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { ConfigForm } from '../../../forms/config-form.tsx'
 import type { FieldErrors } from '../../../lib/field-errors.ts'
 import type { PartKind } from '../../draft/ids.ts'
@@ -18,6 +18,10 @@ export interface FormProps {
   name: string
   /** As the draft leaves it; empty for a new part. */
   spec: Fields
+  /** What was typed here before and is in no draft; absent: nothing. */
+  typed?: Fields | undefined
+  /** It was sent: what is missing is said, though its field was not left yet. */
+  isTried?: boolean
   isNew: boolean
   /** Pointers of secrets that are stored. */
   configured: readonly string[]
@@ -30,30 +34,43 @@ export function SchemaForm({
   kind,
   fields,
   spec,
+  typed,
+  isTried = false,
   configured,
   errors,
   onEdit,
 }: FormProps & { kind: PartKind; fields: readonly string[] }) {
   const [before] = useState(() => only(spec, fields))
-  const [value, setValue] = useState(before)
+  const [value, setValue] = useState(() => (typed ? only(typed, fields) : before))
+  const missing = (of: Fields) =>
+    ((SPEC_SCHEMAS[kind] as { required?: string[] }).required ?? []).filter(
+      (field) => fields.includes(field) && !isGiven(of[field]),
+    )
+  const tell = (after: Fields) => onEdit({ before, after, isComplete: missing(after).length === 0 })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before is told once.
+  useEffect(() => {
+    if (typed) tell(value)
+  }, [])
   return (
     <ConfigForm
       schema={schemaOfFields(kind, fields, configured)}
       value={value}
-      errors={errors}
+      errors={
+        isTried
+          ? { ...Object.fromEntries(missing(value).map((field) => [field, NEEDED])), ...errors }
+          : errors
+      }
       idPrefix={kind}
       onChange={(after) => {
         setValue(after)
-        const needed = (SPEC_SCHEMAS[kind] as { required?: string[] }).required ?? []
-        onEdit({
-          before,
-          after,
-          isComplete: needed.every((field) => !fields.includes(field) || isGiven(after[field])),
-        })
+        tell(after)
       }}
     />
   )
 }
+
+/** Said at a field that must be filled in and is not. */
+const NEEDED = 'Fill this in'
 
 const isGiven = (value: unknown): boolean =>
   typeof value === 'string' ? value.trim() !== '' : value !== undefined

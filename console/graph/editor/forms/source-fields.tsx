@@ -1,10 +1,10 @@
 /** The fields of a source: those of its connector, from its schema, and its labels. */
 import { Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Label } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
-import { emptyLabel, toDrafts } from '../../../forms/label-drafts.ts'
+import { toDrafts } from '../../../forms/label-drafts.ts'
 import { PollInput } from '../../../forms/poll-input.tsx'
 import { type SourceDraft, toConfig } from '../../../forms/source-draft.ts'
 import { SourceForm } from '../../../forms/source-form.tsx'
@@ -12,6 +12,7 @@ import { faultAt } from '../../../lib/field-errors.ts'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
+import { WebhookFields } from './webhook-fields.tsx'
 
 interface State {
   connector: string
@@ -19,18 +20,33 @@ interface State {
   draft: SourceDraft
 }
 
-export function SourceFields({ spec, isNew, errors, onEdit }: FormProps) {
+interface Props extends FormProps {
+  /** The event that was pasted, where somebody else keeps it, and what becomes of it. */
+  sample?: { text: string; use: string; set: (text: string) => void }
+}
+
+export function SourceFields({ spec, typed, isNew, isTried = false, errors, onEdit, sample }: Props) {
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
   const [start] = useState(() => stateOf(spec))
-  const [state, setState] = useState(start)
+  const [state, setState] = useState(() => (typed ? stateOf(typed) : start))
+  const [pasted, setPasted] = useState('')
+  const tell = (next: State) =>
+    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), isComplete: next.connector !== '' })
   const put = (next: State) => {
     setState(next)
-    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), isComplete: next.connector !== '' })
+    tell(next)
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before is told once.
+  useEffect(() => {
+    if (typed) tell(state)
+  }, [])
   if (connectors.error && !connectors.data)
     return <Failed what="connectors" error={connectors.error} onRetry={() => void connectors.refetch()} />
   if (!connectors.data) return <LoadingRows rows={3} />
   const connector = connectors.data[state.connector]
+  const inConfig = Object.fromEntries(
+    Object.entries(errors).map(([field, text]) => [field.replace(/^config\./, ''), text]),
+  )
   return (
     <Stack gap="md">
       {isNew ? (
@@ -41,10 +57,9 @@ export function SourceFields({ spec, isNew, errors, onEdit }: FormProps) {
             .map(([value, { label }]) => ({ value, label }))}
           value={state.connector || null}
           onChange={(kind) => {
-            const labels = kind === 'webhook' ? [emptyLabel(true)] : []
-            put({ connector: kind ?? '', poll: '', draft: { config: {}, labels } })
+            put({ connector: kind ?? '', poll: '', draft: { config: {}, labels: [] } })
           }}
-          error={faultAt(errors, 'connector')}
+          error={faultAt(errors, 'connector') ?? (isTried && !state.connector && 'Choose a connector')}
           allowDeselect={false}
           searchable
           withAsterisk
@@ -63,16 +78,26 @@ export function SourceFields({ spec, isNew, errors, onEdit }: FormProps) {
           w="100%"
         />
       )}
-      {connector && (
+      {connector && state.connector === 'webhook' && (
+        <WebhookFields
+          connector={connector}
+          draft={state.draft}
+          onChange={(draft) => put({ ...state, draft })}
+          errors={inConfig}
+          sample={sample?.text ?? pasted}
+          sampleUse={sample?.use}
+          onSample={sample?.set ?? setPasted}
+          isNew={isNew}
+        />
+      )}
+      {connector && state.connector !== 'webhook' && (
         <SourceForm
           key={state.connector}
           kind={state.connector}
           connector={connector}
           value={state.draft}
           onChange={(draft) => put({ ...state, draft })}
-          errors={Object.fromEntries(
-            Object.entries(errors).map(([field, text]) => [field.replace(/^config\./, ''), text]),
-          )}
+          errors={inConfig}
         />
       )}
     </Stack>

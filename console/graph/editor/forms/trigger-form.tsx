@@ -1,7 +1,8 @@
 /** The sentence of a trigger, as its page has it; whom it wakes is drawn as connections. */
-import { useEffect, useState } from 'react'
+import { useContext, useEffect, useState } from 'react'
 import type { FieldsOf } from '../../../../schemas/fields-of.ts'
 import type { Trigger } from '../../../../schemas/types.ts'
+import { PlannedSources } from '../../../lib/planned-sources.ts'
 import { draftOf, NEW_TRIGGER, type TriggerDraft } from '../../../lib/trigger-draft.ts'
 import { faultsOf } from '../../../lib/trigger-faults.ts'
 import { definitionOf, isComplete, writeOf } from '../../../lib/trigger-form.ts'
@@ -13,14 +14,17 @@ import { Verdict } from '../../../pages/triggers/verdict.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
 
-export function TriggerForm({ name, spec, isNew, errors, onEdit }: FormProps) {
+export function TriggerForm({ name, spec, typed, isNew, isTried, errors, onEdit }: FormProps) {
   const kept = isNew ? undefined : ({ ...spec, name } as FieldsOf<Trigger>)
   const [start] = useState<TriggerDraft>(() =>
     kept ? draftOf(kept) : { ...NEW_TRIGGER, name, sources: (spec.sources as string[] | undefined) ?? [] },
   )
-  const [draft, setDraft] = useState(start)
+  const [draft, setDraft] = useState(() => (typed ? draftOf({ ...typed, name } as FieldsOf<Trigger>) : start))
   const known = useKnownFields(draft.sources)
-  const definition = isComplete(draft) ? definitionOf(draft, kept) : null
+  const planned = useContext(PlannedSources)
+  // One that is planned has no events to try it with.
+  const hasEvents = !draft.sources.some((source) => planned.some(({ name: of }) => of === source))
+  const definition = hasEvents && isComplete(draft) ? definitionOf(draft, kept) : null
   const trial = useBacktest(definition, null, '24h')
   const faults = useShownFaults(faultsOf(draft))
   const specOf = (of: TriggerDraft): Fields => {
@@ -50,10 +54,13 @@ export function TriggerForm({ name, spec, isNew, errors, onEdit }: FormProps) {
       <TriggerFields
         draft={draft}
         set={set}
-        errors={{ ...faults.shown, ...errors }}
+        errors={{ ...(isTried ? faultsOf(draft) : faults.shown), ...errors }}
         known={known}
-        // A source that is drawn and not applied yet has no events to try it with.
-        verdict={trial.error ? null : <Verdict trial={trial} window="24h" isReady={definition !== null} />}
+        verdict={
+          trial.error || !hasEvents ? null : (
+            <Verdict trial={trial} window="24h" isReady={definition !== null} />
+          )
+        }
       />
     </div>
   )

@@ -2,12 +2,13 @@
 import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { KIND_WORDS } from '../../../lib/fields.ts'
-import { called, type PartRef, sentence } from '../../draft/ids.ts'
+import { DraftRestored } from '../../../parts/draft-restored.tsx'
+import type { PartRef } from '../../draft/ids.ts'
 import { nameRefusal, type Place } from '../../draft/parts.ts'
 import { PartForm } from '../forms/part-form.tsx'
-import type { Edited } from '../forms/schema-form.tsx'
 import type { Actions } from '../state/use-actions.ts'
 import type { Editor } from '../state/use-editor.ts'
+import { useTyped } from '../state/use-typed.ts'
 
 interface Props {
   editor: Editor
@@ -21,29 +22,33 @@ interface Props {
 
 /** A new part, before it is in the draft: what it needs is filled in first. */
 export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
-  const [name, setName] = useState('')
-  const [edited, setEdited] = useState<Edited | null>(null)
+  const sources = editor.graph.nodes.filter((node) => node.kind === 'source').map((node) => node.name)
+  const start = kind === 'trigger' && sources.length === 1 ? { sources } : {}
+  const kept = useTyped(`new:${kind}`, kind, start)
+  const { name, edited } = kept
   const [isTried, setTried] = useState(false)
   const part = { kind, name: name.trim() }
   const fault = nameRefusal(part, actions.taken)
-  const sources = editor.graph.nodes.filter((node) => node.kind === 'source').map((node) => node.name)
-  const start = kind === 'trigger' && sources.length === 1 ? { sources } : {}
   return (
     <form
+      {...kept.hands}
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         setTried(true)
-        if (fault === null && edited?.isComplete && actions.addNew(part, edited.after, at))
-          onDone(`${kind}:${part.name}`)
+        if (fault !== null || !edited?.isComplete || !actions.addNew(part, edited.after, at)) return
+        kept.done()
+        onDone(`${kind}:${part.name}`)
       }}
     >
       <Stack gap="md">
         <Title order={2}>New {KIND_WORDS[kind]!.one}</Title>
+        <DraftRestored of={kept} />
         <TextInput
           label="Name"
           description="Can’t be renamed"
           value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
+          onChange={(event) => kept.setName(event.currentTarget.value)}
           error={(isTried || name !== '') && fault}
           maxLength={64}
           withAsterisk
@@ -51,17 +56,20 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
           autoFocus
         />
         <PartForm
+          key={kept.round}
           kind={kind}
           name={part.name}
           spec={start}
+          typed={kept.typed}
           isNew
+          isTried={isTried}
           configured={[]}
           errors={{}}
-          onEdit={setEdited}
+          onEdit={kept.onEdit}
         />
-        {isTried && !edited?.isComplete && (
+        {isTried && (fault !== null || !edited?.isComplete) && (
           <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {sentence(called({ kind, name: part.name || 'without a name' }))} is not complete yet.
+            Fill in the marked fields.
           </Text>
         )}
         <Group>

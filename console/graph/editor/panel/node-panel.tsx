@@ -5,15 +5,17 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import type { GraphNode } from '../../../../schemas/types.ts'
 import { KIND_WORDS, partPath } from '../../../lib/fields.ts'
+import { DraftRestored } from '../../../parts/draft-restored.tsx'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import { operationsOf } from '../../draft/draft.ts'
-import type { PartRef } from '../../draft/ids.ts'
+import { nodeId, type PartRef } from '../../draft/ids.ts'
+import type { Fields } from '../../draft/values.ts'
 import { PartForm } from '../forms/part-form.tsx'
-import type { Edited } from '../forms/schema-form.tsx'
 import { faultsOf } from '../state/problems.ts'
 import { useSpec } from '../state/specs.ts'
 import type { Actions } from '../state/use-actions.ts'
 import type { Editor } from '../state/use-editor.ts'
+import { useTyped } from '../state/use-typed.ts'
 
 interface Props {
   editor: Editor
@@ -102,16 +104,23 @@ function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: 
         >
           Take out
         </Button>
-        <Button
-          size="compact-sm"
-          variant="light"
-          color="red"
-          leftSection={<Trash2 size={13} aria-hidden />}
-          onClick={() => actions.deleteParts([node.id])}
-        >
-          Delete everywhere
-        </Button>
+        {!isMade && (
+          <Button
+            size="compact-sm"
+            variant="light"
+            color="red"
+            leftSection={<Trash2 size={13} aria-hidden />}
+            onClick={() => actions.deleteParts([node.id])}
+          >
+            Delete everywhere
+          </Button>
+        )}
       </Group>
+      {!isMade && (
+        <Text size="xs" c="dimmed">
+          Parts are not renamed: copy it under another name, and delete this one.
+        </Text>
+      )}
       {!isMade && node.state !== 'missing' && (
         <Anchor component={Link} to={pageOf(part, editor.live.project.id)} size="sm" underline="always">
           {part.kind === 'trigger'
@@ -134,36 +143,63 @@ const pageOf = ({ kind, name }: PartRef, project: string): string =>
 
 function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
   const { stored, spec, error, isPending } = useSpec(part, editor.draft ? operationsOf(editor.draft) : [])
-  const [edited, setEdited] = useState<Edited | null>(null)
   if (isPending) return <LoadingRows rows={4} />
   if (error) return <Failed what="the part" error={error} />
   if (!spec) return <Text size="sm">Deleted in this draft</Text>
+  // The fields are filled in anew from the draft.
+  return (
+    <EditedPart
+      key={JSON.stringify(spec)}
+      editor={editor}
+      actions={actions}
+      part={part}
+      spec={spec}
+      configured={stored?.configured ?? []}
+    />
+  )
+}
+
+function EditedPart({
+  editor,
+  actions,
+  part,
+  spec,
+  configured,
+}: Props & { part: PartRef; spec: Fields; configured: readonly string[] }) {
+  const kept = useTyped(`edit:${nodeId(part)}`, part.kind, spec)
+  const { edited } = kept
+  const [isTried, setTried] = useState(false)
   return (
     <form
+      {...kept.hands}
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        // The fields are filled in anew from the draft; the focus stays near.
+        setTried(true)
+        if (!edited?.isComplete) return
+        // The focus stays near.
         event.currentTarget.closest<HTMLElement>('[tabindex="-1"]')?.focus()
-        if (edited && !actions.edit(part, edited.before, edited.after))
+        kept.done()
+        if (!actions.edit(part, edited.before, edited.after))
           editor.say('Nothing differs from what is there.')
       }}
     >
       <Stack gap="md">
-        <Text size="xs" c="dimmed">
-          Parts are not renamed: copy it under another name, and delete this one.
-        </Text>
+        <DraftRestored of={kept} />
         <PartForm
-          key={JSON.stringify(spec)}
+          key={kept.round}
           kind={part.kind}
           name={part.name}
           spec={spec}
+          typed={kept.typed}
           isNew={false}
-          configured={stored?.configured ?? []}
+          isTried={isTried}
+          configured={configured}
           errors={faultsOf(editor, part)}
-          onEdit={setEdited}
+          onEdit={kept.onEdit}
         />
         <Group>
-          <Button type="submit" disabled={!edited?.isComplete}>
+          <Button type="submit" disabled={edited === null}>
             Change in the draft
           </Button>
         </Group>

@@ -47,6 +47,10 @@ export function PartPalette({ actions, onNew, onAdded }: Props) {
           </Button>
         ))}
       </Group>
+      <Text size="xs" c="dimmed">
+        Slack, webhooks and GitHub are set in an agent, under More options, or in the subscriptions of a
+        trigger.
+      </Text>
       <Title order={2} size="sm">
         Already there
       </Title>

@@ -15,6 +15,8 @@ import { X } from 'lucide-react'
 import { useState } from 'react'
 import type { Plan, PlanAgent } from '../../../../schemas/types.ts'
 import { withAgent } from '../../../lib/plan-edit.ts'
+import { useDraft } from '../../../lib/use-draft.ts'
+import { DraftRestored } from '../../../parts/draft-restored.tsx'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, Problems, withoutRow } from './card.tsx'
@@ -52,7 +54,7 @@ export function AgentsCard(edited: EditedPlan) {
           where={`agents.${agent.key}`}
           problems={problems}
           {...(agent.existing ? { badge: 'here already' } : agent.optional ? { badge: 'optional' } : {})}
-          sentence={`${agent.sentence}.`}
+          sentence={agent.sentence && `${agent.sentence}.`}
           onEdit={() => setOpen(agent)}
           onRemove={() => edit((now) => ({ ...now, agents: withoutRow(now.agents, agent.key) }))}
           control={
@@ -139,46 +141,61 @@ interface DialogProps {
 }
 
 function AgentDialog({ plan, agent: start, onClose, onKeep }: DialogProps) {
-  const [agent, setAgent] = useState(start)
-  const set = (change: Partial<PlanAgent>) => setAgent((now) => ({ ...now, ...change }))
+  const kept = useDraft({ form: `plan:agent:${start.key}`, start })
+  const agent = kept.value
+  const set = (change: Partial<PlanAgent>) => kept.set((now) => ({ ...now, ...change }))
   const others = plan.agents.filter(({ key }) => key !== agent.key).map(({ name }) => name)
   return (
     <EntryDialog
       title={start.name ? `Agent ${start.name}` : 'Add an agent'}
       onClose={onClose}
-      onKeep={() => onKeep(agent)}
+      onCancel={kept.discard}
+      onKeep={() => {
+        kept.done()
+        onKeep(agent)
+      }}
       isComplete={agent.name.trim() !== '' && (agent.existing || agent.prompt.trim() !== '')}
     >
-      <TextInput
-        label="Name"
-        value={agent.name}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-        disabled={agent.existing}
-        maxLength={60}
-        withAsterisk
-      />
-      <Select
-        label="Woken by"
-        description="Nothing: it only takes over from another agent."
-        data={plan.wakes.map(({ name }) => name)}
-        value={agent.trigger || null}
-        onChange={(trigger) => set({ trigger: trigger ?? '' })}
-        clearable
-      />
-      {!agent.existing && (
-        <Textarea
-          label="Prompt"
-          value={agent.prompt}
-          onChange={(event) => set({ prompt: event.currentTarget.value })}
-          maxLength={8_000}
-          autosize
-          minRows={5}
-          maxRows={18}
-          withAsterisk
-        />
-      )}
-      {others.length > 0 && (
-        <Handoffs agent={agent} others={others} onChange={(handoffs) => set({ handoffs })} />
+      {(isTried) => (
+        <>
+          <DraftRestored of={kept} />
+          <TextInput
+            label="Name"
+            value={agent.name}
+            onChange={(event) => set({ name: event.currentTarget.value })}
+            error={isTried && agent.name.trim() === '' && 'A name is needed'}
+            disabled={agent.existing}
+            maxLength={60}
+            withAsterisk
+          />
+          <Select
+            label="Woken by"
+            description="Optional. Without a trigger, the agent only takes over from another one."
+            data={plan.wakes.map(({ name }) => name)}
+            value={agent.trigger || null}
+            onChange={(trigger) => set({ trigger: trigger ?? '' })}
+            allowDeselect={false}
+            clearable
+          />
+          {!agent.existing && (
+            <Textarea
+              label="Prompt"
+              description="Instructions for the agent"
+              placeholder="Find out what broke. Start with the first error, and look at what happened just before it."
+              value={agent.prompt}
+              onChange={(event) => set({ prompt: event.currentTarget.value })}
+              error={isTried && agent.prompt.trim() === '' && 'Say what the agent shall do'}
+              maxLength={8_000}
+              autosize
+              minRows={5}
+              maxRows={18}
+              withAsterisk
+            />
+          )}
+          {others.length > 0 && (
+            <Handoffs agent={agent} others={others} onChange={(handoffs) => set({ handoffs })} />
+          )}
+        </>
       )}
     </EntryDialog>
   )

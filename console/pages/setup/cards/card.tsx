@@ -1,7 +1,7 @@
 /** A card of the plan: its heading, what is wrong with it, its entries. */
 import { ActionIcon, Badge, Button, Group, Modal, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { CircleAlert, Pencil, Plus, Trash2 } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { PlanProblem } from '../../../../schemas/types.ts'
 
 interface CardProps {
@@ -131,35 +131,51 @@ export function Entry(props: EntryProps) {
 
 interface DialogProps {
   title: string
+  /** It is closed; what was typed may be kept by the caller. */
   onClose: () => void
+  /** What was typed is given up. */
+  onCancel?: () => void
   onKeep: () => void
   isComplete?: boolean
-  children: ReactNode
+  /** @param isTried it was sent: what is missing is said at its field */
+  children: (isTried: boolean) => ReactNode
 }
 
 /** The fields of one entry; nothing is kept until it is said. */
-export function EntryDialog({ title, onClose, onKeep, isComplete = true, children }: DialogProps) {
+export function EntryDialog({ title, onClose, onCancel, onKeep, isComplete = true, children }: DialogProps) {
+  const [isTried, setTried] = useState(false)
   return (
-    <Modal opened onClose={onClose} title={title} size="lg">
-      {/* What is missing is told by the check, at the card. */}
+    // A click beside it would lose what is typed.
+    <Modal opened onClose={onClose} title={title} size="lg" closeOnClickOutside={false}>
+      {/* What is missing is told at its field, and what does not fit by the check, at the card. */}
       <form
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
           // A form inside the dialog is no form of the page.
           event.stopPropagation()
-          onKeep()
+          if (isComplete) onKeep()
+          else setTried(true)
         }}
       >
         <Stack>
-          {children}
+          {children(isTried)}
+          {isTried && !isComplete && (
+            <Text size="sm" c="var(--mantine-color-error)" role="alert">
+              Fill in the marked fields.
+            </Text>
+          )}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button
+              variant="default"
+              onClick={() => {
+                onCancel?.()
+                onClose()
+              }}
+            >
               Cancel
             </Button>
-            <Button type="submit" disabled={!isComplete}>
-              Apply to the plan
-            </Button>
+            <Button type="submit">Apply to the plan</Button>
           </Group>
         </Stack>
       </form>

@@ -3,6 +3,8 @@ import { Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PlanSkill } from '../../../../schemas/types.ts'
 import { withRow } from '../../../lib/plan-edit.ts'
+import { useDraft } from '../../../lib/use-draft.ts'
+import { DraftRestored } from '../../../parts/draft-restored.tsx'
 import { Fold } from '../../../parts/fold.tsx'
 import { MarkdownText } from '../../../parts/markdown.tsx'
 import type { EditedPlan } from '../use-plan.ts'
@@ -73,41 +75,57 @@ interface DialogProps {
 }
 
 function SkillDialog({ skill: start, onClose, onKeep }: DialogProps) {
-  const [skill, setSkill] = useState(start)
-  const set = (change: Partial<PlanSkill>) => setSkill((now) => ({ ...now, ...change }))
+  const kept = useDraft({ form: `plan:skill:${start.key}`, start })
+  const skill = kept.value
+  const set = (change: Partial<PlanSkill>) => kept.set((now) => ({ ...now, ...change }))
+  const missing = (isTried: boolean, field: 'name' | 'description' | 'body') =>
+    isTried && skill[field].trim() === '' && 'Fill this in'
   return (
     <EntryDialog
       title={start.name ? `Skill ${start.name}` : 'Add a skill'}
       onClose={onClose}
-      onKeep={() => onKeep(skill)}
+      onCancel={kept.discard}
+      onKeep={() => {
+        kept.done()
+        onKeep(skill)
+      }}
       isComplete={Boolean(skill.name.trim() && skill.description.trim() && skill.body.trim())}
     >
-      <TextInput
-        label="Name"
-        value={skill.name}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-        maxLength={60}
-        withAsterisk
-      />
-      <Textarea
-        label="When it is needed"
-        value={skill.description}
-        onChange={(event) => set({ description: event.currentTarget.value })}
-        maxLength={1_024}
-        autosize
-        withAsterisk
-      />
-      <Textarea
-        label="What it says"
-        description="Markdown."
-        value={skill.body}
-        onChange={(event) => set({ body: event.currentTarget.value })}
-        autosize
-        minRows={6}
-        maxRows={20}
-        classNames={{ input: 'mono' }}
-        withAsterisk
-      />
+      {(isTried) => (
+        <>
+          <DraftRestored of={kept} />
+          <TextInput
+            label="Name"
+            error={missing(isTried, 'name')}
+            value={skill.name}
+            onChange={(event) => set({ name: event.currentTarget.value })}
+            maxLength={60}
+            withAsterisk
+          />
+          <Textarea
+            label="When it is needed"
+            description="Agents read this to decide whether to load the skill"
+            error={missing(isTried, 'description')}
+            value={skill.description}
+            onChange={(event) => set({ description: event.currentTarget.value })}
+            maxLength={1_024}
+            autosize
+            withAsterisk
+          />
+          <Textarea
+            label="What it says"
+            description="Markdown"
+            error={missing(isTried, 'body')}
+            value={skill.body}
+            onChange={(event) => set({ body: event.currentTarget.value })}
+            autosize
+            minRows={6}
+            maxRows={20}
+            classNames={{ input: 'mono' }}
+            withAsterisk
+          />
+        </>
+      )}
     </EntryDialog>
   )
 }

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { PlanKnob, PlanWake } from '../../../../schemas/types.ts'
 import { TriggerForm } from '../../../graph/editor/forms/trigger-form.tsx'
 import { withWake } from '../../../lib/plan-edit.ts'
+import { PlannedSources, plannedSource } from '../../../lib/planned-sources.ts'
 import { NumberInput } from '../../../parts/number-input.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
@@ -59,14 +60,20 @@ export function WakesCard({ plan, problems, edit }: EditedPlan) {
         </Entry>
       ))}
       {open && (
-        <WakeDialog
-          wake={open}
-          onClose={() => setOpen(null)}
-          onKeep={(wake) => {
-            put(wake)
-            setOpen(null)
-          }}
-        />
+        <PlannedSources.Provider
+          value={plan.watches
+            .filter(({ existing }) => !existing)
+            .map(({ name, config, sample }) => plannedSource(name, config, sample))}
+        >
+          <WakeDialog
+            wake={open}
+            onClose={() => setOpen(null)}
+            onKeep={(wake) => {
+              put(wake)
+              setOpen(null)
+            }}
+          />
+        </PlannedSources.Provider>
       )}
     </Card>
   )
@@ -130,21 +137,27 @@ function WakeDialog({
       isComplete={name.trim() !== '' && (edited ? edited.isComplete : !isNew)}
       onKeep={() => onKeep(edited ? { ...start, name, ...wakeOf(edited.after) } : { ...start, name })}
     >
-      <TextInput
-        label="Name"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        maxLength={60}
-        withAsterisk
-      />
-      <TriggerForm
-        name={name}
-        spec={isNew ? { sources: start.sources } : specOf(start)}
-        isNew={isNew}
-        configured={[]}
-        errors={{}}
-        onEdit={setEdited}
-      />
+      {(isTried) => (
+        <>
+          <TextInput
+            label="Name"
+            error={isTried && name.trim() === '' && 'A name is needed'}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            maxLength={60}
+            withAsterisk
+          />
+          <TriggerForm
+            name={name}
+            spec={isNew ? { sources: start.sources } : specOf(start)}
+            isNew={isNew}
+            isTried={isTried}
+            configured={[]}
+            errors={{}}
+            onEdit={setEdited}
+          />
+        </>
+      )}
     </EntryDialog>
   )
 }

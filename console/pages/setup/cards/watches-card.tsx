@@ -6,6 +6,7 @@ import type { PlanWatch } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { SourceFields } from '../../../graph/editor/forms/source-fields.tsx'
 import { withWatch } from '../../../lib/plan-edit.ts'
+import { parseSample } from '../../../lib/sample.ts'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
@@ -128,90 +129,95 @@ function WatchDialog({
   const [sample, setSample] = useState(start.sample ? JSON.stringify(start.sample, null, 2) : '')
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const parsed = sampleOf(sample)
-  const isPush = ['webhook', 'otlp', 'alertmanager', 'vercel'].includes(watch.connector)
+  const isPush = ['otlp', 'alertmanager', 'vercel'].includes(watch.connector)
   return (
     <EntryDialog
       title={start.name ? `Source ${start.name}` : 'Add a source'}
       onClose={onClose}
       onKeep={() => onKeep({ ...watch, sample: watch.existing ? null : (parsed ?? null) })}
-      isComplete={watch.name !== '' && (watch.existing || (watch.connector !== '' && parsed !== undefined))}
+      isComplete={
+        watch.name.trim() !== '' && (watch.existing || (watch.connector !== '' && parsed !== undefined))
+      }
     >
-      {(sources.data?.length ?? 0) > 0 && (
-        <SegmentedControl
-          value={watch.existing ? 'here' : 'new'}
-          onChange={(value) => setWatch({ ...NEW, key: start.key, existing: value === 'here' })}
-          data={[
-            { value: 'here', label: 'One that is here' },
-            { value: 'new', label: 'A new one' },
-          ]}
-          aria-label="Which source"
-        />
-      )}
-      {watch.existing ? (
-        <Select
-          label="Source"
-          data={sources.data?.map(({ name }) => name) ?? []}
-          value={watch.name || null}
-          onChange={(name) => setWatch({ ...watch, name: name ?? '' })}
-          searchable
-          withAsterisk
-        />
-      ) : (
+      {(isTried) => (
         <>
-          <TextInput
-            label="Name"
-            value={watch.name}
-            onChange={(event) => setWatch({ ...watch, name: event.currentTarget.value })}
-            maxLength={60}
-            withAsterisk
-          />
-          <SourceFields
-            key={start.key}
-            name={watch.name}
-            spec={{ connector: start.connector, poll: start.poll, config: start.config }}
-            isNew
-            configured={[]}
-            errors={{}}
-            onEdit={({ after }) =>
-              setWatch((now) => ({
-                ...now,
-                connector: String(after.connector ?? ''),
-                poll: (after.poll as string | null) ?? null,
-                config: (after.config ?? {}) as PlanWatch['config'],
-              }))
-            }
-          />
-          {isPush && (
-            <JsonInput
-              label="Example event"
-              description="One event as it would be sent; it is sent when you try the project."
-              value={sample}
-              onChange={setSample}
-              error={parsed === undefined ? 'This is not a JSON object yet' : undefined}
-              autosize
-              minRows={3}
-              maxRows={12}
-              formatOnBlur
-              classNames={{ input: 'mono' }}
+          {(sources.data?.length ?? 0) > 0 && (
+            <SegmentedControl
+              value={watch.existing ? 'here' : 'new'}
+              onChange={(value) => setWatch({ ...NEW, key: start.key, existing: value === 'here' })}
+              data={[
+                { value: 'here', label: 'One that is here' },
+                { value: 'new', label: 'A new one' },
+              ]}
+              aria-label="Which source"
             />
           )}
+          {watch.existing ? (
+            <Select
+              label="Source"
+              data={sources.data?.map(({ name }) => name) ?? []}
+              value={watch.name || null}
+              onChange={(name) => setWatch({ ...watch, name: name ?? '' })}
+              error={isTried && watch.name === '' && 'Choose a source'}
+              allowDeselect={false}
+              searchable
+              withAsterisk
+            />
+          ) : (
+            <>
+              <TextInput
+                label="Name"
+                value={watch.name}
+                onChange={(event) => setWatch({ ...watch, name: event.currentTarget.value })}
+                error={isTried && watch.name.trim() === '' && 'A name is needed'}
+                maxLength={60}
+                withAsterisk
+              />
+              <SourceFields
+                key={start.key}
+                name={watch.name}
+                spec={{ connector: start.connector, poll: start.poll, config: start.config }}
+                isNew
+                isTried={isTried}
+                configured={[]}
+                errors={{}}
+                sample={{ text: sample, use: 'It is sent when you try the project.', set: setSample }}
+                onEdit={({ after }) =>
+                  setWatch((now) => ({
+                    ...now,
+                    connector: String(after.connector ?? ''),
+                    poll: (after.poll as string | null) ?? null,
+                    config: (after.config ?? {}) as PlanWatch['config'],
+                  }))
+                }
+              />
+              {isPush && (
+                <JsonInput
+                  label="Example event"
+                  description="One event as it would be sent; it is sent when you try the project."
+                  value={sample}
+                  onChange={setSample}
+                  error={parsed === undefined ? 'This is not a JSON object yet' : undefined}
+                  autosize
+                  minRows={3}
+                  maxRows={12}
+                  formatOnBlur
+                  classNames={{ input: 'mono' }}
+                />
+              )}
+            </>
+          )}
+          {watch.existing && sources.error && <Alert color="red">{sources.error.message}</Alert>}
         </>
       )}
-      {watch.existing && sources.error && <Alert color="red">{sources.error.message}</Alert>}
     </EntryDialog>
   )
 }
 
-/** @returns null for none, undefined for what is no object. */
+/** The event that is sent when the project is tried: the first of what is pasted. @returns null for none, undefined for what is no object. */
 function sampleOf(text: string): PlanWatch['sample'] | undefined {
-  if (text.trim() === '') return null
-  try {
-    const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as PlanWatch['sample'])
-      : undefined
-  } catch {
-    // Said at the field.
-    return undefined
-  }
+  const payloads = parseSample(text)
+  if (payloads?.length === 0) return null
+  const isObject = (value: unknown) => value !== null && typeof value === 'object' && !Array.isArray(value)
+  return payloads?.find(isObject) as PlanWatch['sample'] | undefined
 }

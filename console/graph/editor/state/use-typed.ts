@@ -1,0 +1,78 @@
+/**
+ * What is typed into the form of a part and is not a step of the draft yet. It is kept in this browser, without secrets:
+ * Escape, a click beside the panel, a reload and a window that becomes narrow close the form and lose nothing.
+ */
+import { useRef, useState } from 'react'
+import type { Connector } from '../../../../schemas/types.ts'
+import { withoutSecrets } from '../../../lib/drafts.ts'
+import { useDraft } from '../../../lib/use-draft.ts'
+import type { PartKind } from '../../draft/ids.ts'
+import type { Fields } from '../../draft/values.ts'
+import type { Edited } from '../forms/schema-form.tsx'
+import { SPEC_SCHEMAS, useConnectors } from './specs.ts'
+
+interface Kept {
+  name: string
+  /** The spec the form was filled in with, as text: of another one what is kept says nothing. */
+  base: string
+  /** As the form left it; null: its fields are as they were filled in. */
+  spec: Fields | null
+}
+
+/**
+ * @param form told apart from others of the project; a component that shows another form has another key
+ * @param spec what the form is filled in with
+ */
+export function useTyped(form: string, kind: PartKind, spec: Fields) {
+  const connectors = useConnectors()
+  const base = JSON.stringify(spec)
+  const [start] = useState<Kept>({ name: '', base, spec: null })
+  const kept = useDraft<Kept>({
+    form,
+    start,
+    plain: (now) => ({ ...now, spec: now.spec && plainSpec(kind, now.spec, connectors) }),
+  })
+  const [found] = useState(() => (kept.value.base === base ? kept.value : start))
+  const [typed, setTyped] = useState(found.spec)
+  /** Its fields begin anew with each. */
+  const [round, setRound] = useState(0)
+  const [edited, setEdited] = useState<Edited | null>(null)
+  /** Forms say what they begin with by themselves; that is nobody's draft. */
+  const isTouched = useRef(false)
+  const touch = () => {
+    isTouched.current = true
+  }
+  const isFound = kept.restored !== null && (found.spec !== null || found.name !== '')
+  return {
+    /** What is in its fields when they begin; undefined: what they are filled in with. */
+    typed: typed ?? undefined,
+    round,
+    edited,
+    name: kept.value.base === base ? kept.value.name : '',
+    setName: (name: string) => kept.set((now) => ({ ...now, base, name })),
+    onEdit: (next: Edited) => {
+      setEdited(next)
+      const isSame = JSON.stringify(next.after) === JSON.stringify(next.before)
+      if (isTouched.current) kept.set((now) => ({ ...now, base, spec: isSame ? null : next.after }))
+    },
+    /** For the form around the fields: by these it knows that somebody is at it. */
+    hands: { onInputCapture: touch, onPointerDownCapture: touch, onKeyDownCapture: touch },
+    /** For `DraftRestored`. */
+    restored: isFound ? kept.restored : null,
+    discard: () => {
+      kept.discard()
+      setTyped(null)
+      setEdited(null)
+      isTouched.current = false
+      setRound((now) => now + 1)
+    },
+    /** It is a step of the draft. */
+    done: kept.done,
+  }
+}
+
+function plainSpec(kind: PartKind, spec: Fields, connectors: Readonly<Record<string, Connector>>): Fields {
+  if (kind !== 'source') return withoutSecrets(spec, SPEC_SCHEMAS[kind] as unknown as Record<string, unknown>)
+  const schema = connectors[String(spec.connector)]?.config_schema
+  return { ...spec, config: withoutSecrets((spec.config ?? {}) as Fields, schema) }
+}
