@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { TraceLink } from '../../../schemas/types.ts'
 import type { ContextRow } from '../../log/brief/brief.ts'
-import type { Database } from '../../log/store/handle.ts'
+import type { Database, Statement } from '../../log/store/handle.ts'
 import type { TracePart } from '../../log/timeline/traces.ts'
 import { redact, scrubbed } from '../../net/redact.ts'
 import { isOpen, type RunRow, runQueries, type StepRow } from '../runs/queries.ts'
@@ -51,17 +51,25 @@ const hex = (text: string, length: number): string =>
 export function runsOf(db: Database, asked: string, projects: readonly string[]): RunRow[] {
   const id = asked.startsWith('run_') ? asked : `run_${asked}`
   if (!/^run_[0-9a-f]{8,32}$/.test(id)) return []
-  return db
-    .prepare<{ id: string; end: string; projects: string | null }, RunRow>(
+  const found =
+    byIds.get(db) ??
+    db.prepare<[{ id: string; end: string; projects: string | null }], RunRow>(
       `SELECT * FROM runs WHERE id >= @id AND id < @end AND (@projects IS NULL OR id IN (
          SELECT r.run_id FROM run_projects r JOIN projects p ON p.id = r.project
          WHERE p.id IN (SELECT value FROM json_each(@projects)) OR p.name IN (SELECT value FROM json_each(@projects))))
        ORDER BY id DESC LIMIT 50`,
     )
-    .all({ id, end: `${id}g`, projects: projects.length ? JSON.stringify(projects) : null })
+  byIds.set(db, found)
+  return found.all({ id, end: `${id}g`, projects: projects.length ? JSON.stringify(projects) : null })
 }
 
-/** @param isShort of each step what a list shows: names, tokens and faults, without what was said */
+/** The statement of a connection, prepared once: a list looks up each trace it looks into. */
+const byIds = new WeakMap<
+  Database,
+  Statement<[{ id: string; end: string; projects: string | null }], RunRow>
+>()
+
+/** @param isShort of each step what a list shows: names, tokens and faults, without what was said; texts are empty */
 export function partsOfRun(db: Database, run: RunRow, now: number, isShort = false): TracePart[] {
   const queries = runQueries(db)
   const steps = (isShort ? queries.shortSteps : queries.steps).all(run.id)
@@ -69,7 +77,7 @@ export function partsOfRun(db: Database, run: RunRow, now: number, isShort = fal
   const began = Math.min(run.started_at ?? run.made_at, ...steps.map(({ at }) => at))
   const last = Math.max(began, ...steps.map(({ at, ms }) => at + (ms ?? 0)))
   const end = isAtWork ? Math.max(last, now) : Math.max(last, run.finished_at ?? last)
-  const told = new Telling(run, isAtWork, end)
+  const told = new Telling(run, isAtWork, end, isShort)
   return [
     told.whole(began),
     ...steps.flatMap((step) => told.step(step)),
@@ -107,6 +115,7 @@ class Telling {
     private readonly isAtWork: boolean,
     /** Where what was not completed ends, epoch ms. */
     private readonly end: number,
+    private readonly isShort = false,
   ) {}
 
   whole(began: number): TracePart {
@@ -175,7 +184,7 @@ class Telling {
       fault,
     }: StepData['tool'] & StepData['refused'] & StepData['conclude'],
   ): Told {
-    const given = JSON.stringify(scrubbed(call.arguments ?? {})).slice(0, ARGUMENTS_MAX)
+    const given = this.isShort ? '' : JSON.stringify(scrubbed(call.arguments ?? {})).slice(0, ARGUMENTS_MAX)
     const wrong =
       kind === 'refused' ? reason : kind === 'conclude' ? fault : is_error ? (result ?? 'error') : null
     return {
@@ -226,7 +235,7 @@ class Telling {
     const { label, entity } = this.run
     return {
       ...{ id: '', source: '', type: '', at, entity, values: {}, isSample: false },
-      text: redact(text.slice(0, TEXT_MOST)),
+      text: this.isShort ? '' : redact(text.slice(0, TEXT_MOST)),
       labels: { [label]: entity, service },
     }
   }

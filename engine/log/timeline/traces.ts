@@ -16,6 +16,7 @@ import type { Steps } from '../steps.ts'
 import { eachPositionInSteps, firstPositions, type Position, type Query, textRowOf } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
 import { type Around, planOf, queryIn, windowOf } from './inspect-pages.ts'
+import type { Plan } from './plan.ts'
 import { iso } from './present.ts'
 import { contextRows } from './rows.ts'
 
@@ -109,11 +110,18 @@ function* byLabel(around: Around, id: string): Steps<TracePart[]> {
   return yield* partsOf(around, labels, id)
 }
 
-/** @param labels ids, any of which a part has. @param id what its trace id begins with */
-export function* partsOf(around: Around, labels: readonly number[], id: string): Steps<TracePart[]> {
+/**
+ * @param labels ids, any of which a part has. @param id what its trace id begins with
+ * @param plan of `around`, where it is made once for many traces
+ */
+export function* partsOf(
+  around: Around,
+  labels: readonly number[],
+  id: string,
+  plan: Plan = planOf(around),
+): Steps<TracePart[]> {
   if (labels.length === 0) return []
   const { ctx } = around
-  const plan = planOf(around)
   const query = queryIn(
     { ...plan, groups: [[...labels], ...plan.groups] },
     Number.MIN_SAFE_INTEGER,

@@ -1,10 +1,14 @@
 /** Runs in the list of traces: found like traces of others, each once, page by page. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { watchStatements } from '../../../../engine/log/store/handle.ts'
 import { BY, MINUTE } from '../../triggers/trigger-world.ts'
 import { conclude, error, look, openTraceWorld, type TraceWorld } from './trace-world.ts'
 
 let world: TraceWorld
-afterEach(() => world?.close())
+afterEach(() => {
+  watchStatements(null)
+  return world?.close()
+})
 
 /** Two runs that ended at different times: one with a finding, one whose model refused. */
 async function twoRuns() {
@@ -60,6 +64,19 @@ describe('the list of traces', () => {
     world.pass(30 * MINUTE)
     expect(await ids({ window: '30m' })).toEqual([second.id])
     expect(await ids({ window: '10m' })).toEqual([])
+  })
+
+  it('prepares as many statements for a page that looks into two runs as for one that looks into none', async () => {
+    const { ids, first, second } = await twoRuns()
+    world.pass(MINUTE)
+    expect(await ids({ name: 'nothing' })).toEqual([])
+    const prepared: string[] = []
+    watchStatements((_compile, sql) => void prepared.push(sql))
+    expect(await ids({ window: '1s' })).toEqual([])
+    const forNone = prepared.splice(0).length
+    expect(await ids({ name: 'nothing' })).toEqual([])
+    expect(prepared).toHaveLength(forNone)
+    expect(await ids({ name: 'look' })).toEqual([second.id, first.id])
   })
 
   it('leaves out findings of outside agents: they were at work elsewhere', async () => {
