@@ -352,11 +352,15 @@ function timed(
   const lines: Timed[] = []
   const sources = new Map<string, Map<string, Kind>>()
   let isSorted = true
+  let last = Number.NEGATIVE_INFINITY
+  // Neighbours are mostly of one kind.
+  let kind: Kind | null = null
   for (const row of rows) {
     const t = (row.at - now) / 1000
     if (t < -back) continue
-    if (lines.length && t < lines.at(-1)!.t) isSorted = false
-    const kind = kindOf(sources, row)
+    if (t < last) isSorted = false
+    last = t
+    if (kind === null || kind.source !== row.source || kind.type !== row.type) kind = kindOf(sources, row)
     kind.count++
     lines.push({ row, t, kind, stream: null, cls: null })
   }
@@ -376,7 +380,8 @@ function kindOf(sources: Map<string, Map<string, Kind>>, { source, type }: Conte
 function labelsOf(lines: readonly Timed[], entity: string, label: string): Map<string, string> {
   const labels = new Map([[entity, label]])
   for (const { row } of lines) {
-    if (row.entity === '' || labels.has(row.entity)) continue
+    // Most are of the entity itself.
+    if (row.entity === entity || row.entity === '' || labels.has(row.entity)) continue
     const name =
       row.labels[label] === row.entity
         ? label

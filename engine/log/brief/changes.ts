@@ -21,7 +21,6 @@ export const isRoutine = (line: Timed): boolean =>
 /** Which events are changes: by how rare their kind is in its window, and by words that name one. */
 export class Kinds {
   private readonly sources = new Map<string, { all: number; levels: number }>()
-  private readonly verdicts = new Map<Kind, boolean>()
   private readonly rareMax: number
   private readonly fired: ReadonlySet<string>
 
@@ -44,13 +43,8 @@ export class Kinds {
 
   isChange(line: Timed): boolean {
     const { row, kind } = line
-    if (row.isSample) return false
-    let known = this.verdicts.get(kind)
-    if (known === undefined) {
-      known = this.isRare(line) || namesChange(row)
-      this.verdicts.set(kind, known)
-    }
-    return known && !this.fired.has(row.id)
+    kind.isChange ??= this.isRare(line) || namesChange(row)
+    return kind.isChange && !row.isSample && !this.fired.has(row.id)
   }
 
   /** Rare kinds of a source of log lines are seldom changes. */

@@ -45,12 +45,11 @@ export interface Group {
 /** @param lines without samples and changes, in order of time, with their streams. */
 export function groupsOf(lines: readonly Timed[], templates: Templates, windows: Windows): Group[] {
   const { focus, baseline } = windows
-  const byTemplate = new Map<Template, Map<string, Timed[]>>()
   const groups: Timed[][] = []
   for (const line of lines) {
     const stream = line.stream!
     const isEarly = line.t < -focus && line.t > -focus - EARLY * baseline
-    const byEntity = mapAt(byTemplate, templates.of(line))
+    const { byEntity } = templates.of(line)
     const known = byEntity.get(line.row.entity)
     if (known) known.push(line)
     else {
@@ -236,8 +235,17 @@ export function setStreams(lines: readonly Timed[]): void {
   const sources = new Map<string, Map<string, Map<string, Stream>>>()
   const known = new Map<Map<string, Stream>, number>()
   const streams: Stream[] = []
+  // Rows share their labels, and with them mostly all that tells a stream.
+  const shared = new Map<Timed['row']['labels'], Timed>()
   for (const line of lines) {
-    const { source, entity, labels } = line.row
+    const { source, entity, labels, words } = line.row
+    const like = labels === words ? shared.get(words) : undefined
+    if (like?.row.source === source && like.row.entity === entity) {
+      line.stream = like.stream!
+      line.stream.times.push(line.t)
+      continue
+    }
+    if (labels === words) shared.set(words, line)
     const parts = mapAt(mapAt(sources, source), entity)
     const part = String(labels.pod ?? labels.component ?? '')
     let stream = parts.get(part)

@@ -84,9 +84,14 @@ export function numbersOf(
 ): Numbers[] {
   const all = new Map<string, Sample[]>()
   const keys = new Keys()
+  // Rows that measure nothing share that.
+  let nothing: Readonly<Record<string, number>> | null = null
   for (const line of lines) {
     const values = valuesOf(line)
+    if (values === nothing) continue
+    nothing = values
     for (const name in values) {
+      nothing = null
       const value = values[name]!
       if (Number.isFinite(value)) listAt(all, keys.of(line, name)).push({ line, value })
     }

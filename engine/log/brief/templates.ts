@@ -115,7 +115,7 @@ export class Templates {
   }
 
   private open(leaf: Leaf, words: readonly string[]): Template {
-    const template = { n: this.count++, words: [...words] }
+    const template = { n: this.count++, words: [...words], byEntity: new Map() }
     leaf.templates.push(template)
     return template
   }

@@ -49,6 +49,8 @@ export interface Kind {
   source: string
   type: string
   count: number
+  /** Whether events of it are changes; absent until somebody asks. */
+  isChange?: boolean
 }
 
 /** What one pod or component of an entity writes to one source. */
@@ -103,6 +105,8 @@ export interface LineClass {
 export interface Template {
   n: number
   words: string[]
+  /** Its lines by whose they are, in order of time; without changes. */
+  byEntity: Map<string, Timed[]>
 }
 
 /** How far the rows reach, where that is not all there was. */

@@ -4,7 +4,7 @@
  */
 import type { Statement } from 'better-sqlite3'
 import type { Database } from './handle.ts'
-import { offsetsOf, type Posting, SEGMENT_SIZE } from './labels.ts'
+import { offsetsOf, type Posting, SEGMENT_SIZE, sizeOf } from './labels.ts'
 import { BlockStore, type OpenSegment, type Tail } from './tail.ts'
 
 /** Decoded times kept: 256 KiB each, so 24 MiB; a week of 10 million events a month is 36. */
@@ -22,6 +22,17 @@ export interface Segment {
   times(): Times
   /** The postings of the wanted labels, in no order: [label id, offsets]. */
   postings(wanted: ReadonlySet<number>): Iterable<[number, Posting]>
+}
+
+/** What is known of a sealed segment's events, by the label of their source. */
+interface CountedSegment {
+  /** Events of the segment when it was counted. */
+  n: number
+  totals: readonly [label: number, count: number][]
+  /** By minute, of sources that somebody asked for: minute and count in turn. */
+  minutes: Map<number, Int32Array>
+  /** Of all of them, so many minutes. */
+  kept: number
 }
 
 interface SegmentRow {
@@ -53,7 +64,7 @@ export class SegmentIndex {
   /** False where a reader found none, of any version: most stores have none, and each read would look. */
   hasDocuments = true
   private readonly times = new Map<number, Times>()
-  private readonly minutes = new Map<number, CountedSegment>()
+  private readonly counted = new Map<number, CountedSegment>()
   private readonly selectVersion: Statement<[string], string | undefined>
   private readonly selectSegments: Statement<[], SegmentRow>
   private readonly blocks: BlockStore
@@ -124,24 +135,48 @@ export class SegmentIndex {
     this.sealed = this.selectSegments.all().map((row) => this.sealedSegment(row))
     const known = new Set(this.sealed.map((segment) => segment.seg))
     for (const seg of this.times.keys()) if (!known.has(seg)) this.times.delete(seg)
-    for (const seg of this.minutes.keys()) if (!known.has(seg)) this.minutes.delete(seg)
+    for (const seg of this.counted.keys()) if (!known.has(seg)) this.counted.delete(seg)
   }
 
   /**
-   * Events of a sealed segment by source and minute, counted once: it changes by what is taken out of it alone, and then
-   * has fewer events.
+   * Events of a sealed segment by source, which its postings say without a look at any event.
    * @param sourceLabels of all sources
-   * @returns null where it is open, or its events are spread over so many minutes that counting them is as quick
+   * @returns null where it is open: it grows
    */
-  minutesOf(segment: Segment, sourceLabels: ReadonlySet<number>): Iterable<MinuteCount> | null {
+  totalsOf(segment: Segment, sourceLabels: ReadonlySet<number>): CountedSegment['totals'] | null {
+    return this.countedOf(segment, sourceLabels)?.totals ?? null
+  }
+
+  /**
+   * Events of one source by minute since 1970. Kept where they are of few minutes.
+   * @param sourceLabels of all sources. @returns minute and count in turn; null where the segment is open
+   */
+  minutesOf(segment: Segment, label: number, sourceLabels: ReadonlySet<number>): Int32Array | null {
+    const counted = this.countedOf(segment, sourceLabels)
+    if (!counted) return null
+    const known = counted.minutes.get(label)
+    if (known) return known
+    const made = countMinutes(segment, label)
+    if (counted.kept + made.length / 2 <= MINUTES_MAX) {
+      counted.minutes.set(label, made)
+      counted.kept += made.length / 2
+    }
+    return made
+  }
+
+  /** A segment that is sealed changes by what is taken out of it alone, and then has fewer events. */
+  private countedOf(segment: Segment, sourceLabels: ReadonlySet<number>): CountedSegment | null {
     const { seg, n } = segment
     if (seg > this.lastSealed()) return null
-    let known = this.minutes.get(seg)
-    if (known?.n !== n) {
-      known = { n, counts: countMinutes(segment, sourceLabels) }
-      this.minutes.set(seg, known)
-    }
-    return known.counts && minuteCounts(known.counts)
+    const known = this.counted.get(seg)
+    if (known?.n === n) return known
+    const totals = [...segment.postings(sourceLabels)].map(([label, posting]): [number, number] => [
+      label,
+      sizeOf(posting),
+    ])
+    const made = { n, totals, minutes: new Map(), kept: 0 }
+    this.counted.set(seg, made)
+    return made
   }
 
   private sealedSegment(row: SegmentRow): Segment {
@@ -173,37 +208,38 @@ export class SegmentIndex {
   }
 }
 
-/* Counts by source and minute of a sealed segment: three numbers each. */
+/* Counts of a source by minute. */
 
 export const MINUTE_MS = 60_000
-/** More are not kept: 48 KiB a segment. */
+/** Of a segment more are not kept: 32 KiB. */
 const MINUTES_MAX = 4_096
 
-/** Label of the source, minutes since 1970, events. */
-type MinuteCount = [label: number, minute: number, count: number]
-
-interface CountedSegment {
-  n: number
-  counts: Int32Array | null
-}
-
-function countMinutes(segment: Segment, labels: ReadonlySet<number>): Int32Array | null {
-  const counts: number[] = []
+function countMinutes(segment: Segment, label: number): Int32Array {
+  const posting = segment.posting(label)
+  if (!posting) return new Int32Array()
   const times = segment.times()
-  for (const [label, posting] of segment.postings(labels)) {
-    const byMinute = new Map<number, number>()
-    for (const offset of offsetsOf(posting)) {
-      const minute = Math.floor(times.at(offset) / MINUTE_MS)
-      byMinute.set(minute, (byMinute.get(minute) ?? 0) + 1)
-    }
-    for (const [minute, count] of byMinute) counts.push(label, minute, count)
-    if (counts.length > 3 * MINUTES_MAX) return null
+  const counts = new Map<number, number>()
+  // Neighbours are mostly of one minute: looked up once for all of them.
+  let from = Number.POSITIVE_INFINITY
+  let to = Number.NEGATIVE_INFINITY
+  let minute = 0
+  let run = 0
+  const add = () => {
+    if (run > 0) counts.set(minute, (counts.get(minute) ?? 0) + run)
   }
-  return Int32Array.from(counts)
-}
-
-function* minuteCounts(counts: Int32Array): Generator<MinuteCount, void, void> {
-  for (let i = 0; i < counts.length; i += 3) yield [counts[i]!, counts[i + 1]!, counts[i + 2]!]
+  for (const offset of offsetsOf(posting)) {
+    const ts = times.at(offset)
+    if (!(ts >= from && ts < to)) {
+      add()
+      minute = Math.floor(ts / MINUTE_MS)
+      from = minute * MINUTE_MS
+      to = from + MINUTE_MS
+      run = 0
+    }
+    run++
+  }
+  add()
+  return Int32Array.from([...counts].flat())
 }
 
 function asSegment(open: OpenSegment): Segment {

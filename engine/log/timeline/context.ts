@@ -293,8 +293,11 @@ function idOf(db: Database, word: string): string {
  * called what it was; which rows a question sees is told by the index each time, and not by what is kept here.
  */
 
-/** Kept at most, over all labels: rows, and bytes of their texts; some 60 MB with what is known of them. */
-const MOST = { rows: 150_000, bytes: 20 * 1024 * 1024 }
+/**
+ * Kept at most, over all labels: rows, as many as one look takes, and bytes of their texts; some 80 MB with what is
+ * known of them.
+ */
+const MOST = { rows: 200_000, bytes: 27 * 1024 * 1024 }
 /** Longer than a model mostly thinks between two looks of one run: what nobody asked for so long is given back. */
 const IDLE_MS = 60_000
 

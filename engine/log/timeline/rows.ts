@@ -21,10 +21,10 @@ import {
   type Query,
   type TextRow,
 } from '../store/scan.ts'
-import { MINUTE_MS } from '../store/segments.ts'
+import { MINUTE_MS, type Segment } from '../store/segments.ts'
 import { labelIdsOf } from '../store/tail.ts'
 import type { KeptRow, ReadContext, SourceNames } from './context.ts'
-import { eachLabelled, labelByOffset, labelsNamed } from './fit.ts'
+import { labelByOffset, labelsNamed } from './fit.ts'
 import { eventId, parseEventId } from './present.ts'
 
 /** Text of a metric point: the series, its value, and what follows. */
@@ -255,25 +255,12 @@ export function* wideRows<T>(
   read: (ids: readonly number[]) => readonly T[],
 ): Steps<WideRows<T>> {
   const sources = labelsNamed(ctx, SOURCE_LABEL)
+  const cuts = mayBeMore(ctx, query, most) ? yield* cutsOf(ctx, query, new Set(sources.keys()), most) : null
+  const positions: Position[] = []
+  const take = (id: number, ts: number) => positions.push({ ts, id })
   const taken = new Map<number, number>()
-  let cutAt: ReadonlyMap<number, SourceCut> = new Map()
-  let counts: SourceMinutes | null = null
-  if (mayBeMore(ctx, query, most)) {
-    counts = yield* countBySource(ctx, query, sources)
-    if (totalOf(counts) <= most) counts = null
-  }
-  let positions: Position[] = []
-  if (counts) {
-    cutAt = cutsOf(counts, most)
-    positions = yield* newestPositions(ctx, query, cutAt, new Set(counts.keys()), (label) =>
-      addTo(taken, label),
-    )
-  } else
-    yield* eachPositionInSteps(
-      () => ctx.index.all(),
-      query,
-      (id, ts) => positions.push({ ts, id }),
-    )
+  if (cuts) yield* eachNewest(ctx, query, cuts, take, taken)
+  else yield* eachPositionInSteps(() => ctx.index.all(), query, take)
   positions.sort(comparePositions)
   const rows: T[] = []
   for (let from = 0; from < positions.length; from += BATCH) {
@@ -281,13 +268,13 @@ export function* wideRows<T>(
     const ids = positions.slice(from, from + BATCH).map(({ id }) => id)
     for (const row of read(ids)) rows.push(row)
   }
-  const cuts = [...cutAt].map(([label, { since, every }]) => ({
+  const told = [...(cuts?.at ?? [])].map(([label, { since, every }]) => ({
     sourceId: Number(sources.get(label)),
     of: taken.get(label) ?? 0,
     since,
     every,
   }))
-  return { rows, cuts }
+  return { rows, cuts: told }
 }
 
 /**
@@ -336,30 +323,30 @@ function mayBeMore(ctx: ReadContext, query: Query, most: number): boolean {
 }
 
 /**
- * Events that no cut leaves out. Of the sources that are cut, segments before the earliest cut are not looked at; of
- * the others, which are small, their postings lead.
- * @param sources that have any. @param took told the source's label of each
+ * Events that no cut leaves out. Of a source that is cut, segments before its cut are not looked at; of the others,
+ * which are small, their postings lead.
+ * @param taken told how many there are of each source that is cut, by its label
  */
-function* newestPositions(
+function* eachNewest(
   ctx: ReadContext,
   query: Query,
-  cuts: ReadonlyMap<number, SourceCut>,
-  sources: ReadonlySet<number>,
-  took: (label: number) => void,
-): Steps<Position[]> {
-  const positions: Position[] = []
-  const take = (label: number, id: number, ts: number) => {
-    const cut = cuts.get(label)
-    if (cut && (ts < cut.since || id % cut.every !== 0)) return
-    positions.push({ ts, id })
-    took(label)
+  { at, whole }: Cuts,
+  take: (id: number, ts: number) => void,
+  taken: Map<number, number>,
+): Steps<void> {
+  const segments = () => ctx.index.all()
+  if (whole.size)
+    yield* eachPositionInSteps(segments, { ...query, groups: [...query.groups, [...whole]] }, take)
+  for (const [label, { since, every }] of at) {
+    let count = 0
+    const newest = { ...query, groups: [...query.groups, [label]], from: Math.max(query.from, since) }
+    yield* eachPositionInSteps(segments, newest, (id, ts) => {
+      if (id % every !== 0) return
+      take(id, ts)
+      count++
+    })
+    taken.set(label, count)
   }
-  const whole = [...sources].filter((label) => !cuts.has(label))
-  yield* eachLabelled(ctx, { ...query, groups: [...query.groups, whole] }, sources, take)
-  const since = Math.min(...[...cuts.values()].map((cut) => cut.since))
-  const newest = { ...query, groups: [...query.groups, [...cuts.keys()]], from: Math.max(query.from, since) }
-  yield* eachLabelled(ctx, newest, sources, take)
-  return positions
 }
 
 /** Cuts as they are told. */
@@ -369,28 +356,95 @@ export const namedCuts = (ctx: ReadContext, cuts: WideRows<unknown>['cuts']) =>
     ...{ of, since, every },
   }))
 
-/** Events of each source, by its label, by minute since 1970. */
-type SourceMinutes = Map<number, Map<number, number>>
+/** From when on rows of a source are taken (epoch ms), and of these those whose ids are multiples. */
+interface SourceCut {
+  since: number
+  every: number
+}
 
-function totalOf(counts: SourceMinutes): number {
-  let total = 0
-  for (const minutes of counts.values()) for (const count of minutes.values()) total += count
-  return total
+/** Of each source by its label: where it is cut, and those of which all rows are taken. */
+interface Cuts {
+  at: ReadonlyMap<number, SourceCut>
+  whole: ReadonlySet<number>
 }
 
 /**
- * Events of each source by minute. Of sealed segments all of whose events are in the window it is known, so that
- * only sources of which some events are not to be seen are looked at.
+ * Where sources are to be cut, so that not too many rows are taken. How many events a source has is told by the
+ * postings of sealed segments; their minutes are counted from the newest segment back, as far as the cut is.
+ * @returns null where nothing has to be cut
  */
-function* countBySource(
+function* cutsOf(
   ctx: ReadContext,
   query: Query,
-  sources: ReadonlyMap<number, string>,
-): Steps<SourceMinutes> {
-  const counts: SourceMinutes = new Map()
-  const labels = new Set(sources.keys())
-  const whole = new Set([...labels].filter((label) => isSeenWhole(label, query)))
-  const inPart = [...labels].filter((label) => !whole.has(label) && maySee(label, query, labels))
+  labels: ReadonlySet<number>,
+  most: number,
+): Steps<Cuts | null> {
+  const counts = yield* countBySource(ctx, query, labels)
+  const sources = [...counts.totals]
+    .map(([label, total]) => ({ label, total }))
+    .sort((a, b) => a.total - b.total || a.label - b.label)
+  if (sources.reduce((sum, { total }) => sum + total, 0) <= most) return null
+  const at = new Map<number, SourceCut>()
+  const whole = new Set<number>()
+  let left = most
+  for (const [i, { label, total }] of sources.entries()) {
+    // What small sources do not need is shared by the large ones.
+    const share = Math.floor(left / (sources.length - i))
+    if (total <= share) {
+      left -= total
+      whole.add(label)
+      continue
+    }
+    const { cut, taken } = yield* cutOf(ctx, counts, label, share, labels)
+    at.set(label, cut)
+    left -= taken
+  }
+  return { at, whole }
+}
+
+/** Of one source. @param share rows of it, at most. */
+function* cutOf(
+  ctx: ReadContext,
+  { seen, minutes, older }: SourceCounts,
+  label: number,
+  share: number,
+  labels: ReadonlySet<number>,
+): Steps<{ cut: SourceCut; taken: number }> {
+  const counted = minutes.get(label) ?? new Map<number, number>()
+  const left = seen.has(label) ? [...older] : []
+  // More at a time each try, since each goes over all that is counted.
+  for (let some = 1; ; some = Math.ceil(1.5 * some)) {
+    const through = left.length ? Math.floor(left[0]!.maxTs / MINUTE_MS) : Number.NEGATIVE_INFINITY
+    const found = cutAfter(counted, share, through)
+    if (found) return found
+    yield
+    for (const { seg } of left.splice(0, some)) {
+      const segment = segmentOf(ctx, seg)
+      const known = segment && ctx.index.minutesOf(segment, label, labels)
+      for (let i = 0; known && i < known.length; i += 2) addTo(counted, known[i]!, known[i + 1]!)
+    }
+  }
+}
+
+/** Events of each source, by its label. */
+interface SourceCounts {
+  /** Labels of sources of which all events are of the query. */
+  seen: ReadonlySet<number>
+  totals: Map<number, number>
+  /** By minute since 1970, of segments whose minutes are counted. */
+  minutes: Map<number, Map<number, number>>
+  /** Segments of which only the totals are known, the one with the newest event first. */
+  older: { seg: number; maxTs: number }[]
+}
+
+/**
+ * Events of each source. Of sealed segments all of whose events are in the window it is known, so that only sources of
+ * which some events are not to be seen are looked at.
+ */
+function* countBySource(ctx: ReadContext, query: Query, labels: ReadonlySet<number>): Steps<SourceCounts> {
+  const seen = new Set([...labels].filter((label) => isSeenWhole(label, query)))
+  const counts: SourceCounts = { seen, totals: new Map(), minutes: new Map(), older: [] }
+  const inPart = [...labels].filter((label) => !seen.has(label) && maySee(label, query, labels))
   const narrowed = { ...query, groups: [...query.groups, inPart] }
   const numbers = ctx.index
     .all()
@@ -399,22 +453,39 @@ function* countBySource(
   for (const [i, seg] of numbers.entries()) {
     // Between two steps it may be sealed, or gone.
     if (i % SEGMENTS_A_STEP === 0) yield
-    const segment = ctx.index.all().find((one) => one.seg === seg)
+    const segment = segmentOf(ctx, seg)
     if (!segment) continue
-    const known = isWithin(segment, query) ? ctx.index.minutesOf(segment, labels) : null
-    for (const [label, minute, count] of known ?? [])
-      if (whole.has(label)) addTo(mapAt(counts, label), minute, count)
-    let byOffset: Uint32Array | null = null
-    eachPosition([segment], known ? narrowed : query, (id, ts) => {
-      byOffset ??= labelByOffset(segment, labels)
-      addTo(mapAt(counts, byOffset[offsetOf(id)]!), Math.floor(ts / MINUTE_MS))
+    const known = isWithin(segment, query) ? ctx.index.totalsOf(segment, labels) : null
+    for (const [label, count] of known ?? []) if (seen.has(label)) addTo(counts.totals, label, count)
+    if (known) counts.older.push({ seg, maxTs: segment.maxTs })
+    if (known && inPart.length === 0) continue
+    eachMinute(segment, known ? narrowed : query, labels, (label, minute) => {
+      addTo(counts.totals, label)
+      addTo(mapAt(counts.minutes, label), minute)
     })
   }
+  counts.older.sort((a, b) => b.maxTs - a.maxTs)
   return counts
 }
 
-/** Segments whose counts are known take no time; one that is to be counted takes some milliseconds. */
+/** Segments whose totals are known take no time; one that is to be counted takes some milliseconds. */
 const SEGMENTS_A_STEP = 4
+
+const segmentOf = (ctx: ReadContext, seg: number): Segment | undefined =>
+  ctx.index.all().find((one) => one.seg === seg)
+
+function eachMinute(
+  segment: Segment,
+  query: Query,
+  labels: ReadonlySet<number>,
+  each: (label: number, minute: number) => void,
+): void {
+  let byOffset: Uint32Array | null = null
+  eachPosition([segment], query, (id, ts) => {
+    byOffset ??= labelByOffset(segment, labels)
+    each(byOffset[offsetOf(id)]!, Math.floor(ts / MINUTE_MS))
+  })
+}
 
 /** Whether all events of a source are of the query, whatever else they carry. */
 const isSeenWhole = (label: number, { groups, masked }: Query): boolean =>
@@ -425,43 +496,28 @@ const maySee = (label: number, { groups, masked }: Query, sources: ReadonlySet<n
   !masked.includes(label) &&
   groups.every((group) => group.includes(label) || group.some((one) => !sources.has(one)))
 
-/** From when on rows of a source are taken (epoch ms), and of these those whose ids are multiples. */
-interface SourceCut {
-  since: number
-  every: number
-}
-
-/** @returns by label of the source; sources of which all rows are taken have no entry. */
-function cutsOf(
-  counts: ReadonlyMap<number, ReadonlyMap<number, number>>,
-  most: number,
-): Map<number, SourceCut> {
-  const totals = [...counts]
-    .map(([label, minutes]) => ({ label, total: [...minutes.values()].reduce((a, b) => a + b, 0) }))
-    .sort((a, b) => a.total - b.total || a.label - b.label)
-  const cuts = new Map<number, SourceCut>()
-  let left = most
-  for (const [i, { label, total }] of totals.entries()) {
-    // What small sources do not need is shared by the large ones.
-    const share = Math.floor(left / (totals.length - i))
-    if (total <= share) {
-      left -= total
-      continue
-    }
-    let taken = 0
-    const cut: SourceCut = { since: Number.POSITIVE_INFINITY, every: 1 }
-    for (const [minute, count] of [...counts.get(label)!].sort((a, b) => b[0] - a[0])) {
-      // Of a newest minute that is more than the share by itself, an even part stands for it.
-      if (taken === 0) cut.every = Math.max(1, Math.ceil(count / share))
-      else if (taken + count > share) break
-      taken += Math.floor(count / cut.every)
-      cut.since = minute * MINUTE_MS
-      if (cut.every > 1) break
-    }
-    cuts.set(label, cut)
-    left -= taken
+/**
+ * @param minutes of one source, with how many events. @param share rows of it, at most.
+ * @param through up to this minute not all may be counted
+ * @returns null where the cut is not after it
+ */
+function cutAfter(
+  minutes: ReadonlyMap<number, number>,
+  share: number,
+  through: number,
+): { cut: SourceCut; taken: number } | null {
+  const cut: SourceCut = { since: Number.POSITIVE_INFINITY, every: 1 }
+  let taken = 0
+  for (const [minute, count] of [...minutes].sort((a, b) => b[0] - a[0])) {
+    if (minute <= through) return null
+    // Of a newest minute that is more than the share by itself, an even part stands for it.
+    if (taken === 0) cut.every = Math.max(1, Math.ceil(count / share))
+    else if (taken + count > share) return { cut, taken }
+    taken += Math.floor(count / cut.every)
+    cut.since = minute * MINUTE_MS
+    if (cut.every > 1) return { cut, taken }
   }
-  return cuts
+  return through === Number.NEGATIVE_INFINITY ? { cut, taken } : null
 }
 
 /*

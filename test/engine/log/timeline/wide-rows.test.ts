@@ -4,6 +4,7 @@ import { atOnce } from '../../../../engine/log/steps.ts'
 import { SEGMENT_SIZE, SOURCE_LABEL } from '../../../../engine/log/store/labels.ts'
 import { removeEvents } from '../../../../engine/log/store/maintenance.ts'
 import type { Query } from '../../../../engine/log/store/scan.ts'
+import { createReadContext } from '../../../../engine/log/timeline/context.ts'
 import { wideRows } from '../../../../engine/log/timeline/rows.ts'
 import { addSource, event, openHarness, random, type StoreHarness, T0 } from '../store/store-harness.ts'
 
@@ -41,11 +42,7 @@ describe('a window of more events than are looked at', () => {
       )
       for (const [i, one] of made.entries()) known.push({ ...one, source, id: ids[i]! })
     }
-    while (harness.appender.sealer.busy) {
-      harness.store.tx(() => harness.appender.sealer.step(500))
-      harness.appender.sealer.commit()
-    }
-    harness.ctx.index.refresh(false)
+    seal(harness)
   })
   afterAll(() => harness.store.close())
 
@@ -60,11 +57,11 @@ describe('a window of more events than are looked at', () => {
   const look = (asked: Query, most = MOST) => atOnce(wideRows(harness.ctx, asked, most, (ids) => [...ids]))
   /** As it is told where every event of the index is looked at. */
   const lookAtEach = (asked: Query, most = MOST) => {
-    const minutes = vi.spyOn(harness.ctx.index, 'minutesOf').mockReturnValue(null)
+    const totals = vi.spyOn(harness.ctx.index, 'totalsOf').mockReturnValue(null)
     try {
       return look(asked, most)
     } finally {
-      minutes.mockRestore()
+      totals.mockRestore()
     }
   }
   /** By the events themselves. @param seen those that the query is of */
@@ -117,12 +114,12 @@ describe('a window of more events than are looked at', () => {
     expect(look(asked())).toEqual(lookAtEach(asked()))
   })
 
-  it('is looked at no further back than it is shown, once it was counted', () => {
+  it('is looked at no further back than it is shown, by the first look of a process, too', () => {
     const busy = query({ groups: [labels(sources.slice(0, 1))] })
-    look(busy)
-    const oldest = vi.spyOn(harness.ctx.index.all()[0]!, 'times')
-    const { cuts } = look(busy)
-    expect(cuts[0]!.since).toBeGreaterThan(harness.ctx.index.all()[0]!.maxTs)
+    const ctx = createReadContext(harness.store.db, true, 'secret')
+    const oldest = vi.spyOn(ctx.index.all()[0]!, 'times')
+    const { cuts } = atOnce(wideRows(ctx, busy, MOST, (ids) => [...ids]))
+    expect(cuts[0]!.since).toBeGreaterThan(ctx.index.all()[0]!.maxTs)
     expect(oldest).not.toHaveBeenCalled()
     oldest.mockRestore()
   })
@@ -142,3 +139,68 @@ describe('a window of more events than are looked at', () => {
     expect(look(query(), 6_000)).toEqual(lookAtEach(query(), 6_000))
   })
 })
+
+describe('a window of many segments', () => {
+  /** Ids are skipped, as where documents have them: segments are small. */
+  const SEGMENTS = 37
+  const A_SEGMENT = 240
+
+  /** @param lateMs how much later than it happened an event may come */
+  function openSegments(lateMs: number): StoreHarness & { groups: number[][]; to: number } {
+    const harness = openHarness()
+    const next = random(lateMs + 3)
+    const sources = ['busy', 'steady', 'seldom', 'once'].map((name) => addSource(harness.store, name))
+    for (let seg = 0; seg < SEGMENTS; seg++) {
+      while (harness.appender.reserveId() < seg * SEGMENT_SIZE);
+      for (const [i, share] of [0.7, 0.25, 0.05].entries()) {
+        const count = Math.ceil(A_SEGMENT * share)
+        const made = Array.from({ length: count }, (_, k) =>
+          event({}, T0 + (seg + k / count) * 400_000 - Math.floor(next() * lateMs)),
+        )
+        harness.append(made, { sourceId: sources[i]!, at: T0 + seg * 400_000 })
+      }
+      if (seg === 5) harness.append([event({}, T0)], { sourceId: sources[3]!, at: T0 + seg * 400_000 })
+    }
+    seal(harness)
+    const groups = [sources.map((id) => harness.ctx.dictionary.find(SOURCE_LABEL, String(id))!)]
+    return { ...harness, groups, to: T0 + SEGMENTS * 400_000 }
+  }
+
+  it.each([[0], [300_000], [9_000_000]])('is the same as if each were counted, %d ms late', (lateMs) => {
+    const { ctx, store, groups, to } = openSegments(lateMs)
+    const asked = { groups, masked: [], from: T0 - 9_000_000, to, afterId: -1, ceiling: 1e12 }
+    const look = (most: number) => atOnce(wideRows(ctx, asked, most, (ids) => [...ids]))
+    expect(ctx.index.sealedCount).toBeGreaterThan(SEGMENTS - 3)
+    for (const most of [40, 200, 900, 2_000, 5_000, 8_000, 8_700]) {
+      const totals = vi.spyOn(ctx.index, 'totalsOf').mockReturnValue(null)
+      const each = look(most)
+      totals.mockRestore()
+      expect([look(most), look(most)]).toEqual([each, each])
+      expect(each.cuts.length > 0).toBe(most < SEGMENTS * A_SEGMENT)
+    }
+    store.close()
+  })
+
+  it('counts the minutes of the newest segments alone, and of nearly all where a cut lies near the beginning', () => {
+    const { ctx, store, groups, to } = openSegments(0)
+    const asked = { groups, masked: [], from: T0 - 1, to, afterId: -1, ceiling: 1e12 }
+    const minutes = vi.spyOn(ctx.index, 'minutesOf')
+    const countedOf = (most: number) => {
+      minutes.mockClear()
+      atOnce(wideRows(ctx, asked, most, (ids) => [...ids]))
+      return new Set(minutes.mock.calls.map(([{ seg }]) => seg)).size
+    }
+    // The earliest cut lies twelve segments back.
+    expect(countedOf(1_900)).toBeLessThan(20)
+    expect(countedOf(8_000)).toBeGreaterThan(SEGMENTS - 8)
+    store.close()
+  })
+})
+
+function seal({ appender, store, ctx }: StoreHarness): void {
+  while (appender.sealer.busy) {
+    store.tx(() => appender.sealer.step(500))
+    appender.sealer.commit()
+  }
+  ctx.index.refresh(false)
+}
