@@ -1,4 +1,5 @@
 /** Entry of the engine's threads: starts the role it is given and says whether it could. */
+import { flushCompileCache } from 'node:module'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StartError } from '../errors.ts'
@@ -25,6 +26,8 @@ try {
   await run()
   giveWay(niceness)
   send({ t: 'ready' })
+  // What V8 compiled, for the next start: Node writes it at the end, which a process that is killed does not see.
+  flushCompileCache()
 } catch (error) {
   send({
     t: 'not_started',

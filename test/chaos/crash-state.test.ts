@@ -9,7 +9,7 @@ import { longOr } from './scale.ts'
 // strace is Linux only and may be refused in a container; npm test installs it where it can.
 const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
-const STATES = longOr(1_000, 200)
+const STATES = longOr(1_000, 80)
 const scratch = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `svc-crash-${process.pid}`)
 
 type Mode = Parameters<typeof traceWorkload>[2]

@@ -12,7 +12,7 @@ import { longOr } from './scale.ts'
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 const next = random(seed)
 /** Statements of each operation that fail, of some hundred at most. */
-const FAILED_MAX = longOr(Number.POSITIVE_INFINITY, 16)
+const FAILED_MAX = longOr(Number.POSITIVE_INFINITY, 8)
 const scratch = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'svc-throw-'))
 const base = join(scratch, 'base')
 const faults = installFaults()

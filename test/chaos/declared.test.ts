@@ -7,7 +7,7 @@ import { dumpRestarted } from './declared-every.ts'
 import { buildChild, killAt, lookAtEach } from './declared-kill.ts'
 import { buildWorld, OPERATIONS, openWorld } from './declared-operations.ts'
 import { dumpDifference, dumpFile } from './declared-state.ts'
-import { longOr } from './scale.ts'
+import { isDone, longOr } from './scale.ts'
 
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 const next = random(seed)
@@ -49,6 +49,8 @@ describe(`killed before any of its statements (CHAOS_SEED=${seed})`, () => {
       expect(after).not.toBe(before)
       // Its commit is its last statement: whatever dies before that leaves nothing.
       expect(seen.map((state) => state === before)).toEqual(seen.map(() => true))
+      // The images show each instant; that a kill leaves what they hold is looked at for some operations in each run.
+      if (!isDone(Object.keys(OPERATIONS).indexOf(operation), 4)) return
       for (const state of await killAt(killing, instants(seen.length))) expect(state === before).toBe(true)
     },
     60_000,

@@ -6,7 +6,7 @@ import { startDaemon } from './daemon.ts'
 import { ANSWERS_BEFORE_KILL, runKills } from './kill.ts'
 import { longOr } from './scale.ts'
 
-const KILLS = longOr(60, 8)
+const KILLS = longOr(60, 4)
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
 it(`${KILLS} kills under load lose no acknowledged event and store none twice (CHAOS_SEED=${seed})`, async () => {

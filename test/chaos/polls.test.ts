@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { POLLS_BEFORE_KILL, runPollKills } from './polls.ts'
+import { longOr } from './scale.ts'
 
+const KILLS = longOr(4, 2)
 const seed = Number(process.env.CHAOS_SEED ?? Date.now() % 1e6)
 
-it(`4 kills while an API is polled: cursor and events agree after each, and each entry is stored once (CHAOS_SEED=${seed})`, async () => {
+it(`${KILLS} kills while an API is polled: cursor and events agree after each, and each entry is stored once (CHAOS_SEED=${seed})`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-polls-'))
-  const report = await runPollKills(folder, 4, seed)
+  const report = await runPollKills(folder, KILLS, seed)
   expect(report).toMatchObject({ missing: [], doubled: [], disagreed: [] })
-  expect(report.entries).toBeGreaterThanOrEqual(4 * POLLS_BEFORE_KILL)
+  expect(report.entries).toBeGreaterThanOrEqual(KILLS * POLLS_BEFORE_KILL)
   rmSync(folder, { recursive: true, force: true })
 })

@@ -1,11 +1,11 @@
 /**
  * The long forms: `npm run chaos` (500 kills), `npm run chaos -- 50`, and `-- declared`, `-- firings`, `-- runs`;
- * `-- tests` for the chaos tests of `npm test` with all their kills, faults and states of the disk;
+ * `-- tests` for the tests of which `npm test` does a part, with all their kills, faults, states of the disk and random runs;
  * `-- mixed 60` for seconds of mixed load, and `-- --node 22,24,26` for it and the tests under each Node.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -45,10 +45,20 @@ async function killAtWork(
   return faults.length === 0
 }
 
+/** @returns files of tests of which `npm test` does a part */
+function scaled(): string[] {
+  const folder = fileURLToPath(new URL('../', import.meta.url))
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts') && (name.startsWith('chaos') || isScaled(join(folder, name))))
+    .map((name) => join('test', name))
+}
+
+const isScaled = (file: string): boolean => readFileSync(file, 'utf8').includes("scale.ts'")
+
 async function runLongTests(): Promise<boolean> {
   const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
   const env = { ...process.env, CHAOS_LONG: '1' }
-  const child = spawn(process.execPath, [vitest, 'run', 'test/chaos', 'test/journeys/gitops'], {
+  const child = spawn(process.execPath, [vitest, 'run', ...scaled()], {
     stdio: 'inherit',
     env,
   })

@@ -1,4 +1,7 @@
-/** How much of the chaos tests is done: a part in each run of the tests, all of it by `npm run chaos -- tests`. */
+/**
+ * How much is done of what is done again and again (kills, faults, random runs): a part in each run of the tests, others in
+ * each, all of it by `npm run chaos -- tests`.
+ */
 
 /** @returns the first in the long form, else the second */
 export const longOr = (long: number, short: number): number =>

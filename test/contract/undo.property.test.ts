@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { longOr } from '../chaos/scale.ts'
 import { type Instance, startInstance } from './instance.ts'
 import { changedPaths, type Leaves, leavesOf, sorted, withLeaves } from './world.ts'
 
 const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
-const RUNS = 25
+const RUNS = longOr(25, 8)
 /** How many of the last change-sets are undone, one by one. */
 const LAST = 4
 

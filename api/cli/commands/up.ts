@@ -4,6 +4,7 @@
  */
 import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
 import type { Server } from 'node:http'
+import { flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { compose, isFolder, needsComposing, readIncluded, rootOf } from '../../../engine/files.ts'
@@ -69,6 +70,8 @@ export async function up(
   io.out(describeSyslog(config.syslog?.host ?? config.host, syslog))
   if (syslog.problem !== null) log.warn({ problem: syslog.problem }, 'syslog is off')
   log.info({ url, version, secured: rootToken !== null, dataFile: config.dataFile }, 'listening')
+  // As its threads do: see engine/threads/worker.ts.
+  flushCompileCache()
   if (flags.open)
     openBrowser(
       rootToken === null || config.auth.mode === 'given'

@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest'
 import YAML from 'yaml'
 import { type Composed, compose } from '../../../engine/gitops/compose.ts'
 import { createEngine } from '../../../engine/local.ts'
+import { longOr } from '../../chaos/scale.ts'
 import { type RandomCatalog, randomCatalog } from '../declared/catalog/random-catalog.ts'
 
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
 const open = () => createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
 type Engine = ReturnType<typeof open>
-const RUNS = 25
+const RUNS = longOr(25, 8)
 const KINDS: Record<string, string> = {
   sources: 'source',
   triggers: 'trigger',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import YAML from 'yaml'
 import { formatCatalog } from '../../../engine/gitops/format.ts'
 import { plain, readValue } from '../../../engine/gitops/nodes.ts'
+import { longOr } from '../../chaos/scale.ts'
 import { randomCatalog as catalogs } from '../declared/catalog/random-catalog.ts'
 
 const format = (text: string) => formatCatalog({ path: 'a.yaml', text }).text
@@ -98,7 +99,7 @@ tests: []
         expect(format(laid)).toBe(laid)
         expect(laid.split('# what comes next').length).toBe(text.split('# what comes next').length)
       }),
-      { numRuns: 200 },
+      { numRuns: longOr(200, 50) },
     )
   })
 })

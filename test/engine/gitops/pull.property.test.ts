@@ -6,10 +6,11 @@ import { compose } from '../../../engine/gitops/compose.ts'
 import { pullInto } from '../../../engine/gitops/pull.ts'
 import { createEngine } from '../../../engine/local.ts'
 import type { Catalog } from '../../../schemas/types.ts'
+import { longOr } from '../../chaos/scale.ts'
 import { type RandomCatalog, randomCatalog } from '../declared/catalog/random-catalog.ts'
 
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
-const RUNS = 20
+const RUNS = longOr(20, 6)
 const KINDS: Record<string, string> = {
   sources: 'source',
   triggers: 'trigger',

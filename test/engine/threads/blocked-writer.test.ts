@@ -1,5 +1,5 @@
 /**
- * 15 E1 on the built daemon, with 2,000 objects: while the writer cannot go on, because another connection
+ * 15 E1 on the built daemon, with 500 objects: while the writer cannot go on, because another connection
  * has the file, everything that only reads is answered.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +22,9 @@ const EMPTY_REPORT = {
   ...{ version: 1, at: '2026-11-20T11:00:00.000Z', release: '1.0.0', pack: 'mine', noise: [] },
   ...{ spent_usd: 0, stopped: false, scenes: [], runs: [], measured: [] },
 }
-const { yaml, edited } = catalogOf(2_000, 0)
+/** Enough that what asks for all of them is no moment. */
+const OBJECTS = 500
+const { yaml, edited } = catalogOf(OBJECTS, 0)
 
 async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: Fields }> {
   const answer = await fetch(`${daemon.url}${path}`, {
@@ -46,7 +48,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-blocked-'))
   daemon = await startDaemon(folder)
   const { plan } = await done('POST', '/api/catalog/import', { yaml })
-  expect(plan).toMatchObject({ creates: 2_000 })
+  expect(plan).toMatchObject({ creates: OBJECTS })
   const { ingest_key } = await done('GET', '/api/sources/s-0-0')
   ids.key = String(ingest_key)
   const items = Array.from({ length: 8 }, () => ({ service: 'pay', status: 503 }))

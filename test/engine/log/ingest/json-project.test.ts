@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDigits } from '../../../../engine/log/ingest/json.ts'
 import { compileField, headsOf, Projection } from '../../../../engine/log/ingest/json-project.ts'
+import { longOr } from '../../../chaos/scale.ts'
 
 const DEPTH = 100
 const read = (text: string, names: string[], before = '', after = ''): unknown => {
@@ -107,7 +108,7 @@ describe('reading some fields', () => {
         const part = read(text, ['a', 'b'])
         if (part !== null) expect(parse(text)).toMatchObject(part as object)
       }),
-      { numRuns: 5_000 },
+      { numRuns: longOr(5_000, 1_500) },
     )
   })
 })

@@ -14,6 +14,7 @@ import { Kernel } from '../../../../engine/log/kernel/kernel.ts'
 import { prepareLines, suits } from '../../../../engine/log/kernel/packer.ts'
 import { LabelIds } from '../../../../engine/log/store/labels.ts'
 import { webhook } from '../../../../engine/sources/connectors/webhook.ts'
+import { longOr } from '../../../chaos/scale.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
 const CONFIG = {
@@ -264,6 +265,8 @@ const bodies = fc
   .tuple(fc.array(lines, { minLength: 1, maxLength: 12 }), fc.constantFrom('\n', '\r\n', '\n\n'), spaces)
   .map(([all, lineBreak, end]) => all.join(lineBreak) + lineBreak + end)
 
+const RUNS = longOr(1_500, 400)
+
 describe('lines the kernel reads', () => {
   it('become the events they become item by item, whatever came before', () => {
     let read = 0
@@ -277,9 +280,9 @@ describe('lines the kernel reads', () => {
           expect(seen ?? told(() => ways.byItem(text))).toEqual(told(() => ways.byItem(text)))
         }
       }),
-      { numRuns: 1_500 },
+      { numRuns: RUNS },
     )
-    expect(read).toBeGreaterThan(1_000)
+    expect(read).toBeGreaterThan(RUNS)
   })
 
   it('are found by the bytes of a value: neither its length nor its name is left out', () => {
@@ -293,7 +296,7 @@ describe('lines the kernel reads', () => {
           expect(ways.byKernel(text)).toEqual(ways.byItem(text))
         },
       ),
-      { numRuns: 300 },
+      { numRuns: longOr(300, 100) },
     )
   })
 })

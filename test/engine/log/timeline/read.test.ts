@@ -4,6 +4,7 @@ import { tokensOf } from '../../../../engine/log/timeline/fit.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
 import { answerStats } from '../../../../engine/log/timeline/stats.ts'
 import type { ReadRequest } from '../../../../schemas/types.ts'
+import { longOr } from '../../../chaos/scale.ts'
 import { addSource, event, openHarness, random, T0 } from '../store/store-harness.ts'
 
 const NOW = T0 + 3_600_000
@@ -301,7 +302,7 @@ describe('a read under max_tokens', () => {
           expect(total).toBe(2 * n)
         },
       ),
-      { numRuns: 25 },
+      { numRuns: longOr(25, 8) },
     )
   })
 })

@@ -7,6 +7,7 @@ import {
   updateCatalog,
 } from '../../../../../engine/declared/catalog-text/update.ts'
 import type { Catalog } from '../../../../../schemas/types.ts'
+import { longOr } from '../../../../chaos/scale.ts'
 import { catalogs } from './arbitrary.ts'
 import { inNameOrder } from './compare.ts'
 import { styles } from './styles.ts'
@@ -153,7 +154,7 @@ describe('a file that says the catalog already', () => {
         fc.pre(read.catalog !== null)
         expect(updateCatalog(text, read.catalog!)).toBe(text)
       }),
-      { numRuns: 300 },
+      { numRuns: longOr(300, 60) },
     )
   })
 })
@@ -405,7 +406,7 @@ skills:
         expect(updated.problems).toEqual([])
         expect(inNameOrder(updated.catalog!)).toEqual(inNameOrder(after))
       }),
-      { numRuns: 500 },
+      { numRuns: longOr(500, 100) },
     )
   })
 })
