@@ -24,6 +24,13 @@ const SHORT = 3_600
 const SHIFT_MAX = 60
 /** A median that moved by less than this ratio is seldom what happened. */
 const RATIO = 1.25
+/** One value alone is a spike where it is this far beyond so many before it, and so many times the largest of them. */
+const SPIKE = { samples: 30, units: 20, times: 3, weight: 0.05 }
+/**
+ * Of a short history: the first values are what was usual where all after them, so many, are beyond them by this ratio.
+ * So few say less of what is usual than a quarter of it.
+ */
+const STEP = { after: 6, ratio: 2, penalty: 1.2 }
 
 export interface Sample {
   line: Timed
@@ -150,6 +157,7 @@ function strongestShift(samples: readonly Sample[], isOwn: boolean, windows: Win
   if (isOwn || !best) best = slowTrend(samples, best, focus)
   if (!best || isShort(samples)) best = shortHistory(samples, best)
   if (!best || best.score <= SHOWN_FROM) return null
+  if (!Number.isNaN(best.start)) return best
   const firsts = recent.slice(0, Math.max(1, Math.floor(recent.length / 5)))
   best.start = quantile(ascending(firsts.map(({ value }) => value)), 0.5)
   return best
@@ -176,7 +184,25 @@ function shortHistory(samples: readonly Sample[], best: Shift | null): Shift | n
   if (samples.length < 6) return best
   const first = Math.max(3, Math.floor(samples.length / 4))
   const shift = compared(samples.slice(0, first), samples.slice(first), samples.slice(first))
-  return shift && (!best || shift.score > best.score + 0.3) ? shift : best
+  const found = shift && (!best || shift.score > best.score + 0.3) ? shift : best
+  const step = earlyStep(samples, first)
+  return step && (!found || step.score > found.score + 0.3) ? step : found
+}
+
+/** A history that begins a moment before the trouble has one or two usual values, which a quarter of it would hide. */
+function earlyStep(samples: readonly Sample[], first: number): Shift | null {
+  for (let k = 1; k < first && samples.length - k >= STEP.after; k++) {
+    const [before, after] = [samples.slice(0, k), samples.slice(k)]
+    const was = before.map(({ value }) => Math.abs(value))
+    const is = after.map(({ value }) => Math.abs(value))
+    const isClean =
+      Math.min(...is) >= STEP.ratio * Math.max(...was) || Math.min(...was) >= STEP.ratio * Math.max(...is)
+    if (!isClean || Math.max(...is, ...was) === 0) continue
+    const shift = compared(before, after, after)
+    // What it was at first is what is usual.
+    return shift && { ...shift, score: shift.score - STEP.penalty, start: shift.usual }
+  }
+  return null
 }
 
 /** @param all that `now` is the end of */
@@ -206,19 +232,38 @@ function compared(before: readonly Sample[], now: readonly Sample[], all: readon
   const second = Math.min(1, is.length - 1)
   const extreme = Math.max(is[is.length - 1 - second]! - high, low - is[second]!) / unit
   const tail = extreme > 2 ? extreme : 0
-  if (over === 0 && ratio < 4 && !tail) return null
+  const spike = over === 0 && !tail ? spikeOf(was, is, unit, { low, high }) : 0
+  if (over === 0 && ratio < 4 && !tail && !spike) return null
   const beyondAll = median > was.at(-1)! || median < was[0]! ? 0.5 : 0
-  const hardlyMoved = factor(usual, median) < RATIO && tail < 4 ? 1.5 : 0
+  const hardlyMoved = factor(usual, median) < RATIO && tail < 4 && !spike ? 1.5 : 0
+  const shown = told(before, now, all, { usual, low, high, isAbove: above >= below })
   return {
-    ...told(before, now, all, { usual, low, high, isAbove: above >= below }),
+    ...shown,
+    // It is over again, so that no run of values leads to it.
+    began: shown.began ?? (spike ? shown.far.t : null),
     score:
-      1.4 * Math.log1p(Math.min(Math.max(over, 0.4 * tail), SHIFT_MAX)) +
+      1.4 * Math.log1p(Math.min(Math.max(over, 0.4 * tail, SPIKE.weight * spike), SHIFT_MAX)) +
       beyondAll +
       0.45 * Math.log1p(ratio) -
       hardlyMoved,
     now: median,
     peak: is.at(-1)! - high >= low - is[0]! ? is.at(-1)! : is[0]!,
   }
+}
+
+/** How far one value alone is beyond all before it, in units; 0: it is no spike. @param was, is ascending */
+function spikeOf(
+  was: Float64Array,
+  is: Float64Array,
+  unit: number,
+  { low, high }: { low: number; high: number },
+): number {
+  if (was.length < SPIKE.samples) return 0
+  const up = is.at(-1)!
+  const most = Math.max(Math.abs(was[0]!), Math.abs(was.at(-1)!))
+  const isUp = up - high >= low - is[0]!
+  const units = (isUp ? up - high : low - is[0]!) / unit
+  return units >= SPIKE.units && Math.abs(isUp ? up : is[0]!) >= SPIKE.times * most ? units : 0
 }
 
 const factor = (usual: number, now: number): number =>

@@ -85,6 +85,32 @@ describe('numbers', () => {
     expect(lines).toEqual([expect.stringMatching(/ metrics cpu_percent: 20 .* → 97 /)])
   })
 
+  it('of which a single value is far beyond all before it are shown, though all is as before again', () => {
+    const spiked = (t: number) => (t === -180 ? 103 : 1 + (Math.abs(t) % 5))
+    expect(partOf(briefOf([...ordinary(), ...samples('cpu_millis', spiked)]), 'numbers')).toEqual([
+      expect.stringMatching(/cpu_millis: 1 \(1–1\) → 1 \(peak 103\) since 11:57:00/),
+    ])
+    // Twice as much as ever is chance in a number that jumps.
+    const jumps = (t: number) => (t === -180 ? 9 : 1 + (Math.abs(t / 60) % 5))
+    expect(partOf(briefOf([...ordinary(), ...samples('cpu_millis', jumps)]), 'numbers')).toEqual([])
+  })
+
+  it('of a history that begins a moment before they moved are told from its first values', () => {
+    const young = (values: readonly number[]) =>
+      values.map((value, i) =>
+        row(-60 * (values.length - i), `write_iops=${value}`, {
+          ...{ source: 'metrics', type: 'write_iops', values: { value }, isSample: true },
+        }),
+      )
+    const moved = [420, 8_920, 18_430, 19_842, 20_184, 20_392, 20_481, 20_534, 20_498, 20_521, 20_487, 20_512]
+    expect(partOf(briefOf(young(moved)), 'numbers')).toEqual([
+      expect.stringMatching(/write_iops: 420 \(420–420\) → 204\d\d \(peak 20534\) since 11:49:00/),
+    ])
+    // One low value first, and one among the others: the first alone is not what was usual.
+    const mixed = partOf(briefOf(young([420, ...moved.slice(1, 6), 430, ...moved.slice(7)])), 'numbers')
+    expect(mixed.join()).not.toContain('420 (420–420)')
+  })
+
   it('that rise slowly over a day are shown for the entity', () => {
     const leak = Array.from({ length: 360 }, (_, i) =>
       row(-108_000 + i * 300, 'heap', {

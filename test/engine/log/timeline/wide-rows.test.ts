@@ -146,7 +146,7 @@ describe('a window of many segments', () => {
   const A_SEGMENT = 240
 
   /** @param lateMs how much later than it happened an event may come */
-  function openSegments(lateMs: number): StoreHarness & { groups: number[][]; to: number } {
+  function openSegments(lateMs: number, isSealed = true): StoreHarness & { groups: number[][]; to: number } {
     const harness = openHarness()
     const next = random(lateMs + 3)
     const sources = ['busy', 'steady', 'seldom', 'once'].map((name) => addSource(harness.store, name))
@@ -161,7 +161,7 @@ describe('a window of many segments', () => {
       }
       if (seg === 5) harness.append([event({}, T0)], { sourceId: sources[3]!, at: T0 + seg * 400_000 })
     }
-    seal(harness)
+    if (isSealed) seal(harness)
     const groups = [sources.map((id) => harness.ctx.dictionary.find(SOURCE_LABEL, String(id))!)]
     return { ...harness, groups, to: T0 + SEGMENTS * 400_000 }
   }
@@ -178,6 +178,31 @@ describe('a window of many segments', () => {
       expect([look(most), look(most)]).toEqual([each, each])
       expect(each.cuts.length > 0).toBe(most < SEGMENTS * A_SEGMENT)
     }
+    store.close()
+  })
+
+  it('is the same after a seal that failed, and in a process that begins in the midst of sealing', () => {
+    const { ctx, store, appender, groups, to } = openSegments(300_000, false)
+    const asked = { groups, masked: [], from: T0 - 9_000_000, to, afterId: -1, ceiling: 1e12 }
+    const look = (by = ctx) => atOnce(wideRows(by, asked, 2_000, (ids) => [...ids]))
+    const first = look()
+    const undone = () => {
+      appender.sealer.step(1)
+      throw new Error('the disk is full')
+    }
+    for (let sealed = 0; appender.sealer.busy; sealed++) {
+      if (sealed % 6 === 2) {
+        expect(() => store.tx(undone)).toThrow('the disk is full')
+        appender.sealer.rollback()
+        expect(look()).toEqual(first)
+      }
+      store.tx(() => appender.sealer.step(1))
+      appender.sealer.commit()
+      ctx.index.refresh(false)
+      if (sealed % 6 === 3)
+        expect([look(), look(createReadContext(store.db, true, 's'))]).toEqual([first, first])
+    }
+    expect(look()).toEqual(first)
     store.close()
   })
 
