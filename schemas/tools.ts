@@ -2101,13 +2101,25 @@ export const toolSchemas: Readonly<Record<string, { input: object; output: objec
          }
         ],
         "description": "A note of a person."
+       },
+       "how": {
+        "anyOf": [
+         {
+          "type": "string"
+         },
+         {
+          "type": "null"
+         }
+        ],
+        "description": "How it was handled: by a person, resolved, by a verdict, or since it was quiet."
        }
       },
       "required": [
        "at",
        "by",
        "action",
-       "text"
+       "text",
+       "how"
       ],
       "additionalProperties": false
      }

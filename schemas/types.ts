@@ -12446,6 +12446,10 @@ export interface ToolGetIncidentResult {
      * A note of a person.
      */
     text: string | null
+    /**
+     * How it was handled: by a person, resolved, by a verdict, or since it was quiet.
+     */
+    how: string | null
   }[]
   /**
    * The incident before it of the same trigger and key.

@@ -80,7 +80,8 @@ export async function callTool(
     if (!isAllowed(tool, identity) && !(onlyProposes(tool, identity) && args.dry_run === true))
       return failed(whyNot(tool, identity), { status: 403 })
     const fault = check(`mcp-call-${tool.name.replaceAll('_', '-')}.json`, args)
-    if (fault !== null) return failed(`${fault}. ${takes(tool.name)}`, { status: 400 })
+    if (fault !== null)
+      return failed(NAMES.test(fault) ? `${fault}. ${takes(tool.name)}` : fault, { status: 400 })
     const { text, content } = await tool.run(args as never, { ...context, identity })
     const answered = content as Record<string, unknown>
     const url = linkTo(context.consoleUrl, tool.name, { args, content: answered })
@@ -100,6 +101,9 @@ export async function callTool(
   }
 }
 
+/** Faults that are mended by knowing which arguments there are. */
+const NAMES = /is not a known field|is required/
+
 /** What a tool can be given, for who guessed: the names, those that must be there first. */
 function takes(name: string): string {
   const { properties = {}, required = [] } = toolSchemas[name]!.input as {
@@ -107,9 +111,8 @@ function takes(name: string): string {
     required?: string[]
   }
   const others = Object.keys(properties).filter((one) => !required.includes(one))
-  const needed = required.length ? ` ${required.join(', ')}` : ''
-  const beside = others.length ? `${needed ? '; if wanted' : ' if wanted'} ${others.join(', ')}` : ''
-  return needed || beside ? `${name} takes${needed}${beside}` : `${name} takes no arguments`
+  const told = [required.join(', '), others.length ? `optional ${others.join(', ')}` : ''].filter(Boolean)
+  return `${name} takes ${told.join('; ') || 'no arguments'}`
 }
 
 /** The arguments by the names of the schema; where both names are given, the alias is an unknown field. */

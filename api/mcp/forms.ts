@@ -85,9 +85,18 @@ function takenValue(schema: Json, value: unknown, at: string): unknown {
   const kind = kindOf(schema)
   if (kind === 'map') return value === null || isObject(value) ? value : mapOf(value, at)
   if (kind === 'free') return typeof value === 'string' ? objectOf(value, at) : value
+  if (typeof value === 'string') return scalarOf(schema, value)
   if (Array.isArray(value) && typeof schema.items === 'object')
     return value.map((one, i) => takenValue(schema.items as Json, one, `${at}[${i}]`))
   return schema.type === 'object' && isObject(value) ? takenObject(schema, value, `${at}.`) : value
+}
+
+/** A number or a truth value that a model put between quotes; any other text as it is, for the check to say. */
+function scalarOf({ type }: Json, value: string): unknown {
+  if ((type === 'integer' || type === 'number') && /^-?\d{1,15}(\.\d{1,15})?$/.test(value))
+    return Number(value)
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
+  return value
 }
 
 /** Whether a value stands for none: null, and "" where the schema takes no empty text. */

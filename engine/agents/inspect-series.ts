@@ -1,4 +1,5 @@
 /** A number over time: percentiles, when it changed its level, and its range by parts of the window. */
+import { didYouMean } from '../../schemas/near-names.ts'
 import { escapeLine } from '../../schemas/plain-text.ts'
 import {
   ascending,
@@ -74,7 +75,7 @@ export function* seriesInSteps(around: Around): Steps<Looked> {
     ? 'not one fits: ask for more tokens'
     : question.label === undefined
       ? 'no events'
-      : 'no number of that name in this window'
+      : noneOf(question.label, lines)
   return { heading, text: said.join('\n') || none, shown, ...window }
 }
 
@@ -82,6 +83,15 @@ const timed = (row: ContextRow, to: number): Timed => ({
   ...{ row, t: (row.at - to) / 1000, stream: null, cls: null },
   kind: { source: row.source, type: row.type, count: 1 },
 })
+
+/** Names that are told where the one that was asked for is none. */
+const NAMES_TOLD = 12
+
+function noneOf(label: string, lines: readonly Timed[]): string {
+  const names = [...new Set(numbersNamed(lines, undefined).map(({ name }) => escapeLine(name)))]
+  const told = names.slice(0, NAMES_TOLD).join(', ')
+  return `no number of that name in this window${didYouMean(label, names)}${told && `; there are ${told}`}`
+}
 
 /** @returns those with most samples first */
 function numbersNamed(lines: readonly Timed[], wanted: string | undefined): Numbers[] {

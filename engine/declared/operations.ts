@@ -1,4 +1,5 @@
 /** Change-sets as a caller composes them: a list of operations on parts and projects. */
+import { didYouMean } from '../../schemas/near-names.ts'
 import type { ChangeApplied, ChangeSetCreate, Operation } from '../../schemas/types.ts'
 import { keepAgentSecrets, normaliseAgent } from '../documents/agent.ts'
 import { changeKindOf } from '../documents/change-sets.ts'
@@ -59,7 +60,12 @@ export function stageOperation(
   const kind = changeKindOf(operation.kind)
   const key = kind === 'project' ? (findProject(edit, operation.name) ?? operation.name) : operation.name
   if (operation.op !== 'put' && !edit.has(kind, key))
-    fail('not_found', `${at}: no ${kindWord(kind)} is named ${operation.name}`)
+    fail(
+      'not_found',
+      `${at}: no ${kindWord(kind)} is named ${operation.name}${
+        kind === 'project' ? '' : didYouMean(operation.name, edit.all(kind).keys())
+      }`,
+    )
   if (operation.op === 'delete') {
     edit.remove(kind, key)
     return

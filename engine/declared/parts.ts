@@ -1,4 +1,5 @@
 /** Triggers, agents and MCP servers as they are read; secrets are only said to be there. */
+import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   Agent,
   AgentsResult,
@@ -116,7 +117,10 @@ function find<K extends NamedKind>({ kinds }: Declared, kind: K, name: string): 
     skill: 'skill',
     entity: 'entity',
   }
-  return kinds[kind].find(name) ?? fail('not_found', `no ${words[kind]} is named ${name}`)
+  const found = kinds[kind].find(name)
+  if (found) return found
+  const names = kinds[kind].list().map(({ key }) => key)
+  return fail('not_found', `no ${words[kind]} is named ${name}${didYouMean(name, names)}`)
 }
 
 const projectDocs = ({ kinds }: Declared): Map<string, ProjectDoc> =>

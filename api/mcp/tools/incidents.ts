@@ -183,9 +183,15 @@ function wholeOf(one: IncidentDetail): ToolGetIncidentResult {
       })),
     activity: one.activity
       .slice(0, ACTIVITY_SHOWN)
-      .map(({ at, by, action, text }) => ({ at, by, action, text })),
+      .map(({ at, by, action, how, text }) => ({ at, by, action, how, text })),
     previous: one.previous,
   }
+}
+
+/** "handled by svc (resolved)", "note by mara (it is the pool)". */
+function stepText({ at, by, action, how, text }: ToolGetIncidentResult['activity'][number]): string {
+  const more = text ?? (how === 'person' ? null : how)
+  return `${at} ${action} by ${by}${more ? ` (${more})` : ''}`
 }
 
 function wholeText(content: ToolGetIncidentResult, { claims }: IncidentDetail): string {
@@ -205,7 +211,7 @@ function wholeText(content: ToolGetIncidentResult, { claims }: IncidentDetail): 
     ...findings.map(
       (one) => `- ${one.at} ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''} (${one.finding_id})`,
     ),
-    `\nwhat happened: ${activity.map(({ at, by, action, text }) => `${at} ${action} by ${by}${text ? ` (${text})` : ''}`).join('; ')}`,
+    `\nwhat happened: ${activity.map(stepText).join('; ')}`,
     ...(previous ? [`the one before it: ${previous}`] : []),
   ].join('\n')
 }

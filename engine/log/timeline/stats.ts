@@ -1,4 +1,5 @@
 /** Counts of a label's values in a window against the window before it, biggest change first. */
+import { didYouMean } from '../../../schemas/near-names.ts'
 import { escapeLine } from '../../../schemas/plain-text.ts'
 import type {
   EntitiesResult,
@@ -276,8 +277,10 @@ export function answerEntityValues(
 ): LabelFacet {
   ctx.names.refresh()
   const facet = facetOf(ctx, label, Math.min(LIMIT_MAX, Math.max(1, limit)), prefix)
-  if (facet.distinct === 0 && !labelNames(ctx.db).includes(label))
-    fail('not_found', `no event has the label ${label}`, { field: 'label' })
+  if (facet.distinct > 0) return facet
+  const known = labelNames(ctx.db)
+  if (!known.includes(label))
+    fail('not_found', `no event has the label ${label}${didYouMean(label, known)}`, { field: 'label' })
   return facet
 }
 

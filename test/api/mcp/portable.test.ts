@@ -174,6 +174,8 @@ describe('the forms of an argument', () => {
       spec: { type: 'object', description: 'Spec.', additionalProperties: true },
       window: { type: 'string', pattern: '^[0-9]+m$' },
       note: { type: 'string' },
+      n: { type: 'integer' },
+      yes: { type: 'boolean' },
       many: {
         type: 'array',
         items: {
@@ -204,6 +206,11 @@ describe('the forms of an argument', () => {
     ['a map', { selector: { a: 'b' } }, { selector: { a: 'b' } }],
     ['text', { spec: '{"a":[1]}' }, { spec: { a: [1] } }],
     ['an object', { spec: { a: [1] } }, { spec: { a: [1] } }],
+    [
+      'a number or a truth value as text',
+      { n: '5', yes: 'true', window: '5' },
+      { n: 5, yes: true, window: '5' },
+    ],
     ['null for none', { window: null, note: null, spec: null }, {}],
     ['nothing for none', { window: '', note: '' }, { note: '' }],
     ['them within a list', { many: [{ spec: '{}', event: null }] }, { many: [{ spec: {} }] }],

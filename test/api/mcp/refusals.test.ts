@@ -19,7 +19,7 @@ describe('a call that cannot be done', () => {
       'an argument is missing',
       'stats',
       {},
-      'by is required. stats takes by; if wanted window, where, top, sources, project',
+      'by is required. stats takes by; optional window, where, top, sources, project',
     ],
     [
       'an argument has the wrong type',
@@ -34,6 +34,30 @@ describe('a call that cannot be done', () => {
       'windo is not a known field (did you mean window?)',
     ],
     ['a tool takes nothing', 'discover_docker', { all: true }, 'discover_docker takes no arguments'],
+    [
+      'a label has another name',
+      'list_entities',
+      { label: 'servce' },
+      'no event has the label servce (did you mean service?)',
+    ],
+    [
+      'a part has another name',
+      'get_part',
+      { kind: 'trigger', name: 'ayn' },
+      'no trigger is named ayn (did you mean any?)',
+    ],
+    [
+      'a change is of a part with another name',
+      'propose_change',
+      { operations: [{ op: 'patch', kind: 'trigger', name: 'ayn', spec: '{"cooldown":"1h"}' }] },
+      'no trigger is named ayn (did you mean any?)',
+    ],
+    [
+      'a value is over its bound',
+      'read',
+      { selector: { service: 'a' }, limit: 5000 },
+      'limit must be at most 1000',
+    ],
     ['no finding has the id', 'get_finding', { finding_id: 'run_none' }, 'run_none'],
     ['no incident has the id', 'handle_incident', { incident_id: 'inc_999' }, 'inc_999'],
     [
@@ -66,6 +90,11 @@ describe('a call that cannot be done', () => {
     expect(result.isError).toBe(true)
     expect(result.text).toContain(sentence)
     expect(result.error).toMatchObject({ status: expect.any(Number) })
+  })
+
+  it('lists arguments only where one is not known or missing', async () => {
+    const { text } = await call(client, 'read', { selector: { service: 'a' }, limit: 5000 })
+    expect(text).toBe('limit must be at most 1000')
   })
 
   it('is an error of the protocol where no tool has the name', async () => {

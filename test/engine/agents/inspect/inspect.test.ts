@@ -138,7 +138,7 @@ describe('issue 17, 2.3: series', () => {
       /^no numbers; events: 40/,
     )
     expect(inspect({ tool: 'series', label: 'nothing', window: '30m' }).text).toBe(
-      'no number of that name in this window',
+      'no number of that name in this window; there are latency_ms',
     )
   })
 

@@ -136,7 +136,9 @@ describe('a preset', () => {
     const answer = await door.call('POST', '/api/sources', { name: 'nope', connector: 'webhook', config })
     expect([answer.status, answer.json().detail]).toMatchObject([
       400,
-      expect.stringMatching(/^preset grafanna is not known \(did you mean grafana\?\); there are amazon_sns, cloudevents, .*, vector$/),
+      expect.stringMatching(
+        /^preset grafanna is not known \(did you mean grafana\?\); there are amazon_sns, cloudevents, .*, vector$/,
+      ),
     ])
   })
 
