@@ -268,11 +268,11 @@ open(
 open(
   'daemon away while a plan is edited: what was typed is kept once it is back',
   async ({ page, daemon }) => {
-    const { id } = await daemon.ask<{ id: string }>('POST', '/api/setup/drafts', {
+    const { project } = await daemon.ask<{ project: { id: string } }>('POST', '/api/setup/drafts', {
       goal: 'Tell me when payments fail',
       plan: {},
     })
-    await page.goto(`${daemon.url}/projects/${id}/setup`)
+    await page.goto(`${daemon.url}/projects/${project.id}/setup`)
     const name = page.getByLabel('Name of the project')
     await expect(name).toHaveValue('Tell me when payments fail')
     await page.route('**/api/setup/**', (route) => route.abort())
@@ -280,7 +280,7 @@ open(
     await expect(page.getByRole('alert')).toContainText('Can’t reach svc. Retrying every 5 s')
     await page.unroute('**/api/setup/**')
     await expect(page.getByRole('alert')).toHaveCount(0)
-    const { plan } = await daemon.ask<{ plan: { name: string } }>('GET', `/api/projects/${id}/setup`)
+    const { plan } = await daemon.ask<{ plan: { name: string } }>('GET', `/api/projects/${project.id}/setup`)
     expect(plan.name).toBe('Payments')
   },
 )

@@ -13,7 +13,6 @@ import { PlannedSources, plannedSource } from '../../lib/planned-sources.ts'
 import { LoadingRows } from '../../parts/states.tsx'
 import { operationsOf } from '../draft/draft.ts'
 import { findEdge, findNode } from '../draft/ids.ts'
-import type { Fields } from '../draft/values.ts'
 import type { GraphMarks } from '../types.ts'
 import { AppliedNote } from './changes/applied-note.tsx'
 import type { Applied } from './changes/apply-draft.tsx'
@@ -260,7 +259,9 @@ function panelOf(session: Session): ReactNode {
   const panel = panelIn(session)
   const { draft } = session.editor
   const made = (draft ? operationsOf(draft) : []).flatMap(({ op, kind, name, spec }) =>
-    op === 'put' && kind === 'source' ? [plannedSource(name, spec?.config as Fields | undefined)] : [],
+    op === 'put' && kind === 'source'
+      ? [plannedSource(name, spec?.config as Record<string, unknown> | undefined)]
+      : [],
   )
   return panel && <PlannedSources.Provider value={made}>{panel}</PlannedSources.Provider>
 }

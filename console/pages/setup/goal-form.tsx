@@ -81,7 +81,7 @@ export function GoalForm() {
             error={
               goal.length >= GOAL_MAX
                 ? `${GOAL_MAX} characters at most: say more under Name and details`
-                : isTried && !isReady
+                : isTried && !isReady && 'Say first what you want: an example will do'
             }
             onChange={(event) => set({ goal: event.currentTarget.value.replace(/[\r\n]+/g, ' ') })}
             maxLength={GOAL_MAX}
@@ -91,42 +91,8 @@ export function GoalForm() {
             required
             data-autofocus
           />
-          <Group gap="xs" role="group" aria-label="Examples">
-            {EXAMPLES.map((example) => (
-              <Button
-                key={example}
-                size="compact-sm"
-                variant="default"
-                fw={400}
-                onClick={() => set({ goal: example })}
-                h="auto"
-                py={4}
-                styles={{ label: { whiteSpace: 'normal', overflow: 'visible', textAlign: 'left' } }}
-              >
-                {example}
-              </Button>
-            ))}
-          </Group>
-          <div>
-            <Text size="sm" fw={500} id="who-looks">
-              Who looks when something happens?
-            </Text>
-            <SegmentedControl
-              mt={4}
-              value={who}
-              onChange={(value) => set({ who: value as 'svc' | 'own' })}
-              data={[
-                { value: 'svc', label: 'Agents of svc' },
-                { value: 'own', label: 'My own agent' },
-              ]}
-              aria-labelledby="who-looks"
-            />
-            <Text size="xs" c="dimmed" mt={4}>
-              {who === 'svc'
-                ? 'Run here, on your model provider.'
-                : 'Runs outside: gets a key of this project, reads over MCP, records findings.'}
-            </Text>
-          </div>
+          <Examples onPick={(example) => set({ goal: example })} />
+          <WhoLooks who={who} onChange={(next) => set({ who: next })} />
           <Accordion variant="contained">
             <Accordion.Item value="more">
               <Accordion.Control>Name and details</Accordion.Control>
@@ -154,11 +120,6 @@ export function GoalForm() {
             </Accordion.Item>
           </Accordion>
           {hasModel === false && <NoModel />}
-          {isTried && !isReady && (
-            <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              Say first what you want: an example will do.
-            </Text>
-          )}
           <Refusal error={start.error ?? byHand.error} title="Couldn’t start" />
           <Group>
             {hasModel !== false && (
@@ -186,6 +147,52 @@ export function GoalForm() {
         </Stack>
       </form>
     </Paper>
+  )
+}
+
+function Examples({ onPick }: { onPick: (goal: string) => void }) {
+  return (
+    <Group gap="xs" role="group" aria-label="Examples">
+      {EXAMPLES.map((example) => (
+        <Button
+          key={example}
+          size="compact-sm"
+          variant="default"
+          fw={400}
+          onClick={() => onPick(example)}
+          h="auto"
+          py={4}
+          styles={{ label: { whiteSpace: 'normal', overflow: 'visible', textAlign: 'left' } }}
+        >
+          {example}
+        </Button>
+      ))}
+    </Group>
+  )
+}
+
+function WhoLooks({ who, onChange }: { who: 'svc' | 'own'; onChange: (who: 'svc' | 'own') => void }) {
+  return (
+    <div>
+      <Text size="sm" fw={500} id="who-looks">
+        Who looks when something happens?
+      </Text>
+      <SegmentedControl
+        mt={4}
+        value={who}
+        onChange={(value) => onChange(value as 'svc' | 'own')}
+        data={[
+          { value: 'svc', label: 'Agents of svc' },
+          { value: 'own', label: 'My own agent' },
+        ]}
+        aria-labelledby="who-looks"
+      />
+      <Text size="xs" c="dimmed" mt={4}>
+        {who === 'svc'
+          ? 'Run here, on your model provider.'
+          : 'Runs outside: gets a key of this project, reads over MCP, records findings.'}
+      </Text>
+    </div>
   )
 }
 

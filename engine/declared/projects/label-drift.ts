@@ -84,18 +84,16 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
 function found(kind: PartKind, name: string, world: World): string[] {
   const doc = world.find(kind, name)
   if (!doc) return []
-  const drifts = needsOf(kind, name, doc, world).flatMap((need) => driftOf(need, world.coverage) ?? [])
-  if (kind !== 'trigger') return drifts
-  const sourceOf = (source: string) => world.find('source', source)
-  const fault = entityFaultOf(documentOf('trigger', doc), world.coverage, (source) =>
-    namesEntity((sourceOf(source) ?? {}) as Partial<SourceSpec>),
-  )
-  return fault === null ? drifts : [...drifts, fault]
+  const driftsOfAll = (needs: Need[]) => needs.flatMap((need) => driftOf(need, world.coverage) ?? [])
+  if (kind !== 'trigger') return driftsOfAll(needsOf(kind, name, doc, world))
+  const trigger = documentOf('trigger', doc)
+  const sourceOf = (source: string) => (world.find('source', source) ?? {}) as Partial<SourceSpec>
+  const fault = entityFaultOf(trigger, world.coverage, (source) => namesEntity(sourceOf(source)))
+  return [...driftsOfAll(needsOfTrigger(trigger)), ...(fault === null ? [] : [fault])]
 }
 
 function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {
   if (kind === 'source') return needsOfSource(name, doc, proposedLabels(connectorOf(String(doc.connector))))
-  if (kind === 'trigger') return needsOfTrigger(documentOf('trigger', doc))
   if (kind !== 'agent' || !(doc as Partial<AgentSpec>).webhook_key_label) return []
   const sources = new Set<string>()
   for (const [, project] of world.all('project'))

@@ -241,7 +241,7 @@ describe('a part', () => {
     expect(pausePart({ kind: 'trigger', name: 'errs' }, 'pause').operations).toEqual([
       { op: 'move', kind: 'trigger', name: 'errs', event: 'pause' },
     ])
-    expect(() => pausePart({ kind: 'agent', name: 'triage' }, 'pause')).toThrow('not paused')
+    expect(() => pausePart({ kind: 'agent', name: 'triage' }, 'pause')).toThrow('cannot be paused')
   })
 
   it('leaves the project with its wiring, and is deleted altogether only when told so', () => {

@@ -1,18 +1,21 @@
 /** The fields of a source: those of its connector, from its schema, and its labels. */
 import { Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import type { Label } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { toDrafts } from '../../../forms/label-drafts.ts'
 import { PollInput } from '../../../forms/poll-input.tsx'
 import { type SourceDraft, toConfig } from '../../../forms/source-draft.ts'
 import { SourceForm } from '../../../forms/source-form.tsx'
+import { lazyFrom } from '../../../lib/chunks.ts'
 import { faultAt } from '../../../lib/field-errors.ts'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
-import { WebhookFields } from './webhook-fields.tsx'
+
+// Of one connector alone.
+const WebhookFields = lazyFrom(() => import('../../../pages/sources/webhook-fields.tsx'))('WebhookFields')
 
 interface State {
   connector: string
@@ -79,16 +82,18 @@ export function SourceFields({ spec, typed, isNew, isTried = false, errors, onEd
         />
       )}
       {connector && state.connector === 'webhook' && (
-        <WebhookFields
-          connector={connector}
-          draft={state.draft}
-          onChange={(draft) => put({ ...state, draft })}
-          errors={inConfig}
-          sample={sample?.text ?? pasted}
-          sampleUse={sample?.use}
-          onSample={sample?.set ?? setPasted}
-          isNew={isNew}
-        />
+        <Suspense fallback={<LoadingRows rows={3} />}>
+          <WebhookFields
+            connector={connector}
+            draft={state.draft}
+            onChange={(draft) => put({ ...state, draft })}
+            errors={inConfig}
+            sample={sample?.text ?? pasted}
+            sampleUse={sample?.use}
+            onSample={sample?.set ?? setPasted}
+            isNew={isNew}
+          />
+        </Suspense>
       )}
       {connector && state.connector !== 'webhook' && (
         <SourceForm

@@ -49,7 +49,6 @@ export function NodePanel({ editor, actions, node }: Props & { node: GraphNode }
 
 function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: PartRef }) {
   const isMade = editor.made.has(node.id)
-  const canPause = (part.kind === 'source' || part.kind === 'trigger') && node.state !== 'missing'
   const isPaused = node.state === 'paused'
   return (
     <Stack gap="xs">
@@ -77,45 +76,7 @@ function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: 
           too.
         </Text>
       )}
-      <Group gap={6}>
-        {canPause && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={isPaused ? <Play size={13} aria-hidden /> : <Pause size={13} aria-hidden />}
-            onClick={() => actions.pause(part, isPaused ? 'resume' : 'pause')}
-          >
-            {isPaused ? 'Resume' : 'Pause'}
-          </Button>
-        )}
-        <Button
-          size="compact-sm"
-          variant="default"
-          leftSection={<Copy size={13} aria-hidden />}
-          onClick={() => void actions.copy([node.id])}
-        >
-          Copy
-        </Button>
-        <Button
-          size="compact-sm"
-          variant="default"
-          leftSection={<Unplug size={13} aria-hidden />}
-          onClick={() => void actions.remove([node.id])}
-        >
-          Take out
-        </Button>
-        {!isMade && (
-          <Button
-            size="compact-sm"
-            variant="light"
-            color="red"
-            leftSection={<Trash2 size={13} aria-hidden />}
-            onClick={() => actions.deleteParts([node.id])}
-          >
-            Delete everywhere
-          </Button>
-        )}
-      </Group>
+      <Acts actions={actions} node={node} part={part} isMade={isMade} />
       {!isMade && (
         <Text size="xs" c="dimmed">
           Parts are not renamed: copy it under another name, and delete this one.
@@ -131,6 +92,57 @@ function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: 
         </Anchor>
       )}
     </Stack>
+  )
+}
+
+function Acts({
+  actions,
+  node,
+  part,
+  isMade,
+}: Pick<Props, 'actions'> & { node: GraphNode; part: PartRef; isMade: boolean }) {
+  const canPause = (part.kind === 'source' || part.kind === 'trigger') && node.state !== 'missing'
+  const isPaused = node.state === 'paused'
+  return (
+    <Group gap={6}>
+      {canPause && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={isPaused ? <Play size={13} aria-hidden /> : <Pause size={13} aria-hidden />}
+          onClick={() => actions.pause(part, isPaused ? 'resume' : 'pause')}
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+      )}
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Copy size={13} aria-hidden />}
+        onClick={() => void actions.copy([node.id])}
+      >
+        Copy
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Unplug size={13} aria-hidden />}
+        onClick={() => void actions.remove([node.id])}
+      >
+        Take out
+      </Button>
+      {!isMade && (
+        <Button
+          size="compact-sm"
+          variant="light"
+          color="red"
+          leftSection={<Trash2 size={13} aria-hidden />}
+          onClick={() => actions.deleteParts([node.id])}
+        >
+          Delete everywhere
+        </Button>
+      )}
+    </Group>
   )
 }
 

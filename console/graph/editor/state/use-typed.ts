@@ -72,7 +72,7 @@ export function useTyped(form: string, kind: PartKind, spec: Fields) {
 }
 
 function plainSpec(kind: PartKind, spec: Fields, connectors: Readonly<Record<string, Connector>>): Fields {
-  if (kind !== 'source') return withoutSecrets(spec, SPEC_SCHEMAS[kind] as unknown as Record<string, unknown>)
+  if (kind !== 'source') return withoutSecrets(spec, { properties: SPEC_SCHEMAS[kind].properties })
   const schema = connectors[String(spec.connector)]?.config_schema
   return { ...spec, config: withoutSecrets((spec.config ?? {}) as Fields, schema) }
 }

@@ -181,7 +181,7 @@ function WatchDialog({
                 isTried={isTried}
                 configured={[]}
                 errors={{}}
-                sample={{ text: sample, use: 'It is sent when you try the project.', set: setSample }}
+                sample={{ text: sample, use: 'Trying the project sends this event.', set: setSample }}
                 onEdit={({ after }) =>
                   setWatch((now) => ({
                     ...now,
