@@ -6,6 +6,7 @@ import { offsetsOf, SEGMENT_SIZE, SOURCE_LABEL, sizeOf } from '../log/store/labe
 import type { Segment } from '../log/store/segments.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { dollarsSql } from '../model/units.ts'
+import { type FindingKind, findingRecipient } from '../outbox/rows.ts'
 import { connectorOf, hasConnector } from '../sources/connectors/index.ts'
 
 /** How a run ended that left nothing to rely on. */
@@ -20,21 +21,34 @@ const ENDED_BADLY: Readonly<Record<string, string>> = {
 export function fillGraph(graph: ProjectGraph, read: LiveReader): ProjectGraph {
   const live = read(graph)
   const lastEvent = new Map<string, string | null>()
+  const outlets = outletsByNode(graph.edges)
   const nodes = graph.nodes.map((node) => {
-    const filled = fillNode(node, live)
+    const filled = fillNode(node, live, outlets)
     if (node.kind === 'source') lastEvent.set(node.id, filled.last_at)
     return filled
   })
   return { ...graph, nodes, edges: graph.edges.map((edge) => fillEdge(edge, live, lastEvent)) }
 }
 
-function fillNode(node: GraphNode, live: LiveActivity): GraphNode {
+/** Recipients in `deliveries` of what agents find, by the node of their destination: a channel of Slack may have several. */
+type Outlets = ReadonlyMap<string, readonly string[]>
+
+function outletsByNode(edges: readonly GraphEdge[]): Outlets {
+  const outlets = new Map<string, string[]>()
+  for (const { from, to } of edges) {
+    const outlet = outletOf(from, to)
+    if (outlet !== undefined) outlets.set(to, [...(outlets.get(to) ?? []), outlet])
+  }
+  return outlets
+}
+
+function fillNode(node: GraphNode, live: LiveActivity, outlets: Outlets): GraphNode {
   if (node.state === 'missing') return node
   if (node.kind === 'source') return fillSource(node, live)
   if (node.kind === 'trigger') return withTraffic(node, live.trigger(node.name))
   if (node.kind === 'agent') return fillAgent(node, live)
   if (node.kind === 'mcp_server') return fillServer(node, live)
-  return node.kind === 'destination' ? fillDestination(node, live) : node
+  return node.kind === 'destination' ? fillDestination(node, live, outlets.get(node.id) ?? []) : node
 }
 
 function fillSource(node: GraphNode, live: LiveActivity): GraphNode {
@@ -61,14 +75,15 @@ function fillServer(node: GraphNode, live: LiveActivity): GraphNode {
   )
 }
 
-function fillDestination(node: GraphNode, live: LiveActivity): GraphNode {
+/** @param outlets of the agents whose findings go there; none where firings do */
+function fillDestination(node: GraphNode, live: LiveActivity, outlets: readonly string[]): GraphNode {
   const subscription = subscriptionOf(node.id)
-  const outlet = outletOf(node.id)
-  if (subscription === undefined && outlet === undefined) return node
-  const { failed, ...traffic } =
-    subscription === undefined ? live.finding(outlet!) : live.subscription(subscription)
-  const filled = withTraffic(node, traffic)
-  return failed === null ? filled : attention(filled, `the last delivery failed: ${failed}`)
+  const told = subscription === undefined ? outlets.map(live.finding) : [live.subscription(subscription)]
+  const [newest] = told.sort((a, b) => (b.last_at ?? 0) - (a.last_at ?? 0))
+  if (newest === undefined) return node
+  const today = told.reduce((sum, one) => sum + one.today, 0)
+  const filled = withTraffic(node, { today, last_at: newest.last_at })
+  return newest.failed === null ? filled : attention(filled, `the last delivery failed: ${newest.failed}`)
 }
 
 function withTraffic(node: GraphNode, { today, last_at }: Traffic): GraphNode {
@@ -91,14 +106,14 @@ function fillEdge(
   return traffic ? { ...edge, today: traffic.today, last_at: iso(traffic.last_at) } : edge
 }
 
-/** Null where it is not recorded: tools that were used, and what goes to Slack. */
+/** Null where it is not recorded: tools that were used. */
 function trafficOf({ kind, from, to, verdict }: GraphEdge, live: LiveActivity): Traffic | null {
   if (kind === 'wakes') return live.told(nameOf(from), nameOf(to))
   if (kind === 'hands_off') return live.handoff(nameOf(from), verdict ?? '', nameOf(to))
   if (kind !== 'tells') return null
   const subscription = subscriptionOf(to)
   if (subscription !== undefined) return live.told(nameOf(from), subscription)
-  const outlet = outletOf(to)
+  const outlet = outletOf(from, to)
   return outlet === undefined ? null : live.finding(outlet)
 }
 
@@ -115,7 +130,7 @@ interface LiveActivity {
   handoff(agent: string, verdict: string, to: string): Traffic
   /** To a subscription, by its id. */
   subscription(id: string): Traffic & { failed: string | null }
-  /** Findings of an agent, to its receiver or to GitHub. */
+  /** Findings of an agent, to its receiver, its channel of Slack or GitHub. */
   finding(outlet: string): Traffic & { failed: string | null }
   /** Tools of an MCP server that are no longer what was approved. */
   changedTools(server: string): number
@@ -175,9 +190,10 @@ function subscriptionOf(node: string): string | undefined {
   return /^destination:webhook:(.+)$/.exec(node)?.[1]
 }
 
-/** The recipient in `deliveries` of a destination that gets one agent's findings, such as `github:watch`; undefined for other nodes. */
-function outletOf(node: string): string | undefined {
-  return /^destination:((?:write_back|github):.+)$/.exec(node)?.[1]
+/** The recipient in `deliveries` of an agent's findings on the way to a destination, such as `github:watch`; undefined: they are none. */
+function outletOf(from: string, to: string): string | undefined {
+  const kind = /^destination:(write_back|github|slack):/.exec(to)?.[1]
+  return kind === undefined ? undefined : findingRecipient(kind as FindingKind, nameOf(from))
 }
 
 /** Name of a part behind the id of its node. */
@@ -517,11 +533,11 @@ export const liveSql = {
 
   findings: `SELECT d.recipient, count(*) AS today FROM runs r CROSS JOIN deliveries d
     WHERE r.finished_at >= @midnight AND r.practice = 0 AND d.finding_of = r.id
-      AND d.recipient_kind IN ('write_back', 'github')
+      AND d.recipient_kind IN ('write_back', 'slack', 'github')
     GROUP BY +d.recipient`,
 
   lastFindings: `SELECT d.recipient, d.made_at AS last_at, d.state, d.reason
-    FROM json_each(@agents) n CROSS JOIN json_each('["write_back:", "github:"]') k CROSS JOIN deliveries d
+    FROM json_each(@agents) n CROSS JOIN json_each('["write_back:", "slack:", "github:"]') k CROSS JOIN deliveries d
     WHERE d.seq = (SELECT max(l.seq) FROM deliveries l WHERE l.recipient = k.value || n.value)`,
 
   sources:

@@ -244,6 +244,43 @@ describe('GitHub as a destination', () => {
   })
 })
 
+describe('a channel of Slack as a destination', () => {
+  it('counts the findings of all agents that go there, and each wire its own', async () => {
+    const { agent, engine, settled, post, clock, pass } = await open()
+    const to = { trigger: 't', slack_channel: 'C0ALERTS' }
+    await agent({ ...to, name: 'first-look', model: 'm1' })
+    await agent({ ...to, name: 'second-look', model: 'm2' })
+    expect((await graphOf()).node('destination:slack:C0ALERTS')).toMatchObject({
+      ...{ today: 0, last_at: null, health: 'waiting' },
+    })
+    const nothing = () => conclude({ outcome: 'nothing' })
+    const found = async (first: typeof conclude, second: typeof conclude) => {
+      pass(2_000)
+      world.models.reply('m1', () => first())
+      world.models.reply('m2', () => second())
+      await post(error)
+      await settled()
+    }
+    await found(conclude, nothing)
+    await found(conclude, conclude)
+    const { node, edge } = await graphOf()
+    expect(node('destination:slack:C0ALERTS')).toMatchObject({ today: 3, health: 'ok' })
+    expect(edge('tells:agent:first-look>slack:C0ALERTS')).toMatchObject({ today: 2 })
+    expect(edge('tells:agent:second-look>slack:C0ALERTS')).toMatchObject({ today: 1 })
+    // What was told last says how it goes, whoever told it.
+    await found(nothing, conclude)
+    const how = { at: clock.at, ms: 0, status: 200 }
+    for (let n = 0; n < 2; n++)
+      for (const { deliveryId } of await engine.claimDeliveries(10, []))
+        await engine.settleDelivery(deliveryId, { ...how, event: 'refuse', reason: 'channel_not_found' })
+    expect((await graphOf()).node('destination:slack:C0ALERTS')).toMatchObject({
+      ...{ health: 'attention', reason: 'the last delivery failed: channel_not_found' },
+    })
+    await found(conclude, nothing)
+    expect((await graphOf()).node('destination:slack:C0ALERTS')).toMatchObject({ today: 5, health: 'ok' })
+  })
+})
+
 describe('the structure that is kept between two polls', () => {
   it('follows each change, draft and subscription', async () => {
     const { engine, project, agent } = await open()
