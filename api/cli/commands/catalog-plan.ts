@@ -1,4 +1,5 @@
 /** `svc catalog plan` and `svc catalog apply`: what was shown, or reviewed in a saved plan, is what is done. */
+import { existsSync, writeFileSync } from 'node:fs'
 import { isFolder } from '../../../engine/files.ts'
 import type { CatalogChecked, CatalogProblem, ChangePlan, MergeConflict } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
@@ -118,11 +119,23 @@ function showMarkdown(
 /** A folder by the name of its catalog: where it lies on the machine of a CI tells nobody anything. */
 const named = (file: string, { name }: CatalogChecked): string => (isFolder(file) && name ? name : file)
 
-export type ApplyFlags = PlanFlags & { yes?: boolean; why?: string }
+export type ApplyFlags = PlanFlags & {
+  yes?: boolean
+  why?: string
+  /** File that ingest keys of new sources are written into. */
+  keys?: string
+}
 
 /** Applies catalog files after a yes, or a saved plan as it is. */
 export async function applyCatalog(io: Io, paths: readonly string[], flags: ApplyFlags): Promise<void> {
   const [file = '.', ...more] = paths
+  // What is applied cannot be asked for its keys again: the file must be free before.
+  if (flags.keys !== undefined && (flags.json || existsSync(flags.keys)))
+    throw usageError(
+      flags.json
+        ? '--json has the keys in it: leave --keys out'
+        : `${flags.keys} is there already; name a new file for the keys`,
+    )
   // Standard input is read once.
   let given = io
   if (more.length === 0 && (file === STANDARD || !isFolder(file))) {
@@ -189,8 +202,14 @@ async function importPlan(
       ? 'nothing changed\n'
       : `applied as change-set ${change_set}; "svc changes undo ${change_set}" takes it back\n`,
   )
-  for (const { source, ingest_url, key } of ingest_keys)
-    io.out(`ingest key of ${source} (${ingest_url}), shown once: ${key.secret}\n`)
+  const lines = ingest_keys.map(
+    ({ source, ingest_url, key }) => `ingest key of ${source} (${ingest_url}), shown once: ${key.secret}\n`,
+  )
+  if (flags.keys === undefined || lines.length === 0) return io.out(lines.join(''))
+  writeFileSync(flags.keys, lines.join(''), { mode: 0o600, flag: 'wx' })
+  io.err(
+    `wrote ${lines.length === 1 ? 'the ingest key' : `${lines.length} ingest keys`} of new sources to ${flags.keys}\n`,
+  )
 }
 
 function otherPlan(plan: ChangePlan, text: string): CliError {

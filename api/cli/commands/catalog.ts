@@ -132,6 +132,7 @@ const applying = (io: Io): Command =>
   )
     .option('--yes', 'do not ask')
     .option('--why <text>', 'why, for the change history')
+    .option('--keys <file>', 'write ingest keys of new sources into this new file, instead of printing them')
     .action((paths: string[], flags: ApplyFlags) => applyCatalog(io, paths, flags))
 
 const pulling = (io: Io): Command =>

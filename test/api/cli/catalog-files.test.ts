@@ -146,6 +146,42 @@ describe('svc catalog over a folder', () => {
   })
 })
 
+describe('svc catalog apply --keys', () => {
+  it('writes ingest keys of new sources into a new file of its owner alone, and prints none', async () => {
+    const token = 'svc_root_for_this_test_alone'
+    const daemon = await startDaemon(token)
+    try {
+      const root = folder({ 'a.yaml': 'sources:\n  - { name: a, connector: webhook }\n' })
+      const keys = join(root, 'keys.txt')
+      const apply = (...more: string[]) =>
+        svc([
+          'catalog',
+          'apply',
+          root,
+          '--yes',
+          '--keys',
+          keys,
+          '--svcd',
+          daemon.url,
+          '--token',
+          token,
+          ...more,
+        ])
+      expect(await apply('--json')).toMatchObject({ code: 64, out: '' })
+      const { code, out, err } = await apply()
+      expect([code, out.includes('ingest key of')]).toEqual([0, false])
+      expect(err).toContain(`wrote the ingest key of new sources to ${keys}\n`)
+      expect(readFileSync(keys, 'utf8')).toMatch(/^ingest key of a \(\/ingest\/\S+\), shown once: svc_\S+\n$/)
+      expect(statSync(keys).mode & 0o777).toBe(0o600)
+      writeFileSync(join(root, 'b.yaml'), 'sources:\n  - { name: b, connector: webhook }\n')
+      expect((await apply()).err).toContain(`${keys} is there already`)
+      expect((await svc(['sources', 'show', 'b', '--svcd', daemon.url, '--token', token])).code).toBe(1)
+    } finally {
+      await daemon.stop()
+    }
+  })
+})
+
 describe('svc catalog init', () => {
   it('writes a repository that has no problem and passes its tests, and writes over nothing', async () => {
     const root = join(folder({}), 'new')

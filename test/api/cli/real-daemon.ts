@@ -8,8 +8,8 @@ export interface Daemon {
   stop(): Promise<void>
 }
 
-/** Open, without a login; its clock stands still. */
-export async function startDaemon(): Promise<Daemon> {
+/** Open, without a login, unless a root token is given; its clock stands still. */
+export async function startDaemon(rootToken: string | null = null): Promise<Daemon> {
   const engine = createEngine({ dataFile: null, clock: { now: () => Date.parse('2026-11-20T12:00:00Z') } })
   const app = await buildServer({
     engine,
@@ -17,7 +17,7 @@ export async function startDaemon(): Promise<Daemon> {
     config: {
       host: '127.0.0.1',
       port: 0,
-      rootToken: null,
+      rootToken,
       publicUrl: null,
       allowedHosts: [],
       version: '1.0.0',
