@@ -55,7 +55,7 @@ function sentenceOf(path: string): string | null {
 }
 
 const wantsPage = ({ method, headers }: FastifyRequest, path: string): boolean =>
-  (method === 'GET' || method === 'HEAD') &&
+  method === 'GET' &&
   (headers.accept ?? '').includes('text/html') &&
   !isApiPath(path) &&
   !/\.[a-z0-9]+$/i.test(path)

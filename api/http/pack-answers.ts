@@ -16,7 +16,7 @@ const JSON_TYPE = /^application\/([a-z.]+\+)?json\b/
 /** Not looked at by a promise: most answers are small, and ingest counts microseconds. */
 export function packAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
-    if (!isLarge(payload) || request.method === 'HEAD' || !isPackable(reply)) return done(null, payload)
+    if (!isLarge(payload) || !isPackable(reply)) return done(null, payload)
     const varies = reply.getHeader('vary')
     reply.header('vary', varies ? `${varies}, Accept-Encoding` : 'Accept-Encoding')
     if (bestCoding(request.headers['accept-encoding'], ['gzip']) === null) return done(null, payload)

@@ -9,7 +9,7 @@ import { projectKeyRoutes, scopeOf } from './scopes.ts'
 
 /** @param pattern of the route; null where there is none. @throws SvcError forbidden */
 export function checkProjectKey(request: FastifyRequest, identity: Identity, pattern: string | null): void {
-  const method = request.method === 'HEAD' ? 'GET' : request.method
+  const { method } = request
   if (pattern === null || !projectKeyRoutes.has(`${method} ${pattern}`)) refuse(identity)
   const { id } = request.params as { id?: string }
   if (id !== undefined && id !== identity.project && id !== identity.projectName) refuse(identity)

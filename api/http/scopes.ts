@@ -98,10 +98,9 @@ export const isPublicPage = (pattern: string): boolean =>
 
 /** @returns the scope of a route, or undefined when it is not listed. */
 export function scopeOf(method: string, pattern: string): Scope | undefined {
-  // HEAD follows GET: it shows the same headers.
-  const listed = scopes[`${method === 'HEAD' ? 'GET' : method} ${pattern}`]
+  const listed = scopes[`${method} ${pattern}`]
   if (listed) return listed
-  return (method === 'GET' || method === 'HEAD') && isPublicPage(pattern) ? 'public' : undefined
+  return method === 'GET' && isPublicPage(pattern) ? 'public' : undefined
 }
 
 /** @returns the methods that a path takes, as the header Allow lists them; none where there is no such path. */

@@ -2,6 +2,7 @@
  * The HTTP door. The order of checks, each cheaper than the next and none reading the body: raw
  * headers → Host → credential → Origin → scope → then content type, size, schema, engine.
  */
+import type { IncomingMessage } from 'node:http'
 import fastifyCookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
@@ -69,6 +70,12 @@ const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doo
 const JSON_BODY_MAX = 1024 * 1024
 const TOUCH_EVERY_MS = 60_000
 
+/** Makes a HEAD the GET of its address (RFC 9110, 9.3.2): Node, which read the request, sends no body to it. */
+function asGet(request: IncomingMessage): string {
+  if (request.method === 'HEAD') request.method = 'GET'
+  return request.url!
+}
+
 /** Builds the server; it listens when told to. */
 export async function buildServer({
   engine,
@@ -87,6 +94,9 @@ export async function buildServer({
     requestTimeout: 0,
     keepAliveTimeout: 75_000,
     bodyLimit: JSON_BODY_MAX,
+    // Routes of their own for HEAD were a third of all, and a sixth of the time to build this.
+    exposeHeadRoutes: false,
+    rewriteUrl: asGet,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, _request, reply) => sendProblem(reply as never, asSvcError(error, log)) as never,
@@ -231,7 +241,7 @@ function guard(request: FastifyRequest, doors: Doors): void {
   const { identity, cookie } = doors.auth.identify(request, pattern === '/health')
   checkOrigin(request.raw, rules, cookie || scope === 'public')
   if (identity) {
-    checkAudience(identity, request.method === 'HEAD' ? 'GET' : request.method, pattern)
+    checkAudience(identity, request.method, pattern)
     request.identity = identity
   }
   if (doors.stopping() && pattern !== '/health')

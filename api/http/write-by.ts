@@ -20,8 +20,7 @@ export const callerOf = ({ id, name, isAnybody }: Caller): Caller => ({
  * @throws SvcError invalid for an If-Match that is no version
  */
 export function writeBy(request: FastifyRequest): WriteBy {
-  const isRead = request.method === 'GET' || request.method === 'HEAD'
-  const base = isRead ? undefined : versionOf(request.headers['if-match'])
+  const base = request.method === 'GET' ? undefined : versionOf(request.headers['if-match'])
   return {
     caller: callerOf(request.identity),
     origin: originOf(request),

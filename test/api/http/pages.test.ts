@@ -65,6 +65,15 @@ describe('the console', () => {
     expect((await get('/favicon.svg')).headers['content-type']).toMatch(/^image\/svg/)
   })
 
+  it('answers HEAD as it answers GET, without the body, also where an answer is packed', async () => {
+    for (const path of ['/api/sources', '/api/openapi.json', '/api/nothing', '/sources']) {
+      const [asked, shown] = [await door.call('HEAD', path), await get(path)]
+      expect([path, asked.status, asked.text]).toEqual([path, shown.status, ''])
+      for (const name of ['content-type', 'content-length', 'content-encoding', 'vary'])
+        expect([path, name, asked.headers[name]]).toEqual([path, name, shown.headers[name]])
+    }
+  })
+
   it('sends an asset as the build packed it where that is taken, and tells caches so', async () => {
     const path = '/assets/packed-3c4d.js'
     const cases: [accepted: string | undefined, coding: string | undefined][] = [
