@@ -38,7 +38,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   agents: /pages\/(agents|skills)\/[\w-]+-page/,
   asking: /pages\/ask\//,
   forms:
-    /trigger-editor|agent-editor|delete-project|delete-source|rerun-dialog|import-tab|new-source-page|webhook-fields|sources\/settings-tab/,
+    /trigger-editor|agent-editor|delete-project|delete-source|rerun-dialog|import-tab|new-source-page|sources\/settings-tab/,
   settings: /pages\/(settings|connect)\//,
   setup: /pages\/setup\/|new-project-page|graph\/editor\/|what-if/,
   drawn: /graph-tab|replay-page/,

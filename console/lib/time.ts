@@ -132,3 +132,10 @@ export function durationMs(text: string): number {
   const [, n, unit] = /^(\d+(?:\.\d+)?)(s|m|h|d)$/.exec(text.trim()) ?? []
   return Number(n ?? 0) * (UNITS[unit ?? ''] ?? 0)
 }
+
+/** Times as example events have them. */
+const TIMES = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\b1\d{9}(?:\d{3}|\d{6}|\d{9})?\b/g
+const timeless = (text: string): string => text.replaceAll(TIMES, '')
+
+/** @returns whether two texts differ in nothing but the times in them */
+export const isSameButTimes = (a: string, b: string): boolean => timeless(a) === timeless(b)

@@ -2,7 +2,7 @@
 import { ActionIcon, CopyButton, Group, Paper, Tooltip } from '@mantine/core'
 import { Check, Copy } from 'lucide-react'
 import { useRef } from 'react'
-import { isSameButTimes } from '../lib/curl.ts'
+import { isSameButTimes } from '../lib/time.ts'
 
 export function CopyIcon({ value, label }: { value: string; label: string }) {
   return (

@@ -12,7 +12,6 @@ import { lazyFrom } from '../lib/chunks.ts'
 import { zoneName } from '../lib/time.ts'
 import { DemoBar } from './demo-bar.tsx'
 import { MenuEntries } from './menu.tsx'
-import { AddModel } from './no-model.tsx'
 import { Boundary } from './page-boundary.tsx'
 import { paletteDoor } from './palette-door.ts'
 import { TimeCard } from './time-card.tsx'
@@ -200,7 +199,8 @@ function HealthBanner() {
       {!isError && text.includes(NO_MODEL) && (
         <>
           {'. '}
-          <AddModel />
+          {/* By itself: with parts/no-model.tsx the shell would load more of the kit. */}
+          <Link to="/settings?tab=providers">Add a model provider</Link>
         </>
       )}
     </Alert>

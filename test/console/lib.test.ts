@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { curlCommand, exampleBody, isSameButTimes, shellQuote } from '../../console/lib/curl.ts'
+import { curlCommand, exampleBody, shellQuote } from '../../console/lib/curl.ts'
 import { stackBars } from '../../console/lib/density.ts'
 import {
   type ExploreState,
@@ -15,7 +15,7 @@ import { indentJson } from '../../console/lib/json-text.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
-import { ago } from '../../console/lib/time.ts'
+import { ago, isSameButTimes } from '../../console/lib/time.ts'
 import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
 
 describe('the address of Explore', () => {

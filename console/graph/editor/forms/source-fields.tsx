@@ -8,14 +8,11 @@ import { toDrafts } from '../../../forms/label-drafts.ts'
 import { PollInput } from '../../../forms/poll-input.tsx'
 import { type SourceDraft, toConfig } from '../../../forms/source-draft.ts'
 import { SourceForm } from '../../../forms/source-form.tsx'
-import { lazyFrom } from '../../../lib/chunks.ts'
 import { faultAt } from '../../../lib/field-errors.ts'
+import { WebhookFields } from '../../../pages/sources/webhook-fields.tsx'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
-
-// Of one connector alone.
-const WebhookFields = lazyFrom(() => import('../../../pages/sources/webhook-fields.tsx'))('WebhookFields')
 
 interface State {
   connector: string
