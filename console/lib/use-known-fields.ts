@@ -10,12 +10,14 @@ export interface KnownFields {
 
 const OF_EVERY_EVENT = ['event_type', 'source', 'text', 'key_value']
 
-export function useKnownFields(sources: readonly string[]): KnownFields {
+/** @param isNear false: nobody is about to type, and nothing is asked */
+export function useKnownFields(sources: readonly string[], isNear = true): KnownFields {
   const found = useQueries({
     queries: sources.map((source) => ({
       queryKey: keys.sourceFields(source),
       queryFn: () => api.sourceFields(source),
       staleTime: 60_000,
+      enabled: isNear,
     })),
   })
   const labels = unique(found.flatMap(({ data }) => data?.labels.map((label) => label.name) ?? []))

@@ -17,6 +17,7 @@ import { Sparkles } from 'lucide-react'
 import { Link, useNavigate } from 'react-router'
 import type { SetupDraft } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -54,13 +55,14 @@ export function GoalForm() {
   }
   const start = useChange(() => setups.start(body()), { ...begun, quiet: true })
   const byHand = useChange(() => setups.start({ ...body(), plan: {} }), { ...begun, quiet: true })
-  const isReady = goal.trim() !== ''
+  const faults = fieldErrors(start.error ?? byHand.error)
   return (
     <Paper withBorder p="lg" radius="md">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (hasModel !== false) start.mutate(undefined)
+          const begin = hasModel === false ? byHand : start
+          begin.mutate(undefined)
         }}
       >
         <Stack>
@@ -78,6 +80,7 @@ export function GoalForm() {
             size="md"
             required
             data-autofocus
+            {...marksOf(faults)('goal')}
           />
           <Group gap="xs" role="group" aria-label="Examples">
             {EXAMPLES.map((example) => (
@@ -123,6 +126,7 @@ export function GoalForm() {
                   <TextInput
                     label="Name of the project"
                     description="Default: named by the plan"
+                    {...marksOf(faults)('name')}
                     value={name}
                     onChange={(event) => set({ name: event.currentTarget.value })}
                     maxLength={80}
@@ -154,11 +158,16 @@ export function GoalForm() {
                 Write the plan
               </Button>
             )}
+            {/* Where no model writes it, this is what the form is sent for. */}
             <Button
-              variant={hasModel === false ? 'filled' : 'subtle'}
+              {...(hasModel === false
+                ? { type: 'submit', variant: 'filled' }
+                : {
+                    variant: 'subtle',
+                    onClick: ({ currentTarget }) =>
+                      currentTarget.form?.reportValidity() && byHand.mutate(undefined),
+                  })}
               loading={byHand.isPending}
-              disabled={!isReady}
-              onClick={() => byHand.mutate(undefined)}
             >
               Write it by hand
             </Button>

@@ -1,10 +1,11 @@
 /** The fields of an agent, as its page has them; what the page leaves out is made of the schema. */
 
 import { Accordion, Stack } from '@mantine/core'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { FieldsOf } from '../../../../schemas/fields-of.ts'
 import type { Agent } from '../../../../schemas/types.ts'
 import { type AgentDraft, draftOf, NEW_AGENT, writeOf } from '../../../lib/agent-form.ts'
+import { blankFaults } from '../../../lib/field-errors.ts'
 import { AgentFields } from '../../../pages/agents/agent-fields.tsx'
 import type { Fields } from '../../draft/values.ts'
 import { SPEC_SCHEMAS } from '../state/specs.ts'
@@ -24,8 +25,12 @@ export function AgentForm(props: FormProps) {
     onEdit({
       before: isNew ? {} : { ...specOf(start), ...only(spec, OTHERS) },
       after: { ...specOf(next), ...others.current },
-      isComplete: next.prompt.trim() !== '',
+      missing: blankFaults({ prompt: next.prompt }, ['prompt']),
     })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new agent lacks something as it begins.
+  useEffect(() => {
+    if (isNew) told(start)
+  }, [])
   const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
     setDraft((now) => {
       const next = { ...now, [field]: value }
@@ -46,6 +51,7 @@ export function AgentForm(props: FormProps) {
           <Accordion.Panel>
             <SchemaForm
               {...props}
+              isNew={false}
               kind="agent"
               fields={OTHERS}
               onEdit={({ after }) => {

@@ -1,7 +1,7 @@
 /** Fields of a part as its JSON Schema describes them, and what every form of a part is given. */
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { ConfigForm } from '../../../forms/config-form.tsx'
-import type { FieldErrors } from '../../../lib/field-errors.ts'
+import { blankFaults, type FieldErrors, isGiven } from '../../../lib/field-errors.ts'
 import type { PartKind } from '../../draft/ids.ts'
 import type { Fields } from '../../draft/values.ts'
 import { SPEC_SCHEMAS } from '../state/specs.ts'
@@ -10,8 +10,8 @@ import { SPEC_SCHEMAS } from '../state/specs.ts'
 export interface Edited {
   before: Fields
   after: Fields
-  /** Nothing that is needed is blank. */
-  isComplete: boolean
+  /** What is blank and needed, or cannot be so, by field; nothing: it can go into the draft. */
+  missing: FieldErrors
 }
 
 export interface FormProps {
@@ -30,12 +30,21 @@ export function SchemaForm({
   kind,
   fields,
   spec,
+  isNew,
   configured,
   errors,
   onEdit,
 }: FormProps & { kind: PartKind; fields: readonly string[] }) {
   const [before] = useState(() => only(spec, fields))
   const [value, setValue] = useState(before)
+  const { required = [] } = SPEC_SCHEMAS[kind] as { required?: string[] }
+  // What is stored and not shown is there.
+  const needed = required.filter((field) => fields.includes(field) && !configured.includes(`/${field}`))
+  const told = (after: Fields) => onEdit({ before, after, missing: blankFaults(after, needed) })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new part lacks something as it begins.
+  useEffect(() => {
+    if (isNew) told(before)
+  }, [])
   return (
     <ConfigForm
       schema={schemaOfFields(kind, fields, configured)}
@@ -44,19 +53,11 @@ export function SchemaForm({
       idPrefix={kind}
       onChange={(after) => {
         setValue(after)
-        const needed = (SPEC_SCHEMAS[kind] as { required?: string[] }).required ?? []
-        onEdit({
-          before,
-          after,
-          isComplete: needed.every((field) => !fields.includes(field) || isGiven(after[field])),
-        })
+        told(after)
       }}
     />
   )
 }
-
-const isGiven = (value: unknown): boolean =>
-  typeof value === 'string' ? value.trim() !== '' : value !== undefined
 
 export const only = (spec: Fields, fields: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(fields.filter((field) => isGiven(spec[field])).map((field) => [field, spec[field]]))

@@ -1,14 +1,14 @@
 /** The fields of a source: those of its connector, from its schema, and its labels. */
 import { Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import type { Label } from '../../../../schemas/types.ts'
+import { useEffect, useState } from 'react'
+import type { Connector, Label } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { emptyLabel, toDrafts } from '../../../forms/label-drafts.ts'
 import { PollInput } from '../../../forms/poll-input.tsx'
 import { type SourceDraft, toConfig } from '../../../forms/source-draft.ts'
 import { SourceForm } from '../../../forms/source-form.tsx'
-import { faultAt } from '../../../lib/field-errors.ts'
+import { blankFaults, faultAt } from '../../../lib/field-errors.ts'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
@@ -19,14 +19,24 @@ interface State {
   draft: SourceDraft
 }
 
-export function SourceFields({ spec, isNew, errors, onEdit }: FormProps) {
+export function SourceFields({ spec, isNew, configured, errors, onEdit }: FormProps) {
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
   const [start] = useState(() => stateOf(spec))
   const [state, setState] = useState(start)
+  const told = (next: State) =>
+    onEdit({
+      before: isNew ? {} : specOf(start),
+      after: specOf(next),
+      missing: missingOf(next, connectors.data?.[next.connector], configured),
+    })
   const put = (next: State) => {
     setState(next)
-    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), isComplete: next.connector !== '' })
+    told(next)
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new source lacks something as it begins.
+  useEffect(() => {
+    if (isNew) told(start)
+  }, [])
   if (connectors.error && !connectors.data)
     return <Failed what="connectors" error={connectors.error} onRetry={() => void connectors.refetch()} />
   if (!connectors.data) return <LoadingRows rows={3} />
@@ -77,6 +87,22 @@ export function SourceFields({ spec, isNew, errors, onEdit }: FormProps) {
       )}
     </Stack>
   )
+}
+
+/** What a source needs of its connector that is blank. @param configured pointers of what is stored and not shown */
+function missingOf(
+  { connector: kind, draft }: State,
+  connector: Connector | undefined,
+  configured: readonly string[],
+) {
+  const schema = (connector?.config_schema ?? {}) as { required?: string[] }
+  const needed = (schema.required ?? []).filter(
+    (field) => field !== 'labels' && !configured.includes(`/config/${field}`),
+  )
+  return {
+    ...blankFaults({ connector: kind }, ['connector']),
+    ...blankFaults(draft.config, needed, 'config.'),
+  }
 }
 
 function stateOf({ connector, poll, config }: Fields): State {

@@ -32,7 +32,7 @@ export function TriggerForm({ name, spec, isNew, errors, onEdit }: FormProps) {
     }
   }
   const told = (next: TriggerDraft) =>
-    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), isComplete: isComplete(next) })
+    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), missing: faultsOf(next) })
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger may be complete as it begins.
   useEffect(() => {
     if (isNew) told(start)

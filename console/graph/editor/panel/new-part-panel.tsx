@@ -1,8 +1,8 @@
 /** The side panel of a part that is being made. */
-import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, Stack, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { KIND_WORDS } from '../../../lib/fields.ts'
-import { called, type PartRef, sentence } from '../../draft/ids.ts'
+import type { PartRef } from '../../draft/ids.ts'
 import { nameRefusal, type Place } from '../../draft/parts.ts'
 import { PartForm } from '../forms/part-form.tsx'
 import type { Edited } from '../forms/schema-form.tsx'
@@ -30,10 +30,13 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
   const start = kind === 'trigger' && sources.length === 1 ? { sources } : {}
   return (
     <form
+      // All that lacks is marked at once, by the fields themselves.
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
         setTried(true)
-        if (fault === null && edited?.isComplete && actions.addNew(part, edited.after, at))
+        const isWhole = edited !== null && Object.keys(edited.missing).length === 0
+        if (fault === null && isWhole && actions.addNew(part, edited.after, at))
           onDone(`${kind}:${part.name}`)
       }}
     >
@@ -56,16 +59,13 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
           spec={start}
           isNew
           configured={[]}
-          errors={{}}
+          errors={isTried ? (edited?.missing ?? {}) : {}}
           onEdit={setEdited}
         />
-        {isTried && !edited?.isComplete && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {sentence(called({ kind, name: part.name || 'without a name' }))} is not complete yet.
-          </Text>
-        )}
         <Group>
-          <Button type="submit">Add to the draft</Button>
+          <Button type="submit" disabled={edited === null}>
+            Add to the draft
+          </Button>
           <Button variant="default" onClick={() => onDone(null)}>
             Cancel
           </Button>

@@ -135,16 +135,20 @@ const pageOf = ({ kind, name }: PartRef, project: string): string =>
 function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
   const { stored, spec, error, isPending } = useSpec(part, editor.draft ? operationsOf(editor.draft) : [])
   const [edited, setEdited] = useState<Edited | null>(null)
+  const [isTried, setTried] = useState(false)
   if (isPending) return <LoadingRows rows={4} />
   if (error) return <Failed what="the part" error={error} />
   if (!spec) return <Text size="sm">Deleted in this draft</Text>
   return (
     <form
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
+        setTried(true)
+        if (edited === null || Object.keys(edited.missing).length > 0) return
         // The fields are filled in anew from the draft; the focus stays near.
         event.currentTarget.closest<HTMLElement>('[tabindex="-1"]')?.focus()
-        if (edited && !actions.edit(part, edited.before, edited.after))
+        if (!actions.edit(part, edited.before, edited.after))
           editor.say('Nothing differs from what is there.')
       }}
     >
@@ -159,11 +163,11 @@ function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
           spec={spec}
           isNew={false}
           configured={stored?.configured ?? []}
-          errors={faultsOf(editor, part)}
+          errors={{ ...faultsOf(editor, part), ...(isTried ? edited?.missing : {}) }}
           onEdit={setEdited}
         />
         <Group>
-          <Button type="submit" disabled={!edited?.isComplete}>
+          <Button type="submit" disabled={edited === null}>
             Change in the draft
           </Button>
         </Group>

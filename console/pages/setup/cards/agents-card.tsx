@@ -14,6 +14,7 @@ import {
 import { X } from 'lucide-react'
 import { useState } from 'react'
 import type { Plan, PlanAgent } from '../../../../schemas/types.ts'
+import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withAgent } from '../../../lib/plan-edit.ts'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
 import type { EditedPlan } from '../use-plan.ts'
@@ -147,38 +148,44 @@ function AgentDialog({ plan, agent: start, onClose, onKeep }: DialogProps) {
       title={start.name ? `Agent ${start.name}` : 'Add an agent'}
       onClose={onClose}
       onKeep={() => onKeep(agent)}
-      isComplete={agent.name.trim() !== '' && (agent.existing || agent.prompt.trim() !== '')}
+      missing={blankFaults(agent, agent.existing ? ['name'] : ['name', 'prompt'])}
     >
-      <TextInput
-        label="Name"
-        value={agent.name}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-        disabled={agent.existing}
-        maxLength={60}
-        withAsterisk
-      />
-      <Select
-        label="Woken by"
-        description="Nothing: it only takes over from another agent."
-        data={plan.wakes.map(({ name }) => name)}
-        value={agent.trigger || null}
-        onChange={(trigger) => set({ trigger: trigger ?? '' })}
-        clearable
-      />
-      {!agent.existing && (
-        <Textarea
-          label="Prompt"
-          value={agent.prompt}
-          onChange={(event) => set({ prompt: event.currentTarget.value })}
-          maxLength={8_000}
-          autosize
-          minRows={5}
-          maxRows={18}
-          withAsterisk
-        />
-      )}
-      {others.length > 0 && (
-        <Handoffs agent={agent} others={others} onChange={(handoffs) => set({ handoffs })} />
+      {(shown) => (
+        <>
+          <TextInput
+            label="Name"
+            {...marksOf(shown)('name')}
+            value={agent.name}
+            onChange={(event) => set({ name: event.currentTarget.value })}
+            disabled={agent.existing}
+            maxLength={60}
+            withAsterisk
+          />
+          <Select
+            label="Woken by"
+            description="Nothing: it only takes over from another agent."
+            data={plan.wakes.map(({ name }) => name)}
+            value={agent.trigger || null}
+            onChange={(trigger) => set({ trigger: trigger ?? '' })}
+            clearable
+          />
+          {!agent.existing && (
+            <Textarea
+              label="Prompt"
+              {...marksOf(shown)('prompt')}
+              value={agent.prompt}
+              onChange={(event) => set({ prompt: event.currentTarget.value })}
+              maxLength={8_000}
+              autosize
+              minRows={5}
+              maxRows={18}
+              withAsterisk
+            />
+          )}
+          {others.length > 0 && (
+            <Handoffs agent={agent} others={others} onChange={(handoffs) => set({ handoffs })} />
+          )}
+        </>
       )}
     </EntryDialog>
   )

@@ -1,8 +1,9 @@
 /** A card of the plan: its heading, what is wrong with it, its entries. */
 import { ActionIcon, Badge, Button, Group, Modal, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
 import { CircleAlert, Pencil, Plus, Trash2 } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { PlanProblem } from '../../../../schemas/types.ts'
+import type { FieldErrors } from '../../../lib/field-errors.ts'
 
 interface CardProps {
   title: string
@@ -133,33 +134,34 @@ interface DialogProps {
   title: string
   onClose: () => void
   onKeep: () => void
-  isComplete?: boolean
-  children: ReactNode
+  /** What is blank and needed, by field. */
+  missing: FieldErrors
+  /** @param shown of what is missing: all of it, once it was to be kept so */
+  children: (shown: FieldErrors) => ReactNode
 }
 
 /** The fields of one entry; nothing is kept until it is said. */
-export function EntryDialog({ title, onClose, onKeep, isComplete = true, children }: DialogProps) {
+export function EntryDialog({ title, onClose, onKeep, missing, children }: DialogProps) {
+  const [isTried, setTried] = useState(false)
   return (
     <Modal opened onClose={onClose} title={title} size="lg">
-      {/* What is missing is told by the check, at the card. */}
       <form
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
           // A form inside the dialog is no form of the page.
           event.stopPropagation()
-          onKeep()
+          setTried(true)
+          if (Object.keys(missing).length === 0) onKeep()
         }}
       >
         <Stack>
-          {children}
+          {children(isTried ? missing : {})}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" disabled={!isComplete}>
-              Apply to the plan
-            </Button>
+            <Button type="submit">Apply to the plan</Button>
           </Group>
         </Stack>
       </form>

@@ -2,6 +2,7 @@
 import { Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PlanSkill } from '../../../../schemas/types.ts'
+import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withRow } from '../../../lib/plan-edit.ts'
 import { Fold } from '../../../parts/fold.tsx'
 import { MarkdownText } from '../../../parts/markdown.tsx'
@@ -80,34 +81,41 @@ function SkillDialog({ skill: start, onClose, onKeep }: DialogProps) {
       title={start.name ? `Skill ${start.name}` : 'Add a skill'}
       onClose={onClose}
       onKeep={() => onKeep(skill)}
-      isComplete={Boolean(skill.name.trim() && skill.description.trim() && skill.body.trim())}
+      missing={blankFaults(skill, ['name', 'description', 'body'])}
     >
-      <TextInput
-        label="Name"
-        value={skill.name}
-        onChange={(event) => set({ name: event.currentTarget.value })}
-        maxLength={60}
-        withAsterisk
-      />
-      <Textarea
-        label="When it is needed"
-        value={skill.description}
-        onChange={(event) => set({ description: event.currentTarget.value })}
-        maxLength={1_024}
-        autosize
-        withAsterisk
-      />
-      <Textarea
-        label="What it says"
-        description="Markdown."
-        value={skill.body}
-        onChange={(event) => set({ body: event.currentTarget.value })}
-        autosize
-        minRows={6}
-        maxRows={20}
-        classNames={{ input: 'mono' }}
-        withAsterisk
-      />
+      {(shown) => (
+        <>
+          <TextInput
+            label="Name"
+            {...marksOf(shown)('name')}
+            value={skill.name}
+            onChange={(event) => set({ name: event.currentTarget.value })}
+            maxLength={60}
+            withAsterisk
+          />
+          <Textarea
+            label="When it is needed"
+            {...marksOf(shown)('description')}
+            value={skill.description}
+            onChange={(event) => set({ description: event.currentTarget.value })}
+            maxLength={1_024}
+            autosize
+            withAsterisk
+          />
+          <Textarea
+            label="What it says"
+            {...marksOf(shown)('body')}
+            description="Markdown."
+            value={skill.body}
+            onChange={(event) => set({ body: event.currentTarget.value })}
+            autosize
+            minRows={6}
+            maxRows={20}
+            classNames={{ input: 'mono' }}
+            withAsterisk
+          />
+        </>
+      )}
     </EntryDialog>
   )
 }

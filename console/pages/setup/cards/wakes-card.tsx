@@ -2,7 +2,9 @@
 import { Group, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PlanKnob, PlanWake } from '../../../../schemas/types.ts'
+import type { Edited } from '../../../graph/editor/forms/schema-form.tsx'
 import { TriggerForm } from '../../../graph/editor/forms/trigger-form.tsx'
+import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withWake } from '../../../lib/plan-edit.ts'
 import { NumberInput } from '../../../parts/number-input.tsx'
 import type { EditedPlan } from '../use-plan.ts'
@@ -122,29 +124,34 @@ function WakeDialog({
 }) {
   const isNew = start.name === ''
   const [name, setName] = useState(start.name)
-  const [edited, setEdited] = useState<{ after: Record<string, unknown>; isComplete: boolean } | null>(null)
+  const [edited, setEdited] = useState<Edited | null>(null)
   return (
     <EntryDialog
       title={isNew ? 'Add a trigger' : `Trigger ${start.name}`}
       onClose={onClose}
-      isComplete={name.trim() !== '' && (edited ? edited.isComplete : !isNew)}
+      missing={{ ...blankFaults({ name }, ['name']), ...edited?.missing }}
       onKeep={() => onKeep(edited ? { ...start, name, ...wakeOf(edited.after) } : { ...start, name })}
     >
-      <TextInput
-        label="Name"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        maxLength={60}
-        withAsterisk
-      />
-      <TriggerForm
-        name={name}
-        spec={isNew ? { sources: start.sources } : specOf(start)}
-        isNew={isNew}
-        configured={[]}
-        errors={{}}
-        onEdit={setEdited}
-      />
+      {(shown) => (
+        <>
+          <TextInput
+            label="Name"
+            {...marksOf(shown)('name')}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            maxLength={60}
+            withAsterisk
+          />
+          <TriggerForm
+            name={name}
+            spec={isNew ? { sources: start.sources } : specOf(start)}
+            isNew={isNew}
+            configured={[]}
+            errors={shown}
+            onEdit={setEdited}
+          />
+        </>
+      )}
     </EntryDialog>
   )
 }

@@ -1,14 +1,18 @@
 /** Watches: the sources of the plan, those that are here and new ones, and the secrets they still need. */
-import { Alert, JsonInput, PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
+import { JsonInput, PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { PlanWatch } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { SourceFields } from '../../../graph/editor/forms/source-fields.tsx'
+import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withWatch } from '../../../lib/plan-edit.ts'
+import { unreadChoices } from '../../../parts/choices.tsx'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
+
+const NO_OBJECT = 'This is not a JSON object yet'
 
 export function WatchesCard({ plan, problems, edit }: EditedPlan) {
   const [open, setOpen] = useState<PlanWatch | null>(null)
@@ -134,70 +138,79 @@ function WatchDialog({
       title={start.name ? `Source ${start.name}` : 'Add a source'}
       onClose={onClose}
       onKeep={() => onKeep({ ...watch, sample: watch.existing ? null : (parsed ?? null) })}
-      isComplete={watch.name !== '' && (watch.existing || (watch.connector !== '' && parsed !== undefined))}
+      missing={{
+        ...blankFaults(watch, watch.existing ? ['name'] : ['name', 'connector']),
+        ...(watch.existing || parsed !== undefined ? {} : { sample: NO_OBJECT }),
+      }}
     >
-      {(sources.data?.length ?? 0) > 0 && (
-        <SegmentedControl
-          value={watch.existing ? 'here' : 'new'}
-          onChange={(value) => setWatch({ ...NEW, key: start.key, existing: value === 'here' })}
-          data={[
-            { value: 'here', label: 'One that is here' },
-            { value: 'new', label: 'A new one' },
-          ]}
-          aria-label="Which source"
-        />
-      )}
-      {watch.existing ? (
-        <Select
-          label="Source"
-          data={sources.data?.map(({ name }) => name) ?? []}
-          value={watch.name || null}
-          onChange={(name) => setWatch({ ...watch, name: name ?? '' })}
-          searchable
-          withAsterisk
-        />
-      ) : (
+      {(shown) => (
         <>
-          <TextInput
-            label="Name"
-            value={watch.name}
-            onChange={(event) => setWatch({ ...watch, name: event.currentTarget.value })}
-            maxLength={60}
-            withAsterisk
-          />
-          <SourceFields
-            key={start.key}
-            name={watch.name}
-            spec={{ connector: start.connector, poll: start.poll, config: start.config }}
-            isNew
-            configured={[]}
-            errors={{}}
-            onEdit={({ after }) =>
-              setWatch((now) => ({
-                ...now,
-                connector: String(after.connector ?? ''),
-                poll: (after.poll as string | null) ?? null,
-                config: (after.config ?? {}) as PlanWatch['config'],
-              }))
-            }
-          />
-          {isPush && (
-            <JsonInput
-              label="Example event"
-              description="One event as it would be sent; it is sent when you try the project."
-              value={sample}
-              onChange={setSample}
-              error={parsed === undefined ? 'This is not a JSON object yet' : undefined}
-              autosize
-              minRows={3}
-              maxRows={12}
-              formatOnBlur
-              classNames={{ input: 'mono' }}
+          {(sources.data?.length ?? 0) > 0 && (
+            <SegmentedControl
+              value={watch.existing ? 'here' : 'new'}
+              onChange={(value) => setWatch({ ...NEW, key: start.key, existing: value === 'here' })}
+              data={[
+                { value: 'here', label: 'One that is here' },
+                { value: 'new', label: 'A new one' },
+              ]}
+              aria-label="Which source"
             />
+          )}
+          {watch.existing ? (
+            <Select
+              label="Source"
+              {...marksOf(shown)('name')}
+              data={sources.data?.map(({ name }) => name) ?? []}
+              value={watch.name || null}
+              onChange={(name) => setWatch({ ...watch, name: name ?? '' })}
+              searchable
+              withAsterisk
+              {...unreadChoices('sources', sources)}
+            />
+          ) : (
+            <>
+              <TextInput
+                label="Name"
+                {...marksOf(shown)('name')}
+                value={watch.name}
+                onChange={(event) => setWatch({ ...watch, name: event.currentTarget.value })}
+                maxLength={60}
+                withAsterisk
+              />
+              <SourceFields
+                key={start.key}
+                name={watch.name}
+                spec={{ connector: start.connector, poll: start.poll, config: start.config }}
+                isNew
+                configured={[]}
+                errors={shown}
+                onEdit={({ after }) =>
+                  setWatch((now) => ({
+                    ...now,
+                    connector: String(after.connector ?? ''),
+                    poll: (after.poll as string | null) ?? null,
+                    config: (after.config ?? {}) as PlanWatch['config'],
+                  }))
+                }
+              />
+              {isPush && (
+                <JsonInput
+                  label="Example event"
+                  description="One event as it would be sent; it is sent when you try the project."
+                  value={sample}
+                  onChange={setSample}
+                  error={parsed === undefined ? NO_OBJECT : undefined}
+                  autosize
+                  minRows={3}
+                  maxRows={12}
+                  formatOnBlur
+                  classNames={{ input: 'mono' }}
+                />
+              )}
+            </>
           )}
         </>
       )}
-      {watch.existing && sources.error && <Alert color="red">{sources.error.message}</Alert>}
     </EntryDialog>
   )
 }
