@@ -6,6 +6,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, minifySync, type Plugin, type Rolldown } from 'vite'
 import { chunkGroups } from './build/chunk-groups.ts'
 import { lighter } from './build/lighter.ts'
+import { runtimeWith } from './build/runtime.ts'
 
 const daemon = process.env.SVCD_URL ?? 'http://127.0.0.1:8787'
 const MAIN = fileURLToPath(new URL('main.tsx', import.meta.url))
@@ -116,7 +117,7 @@ const partsFile = (): Plugin => ({
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [lighter(), react(), helpFile(), firstOfAll(), partsFile()],
+  plugins: [lighter(), react(), helpFile(), firstOfAll(), runtimeWith('base'), partsFile()],
   build: {
     outDir: fileURLToPath(new URL('../dist/console', import.meta.url)),
     emptyOutDir: true,

@@ -1,8 +1,8 @@
 /** Faults of a form stand at their fields, and one summary leads to each. */
-import { expect } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { share, test } from './daemon.ts'
-import { goTo } from './go.ts'
+import { goTo, placeOf } from './go.ts'
 
 share()
 
@@ -89,6 +89,26 @@ test('faults of an agent stand at their fields, and a name that is taken at the 
   ).toBeVisible()
 })
 
+/** Whether the focus comes to the first field of its form that has a fault, which says what it is. */
+const leadsToFirstFault = (page: Page): Promise<boolean> =>
+  expect
+    .poll(() =>
+      page.evaluate<string>(`(() => {
+        const field = document.activeElement
+        if (!field?.matches(':invalid, [aria-invalid="true"]')) return ''
+        const first = [...field.closest('form').querySelectorAll('input, textarea')].find((one) =>
+          one.matches(':invalid, [aria-invalid="true"]') && one.offsetParent !== null)
+        const described = (field.getAttribute('aria-describedby') ?? '').split(' ')
+        return first !== field ? 'not the first' : field.validationMessage ||
+          described.map((id) => document.getElementById(id)?.textContent ?? '').join(' ')
+      })()`),
+    )
+    .toMatch(/^(?!not the first).*\w{3}/)
+    .then(
+      () => true,
+      () => false,
+    )
+
 /** Every form: how it is opened, and what is typed that is refused; nothing: it is sent as it is, with fields that must be filled. */
 const FORMS: readonly { path: string; open?: string; form?: string; typed?: Record<string, string> }[] = [
   { path: '/triggers/new' },
@@ -102,7 +122,10 @@ const FORMS: readonly { path: string; open?: string; form?: string; typed?: Reco
   { path: '/entities/new', typed: { Name: '!!', Names: 'service=api' } },
   { path: '/mcp-servers/new' },
   { path: '/mcp-servers/new', typed: { Name: '!!', Address: 'https://mcp.example/mcp' } },
+  { path: '/projects/new' },
   { path: '/projects/new?template=custom' },
+  { path: '/projects/new?template=deploy_watch' },
+  { path: '/projects/new?template=deploy_watch', typed: { System: '!!' } },
   { path: '/projects/SHOP?tab=settings', typed: { Name: '' } },
   { path: '/settings', open: 'New key' },
   { path: '/settings?tab=providers', open: 'Add provider' },
@@ -126,30 +149,101 @@ test('a form that is refused leads to its first field with a fault, which says w
     const forms = page.locator('form:has([type=submit]:enabled)')
     const form = (open ? forms.last() : forms.first()).filter({ visible: true })
     for (const [label, text] of Object.entries(typed))
-      await form.getByRole('textbox', { name: label, exact: true }).first().fill(text)
+      await form
+        .getByRole('textbox', { name: label, exact: true })
+        .or(form.getByRole('combobox', { name: label, exact: true }))
+        .first()
+        .fill(text)
     await form.locator('[type=submit]').first().click()
     const at = `${path} ${JSON.stringify(typed)}`
-    const said = await expect
-      .poll(
-        () =>
-          page.evaluate<string>(`(() => {
-          const field = document.activeElement
-          if (!field?.matches(':invalid, [aria-invalid="true"]')) return ''
-          const first = [...field.closest('form').querySelectorAll('input, textarea')].find((one) =>
-            one.matches(':invalid, [aria-invalid="true"]') && one.offsetParent !== null)
-          const described = (field.getAttribute('aria-describedby') ?? '').split(' ')
-          return first !== field ? 'not the first' : field.validationMessage ||
-            described.map((id) => document.getElementById(id)?.textContent ?? '').join(' ')
-        })()`),
-        at,
-      )
-      .toMatch(/\w{3}/)
-      .then(
-        () => null,
-        () => at,
-      )
-    if (said) lost.push(said)
+    if (!(await leadsToFirstFault(page))) lost.push(at)
     await page.keyboard.press('Escape')
   }
   expect(lost).toEqual([])
+})
+
+/** Parts as they are made in the editor of a drawing: what is typed besides the name, and the field that is then at fault. */
+const NEW_PARTS: readonly { part: string; typed?: Record<string, string>; field: RegExp }[] = [
+  { part: 'trigger', field: /^Sources$/ },
+  { part: 'agent', field: /^Prompt/ },
+  { part: 'agent', typed: { Prompt: '  ' }, field: /^Prompt/ },
+  { part: 'source', field: /^Connector/ },
+  { part: 'MCP server', field: /^Address/ },
+  { part: 'skill', field: /^Description/ },
+]
+
+test('a part that lacks something goes into no draft of a drawing, and its form leads to the first such field', async ({
+  page,
+  daemon,
+}) => {
+  await daemon.call('POST', '/api/mcp-servers', { name: 'logs', url: 'https://mcp.example/mcp' })
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', {
+    template: 'custom',
+    name: 'Drawn',
+    objects: [{ kind: 'mcp_server', name: 'logs' }],
+  })
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const parts = page.getByRole('region', { name: 'Add parts' })
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  for (const { part, typed = {}, field } of NEW_PARTS) {
+    await parts.getByRole('button', { name: `New ${part}` }).click()
+    const form = page.locator('form').filter({ has: page.getByRole('heading', { name: `New ${part}` }) })
+    await form.getByRole('button', { name: 'Add to the draft' }).click()
+    expect(await leadsToFirstFault(page), `${part} without a name`).toBe(true)
+    await expect(form.getByRole('textbox', { name: 'Name', exact: true }).first()).toBeFocused()
+    // As somebody types it: with keys, after which nothing leads away from the field.
+    await form.getByRole('textbox', { name: 'Name', exact: true }).first().pressSequentially('one')
+    for (const [label, text] of Object.entries(typed)) await form.getByLabel(label).first().fill(text)
+    // A list that opened with the focus may lie over the button.
+    await form.getByRole('button', { name: 'Add to the draft' }).press('Enter')
+    expect(await leadsToFirstFault(page), `${part} ${JSON.stringify(typed)}`).toBe(true)
+    await expect(form.getByLabel(field).first(), part).toBeFocused()
+    await form.getByRole('button', { name: 'Cancel' }).press('Enter')
+  }
+  // One that is there already, emptied.
+  await page.locator('.graph-strip-chip[data-node="mcp_server:logs"]').click()
+  const address = panel.getByRole('textbox', { name: /^Address/ })
+  await address.fill('')
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  expect(await leadsToFirstFault(page), 'one that is there').toBe(true)
+  await expect(address).toBeFocused()
+  await expect(page.locator('.editor-bar').getByText('change', { exact: false })).toHaveCount(0)
+})
+
+test('a field whose choices cannot be read says so by itself, moves nothing, and reads them again', async ({
+  page,
+  daemon,
+}) => {
+  await daemon.call('POST', '/api/mcp-servers', { name: 'notes', url: 'https://mcp.example/mcp' })
+  let isAway = true
+  await page.route(/\/api\/mcp-servers$/, (route) =>
+    isAway
+      ? route.fulfill({
+          status: 404,
+          json: { title: 'Not found', status: 404, detail: 'There is no such thing.' },
+        })
+      : route.continue(),
+  )
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/mcp-servers')) asked += 1
+  })
+  await goTo(page, `${daemon.url}/agents/new`)
+  const field = page.getByRole('combobox', { name: 'MCP servers' })
+  await expect(field).toBeVisible()
+  // Nobody came near.
+  expect(asked).toBe(0)
+  const prompt = page.getByRole('textbox', { name: 'Prompt' })
+  const place = await placeOf(prompt)
+  await field.focus()
+  await expect(page.getByRole('alert').filter({ hasText: 'Couldn’t load MCP servers' })).toBeAttached()
+  await expect(field).toHaveAttribute('placeholder', 'Couldn’t load MCP servers')
+  expect(await placeOf(prompt)).toEqual(place)
+  expect(await accessibilityFaults(page, 'choices that cannot be read')).toEqual([])
+  isAway = false
+  await page.getByRole('button', { name: 'Load MCP servers again' }).click()
+  await expect(field).not.toHaveAttribute('placeholder', 'Couldn’t load MCP servers')
+  await field.click()
+  await expect(page.getByRole('option', { name: 'notes' })).toBeVisible()
 })

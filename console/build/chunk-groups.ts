@@ -3,22 +3,16 @@
  * build should have few files: modules that the same pages need lie together, and the smallest such sets are joined
  * with those whose pages lose least by it. Which those are is worked out anew by each build, always in the same way.
  */
-import { dirname, resolve } from 'node:path'
-
-interface Module {
-  importedIds: readonly string[]
-  dynamicallyImportedIds: readonly string[]
-  code: string | null
-}
-
-export interface Graph {
-  getModuleInfo(id: string): Module | null
-}
+import { type Graph, needsOf } from './needs.ts'
 
 /** Files for all that is loaded on demand. With those of the shell, styles, workers and the docs the build has 30 at most. */
-const FILES_MAX = 19
+const FILES_MAX = 21
 /** What a page may load besides the shell, bytes as packed (the console's brief, section 7). */
 const BUDGET = 60_000
+/** A first load has few requests, too: beyond so many files, each weighs as so many bytes. */
+const FILES_FREE = 5
+const FILES_FREE_OF_TWO = 7
+const FILE_WEIGHS = 5_000
 /** What most pages need goes with the shell, up to so many bytes: the brief has room for it there. */
 const WITH_SHELL = 10_000
 const MOST = 9
@@ -38,17 +32,26 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   agents: /pages\/(agents|skills)\/[\w-]+-page/,
   asking: /pages\/ask\//,
   forms:
-    /trigger-editor|agent-editor|delete-project|delete-source|rerun-dialog|import-tab|new-source-page|sources\/settings-tab/,
+    /new-project-page|trigger-editor|agent-editor|delete-project|delete-source|rerun-dialog|import-tab|new-source-page|sources\/settings-tab/,
   settings: /pages\/(settings|connect)\//,
-  setup: /pages\/setup\/|new-project-page|graph\/editor\/|what-if/,
-  drawn: /graph-tab|replay-page/,
+  setup: /pages\/setup\/|graph\/editor\/|what-if/,
+  graph: /graph-tab/,
+  replay: /replay-page/,
   seldom: /\/parts\/(?!code-editor|markdown-text)|login-page/,
 }
 const AREAS = Object.keys(TOGETHER)
+/** Pages that open one of another area on top of themselves, as a trigger does its form. */
+const ON_TOP: readonly [string, string][] = [
+  ['parts', 'forms'],
+  ['agents', 'forms'],
+  ['projects', 'graph'],
+]
+/** What is loaded at once, as bits of areas. */
+const AT_ONCE: readonly number[] = [
+  ...AREAS.map((_, area) => 1 << area),
+  ...ON_TOP.map((areas) => areas.reduce((mask, area) => mask | (1 << AREAS.indexOf(area)), 0)),
+]
 
-/** Modules that only hand on others: whoever imports a name of them needs the module of that name alone. */
-const HANDS_ON = /node_modules\/(@mantine\/[a-z]+\/esm\/index\.mjs|lucide-react\/.*\/lucide-react\.mjs)$/
-const NAMES = /\{([^}]*)\}\s*from\s*["']([^"']+)["']/g
 const COMMENTS = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
 /** What a letter of source takes once packed, of packages and of ours: measured over the whole build (2026-11-26). */
 const PACKED = { package: 0.146, own: 0.185 }
@@ -97,7 +100,7 @@ function filesOf(main: string, graph: Graph): Files {
   // Packages change more seldom than our modules, and stay in browsers over an upgrade.
   for (const id of [...shell, ...first])
     files.of.set(id, id.includes('node_modules') && !id.endsWith('.css') ? BASE : SHELL)
-  for (const group of inOrder(joinedBest(groups))) {
+  for (const group of inOrder(joinedBest(groups))!) {
     for (const id of group.ids) files.of.set(id, files.names.length)
     const only = AREAS.find((_, bit) => group.areas === 1 << bit)
     files.names.push(only ?? `shared${files.names.length - 1}`)
@@ -161,13 +164,88 @@ function withShell(groups: Group[]): { groups: Group[]; first: string[] } {
   return { groups: [...left], first: first.flatMap(({ ids }) => ids) }
 }
 
-/** Of several ways to weigh what is loaded in vain, the one by which areas pass the budget least. */
+/** Of several ways to weigh what is loaded in vain, the one by which areas pass their budgets least. */
 function joinedBest(groups: readonly Group[]): Group[] {
-  const needed = loadsOf(groups)
-  const excess = (ways: Group[]): number =>
-    loadsOf(ways).reduce((sum, bytes, area) => sum + Math.max(0, bytes - Math.max(BUDGET, needed[area]!)), 0)
-  const tries = WEIGHINGS.map((weighing) => joined(copied(groups), weighing))
-  return tries.reduce((best, one) => (excess(one) < excess(best) ? one : best))
+  const needed = AT_ONCE.map((mask) =>
+    groups.reduce((sum, { areas, bytes }) => sum + (areas & mask ? bytes : 0), 0),
+  )
+  const tries = WEIGHINGS.map((weighing) =>
+    new Placing(groups, joined(copied(groups), weighing), needed).settled(),
+  )
+  return tries.reduce((best, one) => (one.excess() < best.excess() ? one : best)).files()
+}
+
+/** Which file each group lies in, and what the areas load by that. */
+class Placing {
+  private readonly at: number[]
+  private readonly needs: number[][]
+
+  /** @param joined the same groups, joined to files @param needed bytes of what is loaded at once, were there a file for each group */
+  constructor(
+    private readonly groups: readonly Group[],
+    private readonly joined: readonly Group[],
+    private readonly needed: readonly number[],
+  ) {
+    const fileOf = new Map(joined.flatMap(({ ids }, file) => ids.map((id) => [id, file] as const)))
+    const place = new Map(groups.map((group, i) => [group, i]))
+    this.at = groups.map(({ ids }) => fileOf.get(ids[0]!)!)
+    this.needs = groups.map(({ needs }) => [...needs].map((one) => place.get(one)!))
+  }
+
+  /** Puts each group where areas pass their budgets least, until no move gains. */
+  settled(): this {
+    let least = this.excess()
+    for (let isMoving = true; isMoving; ) {
+      isMoving = false
+      for (const [i, was] of this.at.entries()) {
+        let best = was
+        for (const file of this.joined.keys()) {
+          this.at[i] = file
+          const excess = this.excess()
+          if (excess < least - 1) [least, best, isMoving] = [excess, file, true]
+        }
+        this.at[i] = best
+      }
+    }
+    return this
+  }
+
+  /** How far all areas are over their budgets of bytes and files, in bytes; infinite: files that import of each other. */
+  excess(): number {
+    const files = this.loaded()
+    if (files === null) return Number.POSITIVE_INFINITY
+    let sum = 0
+    for (const [i, mask] of AT_ONCE.entries()) {
+      const mine = files.filter(({ areas }) => areas & mask)
+      const bytes = mine.reduce((all, one) => all + one.bytes, 0)
+      const over = Math.max(0, bytes - Math.max(BUDGET, this.needed[i]!))
+      const free = count(mask) > 1 ? FILES_FREE_OF_TWO : FILES_FREE
+      // One that is far over costs more than several that are a little; the rest decides between equals.
+      sum += over + over ** 2 / 20_000 + Math.max(0, mine.length - free) * FILE_WEIGHS + bytes / 50
+    }
+    return sum
+  }
+
+  /** The files as groups, with what they import of. */
+  files(): Group[] {
+    return this.loaded()!.filter(({ ids }) => ids.length > 0)
+  }
+
+  private loaded(): Group[] | null {
+    const files: Group[] = this.joined.map(() => ({ ids: [], bytes: 0, areas: 0, needs: new Set() }))
+    for (const [i, { ids, bytes, areas }] of this.groups.entries()) {
+      const file = files[this.at[i]!]!
+      file.ids.push(...ids)
+      file.bytes += bytes
+      file.areas |= areas
+      for (const next of this.needs[i]!)
+        if (this.at[next] !== this.at[i]) file.needs.add(files[this.at[next]!]!)
+    }
+    const order = inOrder(files)
+    if (order === null) return null
+    for (const file of order.toReversed()) for (const next of file.needs) next.areas |= file.areas
+    return files
+  }
 }
 
 function copied(groups: readonly Group[]): Group[] {
@@ -185,11 +263,11 @@ interface Weighing {
   from: number
 }
 
-/** Those of thirty that did best, each a quarter of a second (2026-11-26). */
+/** Those of fifty that did best, each half a second (2026-11-26). */
 const WEIGHINGS: readonly Weighing[] = [
-  { power: 1, fileCost: 2_000, from: 55_000 },
-  { power: 1.5, fileCost: 500, from: 55_000 },
-  { power: 2, fileCost: 500, from: 45_000 },
+  { power: 1, fileCost: 4_000, from: 55_000 },
+  { power: 1.5, fileCost: 2_000, from: 55_000 },
+  { power: 2, fileCost: 4_000, from: 55_000 },
   { power: 3, fileCost: 2_000, from: 55_000 },
 ]
 
@@ -269,15 +347,19 @@ function neededBy(groups: readonly Group[]): Set<Group> {
 const isBetween = (first: Group, second: Group, below: ReadonlyMap<Group, ReadonlySet<Group>>): boolean =>
   [...first.needs].some((next) => next !== second && below.get(next)!.has(second))
 
-/** Each before those that import of it. */
-function inOrder(groups: readonly Group[]): Group[] {
+/** Each before those that import of it; null: some import of each other. */
+function inOrder(groups: readonly Group[]): Group[] | null {
   const order = new Set<Group>()
-  const add = (group: Group): void => {
-    for (const next of group.needs) if (!order.has(next)) add(next)
+  const open = new Set<Group>()
+  const add = (group: Group): boolean => {
+    if (order.has(group)) return true
+    if (open.has(group)) return false
+    open.add(group)
+    for (const next of group.needs) if (!add(next)) return false
     order.add(group)
+    return true
   }
-  for (const group of groups) add(group)
-  return [...order]
+  return groups.every(add) ? [...order] : null
 }
 
 /** Bits that are set. */
@@ -285,34 +367,4 @@ function count(mask: number): number {
   let found = 0
   for (let left = mask; left !== 0; left &= left - 1) found += 1
   return found
-}
-
-function needsOf(id: string, graph: Graph): string[] {
-  const { importedIds = [], code } = graph.getModuleInfo(id) ?? {}
-  if (HANDS_ON.test(id)) return []
-  const handing = importedIds.filter((one) => HANDS_ON.test(one))
-  const direct = importedIds.filter((one) => !HANDS_ON.test(one))
-  if (handing.length === 0) return direct
-  const names = [...(code ?? '').matchAll(NAMES)].flatMap(([, list]) => namesIn(list!, 0))
-  return [...direct, ...handing.flatMap((one) => modulesOf(one, names, graph))]
-}
-
-/** @param side of `a as b`: 0 for a, 1 for b */
-const namesIn = (list: string, side: 0 | 1): string[] =>
-  list.split(',').map((one) => {
-    const [from = '', to = from] = one.trim().split(/\s+as\s+/)
-    return side === 0 ? from : to
-  })
-
-/** Modules that hold the names of one that hands them on. */
-function modulesOf(id: string, names: readonly string[], graph: Graph): string[] {
-  const { code, importedIds = [] } = graph.getModuleInfo(id) ?? {}
-  const held = new Map<string, string>()
-  for (const [, list, path] of (code ?? '').matchAll(NAMES))
-    for (const name of namesIn(list!, 1)) held.set(name, resolve(dirname(id), path!))
-  const known = new Set(importedIds)
-  return names.flatMap((name) => {
-    const module = held.get(name)
-    return module !== undefined && known.has(module) ? [module] : []
-  })
 }

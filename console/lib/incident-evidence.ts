@@ -2,7 +2,7 @@
  * The timeline of a firing as it stands on the page of its incident: pinned at the moment it fired. What came later
  * is below the line and never pushes up what tripped it; what tripped it and what was changed before is never folded.
  */
-import type { Event as ApiEvent, FiringDetail, ReadRequest } from '../../schemas/types.ts'
+import type { Event as ApiEvent, FiringDetail, ReadRequest, ReadResult } from '../../schemas/types.ts'
 
 /** Changes so long before are always shown, milliseconds. */
 export const CHANGES_MS = 30 * 60_000
@@ -66,6 +66,14 @@ export function changesRead(firing: Part): ReadRequest | null {
     order: 'desc',
     limit: 50,
   }
+}
+
+/** Whether what was read before the moment, newest first, holds all of the half hour in which changes are shown. */
+export function reachesBack(read: ReadResult | undefined, firing: Part): boolean {
+  if (read === undefined) return false
+  const oldest = read.rows.at(-1)
+  const since = Date.parse(momentOf(firing)) - CHANGES_MS
+  return read.next_cursor === null || (oldest !== undefined && Date.parse(oldest.event_time) < since)
 }
 
 export type EvidenceItem =

@@ -12,7 +12,8 @@ export interface KnownFields {
 
 const OF_EVERY_EVENT = ['event_type', 'source', 'text', 'key_value']
 
-export function useKnownFields(sources: readonly string[]): KnownFields {
+/** @param isNear false: nobody is about to type, and nothing is asked */
+export function useKnownFields(sources: readonly string[], isNear = true): KnownFields {
   const planned = useContext(PlannedSources).filter(({ name }) => sources.includes(name))
   const stored = sources.filter((source) => !planned.some(({ name }) => name === source))
   const found = useQueries({
@@ -20,6 +21,7 @@ export function useKnownFields(sources: readonly string[]): KnownFields {
       queryKey: keys.sourceFields(source),
       queryFn: () => api.sourceFields(source),
       staleTime: 60_000,
+      enabled: isNear,
     })),
   })
   const labels = unique([

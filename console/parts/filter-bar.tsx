@@ -6,8 +6,7 @@ import { useSearchParams } from 'react-router'
 import { withFilter } from '../lib/run-filters.ts'
 import { useStillHere } from '../lib/use-still-here.ts'
 import { WordSelect } from './word-select.tsx'
-
-type Words = readonly (string | { value: string; label: string })[]
+import { isRead, type ReadWords, type Words } from './words-read.ts'
 
 export interface Filter {
   /** In the address. */
@@ -19,7 +18,7 @@ export interface Filter {
   /** Typed, and of no use until it is whole: applied by Enter, or when the field is left; else when the typing pauses. */
   isWhole?: boolean
   /** Of what is chosen: the words, and what to say while none is. */
-  data?: Words
+  data?: Words | ReadWords
   all?: string
   /** One is chosen always: what the address does not name. */
   always?: string
@@ -58,7 +57,7 @@ export function FilterBar({ filters, values, isNarrowed, keeps = [], before, aft
               onChange={change}
             />
           )
-        return filter.always === undefined ? (
+        return filter.always === undefined || isRead(filter.data) ? (
           <WordSelect
             key={filter.name}
             label={filter.label}

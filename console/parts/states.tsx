@@ -39,22 +39,6 @@ export function Failed({ error, what = 'this', onRetry }: FailedProps) {
   )
 }
 
-/** What a choice is made from. */
-interface Choices {
-  data: unknown
-  error: Error | null
-  refetch: () => unknown
-}
-
-/** Above a form: what it lets choose from could not be read, so that an empty list is not taken for none. */
-export function FailedChoices({ of }: { of: Record<string, Choices> }) {
-  return Object.entries(of).map(
-    ([what, { data, error, refetch }]) =>
-      data === undefined &&
-      error && <Failed key={what} what={what} error={error} onRetry={() => void refetch()} />,
-  )
-}
-
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <Paper withBorder p="xl" radius="md">

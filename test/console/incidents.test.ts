@@ -6,6 +6,7 @@ import {
   evidenceItems,
   evidenceReads,
   isChange,
+  reachesBack,
   thresholdOf,
   valueLine,
 } from '../../console/lib/incident-evidence.ts'
@@ -13,7 +14,7 @@ import { pathOfIncident, stateWords } from '../../console/lib/incidents.ts'
 import { snoozeTimes } from '../../console/lib/snooze.ts'
 import { lasting, moment } from '../../console/lib/time.ts'
 import { claimWords } from '../../schemas/claim-words.ts'
-import type { Event, Incident } from '../../schemas/types.ts'
+import type { Event, Incident, ReadResult } from '../../schemas/types.ts'
 
 const T = '2026-11-20T08:00:00.000Z'
 const OPEN: Worked = {
@@ -189,6 +190,16 @@ describe('the evidence of a firing', () => {
     ])
     expect(changesRead(firing)).toMatchObject({ from: '2026-11-20T07:30:00.000Z', to: firing.fired_at })
     expect(evidenceReads({ ...firing, entity: null }, 'evidence')).toBeNull()
+  })
+
+  it('asks for changes of the half hour before by themselves only where what was read does not reach so far', () => {
+    const firing = { entity: null, opened_at: T, fired_at: null }
+    const read = (next_cursor: string | null, ...times: string[]) =>
+      ({ next_cursor, rows: times.map((event_time) => ({ event_time })) }) as ReadResult
+    expect(reachesBack(undefined, firing)).toBe(false)
+    expect(reachesBack(read(null), firing)).toBe(true)
+    expect(reachesBack(read('c', '2026-11-20T07:59:00.000Z', '2026-11-20T07:29:59.000Z'), firing)).toBe(true)
+    expect(reachesBack(read('c', '2026-11-20T07:59:00.000Z', '2026-11-20T07:31:00.000Z'), firing)).toBe(false)
   })
 
   it('counts what was within the window at each instant', () => {

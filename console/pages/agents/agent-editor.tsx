@@ -7,9 +7,9 @@ import { type AgentDraft, NEW_AGENT, writeOf } from '../../lib/agent-form.ts'
 import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
+import { unreadChoices, useChoices } from '../../parts/choices.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
-import { FailedChoices } from '../../parts/states.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { AgentFields } from './agent-fields.tsx'
 import { HandoffRows } from './verdict-rows.tsx'
@@ -49,7 +49,7 @@ export function AgentEditor({
   const { value: draft, set: setDraft } = kept
   const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
-  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const triggers = useChoices('triggers', { queryKey: dkeys.triggers, queryFn: declared.triggers })
   const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
   const change = useChange(
     (version: number | undefined) => save(writeOf(draft, stored ? start : NEW_AGENT), version),
@@ -73,7 +73,6 @@ export function AgentEditor({
     >
       <Stack maw={820}>
         <DraftRestored of={kept} />
-        <Unread />
         {!stored && (
           <TextInput
             {...marksOf(faults)('name')}
@@ -86,7 +85,11 @@ export function AgentEditor({
           />
         )}
         {!stored && (
-          <StartFrom presets={agents.data?.presets ?? []} onPrompt={(prompt) => set('prompt', prompt)} />
+          <StartFrom
+            presets={agents.data?.presets ?? []}
+            unread={unreadChoices('prompts', agents)}
+            onPrompt={(prompt) => set('prompt', prompt)}
+          />
         )}
         <AgentFields
           errors={faults}
@@ -99,6 +102,7 @@ export function AgentEditor({
               {...marksOf(faults)('trigger')}
               description="Without one, only a handoff starts the agent"
               data={(triggers.data ?? []).map(({ name }) => name)}
+              {...triggers.field}
               value={draft.trigger || null}
               onChange={(value) => set('trigger', value ?? '')}
               searchable
@@ -113,6 +117,7 @@ export function AgentEditor({
               agents={(agents.data?.agents ?? [])
                 .map(({ name }) => name)
                 .filter((name) => name !== draft.name)}
+              unread={unreadChoices('agents', agents)}
             />
           }
         />
@@ -134,9 +139,11 @@ export function AgentEditor({
 /** A new agent's prompt, to begin with. */
 function StartFrom({
   presets,
+  unread,
   onPrompt,
 }: {
   presets: readonly { id: string; label: string; prompt: string }[]
+  unread: ReturnType<typeof unreadChoices>
   onPrompt: (prompt: string) => void
 }) {
   return (
@@ -144,6 +151,7 @@ function StartFrom({
       label="Start from"
       placeholder="An empty prompt"
       data={presets.map(({ id, label }) => ({ value: id, label }))}
+      {...unread}
       onChange={(id) => {
         const preset = presets.find((entry) => entry.id === id)
         if (preset) onPrompt(preset.prompt)
@@ -151,12 +159,4 @@ function StartFrom({
       clearable
     />
   )
-}
-
-/** What an agent is wired to. */
-function Unread() {
-  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
-  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
-  return <FailedChoices of={{ triggers, agents, 'MCP servers': servers }} />
 }

@@ -14,6 +14,7 @@ import type { ReactNode } from 'react'
 import { declared, dkeys } from '../../declared-client.ts'
 import { AGENT_OPTIONS, type AgentDraft, changedOptions, SHOWN_FIRST } from '../../lib/agent-form.ts'
 import { type FieldErrors, faultAt, marksOf } from '../../lib/field-errors.ts'
+import { useChoices } from '../../parts/choices.tsx'
 import { CredentialSelect } from '../../parts/credential-select.tsx'
 import { Faulty } from '../../parts/faulty.tsx'
 import { Folded } from '../../parts/folded.tsx'
@@ -38,7 +39,7 @@ interface Props {
 }
 
 export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, handoffs }: Props) {
-  const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
+  const servers = useChoices('MCP servers', { queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
   return (
     <Faulty errors={errors}>
       <Textarea
@@ -63,6 +64,7 @@ export function AgentFields({ draft, set, tokenStored, errors = {}, wokenBy, han
           value={draft.mcp_servers}
           onChange={(value) => set('mcp_servers', value)}
           searchable
+          {...servers.field}
         />
       </Group>
       {draft.mcp_servers.length > 0 && (

@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Checkbox, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import type { AgentDraft } from '../../lib/agent-form.ts'
+import type { unreadChoices } from '../../parts/choices.tsx'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import { useMarks } from '../../parts/faulty.tsx'
 
@@ -90,9 +91,11 @@ interface HandoffProps {
   verdicts: readonly string[]
   /** Agents it may hand over to. */
   agents: readonly string[]
+  /** What the field says where they could not be read. */
+  unread?: ReturnType<typeof unreadChoices>
 }
 
-export function HandoffRows({ rows, onChange, verdicts, agents }: HandoffProps) {
+export function HandoffRows({ rows, onChange, verdicts, agents, unread }: HandoffProps) {
   const put = (at: number, change: Partial<Handoffs[number]>) =>
     onChange(rows.map((row, i) => (i === at ? { ...row, ...change } : row)))
   return (
@@ -117,6 +120,7 @@ export function HandoffRows({ rows, onChange, verdicts, agents }: HandoffProps) 
             aria-label={`Agent of handoff ${i + 1}`}
             placeholder="To agent"
             data={[...new Set([...agents, row.agent])].filter(Boolean)}
+            {...unread}
             value={row.agent || null}
             onChange={(agent) => put(i, { agent: agent ?? '' })}
             searchable

@@ -1,12 +1,11 @@
 /** What is to change, what did, and all of it as a file: proposals, the history, the catalog file. */
 import { Group, Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
-import { declared, dkeys } from '../../declared-client.ts'
 import { ChangeHistory } from '../../parts/change-history.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
+import { PROJECTS } from '../../parts/words-read.ts'
 import { CatalogFile } from '../catalog/catalog-file.tsx'
 import { Proposals } from '../proposals/proposals.tsx'
 
@@ -29,14 +28,13 @@ export default function ChangesPage() {
 function History() {
   const [address, setAddress] = useSearchParams()
   const project = address.get('project') ?? undefined
-  const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
   return (
     <Stack>
       <Group>
         <WordSelect
           label="Project"
           all="All projects"
-          data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          data={PROJECTS}
           value={project}
           onChange={(value) =>
             setAddress({ tab: 'history', ...(value ? { project: value } : {}) }, { replace: true })

@@ -1,10 +1,11 @@
 /** What the client may do: makes it a key of its own. */
 import { Alert, Button, Group, Radio, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { KeyCreate, KeyCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { useChoices } from '../../parts/choices.tsx'
 
 type May = 'read' | 'project' | 'work' | 'admin'
 
@@ -47,7 +48,7 @@ export function AccessForm({
   const [may, setMay] = useState<May>('read')
   const [given, setGiven] = useState<string | null>(null)
   const [project, setProject] = useState<string | null>(null)
-  const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
+  const projects = useChoices('projects', { queryKey: dkeys.projects, queryFn: declared.projects })
   const name = given ?? proposedName
   const { scopes } = CHOICES.find(({ value }) => value === may)!
   const create = useMutation({
@@ -84,8 +85,8 @@ export function AccessForm({
             data={(projects.data ?? []).map(({ id, name: label }) => ({ value: id, label }))}
             value={project}
             onChange={setProject}
-            error={projects.error?.message}
             allowDeselect={false}
+            {...projects.field}
           />
         )}
         {may === 'admin' && (

@@ -17,7 +17,7 @@ import { LiveCheck } from './live-check.tsx'
 import { SnippetPanel } from './snippet-panel.tsx'
 import { TelemetryAddress } from './telemetry-address.tsx'
 
-const LOOK_EVERY_MS = 1_000
+const LOOK_EVERY_MS = 2_000
 
 /** Beside what bounds agents: how one from outside comes in. */
 export function ConnectAgent() {
@@ -46,16 +46,18 @@ export function ConnectAgent() {
       </Text>
       {info.data && health.data ? (
         <Setup info={info.data} isOpen={!health.data.auth_required} />
-      ) : info.error || health.error ? (
-        <Failed
-          what="the clients"
-          error={(info.error ?? health.error)!}
-          onRetry={() => void info.refetch()}
-        />
       ) : (
-        // As tall as a screen: what is below is not seen to move when the clients come.
+        // As tall as a screen: what is below is not seen to move when the clients come, or do not.
         <div style={{ minHeight: '100vh' }}>
-          <LoadingRows />
+          {info.error || health.error ? (
+            <Failed
+              what="the clients"
+              error={(info.error ?? health.error)!}
+              onRetry={() => void info.refetch()}
+            />
+          ) : (
+            <LoadingRows />
+          )}
         </div>
       )}
     </Section>

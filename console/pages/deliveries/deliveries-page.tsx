@@ -1,8 +1,7 @@
 /** Who was told of firings and findings, and how that went; the address holds the filters. */
 import { SegmentedControl, Stack, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
-import { declared, dkeys } from '../../declared-client.ts'
+import { declared } from '../../declared-client.ts'
 import { statusWord } from '../../lib/firings.ts'
 import { runPath } from '../../lib/paths.ts'
 import {
@@ -17,16 +16,30 @@ import { Older } from '../../parts/older.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { usePages } from '../../parts/use-pages.ts'
+import { readWords, TRIGGERS } from '../../parts/words-read.ts'
 import { wkeys, work } from '../../trigger-client.ts'
 import { DeliveryTable } from './delivery-table.tsx'
+
+/** Subscribed addresses, and agents that may be woken. */
+const RECIPIENTS = readWords(
+  'subscribers',
+  {
+    queryKey: [...wkeys.subscriptions, 'recipients'],
+    queryFn: () => Promise.all([work.subscriptions(), declared.agents()]),
+  },
+  ([subscriptions, { agents }]) => [
+    ...subscriptions.map(({ subscription_id, name, trigger, url }) => ({
+      value: subscription_id,
+      label: `${name} · ${trigger ?? 'a project'} · ${url}`,
+    })),
+    ...agents.map(({ name }) => ({ value: name, label: `agent ${name}` })),
+  ],
+)
 
 export default function DeliveriesPage() {
   const [address, setAddress] = useSearchParams()
   const query = readDeliveryFilter(address)
   const isNarrowed = Object.keys(query).length > 0
-  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
-  const triggerNames = (triggers.data ?? []).map(({ name }) => name)
-  const recipients = useRecipients()
   const set = (name: string, value: string | null) =>
     setAddress((now) => withWord(now, name, value), { replace: true })
   return (
@@ -48,8 +61,8 @@ export default function DeliveriesPage() {
           }
           filters={[
             { name: 'kind', label: 'Kind', all: 'All kinds', data: DELIVERY_KINDS },
-            { name: 'trigger', label: 'Trigger', all: 'All triggers', data: triggerNames },
-            { name: 'recipient', label: 'Subscriber', all: 'All subscribers', data: recipients, width: 260 },
+            { name: 'trigger', label: 'Trigger', all: 'All triggers', data: TRIGGERS },
+            { name: 'recipient', label: 'Subscriber', all: 'All subscribers', data: RECIPIENTS, width: 260 },
           ]}
           values={query}
           isNarrowed={isNarrowed}
@@ -63,19 +76,6 @@ export default function DeliveriesPage() {
       </Stack>
     </>
   )
-}
-
-/** Subscribed addresses, and agents that may be woken. */
-function useRecipients(): { value: string; label: string }[] {
-  const subscriptions = useQuery({ queryKey: wkeys.subscriptions, queryFn: work.subscriptions })
-  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  return [
-    ...(subscriptions.data ?? []).map(({ subscription_id, name, trigger, url }) => ({
-      value: subscription_id,
-      label: `${name} · ${trigger ?? 'a project'} · ${url}`,
-    })),
-    ...(agents.data?.agents ?? []).map(({ name }) => ({ value: name, label: `agent ${name}` })),
-  ]
 }
 
 function Deliveries({ query, isNarrowed }: { query: DeliveryQuery; isNarrowed: boolean }) {

@@ -1,77 +1,71 @@
 /** Figures of each agent: its score with how sure it is, and what it cost. */
 
-import { Badge, Table, Text } from '@mantine/core'
+import { Badge, Table } from '@mantine/core'
+import type { ReactNode } from 'react'
 import type { VariantFigures } from '../../../schemas/eval-figures.ts'
 import { count, money } from '../../lib/time.ts'
 import { WideTable } from '../../parts/wide-table.tsx'
 
-const percent = (share: number): string => `${Math.round(100 * share)} %`
+export const percent = (share: number): string => `${Math.round(100 * share)} %`
+
+/** Models before scripts, which are there to be compared with. */
+export const inOrder = (figures: readonly VariantFigures[]): VariantFigures[] => [
+  ...figures.filter(({ scripted }) => !scripted),
+  ...figures.filter(({ scripted }) => scripted),
+]
+
+/** What is counted of an agent, by its name. */
+export const FIGURES: readonly [name: string, value: (of: VariantFigures) => ReactNode][] = [
+  ['Noise', ({ noise }) => count(noise)],
+  ['Cause score', ({ cause }) => <b>{cause.mean.toFixed(2)}</b>],
+  [
+    '95 % interval',
+    ({ cause }) => (
+      <>
+        <span style={{ whiteSpace: 'nowrap' }}>
+          {cause.low.toFixed(2)} to {cause.high.toFixed(2)}
+        </span>
+        <IntervalBar {...cause} />
+      </>
+    ),
+  ],
+  ['Runs that pass', ({ pass }) => percent(pass)],
+  ['Every time', ({ pass_all, scenarios }) => `${pass_all}/${scenarios}`],
+  ['Flaky', ({ flaky }) => flaky],
+  ['Stale', ({ stale }) => stale],
+  ['Evidence', ({ evidence_recall }) => evidence_recall.toFixed(2)],
+  ['Shown', ({ reached }) => reached.toFixed(2)],
+  ['False claims', ({ false_claims }) => false_claims.toFixed(2)],
+  ['Tokens', ({ input_tokens }) => count(input_tokens)],
+  ['Cost a run', ({ usd }) => (usd === null ? 'not priced' : money(usd))],
+]
 
 export function FiguresTable({ figures }: { figures: readonly VariantFigures[] }) {
-  const models = figures.filter(({ scripted }) => !scripted)
-  const scripts = figures.filter(({ scripted }) => scripted)
   return (
-    <>
-      <WideTable minWidth={860}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              {['Agent', 'Noise', 'Cause score', '95 % interval', 'Runs that pass', 'Every time'].map(
-                (title) => (
-                  <Table.Th key={title}>{title}</Table.Th>
-                ),
-              )}
-              {['Flaky', 'Stale', 'Evidence', 'Shown', 'False claims', 'Tokens', 'Cost a run'].map(
-                (title) => (
-                  <Table.Th key={title}>{title}</Table.Th>
-                ),
-              )}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {[...models, ...scripts].map((one) => (
-              <Line key={`${one.variant} ${one.noise}`} of={one} />
+    <WideTable minWidth={860}>
+      <Table>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Agent</Table.Th>
+            {FIGURES.map(([name]) => (
+              <Table.Th key={name}>{name}</Table.Th>
             ))}
-          </Table.Tbody>
-        </Table>
-      </WideTable>
-      <Text size="xs" c="dimmed">
-        Scripted agents are programs, not models. Every report has them: what a model adds is its score above
-        the rules.
-      </Text>
-    </>
-  )
-}
-
-function Line({ of }: { of: VariantFigures }) {
-  const { mean, low, high } = of.cause
-  return (
-    <Table.Tr>
-      <Table.Th scope="row">
-        {of.variant} {of.scripted && <Scripted />}
-      </Table.Th>
-      <Table.Td>{count(of.noise)}</Table.Td>
-      <Table.Td>
-        <b>{mean.toFixed(2)}</b>
-      </Table.Td>
-      <Table.Td>
-        <span style={{ whiteSpace: 'nowrap' }}>
-          {low.toFixed(2)} to {high.toFixed(2)}
-        </span>
-        <IntervalBar {...of.cause} />
-      </Table.Td>
-      <Table.Td>{percent(of.pass)}</Table.Td>
-      <Table.Td>
-        {of.pass_all}/{of.scenarios}
-      </Table.Td>
-      <Table.Td>{of.flaky}</Table.Td>
-      <Table.Td>{of.stale}</Table.Td>
-      <Table.Td>{of.evidence_recall.toFixed(2)}</Table.Td>
-      <Table.Td>{of.reached.toFixed(2)}</Table.Td>
-      <Table.Td>{of.false_claims.toFixed(2)}</Table.Td>
-      <Table.Td>{count(of.input_tokens)}</Table.Td>
-      <Table.Td>{of.usd === null ? 'not priced' : money(of.usd)}</Table.Td>
-    </Table.Tr>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {inOrder(figures).map((of) => (
+            <Table.Tr key={`${of.variant} ${of.noise}`}>
+              <Table.Th scope="row">
+                {of.variant} {of.scripted && <Scripted />}
+              </Table.Th>
+              {FIGURES.map(([name, value]) => (
+                <Table.Td key={name}>{value(of)}</Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </WideTable>
   )
 }
 

@@ -5,11 +5,13 @@ import { figuresByVariant } from '../../../schemas/eval-figures.ts'
 import type { EvalReport } from '../../../schemas/types.ts'
 import { type Chosen, gridOf } from '../../lib/evals.ts'
 import { count, money } from '../../lib/time.ts'
+import { useIsPhone } from '../../lib/use-is-phone.ts'
 import { Section } from '../../parts/section.tsx'
 import { CompareReports } from './compare-reports.tsx'
 import { FiguresTable } from './figures-table.tsx'
 import { LevelsTable } from './levels-table.tsx'
 import { MeasuredTable } from './measured-table.tsx'
+import { FigureLines, FoldedSection, ScenarioLines } from './phone-parts.tsx'
 import { RunOverTimeline } from './run-over-timeline.tsx'
 import { ScenarioGrid } from './scenario-grid.tsx'
 
@@ -18,6 +20,9 @@ export function ReportView({ report, id }: { report: EvalReport; id?: string }) 
   const [chosen, setChosen] = useState<Chosen | null>(null)
   const { pack, release, at, stopped, spent_usd, runs, measured } = report
   const grid = gridOf(report)
+  const figures = figuresByVariant(runs)
+  const isPhone = useIsPhone()
+  const Part = isPhone ? FoldedSection : Section
   return (
     <Stack gap="lg">
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
@@ -28,23 +33,31 @@ export function ReportView({ report, id }: { report: EvalReport; id?: string }) 
       {runs.length > 0 && (
         <>
           <Section title="Agents">
-            <FiguresTable figures={figuresByVariant(runs)} />
+            {isPhone ? <FigureLines figures={figures} /> : <FiguresTable figures={figures} />}
+            <Text size="xs" c="dimmed">
+              Scripted agents are programs, not models. Every report has them: what a model adds is its score
+              above the rules.
+            </Text>
           </Section>
-          <Section title="By level">
+          <Part title="By level">
             <LevelsTable report={report} />
-          </Section>
-          <Section title="Compare with another report">
+          </Part>
+          <Part title="Compare with another report">
             <CompareReports report={report} {...(id ? { id } : {})} />
-          </Section>
+          </Part>
           <Section title="Scenarios">
-            <ScenarioGrid grid={grid} chosen={chosen} onChoose={setChosen} />
+            {isPhone ? (
+              <ScenarioLines grid={grid} chosen={chosen} onChoose={setChosen} />
+            ) : (
+              <ScenarioGrid grid={grid} chosen={chosen} onChoose={setChosen} />
+            )}
           </Section>
         </>
       )}
       {measured.length > 0 && (
-        <Section title="First messages">
+        <Part title="First messages">
           <MeasuredTable measured={measured} />
-        </Section>
+        </Part>
       )}
       {chosen && (
         <RunOverTimeline

@@ -1,10 +1,9 @@
 /** All firings, narrowed by trigger, project, state, key and time; the address holds the filters. */
 import { Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
-import { declared, dkeys } from '../../declared-client.ts'
 import { FIRING_STATES, readFiringFilter, SINCE } from '../../lib/work-filters.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
+import { PROJECTS, TRIGGERS } from '../../parts/words-read.ts'
 import { FiringList } from './firing-list.tsx'
 
 const SINCE_WORDS: Record<string, string> = {
@@ -20,17 +19,13 @@ const TIMES = [{ value: '', label: 'all' }, ...SINCE.map((value) => ({ value, la
 export function Firings() {
   const [address] = useSearchParams()
   const { query, since } = readFiringFilter(address)
-  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
-  const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
-  const triggerNames = (triggers.data ?? []).map(({ name }) => name)
-  const projectNames = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const isNarrowed = since !== '' || Object.keys(query).length > 0
   return (
     <Stack gap="sm">
       <FilterBar
         filters={[
-          { name: 'trigger', label: 'Trigger', all: 'All triggers', data: triggerNames },
-          { name: 'project', label: 'Project', all: 'All projects', data: projectNames },
+          { name: 'trigger', label: 'Trigger', all: 'All triggers', data: TRIGGERS },
+          { name: 'project', label: 'Project', all: 'All projects', data: PROJECTS },
           { name: 'state', label: 'State', all: 'Any state', data: FIRING_STATES },
           { name: 'key', label: 'Entity', placeholder: 'Whole value: checkout', width: 200 },
           { name: 'since', label: 'Time', data: TIMES, always: '' },

@@ -4,11 +4,11 @@ import { useHotkeys } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
-import type { FiringDetail, IncidentDetail } from '../../../schemas/types.ts'
+import type { FiringDetail, Home, IncidentDetail } from '../../../schemas/types.ts'
 import { ikeys, incidents } from '../../incident-client.ts'
 import { actorName, setActorName } from '../../lib/actor.ts'
 import type { Act } from '../../lib/incident-acts.ts'
-import { incidentPath, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
+import { incidentPath, openTotal, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
 import { triggerPath } from '../../lib/paths.ts'
 import { ago, count, moment } from '../../lib/time.ts'
 import { useIncidentActs } from '../../lib/use-incident-acts.tsx'
@@ -217,15 +217,22 @@ const STATE_ROLES: Record<IncidentDetail['state'], string | undefined> = {
 
 const ACTIVE = { state: 'active' } as const
 
+const hasAllActive = ({ counts, incidents: shown }: Home): boolean =>
+  counts.snoozed === 0 && shown.length === openTotal(counts) + counts.acknowledged
+
 /** Where it stands among those that are open, and the ones before and after. */
 function Neighbours({ id }: { id: string }) {
   const go = useNavigate()
+  // Home, which is read for the menu, has them in the same order, where there are few and none is snoozed.
+  const home = useQuery({ queryKey: ikeys.home(null), queryFn: () => incidents.home() })
+  const isAll = home.data !== undefined && hasAllActive(home.data)
   const { data } = useQuery({
     queryKey: [...ikeys.all, 'neighbours'],
     queryFn: () => incidents.list(ACTIVE, undefined, 200),
     staleTime: 10_000,
+    enabled: !home.isPending && !isAll,
   })
-  const rows = data?.incidents ?? []
+  const rows = (isAll ? home.data.incidents : data?.incidents) ?? []
   const at = rows.findIndex((one) => one.id === id)
   const to = (by: number): void => {
     // From one that is not in the list, the first of it is next.

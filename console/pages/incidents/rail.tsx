@@ -15,6 +15,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { NeighbourList } from '../../parts/neighbours.tsx'
 import { ProjectName } from '../../parts/project-name.tsx'
 import { useNow } from '../../parts/use-now.ts'
+import { WhenSeen } from '../../parts/when-seen.tsx'
 import { work } from '../../trigger-client.ts'
 
 interface Props {
@@ -140,11 +141,13 @@ function EntityNeighbours({ incident: { entity, last_fired_at, state } }: { inci
   return (
     <section className="card" aria-labelledby="rail-neighbours">
       <h2 id="rail-neighbours">Neighbours</h2>
-      <NeighbourList
-        label={entity.label}
-        value={entity.value}
-        {...(state === 'handled' ? { to: last_fired_at } : {})}
-      />
+      <WhenSeen>
+        <NeighbourList
+          label={entity.label}
+          value={entity.value}
+          {...(state === 'handled' ? { to: last_fired_at } : {})}
+        />
+      </WhenSeen>
     </section>
   )
 }

@@ -1,9 +1,10 @@
 /** Makes a key and shows its secret once. */
 import { Alert, Button, Checkbox, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { KeyCreate } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { useChoices } from '../../parts/choices.tsx'
 import { CopyBlock } from '../../parts/copy.tsx'
 
 type Scope = 'read' | 'ingest' | 'respond' | 'admin'
@@ -32,7 +33,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<Scope[]>(['read'])
   const [source, setSource] = useState<string | null>(null)
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources, enabled: opened })
+  const sources = useChoices('sources', { queryKey: keys.sources, queryFn: api.sources })
   const create = useMutation({
     mutationFn: () =>
       api.createKey({
@@ -97,6 +98,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
                 value={source}
                 onChange={setSource}
                 clearable
+                {...sources.field}
               />
             )}
             {create.error && (

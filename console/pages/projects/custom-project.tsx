@@ -1,21 +1,34 @@
 /** A project of parts that are there: they are adopted, nothing is made. */
 import { Button, Group, MultiSelect, Stack, Text, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from 'react-router'
-import { api, keys } from '../../client.ts'
-import { declared, dkeys } from '../../declared-client.ts'
+import { api } from '../../client.ts'
+import { declared } from '../../declared-client.ts'
 import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
+import { useChoices } from '../../parts/choices.tsx'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 
+/** All parts there are. */
+const allParts = async () => {
+  const [sources, triggers, agents, servers] = await Promise.all([
+    api.sources(),
+    declared.triggers(),
+    declared.agents(),
+    declared.mcpServers(),
+  ])
+  return { sources, triggers, agents: agents.agents, servers }
+}
+
 /** Parts that can be picked, as kind:name, those of a project left out. */
-function useFreeParts(): { group: string; items: { value: string; label: string }[] }[] {
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
-  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers })
+/** @param isNeeded some are picked, and shown by their names */
+function useFreeParts(isNeeded: boolean) {
+  const { data, field } = useChoices(
+    'parts',
+    { queryKey: ['declared', 'parts'], queryFn: allParts },
+    isNeeded,
+  )
   const group = (
     title: string,
     kind: string,
@@ -26,12 +39,13 @@ function useFreeParts(): { group: string; items: { value: string; label: string 
       .filter(({ owned_by }) => owned_by === null)
       .map(({ name }) => ({ value: `${kind}:${name}`, label: name })),
   })
-  return [
-    group('Sources', 'source', sources.data),
-    group('Triggers', 'trigger', triggers.data),
-    group('Agents', 'agent', agents.data?.agents),
-    group('MCP servers', 'mcp_server', servers.data),
+  const free = [
+    group('Sources', 'source', data?.sources),
+    group('Triggers', 'trigger', data?.triggers),
+    group('Agents', 'agent', data?.agents),
+    group('MCP servers', 'mcp_server', data?.servers),
   ]
+  return { free, field }
 }
 
 export function CustomProject() {
@@ -39,7 +53,7 @@ export function CustomProject() {
   const kept = useDraft({ form: 'project', start: { name: '', goal: '', picked: [] as string[] } })
   const { name, goal, picked } = kept.value
   const set = (some: Partial<typeof kept.value>) => kept.set((now) => ({ ...now, ...some }))
-  const parts = useFreeParts()
+  const { free, field } = useFreeParts(picked.length > 0)
   const create = useChange(
     () =>
       declared.createProject({
@@ -86,12 +100,13 @@ export function CustomProject() {
         <MultiSelect
           label="Parts"
           description="Each joins with what it needs. Parts of other projects are shared from their own page."
-          data={parts}
+          data={free}
           value={picked}
           onChange={(parts) => set({ picked: parts })}
           searchable
           clearable
           nothingFoundMessage="No part of that name is free"
+          {...field}
         />
         <Text size="sm" c="dimmed">
           A project can start empty; add parts on its page.

@@ -13,6 +13,7 @@ import { Mark } from '../../parts/mark.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
+import { WhenSeen } from '../../parts/when-seen.tsx'
 import { rkeys, runs } from '../../run-client.ts'
 import { RunTable } from '../runs/run-table.tsx'
 import { ResultRow } from './result-row.tsx'
@@ -32,7 +33,9 @@ export function OverviewTab({ project }: { project: Project }) {
         </Text>
       )}
       <Found project={project} />
-      <LatestRuns project={project} />
+      <WhenSeen waiting={<LoadingRows rows={3} />}>
+        <LatestRuns project={project} />
+      </WhenSeen>
     </Stack>
   )
 }

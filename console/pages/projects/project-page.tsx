@@ -36,8 +36,13 @@ export default function ProjectPage() {
   })
   // Their lines stand above all else: the page is drawn once, with them.
   const health = useQuery({ queryKey: dkeys.of(id, 'health'), queryFn: () => declared.health(id) })
-  const outline = useQuery({ queryKey: dkeys.of(id, 'outline'), queryFn: () => declared.outline(id) })
-  if (isPending || health.isPending || outline.isPending) return <LoadingRows />
+  const isDrawn = query.get('tab') === 'graph'
+  const outline = useQuery({
+    queryKey: dkeys.of(id, 'outline'),
+    queryFn: () => declared.outline(id),
+    enabled: !isDrawn,
+  })
+  if (isPending || health.isPending || (outline.isPending && !isDrawn)) return <LoadingRows />
   if (error)
     return (
       <>
@@ -69,7 +74,7 @@ export default function ProjectPage() {
       </PageHead>
       <SavedWarnings />
       <div style={{ marginBottom: 'var(--mantine-spacing-md)' }}>
-        <About project={data} short={query.get('tab') === 'graph'} />
+        <About project={data} short={isDrawn} />
       </div>
       <PageTabs tabs={tabsOf(data)} was={WAS} />
     </>
@@ -99,6 +104,7 @@ function About({ project, short }: { project: Project; short: boolean }) {
   const outline = useQuery({
     queryKey: dkeys.of(project.id, 'outline'),
     queryFn: () => declared.outline(project.id),
+    enabled: !short,
   })
   return (
     <Stack gap={6} maw={900}>

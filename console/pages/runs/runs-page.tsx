@@ -1,20 +1,15 @@
 /** Every run of an agent, narrowed by status, agent, project and entity; the address holds the filters. */
 import { Button, Stack, Switch } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
-import { declared, dkeys } from '../../declared-client.ts'
 import { RUN_STATUSES, readRunFilter, withFilter } from '../../lib/run-filters.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { AGENTS, PROJECTS } from '../../parts/words-read.ts'
 import { RunList } from './run-list.tsx'
 
 export default function RunsPage() {
   const [address, setAddress] = useSearchParams()
   const { query, offset, isNarrowed } = readRunFilter(address)
-  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
-  const agentNames = (agents.data?.agents ?? []).map(({ name }) => name)
-  const projectNames = (projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const set = (name: string, value: string | null) =>
     setAddress((now) => withFilter(now, name, value), { replace: true })
   return (
@@ -28,8 +23,8 @@ export default function RunsPage() {
         <FilterBar
           filters={[
             { name: 'status', label: 'Status', all: 'Any status', data: RUN_STATUSES },
-            { name: 'agent', label: 'Agent', all: 'All agents', data: agentNames },
-            { name: 'project', label: 'Project', all: 'All projects', data: projectNames },
+            { name: 'agent', label: 'Agent', all: 'All agents', data: AGENTS },
+            { name: 'project', label: 'Project', all: 'All projects', data: PROJECTS },
             { name: 'entity', label: 'Entity', placeholder: 'Whole value: checkout', width: 200 },
           ]}
           values={query}

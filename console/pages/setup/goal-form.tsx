@@ -14,10 +14,10 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Sparkles } from 'lucide-react'
-import { useRef, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { SetupDraft } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -33,6 +33,7 @@ const EXAMPLES = [
 
 /** As schemas/requests/setup-draft.json has it. */
 const GOAL_MAX = 200
+const TOO_LONG = `${GOAL_MAX} characters at most: say more under Name and details`
 
 export function GoalForm() {
   const go = useNavigate()
@@ -58,15 +59,14 @@ export function GoalForm() {
   }
   const start = useChange(() => setups.start(body()), { ...begun, quiet: true })
   const byHand = useChange(() => setups.start({ ...body(), plan: {} }), { ...begun, quiet: true })
-  const isReady = goal.trim() !== ''
-  const [isTried, setTried] = useState(false)
-  const field = useRef<HTMLTextAreaElement>(null)
+  const faults = fieldErrors(start.error ?? byHand.error)
   return (
     <Paper withBorder p="lg" radius="md">
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (hasModel !== false) start.mutate(undefined)
+          const begin = hasModel === false ? byHand : start
+          begin.mutate(undefined)
         }}
       >
         <Stack>
@@ -76,13 +76,7 @@ export function GoalForm() {
             label="What do you want?"
             description="A plan is drafted first; nothing is created until you apply it"
             placeholder={EXAMPLES[0]}
-            ref={field}
             value={goal}
-            error={
-              goal.length >= GOAL_MAX
-                ? `${GOAL_MAX} characters at most: say more under Name and details`
-                : isTried && !isReady && 'Say first what you want: an example will do'
-            }
             onChange={(event) => set({ goal: event.currentTarget.value.replace(/[\r\n]+/g, ' ') })}
             maxLength={GOAL_MAX}
             autosize
@@ -90,6 +84,8 @@ export function GoalForm() {
             size="md"
             required
             data-autofocus
+            {...marksOf(faults)('goal')}
+            {...(goal.length >= GOAL_MAX ? { error: TOO_LONG } : {})}
           />
           <Examples onPick={(example) => set({ goal: example })} />
           <WhoLooks who={who} onChange={(next) => set({ who: next })} />
@@ -101,6 +97,7 @@ export function GoalForm() {
                   <TextInput
                     label="Name of the project"
                     description="Default: named by the plan"
+                    {...marksOf(faults)('name')}
                     value={name}
                     onChange={(event) => set({ name: event.currentTarget.value })}
                     maxLength={80}
@@ -132,14 +129,16 @@ export function GoalForm() {
                 Write the plan
               </Button>
             )}
+            {/* Where no model writes it, this is what the form is sent for. */}
             <Button
-              variant={hasModel === false ? 'filled' : 'subtle'}
+              {...(hasModel === false
+                ? { type: 'submit', variant: 'filled' }
+                : {
+                    variant: 'subtle',
+                    onClick: ({ currentTarget }) =>
+                      currentTarget.form?.reportValidity() && byHand.mutate(undefined),
+                  })}
               loading={byHand.isPending}
-              onClick={() => {
-                setTried(true)
-                if (isReady) byHand.mutate(undefined)
-                else field.current?.focus()
-              }}
             >
               Write it by hand
             </Button>

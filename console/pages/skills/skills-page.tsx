@@ -7,6 +7,7 @@ import { Link } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useChoices } from '../../parts/choices.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -87,7 +88,11 @@ export function ProjectSelect({
   value: string | null
   onChange: (id: string | null) => void
 }) {
-  const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
+  const projects = useChoices(
+    'projects',
+    { queryKey: dkeys.projects, queryFn: declared.projects },
+    value !== null,
+  )
   return (
     <Select
       label="Project"
@@ -97,6 +102,7 @@ export function ProjectSelect({
       onChange={onChange}
       searchable
       withAsterisk
+      {...projects.field}
     />
   )
 }

@@ -7,6 +7,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { faultAt } from '../../lib/field-errors.ts'
 import { triggerPath } from '../../lib/paths.ts'
 import { isAddress, tells } from '../../lib/subscriptions.ts'
+import { useChoices } from '../../parts/choices.tsx'
 import { wkeys, work } from '../../trigger-client.ts'
 import { Line, Slot, Words } from './line.tsx'
 import type { Part } from './part.ts'
@@ -21,12 +22,16 @@ export function NotifyFields({
   errors,
   stored,
 }: Pick<Part, 'draft' | 'set' | 'errors'> & { stored: Trigger | undefined }) {
-  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
+  const agents = useChoices(
+    'agents',
+    { queryKey: dkeys.agents, queryFn: () => declared.agents() },
+    stored !== undefined,
+  )
   const all = agents.data?.agents ?? []
   const subscribed = useQuery({
     queryKey: wkeys.subscriptions,
     queryFn: work.subscriptions,
-    enabled: stored !== undefined,
+    enabled: stored !== undefined && stored.subscribers > 0,
   })
   const told = stored ? (subscribed.data ?? []).filter((one) => tells(one, stored)).length : 0
   const woken = draft.wakes ?? wokenBy(all, stored)
@@ -43,6 +48,7 @@ export function NotifyFields({
           error={faultAt(errors, 'notify.agents')}
           searchable
           nothingFoundMessage="No agents yet"
+          {...agents.field}
         />
       </Slot>
       <Slot path="notify.addresses" width={230}>

@@ -1,9 +1,8 @@
 /** The form of a trigger: a sentence with controls in it, and beside it what it would have done. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
-import { api, keys } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
 import { countsEvents, type TriggerDraft } from '../../lib/trigger-draft.ts'
@@ -16,7 +15,6 @@ import { useKnownFields } from '../../lib/use-known-fields.ts'
 import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
-import { FailedChoices } from '../../parts/states.tsx'
 import { Warnings, warningsBeside } from '../../parts/warnings.tsx'
 import { BacktestPanel } from './backtest-panel.tsx'
 import { type NewSecret, SecretsDialog, secretsIn } from './new-secrets.tsx'
@@ -57,7 +55,8 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
   const definition = isComplete(draft) ? definitionOf(draft, stored) : null
   const isChanged = JSON.stringify(definition) !== JSON.stringify(definitionOf(start, stored))
   const trial = useBacktest(definition, stored && isChanged ? storedDefinition(stored) : null, window)
-  const known = useKnownFields(draft.sources)
+  const [isNear, setNear] = useState(false)
+  const known = useKnownFields(draft.sources, isNear)
   const wrongName = stored ? undefined : nameFault(name)
   const typed = { ...faultsOf(draft), ...notifyFaults(draft), ...(wrongName ? { name: wrongName } : {}) }
   // What a save said goes first: it is about everything, a trial only about what is evaluated.
@@ -67,6 +66,8 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
   return (
     <form
       {...faults.form}
+      onFocus={() => setNear(true)}
+      onPointerEnter={() => setNear(true)}
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
@@ -76,7 +77,7 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
     >
       <div className="editor-columns">
         <Stack gap="md" style={{ minWidth: 0 }}>
-          <Unread above={<DraftRestored of={kept} />} />
+          <DraftRestored of={kept} />
           <TriggerFields
             {...part}
             notify={<NotifyFields {...part} stored={stored} />}
@@ -134,7 +135,11 @@ const withoutAddresses = (draft: TriggerDraft): TriggerDraft => ({
 
 /** As typed, or made from the sentence as long as nobody typed one. */
 function useName(draft: TriggerDraft, stored: Trigger | undefined): string {
-  const triggers = useQuery({ queryKey: dkeys.triggers, queryFn: declared.triggers })
+  const triggers = useQuery({
+    queryKey: dkeys.triggers,
+    queryFn: declared.triggers,
+    enabled: stored === undefined,
+  })
   if (stored) return stored.name
   const taken = (triggers.data ?? []).map((trigger) => trigger.name)
   return draft.name.trim() || nameFrom(draft, taken)
@@ -212,17 +217,5 @@ function NameField({
         Made from the sentence until you type one
       </Text>
     </div>
-  )
-}
-
-/** What a trigger looks at, and whom it notifies. */
-function Unread({ above }: { above: ReactNode }) {
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  return (
-    <>
-      {above}
-      <FailedChoices of={{ sources, agents }} />
-    </>
   )
 }

@@ -3,12 +3,12 @@
  * folded below it. The pages of triggers and the graph of a project have this same form.
  */
 import { MultiSelect, Select, Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useContext } from 'react'
 import { api, keys } from '../../client.ts'
 import { faultAt } from '../../lib/field-errors.ts'
 import { PlannedSources } from '../../lib/planned-sources.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
+import { useChoices } from '../../parts/choices.tsx'
 import { DurationInput } from '../../parts/duration-input.tsx'
 import { ConditionFields, GroupBy } from './condition-fields.tsx'
 import { FilterRows } from './filter-rows.tsx'
@@ -59,7 +59,7 @@ export function TriggerFields({ notify, verdict, ...part }: Props) {
 }
 
 function Sources({ draft, set, errors }: Part) {
-  const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
+  const sources = useChoices('sources', { queryKey: keys.sources, queryFn: api.sources })
   const planned = useContext(PlannedSources)
   const names = [...draft.sources, ...planned, ...(sources.data ?? [])].map((source) =>
     typeof source === 'string' ? source : source.name,
@@ -74,6 +74,7 @@ function Sources({ draft, set, errors }: Part) {
         onChange={(value) => set('sources', value)}
         error={faultAt(errors, 'sources')}
         searchable
+        {...sources.field}
       />
     </Slot>
   )

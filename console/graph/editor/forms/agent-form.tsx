@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { FieldsOf } from '../../../../schemas/fields-of.ts'
 import type { Agent } from '../../../../schemas/types.ts'
 import { type AgentDraft, draftOf, NEW_AGENT, writeOf } from '../../../lib/agent-form.ts'
+import { blankFaults } from '../../../lib/field-errors.ts'
 import { AgentFields } from '../../../pages/agents/agent-fields.tsx'
 import type { Fields } from '../../draft/values.ts'
 import { SPEC_SCHEMAS } from '../state/specs.ts'
@@ -14,7 +15,7 @@ import { type FormProps, only, SchemaForm } from './schema-form.tsx'
 const OTHERS = Object.keys(SPEC_SCHEMAS.agent.properties).filter((field) => !Object.hasOwn(NEW_AGENT, field))
 
 export function AgentForm(props: FormProps) {
-  const { name, spec, typed, isNew, isTried, configured, errors, onEdit } = props
+  const { name, spec, typed, isNew, configured, errors, onEdit } = props
   const [start] = useState<AgentDraft>(() => draftOf({ ...(spec as Partial<FieldsOf<Agent>>), name }))
   const [draft, setDraft] = useState(() =>
     typed ? draftOf({ ...(typed as Partial<FieldsOf<Agent>>), name }) : start,
@@ -24,11 +25,11 @@ export function AgentForm(props: FormProps) {
     onEdit({
       before: isNew ? {} : { ...specOf(start), ...only(spec, OTHERS) },
       after: { ...specOf(next), ...others.current },
-      isComplete: next.prompt.trim() !== '',
+      missing: blankFaults({ prompt: next.prompt }, ['prompt']),
     })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before is told once.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before, or what a new agent lacks, is told once.
   useEffect(() => {
-    if (typed) told(draft)
+    if (typed || isNew) told(draft)
   }, [])
   const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
     setDraft((now) => {
@@ -41,11 +42,7 @@ export function AgentForm(props: FormProps) {
       <AgentFields
         draft={draft}
         set={set}
-        errors={
-          isTried && draft.prompt.trim() === ''
-            ? { prompt: 'Say what the agent shall do', ...errors }
-            : errors
-        }
+        errors={errors}
         tokenStored={configured.includes('/webhook_token')}
       />
       <Accordion variant="contained">
@@ -54,6 +51,7 @@ export function AgentForm(props: FormProps) {
           <Accordion.Panel>
             <SchemaForm
               {...props}
+              isNew={false}
               kind="agent"
               fields={OTHERS}
               onEdit={({ after }) => {

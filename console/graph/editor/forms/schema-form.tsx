@@ -1,7 +1,7 @@
 /** Fields of a part as its JSON Schema describes them, and what every form of a part is given. */
 import { useEffect, useState } from 'react'
 import { ConfigForm } from '../../../forms/config-form.tsx'
-import type { FieldErrors } from '../../../lib/field-errors.ts'
+import { blankFaults, type FieldErrors, isGiven } from '../../../lib/field-errors.ts'
 import type { PartKind } from '../../draft/ids.ts'
 import type { Fields } from '../../draft/values.ts'
 import { SPEC_SCHEMAS } from '../state/specs.ts'
@@ -10,8 +10,8 @@ import { SPEC_SCHEMAS } from '../state/specs.ts'
 export interface Edited {
   before: Fields
   after: Fields
-  /** Nothing that is needed is blank. */
-  isComplete: boolean
+  /** What is blank and needed, or cannot be so, by field; nothing: it can go into the draft. */
+  missing: FieldErrors
 }
 
 export interface FormProps {
@@ -20,8 +20,6 @@ export interface FormProps {
   spec: Fields
   /** What was typed here before and is in no draft; absent: nothing. */
   typed?: Fields | undefined
-  /** It was sent: what is missing is said, though its field was not left yet. */
-  isTried?: boolean
   isNew: boolean
   /** Pointers of secrets that are stored. */
   configured: readonly string[]
@@ -35,45 +33,34 @@ export function SchemaForm({
   fields,
   spec,
   typed,
-  isTried = false,
+  isNew,
   configured,
   errors,
   onEdit,
 }: FormProps & { kind: PartKind; fields: readonly string[] }) {
   const [before] = useState(() => only(spec, fields))
   const [value, setValue] = useState(() => (typed ? only(typed, fields) : before))
-  const missing = (of: Fields) =>
-    ((SPEC_SCHEMAS[kind] as { required?: string[] }).required ?? []).filter(
-      (field) => fields.includes(field) && !isGiven(of[field]),
-    )
-  const tell = (after: Fields) => onEdit({ before, after, isComplete: missing(after).length === 0 })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before is told once.
+  const { required = [] } = SPEC_SCHEMAS[kind] as { required?: string[] }
+  // What is stored and not shown is there.
+  const needed = required.filter((field) => fields.includes(field) && !configured.includes(`/${field}`))
+  const told = (after: Fields) => onEdit({ before, after, missing: blankFaults(after, needed) })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before, or what a new part lacks, is told once.
   useEffect(() => {
-    if (typed) tell(value)
+    if (typed || isNew) told(value)
   }, [])
   return (
     <ConfigForm
       schema={schemaOfFields(kind, fields, configured)}
       value={value}
-      errors={
-        isTried
-          ? { ...Object.fromEntries(missing(value).map((field) => [field, NEEDED])), ...errors }
-          : errors
-      }
+      errors={errors}
       idPrefix={kind}
       onChange={(after) => {
         setValue(after)
-        tell(after)
+        told(after)
       }}
     />
   )
 }
-
-/** Said at a field that must be filled in and is not. */
-const NEEDED = 'Fill this in'
-
-const isGiven = (value: unknown): boolean =>
-  typeof value === 'string' ? value.trim() !== '' : value !== undefined
 
 export const only = (spec: Fields, fields: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(fields.filter((field) => isGiven(spec[field])).map((field) => [field, spec[field]]))

@@ -2,13 +2,13 @@
 import { Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
-import type { Label } from '../../../../schemas/types.ts'
+import type { Connector, Label } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { toDrafts } from '../../../forms/label-drafts.ts'
 import { PollInput } from '../../../forms/poll-input.tsx'
 import { type SourceDraft, toConfig } from '../../../forms/source-draft.ts'
 import { SourceForm } from '../../../forms/source-form.tsx'
-import { faultAt } from '../../../lib/field-errors.ts'
+import { blankFaults, faultAt } from '../../../lib/field-errors.ts'
 import { WebhookFields } from '../../../pages/sources/webhook-fields.tsx'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
 import type { Fields } from '../../draft/values.ts'
@@ -25,20 +25,24 @@ interface Props extends FormProps {
   sample?: { text: string; use: string; set: (text: string) => void }
 }
 
-export function SourceFields({ spec, typed, isNew, isTried = false, errors, onEdit, sample }: Props) {
+export function SourceFields({ spec, typed, isNew, configured, errors, onEdit, sample }: Props) {
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
   const [start] = useState(() => stateOf(spec))
   const [state, setState] = useState(() => (typed ? stateOf(typed) : start))
   const [pasted, setPasted] = useState('')
-  const tell = (next: State) =>
-    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), isComplete: next.connector !== '' })
+  const told = (next: State) =>
+    onEdit({
+      before: isNew ? {} : specOf(start),
+      after: specOf(next),
+      missing: missingOf(next, connectors.data?.[next.connector], configured),
+    })
   const put = (next: State) => {
     setState(next)
-    tell(next)
+    told(next)
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before is told once.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed before, or what a new source lacks, is told once.
   useEffect(() => {
-    if (typed) tell(state)
+    if (typed || isNew) told(state)
   }, [])
   if (connectors.error && !connectors.data)
     return <Failed what="connectors" error={connectors.error} onRetry={() => void connectors.refetch()} />
@@ -59,7 +63,7 @@ export function SourceFields({ spec, typed, isNew, isTried = false, errors, onEd
           onChange={(kind) => {
             put({ connector: kind ?? '', poll: '', draft: { config: {}, labels: [] } })
           }}
-          error={faultAt(errors, 'connector') ?? (isTried && !state.connector && 'Choose a connector')}
+          error={faultAt(errors, 'connector')}
           allowDeselect={false}
           searchable
           withAsterisk
@@ -104,6 +108,22 @@ export function SourceFields({ spec, typed, isNew, isTried = false, errors, onEd
       )}
     </Stack>
   )
+}
+
+/** What a source needs of its connector that is blank. @param configured pointers of what is stored and not shown */
+function missingOf(
+  { connector: kind, draft }: State,
+  connector: Connector | undefined,
+  configured: readonly string[],
+) {
+  const schema = (connector?.config_schema ?? {}) as { required?: string[] }
+  const needed = (schema.required ?? []).filter(
+    (field) => field !== 'labels' && !configured.includes(`/config/${field}`),
+  )
+  return {
+    ...blankFaults({ connector: kind }, ['connector']),
+    ...blankFaults(draft.config, needed, 'config.'),
+  }
 }
 
 function stateOf({ connector, poll, config }: Fields): State {

@@ -14,7 +14,7 @@ import { Verdict } from '../../../pages/triggers/verdict.tsx'
 import type { Fields } from '../../draft/values.ts'
 import type { FormProps } from './schema-form.tsx'
 
-export function TriggerForm({ name, spec, typed, isNew, isTried, errors, onEdit }: FormProps) {
+export function TriggerForm({ name, spec, typed, isNew, errors, onEdit }: FormProps) {
   const kept = isNew ? undefined : ({ ...spec, name } as FieldsOf<Trigger>)
   const [start] = useState<TriggerDraft>(() =>
     kept ? draftOf(kept) : { ...NEW_TRIGGER, name, sources: (spec.sources as string[] | undefined) ?? [] },
@@ -36,7 +36,7 @@ export function TriggerForm({ name, spec, typed, isNew, isTried, errors, onEdit 
     }
   }
   const told = (next: TriggerDraft) =>
-    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), isComplete: isComplete(next) })
+    onEdit({ before: isNew ? {} : specOf(start), after: specOf(next), missing: faultsOf(next) })
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new trigger may be complete as it begins.
   useEffect(() => {
     if (isNew) told(start)
@@ -54,7 +54,7 @@ export function TriggerForm({ name, spec, typed, isNew, isTried, errors, onEdit 
       <TriggerFields
         draft={draft}
         set={set}
-        errors={{ ...(isTried ? faultsOf(draft) : faults.shown), ...errors }}
+        errors={{ ...faults.shown, ...errors }}
         known={known}
         verdict={
           trial.error || !hasEvents ? null : (

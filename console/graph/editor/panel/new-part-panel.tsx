@@ -1,5 +1,5 @@
 /** The side panel of a part that is being made. */
-import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, Stack, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { KIND_WORDS } from '../../../lib/fields.ts'
 import { DraftRestored } from '../../../parts/draft-restored.tsx'
@@ -32,11 +32,13 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
   return (
     <form
       {...kept.hands}
+      // All that lacks is marked at once, by the fields themselves.
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
         setTried(true)
-        if (fault !== null || !edited?.isComplete || !actions.addNew(part, edited.after, at)) return
+        const isWhole = edited !== null && Object.keys(edited.missing).length === 0
+        if (fault !== null || !isWhole || !actions.addNew(part, edited.after, at)) return
         kept.done()
         onDone(`${kind}:${part.name}`)
       }}
@@ -62,18 +64,14 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
           spec={start}
           typed={kept.typed}
           isNew
-          isTried={isTried}
           configured={[]}
-          errors={{}}
+          errors={isTried ? (edited?.missing ?? {}) : {}}
           onEdit={kept.onEdit}
         />
-        {isTried && (fault !== null || !edited?.isComplete) && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            Fill in the marked fields.
-          </Text>
-        )}
         <Group>
-          <Button type="submit">Add to the draft</Button>
+          <Button type="submit" disabled={edited === null}>
+            Add to the draft
+          </Button>
           <Button variant="default" onClick={() => onDone(null)}>
             Cancel
           </Button>

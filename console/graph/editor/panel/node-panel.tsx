@@ -188,7 +188,7 @@ function EditedPart({
       onSubmit={(event) => {
         event.preventDefault()
         setTried(true)
-        if (!edited?.isComplete) return
+        if (edited === null || Object.keys(edited.missing).length > 0) return
         // The focus stays near.
         event.currentTarget.closest<HTMLElement>('[tabindex="-1"]')?.focus()
         kept.done()
@@ -205,9 +205,8 @@ function EditedPart({
           spec={spec}
           typed={kept.typed}
           isNew={false}
-          isTried={isTried}
           configured={configured}
-          errors={faultsOf(editor, part)}
+          errors={{ ...faultsOf(editor, part), ...(isTried ? edited?.missing : {}) }}
           onEdit={kept.onEdit}
         />
         <Group>

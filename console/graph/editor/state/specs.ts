@@ -86,8 +86,8 @@ export function secretFieldsOf(kind: PartKind, spec: Fields, connectors: Connect
 const secretsOf = ({ properties }: Schema): string[] =>
   Object.keys(properties ?? {}).filter((field) => properties[field]!['x-secret'])
 
-export const useConnectors = (): Connectors =>
-  useQuery({ queryKey: keys.connectors, queryFn: api.connectors }).data ?? {}
+export const useConnectors = (enabled: boolean): Connectors =>
+  useQuery({ queryKey: keys.connectors, queryFn: api.connectors, enabled }).data ?? {}
 
 /** What a part would declare; `isPending` while it is read. */
 export function useSpec(part: PartRef, operations: readonly Operation[]) {

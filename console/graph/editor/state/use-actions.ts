@@ -60,10 +60,11 @@ const RESOURCES = [
 ] as const
 
 /** Every part there is, with the projects that use it. */
-function useParts(): FreeRow[] {
+function useParts(enabled: boolean): FreeRow[] {
   const { data } = useQuery({
     queryKey: ['declared', 'resources'],
     queryFn: declared.resources,
+    enabled,
   })
   return RESOURCES.flatMap(([field, kind]) =>
     (data?.[field] ?? []).map(({ name, what, used_by, verdicts = [] }) => ({
@@ -77,8 +78,8 @@ function useParts(): FreeRow[] {
 }
 
 /** The Default project, where parts are that no other has. */
-function useMovesFrom(): (part: FreeRow) => string | null {
-  const { data = [] } = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
+function useMovesFrom(enabled: boolean): (part: FreeRow) => string | null {
+  const { data = [] } = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects, enabled })
   return ({ kind, name, usedBy }) => {
     const [only, ...others] = usedBy
     const home = data.find((project) => project.id === only?.id)
@@ -97,13 +98,14 @@ let lastCopied = ''
 /** What was last copied here, for a browser that does not let the clipboard be read. */
 export const lastCopiedText = (): string => lastCopied
 
-export function useActions(editor: Editor): Actions {
+/** @param isEditing nothing else needs what is read here */
+export function useActions(editor: Editor, isEditing: boolean): Actions {
   const { graph, act, made, draft } = editor
   const operations = draft ? operationsOf(draft) : []
-  const connectors = useConnectors()
+  const connectors = useConnectors(isEditing)
   const readSpecs = useReadSpecs()
-  const parts = useParts()
-  const movesFrom = useMovesFrom()
+  const parts = useParts(isEditing)
+  const movesFrom = useMovesFrom(isEditing)
   const secrets = (kind: PartKind, spec: Fields) => secretFieldsOf(kind, spec, connectors)
   const taken = new Set([...parts.map(nodeId), ...graph.nodes.map(({ id }) => id), ...made])
   const free = parts.filter((part) => !findNode(graph, nodeId(part)))

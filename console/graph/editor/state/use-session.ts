@@ -22,12 +22,12 @@ export type Session = ReturnType<typeof useSession>
 export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
   const [tab, setTab] = useState('steps')
   const editor = useEditor(live, tab === 'yaml' || live.source_of_truth === 'file')
-  const actions = useActions(editor)
   const { data: me } = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
   const mayEdit = me?.scopes.includes('admin') ?? false
   // A draft is gone on with until one closes the editor; closing it leaves the draft.
   const [wantsEdit, setWantsEdit] = useState<boolean | null>(null)
   const isEditing = mayEdit && (wantsEdit ?? editor.draft !== null)
+  const actions = useActions(editor, isEditing)
   const [hasPalette, setPalette] = useState(true)
   const [selected, setSelected] = useState<readonly string[]>([])
   // Whoever comes back to a draft, or brings one from a replay, sees what is in it.

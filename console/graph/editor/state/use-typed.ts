@@ -24,7 +24,7 @@ interface Kept {
  * @param spec what the form is filled in with
  */
 export function useTyped(form: string, kind: PartKind, spec: Fields) {
-  const connectors = useConnectors()
+  const connectors = useConnectors(kind === 'source')
   const base = JSON.stringify(spec)
   const [start] = useState<Kept>({ name: '', base, spec: null })
   const kept = useDraft<Kept>({

@@ -14,6 +14,7 @@ import {
 import { X } from 'lucide-react'
 import { useState } from 'react'
 import type { Plan, PlanAgent } from '../../../../schemas/types.ts'
+import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withAgent } from '../../../lib/plan-edit.ts'
 import { useDraft } from '../../../lib/use-draft.ts'
 import { DraftRestored } from '../../../parts/draft-restored.tsx'
@@ -154,16 +155,16 @@ function AgentDialog({ plan, agent: start, onClose, onKeep }: DialogProps) {
         kept.done()
         onKeep(agent)
       }}
-      isComplete={agent.name.trim() !== '' && (agent.existing || agent.prompt.trim() !== '')}
+      missing={blankFaults(agent, agent.existing ? ['name'] : ['name', 'prompt'])}
     >
-      {(isTried) => (
+      {(shown) => (
         <>
           <DraftRestored of={kept} />
           <TextInput
             label="Name"
+            {...marksOf(shown)('name')}
             value={agent.name}
             onChange={(event) => set({ name: event.currentTarget.value })}
-            error={isTried && agent.name.trim() === '' && 'A name is needed'}
             disabled={agent.existing}
             maxLength={60}
             withAsterisk
@@ -182,9 +183,9 @@ function AgentDialog({ plan, agent: start, onClose, onKeep }: DialogProps) {
               label="Prompt"
               description="Instructions for the agent"
               placeholder="Find out what broke. Start with the first error, and look at what happened just before it."
+              {...marksOf(shown)('prompt')}
               value={agent.prompt}
               onChange={(event) => set({ prompt: event.currentTarget.value })}
-              error={isTried && agent.prompt.trim() === '' && 'Say what the agent shall do'}
               maxLength={8_000}
               autosize
               minRows={5}

@@ -3,6 +3,7 @@ import { ActionIcon, Badge, Button, Group, Modal, Paper, Stack, Text, Title, Too
 import { CircleAlert, Pencil, Plus, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { PlanProblem } from '../../../../schemas/types.ts'
+import type { FieldErrors } from '../../../lib/field-errors.ts'
 
 interface CardProps {
   title: string
@@ -136,35 +137,30 @@ interface DialogProps {
   /** What was typed is given up. */
   onCancel?: () => void
   onKeep: () => void
-  isComplete?: boolean
-  /** @param isTried it was sent: what is missing is said at its field */
-  children: (isTried: boolean) => ReactNode
+  /** What is blank and needed, by field. */
+  missing: FieldErrors
+  /** @param shown of what is missing: all of it, once it was to be kept so */
+  children: (shown: FieldErrors) => ReactNode
 }
 
 /** The fields of one entry; nothing is kept until it is said. */
-export function EntryDialog({ title, onClose, onCancel, onKeep, isComplete = true, children }: DialogProps) {
+export function EntryDialog({ title, onClose, onCancel, onKeep, missing, children }: DialogProps) {
   const [isTried, setTried] = useState(false)
   return (
     // A click beside it would lose what is typed.
     <Modal opened onClose={onClose} title={title} size="lg" closeOnClickOutside={false}>
-      {/* What is missing is told at its field, and what does not fit by the check, at the card. */}
       <form
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
           // A form inside the dialog is no form of the page.
           event.stopPropagation()
-          if (isComplete) onKeep()
-          else setTried(true)
+          setTried(true)
+          if (Object.keys(missing).length === 0) onKeep()
         }}
       >
         <Stack>
-          {children(isTried)}
-          {isTried && !isComplete && (
-            <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              Fill in the marked fields.
-            </Text>
-          )}
+          {children(isTried ? missing : {})}
           <Group justify="flex-end">
             <Button
               variant="default"

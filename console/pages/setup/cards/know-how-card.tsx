@@ -2,6 +2,7 @@
 import { Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PlanSkill } from '../../../../schemas/types.ts'
+import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withRow } from '../../../lib/plan-edit.ts'
 import { useDraft } from '../../../lib/use-draft.ts'
 import { DraftRestored } from '../../../parts/draft-restored.tsx'
@@ -78,8 +79,6 @@ function SkillDialog({ skill: start, onClose, onKeep }: DialogProps) {
   const kept = useDraft({ form: `plan:skill:${start.key}`, start })
   const skill = kept.value
   const set = (change: Partial<PlanSkill>) => kept.set((now) => ({ ...now, ...change }))
-  const missing = (isTried: boolean, field: 'name' | 'description' | 'body') =>
-    isTried && skill[field].trim() === '' && 'Fill this in'
   return (
     <EntryDialog
       title={start.name ? `Skill ${start.name}` : 'Add a skill'}
@@ -89,14 +88,14 @@ function SkillDialog({ skill: start, onClose, onKeep }: DialogProps) {
         kept.done()
         onKeep(skill)
       }}
-      isComplete={Boolean(skill.name.trim() && skill.description.trim() && skill.body.trim())}
+      missing={blankFaults(skill, ['name', 'description', 'body'])}
     >
-      {(isTried) => (
+      {(shown) => (
         <>
           <DraftRestored of={kept} />
           <TextInput
             label="Name"
-            error={missing(isTried, 'name')}
+            {...marksOf(shown)('name')}
             value={skill.name}
             onChange={(event) => set({ name: event.currentTarget.value })}
             maxLength={60}
@@ -105,7 +104,7 @@ function SkillDialog({ skill: start, onClose, onKeep }: DialogProps) {
           <Textarea
             label="When it is needed"
             description="Agents read this to decide whether to load the skill"
-            error={missing(isTried, 'description')}
+            {...marksOf(shown)('description')}
             value={skill.description}
             onChange={(event) => set({ description: event.currentTarget.value })}
             maxLength={1_024}
@@ -115,7 +114,7 @@ function SkillDialog({ skill: start, onClose, onKeep }: DialogProps) {
           <Textarea
             label="What it says"
             description="Markdown"
-            error={missing(isTried, 'body')}
+            {...marksOf(shown)('body')}
             value={skill.body}
             onChange={(event) => set({ body: event.currentTarget.value })}
             autosize

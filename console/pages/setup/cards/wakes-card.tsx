@@ -2,7 +2,9 @@
 import { Group, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PlanKnob, PlanWake } from '../../../../schemas/types.ts'
+import type { Edited } from '../../../graph/editor/forms/schema-form.tsx'
 import { TriggerForm } from '../../../graph/editor/forms/trigger-form.tsx'
+import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withWake } from '../../../lib/plan-edit.ts'
 import { PlannedSources, plannedSource } from '../../../lib/planned-sources.ts'
 import { NumberInput } from '../../../parts/number-input.tsx'
@@ -129,19 +131,19 @@ function WakeDialog({
 }) {
   const isNew = start.name === ''
   const [name, setName] = useState(start.name)
-  const [edited, setEdited] = useState<{ after: Record<string, unknown>; isComplete: boolean } | null>(null)
+  const [edited, setEdited] = useState<Edited | null>(null)
   return (
     <EntryDialog
       title={isNew ? 'Add a trigger' : `Trigger ${start.name}`}
       onClose={onClose}
-      isComplete={name.trim() !== '' && (edited ? edited.isComplete : !isNew)}
+      missing={{ ...blankFaults({ name }, ['name']), ...edited?.missing }}
       onKeep={() => onKeep(edited ? { ...start, name, ...wakeOf(edited.after) } : { ...start, name })}
     >
-      {(isTried) => (
+      {(shown) => (
         <>
           <TextInput
             label="Name"
-            error={isTried && name.trim() === '' && 'A name is needed'}
+            {...marksOf(shown)('name')}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
             maxLength={60}
@@ -151,9 +153,8 @@ function WakeDialog({
             name={name}
             spec={isNew ? { sources: start.sources } : specOf(start)}
             isNew={isNew}
-            isTried={isTried}
             configured={[]}
-            errors={{}}
+            errors={shown}
             onEdit={setEdited}
           />
         </>

@@ -1,15 +1,19 @@
 /** Watches: the sources of the plan, those that are here and new ones, and the secrets they still need. */
-import { Alert, JsonInput, PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
+import { JsonInput, PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { PlanWatch } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { SourceFields } from '../../../graph/editor/forms/source-fields.tsx'
+import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withWatch } from '../../../lib/plan-edit.ts'
 import { parseSample } from '../../../lib/sample.ts'
+import { unreadChoices } from '../../../parts/choices.tsx'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
+
+const NO_OBJECT = 'This is not a JSON object yet'
 
 export function WatchesCard({ plan, problems, edit }: EditedPlan) {
   const [open, setOpen] = useState<PlanWatch | null>(null)
@@ -135,11 +139,12 @@ function WatchDialog({
       title={start.name ? `Source ${start.name}` : 'Add a source'}
       onClose={onClose}
       onKeep={() => onKeep({ ...watch, sample: watch.existing ? null : (parsed ?? null) })}
-      isComplete={
-        watch.name.trim() !== '' && (watch.existing || (watch.connector !== '' && parsed !== undefined))
-      }
+      missing={{
+        ...blankFaults(watch, watch.existing ? ['name'] : ['name', 'connector']),
+        ...(watch.existing || parsed !== undefined ? {} : { sample: NO_OBJECT }),
+      }}
     >
-      {(isTried) => (
+      {(shown) => (
         <>
           {(sources.data?.length ?? 0) > 0 && (
             <SegmentedControl
@@ -155,21 +160,22 @@ function WatchDialog({
           {watch.existing ? (
             <Select
               label="Source"
+              {...marksOf(shown)('name')}
               data={sources.data?.map(({ name }) => name) ?? []}
               value={watch.name || null}
               onChange={(name) => setWatch({ ...watch, name: name ?? '' })}
-              error={isTried && watch.name === '' && 'Choose a source'}
               allowDeselect={false}
               searchable
               withAsterisk
+              {...unreadChoices('sources', sources)}
             />
           ) : (
             <>
               <TextInput
                 label="Name"
+                {...marksOf(shown)('name')}
                 value={watch.name}
                 onChange={(event) => setWatch({ ...watch, name: event.currentTarget.value })}
-                error={isTried && watch.name.trim() === '' && 'A name is needed'}
                 maxLength={60}
                 withAsterisk
               />
@@ -178,9 +184,8 @@ function WatchDialog({
                 name={watch.name}
                 spec={{ connector: start.connector, poll: start.poll, config: start.config }}
                 isNew
-                isTried={isTried}
                 configured={[]}
-                errors={{}}
+                errors={shown}
                 sample={{ text: sample, use: 'Trying the project sends this event.', set: setSample }}
                 onEdit={({ after }) =>
                   setWatch((now) => ({
@@ -197,7 +202,7 @@ function WatchDialog({
                   description="One event as it would be sent; it is sent when you try the project."
                   value={sample}
                   onChange={setSample}
-                  error={parsed === undefined ? 'This is not a JSON object yet' : undefined}
+                  error={parsed === undefined ? NO_OBJECT : undefined}
                   autosize
                   minRows={3}
                   maxRows={12}
@@ -207,7 +212,6 @@ function WatchDialog({
               )}
             </>
           )}
-          {watch.existing && sources.error && <Alert color="red">{sources.error.message}</Alert>}
         </>
       )}
     </EntryDialog>
