@@ -27,10 +27,10 @@ const RATIO = 1.25
 /** One value alone is a spike where it is this far beyond so many before it, and so many times the largest of them. */
 const SPIKE = { samples: 30, units: 20, times: 3, weight: 0.05 }
 /**
- * Of a short history: the first values are what was usual where all after them, so many, are beyond them by this ratio.
+ * Of a short history: the first values, so many, are what was usual where all after them are beyond them by this ratio.
  * So few say less of what is usual than a quarter of it.
  */
-const STEP = { after: 6, ratio: 2, penalty: 1.2 }
+const STEP = { before: 2, after: 6, ratio: 2, penalty: 2.5 }
 
 export interface Sample {
   line: Timed
@@ -185,24 +185,33 @@ function shortHistory(samples: readonly Sample[], best: Shift | null): Shift | n
   const first = Math.max(3, Math.floor(samples.length / 4))
   const shift = compared(samples.slice(0, first), samples.slice(first), samples.slice(first))
   const found = shift && (!best || shift.score > best.score + 0.3) ? shift : best
-  const step = earlyStep(samples, first)
-  return step && (!found || step.score > found.score + 0.3) ? step : found
+  return (found && found.score > SHOWN_FROM) || !isShort(samples) ? found : (earlyStep(samples) ?? found)
 }
 
 /** A history that begins a moment before the trouble has one or two usual values, which a quarter of it would hide. */
-function earlyStep(samples: readonly Sample[], first: number): Shift | null {
-  for (let k = 1; k < first && samples.length - k >= STEP.after; k++) {
+function earlyStep(samples: readonly Sample[]): Shift | null {
+  for (let k = 1; k <= STEP.before && samples.length - k >= STEP.after; k++) {
     const [before, after] = [samples.slice(0, k), samples.slice(k)]
-    const was = before.map(({ value }) => Math.abs(value))
-    const is = after.map(({ value }) => Math.abs(value))
-    const isClean =
-      Math.min(...is) >= STEP.ratio * Math.max(...was) || Math.min(...was) >= STEP.ratio * Math.max(...is)
-    if (!isClean || Math.max(...is, ...was) === 0) continue
+    const [wasLeast, wasMost] = reachOf(before)
+    const [isLeast, isMost] = reachOf(after)
+    if (!(isLeast >= STEP.ratio * wasMost || wasLeast >= STEP.ratio * isMost) || isMost + wasMost === 0)
+      continue
     const shift = compared(before, after, after)
     // What it was at first is what is usual.
     return shift && { ...shift, score: shift.score - STEP.penalty, start: shift.usual }
   }
   return null
+}
+
+/** Least and most, without signs. */
+function reachOf(samples: readonly Sample[]): [number, number] {
+  let least = Number.POSITIVE_INFINITY
+  let most = 0
+  for (const { value } of samples) {
+    least = Math.min(least, Math.abs(value))
+    most = Math.max(most, Math.abs(value))
+  }
+  return [least, most]
 }
 
 /** @param all that `now` is the end of */

@@ -419,7 +419,7 @@ function* cutOf(
     if (found) return found
     yield
     for (const { seg } of left.splice(0, some)) {
-      const segment = segmentOf(ctx, seg)
+      const segment = ctx.index.all().find((one) => one.seg === seg)
       const known = segment && ctx.index.minutesOf(segment, label, labels)
       for (let i = 0; known && i < known.length; i += 2) addTo(counted, known[i]!, known[i + 1]!)
     }
@@ -453,7 +453,7 @@ function* countBySource(ctx: ReadContext, query: Query, labels: ReadonlySet<numb
   for (const [i, seg] of numbers.entries()) {
     // Between two steps it may be sealed, or gone.
     if (i % SEGMENTS_A_STEP === 0) yield
-    const segment = segmentOf(ctx, seg)
+    const segment = ctx.index.all().find((one) => one.seg === seg)
     if (!segment) continue
     const known = isWithin(segment, query) ? ctx.index.totalsOf(segment, labels) : null
     for (const [label, count] of known ?? []) if (seen.has(label)) addTo(counts.totals, label, count)
@@ -470,9 +470,6 @@ function* countBySource(ctx: ReadContext, query: Query, labels: ReadonlySet<numb
 
 /** Segments whose totals are known take no time; one that is to be counted takes some milliseconds. */
 const SEGMENTS_A_STEP = 4
-
-const segmentOf = (ctx: ReadContext, seg: number): Segment | undefined =>
-  ctx.index.all().find((one) => one.seg === seg)
 
 function eachMinute(
   segment: Segment,
