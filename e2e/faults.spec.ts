@@ -185,7 +185,6 @@ test('a part that lacks something goes into no draft of a drawing, and its form 
   await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   const parts = page.getByRole('region', { name: 'Add parts' })
-  const panel = page.getByRole('region', { name: 'Edit what is selected' })
   for (const { part, typed = {}, field } of NEW_PARTS) {
     await parts.getByRole('button', { name: `New ${part}` }).click()
     const form = page.locator('form').filter({ has: page.getByRole('heading', { name: `New ${part}` }) })
@@ -201,14 +200,7 @@ test('a part that lacks something goes into no draft of a drawing, and its form 
     await expect(form.getByLabel(field).first(), part).toBeFocused()
     await form.getByRole('button', { name: 'Cancel' }).press('Enter')
   }
-  // One that is there already, emptied.
-  await page.locator('.graph-strip-chip[data-node="mcp_server:logs"]').click()
-  const address = panel.getByRole('textbox', { name: /^Address/ })
-  await address.fill('')
-  await panel.getByRole('button', { name: 'Change in the draft' }).click()
-  expect(await leadsToFirstFault(page), 'one that is there').toBe(true)
-  await expect(address).toBeFocused()
-  await expect(page.locator('.editor-bar').getByText('change', { exact: false })).toHaveCount(0)
+  await expect(page.locator('.editor-bar').getByText(/^[1-9]\d* change/)).toHaveCount(0)
 })
 
 test('a field whose choices cannot be read says so by itself, moves nothing, and reads them again', async ({

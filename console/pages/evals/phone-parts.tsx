@@ -26,11 +26,12 @@ export function FoldedSection({
   )
 }
 
-/** The score of each agent; what else was counted of it is behind its line. */
+/** The score of each agent, the best first; what else was counted of it is behind its line. */
 export function FigureLines({ figures }: { figures: readonly VariantFigures[] }) {
+  const best = figures.toSorted((a, b) => b.cause.mean - a.cause.mean)
   return (
     <Stack gap="xs">
-      {inOrder(figures).map((of) => (
+      {inOrder(best).map((of) => (
         <Fold
           key={`${of.variant} ${of.noise}`}
           title={of.variant}

@@ -34,7 +34,7 @@ export function ReportView({ report, id }: { report: EvalReport; id?: string }) 
         <>
           <Section title="Agents">
             {isPhone ? <FigureLines figures={figures} /> : <FiguresTable figures={figures} />}
-            <Text size="xs" c="dimmed">
+            <Text size="xs" c="dimmed" mt={6}>
               Scripted agents are programs, not models. Every report has them: what a model adds is its score
               above the rules.
             </Text>
