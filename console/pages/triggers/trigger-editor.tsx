@@ -1,7 +1,7 @@
 /** The form of a trigger: a sentence with controls in it, and beside it what it would have done. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ComponentProps, useState } from 'react'
 import type { PartWritten, Trigger, TriggerWrite } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type FieldErrors, faultAt, fieldErrors } from '../../lib/field-errors.ts'
@@ -110,21 +110,23 @@ export function TriggerEditor({ start, stored, isProposed = false, ...props }: P
             window={window}
             onWindow={setWindow}
             trial={trial}
-            {...(draft.kind === 'threshold'
-              ? {
-                  number: {
-                    value: draft.number,
-                    set: (value: string) => set('number', value),
-                    isWhole: countsEvents(draft.aggregate) && draft.aggregate !== 'rate',
-                  },
-                }
-              : {})}
+            {...numberOf(draft, set)}
           />
         </div>
       </div>
       {told}
     </form>
   )
+}
+
+/** The threshold, for the panel that moves it; nothing where the condition has none. */
+function numberOf(
+  { kind, number, aggregate }: TriggerDraft,
+  set: (field: 'number', value: string) => void,
+): Pick<ComponentProps<typeof BacktestPanel>, 'number'> {
+  if (kind !== 'threshold') return {}
+  const isWhole = countsEvents(aggregate) && aggregate !== 'rate'
+  return { number: { value: number, set: (value) => set('number', value), isWhole } }
 }
 
 /** The path of an address may be a secret, which is not kept; the name of a channel is none. */

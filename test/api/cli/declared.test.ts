@@ -147,7 +147,7 @@ describe('svc catalog and the file', () => {
       confirm: async () => (await run('triggers delete errs')).code === 0,
     })
     expect(ran.code).toBe(1)
-    expect(ran.out).not.toContain('trigger errs')
+    expect(ran.out).not.toContain('+ trigger errs')
     expect(ran.err).toContain('nothing was applied: the instance changed since that plan')
     expect(ran.err).toContain('would now do this:\n+ trigger errs\n')
     expect((await run('agents show first')).out).toContain('"Look."')

@@ -37,7 +37,7 @@ it('acts on one as the name that is given; who comes second is told who was firs
   const late = await ran('ack', 'inc_1', '--by', 'jonas')
   expect(late.code).not.toBe(0)
   expect(late.err).toContain('is acknowledged and does not accept acknowledge')
-  expect((await ran('snooze', '1')).out).toBe('inc_1: snoozed by open instance until it changes')
+  expect((await ran('snooze', '1')).out).toBe('inc_1: snoozed by somebody until it changes')
   expect((await ran('snooze', '1', '--until', 'soon')).err).toContain('until')
   expect((await ran('handle', '1', '--by', 'mara')).out).toBe('inc_1: handled by mara')
   expect((await ran('reopen', '1', '--by', 'mara')).out).toBe('inc_1: open')

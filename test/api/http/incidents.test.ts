@@ -72,7 +72,7 @@ describe('whoever acts on an incident', () => {
   it('is nobody’s header where none is named', async () => {
     const { door } = await open()
     const taken = incidentOf(await act(door, 'acknowledge', { version: 1 }, { 'x-forwarded-user': 'mara' }))
-    expect(taken.assignee).toBe('open instance')
+    expect(taken.assignee).toBe('somebody')
   })
 
   it('is answered 409 with the incident as it is where another was first', async () => {
