@@ -129,7 +129,7 @@ test('a project of new parts is built: what is missing is said at its field, and
 
   await page.getByRole('button', { name: 'New source' }).click()
   await add.click()
-  await expect(panel.getByText('Choose a connector')).toBeVisible()
+  await expect(panel.getByText('connector is required')).toBeVisible()
   await expect(name).toBeFocused()
   await name.fill('pay-logs')
   await page.getByRole('combobox', { name: 'Connector' }).click()

@@ -217,17 +217,20 @@ open(
     const page = await context.newPage()
     await daemon.source('gateway', {})
     const refused = { status: 500, json: { title: 'Failed', status: 500, detail: 'The disk is on fire.' } }
-    for (const [path, read, what] of [
-      ['/sources/gateway?tab=settings', '**/api/connectors', 'connectors'],
-      ['/triggers/new', '**/api/sources', 'sources'],
-      ['/agents/new', '**/api/mcp-servers', 'MCP servers'],
+    for (const [path, read, what, field] of [
+      ['/sources/gateway?tab=settings', '**/api/connectors', 'connectors', null],
+      // Choices are read when somebody comes near their field, which says that they could not be.
+      ['/triggers/new', '**/api/sources', 'sources', 'Sources'],
+      ['/agents/new', '**/api/mcp-servers', 'MCP servers', 'MCP servers'],
     ] as const) {
       await page.route(read, (route) => route.fulfill(refused))
       await page.goto(daemon.url + path)
+      if (field) await page.getByRole('combobox', { name: field }).focus()
       const alert = page.getByRole('alert').filter({ hasText: `Couldn’t load ${what}` })
       await expect(alert).toContainText('The disk is on fire.')
       await page.unroute(read)
-      await alert.getByRole('button', { name: 'Try again' }).click()
+      if (field) await page.getByRole('button', { name: `Load ${what} again` }).click()
+      else await alert.getByRole('button', { name: 'Try again' }).click()
       await expect(alert).toHaveCount(0)
       await expect(page.getByRole('button', { name: /^(Save|Create|Add)/ }).first()).toBeVisible()
     }

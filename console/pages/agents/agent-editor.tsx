@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Agent, AgentWrite, PartWritten } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { type AgentDraft, NEW_AGENT, writeOf } from '../../lib/agent-form.ts'
-import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
+import { type FaultMark, fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { unreadChoices, useChoices } from '../../parts/choices.tsx'
@@ -28,16 +28,47 @@ interface Props {
   isProposed?: boolean
 }
 
-export function AgentEditor({
-  start,
-  stored,
-  isProposed = false,
-  save,
-  onSaved,
-  warnings,
-  onTakeTheirs,
-  label,
-}: Props) {
+/** @param done what was typed is stored */
+function useSave(
+  save: (version: number | undefined) => Promise<PartWritten>,
+  onSaved: Props['onSaved'],
+  done: () => void,
+) {
+  return useChange(save, {
+    said: (result) => `${result.name} is saved${result.note ? `: ${result.note}` : ''}`,
+    onDone: (result) => {
+      done()
+      onSaved?.(result)
+    },
+    quiet: true,
+    showsWarnings: true,
+  })
+}
+
+interface WokenByProps {
+  value: string
+  mark: FaultMark
+  onChange: (trigger: string) => void
+}
+
+function WokenBy({ value, mark, onChange }: WokenByProps) {
+  const triggers = useChoices('triggers', { queryKey: dkeys.triggers, queryFn: declared.triggers })
+  return (
+    <Select
+      label="Woken by"
+      {...mark}
+      description="Without one, only a handoff starts the agent"
+      data={(triggers.data ?? []).map(({ name }) => name)}
+      {...triggers.field}
+      value={value || null}
+      onChange={(next) => onChange(next ?? '')}
+      searchable
+      clearable
+    />
+  )
+}
+
+export function AgentEditor({ start, stored, isProposed = false, ...props }: Props) {
   const kept = useDraft({
     form: 'agent',
     start,
@@ -49,20 +80,9 @@ export function AgentEditor({
   const { value: draft, set: setDraft } = kept
   const set = <K extends keyof AgentDraft>(field: K, value: AgentDraft[K]) =>
     setDraft((now) => ({ ...now, [field]: value }))
-  const triggers = useChoices('triggers', { queryKey: dkeys.triggers, queryFn: declared.triggers })
   const agents = useQuery({ queryKey: dkeys.agents, queryFn: () => declared.agents() })
-  const change = useChange(
-    (version: number | undefined) => save(writeOf(draft, stored ? start : NEW_AGENT), version),
-    {
-      said: (result) => `${result.name} is saved${result.note ? `: ${result.note}` : ''}`,
-      onDone: (result) => {
-        kept.done()
-        onSaved?.(result)
-      },
-      quiet: true,
-      showsWarnings: true,
-    },
-  )
+  const write = () => writeOf(draft, stored ? start : NEW_AGENT)
+  const change = useSave((version) => props.save(write(), version), props.onSaved, kept.done)
   const faults = fieldErrors(change.error)
   return (
     <form
@@ -97,16 +117,10 @@ export function AgentEditor({
           set={set}
           tokenStored={stored?.webhook_token_configured ?? false}
           wokenBy={
-            <Select
-              label="Woken by"
-              {...marksOf(faults)('trigger')}
-              description="Without one, only a handoff starts the agent"
-              data={(triggers.data ?? []).map(({ name }) => name)}
-              {...triggers.field}
-              value={draft.trigger || null}
-              onChange={(value) => set('trigger', value ?? '')}
-              searchable
-              clearable
+            <WokenBy
+              value={draft.trigger}
+              mark={marksOf(faults)('trigger')}
+              onChange={(trigger) => set('trigger', trigger)}
             />
           }
           handoffs={
@@ -121,15 +135,15 @@ export function AgentEditor({
             />
           }
         />
-        <Warnings of={warningsBeside(warnings, stored?.warnings)} />
+        <Warnings of={warningsBeside(props.warnings, stored?.warnings)} />
         <Refusal
           title="Couldn’t save the agent"
           error={change.error}
-          {...(onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, onTakeTheirs) } : {})}
+          {...(props.onTakeTheirs ? { onTakeTheirs: takeTheirs(kept, props.onTakeTheirs) } : {})}
           onKeepMine={() => change.mutate(undefined)}
         />
         <Button type="submit" style={{ alignSelf: 'start' }} loading={change.isPending}>
-          {label}
+          {props.label}
         </Button>
       </Stack>
     </form>

@@ -17,7 +17,7 @@ import { Sparkles } from 'lucide-react'
 import { Link, useNavigate } from 'react-router'
 import type { SetupDraft } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
-import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
+import { type FaultMark, fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
@@ -89,33 +89,7 @@ export function GoalForm() {
           />
           <Examples onPick={(example) => set({ goal: example })} />
           <WhoLooks who={who} onChange={(next) => set({ who: next })} />
-          <Accordion variant="contained">
-            <Accordion.Item value="more">
-              <Accordion.Control>Name and details</Accordion.Control>
-              <Accordion.Panel>
-                <Stack>
-                  <TextInput
-                    label="Name of the project"
-                    description="Default: named by the plan"
-                    {...marksOf(faults)('name')}
-                    value={name}
-                    onChange={(event) => set({ name: event.currentTarget.value })}
-                    maxLength={80}
-                  />
-                  <Textarea
-                    label="More about it"
-                    description="Systems, names, what is normal and what is not."
-                    value={description}
-                    onChange={(event) => set({ description: event.currentTarget.value })}
-                    maxLength={4_000}
-                    autosize
-                    minRows={3}
-                    maxRows={10}
-                  />
-                </Stack>
-              </Accordion.Panel>
-            </Accordion.Item>
-          </Accordion>
+          <Details name={name} description={description} mark={marksOf(faults)('name')} onChange={set} />
           {hasModel === false && <NoModel />}
           <Refusal error={start.error ?? byHand.error} title="Couldn’t start" />
           <Group>
@@ -146,6 +120,45 @@ export function GoalForm() {
         </Stack>
       </form>
     </Paper>
+  )
+}
+
+interface DetailsProps {
+  name: string
+  description: string
+  mark: FaultMark
+  onChange: (some: { name?: string; description?: string }) => void
+}
+
+function Details({ name, description, mark, onChange }: DetailsProps) {
+  return (
+    <Accordion variant="contained">
+      <Accordion.Item value="more">
+        <Accordion.Control>Name and details</Accordion.Control>
+        <Accordion.Panel>
+          <Stack>
+            <TextInput
+              label="Name of the project"
+              description="Default: named by the plan"
+              {...mark}
+              value={name}
+              onChange={(event) => onChange({ name: event.currentTarget.value })}
+              maxLength={80}
+            />
+            <Textarea
+              label="More about it"
+              description="Systems, names, what is normal and what is not."
+              value={description}
+              onChange={(event) => onChange({ description: event.currentTarget.value })}
+              maxLength={4_000}
+              autosize
+              minRows={3}
+              maxRows={10}
+            />
+          </Stack>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
   )
 }
 

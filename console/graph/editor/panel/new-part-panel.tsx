@@ -72,7 +72,13 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
           <Button type="submit" disabled={edited === null}>
             Add to the draft
           </Button>
-          <Button variant="default" onClick={() => onDone(null)}>
+          <Button
+            variant="default"
+            onClick={() => {
+              kept.discard()
+              onDone(null)
+            }}
+          >
             Cancel
           </Button>
         </Group>
