@@ -13,6 +13,7 @@ import type {
 import type { Caller } from '../../calls.ts'
 import { systemClock, systemTimers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
+import { SPAN_ID_LABELS } from '../../log/brief/brief.ts'
 import type { LocalEngine } from '../../operations/network.ts'
 import type { EngineOptions } from '../../roles/calls.ts'
 import { openModels } from '../models/calls.ts'
@@ -435,7 +436,12 @@ async function makeSources(
           ...[...names]
             .filter((label) => label !== 'service')
             .map((label) => ({ name: label, field: `labels.${label}` })),
-          ...(measured.has(name) ? [{ name: 'value', field: 'value', type: 'number' }] : []),
+          ...(measured.has(name)
+            ? [
+                { name: 'value', field: 'value', type: 'number' },
+                { name: 'signal', field: 'signal' },
+              ]
+            : []),
         ],
       },
     }
@@ -443,6 +449,17 @@ async function makeSources(
     keys.set(name, ingest_key!)
   }
   return keys
+}
+
+/**
+ * What OTLP says of a number beside its text: without it a span would be a line with a number, and requests that broke
+ * would not be told by their steps. A span's text ends with how long it took, in brackets.
+ */
+function signalOf({ text, labels, value }: Loaded['events'][number]): { text: string; signal?: string } {
+  if (value === undefined) return { text }
+  return SPAN_ID_LABELS.some((name) => labels[name] !== undefined)
+    ? { text: text.replace(/ (\d+(?:\.\d+)?ms)$/, ' ($1)'), signal: 'traces' }
+    : { text, signal: 'metrics' }
 }
 
 /** @param reached told the time at which what follows came, epoch ms */
@@ -461,9 +478,9 @@ async function send(
     while (to < inOrder.length && to - from < BODY_ITEMS && inOrder[to]!.source === source) to++
     const some = inOrder.slice(from, to)
     reached(now + cameAt(some.at(-1)!) * 1000)
-    const items = some.map(({ type, t, text, labels, value }) => ({
-      ...{ type, text, labels, value },
-      at: new Date(now + t * 1000).toISOString(),
+    const items = some.map((event) => ({
+      ...{ type: event.type, labels: event.labels, value: event.value, ...signalOf(event) },
+      at: new Date(now + event.t * 1000).toISOString(),
     }))
     const answer = await engine.ingest({
       ingestKey: keys.get(source)!,

@@ -274,6 +274,20 @@ export function projectScope(
   }
 }
 
+/**
+ * Names of projects that a request narrows to: what its cursors are signed for. Ids are made at random, so that a tape of
+ * a run would not fit the same questions anew.
+ * @param words ids or names; one that is not there stays as it is
+ */
+export function projectNames(db: Database, words: string | readonly string[]): string[] {
+  const nameOf = db
+    .prepare<[string, string], string>(
+      "SELECT name FROM projects WHERE (id = ? OR name = ?) AND state <> 'deleted' LIMIT 1",
+    )
+    .pluck()
+  return [words].flat().map((word) => nameOf.get(word, word) ?? word)
+}
+
 function idOf(db: Database, word: string): string {
   return (
     db

@@ -9,7 +9,7 @@ import { fail } from '../../errors.ts'
 import { type EntityRules, NO_ENTITIES } from '../entity-rules.ts'
 import { atOnce, pagesOf, type Steps } from '../steps.ts'
 import { firstPositions, type Position, type Query } from '../store/scan.ts'
-import type { Cursor, ReadContext } from './context.ts'
+import { type Cursor, projectNames, type ReadContext } from './context.ts'
 import { type DocumentQuery, readDocuments } from './documents.ts'
 import { classify, type Fitted, Fitting, shapeOf, tokensOf } from './fit.ts'
 import {
@@ -84,7 +84,8 @@ function begin(
     fail('invalid', 'give a selector, sources to read all of what they brought, or a text to look for', {
       field: 'selector',
     })
-  const { cursor: text, client: _client, limit, ...rest } = request
+  const { cursor: text, client: _client, limit, ...all } = request
+  const rest = all.project?.length ? { ...all, project: projectNames(ctx.db, all.project) } : all
   // Pages of a budget go on within a chunk, which is as long as the limit says.
   const identity = request.max_tokens === undefined || limit === undefined ? rest : { ...rest, limit }
   const asOf = request.as_of === undefined ? null : parseInstant(request.as_of, 'as_of')
