@@ -1,4 +1,4 @@
-/** `svc catalog init`: a repository of a catalog to begin with, that of examples/gitops, written where there is none. */
+/** `svc catalog init`: writes a starter catalog repository, a copy of examples/gitops, into a folder. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -33,7 +33,7 @@ export async function planBetween(
   const now = recorded?.to ?? Date.now()
   const engine = createEngine({ dataFile: null, clock: { now: () => now }, env: io.env })
   try {
-    // Before the first catalog there is none.
+    // A new catalog has no base files to compare with.
     const before = await readInput(io, base, { ...flags, allowEmpty: true })
     const { problems } = await engine.checkCatalog(before.texts)
     if (problems.length) throw problemsError(before.shown, problems.map(before.placed))

@@ -434,7 +434,8 @@ async function makeSources(
         labels: [
           { name: 'service', field: 'labels.service', primary: true },
           ...[...names]
-            .filter((label) => label !== 'service')
+            // Of a scenario that came by OTLP the signal is among the labels: it is named once, below.
+            .filter((label) => label !== 'service' && !(label === 'signal' && measured.has(name)))
             .map((label) => ({ name: label, field: `labels.${label}` })),
           ...(measured.has(name)
             ? [
@@ -456,6 +457,7 @@ async function makeSources(
  * would not be told by their steps. A span's text ends with how long it took, in brackets.
  */
 function signalOf({ text, labels, value }: Loaded['events'][number]): { text: string; signal?: string } {
+  if (labels.signal !== undefined) return { text, signal: String(labels.signal) }
   if (value === undefined) return { text }
   return SPAN_ID_LABELS.some((name) => labels[name] !== undefined)
     ? { text: text.replace(/ (\d+(?:\.\d+)?ms)$/, ' ($1)'), signal: 'traces' }

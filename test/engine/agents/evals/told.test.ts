@@ -63,8 +63,22 @@ it('spans of a scenario are spans to a run: the call that became slow is told by
     const t = -3_600 + 60 * n
     const [trace_id, value] = [n.toString(16).padStart(32, '1'), n < 45 ? 2 + (n % 3) : 400 + n]
     const span = (span_id: string, parent_id: string, service: string, name: string, took: number) => ({
-      ...{ id: '', source: 'traces', type: name, t, text: `${name} ${took}ms`, value: took },
-      labels: { service, trace_id, span_id: `${span_id}${n}`, parent_id: parent_id && `${parent_id}${n}` },
+      ...{
+        id: '',
+        source: 'traces',
+        type: name,
+        t,
+        text: service === 'web' ? `${name} (${took}ms)` : `${name} ${took}ms`,
+        value: took,
+      },
+      // Half of them as they came by OTLP, which names the signal.
+      labels: {
+        ...(service === 'web' ? { signal: 'traces' } : {}),
+        service,
+        trace_id,
+        span_id: `${span_id}${n}`,
+        parent_id: parent_id && `${parent_id}${n}`,
+      },
     })
     return [span('a', '', 'web', 'GET /cart', value + 5), span('b', 'a', 'prices', 'Prices/Lookup', value)]
   }).flat()
