@@ -92,7 +92,7 @@ async function hold(): Promise<void> {
   await done('GET', '/api/whoami')
 }
 
-/** Lets the writer go on. @returns what the writes were answered that had waited, first to last */
+/** Lets the writer go on. @returns what the writes were answered that had waited */
 async function release(): Promise<number[]> {
   const held = waiting ?? []
   if (waiting) file.exec('ROLLBACK')
@@ -233,7 +233,8 @@ describe('while the writer waits for the file', () => {
     }, 100)
     expect(await done('GET', '/health')).toMatchObject({ status: 'degraded' })
     const answers = await release()
-    expect([answers[0], answers.at(-1)]).toEqual([503, 201])
+    // Which of those sent at once came first is chance: some gave up, and those that still waited are done.
+    expect(new Set(answers)).toEqual(new Set([503, 201]))
     await eventually(async () => expect(await told()).not.toMatch(/nothing could be written/), 100)
   })
 })
