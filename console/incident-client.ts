@@ -8,6 +8,10 @@ import type { Act } from './lib/incident-acts.ts'
 
 /** So many rows keep the page under 1,500 elements; more come on demand. */
 const PAGE = 25
+/** What one call acts on, and what one page of a list can have. */
+export const ACTED_MAX = 200
+/** Selected at most: what one press undoes stays in sight of who does it. */
+export const SELECTED_MAX = 2_000
 
 export type IncidentQuery = Omit<InputOf<typeof calls.listIncidents>, 'before' | 'limit'>
 
@@ -17,6 +21,14 @@ export const incidents = {
     ask(calls.listIncidents, filtered<InputOf<typeof calls.listIncidents>>({ ...query, before, limit })),
   one: (id: string) => ask(calls.getIncident, { incident: id }),
   act,
+  actOnMany,
+}
+
+/** One act on up to 200, in one transaction; those that do not accept it are left as they are. */
+function actOnMany(ids: readonly string[], given: Act, by: string | null) {
+  const who = by === null ? {} : { by }
+  if (given.action === 'note') throw new Error('a note is of one incident')
+  return ask(calls.actOnIncidents, { body: { ids: [...ids], ...given, ...who } })
 }
 
 /** @param by the name typed in the console; absent: none was */

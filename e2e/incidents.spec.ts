@@ -171,6 +171,57 @@ test('acts are one key each, shown at once, and undone for 8 seconds', async ({ 
   await expect(page.getByRole('dialog', { name: 'Keys of this page' })).toBeVisible()
 })
 
+test('many are selected by key, box or all that match, acted on with one key, and undone together', async ({
+  page,
+  daemon,
+}) => {
+  const { logs } = await prepare(daemon)
+  const services = Array.from({ length: 30 }, (_, i) => `shop-${i}`)
+  await logs(
+    services.flatMap((service) =>
+      Array.from({ length: 5 }, (_, i) => ({ service, kind: 'error', msg: `${service} fails, ${i + 1}` })),
+    ),
+  )
+  await incidentsOf(daemon, 30)
+  const states = async () =>
+    (await daemon.ask<{ counts: unknown }>('GET', '/api/incidents?limit=1')).counts as {
+      acknowledged: number
+    }
+  await goTo(page, `${daemon.url}/incidents`)
+  const rows = page.getByRole('list', { name: 'Incidents' }).getByRole('listitem')
+  await expect(rows).toHaveCount(25)
+  await expect(rows.first()).toContainText(/shop-\d+ fails, 5/)
+  const bar = (count: number) => page.getByRole('status').filter({ hasText: `${count} selected` })
+
+  await press(page, 'x')
+  await press(page, 'j')
+  await press(page, 'j')
+  await press(page, 'x')
+  await expect(bar(2)).toBeVisible()
+  expect(await accessibilityFaults(page, 'two selected')).toEqual([])
+  await press(page, 'Escape')
+  await expect(bar(2)).toHaveCount(0)
+
+  await rows.nth(2).getByRole('checkbox').check()
+  await expect(bar(1)).toBeVisible()
+  await press(page, 'a')
+  await expect(page.getByText('1 incident acknowledged')).toBeVisible()
+  expect(await states()).toMatchObject({ acknowledged: 1 })
+
+  await page.getByRole('checkbox', { name: 'Select all shown' }).check()
+  await expect(bar(25)).toBeVisible()
+  await page.getByRole('button', { name: 'Select all that match' }).click()
+  await expect(bar(30)).toBeVisible()
+  await press(page, 'e')
+  await expect(page.getByText('30 incidents handled')).toBeVisible()
+  await expect(page.getByText('No open incidents')).toBeVisible()
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await expect(page.getByText('Undone: 30 incidents are as before')).toBeVisible()
+  await expect(rows).toHaveCount(25)
+  // The one that somebody had is theirs again.
+  expect(await states()).toMatchObject({ acknowledged: 1, open: { critical: 29 } })
+})
+
 test('all firings are a tab of Incidents, and the address from before leads there', async ({
   page,
   daemon,

@@ -88,7 +88,7 @@ export function explain(errors: readonly ErrorObject[]): string {
   }
   for (const error of errors)
     if (!choices.includes(error) && !isInChoice(error)) sentences.add(sentence(error))
-  return [...sentences].slice(0, 5).join('; ')
+  return withListOnce([...sentences].slice(0, 5)).join('; ')
 }
 
 /** Fields of a label, whichever of its two forms it has. */
@@ -323,8 +323,25 @@ function shortened(error: ErrorObject): ErrorObject {
   return { ...error, instancePath: last === '' || /^\d+$/.test(last) ? '' : `/${last}` }
 }
 
-/** "did you mean", for an unknown field that is close to a known one. */
+/** With more fields a list of them is no help. */
+const LISTED_MAX = 32
+
+/** For an unknown field: the known one that it is close to, else all that there are. */
 function suggestion(error: ErrorObject): string {
   const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {})
-  return didYouMean(error.params.additionalProperty, known)
+  const close = didYouMean(error.params.additionalProperty, known)
+  if (close || known.length === 0 || known.length > LISTED_MAX) return close
+  return ` (fields: ${known.join(', ')})`
+}
+
+/** One list of the fields is enough where several are unknown. */
+function withListOnce(sentences: readonly string[]): string[] {
+  const listed = new Set<string>()
+  return sentences.map((text) => {
+    const list = / \(fields: .*\)$/.exec(text)?.[0]
+    if (list === undefined) return text
+    if (listed.has(list)) return text.slice(0, -list.length)
+    listed.add(list)
+    return text
+  })
 }

@@ -20,11 +20,18 @@ export function closest(name: string, known: readonly string[]): string | undefi
   if (name.length > COMPARED_MAX) return undefined
   const given = name.toLowerCase()
   const most = Math.max(1, Math.floor(given.length / 3))
-  return known
+  const mistyped = known
     .filter((one) => Math.abs(one.length - name.length) <= most)
     .map((one) => ({ name: one, distance: distanceOf(given, one.toLowerCase()) }))
     .filter(({ distance }) => distance <= most)
     .sort((a, b) => a.distance - b.distance)[0]?.name
+  return mistyped ?? extended(given, known)
+}
+
+/** The one known name that a word was likely short for: text_field for text. */
+function extended(given: string, known: readonly string[]): string | undefined {
+  const longer = known.filter((one) => one.toLowerCase().split(/[_.-]/).includes(given))
+  return longer.length === 1 ? longer[0] : undefined
 }
 
 /** Edits between two words, two letters in each other's place being one (optimal string alignment). */

@@ -9922,6 +9922,23 @@ export interface Incident {
    */
   headline: string
   /**
+   * Event that tripped its last firing; null: none did, as of a schedule, or it is gone.
+   */
+  event: null | {
+    /**
+     * Event.
+     */
+    id: string
+    /**
+     * Source it came from.
+     */
+    source: string
+    /**
+     * Its text on one line, cut to 300 characters.
+     */
+    text: string
+  }
+  /**
    * First firing.
    */
   opened_at: string
@@ -10336,6 +10353,23 @@ export interface IncidentDetail {
    * Headline of its finding; else its trigger in plain words.
    */
   headline: string
+  /**
+   * Event that tripped its last firing; null: none did, as of a schedule, or it is gone.
+   */
+  event: null | {
+    /**
+     * Event.
+     */
+    id: string
+    /**
+     * Source it came from.
+     */
+    source: string
+    /**
+     * Its text on one line, cut to 300 characters.
+     */
+    text: string
+  }
   /**
    * First firing.
    */

@@ -1,4 +1,7 @@
-/** Incidents that are worked through by keys: J and K move, Enter opens, A acknowledges, E marks handled. */
+/**
+ * Incidents that are worked through by keys: J and K move, Enter opens, A acknowledges, E marks handled, and X selects
+ * where several can be acted on together; A and E are then the bar's, for all that are selected.
+ */
 import { useHotkeys } from '@mantine/hooks'
 import { useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
@@ -7,10 +10,18 @@ import { incidentPath } from '../lib/incidents.ts'
 import { useIncidentActs } from '../lib/use-incident-acts.tsx'
 import { IncidentRow } from './incident-row.tsx'
 import { useNow } from './use-now.ts'
+import type { Selection } from './use-selection.ts'
 
 const isControl = (one: Element | null): boolean => one?.closest('a, button, input, select, textarea') != null
 
-export function IncidentList({ incidents, label }: { incidents: readonly Incident[]; label: string }) {
+interface Props {
+  incidents: readonly Incident[]
+  label: string
+  /** Absent: one is acted on at a time. */
+  selection?: Selection<Incident>
+}
+
+export function IncidentList({ incidents, label, selection }: Props) {
   const now = useNow()
   const go = useNavigate()
   const act = useIncidentActs()
@@ -21,6 +32,7 @@ export function IncidentList({ incidents, label }: { incidents: readonly Inciden
     incidents.findIndex(({ id }) => id === at),
   )
   const active = incidents[place]
+  const isAlone = active !== undefined && !selection?.selected.length
   const move = (by: number): void => {
     // The first press takes hold of the row that is marked.
     const next = incidents[at === null ? place : Math.min(incidents.length - 1, Math.max(0, place + by))]
@@ -37,8 +49,9 @@ export function IncidentList({ incidents, label }: { incidents: readonly Inciden
       // Links and buttons take it themselves.
       { preventDefault: false },
     ],
-    ['a', () => active?.state !== 'acknowledged' && active && void act(active, { action: 'acknowledge' })],
-    ['e', () => active && active.state !== 'handled' && void act(active, { action: 'handle' })],
+    ['x', () => active && selection?.toggle(active)],
+    ['a', () => isAlone && active.state !== 'acknowledged' && void act(active, { action: 'acknowledge' })],
+    ['e', () => isAlone && active.state !== 'handled' && void act(active, { action: 'handle' })],
   ])
   return (
     <ul ref={list} aria-label={label} style={{ margin: 0, padding: 0, listStyle: 'none' }}>
@@ -48,8 +61,12 @@ export function IncidentList({ incidents, label }: { incidents: readonly Inciden
           incident={incident}
           now={now}
           isActive={incident.id === active?.id}
+          hasKeys={isAlone}
           onActive={() => setAt(incident.id)}
           onAct={(of, what) => void act(of, what)}
+          {...(selection
+            ? { isSelected: selection.isOn(incident.id), onSelect: () => selection.toggle(incident) }
+            : {})}
         />
       ))}
     </ul>

@@ -7,6 +7,7 @@ import type { Incident } from '../../schemas/types.ts'
 import type { Act } from '../lib/incident-acts.ts'
 import { incidentPath, runWords, stateWords } from '../lib/incidents.ts'
 import { count, lasting } from '../lib/time.ts'
+import { RowCheckbox } from './row-checkbox.tsx'
 import { Severity } from './severity.tsx'
 
 interface Props {
@@ -16,13 +17,27 @@ interface Props {
   onAct: (incident: Incident, act: Act) => void
   /** It is looked at, by keys or by focus. */
   onActive: () => void
+  isSelected?: boolean
+  /** Absent: it cannot be selected. */
+  onSelect?: () => void
+  /** The keys act on this row; else on all that are selected. */
+  hasKeys: boolean
 }
 
-export function IncidentRow({ incident, now, isActive, onAct, onActive }: Props) {
+export function IncidentRow(props: Props) {
+  const { incident, now, isActive, onAct, onActive, isSelected, onSelect, hasKeys } = props
   const { id, number, severity, headline, firings, last_fired_at, opened_at } = incident
   return (
-    <li className="incident-row" data-active={isActive} data-state={incident.state}>
+    <li
+      className="incident-row"
+      data-active={isActive}
+      data-state={incident.state}
+      data-selected={isSelected}
+    >
       <span className="severity-cell">
+        {onSelect && (
+          <RowCheckbox label={`Select #${number}`} checked={isSelected ?? false} onToggle={onSelect} />
+        )}
         <Severity of={severity} />
       </span>
       <div style={{ minWidth: 0 }}>
@@ -30,6 +45,11 @@ export function IncidentRow({ incident, now, isActive, onAct, onActive }: Props)
           {headline}
         </Link>
         <Chips incident={incident} />
+        {!incident.result && incident.event?.text && (
+          <div className="incident-event" title={incident.event.text}>
+            {incident.event.text}
+          </div>
+        )}
         {incident.result?.next_step && (
           <div style={{ fontSize: 13.5, overflowWrap: 'anywhere' }}>
             <span className="next-word">Next</span>
@@ -48,10 +68,10 @@ export function IncidentRow({ incident, now, isActive, onAct, onActive }: Props)
             <Button
               size="xs"
               className="above"
-              variant={isActive ? 'filled' : 'default'}
+              variant={isActive && hasKeys ? 'filled' : 'default'}
               aria-label={`Acknowledge #${number}`}
               onClick={() => onAct(incident, { action: 'acknowledge' })}
-              rightSection={isActive ? <Kbd size="xs">A</Kbd> : undefined}
+              rightSection={isActive && hasKeys ? <Kbd size="xs">A</Kbd> : undefined}
             >
               Acknowledge
             </Button>

@@ -10,6 +10,12 @@ export const LIST_KEYS: readonly [key: string, what: string][] = [
   ['E', 'Mark handled'],
   ['?', 'This help'],
 ]
+/** Of lists in which several can be selected. */
+export const SELECTION_KEYS: typeof LIST_KEYS = [
+  ...LIST_KEYS.slice(0, 2),
+  ['X', 'Select; A and E then act on all that are selected'],
+  ...LIST_KEYS.slice(2),
+]
 
 export function KeysHelp({ keys }: { keys: readonly [key: string, what: string][] }) {
   const [opened, { open, close }] = useDisclosure(false)
@@ -33,11 +39,16 @@ export function KeysHelp({ keys }: { keys: readonly [key: string, what: string][
 }
 
 /** What of them is said beside a list. */
-export function KeysHint() {
+export function KeysHint({ canSelect = false }: { canSelect?: boolean }) {
   return (
     <span className="push keys-hint" style={{ fontSize: 12.5, color: 'var(--text-2)' }}>
-      <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move <Kbd size="xs">A</Kbd> acknowledge{' '}
-      <Kbd size="xs">E</Kbd> handled
+      <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move{' '}
+      {canSelect && (
+        <>
+          <Kbd size="xs">X</Kbd> select{' '}
+        </>
+      )}
+      <Kbd size="xs">A</Kbd> acknowledge <Kbd size="xs">E</Kbd> handled
     </span>
   )
 }

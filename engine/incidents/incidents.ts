@@ -10,7 +10,7 @@ import type { StoreHandle } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { triggerQueries } from '../triggers/queries.ts'
 import { createFiringIncidents, type FiringIncidents } from './firing.ts'
-import { incidentsChanged, parseIncidentId, presentIncident } from './present.ts'
+import { incidentsChanged, parseIncidentId, presentIncident, presentIncidents } from './present.ts'
 import { createIncidentReads } from './reads.ts'
 import {
   type ActivityRow,
@@ -128,7 +128,7 @@ function incidentWrites(parts: {
         const at = clock.now()
         const rows = [...new Set(ids.map((id) => require(id)))]
         const skipped: IncidentsChanged['skipped'] = []
-        const done: Incident[] = []
+        const done: IncidentRow[] = []
         for (const row of rows) {
           if (body.action !== 'notes' && !takes(row, EVENTS[body.action]))
             skipped.push({
@@ -137,10 +137,10 @@ function incidentWrites(parts: {
             })
           else {
             act(row, body, who, at)
-            done.push(presentIncident(db, row, at))
+            done.push(row)
           }
         }
-        return { incidents: done, skipped, counts: countsOf(db, null) }
+        return { incidents: presentIncidents(db, done, at, null), skipped, counts: countsOf(db, null) }
       }),
   }
 }

@@ -4,12 +4,14 @@ import { headlineOf, nextStepOf, plain } from '../agents/finding-queries.ts'
 import { fail } from '../errors.ts'
 import { acceptedBy } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
+import { eventId } from '../log/timeline/present.ts'
 import { dollarsSql } from '../model/units.ts'
 import { type ActivityRow, type IncidentRow, idOf, incidentQueries, severityOfRank } from './steps.ts'
 
 const HOUR_MS = 3_600_000
 const SPARK_HOURS = 24
 const SUMMARY_MAX = 300
+const EVENT_TEXT_MAX = 300
 const NOTHING = 'Nothing found'
 /** What of the machine's events is for people; the rest is the service's. */
 const FOR_PEOPLE = ['acknowledge', 'assign', 'snooze', 'unsnooze', 'handle', 'reopen']
@@ -55,6 +57,13 @@ interface ResultRow {
   handled_by: string | null
 }
 
+interface EventRow {
+  incident_id: number
+  id: number
+  source: string
+  text: string
+}
+
 type Of = { ids: string; project: string | null }
 const OWN = `(@project IS NULL OR EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = r.id AND p.project = @project))`
 const FROM = `FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
@@ -93,6 +102,17 @@ function prepare(db: Database) {
                ORDER BY r.outcome = 'finding' DESC, r.finished_at DESC, r.seq DESC) AS place
              ${FROM} AND r.outcome IS NOT NULL) n JOIN runs r ON r.id = n.id WHERE n.place = 1`,
     ),
+    /** Of each the event that tripped its last firing; a key of a project is shown those of its sources. */
+    events: db.prepare<Of, EventRow>(
+      `SELECT n.incident_id, e.id, s.name AS source, substr(e.text, 1, ${4 * EVENT_TEXT_MAX}) AS text
+       FROM (SELECT i.value AS incident_id, (SELECT f.event_id FROM firings f
+               WHERE f.incident_id = i.value AND f.resolves IS NULL
+               ORDER BY f.fired_at DESC, f.id DESC LIMIT 1) AS event_id
+             FROM json_each(@ids) i) n
+         JOIN events e ON e.id = n.event_id JOIN sources s ON s.id = e.source_id
+       WHERE @project IS NULL
+         OR s.name IN (SELECT name FROM project_uses WHERE project = @project AND kind = 'source')`,
+    ),
     spark: db.prepare<{ ids: string; from: number }, { incident_id: number; hour: number; n: number }>(
       `SELECT incident_id, (fired_at - @from) / ${HOUR_MS} AS hour, count(*) AS n FROM firings
        WHERE incident_id IN (SELECT value FROM json_each(@ids)) AND fired_at >= @from AND resolves IS NULL
@@ -127,9 +147,11 @@ export function presentIncidents(
   }
   const runs = new Map(queries.runs.all({ ids, project }).map((run) => [run.incident_id, run]))
   const results = new Map(queries.results.all({ ids, project }).map((result) => [result.incident_id, result]))
-  return rows.map((row) =>
-    present(row, runs.get(row.id), results.get(row.id), sparks.get(row.id) ?? emptySpark()),
-  )
+  const events = new Map(queries.events.all({ ids, project }).map((event) => [event.incident_id, event]))
+  return rows.map((row) => ({
+    ...present(row, runs.get(row.id), results.get(row.id), sparks.get(row.id) ?? emptySpark()),
+    event: presentEvent(events.get(row.id)),
+  }))
 }
 
 const emptySpark = (): number[] => new Array<number>(SPARK_HOURS).fill(0)
@@ -139,7 +161,7 @@ function present(
   run: RunRow | undefined,
   found: ResultRow | undefined,
   spark: number[],
-): Incident {
+): Omit<Incident, 'event'> {
   const result = found ? presentResult(found) : null
   return {
     id: idOf(row.id),
@@ -174,6 +196,18 @@ function present(
     previous: row.previous === null ? null : idOf(row.previous),
     version: row.version,
   }
+}
+
+function presentEvent(row: EventRow | undefined): Incident['event'] {
+  if (!row) return null
+  const { id, source, text } = row
+  return { id: eventId(id), source, text: cutText(text.replace(/\s+/g, ' ').trim()) }
+}
+
+/** Between characters, never within one. */
+function cutText(text: string): string {
+  const characters = [...text]
+  return characters.length <= EVENT_TEXT_MAX ? text : `${characters.slice(0, EVENT_TEXT_MAX - 1).join('')}…`
 }
 
 const whoAndWhen = (at: number | null, by: string | null) =>

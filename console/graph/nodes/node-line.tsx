@@ -47,7 +47,8 @@ function TriggerLine({ node }: { node: GraphNode }) {
 
 function AgentLine({ node }: { node: GraphNode }) {
   const work = workWords(node)
-  const spend = spendWords(node)?.replace(' today', '')
+  // Nothing spent takes the room that the verdict needs.
+  const spend = node.spend_today_usd ? spendWords(node)?.replace(' today', '') : null
   const knowsNever = useContext(KnowsNeverContext)
   const today = todayWords(node) ?? (knowsNever ? 'never ran' : '')
   return (

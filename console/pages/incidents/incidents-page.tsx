@@ -2,20 +2,27 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
-import { useState } from 'react'
+import { type KeyboardEvent, Suspense, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
-import { type IncidentQuery, ikeys, incidents } from '../../incident-client.ts'
+import type { Incident } from '../../../schemas/types.ts'
+import { ACTED_MAX, type IncidentQuery, ikeys, incidents, SELECTED_MAX } from '../../incident-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
+import { isOutermost } from '../../lib/escape.ts'
 import { count } from '../../lib/time.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
 import { IncidentList } from '../../parts/incident-list.tsx'
-import { KeysHelp, KeysHint, LIST_KEYS } from '../../parts/keys-help.tsx'
+import { KeysHelp, KeysHint, SELECTION_KEYS } from '../../parts/keys-help.tsx'
 import { Older } from '../../parts/older.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
+import { RowCheckbox } from '../../parts/row-checkbox.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { usePages } from '../../parts/use-pages.ts'
+import { useSelection } from '../../parts/use-selection.ts'
 import { WordSelect } from '../../parts/word-select.tsx'
 import { Firings } from '../firings/firings.tsx'
+
+const SelectionBar = lazyFrom(() => import('../../parts/selection-bar.tsx'))('SelectionBar')
 
 const TABS = [
   { value: 'open', label: 'Open', content: <Listed isHandled={false} /> },
@@ -31,7 +38,7 @@ export default function IncidentsPage() {
     <>
       <PageHead title="Incidents" />
       <PageTabs tabs={TABS} />
-      {address.get('tab') !== 'firings' && <KeysHelp keys={LIST_KEYS} />}
+      {address.get('tab') !== 'firings' && <KeysHelp keys={SELECTION_KEYS} />}
     </>
   )
 }
@@ -93,16 +100,74 @@ function Listed({ isHandled }: { isHandled: boolean }) {
       ) : rows.length === 0 ? (
         <None isHandled={isHandled} isNarrowed={Boolean(q || state || severity)} />
       ) : (
-        <section className="card" aria-label={isHandled ? 'Handled incidents' : 'Open incidents'}>
-          <div className="card-head">
-            <KeysHint />
-          </div>
-          <IncidentList incidents={rows} label="Incidents" />
-        </section>
+        <Selectable
+          // What is selected is of what is asked for.
+          key={JSON.stringify(query)}
+          rows={rows}
+          query={query}
+          hasMore={list.older !== null}
+          isHandled={isHandled}
+        />
       )}
       <Older list={list} label="Show more incidents" />
     </Stack>
   )
+}
+
+interface SelectableProps {
+  rows: readonly Incident[]
+  query: IncidentQuery
+  hasMore: boolean
+  isHandled: boolean
+}
+
+/** The list with what is done to those of it that are selected. */
+function Selectable({ rows, query, hasMore, isHandled }: SelectableProps) {
+  const selection = useSelection(rows)
+  const { selected, isOn, add, clear } = selection
+  const areAllOn = rows.every(({ id }) => isOn(id))
+  const leave = (event: KeyboardEvent) => {
+    if (event.key === 'Escape' && isOutermost(event)) clear()
+  }
+  return (
+    <section
+      className="card"
+      aria-label={isHandled ? 'Handled incidents' : 'Open incidents'}
+      onKeyDown={leave}
+    >
+      <div className="card-head">
+        <RowCheckbox
+          label="Select all shown"
+          checked={areAllOn || (selected.length > 0 && 'mixed')}
+          onToggle={() => (areAllOn ? clear() : add(rows))}
+        />
+        {selected.length > 0 && (
+          <Suspense fallback={null}>
+            <SelectionBar
+              selected={selected}
+              isHandled={isHandled}
+              onAll={hasMore ? async () => add(await readAll(query)) : null}
+              onClear={clear}
+            />
+          </Suspense>
+        )}
+        <KeysHint canSelect />
+      </div>
+      <IncidentList incidents={rows} label="Incidents" selection={selection} />
+    </section>
+  )
+}
+
+/** All that match, as far as many are acted on together. */
+async function readAll(query: IncidentQuery): Promise<Incident[]> {
+  const all: Incident[] = []
+  let before: string | undefined
+  do {
+    const page = await incidents.list(query, before, ACTED_MAX)
+    all.push(...page.incidents)
+    before = page.next_before ?? undefined
+  } while (before !== undefined && all.length < SELECTED_MAX)
+  return all.slice(0, SELECTED_MAX)
 }
 
 /** The address follows when the typing pauses. */

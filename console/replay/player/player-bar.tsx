@@ -2,6 +2,7 @@
 import { Badge, Button, Group, Paper, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useState } from 'react'
 import type { Replay } from '../../../schemas/types.ts'
+import { count } from '../../lib/time.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { isWhole, type Stretch } from '../loading.ts'
@@ -78,7 +79,7 @@ function Now({ playing, total, state }: { playing: Playing; total: number; state
         {clockOf(instant, true)}
       </Text>
       <Text size="sm" c="dimmed" style={{ whiteSpace: 'nowrap' }}>
-        {player.index + 1} of {total}
+        Moment {count(player.index + 1)} of {count(total)}
         {state === 'whole' ? '' : ' loaded'}
       </Text>
       {moment && (state === 'whole' || state === 'here') ? (

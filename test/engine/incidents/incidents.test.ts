@@ -104,6 +104,19 @@ describe('firings of one trigger for one key', () => {
     expect([firings.length, firings_total]).toEqual([4, 4])
   })
 
+  it('show the event that tripped the last of them, on one line, until it is purged', async () => {
+    const world = await open()
+    await world.post({ ...error, msg: 'POST /orders\n  503' })
+    const [first] = (await world.firings())[0]!.event_ids
+    expect((await one(world)).event).toEqual({ id: first, source: 'app', text: 'POST /orders 503' })
+    await again(world, { msg: 'x'.repeat(400) })
+    const [incident] = await all(world)
+    expect(incident!.event).toMatchObject({ source: 'app', text: `${'x'.repeat(299)}…` })
+    await world.engine.deleteSource('app', { cascade: true, purgeEvents: true }, BY)
+    while (world.engine.maintain());
+    expect((await one(world)).event).toBeNull()
+  })
+
   it('open a new one after it was handled, which links the last', async () => {
     const world = await open()
     await world.post(error)

@@ -113,7 +113,7 @@ describe('parameters of a broken template file', () => {
       'default: 5,',
       'default: 5, multipleOf: 5,',
       'threshold:',
-      'params.properties.threshold.multipleOf is not a known field',
+      /^params\.properties\.threshold\.multipleOf is not a known field \(fields: type, title, /,
     ],
     [
       'a default that breaks its own rule',

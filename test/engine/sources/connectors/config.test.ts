@@ -69,6 +69,20 @@ describe('a config', () => {
       { evnt_type: '' },
       'evnt_type is not a known field (did you mean event_type?)',
     ],
+    [
+      'a word that a field is longer than',
+      'webhook',
+      { time: 'at' },
+      'time is not a known field (did you mean event_time_field?)',
+    ],
+    [
+      'fields that are like none, which are told once',
+      'webhook',
+      { colour: 'red', size: 5 },
+      expect.stringMatching(
+        /^colour is not a known field \(fields: preset, event_type, [a-z_, ]+, labels\); size is not a known field$/,
+      ),
+    ],
     ['a field of another kind', 'webhook', { event_type: 5 }, 'event_type must be text'],
     [
       'an unknown scheme',
