@@ -3,8 +3,10 @@
  * that a poll of a large project renders only what moved on.
  */
 import type { Edge, Node } from '@xyflow/react'
+import type { EdgeEnds } from './drawing/edge-path.ts'
 import type { Drawn, DrawnEdge, DrawnNode } from './drawing/fold.ts'
 import { type Box, HANDLE, PORT_Y, type Port, portsOf, verdictPort } from './drawing/geometry.ts'
+import { type Corridor, corridorsOf } from './drawing/routes.ts'
 import type { Layout } from './layout.ts'
 import type { GraphMarks, Note, Pace } from './types.ts'
 import { describeDrawn, describeEdge, nodeTitle } from './words.ts'
@@ -24,6 +26,8 @@ export interface EdgeFacts extends Record<string, unknown> {
   change: Change | null
   /** From its ends down to where a line that runs back is free of the nodes. */
   under: { from: number; to: number }
+  /** Where it passes between nodes. */
+  via: readonly Corridor[]
 }
 export type FlowNode = Node<NodeFacts>
 export type FlowEdge = Edge<EdgeFacts>
@@ -125,15 +129,20 @@ function flowNode(node: DrawnNode, box: Box, look: Look): FlowNode {
 
 export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<FlowEdge>): FlowEdge[] {
   const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
+  const routes = routesOf(drawn, layout.boxes)
   return drawn.edges.flatMap((edge) => {
     const [from, to] = [nodes.get(edge.from), nodes.get(edge.to)]
     const [start, end] = [layout.boxes.get(edge.from), layout.boxes.get(edge.to)]
     if (!from || !to || !start || !end) return []
     const leaves = portsOf(from).find((port) => port.id === handleFor(edge, from))!
     const under = { from: start.height - leaves.y, to: end.height - PORT_Y }
+    // What is dragged takes its lines along; they find their way again where it is put down.
+    const isMoved = look.moved.has(edge.from) || look.moved.has(edge.to)
+    const via = isMoved ? DIRECT : (routes.get(edge.id) ?? DIRECT)
     const facts = [
       edge.edge ?? edge.members.join(),
       handleFor(edge, from),
+      via,
       under.from,
       under.to,
       look.marks.notes.get(edge.id),
@@ -141,7 +150,7 @@ export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<F
       isLit(edge, look),
       look.selected.has(edge.id),
     ]
-    return keep(kept, edge.id, facts, () => flowEdge(edge, from, to, under, look))
+    return keep(kept, edge.id, facts, () => flowEdge(edge, from, to, { under, via }, look))
   })
 }
 
@@ -158,7 +167,7 @@ function flowEdge(
   edge: DrawnEdge,
   from: DrawnNode,
   to: DrawnNode,
-  under: EdgeFacts['under'],
+  line: Pick<EdgeFacts, 'under' | 'via'>,
   look: Look,
 ): FlowEdge {
   const handle = handleFor(edge, from)
@@ -180,8 +189,46 @@ function flowEdge(
       drawn: edge,
       note: look.marks.notes.get(edge.id) ?? null,
       change: look.marks.changes.get(edge.id) ?? null,
-      under,
+      ...line,
     },
+  }
+}
+
+const DIRECT: readonly Corridor[] = []
+
+type Routes = ReadonlyMap<string, readonly Corridor[]>
+const routed = new WeakMap<ReadonlyMap<string, Box>, { edges: readonly DrawnEdge[]; routes: Routes }>()
+
+/** Of each line that passes nodes the way it takes; found once for each layout. */
+export function routesOf(drawn: Pick<Drawn, 'nodes' | 'edges'>, boxes: ReadonlyMap<string, Box>): Routes {
+  const known = routed.get(boxes)
+  if (known?.edges === drawn.edges) return known.routes
+  const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
+  const all = [...boxes.values()]
+  const routes = new Map<string, readonly Corridor[]>()
+  for (const edge of drawn.edges) {
+    const ends = endsOf(edge, nodes, boxes)
+    const via = ends ? corridorsOf(ends, all) : []
+    if (via.length > 0) routes.set(edge.id, via)
+  }
+  routed.set(boxes, { edges: drawn.edges, routes })
+  return routes
+}
+
+/** Where an edge leaves and arrives; null: an end of it is not drawn. */
+export function endsOf(
+  edge: DrawnEdge,
+  nodes: ReadonlyMap<string, DrawnNode>,
+  boxes: ReadonlyMap<string, Box>,
+): EdgeEnds | null {
+  const [from, start, end] = [nodes.get(edge.from), boxes.get(edge.from), boxes.get(edge.to)]
+  if (!from || !start || !end) return null
+  const port = portsOf(from).find(({ id }) => id === handleFor(edge, from))!
+  const rim = HANDLE / 2
+  return {
+    from: { x: start.x + port.x + (port.side === 'right' ? rim : 0), y: start.y + port.y },
+    to: { x: end.x - rim, y: end.y + PORT_Y },
+    lane: Math.max(start.y + start.height, end.y + end.height) + 10,
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { edgeLine } from '../../console/graph/drawing/edge-path.ts'
 import { foldGraph } from '../../console/graph/drawing/fold.ts'
 import { type OutlineItem, outlineOf } from '../../console/graph/drawing/outline.ts'
+import { corridorsOf } from '../../console/graph/drawing/routes.ts'
 import { nextNode, pathOf } from '../../console/graph/drawing/walk.ts'
 import { type FlowNode, flowEdges, flowNodes, type Kept, type Look } from '../../console/graph/flow.ts'
 import { layoutGraph } from '../../console/graph/layout.ts'
@@ -240,5 +241,25 @@ describe('words and lines', () => {
     const ends = { from: { x: 500, y: 20 }, to: { x: 100, y: 40 }, below: false, lane: 200 }
     expect(edgeLine(ends).label).toEqual({ x: 300, y: 200 })
     expect(edgeLine({ ...ends, to: { x: 900, y: 40 } }).label).toEqual({ x: 700, y: 30 })
+  })
+
+  it('draw an edge past the nodes between its ends, never behind them', () => {
+    const sized = { width: 208, height: 60 }
+    const from = { x: 213, y: 30 }
+    const to = { x: 587 + 296, y: 330 }
+    const column = [20, 96, 172].map((y) => ({ x: 296, y, ...sized }))
+    const ends = { x: 0, y: 0, ...sized }
+    const target = { x: to.x + 5, y: 300, ...sized }
+    const via = corridorsOf({ from, to }, [ends, ...column, target])
+    // Through the gap that is nearest to its own curve.
+    expect(via).toEqual([{ left: 290, right: 510, y: 86 }])
+    expect(edgeLine({ from, to, lane: 0, via }).d).toBe(
+      'M213,30 C251.5,30 251.5,86 290,86 L510,86 C696.5,86 696.5,330 883,330',
+    )
+    // Nothing in its way, and nodes beside it: its own curve.
+    expect(corridorsOf({ from, to }, [ends, { ...column[0]!, y: -200 }, target])).toEqual([])
+    // No gap is wide enough: round the nearer end.
+    const wall = [40, 100, 160, 220, 280].map((y) => ({ x: 296, y, ...sized }))
+    expect(corridorsOf({ from, to }, wall)[0]!.y).toBe(28)
   })
 })

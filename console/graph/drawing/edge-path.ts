@@ -1,10 +1,13 @@
 /** The line of an edge as SVG path data, and where its label stands. The canvas and its pictures draw the same. */
+import type { Corridor } from './routes.ts'
 
 export interface EdgeEnds {
   from: { x: number; y: number }
   to: { x: number; y: number }
   /** Height under which a line that runs back passes free of both nodes. */
   lane: number
+  /** Where it passes between nodes, from left to right; absent: it passes none. */
+  via?: readonly Corridor[]
 }
 
 export interface EdgeLine {
@@ -15,14 +18,34 @@ export interface EdgeLine {
 const point = (x: number, y: number): string => `${round(x)},${round(y)}`
 const round = (n: number): number => Math.round(n * 10) / 10
 
-/** Forward in one curve; back, or to itself, in a loop below both nodes. */
-export function edgeLine({ from, to, lane }: EdgeEnds): EdgeLine {
+/** Forward in one curve, or in several between nodes; back, or to itself, in a loop below both nodes. */
+export function edgeLine({ from, to, lane, via = [] }: EdgeEnds): EdgeLine {
   if (to.x < from.x + 24) return backwards(from, to, lane)
-  const bend = Math.max(28, (to.x - from.x) / 2)
-  return {
-    d: `M${point(from.x, from.y)} C${point(from.x + bend, from.y)} ${point(to.x - bend, to.y)} ${point(to.x, to.y)}`,
-    label: { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 },
+  if (via.length === 0) {
+    return {
+      d: `M${point(from.x, from.y)} ${curve(from, to, 28)}`,
+      label: { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 },
+    }
   }
+  const parts = [`M${point(from.x, from.y)}`]
+  let at = from
+  for (const { left, right, y } of via) {
+    parts.push(curve(at, { x: left, y }, 0), `L${point(right, y)}`)
+    at = { x: right, y }
+  }
+  parts.push(curve(at, to, 0))
+  // Where nothing stands: between what it leaves and the first nodes that it passes.
+  const [first] = via
+  return {
+    d: parts.join(' '),
+    label: { x: (from.x + first!.left) / 2, y: (from.y + first!.y) / 2 },
+  }
+}
+
+/** @param least length of the bends, so that a short line leaves and arrives level all the same */
+function curve(from: EdgeEnds['from'], to: EdgeEnds['to'], least: number): string {
+  const bend = Math.max(least, (to.x - from.x) / 2)
+  return `C${point(from.x + bend, from.y)} ${point(to.x - bend, to.y)} ${point(to.x, to.y)}`
 }
 
 function backwards(from: EdgeEnds['from'], to: EdgeEnds['to'], lane: number): EdgeLine {

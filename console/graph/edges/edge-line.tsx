@@ -8,11 +8,12 @@ import { NoteMark } from '../marks/note-mark.tsx'
 import { edgeLabel } from '../words.ts'
 
 export const EdgeLineShape = memo(function EdgeLineShape(props: EdgeProps<FlowEdge>) {
-  const { drawn, note, change, under } = props.data!
+  const { drawn, note, change, under, via } = props.data!
   const line = edgeLine({
     from: { x: props.sourceX, y: props.sourceY },
     to: { x: props.targetX, y: props.targetY },
     lane: Math.max(props.sourceY + under.from, props.targetY + under.to) + 10,
+    via,
   })
   const label = edgeLabel(drawn)
   const isOff = drawn.edge?.enabled === false

@@ -4,8 +4,8 @@
  */
 import { edgeLine } from '../drawing/edge-path.ts'
 import type { Drawn, DrawnEdge, DrawnNode } from '../drawing/fold.ts'
-import { type Box, HANDLE, PORT_Y, portsOf } from '../drawing/geometry.ts'
-import { handleFor } from '../flow.ts'
+import type { Box } from '../drawing/geometry.ts'
+import { endsOf, routesOf } from '../flow.ts'
 import type { Layout } from '../layout.ts'
 import type { GraphMarks } from '../types.ts'
 import { edgeLabel } from '../words.ts'
@@ -36,7 +36,8 @@ export function svgOf(picture: Picture): { svg: string; width: number; height: n
   const boxes = layout.boxes
   const frame = around([...boxes.values(), ...picture.captions.map(({ at }) => at)])
   const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
-  const edges = drawn.edges.map((edge) => edgePicture(edge, { nodes, boxes }, marks, colours))
+  const routes = routesOf(drawn, boxes)
+  const edges = drawn.edges.map((edge) => edgePicture(edge, { nodes, boxes, routes }, marks, colours))
   const content = [
     element('title', { id: 'title' }, escaped(picture.title)),
     element('desc', { id: 'desc' }, escaped(picture.description)),
@@ -99,26 +100,18 @@ function arrows(colours: Colours): string {
 interface Places {
   nodes: ReadonlyMap<string, DrawnNode>
   boxes: ReadonlyMap<string, Box>
+  routes: ReturnType<typeof routesOf>
 }
 
 function edgePicture(
   edge: DrawnEdge,
-  { nodes, boxes }: Places,
+  { nodes, boxes, routes }: Places,
   marks: GraphMarks,
   colours: Colours,
 ): { path: string; label: string } {
-  const [from, start, end] = [nodes.get(edge.from), boxes.get(edge.from), boxes.get(edge.to)]
-  if (!from || !start || !end) return { path: '', label: '' }
-  const port = portsOf(from).find(({ id }) => id === handleFor(edge, from))!
-  const rim = HANDLE / 2
-  const line = edgeLine({
-    from: {
-      x: start.x + port.x + (port.side === 'right' ? rim : 0),
-      y: start.y + port.y,
-    },
-    to: { x: end.x - rim, y: end.y + PORT_Y },
-    lane: Math.max(start.y + start.height, end.y + end.height) + 10,
-  })
+  const ends = endsOf(edge, nodes, boxes)
+  if (!ends) return { path: '', label: '' }
+  const line = edgeLine({ ...ends, via: routes.get(edge.id) ?? [] })
   const isHandoff = edge.kind === 'hands_off'
   const path = element('path', {
     d: line.d,
