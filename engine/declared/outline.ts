@@ -149,8 +149,13 @@ function agentSentence(
 }
 
 const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`
-const list = (words: readonly string[]): string =>
-  words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+/** Of many names the first ones are enough for a sentence. */
+const NAMED_MAX = 4
+function list(words: readonly string[]): string {
+  const named = words.length <= NAMED_MAX ? words.slice(0, -1) : words.slice(0, NAMED_MAX - 1)
+  const last = words.length <= NAMED_MAX ? words.at(-1)! : `${words.length - named.length} more`
+  return named.length === 0 ? last : `${named.join(', ')} and ${last}`
+}
 const names = (doc: ProjectDoc, kind: keyof ProjectDoc['uses']): string[] =>
   Object.keys(doc.uses[kind] ?? {}).sort()
 

@@ -119,6 +119,13 @@ describe('what a project shows', () => {
     await svc.post(`/api/agents/builtin/checkout-first-look/disable?project=${id}`)
     expect((await outline()).sentence).toMatch(/, wakes no agent yet\.$/)
     expect(Object.values(await enabled())).toEqual([false, false, false])
+    // Of many the first are named.
+    for (const n of [1, 2, 3, 4, 5]) {
+      const agent = { name: `a${n}`, prompt: 'Look.', project: id, trigger: 'checkout-errors' }
+      await svc.post('/api/agents/builtin', agent)
+      await svc.post(`/api/agents/builtin/a${n}/enable?project=${id}`)
+    }
+    expect((await outline()).sentence).toMatch(/, wakes a1, a2, a3 and 2 more\.$/)
     await svc.post(`/api/agents/builtin/checkout-first-look/enable?project=${id}`)
     await svc.post('/api/triggers/checkout-errors/pause')
     expect((await outline()).sentence).toMatch(/, wakes no agent yet\.$/)

@@ -1,7 +1,8 @@
 /** Whether a project works, and what to do about it. */
-import { Anchor, Group, List, Text } from '@mantine/core'
+import { Anchor, Button, Group, List, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, CircleCheck, CirclePause, PencilRuler } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ProjectHealth } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
@@ -45,17 +46,29 @@ export function HealthLine({ id, detailed = false }: { id: string; detailed?: bo
   )
 }
 
+/** More would push away what the page is about. */
+const SHOWN_MAX = 5
+
 function Issues({ issues }: { issues: ProjectHealth['issues'] }) {
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? issues : issues.slice(0, SHOWN_MAX)
   return (
-    <List size="sm" mt={4}>
-      {issues.map((issue) => (
-        <List.Item key={issue.message}>
-          {issue.message}.{' '}
-          <Anchor component={Link} to={issue.view} size="sm">
-            {issue.fix}
-          </Anchor>
-        </List.Item>
-      ))}
-    </List>
+    <>
+      <List size="sm" mt={4}>
+        {shown.map((issue) => (
+          <List.Item key={issue.message}>
+            {issue.message}.{' '}
+            <Anchor component={Link} to={issue.view} size="sm">
+              {issue.fix}
+            </Anchor>
+          </List.Item>
+        ))}
+      </List>
+      {issues.length > SHOWN_MAX && (
+        <Button size="compact-sm" variant="subtle" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show fewer' : `Show all ${issues.length}`}
+        </Button>
+      )}
+    </>
   )
 }
