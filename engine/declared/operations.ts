@@ -1,4 +1,6 @@
 /** Change-sets as a caller composes them: a list of operations on parts and projects. */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import type { ChangeApplied, ChangeSetCreate, Operation } from '../../schemas/types.ts'
 import { keepAgentSecrets, normaliseAgent } from '../documents/agent.ts'
@@ -14,7 +16,6 @@ import {
   documentOf,
   type Edit,
   isPart,
-  kindWord,
   mergePatch,
   type PartKind,
   syncModes,

@@ -1,4 +1,5 @@
 /** Triggers, agents and MCP servers as they are read; secrets are only said to be there. */
+import { kindWord } from '../../schemas/kinds.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   Agent,
@@ -109,18 +110,10 @@ const presentEntity = ({ name, doc, changeSet, updatedAt }: StoredOf<'entity'>):
 })
 
 function find<K extends NamedKind>({ kinds }: Declared, kind: K, name: string): StoredOf<K> {
-  const words = {
-    source: 'source',
-    trigger: 'trigger',
-    agent: 'agent',
-    mcp_server: 'MCP server',
-    skill: 'skill',
-    entity: 'entity',
-  }
   const found = kinds[kind].find(name)
   if (found) return found
   const names = kinds[kind].list().map(({ key }) => key)
-  return fail('not_found', `no ${words[kind]} is named ${name}${didYouMean(name, names)}`)
+  return fail('not_found', `no ${kindWord(kind)} is named ${name}${didYouMean(name, names)}`)
 }
 
 const projectDocs = ({ kinds }: Declared): Map<string, ProjectDoc> =>

@@ -2,7 +2,9 @@
  * Changes that are proposed and not made: planned like any change-set, kept, and written when a person
  * approves. What is written is what was planned: where that is no longer the same, approving is refused.
  */
+
 import { randomBytes } from 'node:crypto'
+import { kindWord } from '../../schemas/kinds.ts'
 import type {
   AgentWrite,
   AskProposal,
@@ -176,13 +178,11 @@ function onlyChanges(plan: ChangePlan): ChangePlan {
   return { ...plan, changes: plan.changes.filter(({ action }) => action !== 'none') }
 }
 
-const KIND_WORDS: Record<string, string> = { mcp_server: 'MCP server' }
-
 /** "creates trigger errors; changes agent triage and 2 more". */
 function summaryOf({ changes }: ChangePlan): string {
   const verbs = { create: 'creates', update: 'changes', delete: 'deletes', none: '' } as const
   const [first, second, ...more] = changes.map(
-    ({ action, kind, name }) => `${verbs[action]} ${KIND_WORDS[kind] ?? kind} ${name}`,
+    ({ action, kind, name }) => `${verbs[action]} ${kindWord(kind)} ${name}`,
   )
   return [first, second && `; ${second}`, more.length > 0 && ` and ${more.length} more`]
     .filter(Boolean)

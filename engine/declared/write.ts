@@ -1,11 +1,13 @@
 /** What every write of a part shares: where it joins, whether its name is free, what is answered. */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import type { PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
 import type { Authoring, Committed } from '../documents/change-sets.ts'
 import { checkSkillName } from '../documents/skill.ts'
 import { fail } from '../errors.ts'
 import { refuseEvent } from '../log/lifecycle.ts'
 import { WHERE } from '../model/credentials.ts'
-import { type Doc, type Edit, isPart, kindWord, type NamedKind, type PartKind } from '../model/documents.ts'
+import { type Doc, type Edit, isPart, type NamedKind, type PartKind } from '../model/documents.ts'
 import {
   DEFAULT_TEMPLATE,
   defaultProject,

@@ -2,6 +2,8 @@
  * A kind of part whose documents may say `prevent_destroy` and `sync`: these are kept beside the rows of the kind, which
  * know nothing of them, and are fields of the document like any other to plans, merges and undo.
  */
+
+import { kindWord, SECTION_OF } from '../../schemas/kinds.ts'
 import { fail } from '../errors.ts'
 import type { Database } from '../log/store/handle.ts'
 import {
@@ -11,7 +13,6 @@ import {
   type DocumentOf,
   documentOf,
   type Edit,
-  kindWord,
   type Stored,
   type Stroke,
   type SyncMode,
@@ -175,15 +176,6 @@ function bare(doc: Doc): Doc {
  * in them, and what is secret in an address, shows as a mask, as wherever documents leave the engine.
  */
 
-const TABLES = {
-  source: 'sources',
-  trigger: 'triggers',
-  agent: 'agents',
-  mcp_server: 'mcp_servers',
-  skill: 'skills',
-  entity: 'entities',
-} as const
-
 /** @returns the document of an object as of a change-set; undefined: it was not there */
 export type DocumentAt = <K extends ChangeKind>(
   kind: K,
@@ -217,7 +209,7 @@ function unrecorded(db: Database, kind: ChangeKind, key: string): string | null 
   const live = kind === 'entity' ? '' : " AND state <> 'deleted'"
   return (
     db
-      .prepare<[string], string>(`SELECT ${columns} FROM ${TABLES[kind]} WHERE name = ?${live}`)
+      .prepare<[string], string>(`SELECT ${columns} FROM ${SECTION_OF[kind]} WHERE name = ?${live}`)
       .pluck()
       .get(key) ?? null
   )

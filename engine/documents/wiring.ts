@@ -2,17 +2,11 @@
  * Completes an edit before it is planned: what a deletion takes with it, which references hold,
  * which parts come along, and where parts go that no project uses any more.
  */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import type { ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import {
-  type Doc,
-  documentOf,
-  type Edit,
-  isPart,
-  kindWord,
-  type PartKind,
-  partKinds,
-} from '../model/documents.ts'
+import { type Doc, documentOf, type Edit, isPart, type PartKind, partKinds } from '../model/documents.ts'
 import {
   defaultProject,
   NOTED,

@@ -2,8 +2,9 @@
  * What a catalog may say, but should not: rules over what the files declare together, each switched off or made more
  * severe by `lint` in a file, and switched off by a comment where it is meant.
  */
+
 import { ruleFaults } from '../../schemas/index.ts'
-import type { Catalog } from '../../schemas/types.ts'
+import { isKind, SECTION_OF } from '../../schemas/kinds.ts'
 import type { Beside, Composed } from './compose.ts'
 import { type LintRule, RULES } from './lint-rules.ts'
 import {
@@ -98,16 +99,6 @@ function isAbove(text: readonly string[], line: number, says: (line: string) => 
 
 /* Rules of a team's own: a JSON Schema that each part of a kind must fit. */
 
-const KINDS: Readonly<Record<string, keyof Catalog>> = {
-  source: 'sources',
-  trigger: 'triggers',
-  agent: 'agents',
-  mcp_server: 'mcp_servers',
-  project: 'projects',
-  skill: 'skills',
-  entity: 'entities',
-}
-
 function ownRules({ value }: Beside, problems: FileProblem[]): LintRule[] {
   const rules = fieldOf(value, 'rules')
   if (rules?.kind !== 'list') {
@@ -127,8 +118,8 @@ function ownRule(rule: Value, problems: FileProblem[]): LintRule | null {
     ? 'a rule has an id: lower-case letters, digits, dashes and slashes'
     : RULES.some((one) => one.id === id)
       ? `${id} is a rule of svc; choose another id`
-      : kind === undefined || !(kind in KINDS)
-        ? `for must be one of ${Object.keys(KINDS).join(', ')}`
+      : !isKind(kind)
+        ? `for must be one of ${Object.keys(SECTION_OF).join(', ')}`
         : !message
           ? 'a rule has a message, which says what is to be done'
           : !['note', 'warning', 'error'].includes(severity)
@@ -141,8 +132,8 @@ function ownRule(rule: Value, problems: FileProblem[]): LintRule | null {
     return null
   }
   const look = compiled(schema!, problems)
-  if (!look) return null
-  const section = KINDS[kind!]!
+  if (!look || !isKind(kind)) return null
+  const section = SECTION_OF[kind]
   return {
     ...{ id: id!, about: message!, severity: severity as LintRule['severity'] },
     find: (catalog) =>

@@ -1,4 +1,5 @@
 /** The sync as its readers see it. */
+import { kindWord } from '../../schemas/kinds.ts'
 import type {
   CatalogCommit,
   CatalogPullRequest,
@@ -9,7 +10,7 @@ import type {
 import type { CatalogFiles } from '../declared/catalog/catalog.ts'
 import type { Declared } from '../declared/declared.ts'
 import { iso } from '../log/timeline/present.ts'
-import { kindWord } from '../model/documents.ts'
+
 import { adoptCommit } from './adoption.ts'
 import { type Outcome, planCommit } from './plan.ts'
 import type { SyncPlanPort } from './port.ts'

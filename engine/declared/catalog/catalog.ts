@@ -2,6 +2,7 @@
  * The catalog as files (SPEC.md, Catalog YAML): import with a plan, export that keeps the comments
  * and the order of the file last imported, and what happens at boot.
  */
+import { kindOfSection, SECTION_OF } from '../../../schemas/kinds.ts'
 import type {
   Catalog,
   CatalogCheck,
@@ -162,14 +163,12 @@ function masked(declared: Viewed, said: Catalog, current: Catalog): Catalog {
   }, current)
 }
 
-const KINDS = { sources: 'source', agents: 'agent', mcp_servers: 'mcp_server' } as const
-
 /** Whether the instance has text of its own, not a reference, where the file has a secret. */
 function hasSecret({ kinds }: Viewed, { section, name, inner }: ReturnType<typeof secretPlaces>[number]) {
   const stored =
     section === 'projects'
       ? kinds.project.list().find((project) => project.name === name)
-      : kinds[KINDS[section]].find(name)
+      : kinds[kindOfSection(section)!].find(name)
   const value = inner.reduce<unknown>(
     (at, step) => (at as Record<string, unknown> | undefined)?.[step],
     stored?.doc,
@@ -178,16 +177,6 @@ function hasSecret({ kinds }: Viewed, { section, name, inner }: ReturnType<typeo
 }
 
 /* How the instance differs from the catalog files it was told, each by itself, and what is in none. */
-
-const SECTIONS: Record<NamedKind, 'sources' | 'triggers' | 'agents' | 'mcp_servers' | 'skills' | 'entities'> =
-  {
-    source: 'sources',
-    trigger: 'triggers',
-    agent: 'agents',
-    mcp_server: 'mcp_servers',
-    skill: 'skills',
-    entity: 'entities',
-  }
 
 /** Each file by name; `plan` and `imported_at` of the whole are those of the file imported last. */
 function driftOf(declared: Declared, remembered: RememberedFiles): CatalogDrift {
@@ -228,7 +217,7 @@ function unmanagedIn(declared: Declared, kept: readonly RememberedFile[]): Catal
   for (const { text } of kept) {
     const { catalog } = readCatalog(text)
     for (const kind of namedKinds)
-      for (const { name } of (catalog?.[SECTIONS[kind]] ?? []) as { name: string }[])
+      for (const { name } of (catalog?.[SECTION_OF[kind]] ?? []) as { name: string }[])
         named.add(`${kind}:${name}`)
     for (const { name } of catalog?.projects ?? []) named.add(`project:${name}`)
   }

@@ -1,6 +1,7 @@
 /** What the stages of an import share. */
 
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import type { Catalog, CatalogProblem, CatalogSource } from '../../../schemas/types.ts'
 import {
@@ -15,14 +16,7 @@ import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../../documents/mcp-serv
 import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
 import { fail, SvcError } from '../../errors.ts'
-import {
-  documentOf,
-  type Edit,
-  equal,
-  kindWord,
-  type NamedKind,
-  type PartKind,
-} from '../../model/documents.ts'
+import { documentOf, type Edit, equal, type NamedKind, type PartKind } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import {
   CUSTOM_TEMPLATE,
@@ -38,7 +32,6 @@ import { isReference, type SecretNames } from '../../net/secret-fields.ts'
 import { defaultPoll } from '../../sources/config-secrets.ts'
 import { addressFields, configFaults, secretFields, validateConfig } from '../../sources/connectors/config.ts'
 import { hasConnector } from '../../sources/connectors/index.ts'
-import { sectionOfKind } from '../catalog-text/moved.ts'
 import type { Declared } from '../declared.ts'
 import type { Templates } from '../projects/present.ts'
 
@@ -128,7 +121,7 @@ export function noneNamed(
   kind: NamedKind,
   name: string,
 ) {
-  const inFile = (catalog[sectionOfKind(kind)] ?? []) as { name: string }[]
+  const inFile = (catalog[SECTION_OF[kind]] ?? []) as { name: string }[]
   const known = [...edit.all(kind).keys(), ...inFile.map((entry) => entry.name)]
   return `no ${kindWord(kind)} is named ${name}${didYouMean(name, known)}`
 }

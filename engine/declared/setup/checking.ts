@@ -1,11 +1,13 @@
 /** Plans checked against the instance as it is, with what applying them would make. */
+
+import { kindWord } from '../../../schemas/kinds.ts'
 import type { ChangePlan, Plan, PlanProblem, SetupChecked } from '../../../schemas/types.ts'
 import { normaliseAgent, normaliseHandoffs } from '../../documents/agent.ts'
 import { normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { type Doc, Edit, kindWord, type PartKind } from '../../model/documents.ts'
+import { type Doc, Edit, type PartKind } from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
   newProjectId,
