@@ -9,9 +9,9 @@ export const SECTION_OF = {
   trigger: 'triggers',
   agent: 'agents',
   mcp_server: 'mcp_servers',
+  project: 'projects',
   skill: 'skills',
   entity: 'entities',
-  project: 'projects',
 } as const satisfies Record<Kind, keyof Catalog>
 
 /** Whether a word is the name of a kind. */

@@ -34,7 +34,7 @@ import { iso, parseEventId, presentRow } from '../log/timeline/present.ts'
 import { namedCuts, setSpans, wideContextRows, wideRows } from '../log/timeline/rows.ts'
 import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
-import { traceLinesInSteps } from './telemetry/trace.ts'
+import { traceLinesInSteps } from './telemetry/traces.ts'
 
 const TOOLS: Record<InspectQuestion['tool'], (around: Around) => Steps<Looked>> = {
   changed: changedInSteps,

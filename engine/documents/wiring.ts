@@ -20,7 +20,7 @@ import {
   withUses,
 } from '../model/project.ts'
 import { checkEntities } from './entity.ts'
-import { refuseGuarded } from './guarded-kind.ts'
+import { refuseGuarded } from './part-kind.ts'
 
 /** @throws SvcError invalid for a reference to nothing; conflict for a name or a part in use. */
 export function completeEdit(edit: Edit): void {

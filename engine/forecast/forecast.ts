@@ -4,27 +4,47 @@
  * their turn; nothing is written.
  */
 import type {
+  ExportedEvents,
   PlanBacktest,
   PlanBacktestAgent,
+  PlanBacktestRequest,
   PlanBacktestTrigger,
   WeeklyRange,
 } from '../../schemas/types.ts'
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
-import type { Progress } from '../calls.ts'
+import type { Progress, Tell } from '../calls.ts'
+import type { Clock } from '../clock.ts'
+import { stagingOfFile } from '../declared/catalog/apply.ts'
+import type { Declared } from '../declared/declared.ts'
+import { stageOperations } from '../declared/operations.ts'
+import { stagingOfProposal } from '../declared/proposals.ts'
+import { stagingOfPlan } from '../declared/setup/checking.ts'
+import { requireProject } from '../declared/skill-writes.ts'
+import type { WriteBy } from '../declared/write.ts'
+import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
 import { eachPosition } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
+import { parseInstant } from '../log/timeline/plan.ts'
+import type { Edit } from '../model/documents.ts'
 import { nextSlot } from '../model/slots.ts'
-import { dollars } from '../model/units.ts'
+import { dollars, parseDuration } from '../model/units.ts'
 import { reachOf } from '../triggers/core/index.ts'
 import type { TriggerDefinition } from '../triggers/types.ts'
 import { Buckets, Comparison, Stream, Tally } from './compare.ts'
-import { EventPages, type EventSource, SeenRow } from './pages.ts'
-import { type Recorded, RecordedPages } from './recorded.ts'
+import {
+  EventPages,
+  type EventSource,
+  type ExportAsked,
+  exportEvents,
+  type Recorded,
+  RecordedPages,
+  SeenRow,
+} from './pages.ts'
 import { type Labelled, MoreLabels, Relabelling } from './relabel.ts'
-import { definitionIn, type Reached, type Reason, reachedBy, type Worlds } from './worlds.ts'
+import { definitionIn, type Reached, type Reason, reachedBy, type Worlds, worldsOf } from './worlds.ts'
 
 /** Events looked at; more are cut off at the old end. */
 const SCAN_MAX = 2_000_000
@@ -36,7 +56,7 @@ const LISTED_MIN = 50
 const SLOTS_MAX = 20_000
 const DAY_MS = 86_400_000
 
-export interface ForecastParts {
+interface ForecastParts {
   ctx: ReadContext
   /** Each page is read in one. */
   snapshot: Snapshot
@@ -485,4 +505,62 @@ function basisOf(past: readonly PastRun[], costs: readonly number[], share: numb
       ? `what ${runs} cost is not known`
       : `what ${costs.length === past.length ? runs : `${costs.length} of ${runs}`} cost`
   return `${together}; ${known}; the range is two standard deviations of a week either way, from how the days of the span and the costs differ`
+}
+
+/* What a change would have done, as doors ask for it: of a catalog file, operations, a proposal or a plan of guided setup. */
+
+const WINDOW_DEFAULT = '7d'
+const NOBODY: WriteBy = { caller: { id: 'backtest', name: 'backtest' }, origin: 'api' }
+
+export interface ForecastCalls {
+  /**
+   * What a change would have done over stored events; nothing is written.
+   * @param compares whether the caller may learn if a secret is the stored one. @param told hears how far it is
+   * @param recorded events in place of those that are stored; not for doors
+   * @throws SvcError invalid; not_found; conflict; faulty_plan
+   */
+  backtestChange(
+    body: PlanBacktestRequest,
+    compares?: boolean,
+    told?: Tell,
+    recorded?: Recorded,
+  ): Promise<PlanBacktest>
+  /** A page of stored events, redacted, for a file. @throws SvcError invalid; not_found */
+  exportEvents(asked: ExportAsked): Promise<ExportedEvents>
+}
+
+interface CallsParts {
+  declared: Declared
+  ctx: ReadContext
+  clock: Clock
+  snapshot: Snapshot
+}
+
+export function forecastCalls({ declared, ctx, clock, snapshot }: CallsParts): ForecastCalls {
+  return {
+    exportEvents: (asked) => exportEvents({ ctx, clock, snapshot }, asked),
+    backtestChange: async (body, compares = true, told = () => {}, recorded = undefined) => {
+      const stage = stagingOf(declared, body, compares)
+      const composed = (edit: Edit) => {
+        stage(edit)
+        return edit
+      }
+      const { result: edit } = declared.changes.commit(NOBODY, composed, true)
+      const worlds = worldsOf(ctx.db, declared.kinds, edit)
+      const now = clock.now()
+      const to = body.to === undefined ? now : Math.min(now, parseInstant(body.to, 'to'))
+      const from = to - parseDuration(body.window ?? WINDOW_DEFAULT, 'window')
+      return forecast({ ctx, snapshot, told, recorded }, worlds, { from, to })
+    },
+  }
+}
+
+function stagingOf(declared: Declared, body: PlanBacktestRequest, compares: boolean): (edit: Edit) => void {
+  const { yaml, operations, base, proposal, plan, project } = body
+  if ([yaml, operations, proposal, plan].filter((given) => given !== undefined).length !== 1)
+    fail('invalid', 'give exactly one of yaml, operations, proposal and plan', { field: 'yaml' })
+  if (yaml !== undefined) return stagingOfFile(declared, { ...body, yaml }, compares)
+  if (operations) return (edit) => stageOperations(declared, edit, operations, base)
+  if (proposal !== undefined) return stagingOfProposal(declared, proposal)
+  return stagingOfPlan(declared, plan, project === undefined ? null : requireProject(declared, project))
 }

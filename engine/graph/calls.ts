@@ -1,15 +1,14 @@
 /** The calls of the graph over one connection each: the writing one, and that of a reader. */
 import { basename } from 'node:path'
 import type { ProjectGraph } from '../../schemas/types.ts'
-import type { BootCatalog } from '../declared/catalog/boot.ts'
-import type { CatalogFiles } from '../declared/catalog/catalog.ts'
+import type { BootCatalog, CatalogFiles } from '../declared/catalog/catalog.ts'
 import type { Declared } from '../declared/declared.ts'
 import { requireProject } from '../declared/skill-writes.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { createLiveReader, fillGraph } from './activity.ts'
 import { declaredGraph, type GraphCalls, type Positions, previewDraft, storedStructures } from './graph.ts'
-import { narrowedGraph } from './replay-calls.ts'
+import { narrowedGraph } from './replay.ts'
 
 interface GraphCallsParts {
   declared: Declared

@@ -2,7 +2,7 @@
 import type { ReplayMoment, TriggerSpec } from '../../schemas/types.ts'
 import type { RunRow } from '../agents/runs/queries.ts'
 import type { ChangeSetRow } from '../documents/change-sets.ts'
-import { type DocumentAt, maskedDocuments } from '../documents/guarded-kind.ts'
+import { type DocumentAt, maskedDocuments } from '../documents/renames.ts'
 import type { Database } from '../log/store/handle.ts'
 import { offsetsOf, SEGMENT_SIZE, segmentOf, sizeOf } from '../log/store/labels.ts'
 import { eachPosition } from '../log/store/scan.ts'

@@ -5,7 +5,7 @@
  */
 import type { AgentSpec, GraphEdge, GraphNode } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import { maskedUrl } from './addresses.ts'
+import { maskedUrl } from './credentials.ts'
 import { type Doc, documentOf, type PartKind, partKinds } from './documents.ts'
 import { HANDOFF_COOLDOWN, type ProjectDoc, partsOf, wiringOf } from './project.ts'
 

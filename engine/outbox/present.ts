@@ -3,7 +3,7 @@ import type { Delivery } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
-import { maskedUrl } from '../model/addresses.ts'
+import { maskedUrl } from '../model/credentials.ts'
 import { addDelivery, type FindingKind, findingRecipient, type RecipientKind, type TryRow } from './rows.ts'
 
 const LISTED_TRIES = 20

@@ -15,14 +15,12 @@ import type {
   MergeConflict,
 } from '../../schemas/types.ts'
 import type { CatalogRead } from '../declared/catalog/apply.ts'
-import type { CatalogFiles } from '../declared/catalog/catalog.ts'
-import { unmanagedBy } from '../declared/catalog/catalog.ts'
+import { type CatalogFiles, unmanagedBy } from '../declared/catalog/catalog.ts'
 import { namedIn } from '../declared/catalog/merge.ts'
 import { NAME_KEY, SECTIONS } from '../declared/catalog-text/render.ts'
 import type { Declared } from '../declared/declared.ts'
 import { type Composed, type ComposeInput, compose } from '../gitops/compose.ts'
-import { pathOfProblem } from '../gitops/json-path.ts'
-import type { CatalogText } from '../gitops/nodes.ts'
+import { type CatalogText, pathOfProblem } from '../gitops/nodes.ts'
 import type { SyncMode } from '../model/documents.ts'
 
 /** The files of a commit. */

@@ -7,7 +7,7 @@
 import { createMaking } from '../agents/runs/making.ts'
 import { type Clock, systemTimers } from '../clock.ts'
 import { watchSealedSecrets } from '../declared/access/sealed-secrets.ts'
-import type { BootCatalog } from '../declared/catalog/boot.ts'
+import type { BootCatalog } from '../declared/catalog/catalog.ts'
 import { graphCalls } from '../graph/calls.ts'
 import type { GraphWrites } from '../graph/graph.ts'
 import type { Figures } from '../log/figures.ts'

@@ -24,10 +24,9 @@ import {
   type SlackSettings,
   type SlackTeam,
 } from '../outbox/slack-api.ts'
-import type { ActCalls } from './acts.ts'
 import { createSlackAnswers, type SlackAnswers } from './answers.ts'
 import { type FindByEmail, lookedUp, type SlackPeopleSettings, type SlackRight } from './people.ts'
-import { createSlackRequests, type SlackRequest } from './requests.ts'
+import { type ActCalls, createSlackRequests, type SlackRequest } from './requests.ts'
 import type { SlackAskPort } from './rows.ts'
 import type { SlackThreadPort } from './threads.ts'
 

@@ -14,7 +14,7 @@ import {
 } from '../incidents/steps.ts'
 import { acceptedBy } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
-import { slackChannelOf } from '../model/addresses.ts'
+import { slackChannelOf } from '../model/credentials.ts'
 import type { SlackPlace, SlackPlaced } from '../outbox/send-slack.ts'
 import {
   digestOf,

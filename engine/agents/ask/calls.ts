@@ -15,8 +15,8 @@ import type {
 import type { Caller } from '../../calls.ts'
 import type { Access } from '../../model/access.ts'
 import { waitWords } from '../models/faults.ts'
-import type { CallRefusal } from '../models/reserving.ts'
 import type { ModelMessage } from '../models/types.ts'
+import type { CallRefusal } from '../models/usage.ts'
 import type { Parked, Step, StepWrite } from '../runs/types.ts'
 
 /** Told the frames of a turn in order, each with its number, then its end. */

@@ -19,9 +19,8 @@ import type { Tallies } from '../../log/tallies.ts'
 import type { InspectQuestion } from '../../log/timeline/inspect-pages.ts'
 import type { FindingItem } from '../../sources/connectors/written.ts'
 import type { MarkRow } from '../finding-queries.ts'
-import type { CallRefusal } from '../models/reserving.ts'
 import type { ModelReply, ToolCall, ToolImage, ToolSpec } from '../models/types.ts'
-import type { UsageEntry } from '../models/usage.ts'
+import type { CallRefusal, UsageEntry } from '../models/usage.ts'
 import type { RunQueries, RunRow } from './queries.ts'
 
 /** Events that were shown, with how many each stood for. */

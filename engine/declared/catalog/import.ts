@@ -15,7 +15,7 @@ import type {
   CatalogTrigger,
 } from '../../../schemas/types.ts'
 import { normaliseHandoffs } from '../../documents/agent.ts'
-import { guardSentence } from '../../documents/guarded-kind.ts'
+import { guardSentence } from '../../documents/part-kind.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
 import {
@@ -61,12 +61,15 @@ import {
   type Locate,
   leaveDefault,
   noneNamed,
+  type Paused,
+  pauseAgain,
+  pausedIn,
   projectNamed,
   refuse,
+  resumePaused,
   tellConfigFaults,
   tellEntityConflicts,
 } from './import-run.ts'
-import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 

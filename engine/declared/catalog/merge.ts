@@ -24,8 +24,17 @@ import { DEFAULT_TEMPLATE, projectOf, projectsOf, putProject, usersOf } from '..
 import { movesOf, withMoves } from '../catalog-text/moved.ts'
 import type { Declared } from '../declared.ts'
 import { stageCatalog, stageMoves, stageRunning } from './import.ts'
-import { collecting, isTemplate, type Locate, type Path, refuse } from './import-run.ts'
-import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
+import {
+  collecting,
+  isTemplate,
+  type Locate,
+  type Path,
+  type Paused,
+  pauseAgain,
+  pausedIn,
+  refuse,
+  resumePaused,
+} from './import-run.ts'
 
 /** Edits by hand that are named at most. */
 const KEPT_TOLD = 200
