@@ -1,6 +1,6 @@
 /** Firings before and after a change, matched by time and key as they come. */
 import type { PlanBacktestSide, PlanBacktestTrigger } from '../../schemas/types.ts'
-import { createEvaluator, MemoryLedger } from '../triggers/core/index.ts'
+import { type Buckets, createEvaluator, MemoryLedger } from '../triggers/core/index.ts'
 import type {
   Decision,
   Evaluator,
@@ -12,44 +12,6 @@ import type {
 } from '../triggers/types.ts'
 
 const KEYS_LISTED = 50
-/** Buckets of a chart that still is one. */
-const BUCKETS_MAX = 60
-const BUCKETS = [
-  ['1m', 60_000],
-  ['5m', 300_000],
-  ['15m', 900_000],
-  ['1h', 3_600_000],
-  ['6h', 21_600_000],
-  ['1d', 86_400_000],
-  ['7d', 604_800_000],
-  ['30d', 2_592_000_000],
-  ['365d', 31_536_000_000],
-] as const
-
-/** Buckets of a span. Epoch ms. */
-export class Buckets {
-  readonly length: string
-  private readonly ms: number
-  private readonly first: number
-  readonly n: number
-
-  constructor(from: number, to: number) {
-    const [length, ms] = BUCKETS.find(([, each]) => (to - from) / each <= BUCKETS_MAX) ?? BUCKETS.at(-1)!
-    this.length = length
-    this.ms = ms
-    this.first = Math.floor(from / ms)
-    this.n = Math.floor(to / ms) - this.first + 1
-  }
-
-  placeOf(at: number): number {
-    return Math.floor(at / this.ms) - this.first
-  }
-
-  startOf(place: number): string {
-    return new Date((this.first + place) * this.ms).toISOString()
-  }
-}
-
 type Side = 'before' | 'after'
 type Listed = PlanBacktestTrigger['list'][number]
 

@@ -31,9 +31,9 @@ import { parseInstant } from '../log/timeline/plan.ts'
 import type { Edit } from '../model/documents.ts'
 import { nextSlot } from '../model/slots.ts'
 import { dollars, parseDuration } from '../model/units.ts'
-import { reachOf } from '../triggers/core/index.ts'
+import { Buckets, reachOf } from '../triggers/core/index.ts'
 import type { TriggerDefinition } from '../triggers/types.ts'
-import { Buckets, Comparison, Stream, Tally } from './compare.ts'
+import { Comparison, Stream, Tally } from './compare.ts'
 import {
   EventPages,
   type EventSource,
@@ -88,7 +88,7 @@ export async function forecast(
     recorded ? spanOfFile(recorded, worlds, reached, asked) : spanOf(ctx, worlds, reached, asked, to),
   )
   const { ids, from, isCut } = begun
-  const buckets = new Buckets(from, to)
+  const buckets = new Buckets(from, to, BUCKETS_MAX)
   const pairs = pairsOf(worlds, reached, buckets, { from, to })
   const relabelling = await judge(parts, { worlds, reached, pairs, ids, from, to })
   const days = (to - from) / DAY_MS
@@ -510,6 +510,8 @@ function basisOf(past: readonly PastRun[], costs: readonly number[], share: numb
 /* What a change would have done, as doors ask for it: of a catalog file, operations, a proposal or a plan of guided setup. */
 
 const WINDOW_DEFAULT = '7d'
+/** Buckets of a chart that still is one. */
+const BUCKETS_MAX = 60
 const NOBODY: WriteBy = { caller: { id: 'backtest', name: 'backtest' }, origin: 'api' }
 
 export interface ForecastCalls {

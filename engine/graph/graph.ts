@@ -94,13 +94,6 @@ function sourceHealth({ sources }: Declared): (node: GraphNode) => GraphNode {
 /** Projects whose structure is kept. */
 const KEPT = 50
 
-interface SubscriptionRow {
-  id: string
-  trigger_name: string | null
-  masked: string
-  disabled_at: number | null
-}
-
 /**
  * The structure of projects as they are stored. It is asked every two seconds, and kept until something
  * declared or subscribed is another: all else that it is made of changes with a change-set. Not inside a
@@ -156,13 +149,24 @@ function destinationsOf(db: Database, project: string, triggers: readonly string
     )
     .all(project, JSON.stringify(triggers))
     .filter(({ trigger_name: trigger }) => trigger === null || triggers.includes(trigger))
-    .map(({ id, trigger_name: trigger, masked, disabled_at }) => ({
-      id: `webhook:${id}`,
-      name: masked,
-      trigger,
-      disabled: disabled_at !== null,
-    }))
+    .map((row) => destinationOf(row))
 }
+
+export interface SubscriptionRow {
+  id: string
+  trigger_name: string | null
+  masked: string
+  disabled_at: number | null
+}
+
+/** @param at epoch ms; one that is disabled later is not yet */
+export const destinationOf = (
+  { id, trigger_name: trigger, masked, disabled_at: disabledAt }: SubscriptionRow,
+  at = Number.POSITIVE_INFINITY,
+): GraphDestination => ({
+  ...{ id: `webhook:${id}`, name: masked, trigger },
+  disabled: disabledAt !== null && disabledAt <= at,
+})
 
 /* The graph as a key of its own project may see it. */
 

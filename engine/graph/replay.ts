@@ -23,6 +23,7 @@ import {
 } from '../model/graph.ts'
 import { HANDOFF_COOLDOWN, type ProjectDoc, wiringOf } from '../model/project.ts'
 import { parseDuration } from '../model/units.ts'
+import { destinationOf, type SubscriptionRow } from './graph.ts'
 import {
   BURSTS,
   collectChanges,
@@ -217,28 +218,16 @@ function ownershipOf({ doc, part }: Configuration): GraphWorld['ownership'] {
   )
 }
 
-interface SubscriptionFacts {
-  id: string
-  trigger_name: string | null
-  masked: string
-  disabled_at: number | null
-}
-
 function destinationsAt({ ctx, project }: Scope, { at, doc }: Configuration): GraphDestination[] {
   return ctx.db
-    .prepare<[number, number, string, string], SubscriptionFacts>(
+    .prepare<[number, number, string, string], SubscriptionRow>(
       `SELECT id, trigger_name, masked, disabled_at FROM subscriptions
        WHERE created_at <= ? AND (removed_at IS NULL OR removed_at > ?)
          AND (project = ? OR (project IS NULL AND trigger_name IN (SELECT value FROM json_each(?))))
        ORDER BY created_at, id`,
     )
     .all(at, at, project.id, JSON.stringify(Object.keys(doc.uses.trigger ?? {})))
-    .map(({ id, trigger_name, masked, disabled_at }) => ({
-      id: `webhook:${id}`,
-      name: masked,
-      trigger: trigger_name,
-      disabled: disabled_at !== null && disabled_at <= at,
-    }))
+    .map((row) => destinationOf(row, at))
 }
 
 /* How things stood when a replay begins: worked out of rows as of then. */

@@ -1,17 +1,13 @@
 /** Runs as they are read, and what runs read: on a connection of its own, which never writes. */
 import type {
   AgentForecast,
-  InspectResult,
-  ReadRequest,
   Run,
   RunDetail,
   RunHandoff,
   RunStep,
   RunsResult,
-  StatsRequest,
-  StatsResult,
 } from '../../../schemas/types.ts'
-import type { ReadAnswer, Row } from '../../calls.ts'
+import type { Row } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { cautiousTokens, makeBriefInSteps, renderBrief } from '../../log/brief/brief.ts'
@@ -20,7 +16,6 @@ import { acceptedIn } from '../../log/lifecycle.ts'
 import { inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
-import type { InspectQuestion } from '../../log/timeline/inspect-pages.ts'
 import { compilePlan, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
@@ -42,7 +37,7 @@ import {
   runQueries,
   type StepRow,
 } from './queries.ts'
-import type { BriefAnswer, BriefQuestion, Shown } from './types.ts'
+import type { BriefAnswer, BriefQuestion, RunPort, Shown } from './types.ts'
 
 /** Words for several statuses at once (SPEC.md, Ingest and reads: successful or failed). */
 const STATUSES: Record<string, readonly RunRow['state'][]> = {
@@ -65,23 +60,11 @@ interface RunFilter {
   offset: number
 }
 
-export interface RunReads {
+export interface RunReads
+  extends Pick<RunPort, 'readFor' | 'briefFor' | 'statsFor' | 'inspectFor' | 'eventsOf' | 'skillOf'> {
   listRuns(filter: RunFilter): Promise<RunsResult>
   getRun(id: string): Promise<RunDetail>
   agentForecast(agent: string): Promise<AgentForecast>
-  /** For runs at work, within their projects. */
-  readFor(projects: readonly string[], request: Omit<ReadRequest, 'project'>): Promise<ReadAnswer>
-  /** What a run is shown first; others have their turn while it is read. */
-  briefFor(projects: readonly string[], question: BriefQuestion): Promise<BriefAnswer>
-  statsFor(
-    projects: readonly string[],
-    request: Omit<StatsRequest, 'project'>,
-    asOf: number,
-  ): Promise<StatsResult>
-  /** One of the tools that look, as of `now`; what looks like a secret is taken out. */
-  inspectFor(projects: readonly string[], question: InspectQuestion, now: number): Promise<InspectResult>
-  eventsOf(ids: readonly string[]): Promise<Row[]>
-  skillOf(projects: readonly string[], name: string): Promise<string | null>
 }
 
 export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapshot): RunReads {
