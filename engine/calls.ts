@@ -52,6 +52,12 @@ export interface Caller {
   isAnybody?: true
 }
 
+/**
+ * Whether a call reads or writes, said of each where its names are: what only reads is answered beside the
+ * writer, so that no list, check or plan holds up events.
+ */
+export type Access = 'reads' | 'writes'
+
 /** Who waits for a wide read. */
 export interface Asked {
   /** Caller id: each has a share. */

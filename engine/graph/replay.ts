@@ -14,16 +14,17 @@ import type { ReadContext } from '../log/timeline/context.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
 import { type PartKind, partKinds } from '../model/documents.ts'
 import {
+  destinationOf,
   edgeIds,
   type GraphDestination,
   type GraphWorld,
   nodeId,
   positionsKey,
+  type SubscriptionRow,
   structureOf,
 } from '../model/graph.ts'
 import { HANDOFF_COOLDOWN, type ProjectDoc, wiringOf } from '../model/project.ts'
 import { parseDuration } from '../model/units.ts'
-import { destinationOf, type SubscriptionRow } from './graph.ts'
 import {
   BURSTS,
   collectChanges,

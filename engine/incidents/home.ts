@@ -14,7 +14,9 @@ import { dollarsSql, levelNamed } from '../model/units.ts'
 import { connectorOf } from '../sources/connectors/index.ts'
 import { iso, isoOrNull, presentIncidents } from './present.ts'
 import { countsOf, type IncidentRow, idOf, type Severity } from './steps.ts'
-import type { HomeOfIncidents } from './types.ts'
+
+/** Home without what other rooms add to it. */
+export type HomeOfIncidents = Omit<Home, 'demo' | 'proposals_open'>
 
 const INCIDENTS_MAX = 50
 const FINDINGS_MAX = 8

@@ -26,12 +26,13 @@ import type { TriggerSaves } from '../declared/part-writes.ts'
 import type { ProposalCalls } from '../declared/proposals.ts'
 import type { SetupCalls } from '../declared/setup/calls.ts'
 import type { DemoCalls } from '../declared/setup/demo.ts'
-import type { PlanningPort } from '../declared/setup/port.ts'
+import type { PlanningPort } from '../declared/setup/drafts.ts'
 import type { SvcError } from '../errors.ts'
 import type { ForecastCalls } from '../forecast/forecast.ts'
 import type { GraphCalls } from '../graph/graph.ts'
 import type { ReplayReads } from '../graph/replay.ts'
-import type { IncidentCalls } from '../incidents/types.ts'
+import type { IncidentWrites } from '../incidents/incidents.ts'
+import type { IncidentReads } from '../incidents/reads.ts'
 import type { PreparedCall } from '../log/pipeline.ts'
 import type { AppendedBatch } from '../log/store/append.ts'
 import type { Checkpointer } from '../log/store/checkpoints.ts'
@@ -68,7 +69,8 @@ export interface EngineCalls
     SetupCalls,
     SubscriptionCalls,
     TriggerReads,
-    IncidentCalls,
+    IncidentReads,
+    IncidentWrites,
     OutboxWrites,
     FetchCalls,
     McpToolCalls,

@@ -13,8 +13,8 @@ import type {
   SlackTested,
 } from '../../schemas/types.ts'
 import type { AskTurnCalls } from '../agents/ask/calls.ts'
+import type { Access } from '../calls.ts'
 import type { Clock, Timers } from '../clock.ts'
-import type { Access } from '../model/access.ts'
 import type { Egress } from '../net/fetch.ts'
 import {
   createSlackChannels,
@@ -25,9 +25,14 @@ import {
   type SlackTeam,
 } from '../outbox/slack-api.ts'
 import { createSlackAnswers, type SlackAnswers } from './answers.ts'
-import { type FindByEmail, lookedUp, type SlackPeopleSettings, type SlackRight } from './people.ts'
 import { type ActCalls, createSlackRequests, type SlackRequest } from './requests.ts'
-import type { SlackAskPort } from './rows.ts'
+import {
+  type FindByEmail,
+  lookedUp,
+  type SlackAskPort,
+  type SlackPeopleSettings,
+  type SlackRight,
+} from './rows.ts'
 import type { SlackThreadPort } from './threads.ts'
 
 export interface SlackCalls {

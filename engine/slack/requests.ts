@@ -7,14 +7,13 @@ import type { Caller } from '../calls.ts'
 import type { Clock, Timers } from '../clock.ts'
 import type { ProposalCalls } from '../declared/proposals.ts'
 import { fail, SvcError } from '../errors.ts'
-import type { IncidentWrites } from '../incidents/types.ts'
+import type { IncidentWrites } from '../incidents/incidents.ts'
 import { verifySignature } from '../log/ingest/signature.ts'
 import { type Egress, within } from '../net/fetch.ts'
 import type { SlackAccess, SlackApi } from '../outbox/slack-api.ts'
 import { ACT_ID, escaped, incidentActs, type SlackAct } from '../outbox/slack-messages.ts'
 import { postTo, type SlackAnswers, whisper } from './answers.ts'
-import type { Mapped, SlackRight } from './people.ts'
-import type { SlackAskPort } from './rows.ts'
+import type { Mapped, SlackAskPort, SlackRight } from './rows.ts'
 
 /** A request as it came. */
 export interface SlackRequest {

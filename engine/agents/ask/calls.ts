@@ -12,8 +12,7 @@ import type {
   AskSessionWrite,
   AskTurn,
 } from '../../../schemas/types.ts'
-import type { Caller } from '../../calls.ts'
-import type { Access } from '../../model/access.ts'
+import type { Access, Caller } from '../../calls.ts'
 import { waitWords } from '../models/faults.ts'
 import type { ModelMessage } from '../models/types.ts'
 import type { CallRefusal } from '../models/usage.ts'

@@ -26,7 +26,7 @@ import { SvcError } from '../../errors.ts'
 import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
 import { redact } from '../../net/redact.ts'
 import type { DeclaredCalls } from '../calls.ts'
-import type { PlanningId, PlanningJob, PlanningPort } from './port.ts'
+import type { PlanningId, PlanningJob, PlanningPort } from './drafts.ts'
 
 export interface Planner {
   /** Something may wait, or may be over. */
