@@ -30,8 +30,9 @@ import {
   windowOf,
 } from '../log/timeline/inspect-pages.ts'
 import { compilePlan } from '../log/timeline/plan.ts'
-import { iso, parseEventId, presentRow } from '../log/timeline/present.ts'
+import { parseEventId, presentRow } from '../log/timeline/present.ts'
 import { namedCuts, setSpans, wideContextRows, wideRows } from '../log/timeline/rows.ts'
+import { iso } from '../model/units.ts'
 import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
 import { traceLinesInSteps } from './telemetry/traces.ts'

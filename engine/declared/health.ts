@@ -14,8 +14,8 @@ import type { Figures } from '../log/figures.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { Capacity } from '../log/store/maintenance.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
-import { iso } from '../log/timeline/present.ts'
 import { type ProjectDoc, partsOf, wiringOf } from '../model/project.ts'
+import { iso } from '../model/units.ts'
 import { openVariable, variableFault } from '../net/secrets.ts'
 import { type FindingTold, findingsTold } from '../outbox/present.ts'
 import type { LiveSource } from '../sources/live.ts'
@@ -457,7 +457,6 @@ function parkedSentence(parked: NonNullable<EngineStatus['parked']>): string {
 }
 
 function waitSentence(who: string, { since, until, reason }: Omit<ParkedTurns, 'turns'>): string {
-  const iso = (ms: number) => new Date(ms).toISOString()
   return `${who} for a model since ${iso(since)}: ${reason}; tried again at ${iso(until)}`
 }
 

@@ -27,6 +27,7 @@ import { fail, SvcError } from '../errors.ts'
 import { acceptedBy, advance, firstSnapshot, recordCreated } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ChangeKind, Edit } from '../model/documents.ts'
+import { isoOrNull } from '../model/units.ts'
 import { maskAddresses, secretParts } from '../net/address-secrets.ts'
 import type { Secrets } from '../net/secrets.ts'
 import { addressFields, secretFields } from '../sources/connectors/config.ts'
@@ -228,7 +229,7 @@ function present(row: ProposalRow): Proposal {
     base: row.base,
     plan: shownPlan(row),
     triggers: JSON.parse(row.triggers) as Proposal['triggers'],
-    decided_at: row.decided_at === null ? null : new Date(row.decided_at).toISOString(),
+    decided_at: isoOrNull(row.decided_at),
     decided_by: row.decided_by,
     reason: row.reason,
     change_set: row.change_set,

@@ -2,12 +2,14 @@
  * Skills of projects (SPEC.md, Skills; Skill lifecycle), each write one change-set: made or uploaded
  * by a project, used by others, edited for all of them, deleted with the last that uses it.
  */
+
 import type { ProjectSkill, Skill, SkillRemoved, SkillSpec, SkillSummary } from '../../schemas/types.ts'
 import { checkSkillName, normaliseSkill, readSkillFile, writeSkillFile } from '../documents/skill.ts'
 import { fail } from '../errors.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { Edit, StoredOf } from '../model/documents.ts'
 import { findProject, projectOf, putProject, usersOf, withoutParts } from '../model/project.ts'
+import { iso } from '../model/units.ts'
 import type { Declared } from './declared.ts'
 import { join, type WriteBy } from './write.ts'
 
@@ -144,7 +146,6 @@ function find(edit: Edit, word: string): string {
 
 const projectName = ({ kinds }: Declared, id: string): string => kinds.project.find(id)?.name ?? id
 const specOf = (stored: StoredOf<'skill'>): SkillSpec => stored.doc
-const iso = (ms: number): string => new Date(ms).toISOString()
 
 function present(stored: StoredOf<'skill'>): Skill {
   const { description, body } = specOf(stored)

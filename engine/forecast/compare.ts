@@ -1,5 +1,7 @@
 /** Firings before and after a change, matched by time and key as they come. */
+
 import type { PlanBacktestSide, PlanBacktestTrigger } from '../../schemas/types.ts'
+import { DAY_MS } from '../model/units.ts'
 import { type Buckets, createEvaluator, MemoryLedger } from '../triggers/core/index.ts'
 import type {
   Decision,
@@ -19,8 +21,6 @@ interface Waiting extends Fired {
   before: number
   after: number
 }
-
-const DAY_MS = 86_400_000
 
 /** Of one trigger. */
 export class Comparison {

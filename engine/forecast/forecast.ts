@@ -30,7 +30,7 @@ import type { ReadContext } from '../log/timeline/context.ts'
 import { parseInstant } from '../log/timeline/plan.ts'
 import type { Edit } from '../model/documents.ts'
 import { nextSlot } from '../model/slots.ts'
-import { dollars, parseDuration } from '../model/units.ts'
+import { DAY_MS, dollars, parseDuration } from '../model/units.ts'
 import { Buckets, reachOf } from '../triggers/core/index.ts'
 import type { TriggerDefinition } from '../triggers/types.ts'
 import { Comparison, Stream, Tally } from './compare.ts'
@@ -54,7 +54,6 @@ const LISTED_MAX = 500
 const LISTED_MIN = 50
 /** Slots of one schedule. */
 const SLOTS_MAX = 20_000
-const DAY_MS = 86_400_000
 
 interface ForecastParts {
   ctx: ReadContext

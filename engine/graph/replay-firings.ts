@@ -1,4 +1,5 @@
 /** Moments of events, firings, deliveries and changes. */
+
 import type { TriggerSpec } from '../../schemas/types.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
@@ -7,6 +8,7 @@ import type { ReadContext } from '../log/timeline/context.ts'
 import { presentRow } from '../log/timeline/present.ts'
 import { type ChangeKind, isPart, partKinds } from '../model/documents.ts'
 import { edgeIds, nodeId } from '../model/graph.ts'
+import { iso } from '../model/units.ts'
 import type { RecipientKind } from '../outbox/rows.ts'
 import type { FiringRow } from '../triggers/queries.ts'
 import {
@@ -18,7 +20,6 @@ import {
   draft,
   entityOf,
   idsWith,
-  iso,
   isWithin,
   joined,
   type Scope,

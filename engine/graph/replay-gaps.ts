@@ -1,10 +1,12 @@
 /** What a replay cannot show, named: what is gone, what was not kept, what there was no record of. */
+
 import type { Label, ReplayGap } from '../../schemas/types.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
 import { documentOf } from '../model/documents.ts'
 import { nodeId } from '../model/graph.ts'
 import { unpackIds } from '../model/ids.ts'
+import { iso } from '../model/units.ts'
 import { Recorder, reachOf } from '../triggers/core/index.ts'
 import { KEPT, PER_MINUTE } from '../triggers/history.ts'
 import { type EvaluationRow, pastDefinition, seenOf } from '../triggers/queries.ts'
@@ -16,7 +18,6 @@ import {
   type Draft,
   draft,
   idsWith,
-  iso,
   joined,
   type Scope,
   type TriggerRow,

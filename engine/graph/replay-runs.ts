@@ -5,7 +5,7 @@ import type { Steps } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import { edgeIds, nodeId } from '../model/graph.ts'
 import { HANDOFF_COOLDOWN } from '../model/project.ts'
-import { parseDuration } from '../model/units.ts'
+import { iso, parseDuration } from '../model/units.ts'
 import {
   type Collected,
   type Configuration,
@@ -14,7 +14,6 @@ import {
   draft,
   earliest,
   entityOf,
-  iso,
   isWithin,
   joined,
   type Scope,

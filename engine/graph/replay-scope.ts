@@ -71,8 +71,6 @@ export function cooldownMsOf({ cooldown = COOLDOWN_DEFAULT, condition }: Trigger
   return /^[0.]+[smhd]$/.test(cooldown) ? 0 : parseDuration(cooldown, 'cooldown')
 }
 
-export const iso = (ms: number): string => new Date(ms).toISOString()
-
 export const entityOf = (label: string | null, value: string | null): ReplayMoment['entity'] =>
   label === null || value === null ? null : { label, value }
 

@@ -24,7 +24,7 @@ import {
   structureOf,
 } from '../model/graph.ts'
 import { HANDOFF_COOLDOWN, type ProjectDoc, wiringOf } from '../model/project.ts'
-import { parseDuration } from '../model/units.ts'
+import { DAY_MS, iso, parseDuration } from '../model/units.ts'
 import {
   BURSTS,
   collectChanges,
@@ -46,7 +46,6 @@ import {
   countWith,
   type Draft,
   idsWith,
-  iso,
   joined,
   presentMoment,
   readChain,
@@ -235,7 +234,6 @@ function destinationsAt({ ctx, project }: Scope, { at, doc }: Configuration): Gr
 
 type Start = Replay['start']
 
-const DAY_MS = 86_400_000
 /** Of each list. */
 const LISTED = 500
 

@@ -1,4 +1,5 @@
 /** Incidents as they are listed and shown. */
+
 import type {
   Incident,
   IncidentDetail,
@@ -13,10 +14,11 @@ import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
+import { DAY_MS, iso } from '../model/units.ts'
 import { deliveriesOfIncident, presentDelivery } from '../outbox/present.ts'
 import { type FiringRow, presentFiring } from '../triggers/queries.ts'
 import { type HomeOfIncidents, homeOf } from './home.ts'
-import { handledOf, iso, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
+import { handledOf, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
 import {
   type ActivityRow,
   countsOf,
@@ -60,7 +62,6 @@ const FIRINGS_MAX = 50
 const DELIVERIES_MAX = 50
 const BEFORE_DAYS = 30
 const BEFORE_MAX = 5
-const DAY_MS = 86_400_000
 
 /**
  * One page.

@@ -3,6 +3,7 @@
  * later included. An address is sealed at rest and masked wherever it is shown, since it may hold a
  * credential. It goes with its trigger, its project, and the key it was made with.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
 import type { Subscription, SubscriptionCreated } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
@@ -10,6 +11,7 @@ import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { maskedUrl, slackChannelOf } from '../model/credentials.ts'
+import { isoOrNull } from '../model/units.ts'
 import type { Audience } from '../net/fetch.ts'
 import { addressFault, type Secrets } from '../net/secrets.ts'
 import { deliveryRows, findingRecipient, moveDelivery } from './rows.ts'
@@ -211,7 +213,7 @@ function present(row: SubscriptionRow, last: LastDelivery | undefined): Subscrip
     created_by: row.created_by,
     key_id: row.key_id,
     created_at: new Date(row.created_at).toISOString(),
-    disabled_at: row.disabled_at === null ? null : new Date(row.disabled_at).toISOString(),
+    disabled_at: isoOrNull(row.disabled_at),
     last_delivery: last
       ? {
           at: new Date(last.delivered_at ?? last.made_at).toISOString(),

@@ -2,6 +2,7 @@
  * Slack as callers of the engine see it. Settings and what waits to be posted are the writer's; Slack is called on the
  * main thread, with a token that passes over a port that is no part of `Engine`.
  */
+
 import type {
   SlackChannelsResult,
   SlackManifest,
@@ -15,6 +16,7 @@ import type {
 import type { AskTurnCalls } from '../agents/ask/calls.ts'
 import type { Access } from '../calls.ts'
 import type { Clock, Timers } from '../clock.ts'
+import { isoOrNull } from '../model/units.ts'
 import type { Egress } from '../net/fetch.ts'
 import {
   createSlackChannels,
@@ -214,7 +216,7 @@ async function tested(
     missing_scopes: missingScopes(said.scopes),
     request_url: requestUrl(publicUrl),
     signing_secret: (await port.slackSigningSecret()) !== null,
-    heard_at: heardAt === null ? null : new Date(heardAt).toISOString(),
+    heard_at: isoOrNull(heardAt),
     people_not_found: people.people.filter(({ problem }) => problem).map(({ email }) => email),
   }
 }

@@ -6,6 +6,7 @@ import { fail } from '../errors.ts'
 import { openSettings } from '../log/settings.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { Tallies } from '../log/tallies.ts'
+import { DAY_MS } from '../model/units.ts'
 
 /** A question that is being answered in a thread. */
 export interface SlackAnswer {
@@ -47,7 +48,6 @@ export interface SlackAskPort {
   earlierSlackAnswers(channel: string, thread: string): Promise<EarlierAnswer[]>
 }
 
-const DAY_MS = 86_400_000
 const KEPT_MS = 30 * DAY_MS
 const EARLIER = 8
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { acceptedBy } from '../../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
-import { dollars, dollarsSql } from '../../model/units.ts'
+import { dollars, dollarsSql, iso } from '../../model/units.ts'
 import { Tape } from '../runs/tape.ts'
 import type { Parked, Step } from '../runs/types.ts'
 import {
@@ -195,8 +195,6 @@ export function parkedTurns(db: Database): ParkedTurns | null {
 }
 
 /* Conversations and turns as they are told. */
-
-const iso = (ms: number): string => new Date(ms).toISOString()
 
 const presentSession = (row: SessionRow): AskSession => ({
   id: row.id,

@@ -3,7 +3,7 @@ import type { ModelSpend, ModelUsageResult } from '../../../schemas/types.ts'
 import { cautiousTokens } from '../../log/brief/words.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
-import { dollars, dollarsSql } from '../../model/units.ts'
+import { DAY_MS, dollars, dollarsSql } from '../../model/units.ts'
 import shipped from './prices.json'
 import type { ModelRequest, Models, ProviderKind, Usage } from './types.ts'
 
@@ -27,7 +27,6 @@ export interface UsageEntry {
   costUsd: number | null
 }
 
-const DAY_MS = 86_400_000
 const SUMS = `sum(calls) AS calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
   sum(cache_creation_input_tokens) AS cache_creation_input_tokens,
   sum(cache_read_input_tokens) AS cache_read_input_tokens, ${dollarsSql('sum(cost_usd)')} AS cost_usd,

@@ -21,7 +21,7 @@ import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
 import { namedCuts, setSpans, wideContextRows } from '../../log/timeline/rows.ts'
 import { answerStats } from '../../log/timeline/stats.ts'
-import { dollars } from '../../model/units.ts'
+import { DAY_MS, dollars, iso, isoOrNull } from '../../model/units.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
 import { type FindingTold, findingsTold } from '../../outbox/present.ts'
 import { storedClaims } from '../claims.ts'
@@ -47,7 +47,6 @@ const STATUSES: Record<string, readonly RunRow['state'][]> = {
   open: OPEN_STATES,
 }
 const FORECAST_DAYS = 7
-const DAY_MS = 86_400_000
 
 interface RunFilter {
   agent?: string | undefined
@@ -270,9 +269,6 @@ function fitting(documents: readonly Row[], budget: number): Row[] {
 }
 
 /* Runs as they are answered. */
-
-const iso = (ms: number): string => new Date(ms).toISOString()
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
 
 /** @param told how its finding was told */
 export function presentRun(row: RunRow, projects: string[], told: FindingTold): Run {

@@ -3,6 +3,7 @@
  * (OpenTelemetry semantic conventions for generative AI: gen_ai.operation.name, gen_ai.agent.name, gen_ai.tool.name,
  * gen_ai.usage.*, https://opentelemetry.io/docs/specs/semconv/gen-ai/).
  */
+
 import { grouped } from '../../../schemas/grouped.ts'
 import type { AgentActivity, AgentActivityResult } from '../../../schemas/types.ts'
 import type { ActivityAsked } from '../../calls.ts'
@@ -11,7 +12,6 @@ import type { Database } from '../../log/store/handle.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import { projectScope, type ReadContext } from '../../log/timeline/context.ts'
 import { planOf, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
-import { iso } from '../../log/timeline/present.ts'
 import {
   aroundOf,
   BATCH,
@@ -21,6 +21,7 @@ import {
   statusOf,
   type TracePart,
 } from '../../log/timeline/traces.ts'
+import { iso } from '../../model/units.ts'
 import { SETTING } from '../models/providers.ts'
 import { costOf, type Price, withOwnPrices } from '../models/usage.ts'
 import { partsAt } from './spans.ts'

@@ -30,7 +30,6 @@ import {
   windowOf,
 } from '../../log/timeline/inspect-pages.ts'
 import { parseInstant } from '../../log/timeline/plan.ts'
-import { iso } from '../../log/timeline/present.ts'
 import {
   aroundOf,
   BATCH,
@@ -53,7 +52,7 @@ import {
   type TracePart,
   toMicros,
 } from '../../log/timeline/traces.ts'
-import { levelNamed } from '../../model/units.ts'
+import { iso, levelNamed } from '../../model/units.ts'
 import { redact } from '../../net/redact.ts'
 import { isOpen, type RunRow } from '../runs/queries.ts'
 import { OWN_SERVICE, partsOfRun, runLinks, runsOf, traceIdOf, UNANSWERED_SERVICE } from './run-parts.ts'

@@ -1,15 +1,10 @@
 /** What the stages of an import share. */
+
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import type { Catalog, CatalogProblem, CatalogSource } from '../../../schemas/types.ts'
-import {
-  AGENT_SECRETS,
-  type GivenAgent,
-  HANDOFF_COOLDOWN,
-  normaliseAgent,
-  normaliseHandoffs,
-} from '../../documents/agent.ts'
+import { AGENT_SECRETS, type GivenAgent, normaliseAgent, normaliseHandoffs } from '../../documents/agent.ts'
 import { conflictSentence, entityConflicts, normaliseEntity } from '../../documents/entity.ts'
 import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { normaliseSkill } from '../../documents/skill.ts'
@@ -21,6 +16,7 @@ import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
   defaultProject,
+  HANDOFF_COOLDOWN,
   NOTED,
   type Pausable,
   type ProjectDoc,

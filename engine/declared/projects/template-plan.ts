@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { TemplateFile, TemplateObject } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
+import { HANDOFF_COOLDOWN } from '../../model/project.ts'
 import { isEmpty, type Params } from './template-params.ts'
 
 export interface PlannedObject {
@@ -32,7 +33,6 @@ export interface TemplatePlan extends PlannedWiring {
 export type KeptNames = (kind: PlannedObject['kind'], key: string) => string | undefined
 
 /** Wait before the same entity is handed over again when the file says none. */
-const HANDOFF_COOLDOWN = '30m'
 
 /** An object of the file for one entry of its list, before its spec is rendered. */
 interface Place {

@@ -2,8 +2,10 @@
  * Traces: all events and spans of one trace id, and what spans say of themselves. A trace is what shares a trace id
  * (https://www.w3.org/TR/trace-context/#trace-id), whichever sources brought it.
  */
+
 import type { TraceLink } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
+import { iso } from '../../model/units.ts'
 import {
   type ContextRow,
   SPAN_ID_LABELS,
@@ -17,7 +19,6 @@ import { eachPositionInSteps, firstPositions, type Position, type Query, textRow
 import type { ReadContext } from './context.ts'
 import { type Around, planOf, queryIn, windowOf } from './inspect-pages.ts'
 import type { Plan } from './plan.ts'
-import { iso } from './present.ts'
 import { contextRows } from './rows.ts'
 
 const ID = /^[A-Za-z0-9_-]{8,128}$/
