@@ -8,7 +8,7 @@ export { openProviderModels, PROMPT, runEvals, type Variant } from './agents/eva
 export { type Frozen, type FrozenRow, freezeRun, proposedCauses } from './agents/evals/scenario-of-run.ts'
 export { SCRIPTED } from './agents/evals/scripted.ts'
 export { recorded, replayed, type TapeFile, type TapeOf, tapeName } from './agents/evals/tapes.ts'
-export type { Recorded } from './forecast/pages.ts'
+export type { RecordedEvents } from './forecast/events.ts'
 export { formatCatalog } from './gitops/format.ts'
 export { lintCatalog } from './gitops/lint.ts'
 export { type PlannedTest, planTests, type ReadBeside } from './gitops/test-plan.ts'

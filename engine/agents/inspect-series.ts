@@ -16,9 +16,9 @@ import {
 import type { Steps } from '../log/steps.ts'
 import {
   type Around,
+  inspectPlan,
   type Looked,
   type Named,
-  planOf,
   queryIn,
   windowOf,
 } from '../log/timeline/inspect-pages.ts'
@@ -43,7 +43,7 @@ interface Window {
 export function* seriesInSteps(around: Around): Steps<Looked> {
   const { ctx, question, budget } = around
   const { until, ...window } = windowOf(around)
-  const query = queryIn(planOf(around), window.from, until, around)
+  const query = queryIn(inspectPlan(around), window.from, until, around)
   const { rows, cuts } = yield* wideContextRows(ctx, query, ROWS, '')
   yield
   const lines = rows.map((row): Timed => timed(row, window.to))

@@ -21,7 +21,7 @@ import type {
   Verdict,
 } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import type { Draft } from '../agents/ask/calls.ts'
+import type { ProposalDraft } from '../agents/ask/calls.ts'
 import type { Caller } from '../calls.ts'
 import { fail, SvcError } from '../errors.ts'
 import { acceptedBy, advance, firstSnapshot, recordCreated } from '../log/lifecycle.ts'
@@ -307,7 +307,7 @@ type Args<T> = T & { reasoning: string }
 type Staged = Pick<AskProposal, 'name' | 'needs' | 'body'> & { sentence?: string; stage(edit: Edit): void }
 
 /** @throws SvcError as making it would */
-export function planProposal(declared: Declared, { kind, args }: Draft, caller: Caller): AskProposal {
+export function planProposal(declared: Declared, { kind, args }: ProposalDraft, caller: Caller): AskProposal {
   const { stage, sentence = null, ...rest } = STAGES[kind](declared, args as never)
   return {
     kind,
@@ -345,7 +345,7 @@ const namesAny = (sentence: string, fields: readonly string[]): boolean =>
 
 const isField = (word: string, name: string): boolean => word === name || word.endsWith(`.${name}`)
 
-const STAGES: Record<Draft['kind'], (declared: Declared, args: never) => Staged> = {
+const STAGES: Record<ProposalDraft['kind'], (declared: Declared, args: never) => Staged> = {
   labels: stageLabels,
   trigger: stageTrigger,
   source: stageSource,

@@ -11,7 +11,7 @@ import type { Edit, StoredOf } from '../model/documents.ts'
 import { findProject, projectOf, putProject, usersOf, withoutParts } from '../model/project.ts'
 import { iso } from '../model/units.ts'
 import type { Declared } from './declared.ts'
-import { join, type WriteBy } from './write.ts'
+import { joinProject, type WriteBy } from './write.ts'
 
 /** Every skill of the instance, without bodies. */
 export function listSkills({ kinds, projects }: Declared): SkillSummary[] {
@@ -72,7 +72,7 @@ export function createSkill(
         field: 'name',
       })
     edit.put('skill', name, { ...spec })
-    join(edit, 'skill', name, project, true)
+    joinProject(edit, 'skill', name, project, true)
   })
   return present(declared.kinds.skill.find(name)!)
 }
@@ -86,7 +86,7 @@ export function uploadSkill(declared: Declared, word: string, file: Uint8Array, 
     const project = find(edit, word)
     const isNew = !edit.has('skill', name)
     edit.put('skill', name, { ...spec })
-    if (!usersOf(edit, 'skill', name).includes(project)) join(edit, 'skill', name, project, isNew)
+    if (!usersOf(edit, 'skill', name).includes(project)) joinProject(edit, 'skill', name, project, isNew)
     return isNew
   })
   return { ...present(declared.kinds.skill.find(name)!), created: result }
@@ -97,7 +97,7 @@ export function shareSkill(declared: Declared, word: string, name: string, by: W
   declared.changes.commit(by, (edit) => {
     const project = find(edit, word)
     edit.require('skill', name)
-    if (!usersOf(edit, 'skill', name).includes(project)) join(edit, 'skill', name, project, false)
+    if (!usersOf(edit, 'skill', name).includes(project)) joinProject(edit, 'skill', name, project, false)
   })
   return present(declared.kinds.skill.find(name)!)
 }

@@ -29,7 +29,7 @@ import {
 import { valueAt } from '../model/merge.ts'
 import { plannedChange, planOf, summaryOf } from '../model/plan.ts'
 import { nameSince, type Rename, renamedBy } from '../model/renames.ts'
-import { type Renames, renamesOf } from './renames.ts'
+import { type Renames, renamesOf } from './record.ts'
 
 /** Newest changes of an object in which one of a field is looked for. */
 const LOOKED_AT = 100

@@ -41,7 +41,7 @@ interface Sealed {
   [field: string]: unknown
 }
 
-export class PartKind implements DeclaredKind {
+export class SpecPartKind implements DeclaredKind {
   readonly kind
   protected readonly queries: PartQueries
 

@@ -2,7 +2,7 @@
 
 import type { PlanBacktestSide, PlanBacktestTrigger } from '../../schemas/types.ts'
 import { DAY_MS } from '../model/units.ts'
-import { type Buckets, createEvaluator, MemoryLedger } from '../triggers/core/index.ts'
+import { createEvaluator, MemoryLedger, type TimeBuckets } from '../triggers/core/index.ts'
 import type {
   Decision,
   Evaluator,
@@ -37,7 +37,7 @@ export class Comparison {
 
   /** @param listed firings that are kept of each kind */
   constructor(
-    private readonly buckets: Buckets,
+    private readonly buckets: TimeBuckets,
     private readonly span: { from: number; to: number },
     private readonly listed: number,
   ) {
@@ -124,7 +124,7 @@ interface Fired {
 }
 
 /** What one definition came to. */
-export class Tally {
+export class FiringTally {
   readonly counts: PlanBacktestSide = {
     ...{ firings: 0, resolved: 0, cooldown: 0, active: 0, folded: 0, held: 0, dropped: 0 },
     ...{ no_key: 0, no_value: 0, late: 0, errors: 0 },
@@ -169,12 +169,12 @@ interface StreamParts {
   /** Decisions at an instant before it only fill windows and cooldowns. Epoch ms, inclusive; so is `to`. */
   from: number
   to: number
-  tallies: ReadonlyMap<number, Tally>
+  tallies: ReadonlyMap<number, FiringTally>
   fired(triggerId: number, firing: Fired): void
 }
 
 /** @example const stream = new Stream(parts); for (const event of events) stream.feed(event); stream.finish() */
-export class Stream {
+export class FiringStream {
   private readonly evaluator: Evaluator
   private readonly ledgers: ReadonlyMap<number, MemoryLedger>
 

@@ -31,18 +31,18 @@ import { parseInstant } from '../log/timeline/plan.ts'
 import type { Edit } from '../model/documents.ts'
 import { nextSlot } from '../model/slots.ts'
 import { DAY_MS, dollars, parseDuration } from '../model/units.ts'
-import { Buckets, reachOf } from '../triggers/core/index.ts'
+import { reachOf, TimeBuckets } from '../triggers/core/index.ts'
 import type { TriggerDefinition } from '../triggers/types.ts'
-import { Comparison, Stream, Tally } from './compare.ts'
+import { Comparison, FiringStream, FiringTally } from './compare.ts'
 import {
   EventPages,
   type EventSource,
   type ExportAsked,
   exportEvents,
-  type Recorded,
+  type RecordedEvents,
   RecordedPages,
   SeenRow,
-} from './pages.ts'
+} from './events.ts'
 import { type Labelled, MoreLabels, Relabelling } from './relabel.ts'
 import { definitionIn, type Reached, type Reason, reachedBy, type Worlds, worldsOf } from './worlds.ts'
 
@@ -61,7 +61,7 @@ interface ForecastParts {
   snapshot: Snapshot
   told: (progress: Progress) => void
   /** Events of a file in place of those that are stored. */
-  recorded?: Recorded | undefined
+  recorded?: RecordedEvents | undefined
 }
 
 /** One trigger: its two definitions, and what came of each. */
@@ -70,7 +70,7 @@ interface Pair {
   reason: Reason
   before: TriggerDefinition | null
   after: TriggerDefinition | null
-  tallies: { before: Tally; after: Tally }
+  tallies: { before: FiringTally; after: FiringTally }
   comparison: Comparison
 }
 
@@ -87,7 +87,7 @@ export async function forecast(
     recorded ? spanOfFile(recorded, worlds, reached, asked) : spanOf(ctx, worlds, reached, asked, to),
   )
   const { ids, from, isCut } = begun
-  const buckets = new Buckets(from, to, BUCKETS_MAX)
+  const buckets = new TimeBuckets(from, to, BUCKETS_MAX)
   const pairs = pairsOf(worlds, reached, buckets, { from, to })
   const relabelling = await judge(parts, { worlds, reached, pairs, ids, from, to })
   const days = (to - from) / DAY_MS
@@ -152,7 +152,7 @@ function spanOf(ctx: ReadContext, worlds: Worlds, reached: Reached, asked: numbe
   }
 }
 
-function spanOfFile({ events }: Recorded, worlds: Worlds, reached: Reached, from: number): Span {
+function spanOfFile({ events }: RecordedEvents, worlds: Worlds, reached: Reached, from: number): Span {
   const notes = agentNotes(worlds, reached)
   const first = events[0] && Date.parse(events[0].stored_at)
   if (first === undefined) notes.push('the file has no events: nothing can be said of what would have fired')
@@ -209,7 +209,7 @@ function agentNotes({ before, after }: Worlds, { triggers }: Reached): string[] 
 function pairsOf(
   worlds: Worlds,
   { triggers, silent }: Reached,
-  buckets: Buckets,
+  buckets: TimeBuckets,
   span: { from: number; to: number },
 ): Pair[] {
   const listed = Math.min(
@@ -221,7 +221,7 @@ function pairsOf(
     reason,
     before: definitionIn(worlds.before, name, 2 * n),
     after: definitionIn(worlds.after, name, 2 * n + 1, silent),
-    tallies: { before: new Tally(), after: new Tally() },
+    tallies: { before: new FiringTally(), after: new FiringTally() },
     comparison: new Comparison(buckets, span, listed),
   }))
 }
@@ -279,7 +279,7 @@ function streamsOf(
   labels: MoreLabels,
   relabelled: ReadonlyMap<number, unknown>,
 ) {
-  const tallies = new Map<number, Tally>()
+  const tallies = new Map<number, FiringTally>()
   const owners = new Map<number, { pair: Pair; side: 'before' | 'after' }>()
   const ofStored: TriggerDefinition[] = []
   const ofChanged: TriggerDefinition[] = []
@@ -296,7 +296,7 @@ function streamsOf(
     [...worlds.before.sources.values(), ...worlds.after.sources.values()].map(({ id, name }) => [id, name]),
   )
   const streamOf = (definitions: TriggerDefinition[]) =>
-    new Stream({
+    new FiringStream({
       ...{ definitions, labels, from, to, tallies },
       sourceName: (id) => names.get(id) ?? '',
       fired: (id, firing) => {
@@ -524,7 +524,7 @@ export interface ForecastCalls {
     body: PlanBacktestRequest,
     compares?: boolean,
     told?: Tell,
-    recorded?: Recorded,
+    recorded?: RecordedEvents,
   ): Promise<PlanBacktest>
   /** A page of stored events, redacted, for a file. @throws SvcError invalid; not_found */
   exportEvents(asked: ExportAsked): Promise<ExportedEvents>

@@ -21,7 +21,7 @@ import {
   entityOf,
   idsWith,
   isWithin,
-  joined,
+  joinCollected,
   type Scope,
   setsBetween,
   type TriggerRow,
@@ -68,7 +68,7 @@ export const BURSTS = `SELECT ${COLUMNS} FROM firings WHERE trigger_id = ? AND o
   AND (fired_at IS NULL OR fired_at > opened_at) ORDER BY opened_at, id LIMIT ?`
 
 export function collectFirings(scope: Scope, depthOf: (eventId: number | null) => number): Collected {
-  return joined(
+  return joinCollected(
     scope.triggers
       .filter(({ id }) => !scope.chain || scope.chain.triggers.has(id))
       .map((trigger) => ofTrigger(scope, trigger, depthOf)),
@@ -92,7 +92,7 @@ function ofTrigger(scope: Scope, { id }: TriggerRow, depthOf: (eventId: number |
     ...fired.rows.filter(isMeant).map((row) => firedDraft(row, depthOf(row.event_id))),
     ...bursts.rows.filter(isMeant).flatMap((row) => burstDrafts(row, depthOf(row.event_id))),
   ].filter(({ at }) => isWithin(scope, at))
-  return joined([
+  return joinCollected([
     { drafts, cutAt: fired.cutAt, overfullAt: fired.overfullAt },
     {
       drafts: [],
@@ -280,7 +280,7 @@ function depthOfEvent({ db }: ReadContext, id: number, sourceType: string): numb
 /* Changes of what is declared, and parts that were paused or resumed. */
 
 export function collectChanges(scope: Scope): Collected {
-  return joined([changeSets(scope), states(scope)])
+  return joinCollected([changeSets(scope), states(scope)])
 }
 
 function changeSets({ ctx, project, configurations, from, to, most }: Scope): Collected {
@@ -336,7 +336,7 @@ function states({ ctx, configurations, project, from, to, most }: Scope): Collec
     ...partKinds.flatMap((kind) => configurations.names(kind).map((name) => [kind, name] as const)),
     ...names.map((name) => ['project', name] as const),
   ]
-  return joined(
+  return joinCollected(
     objects.map(([kind, name]) => {
       const found = statement.all(kind, name, from, to, most + 1)
       const { rows, ...whole } = wholeInstants(found, most, ({ at }) => at)
@@ -438,7 +438,7 @@ export function collectDeliveries(scope: Scope): Collected {
     most,
     ({ finished_at }) => finished_at!,
   )
-  return joined([
+  return joinCollected([
     ...triggers.map(({ id }) => toldBy(scope, id, isMeant)),
     { ...whole, drafts: within(scope, whole.rows.filter(isMeant).map(tryDraft)) },
     {

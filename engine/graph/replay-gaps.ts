@@ -18,7 +18,7 @@ import {
   type Draft,
   draft,
   idsWith,
-  joined,
+  joinCollected,
   type Scope,
   type TriggerRow,
   wholeInstants,
@@ -373,11 +373,11 @@ export function* collectEvaluations(scope: Scope): Steps<Collected> {
     yield
     all.push(ofTrigger(scope, trigger))
   }
-  return joined(all)
+  return joinCollected(all)
 }
 
 function ofTrigger({ ctx, from, to, most, chain }: Scope, trigger: TriggerRow): Collected {
-  if (chain && !chain.triggers.has(trigger.id)) return joined([])
+  if (chain && !chain.triggers.has(trigger.id)) return joinCollected([])
   const found = ctx.db
     .prepare<[number, number, number, number], EvaluationRow>(EVALUATIONS)
     .all(trigger.id, from, to, most + 1)

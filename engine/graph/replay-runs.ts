@@ -15,7 +15,7 @@ import {
   earliest,
   entityOf,
   isWithin,
-  joined,
+  joinCollected,
   type Scope,
   wholeInstants,
 } from './replay-scope.ts'
@@ -98,7 +98,7 @@ export function* collectRuns(scope: Scope): Steps<Collected & { runs: RunFacts[]
   }
   yield
   const back = writtenBack(scope)
-  return { ...joined([{ drafts, cutAt, overfullAt: found.overfullAt }, back]), runs }
+  return { ...joinCollected([{ drafts, cutAt, overfullAt: found.overfullAt }, back]), runs }
 }
 
 interface Found {

@@ -46,7 +46,7 @@ import {
   countWith,
   type Draft,
   idsWith,
-  joined,
+  joinCollected,
   presentMoment,
   readChain,
   readConfigurations,
@@ -103,7 +103,7 @@ function* collect(scope: Scope): Steps<Collected> {
   const deliveries = collectDeliveries(scope)
   yield
   const runs = yield* collectRuns(scope)
-  const all = joined([events, evaluations, firings, deliveries, runs, collectChanges(scope)])
+  const all = joinCollected([events, evaluations, firings, deliveries, runs, collectChanges(scope)])
   yield
   if (all.overfullAt === null || scope.most >= INSTANT_MAX) return all
   // An instant that has more than an answer should hold is left to the next one, and read whole there.

@@ -21,7 +21,7 @@ import type {
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
 import type { Asked } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import { maskedDocuments } from '../documents/renames.ts'
+import { maskedDocuments } from '../documents/record.ts'
 import { normaliseTrigger, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'

@@ -117,7 +117,7 @@ export interface TurnEnd {
 }
 
 /** A proposal as a tool was called for it; its arguments hold their schema. */
-export interface Draft {
+export interface ProposalDraft {
   kind: AskProposal['kind']
   args: Record<string, unknown>
 }
@@ -135,7 +135,7 @@ export interface AskPort {
   /** @throws SvcError not_found: there is none, or it is another credential's */
   askTurn(turn: string, owner: string): Promise<AskTurn>
   /** Plans what a proposal would change. @throws SvcError as making it would */
-  planProposal(draft: Draft, caller: Caller): Promise<AskProposal>
+  planProposal(draft: ProposalDraft, caller: Caller): Promise<AskProposal>
 }
 
 /** A turn that has ended, for its trace. */

@@ -252,10 +252,11 @@ function restOf({ state, answer }: TurnRow, steps: readonly Step[]): string {
 
 /** What the replies say that are whole. */
 export const answerIn = (steps: readonly Step[]): string =>
-  joined(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
+  joinParagraphs(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
 
 /** Texts of the replies of one turn as one. */
-export const joined = (texts: readonly string[]): string => texts.filter((text) => text.trim()).join('\n\n')
+export const joinParagraphs = (texts: readonly string[]): string =>
+  texts.filter((text) => text.trim()).join('\n\n')
 
 /* Conversations with Ask: rows of the credential that made them, which no other sees. */
 

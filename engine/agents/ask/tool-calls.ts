@@ -8,7 +8,7 @@ import type { EngineCalls } from '../../roles/calls.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { stats as countBy, isLookTool, look, read as readWithin } from '../runs/own-tools.ts'
 import { fence } from '../runs/prompt.ts'
-import type { AskCaller, AskMode, AskPort, BuildStep, Draft } from './calls.ts'
+import type { AskCaller, AskMode, AskPort, BuildStep, ProposalDraft } from './calls.ts'
 
 /** Reads of the engine that tools make. */
 export type AskReads = Pick<
@@ -322,7 +322,7 @@ const READING: readonly AskTool[] = [
   tool('why', why),
 ]
 
-const proposing = (kind: Draft['kind']): AskTool =>
+const proposing = (kind: ProposalDraft['kind']): AskTool =>
   tool(`propose_${kind}`, async (args, { port, caller }) => {
     const proposal = await port.planProposal({ kind, args }, { id: caller.id, name: caller.name })
     const open = proposal.needs.length ? `, once ${proposal.needs.join(', ')} is typed` : ''

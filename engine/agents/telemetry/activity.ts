@@ -11,7 +11,7 @@ import type { Steps } from '../../log/steps.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import { projectScope, type ReadContext } from '../../log/timeline/context.ts'
-import { planOf, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
+import { inspectPlan, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
 import {
   aroundOf,
   BATCH,
@@ -47,7 +47,7 @@ export function* activityInSteps(
   const scope = asked.project === undefined ? null : projectScope(ctx.db, ctx.names, asked.project).ids
   const own = ownAgents(ctx.db, from, scope)
   yield
-  const query = queryIn(planOf(around), from, until, around)
+  const query = queryIn(inspectPlan(around), from, until, around)
   const told: Told[] = []
   let lookedAt = 0
   let isCut = false

@@ -7,7 +7,7 @@ import { TRACE_ID_LABELS } from '../../log/brief/brief.ts'
 import type { Steps } from '../../log/steps.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
-import { planOf, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
+import { inspectPlan, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
 import { parseInstant } from '../../log/timeline/plan.ts'
 import {
   aroundOf,
@@ -50,7 +50,7 @@ export function* spansInSteps(ctx: ReadContext, asked: SpansAsked, now: number):
     event_types: [SPAN_TYPE],
   })
   const { from, to, until } = windowOf(around)
-  const query = queryIn(planOf(around), from, asked.to === undefined ? until : to, around)
+  const query = queryIn(inspectPlan(around), from, asked.to === undefined ? until : to, around)
   const spans: TelemetrySpan[] = []
   let lookedAt = 0
   let oldest = end

@@ -22,10 +22,10 @@ import { firstPositions, type Position } from '../../log/store/scan.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import {
   type Around,
+  inspectPlan,
   type Looked,
   linesOf,
   placeOf,
-  planOf,
   queryIn,
   windowOf,
 } from '../../log/timeline/inspect-pages.ts'
@@ -39,7 +39,6 @@ import {
   findTraceInSteps,
   inOrder,
   kindOf,
-  labelIdsOf,
   linksInSteps,
   partsOf,
   rowsAt,
@@ -51,6 +50,7 @@ import {
   TRACE_ROWS_MAX,
   type TracePart,
   toMicros,
+  traceLabelIds,
 } from '../../log/timeline/traces.ts'
 import { iso, levelNamed } from '../../model/units.ts'
 import { redact } from '../../net/redact.ts'
@@ -78,7 +78,7 @@ export function* tracesInSteps(ctx: ReadContext, asked: TracesAsked, now: number
   const candidates = yield* candidatesOf(around, asked, now)
   const everything = { ...around, question: { tool: 'trace' as const } }
   // Once: it asks of every source which label its events have, which took a sixth of looking into 300 traces.
-  const plan = planOf(everything)
+  const plan = inspectPlan(everything)
   const traces: TraceSummary[] = []
   let lookedAt = 0
   let oldest = Number.POSITIVE_INFINITY
@@ -87,7 +87,7 @@ export function* tracesInSteps(ctx: ReadContext, asked: TracesAsked, now: number
     if (lookedAt === LOOKED_MAX || (traces.length >= limit && at < oldest)) break
     lookedAt++
     oldest = at
-    const received = (yield* partsOf(everything, labelIdsOf(ctx, id), id, plan)).filter(
+    const received = (yield* partsOf(everything, traceLabelIds(ctx, id), id, plan)).filter(
       ({ trace, length }) => trace === id && length !== null,
     )
     const run = runOf(around, id)
@@ -150,7 +150,7 @@ function* candidatesOf(around: Around, asked: TracesAsked, now: number): Steps<C
 function* receivedTraces(around: Around, isClosed: boolean): Steps<Listed> {
   const { ctx } = around
   const { from, to, until } = windowOf(around)
-  const query = queryIn(planOf(around), from, isClosed ? to : until, around)
+  const query = queryIn(inspectPlan(around), from, isClosed ? to : until, around)
   const found = new Map<string, Candidate>()
   let after: Position | null = null
   for (let looked = 0; looked < SPANS_MAX && found.size <= LOOKED_MAX; looked += BATCH) {

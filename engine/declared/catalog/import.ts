@@ -52,7 +52,7 @@ import { type Declared, refuseVariables } from '../declared.ts'
 import { normaliseSpec } from '../operations.ts'
 import { stageProject, stageProjectUpdate } from '../project-writes.ts'
 import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
-import { join, stageRename } from '../write.ts'
+import { joinProject, stageRename } from '../write.ts'
 import {
   collecting,
   type Entry,
@@ -287,7 +287,7 @@ function placeParts(run: ImportRun): void {
         if (entry.project === undefined) return
         const id = projectNamed(edit, entry.project)
         const owner = ownerIn(run, kind, entry.name)
-        join(edit, kind, entry.name, id, owner === null || owner === id)
+        joinProject(edit, kind, entry.name, id, owner === null || owner === id)
         if (owner === null || owner === id) leaveDefault(edit, kind, entry.name, id)
       })
     })
@@ -297,7 +297,7 @@ function placeParts(run: ImportRun): void {
         if (!edit.has('source', entry.name)) return
         const id = projectNamed(edit, word)
         if (!usersOf(edit, 'source', entry.name).includes(id))
-          join(edit, 'source', entry.name, id, ownerIn(run, 'source', entry.name) === null)
+          joinProject(edit, 'source', entry.name, id, ownerIn(run, 'source', entry.name) === null)
         leaveDefault(edit, 'source', entry.name, id)
       })
     })
@@ -311,7 +311,7 @@ function placeParts(run: ImportRun): void {
       at(['skills', i, 'used_by', n], () => {
         const id = projectNamed(edit, word)
         if (edit.has('skill', entry.name) && !usersOf(edit, 'skill', entry.name).includes(id))
-          join(edit, 'skill', entry.name, id, false)
+          joinProject(edit, 'skill', entry.name, id, false)
       })
     })
   })
@@ -504,7 +504,7 @@ function keepNamed({ edit, catalog, doomed }: ImportRun): void {
     for (const { name } of (catalog[SECTION_OF[kind]] ?? []) as { name: string }[]) {
       const users = edit.has(kind, name) ? usersOf(edit, kind, name) : []
       if (users.length && users.every((id) => doomed.has(id)))
-        join(edit, kind, name, defaultProject(edit), false)
+        joinProject(edit, kind, name, defaultProject(edit), false)
     }
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../../model/project.ts'
 import { normaliseSource } from '../../sources/config-secrets.ts'
 import type { Declared } from '../declared.ts'
-import { checkName, join, stageNew } from '../write.ts'
+import { checkName, joinProject, stageNew } from '../write.ts'
 import {
   agentSpecOf,
   checkPlan,
@@ -115,7 +115,7 @@ export function stagePlan(edit: Edit, draft: string | null, plan: Plan): string 
     naming(kind, name, () => {
       if (exists) {
         edit.require(kind, name)
-        join(edit, kind, name, id, false)
+        joinProject(edit, kind, name, id, false)
         return
       }
       if (kind !== 'skill') checkName(kind, name)

@@ -100,7 +100,7 @@ function answerOf(
 ): BacktestAnswer {
   const byKey = new Map<string, number>()
   for (const { key } of firings) byKey.set(key, (byKey.get(key) ?? 0) + 1)
-  const span = new Buckets(from, to, BUCKETS_MAX)
+  const span = new TimeBuckets(from, to, BUCKETS_MAX)
   const buckets = Array.from({ length: span.n }, (_, place) => ({
     at: span.startOf(place),
     firings: 0,
@@ -148,7 +148,7 @@ const BUCKET_LENGTHS = [
 ] as const
 
 /** Buckets of a span of time, of the shortest length of which there are no more than so many. Epoch ms. */
-export class Buckets {
+export class TimeBuckets {
   readonly length: string
   private readonly ms: number
   private readonly first: number

@@ -11,10 +11,10 @@ import type { LocalEngine } from '../../../engine/local.ts'
 import { Figures, figuresMemory } from '../../../engine/log/figures.ts'
 import { openReading } from '../../../engine/log/store/open.ts'
 import type { NetworkInput } from '../../../engine/operations/input.ts'
-import { type Writer } from '../../../engine/roles/calls.ts'
-import { callsOver } from '../../../engine/roles/who-answers.ts'
+import type { Writer } from '../../../engine/roles/calls.ts'
 import { rolesHere } from '../../../engine/roles/here.ts'
 import { openReader } from '../../../engine/roles/reader.ts'
+import { callsOver } from '../../../engine/roles/who-answers.ts'
 
 type Call = (...args: unknown[]) => Promise<unknown>
 

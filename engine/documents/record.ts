@@ -21,7 +21,7 @@ interface Span {
 }
 
 /** A row of the record: the document after its change-set, or before the first that is recorded. */
-export interface Recorded {
+export interface RecordedDocument {
   /** Change-set it is of. */
   changeSet: number
   isBefore: boolean
@@ -68,7 +68,11 @@ export function renamesOf(db: Database) {
       until = rename.changeSet
     }
   }
-  const recordedIn = (kind: string, all: readonly Span[], changeSet: number): Recorded | undefined => {
+  const recordedIn = (
+    kind: string,
+    all: readonly Span[],
+    changeSet: number,
+  ): RecordedDocument | undefined => {
     for (const { name, from, until } of all) {
       if (from > changeSet) continue
       const row = upTo.get(kind, name, from, Math.min(changeSet, until - 1))
@@ -90,10 +94,10 @@ export function renamesOf(db: Database) {
     /** What a part was called, from when until when, the newest first. */
     lineage: (kind: string, name: string): Span[] => spans(kind, name, FOREVER),
     /** The document as of a change-set of the part that has a name now. */
-    recorded: (kind: string, name: string, changeSet: number): Recorded | undefined =>
+    recorded: (kind: string, name: string, changeSet: number): RecordedDocument | undefined =>
       recordedIn(kind, spans(kind, name, FOREVER), changeSet),
     /** The same of the part that had a name then, whatever it is called now. */
-    recordedThen: (kind: string, name: string, changeSet: number): Recorded | undefined => {
+    recordedThen: (kind: string, name: string, changeSet: number): RecordedDocument | undefined => {
       const left = ofKind.all(kind).findLast((one) => one.changeSet > changeSet && one.from === name)
       if (!left) return recordedIn(kind, spans(kind, name, FOREVER), changeSet)
       // What it was called later says what it was where nothing before does.

@@ -1,4 +1,4 @@
-/** Stored events in the order they were stored, in pages, as the evaluator takes them. */
+/** Events as the evaluator takes them, in the order they were stored, in pages: those of the store, and those of a file. */
 
 import { createHash } from 'node:crypto'
 import type { ExportedEvent, ExportedEvents } from '../../schemas/types.ts'
@@ -356,7 +356,7 @@ const decoder = new TextDecoder()
 
 /* A file of events in place of those that are stored. */
 
-export interface Recorded {
+export interface RecordedEvents {
   /** Epoch ms. */
   from: number
   to: number
@@ -371,7 +371,7 @@ export class RecordedPages implements EventSource {
   private readonly events: readonly (readonly [id: number, sourceId: number, event: ExportedEvent])[]
 
   constructor(
-    recorded: Recorded,
+    recorded: RecordedEvents,
     sources: ReadonlyMap<string, number>,
     private readonly labels: MoreLabels,
     private readonly withRaw: ReadonlySet<number>,
