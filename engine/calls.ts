@@ -41,11 +41,8 @@ import type {
   TracesResult,
   Usage,
 } from '../schemas/types.ts'
-import type { SessionRecord } from './declared/access/sessions.ts'
 import type { OtlpForm } from './log/ingest/otlp-form.ts'
 import type { Tally } from './log/tallies.ts'
-
-export type { SessionRecord } from './declared/access/sessions.ts'
 
 /** Who makes a call; `id` is open, env:auth or key:<id>. */
 export interface Caller {
@@ -54,6 +51,12 @@ export interface Caller {
   /** Nobody has to sign in here: the name says nothing of who it is. */
   isAnybody?: true
 }
+
+/**
+ * Whether a call reads or writes, said of each where its names are: what only reads is answered beside the
+ * writer, so that no list, check or plan holds up events.
+ */
+export type Access = 'reads' | 'writes'
 
 /** Who waits for a wide read. */
 export interface Asked {
@@ -141,6 +144,16 @@ export interface OauthTokenRecord {
   resource: string
   scopes: string[]
   expiresAt: number
+}
+
+/** A session of the console, by hashes alone. */
+export interface SessionRecord {
+  /** Lower-case hex SHA-256 of the cookie's value. */
+  idHash: string
+  /** Lower-case hex SHA-256 of the token it was opened with. */
+  tokenHash: string
+  /** Epoch ms. */
+  usedAt: number
 }
 
 export interface Directory {

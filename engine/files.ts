@@ -10,6 +10,6 @@ export {
   type Root,
 } from './gitops/compose.ts'
 export { isFolder, readIncluded, readPath, rootOf, UnreadablePath } from './gitops/folder.ts'
-export { pathOfProblem } from './gitops/json-path.ts'
 export type { CatalogText } from './gitops/nodes.ts'
+export { pathOfProblem } from './gitops/nodes.ts'
 export { type PulledFile, patchOf, pullInto, withFiles } from './gitops/pull.ts'

@@ -36,8 +36,12 @@ export { PROGRAMS, parsePrograms } from './net/programs.ts'
 export { isOwnVariable } from './net/secrets.ts'
 export { isTextAlone, nouns, operations, routeOf } from './operations/index.ts'
 export type { NetworkInput, OperationInput } from './operations/input.ts'
-export type { ServedEngine as Engine } from './operations/network.ts'
-export type { Fields, Operation, OperationScope } from './operations/operation.ts'
+export type {
+  Fields,
+  Operation,
+  OperationScope,
+  ServedEngine as Engine,
+} from './operations/operation.ts'
 export { rowJson } from './operations/operation.ts'
 export type { SlackEnvironment } from './outbox/slack-api.ts'
 export {

@@ -15,32 +15,22 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { PulledFile } from '../../engine/files.ts'
 import { CliError, EXIT } from './exit.ts'
-
-/** A file as it is and as it is to be; null: it is not there. */
-export interface FileChange {
-  path: string
-  before: string | null
-  after: string | null
-}
 
 /** Hidden, so that no catalog has it. */
 const JOURNAL = '.svc-pull.json'
 const besideOf = (path: string): string => `${path}.pulled`
 
-interface Line {
-  /** Absolute. */
-  path: string
-  before: string | null
-  after: string | null
-}
+/** Its path absolute, and hashes in place of its texts. */
+type Line = PulledFile
 
 /**
  * Changes files, all or none.
  * @param folder where the journal lies. @param step told before each write to the disk, for tests of kills
  * @throws CliError 74; then all are as they were
  */
-export function changeFiles(folder: string, files: readonly FileChange[], step = () => {}): void {
+export function changeFiles(folder: string, files: readonly PulledFile[], step = () => {}): void {
   if (files.length === 0) return
   const lines = files.map(
     ({ path, before, after }): Line => ({

@@ -1,15 +1,7 @@
 /** The graph of a project as lines of text, from its sources on; each node is told once. */
+import { kindWord } from '../../schemas/kinds.ts'
 import type { GraphEdge, GraphNode, ProjectGraph } from '../../schemas/types.ts'
 import { escapeLine } from './terminal.ts'
-
-const WORDS: Record<GraphNode['kind'], string> = {
-  source: 'source',
-  trigger: 'trigger',
-  agent: 'agent',
-  mcp_server: 'MCP server',
-  skill: 'skill',
-  destination: 'destination',
-}
 
 /** @returns lines without line breaks */
 export function graphOutline(graph: ProjectGraph): string[] {
@@ -27,11 +19,11 @@ export function graphOutline(graph: ProjectGraph): string[] {
 
 function branch(graph: ProjectGraph, node: GraphNode, lead: string, told: Set<string>): string[] {
   const indent = ' '.repeat(lead.search(/\S|$/) + (lead ? 2 : 0))
-  if (told.has(node.id)) return [`${lead}${WORDS[node.kind]} ${escapeLine(node.name)}, as above`]
+  if (told.has(node.id)) return [`${lead}${kindWord(node.kind)} ${escapeLine(node.name)}, as above`]
   told.add(node.id)
   const from = graph.edges.filter((edge) => edge.from === node.id)
   return [
-    `${lead}${WORDS[node.kind]} ${textOf(node)}`,
+    `${lead}${kindWord(node.kind)} ${textOf(node)}`,
     ...from.flatMap((edge) => {
       const to = graph.nodes.find(({ id }) => id === edge.to)
       return to ? branch(graph, to, `${indent}${leadOf(edge)}`, told) : []

@@ -4,7 +4,7 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { PassThrough, type Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip, createZstdCompress, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import type { Recorded } from '../../engine/local.ts'
+import type { RecordedEvents } from '../../engine/local.ts'
 import type { ExportedEvent } from '../../schemas/types.ts'
 import { CliError, EXIT } from './exit.ts'
 import { readBytes, STANDARD, shownFile } from './files.ts'
@@ -93,7 +93,7 @@ const unwritten = (file: string, error: unknown): CliError =>
   new CliError(`cannot write ${file}: ${(error as Error).message}`, EXIT.disk)
 
 /** A file of recorded events. @throws CliError 66 when it cannot be read, 65 when it is none */
-export async function readEvents(io: Io, file: string): Promise<Recorded & { sample: number }> {
+export async function readEvents(io: Io, file: string): Promise<RecordedEvents & { sample: number }> {
   const lines = inflated(file, await readBytes(io, file)).split('\n')
   const heading = parsed(file, lines[0] ?? '', 1) as Partial<Heading>
   if (heading.svc_events !== FORM)

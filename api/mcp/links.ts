@@ -1,16 +1,7 @@
 /** Where a person sees in the console what a tool answered. */
+import { isKind, nounOfKind } from '../../schemas/kinds.ts'
 
 type Json = Record<string, unknown>
-
-/** Kinds of parts that have a page of their own. */
-const PAGES: Readonly<Record<string, string>> = {
-  source: 'sources',
-  trigger: 'triggers',
-  agent: 'agents',
-  mcp_server: 'mcp-servers',
-  skill: 'skills',
-  project: 'projects',
-}
 
 const words = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
@@ -55,7 +46,8 @@ const PATHS: Readonly<Record<string, PathOf>> = {
   list_findings: (_args, { project }) => page('projects', project),
   project_timeline: (_args, { project }) => page('projects', project),
   wait_for_firing: (_args, { firing }) => page('firings', (firing as Json | null)?.dispatch_id),
-  get_part: (_args, { kind, name }) => (PAGES[String(kind)] ? page(PAGES[String(kind)]!, name) : null),
+  get_part: (_args, { kind, name }) =>
+    isKind(kind) && kind !== 'entity' ? page(nounOfKind(kind), name) : null,
   propose_change: () => '/changes',
   get_proposal: () => '/changes',
 }

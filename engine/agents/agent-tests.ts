@@ -19,7 +19,7 @@ import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
-import { dollars } from '../model/units.ts'
+import { dollars, iso } from '../model/units.ts'
 import { type Making, newRunId, wokenFor } from './runs/making.ts'
 import { isOpen, type RunQueries, type RunRow, runQueries } from './runs/queries.ts'
 
@@ -333,8 +333,6 @@ function patternOf(mention: string): RE2JS | null {
 const plain = (text: string): string => text.replace(/\s+/g, ' ').trim().toLowerCase()
 
 /* Examples and tests as they are answered: a test is what its runs have come to by now. */
-
-const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** The row, with what its run says of the firing. */
 function presentExample(runs: RunQueries, row: ExampleRow): AgentExample {

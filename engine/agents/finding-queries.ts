@@ -11,7 +11,7 @@ import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import { firstSnapshot } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
-import { dollarsSql } from '../model/units.ts'
+import { dollarsSql, iso } from '../model/units.ts'
 
 /** A mark as it is stored with the run that found it. */
 export interface MarkRow {
@@ -370,8 +370,6 @@ function grownQueries<Id extends string | number>(db: Database, of: string) {
     },
   }
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString()
 
 /* What a note says of itself where it has no headline and no next step of its own. */
 

@@ -1,4 +1,5 @@
 /** A number over time: percentiles, when it changed its level, and its range by parts of the window. */
+
 import { didYouMean } from '../../schemas/near-names.ts'
 import { escapeLine } from '../../schemas/plain-text.ts'
 import {
@@ -15,14 +16,14 @@ import {
 import type { Steps } from '../log/steps.ts'
 import {
   type Around,
+  inspectPlan,
   type Looked,
   type Named,
-  planOf,
   queryIn,
   windowOf,
 } from '../log/timeline/inspect-pages.ts'
-import { iso } from '../log/timeline/present.ts'
 import { namedCuts, wideContextRows } from '../log/timeline/rows.ts'
+import { DAY_MS, iso } from '../model/units.ts'
 import { redact } from '../net/redact.ts'
 
 const ROWS = 100_000
@@ -32,7 +33,6 @@ const PARTS = 16
 const SHARES = [0.5, 0.9, 0.95, 0.99] as const
 /** Of the line that says how many more there are. */
 const REST_TOKENS = 25
-const DAY_MS = 86_400_000
 
 interface Window {
   from: number
@@ -43,7 +43,7 @@ interface Window {
 export function* seriesInSteps(around: Around): Steps<Looked> {
   const { ctx, question, budget } = around
   const { until, ...window } = windowOf(around)
-  const query = queryIn(planOf(around), window.from, until, around)
+  const query = queryIn(inspectPlan(around), window.from, until, around)
   const { rows, cuts } = yield* wideContextRows(ctx, query, ROWS, '')
   yield
   const lines = rows.map((row): Timed => timed(row, window.to))

@@ -19,22 +19,23 @@ import {
   DEFAULT_TOKENS,
   document,
   type InspectQuestion,
+  inspectPlan,
   instantOf,
   type Looked,
   linesOf,
   pageOf,
   placeOf,
-  planOf,
   queryIn,
   readableDocument,
   windowOf,
 } from '../log/timeline/inspect-pages.ts'
 import { compilePlan } from '../log/timeline/plan.ts'
-import { iso, parseEventId, presentRow } from '../log/timeline/present.ts'
+import { parseEventId, presentRow } from '../log/timeline/present.ts'
 import { namedCuts, setSpans, wideContextRows, wideRows } from '../log/timeline/rows.ts'
+import { iso } from '../model/units.ts'
 import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
-import { traceLinesInSteps } from './telemetry/trace.ts'
+import { traceLinesInSteps } from './telemetry/traces.ts'
 
 const TOOLS: Record<InspectQuestion['tool'], (around: Around) => Steps<Looked>> = {
   changed: changedInSteps,
@@ -109,7 +110,7 @@ function* changedInSteps(around: Around): Steps<Looked> {
   const before = baselineOf(around, length)
   if (length + before > LONGEST_MS)
     fail('invalid', 'window and baseline must be at most 30d together', { field: 'baseline' })
-  const query = queryIn(planOf(around), from - before, until, around)
+  const query = queryIn(inspectPlan(around), from - before, until, around)
   // Of one label asked for, it is the entity: its own lines need not say so.
   const asked = Object.entries(question.selector ?? {})
   const [label, entity] = asked.length === 1 && asked[0]![0] !== 'key_value' ? asked[0]! : ['', NOBODY]
@@ -236,7 +237,7 @@ interface LookedAt {
 function* lookedAt(around: Around): Steps<LookedAt> {
   const { ctx, now } = around
   const { until, ...window } = windowOf(around)
-  const query = queryIn(planOf(around), window.from, until, around)
+  const query = queryIn(inspectPlan(around), window.from, until, around)
   const { rows: stored, cuts } = yield* wideRows(ctx, query, LOOKED_AT, (ids) => ctx.rows.read(ids, false))
   const rows: Row[] = []
   for (const some of pagesOf(stored, BATCH)) {

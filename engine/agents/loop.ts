@@ -16,7 +16,6 @@ import type { Clock, Timers } from '../clock.ts'
 import { within } from '../net/fetch.ts'
 import { roomAfter } from './models/adapter.ts'
 import { nextTry } from './models/faults.ts'
-import { type CallRefusal, type Reserved, reserveCall } from './models/reserving.ts'
 import {
   ModelFault,
   type ModelMessage,
@@ -26,6 +25,7 @@ import {
   type ToolCall,
   type ToolSpec,
 } from './models/types.ts'
+import { type CallRefusal, type Reserved, reserveCall } from './models/usage.ts'
 import { callInText, isCut, type Tape } from './runs/tape.ts'
 import type { Parked, StepData, StepKind, StepWrite, StoredReply, Unavailable } from './runs/types.ts'
 

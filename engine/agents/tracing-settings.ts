@@ -3,6 +3,7 @@
  * by field. Secrets go in and never out.
  */
 import type { TracingSettings, TracingTested, TracingWrite } from '../../schemas/types.ts'
+import type { Access } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import {
@@ -15,7 +16,6 @@ import {
   sealedAfter,
 } from '../log/settings.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
-import type { Access } from '../model/access.ts'
 import { addressFault, type Secrets } from '../net/secrets.ts'
 
 /** What traces are sent with, credentials opened: for the process itself, never for an answer. */

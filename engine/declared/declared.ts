@@ -9,9 +9,8 @@ import type { Clock } from '../clock.ts'
 import { AGENT_SECRETS } from '../documents/agent.ts'
 import { ChangeSets } from '../documents/change-sets.ts'
 import { EntityKind } from '../documents/entity.ts'
-import { GuardedKind } from '../documents/guarded-kind.ts'
 import { MCP_SERVER_SECRETS, programWarnings, refuseProgram } from '../documents/mcp-server.ts'
-import { PartKind, type PartTable } from '../documents/part-kind.ts'
+import { GuardedKind, type PartTable, SpecPartKind } from '../documents/part-kind.ts'
 import { SkillKind } from '../documents/skill.ts'
 import { completeEdit } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
@@ -70,7 +69,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
     table: PartTable,
     secretNames: SecretNames,
     sentTo?: Readonly<Record<string, string | null>>,
-  ) => new PartKind({ db, secrets, kind, table, secretNames, sentTo, pausable: kind === 'trigger' })
+  ) => new SpecPartKind({ db, secrets, kind, table, secretNames, sentTo, pausable: kind === 'trigger' })
   const kinds: Kinds = {
     source: guarded<'source'>(db, new SourceKind(sources.store)),
     trigger: guarded<'trigger'>(db, part('trigger', 'triggers', { secrets: [], addresses: [] })),

@@ -4,6 +4,7 @@
  * to, how the last runs of its agents ended, and whether what it sends arrives. docs/health.md lists it.
  */
 
+import { kindWord, nounOfKind } from '../../schemas/kinds.ts'
 import type { ProjectHealth, Usage } from '../../schemas/types.ts'
 import { type ParkedTurns, parkedTurns } from '../agents/ask/queries.ts'
 import { SCRIPTED_PROVIDER } from '../agents/models/scripted.ts'
@@ -13,9 +14,8 @@ import type { Figures } from '../log/figures.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { Capacity } from '../log/store/maintenance.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
-import { iso } from '../log/timeline/present.ts'
-import { kindWord, type PartKind } from '../model/documents.ts'
 import { type ProjectDoc, partsOf, wiringOf } from '../model/project.ts'
+import { iso } from '../model/units.ts'
 import { openVariable, variableFault } from '../net/secrets.ts'
 import { type FindingTold, findingsTold } from '../outbox/present.ts'
 import type { LiveSource } from '../sources/live.ts'
@@ -123,13 +123,11 @@ function missingIssues({ projects }: Declared, id: string): Issue[] {
     .filter(({ state }) => state === 'missing')
     .map(({ kind, name }) => ({
       severity: 'error',
-      message: `${capital(kindWord(kind as PartKind))} ${name} is missing`,
+      message: `${capital(kindWord(kind))} ${name} is missing`,
       fix: 'Repair makes it again from the plan',
       view: `/projects/${id}?tab=parts`,
     }))
 }
-
-const REFERRING = { mcp_server: ['MCP server', 'mcp-servers'], agent: ['Agent', 'agents'] } as const
 
 /** Variables that MCP servers and agents refer to; those of sources are a fault of the source. */
 function variableIssues({ kinds, env }: Declared, doc: ProjectDoc): Issue[] {
@@ -139,15 +137,14 @@ function variableIssues({ kinds, env }: Declared, doc: ProjectDoc): Issue[] {
       .flatMap((name) => {
         const found = kinds[kind].find(name)
         const uses = (found && kinds[kind].variables?.(found.doc)) || []
-        const [word, path] = REFERRING[kind]
         return uses
           .filter(({ variable }) => typeof openVariable(variable, env) === 'string')
           .map(
             ({ variable }): Issue => ({
               severity: 'error',
-              message: `${word} ${name} refers to the variable ${variable}, which ${variableFault(variable, env) === null ? 'is not set' : 'may not be opened'}`,
+              message: `${capital(kindWord(kind))} ${name} refers to the variable ${variable}, which ${variableFault(variable, env) === null ? 'is not set' : 'may not be opened'}`,
               fix: 'Set the variable and start again, or enter the secret itself',
-              view: `/${path}/${encodeURIComponent(name)}`,
+              view: `/${nounOfKind(kind)}/${encodeURIComponent(name)}`,
             }),
           )
       }),
@@ -238,8 +235,6 @@ function wiringIssues(id: string, doc: ProjectDoc): Issue[] {
   ]
 }
 
-const DRIFTING = { source: 'sources', trigger: 'triggers', agent: 'agents' } as const
-
 /** Labels that its parts depend on and that do not come. */
 function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
   return (['source', 'trigger', 'agent'] as const).flatMap((kind) =>
@@ -249,9 +244,9 @@ function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
         driftsOf(declared, kind, name).map(
           (drift): Issue => ({
             severity: 'warning',
-            message: `${kind[0]!.toUpperCase()}${kind.slice(1)} ${name}: ${drift}`,
+            message: `${capital(kind)} ${name}: ${drift}`,
             fix: 'Name a label that its events carry, or have the source give them this one',
-            view: `/${DRIFTING[kind]}/${encodeURIComponent(name)}`,
+            view: `/${nounOfKind(kind)}/${encodeURIComponent(name)}`,
           }),
         ),
       ),
@@ -462,7 +457,6 @@ function parkedSentence(parked: NonNullable<EngineStatus['parked']>): string {
 }
 
 function waitSentence(who: string, { since, until, reason }: Omit<ParkedTurns, 'turns'>): string {
-  const iso = (ms: number) => new Date(ms).toISOString()
   return `${who} for a model since ${iso(since)}: ${reason}; tried again at ${iso(until)}`
 }
 

@@ -1,4 +1,6 @@
 /** Change-sets as a caller composes them: a list of operations on parts and projects. */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import type { ChangeApplied, ChangeSetCreate, Operation } from '../../schemas/types.ts'
 import { keepAgentSecrets, normaliseAgent } from '../documents/agent.ts'
@@ -14,7 +16,6 @@ import {
   documentOf,
   type Edit,
   isPart,
-  kindWord,
   mergePatch,
   type PartKind,
   syncModes,
@@ -25,7 +26,7 @@ import type { Belonging } from '../sources/sources.ts'
 import type { Declared } from './declared.ts'
 import { normaliseProject } from './projects/project-spec.ts'
 import { pauseProject, resumeProject } from './projects/remove.ts'
-import { checkName, join, joiningProject, stagePaused, type WriteBy } from './write.ts'
+import { checkName, joiningProject, joinProject, stagePaused, type WriteBy } from './write.ts'
 
 /** Applies operations in order, all or nothing; with dry_run only plans. @throws SvcError */
 export function applyOperations(declared: Declared, body: ChangeSetCreate, by: WriteBy): ChangeApplied {
@@ -92,7 +93,7 @@ export function stageOperation(
 function stageJoin(edit: Edit, kind: PartKind, name: string, word: string | undefined, isNew: boolean): void {
   if (!isNew && word === undefined) return
   const project = joiningProject(edit, word)
-  if (isNew || !usersOf(edit, kind, name).includes(project)) join(edit, kind, name, project, isNew)
+  if (isNew || !usersOf(edit, kind, name).includes(project)) joinProject(edit, kind, name, project, isNew)
 }
 
 /**

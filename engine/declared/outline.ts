@@ -1,4 +1,5 @@
 /** What a project does, in sentences (SPEC.md, Project: the project page). */
+
 import type {
   DependentsResult,
   Project,
@@ -19,6 +20,7 @@ import { fail } from '../errors.ts'
 import type { Database } from '../log/store/handle.ts'
 import { Edit, type PartKind, partKinds } from '../model/documents.ts'
 import { type ProjectDoc, projectsOf, wiringOf } from '../model/project.ts'
+import { isoOrNull } from '../model/units.ts'
 import { findingsTold } from '../outbox/present.ts'
 import { activities } from '../triggers/reads.ts'
 import type { Declared } from './declared.ts'
@@ -243,7 +245,6 @@ function runsOf(db: Database, project: string): { runs: Run[]; runs_total: numbe
   return { runs: rows.map((row) => presentRun(row, projectsOf.all(row.id), told(row.id))), runs_total: total }
 }
 
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 const later = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.max(a, b)
 

@@ -1,4 +1,6 @@
 /** Triggers, agents and MCP servers as they are read; secrets are only said to be there. */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   Agent,
@@ -19,6 +21,7 @@ import { groupsOfRule } from '../log/entity-rules.ts'
 import { acceptedIn } from '../log/lifecycle.ts'
 import type { NamedKind, Stored, StoredOf } from '../model/documents.ts'
 import { handoffsOf, type ProjectDoc } from '../model/project.ts'
+import { isoOrNull } from '../model/units.ts'
 import { maskAddresses } from '../net/address-secrets.ts'
 import { commandOf, programFor, programNameOf, programsOf } from '../net/programs.ts'
 import { storedName } from '../net/secret-fields.ts'
@@ -109,18 +112,10 @@ const presentEntity = ({ name, doc, changeSet, updatedAt }: StoredOf<'entity'>):
 })
 
 function find<K extends NamedKind>({ kinds }: Declared, kind: K, name: string): StoredOf<K> {
-  const words = {
-    source: 'source',
-    trigger: 'trigger',
-    agent: 'agent',
-    mcp_server: 'MCP server',
-    skill: 'skill',
-    entity: 'entity',
-  }
   const found = kinds[kind].find(name)
   if (found) return found
   const names = kinds[kind].list().map(({ key }) => key)
-  return fail('not_found', `no ${words[kind]} is named ${name}${didYouMean(name, names)}`)
+  return fail('not_found', `no ${kindWord(kind)} is named ${name}${didYouMean(name, names)}`)
 }
 
 const projectDocs = ({ kinds }: Declared): Map<string, ProjectDoc> =>
@@ -169,7 +164,7 @@ function presentTrigger(
     state: stored.state as Trigger['state'],
     subscribers,
     sentence: sentenceOf(spec),
-    last_fired: lastFired === null ? null : new Date(lastFired).toISOString(),
+    last_fired: isoOrNull(lastFired),
     firings_24h: day,
     spark,
   }

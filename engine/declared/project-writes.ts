@@ -1,4 +1,6 @@
 /** Writes of projects (SPEC.md, Projects), each one change-set. */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import type {
   CrewProject,
@@ -12,7 +14,7 @@ import type {
 import { fail } from '../errors.ts'
 import { advance, refuseEvent } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
-import { type DeclaredKind, type Doc, Edit, kindWord, type PartKind } from '../model/documents.ts'
+import { type DeclaredKind, type Doc, Edit, type PartKind } from '../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,

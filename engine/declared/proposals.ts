@@ -2,7 +2,9 @@
  * Changes that are proposed and not made: planned like any change-set, kept, and written when a person
  * approves. What is written is what was planned: where that is no longer the same, approving is refused.
  */
+
 import { randomBytes } from 'node:crypto'
+import { kindWord } from '../../schemas/kinds.ts'
 import type {
   AgentWrite,
   AskProposal,
@@ -19,12 +21,13 @@ import type {
   Verdict,
 } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import type { Draft } from '../agents/ask/calls.ts'
+import type { ProposalDraft } from '../agents/ask/calls.ts'
 import type { Caller } from '../calls.ts'
 import { fail, SvcError } from '../errors.ts'
 import { acceptedBy, advance, firstSnapshot, recordCreated } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ChangeKind, Edit } from '../model/documents.ts'
+import { isoOrNull } from '../model/units.ts'
 import { maskAddresses, secretParts } from '../net/address-secrets.ts'
 import type { Secrets } from '../net/secrets.ts'
 import { addressFields, secretFields } from '../sources/connectors/config.ts'
@@ -176,13 +179,11 @@ function onlyChanges(plan: ChangePlan): ChangePlan {
   return { ...plan, changes: plan.changes.filter(({ action }) => action !== 'none') }
 }
 
-const KIND_WORDS: Record<string, string> = { mcp_server: 'MCP server' }
-
 /** "creates trigger errors; changes agent triage and 2 more". */
 function summaryOf({ changes }: ChangePlan): string {
   const verbs = { create: 'creates', update: 'changes', delete: 'deletes', none: '' } as const
   const [first, second, ...more] = changes.map(
-    ({ action, kind, name }) => `${verbs[action]} ${KIND_WORDS[kind] ?? kind} ${name}`,
+    ({ action, kind, name }) => `${verbs[action]} ${kindWord(kind)} ${name}`,
   )
   return [first, second && `; ${second}`, more.length > 0 && ` and ${more.length} more`]
     .filter(Boolean)
@@ -228,7 +229,7 @@ function present(row: ProposalRow): Proposal {
     base: row.base,
     plan: shownPlan(row),
     triggers: JSON.parse(row.triggers) as Proposal['triggers'],
-    decided_at: row.decided_at === null ? null : new Date(row.decided_at).toISOString(),
+    decided_at: isoOrNull(row.decided_at),
     decided_by: row.decided_by,
     reason: row.reason,
     change_set: row.change_set,
@@ -306,7 +307,7 @@ type Args<T> = T & { reasoning: string }
 type Staged = Pick<AskProposal, 'name' | 'needs' | 'body'> & { sentence?: string; stage(edit: Edit): void }
 
 /** @throws SvcError as making it would */
-export function planProposal(declared: Declared, { kind, args }: Draft, caller: Caller): AskProposal {
+export function planProposal(declared: Declared, { kind, args }: ProposalDraft, caller: Caller): AskProposal {
   const { stage, sentence = null, ...rest } = STAGES[kind](declared, args as never)
   return {
     kind,
@@ -344,7 +345,7 @@ const namesAny = (sentence: string, fields: readonly string[]): boolean =>
 
 const isField = (word: string, name: string): boolean => word === name || word.endsWith(`.${name}`)
 
-const STAGES: Record<Draft['kind'], (declared: Declared, args: never) => Staged> = {
+const STAGES: Record<ProposalDraft['kind'], (declared: Declared, args: never) => Staged> = {
   labels: stageLabels,
   trigger: stageTrigger,
   source: stageSource,

@@ -2,14 +2,16 @@
  * Skills of projects (SPEC.md, Skills; Skill lifecycle), each write one change-set: made or uploaded
  * by a project, used by others, edited for all of them, deleted with the last that uses it.
  */
+
 import type { ProjectSkill, Skill, SkillRemoved, SkillSpec, SkillSummary } from '../../schemas/types.ts'
 import { checkSkillName, normaliseSkill, readSkillFile, writeSkillFile } from '../documents/skill.ts'
 import { fail } from '../errors.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { Edit, StoredOf } from '../model/documents.ts'
 import { findProject, projectOf, putProject, usersOf, withoutParts } from '../model/project.ts'
+import { iso } from '../model/units.ts'
 import type { Declared } from './declared.ts'
-import { join, type WriteBy } from './write.ts'
+import { joinProject, type WriteBy } from './write.ts'
 
 /** Every skill of the instance, without bodies. */
 export function listSkills({ kinds, projects }: Declared): SkillSummary[] {
@@ -70,7 +72,7 @@ export function createSkill(
         field: 'name',
       })
     edit.put('skill', name, { ...spec })
-    join(edit, 'skill', name, project, true)
+    joinProject(edit, 'skill', name, project, true)
   })
   return present(declared.kinds.skill.find(name)!)
 }
@@ -84,7 +86,7 @@ export function uploadSkill(declared: Declared, word: string, file: Uint8Array, 
     const project = find(edit, word)
     const isNew = !edit.has('skill', name)
     edit.put('skill', name, { ...spec })
-    if (!usersOf(edit, 'skill', name).includes(project)) join(edit, 'skill', name, project, isNew)
+    if (!usersOf(edit, 'skill', name).includes(project)) joinProject(edit, 'skill', name, project, isNew)
     return isNew
   })
   return { ...present(declared.kinds.skill.find(name)!), created: result }
@@ -95,7 +97,7 @@ export function shareSkill(declared: Declared, word: string, name: string, by: W
   declared.changes.commit(by, (edit) => {
     const project = find(edit, word)
     edit.require('skill', name)
-    if (!usersOf(edit, 'skill', name).includes(project)) join(edit, 'skill', name, project, false)
+    if (!usersOf(edit, 'skill', name).includes(project)) joinProject(edit, 'skill', name, project, false)
   })
   return present(declared.kinds.skill.find(name)!)
 }
@@ -144,7 +146,6 @@ function find(edit: Edit, word: string): string {
 
 const projectName = ({ kinds }: Declared, id: string): string => kinds.project.find(id)?.name ?? id
 const specOf = (stored: StoredOf<'skill'>): SkillSpec => stored.doc
-const iso = (ms: number): string => new Date(ms).toISOString()
 
 function present(stored: StoredOf<'skill'>): Skill {
   const { description, body } = specOf(stored)

@@ -1,11 +1,13 @@
 /** What every write of a part shares: where it joins, whether its name is free, what is answered. */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import type { PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
 import type { Authoring, Committed } from '../documents/change-sets.ts'
 import { checkSkillName } from '../documents/skill.ts'
 import { fail } from '../errors.ts'
 import { refuseEvent } from '../log/lifecycle.ts'
 import { WHERE } from '../model/credentials.ts'
-import { type Doc, type Edit, isPart, kindWord, type NamedKind, type PartKind } from '../model/documents.ts'
+import { type Doc, type Edit, isPart, type NamedKind, type PartKind } from '../model/documents.ts'
 import {
   DEFAULT_TEMPLATE,
   defaultProject,
@@ -53,11 +55,11 @@ export function joiningProject(edit: Edit, word: string | undefined): string {
 export function stageNew(edit: Edit, kind: PartKind, name: string, doc: Doc, project: string): void {
   if (edit.has(kind, name)) fail('conflict', `a ${kindWord(kind)} named ${name} exists`, { field: 'name' })
   edit.put(kind, name, doc)
-  join(edit, kind, name, project, true)
+  joinProject(edit, kind, name, project, true)
 }
 
 /** A part joins a project; it belongs to it when it is new there. */
-export function join(edit: Edit, kind: PartKind, name: string, project: string, owned: boolean): void {
+export function joinProject(edit: Edit, kind: PartKind, name: string, project: string, owned: boolean): void {
   const doc = projectOf(edit, project)
   const belongs = owned && doc.template !== DEFAULT_TEMPLATE
   putProject(edit, project, withUses(doc, [{ kind, name, owned: belongs }]))
@@ -83,7 +85,7 @@ export function stageEdit(
   edit.put(kind, name, doc, base)
   if (!body.project) return
   const project = joiningProject(edit, body.project)
-  if (!usersOf(edit, kind, name).includes(project)) join(edit, kind, name, project, false)
+  if (!usersOf(edit, kind, name).includes(project)) joinProject(edit, kind, name, project, false)
 }
 
 /** The answer of a create or update. */

@@ -5,14 +5,14 @@ import { check } from '../../schemas/index.ts'
 import type { AgentHandoff, AgentSpec, ToolPolicy, Verdict } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { patternFault } from '../log/ingest/pattern.ts'
-import { refuseMoved } from '../model/addresses.ts'
+import { refuseMoved } from '../model/credentials.ts'
 import { documentOf } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
+import { HANDOFF_COOLDOWN } from '../model/project.ts'
 import { parseDuration } from '../model/units.ts'
 import { keepAddressSecrets } from '../net/address-secrets.ts'
 import { keepSecrets, type SecretNames } from '../net/secret-fields.ts'
 
-export const HANDOFF_COOLDOWN = '30m'
 export const ROUNDS = { plain: 6, withMcp: 12, limit: 24 }
 export const AGENT_SECRETS = {
   secrets: ['slack_webhook', 'webhook_token'],

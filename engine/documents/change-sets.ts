@@ -4,6 +4,8 @@
  * one transaction, and recorded with who, when and why. The same computation without the writing is
  * the plan that is shown first.
  */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import type { ChangePlan, ChangeSet, ChangeSetsResult } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
@@ -19,7 +21,6 @@ import {
   equal,
   isPart,
   type Kinds,
-  kindWord,
   type NamedKind,
   type Staged,
   type Stroke,
@@ -28,7 +29,7 @@ import {
 import { valueAt } from '../model/merge.ts'
 import { plannedChange, planOf, summaryOf } from '../model/plan.ts'
 import { nameSince, type Rename, renamedBy } from '../model/renames.ts'
-import { type Renames, renamesOf } from './renames.ts'
+import { type Renames, renamesOf } from './record.ts'
 
 /** Newest changes of an object in which one of a field is looked for. */
 const LOOKED_AT = 100

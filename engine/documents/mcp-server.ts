@@ -3,7 +3,7 @@
 import { check } from '../../schemas/index.ts'
 import type { McpServerSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import { refuseMoved } from '../model/addresses.ts'
+import { refuseMoved } from '../model/credentials.ts'
 import { documentOf } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
 import { keepAddressSecrets } from '../net/address-secrets.ts'

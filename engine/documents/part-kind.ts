@@ -4,10 +4,21 @@
  * undoing the delete brings the same one back.
  */
 import type { Kind } from '../../machines/index.ts'
+import { kindWord } from '../../schemas/kinds.ts'
 import { fail } from '../errors.ts'
 import { advance, firstSnapshot, recordCreated, renameInHistory } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
-import type { DeclaredKind, Doc, Stored, Stroke } from '../model/documents.ts'
+import {
+  type ChangeKind,
+  type DeclaredKind,
+  type Doc,
+  type DocumentOf,
+  type Edit,
+  type Stored,
+  type Stroke,
+  type SyncMode,
+  syncModes,
+} from '../model/documents.ts'
 import { maskFields, maskNamed, openFields, type SecretNames, sealFields } from '../net/secret-fields.ts'
 import { hostOf, type Secrets, type VariableUse, variableIn } from '../net/secrets.ts'
 
@@ -30,7 +41,7 @@ interface Sealed {
   [field: string]: unknown
 }
 
-export class PartKind implements DeclaredKind {
+export class SpecPartKind implements DeclaredKind {
   readonly kind
   protected readonly queries: PartQueries
 
@@ -245,4 +256,156 @@ function partQueries(db: Database, table: PartTable) {
     rename: (id: number, name: string, spec: string) => rename.run(name, spec, id),
     update: (id: number, spec: string, changeSet: number, at: number) => update.run(spec, changeSet, at, id),
   }
+}
+
+/*
+ * A kind of part whose documents may say `prevent_destroy` and `sync`: these are kept beside the rows of the kind, which
+ * know nothing of them, and are fields of the document like any other to plans, merges and undo.
+ */
+
+export class GuardedKind<D extends Doc> implements DeclaredKind<D> {
+  readonly kind: ChangeKind
+  private readonly marks
+
+  constructor(
+    db: Database,
+    private readonly inner: DeclaredKind<D>,
+  ) {
+    this.kind = inner.kind
+    this.marks = partMarks(db, inner.kind)
+  }
+
+  find(key: string): Stored<D> | undefined {
+    const stored = this.inner.find(key)
+    const marks = stored && this.marks.of(key)
+    return marks ? marked(stored, marks) : stored
+  }
+
+  list(): Stored<D>[] {
+    const marks = this.marks.all()
+    const all = this.inner.list()
+    if (marks.size === 0) return all
+    return all.map((stored) => {
+      const own = marks.get(stored.key)
+      return own ? marked(stored, own) : stored
+    })
+  }
+
+  open(sealed: string): D {
+    return this.inner.open(sealed)
+  }
+
+  create(key: string, doc: Doc, stroke: Stroke, revive: string | null): string {
+    return this.note(key, doc, this.inner.create(key, bare(doc), stroke, revive))
+  }
+
+  update(stored: Stored, doc: Doc, stroke: Stroke): string {
+    return this.note(stored.key, doc, this.inner.update(stored, bare(doc), stroke))
+  }
+
+  remove(stored: Stored, stroke: Stroke): void {
+    this.inner.remove(stored, stroke)
+    this.marks.put(stored.key, {})
+  }
+
+  rename(from: string, to: string): void {
+    this.inner.rename?.(from, to)
+    const marks = this.marks.of(from)
+    this.marks.put(from, {})
+    if (marks) this.marks.put(to, marks)
+  }
+
+  mask(doc: Doc): Doc {
+    return this.inner.mask(doc)
+  }
+
+  maskFields(doc: Doc): Doc {
+    return this.inner.maskFields?.(doc) ?? this.inner.mask(doc)
+  }
+
+  variables(doc: Doc): VariableUse[] {
+    return this.inner.variables?.(doc) ?? []
+  }
+
+  addresses(doc: Doc): Record<string, unknown> {
+    return this.inner.addresses?.(doc) ?? {}
+  }
+
+  isSet(path: string): boolean {
+    return this.inner.isSet?.(path) ?? false
+  }
+
+  private note(key: string, doc: Doc, sealed: string): string {
+    const marks = marksIn(doc)
+    this.marks.put(key, marks)
+    return Object.keys(marks).length ? withMarks(sealed, marks) : sealed
+  }
+}
+
+/** What any part may say beside its own fields. */
+type Marks = Pick<DocumentOf<'trigger'>, 'prevent_destroy' | 'sync'>
+
+function marksIn({ prevent_destroy: guard, sync }: Doc): Marks {
+  const mode = syncModes.find((one) => one === sync)
+  return { ...(guard === true ? { prevent_destroy: true } : {}), ...(mode ? { sync: mode } : {}) }
+}
+
+/** The marks of the parts of a kind, as rows. */
+function partMarks(db: Database, kind: ChangeKind) {
+  const isGuarded = db
+    .prepare<[string, string], number>('SELECT 1 FROM guarded_parts WHERE kind = ? AND name = ?')
+    .pluck()
+  const modeOf = db
+    .prepare<[string, string], SyncMode>('SELECT mode FROM part_syncs WHERE kind = ? AND name = ?')
+    .pluck()
+  const guarded = db.prepare<[string], string>('SELECT name FROM guarded_parts WHERE kind = ?').pluck()
+  const modes = db.prepare<[string], { name: string; mode: SyncMode }>(
+    'SELECT name, mode FROM part_syncs WHERE kind = ?',
+  )
+  const guard = db.prepare('INSERT OR IGNORE INTO guarded_parts (kind, name) VALUES (?, ?)')
+  const unguard = db.prepare('DELETE FROM guarded_parts WHERE kind = ? AND name = ?')
+  const setMode = db.prepare('INSERT OR REPLACE INTO part_syncs (kind, name, mode) VALUES (?, ?, ?)')
+  const dropMode = db.prepare('DELETE FROM part_syncs WHERE kind = ? AND name = ?')
+  return {
+    of: (name: string): Marks | undefined => {
+      const [hasGuard, sync] = [isGuarded.get(kind, name), modeOf.get(kind, name)]
+      return hasGuard || sync
+        ? { ...(hasGuard ? { prevent_destroy: true } : {}), ...(sync ? { sync } : {}) }
+        : undefined
+    },
+    all: (): Map<string, Marks> => {
+      const found = new Map<string, Marks>(guarded.all(kind).map((name) => [name, { prevent_destroy: true }]))
+      for (const { name, mode } of modes.all(kind)) found.set(name, { ...found.get(name), sync: mode })
+      return found
+    },
+    put: (name: string, { prevent_destroy: hasGuard, sync }: Marks): void => {
+      ;(hasGuard ? guard : unguard).run(kind, name)
+      if (sync) setMode.run(kind, name, sync)
+      else dropMode.run(kind, name)
+    },
+  }
+}
+
+/** @throws SvcError conflict when an edit deletes a part that is guarded. */
+export function refuseGuarded(edit: Edit): void {
+  for (const { kind, key, stored, doc } of edit.touched())
+    if (doc === null && stored?.doc.prevent_destroy === true) fail('conflict', guardSentence(kind, key))
+}
+
+/** Why a guarded part is not deleted. */
+export const guardSentence = (kind: ChangeKind, name: string): string =>
+  `${kindWord(kind)} ${name} would be deleted, and it has prevent_destroy; take that away first, by an import of its own`
+
+const marked = <D extends Doc>(stored: Stored<D>, marks: Marks): Stored<D> => ({
+  ...stored,
+  doc: { ...stored.doc, ...marks },
+  sealed: withMarks(stored.sealed, marks),
+})
+
+const withMarks = (sealed: string, marks: Marks): string =>
+  JSON.stringify({ ...(JSON.parse(sealed) as Doc), ...marks })
+
+function bare(doc: Doc): Doc {
+  const { prevent_destroy: _guard, sync: _sync, ...rest } = doc
+  return rest
 }

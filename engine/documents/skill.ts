@@ -7,7 +7,7 @@ import type matter from 'gray-matter'
 import type { SkillSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import type { Doc, Stored, Stroke } from '../model/documents.ts'
-import { PartKind, type PartKindParts, type PartRow } from './part-kind.ts'
+import { type PartKindParts, type PartRow, SpecPartKind } from './part-kind.ts'
 
 const SKILL_NAME_MAX = 64
 const DESCRIPTION_MAX = 1_024
@@ -60,7 +60,7 @@ function checkBody(given: unknown): string {
  * (SPEC.md, Skill lifecycle).
  */
 
-export class SkillKind extends PartKind {
+export class SkillKind extends SpecPartKind {
   constructor(parts: Pick<PartKindParts, 'db' | 'secrets'>) {
     super({
       ...parts,

@@ -2,17 +2,11 @@
  * Completes an edit before it is planned: what a deletion takes with it, which references hold,
  * which parts come along, and where parts go that no project uses any more.
  */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import type { ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import {
-  type Doc,
-  documentOf,
-  type Edit,
-  isPart,
-  kindWord,
-  type PartKind,
-  partKinds,
-} from '../model/documents.ts'
+import { type Doc, documentOf, type Edit, isPart, type PartKind, partKinds } from '../model/documents.ts'
 import {
   defaultProject,
   NOTED,
@@ -26,7 +20,7 @@ import {
   withUses,
 } from '../model/project.ts'
 import { checkEntities } from './entity.ts'
-import { refuseGuarded } from './guarded-kind.ts'
+import { refuseGuarded } from './part-kind.ts'
 
 /** @throws SvcError invalid for a reference to nothing; conflict for a name or a part in use. */
 export function completeEdit(edit: Edit): void {

@@ -1,6 +1,8 @@
 /** Firings before and after a change, matched by time and key as they come. */
+
 import type { PlanBacktestSide, PlanBacktestTrigger } from '../../schemas/types.ts'
-import { createEvaluator, MemoryLedger } from '../triggers/core/index.ts'
+import { DAY_MS } from '../model/units.ts'
+import { createEvaluator, MemoryLedger, type TimeBuckets } from '../triggers/core/index.ts'
 import type {
   Decision,
   Evaluator,
@@ -12,44 +14,6 @@ import type {
 } from '../triggers/types.ts'
 
 const KEYS_LISTED = 50
-/** Buckets of a chart that still is one. */
-const BUCKETS_MAX = 60
-const BUCKETS = [
-  ['1m', 60_000],
-  ['5m', 300_000],
-  ['15m', 900_000],
-  ['1h', 3_600_000],
-  ['6h', 21_600_000],
-  ['1d', 86_400_000],
-  ['7d', 604_800_000],
-  ['30d', 2_592_000_000],
-  ['365d', 31_536_000_000],
-] as const
-
-/** Buckets of a span. Epoch ms. */
-export class Buckets {
-  readonly length: string
-  private readonly ms: number
-  private readonly first: number
-  readonly n: number
-
-  constructor(from: number, to: number) {
-    const [length, ms] = BUCKETS.find(([, each]) => (to - from) / each <= BUCKETS_MAX) ?? BUCKETS.at(-1)!
-    this.length = length
-    this.ms = ms
-    this.first = Math.floor(from / ms)
-    this.n = Math.floor(to / ms) - this.first + 1
-  }
-
-  placeOf(at: number): number {
-    return Math.floor(at / this.ms) - this.first
-  }
-
-  startOf(place: number): string {
-    return new Date((this.first + place) * this.ms).toISOString()
-  }
-}
-
 type Side = 'before' | 'after'
 type Listed = PlanBacktestTrigger['list'][number]
 
@@ -57,8 +21,6 @@ interface Waiting extends Fired {
   before: number
   after: number
 }
-
-const DAY_MS = 86_400_000
 
 /** Of one trigger. */
 export class Comparison {
@@ -75,7 +37,7 @@ export class Comparison {
 
   /** @param listed firings that are kept of each kind */
   constructor(
-    private readonly buckets: Buckets,
+    private readonly buckets: TimeBuckets,
     private readonly span: { from: number; to: number },
     private readonly listed: number,
   ) {
@@ -162,7 +124,7 @@ interface Fired {
 }
 
 /** What one definition came to. */
-export class Tally {
+export class FiringTally {
   readonly counts: PlanBacktestSide = {
     ...{ firings: 0, resolved: 0, cooldown: 0, active: 0, folded: 0, held: 0, dropped: 0 },
     ...{ no_key: 0, no_value: 0, late: 0, errors: 0 },
@@ -207,12 +169,12 @@ interface StreamParts {
   /** Decisions at an instant before it only fill windows and cooldowns. Epoch ms, inclusive; so is `to`. */
   from: number
   to: number
-  tallies: ReadonlyMap<number, Tally>
+  tallies: ReadonlyMap<number, FiringTally>
   fired(triggerId: number, firing: Fired): void
 }
 
 /** @example const stream = new Stream(parts); for (const event of events) stream.feed(event); stream.finish() */
-export class Stream {
+export class FiringStream {
   private readonly evaluator: Evaluator
   private readonly ledgers: ReadonlyMap<number, MemoryLedger>
 

@@ -4,27 +4,47 @@
  * their turn; nothing is written.
  */
 import type {
+  ExportedEvents,
   PlanBacktest,
   PlanBacktestAgent,
+  PlanBacktestRequest,
   PlanBacktestTrigger,
   WeeklyRange,
 } from '../../schemas/types.ts'
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
-import type { Progress } from '../calls.ts'
+import type { Progress, Tell } from '../calls.ts'
+import type { Clock } from '../clock.ts'
+import { stagingOfFile } from '../declared/catalog/apply.ts'
+import type { Declared } from '../declared/declared.ts'
+import { stageOperations } from '../declared/operations.ts'
+import { stagingOfProposal } from '../declared/proposals.ts'
+import { stagingOfPlan } from '../declared/setup/checking.ts'
+import { requireProject } from '../declared/skill-writes.ts'
+import type { WriteBy } from '../declared/write.ts'
+import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
 import { eachPosition } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
+import { parseInstant } from '../log/timeline/plan.ts'
+import type { Edit } from '../model/documents.ts'
 import { nextSlot } from '../model/slots.ts'
-import { dollars } from '../model/units.ts'
-import { reachOf } from '../triggers/core/index.ts'
+import { DAY_MS, dollars, parseDuration } from '../model/units.ts'
+import { reachOf, TimeBuckets } from '../triggers/core/index.ts'
 import type { TriggerDefinition } from '../triggers/types.ts'
-import { Buckets, Comparison, Stream, Tally } from './compare.ts'
-import { EventPages, type EventSource, SeenRow } from './pages.ts'
-import { type Recorded, RecordedPages } from './recorded.ts'
+import { Comparison, FiringStream, FiringTally } from './compare.ts'
+import {
+  EventPages,
+  type EventSource,
+  type ExportAsked,
+  exportEvents,
+  type RecordedEvents,
+  RecordedPages,
+  SeenRow,
+} from './events.ts'
 import { type Labelled, MoreLabels, Relabelling } from './relabel.ts'
-import { definitionIn, type Reached, type Reason, reachedBy, type Worlds } from './worlds.ts'
+import { definitionIn, type Reached, type Reason, reachedBy, type Worlds, worldsOf } from './worlds.ts'
 
 /** Events looked at; more are cut off at the old end. */
 const SCAN_MAX = 2_000_000
@@ -34,15 +54,14 @@ const LISTED_MAX = 500
 const LISTED_MIN = 50
 /** Slots of one schedule. */
 const SLOTS_MAX = 20_000
-const DAY_MS = 86_400_000
 
-export interface ForecastParts {
+interface ForecastParts {
   ctx: ReadContext
   /** Each page is read in one. */
   snapshot: Snapshot
   told: (progress: Progress) => void
   /** Events of a file in place of those that are stored. */
-  recorded?: Recorded | undefined
+  recorded?: RecordedEvents | undefined
 }
 
 /** One trigger: its two definitions, and what came of each. */
@@ -51,7 +70,7 @@ interface Pair {
   reason: Reason
   before: TriggerDefinition | null
   after: TriggerDefinition | null
-  tallies: { before: Tally; after: Tally }
+  tallies: { before: FiringTally; after: FiringTally }
   comparison: Comparison
 }
 
@@ -68,7 +87,7 @@ export async function forecast(
     recorded ? spanOfFile(recorded, worlds, reached, asked) : spanOf(ctx, worlds, reached, asked, to),
   )
   const { ids, from, isCut } = begun
-  const buckets = new Buckets(from, to)
+  const buckets = new TimeBuckets(from, to, BUCKETS_MAX)
   const pairs = pairsOf(worlds, reached, buckets, { from, to })
   const relabelling = await judge(parts, { worlds, reached, pairs, ids, from, to })
   const days = (to - from) / DAY_MS
@@ -133,7 +152,7 @@ function spanOf(ctx: ReadContext, worlds: Worlds, reached: Reached, asked: numbe
   }
 }
 
-function spanOfFile({ events }: Recorded, worlds: Worlds, reached: Reached, from: number): Span {
+function spanOfFile({ events }: RecordedEvents, worlds: Worlds, reached: Reached, from: number): Span {
   const notes = agentNotes(worlds, reached)
   const first = events[0] && Date.parse(events[0].stored_at)
   if (first === undefined) notes.push('the file has no events: nothing can be said of what would have fired')
@@ -190,7 +209,7 @@ function agentNotes({ before, after }: Worlds, { triggers }: Reached): string[] 
 function pairsOf(
   worlds: Worlds,
   { triggers, silent }: Reached,
-  buckets: Buckets,
+  buckets: TimeBuckets,
   span: { from: number; to: number },
 ): Pair[] {
   const listed = Math.min(
@@ -202,7 +221,7 @@ function pairsOf(
     reason,
     before: definitionIn(worlds.before, name, 2 * n),
     after: definitionIn(worlds.after, name, 2 * n + 1, silent),
-    tallies: { before: new Tally(), after: new Tally() },
+    tallies: { before: new FiringTally(), after: new FiringTally() },
     comparison: new Comparison(buckets, span, listed),
   }))
 }
@@ -260,7 +279,7 @@ function streamsOf(
   labels: MoreLabels,
   relabelled: ReadonlyMap<number, unknown>,
 ) {
-  const tallies = new Map<number, Tally>()
+  const tallies = new Map<number, FiringTally>()
   const owners = new Map<number, { pair: Pair; side: 'before' | 'after' }>()
   const ofStored: TriggerDefinition[] = []
   const ofChanged: TriggerDefinition[] = []
@@ -277,7 +296,7 @@ function streamsOf(
     [...worlds.before.sources.values(), ...worlds.after.sources.values()].map(({ id, name }) => [id, name]),
   )
   const streamOf = (definitions: TriggerDefinition[]) =>
-    new Stream({
+    new FiringStream({
       ...{ definitions, labels, from, to, tallies },
       sourceName: (id) => names.get(id) ?? '',
       fired: (id, firing) => {
@@ -485,4 +504,64 @@ function basisOf(past: readonly PastRun[], costs: readonly number[], share: numb
       ? `what ${runs} cost is not known`
       : `what ${costs.length === past.length ? runs : `${costs.length} of ${runs}`} cost`
   return `${together}; ${known}; the range is two standard deviations of a week either way, from how the days of the span and the costs differ`
+}
+
+/* What a change would have done, as doors ask for it: of a catalog file, operations, a proposal or a plan of guided setup. */
+
+const WINDOW_DEFAULT = '7d'
+/** Buckets of a chart that still is one. */
+const BUCKETS_MAX = 60
+const NOBODY: WriteBy = { caller: { id: 'backtest', name: 'backtest' }, origin: 'api' }
+
+export interface ForecastCalls {
+  /**
+   * What a change would have done over stored events; nothing is written.
+   * @param compares whether the caller may learn if a secret is the stored one. @param told hears how far it is
+   * @param recorded events in place of those that are stored; not for doors
+   * @throws SvcError invalid; not_found; conflict; faulty_plan
+   */
+  backtestChange(
+    body: PlanBacktestRequest,
+    compares?: boolean,
+    told?: Tell,
+    recorded?: RecordedEvents,
+  ): Promise<PlanBacktest>
+  /** A page of stored events, redacted, for a file. @throws SvcError invalid; not_found */
+  exportEvents(asked: ExportAsked): Promise<ExportedEvents>
+}
+
+interface CallsParts {
+  declared: Declared
+  ctx: ReadContext
+  clock: Clock
+  snapshot: Snapshot
+}
+
+export function forecastCalls({ declared, ctx, clock, snapshot }: CallsParts): ForecastCalls {
+  return {
+    exportEvents: (asked) => exportEvents({ ctx, clock, snapshot }, asked),
+    backtestChange: async (body, compares = true, told = () => {}, recorded = undefined) => {
+      const stage = stagingOf(declared, body, compares)
+      const composed = (edit: Edit) => {
+        stage(edit)
+        return edit
+      }
+      const { result: edit } = declared.changes.commit(NOBODY, composed, true)
+      const worlds = worldsOf(ctx.db, declared.kinds, edit)
+      const now = clock.now()
+      const to = body.to === undefined ? now : Math.min(now, parseInstant(body.to, 'to'))
+      const from = to - parseDuration(body.window ?? WINDOW_DEFAULT, 'window')
+      return forecast({ ctx, snapshot, told, recorded }, worlds, { from, to })
+    },
+  }
+}
+
+function stagingOf(declared: Declared, body: PlanBacktestRequest, compares: boolean): (edit: Edit) => void {
+  const { yaml, operations, base, proposal, plan, project } = body
+  if ([yaml, operations, proposal, plan].filter((given) => given !== undefined).length !== 1)
+    fail('invalid', 'give exactly one of yaml, operations, proposal and plan', { field: 'yaml' })
+  if (yaml !== undefined) return stagingOfFile(declared, { ...body, yaml }, compares)
+  if (operations) return (edit) => stageOperations(declared, edit, operations, base)
+  if (proposal !== undefined) return stagingOfProposal(declared, proposal)
+  return stagingOfPlan(declared, plan, project === undefined ? null : requireProject(declared, project))
 }

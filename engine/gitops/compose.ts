@@ -3,6 +3,7 @@
  * of one environment. Pure: texts come in, and a reader for what they include; a document comes out that knows where
  * each value was written.
  */
+import { SECTION_OF } from '../../schemas/kinds.ts'
 import type { Catalog } from '../../schemas/types.ts'
 import { MOVED_KEY, moveFaults, movesOf } from '../declared/catalog-text/moved.ts'
 import { identityOf, SECTIONS, type Section, titleOf } from '../declared/catalog-text/render.ts'
@@ -98,16 +99,7 @@ export interface Composed {
 }
 
 /** Of the names of kinds in files of one part. */
-const KINDS: Readonly<Record<string, Section>> = {
-  source: 'sources',
-  trigger: 'triggers',
-  agent: 'agents',
-  mcp_server: 'mcp_servers',
-  'mcp server': 'mcp_servers',
-  project: 'projects',
-  skill: 'skills',
-  entity: 'entities',
-}
+const KINDS: Readonly<Record<string, Section>> = { ...SECTION_OF, 'mcp server': 'mcp_servers' }
 
 /** Keys of a file of one part that are no field of it. */
 const BESIDE = ['kind', 'catalog', 'environment', 'tests', 'lint', 'include', 'values', MOVED_KEY]

@@ -3,9 +3,15 @@
  * severe by `lint` in a file, and switched off by a comment where it is meant.
  */
 import { ruleFaults } from '../../schemas/index.ts'
+import { isKind, SECTION_OF } from '../../schemas/kinds.ts'
+import { didYouMean } from '../../schemas/near-names.ts'
 import type { Catalog } from '../../schemas/types.ts'
+import { isPlainAt, pathOfPlace, secretPlaces } from '../declared/catalog/import-run.ts'
+import { entityFault, overlapsOf } from '../log/entity-rules.ts'
+import { secretParts } from '../net/address-secrets.ts'
+import { connectorOf, hasConnector } from '../sources/connectors/index.ts'
+import { needsOfTrigger } from '../sources/health.ts'
 import type { Beside, Composed } from './compose.ts'
-import { type LintRule, RULES } from './lint-rules.ts'
 import {
   type CatalogText,
   type FileProblem,
@@ -18,9 +24,9 @@ import {
 } from './nodes.ts'
 
 export const SEVERITIES = ['off', 'note', 'warning', 'error'] as const
-export type RuleSeverity = (typeof SEVERITIES)[number]
+type RuleSeverity = (typeof SEVERITIES)[number]
 
-export interface LintFinding extends FileProblem {
+interface LintFinding extends FileProblem {
   rule: string
   severity: LintRule['severity']
 }
@@ -98,16 +104,6 @@ function isAbove(text: readonly string[], line: number, says: (line: string) => 
 
 /* Rules of a team's own: a JSON Schema that each part of a kind must fit. */
 
-const KINDS: Readonly<Record<string, keyof Catalog>> = {
-  source: 'sources',
-  trigger: 'triggers',
-  agent: 'agents',
-  mcp_server: 'mcp_servers',
-  project: 'projects',
-  skill: 'skills',
-  entity: 'entities',
-}
-
 function ownRules({ value }: Beside, problems: FileProblem[]): LintRule[] {
   const rules = fieldOf(value, 'rules')
   if (rules?.kind !== 'list') {
@@ -127,8 +123,8 @@ function ownRule(rule: Value, problems: FileProblem[]): LintRule | null {
     ? 'a rule has an id: lower-case letters, digits, dashes and slashes'
     : RULES.some((one) => one.id === id)
       ? `${id} is a rule of svc; choose another id`
-      : kind === undefined || !(kind in KINDS)
-        ? `for must be one of ${Object.keys(KINDS).join(', ')}`
+      : !isKind(kind)
+        ? `for must be one of ${Object.keys(SECTION_OF).join(', ')}`
         : !message
           ? 'a rule has a message, which says what is to be done'
           : !['note', 'warning', 'error'].includes(severity)
@@ -141,8 +137,8 @@ function ownRule(rule: Value, problems: FileProblem[]): LintRule | null {
     return null
   }
   const look = compiled(schema!, problems)
-  if (!look) return null
-  const section = KINDS[kind!]!
+  if (!look || !isKind(kind)) return null
+  const section = SECTION_OF[kind]
   return {
     ...{ id: id!, about: message!, severity: severity as LintRule['severity'] },
     find: (catalog) =>
@@ -164,4 +160,285 @@ function compiled(schema: Value, problems: FileProblem[]): ReturnType<typeof rul
     problems.push({ ...placeOf(schema.spot), path: '', message: `schema: ${(error as Error).message}` })
     return null
   }
+}
+
+/* The rules that svc brings: each says why in its message, and what to do. */
+
+/** A rule over a whole catalog. */
+interface LintRule {
+  id: string
+  severity: 'note' | 'warning' | 'error'
+  /** What it is about, in a sentence. */
+  about: string
+  find(catalog: Catalog): { path: (string | number)[]; message: string }[]
+}
+
+type Path = (string | number)[]
+interface Said {
+  path: Path
+  message: string
+}
+interface LabelSaid {
+  name: string
+  type?: string
+  primary?: boolean
+}
+
+const labelsOf = (config: unknown): LabelSaid[] => {
+  const labels = (config as { labels?: unknown } | undefined)?.labels
+  return Array.isArray(labels) ? (labels as LabelSaid[]) : []
+}
+
+export const RULES: readonly LintRule[] = [
+  {
+    id: 'agent-without-budget',
+    severity: 'warning',
+    about: 'An agent has a budget, of one run or of its lifetime',
+    find: ({ agents = [] }) =>
+      agents.flatMap(({ name, budget_usd, run_budget_usd }, i) =>
+        budget_usd || run_budget_usd
+          ? []
+          : [
+              {
+                path: ['agents', i, 'name'],
+                message: `agent ${name} has no budget: give it run_budget_usd or budget_usd`,
+              },
+            ],
+      ),
+  },
+  {
+    id: 'agent-unreachable',
+    severity: 'warning',
+    about: 'Something wakes an agent, or hands over to it',
+    find: (catalog) => {
+      const reached = new Set([
+        ...(catalog.agents ?? []).flatMap(({ handoffs = [] }) => handoffs.map(({ agent }) => agent)),
+        ...(catalog.wiring ?? []).map((row) => ('wake' in row ? row.agent : row.to)),
+      ])
+      return (catalog.agents ?? []).flatMap(({ name, trigger }, i) =>
+        trigger || reached.has(name)
+          ? []
+          : [
+              {
+                path: ['agents', i, 'name'],
+                message: `nothing wakes agent ${name}, and nobody hands over to it`,
+              },
+            ],
+      )
+    },
+  },
+  {
+    id: 'trigger-unused',
+    severity: 'warning',
+    about: 'A trigger wakes an agent',
+    find: (catalog) => {
+      const used = new Set([
+        ...(catalog.agents ?? []).flatMap(({ trigger }) => trigger ?? []),
+        ...(catalog.wiring ?? []).flatMap((row) => ('wake' in row ? row.wake : [])),
+      ])
+      return (catalog.triggers ?? []).flatMap(({ name }, i) =>
+        used.has(name)
+          ? []
+          : [{ path: ['triggers', i, 'name'], message: `trigger ${name} wakes no agent of the catalog` }],
+      )
+    },
+  },
+  {
+    id: 'source-without-primary-label',
+    severity: 'warning',
+    about: 'A source has a primary label: without one its events are of no entity',
+    find: ({ sources = [] }) =>
+      sources.flatMap(({ name, connector, config }, i) =>
+        hasEntity(connector, labelsOf(config))
+          ? []
+          : [
+              {
+                path: ['sources', i, 'name'],
+                message: `source ${name} has no primary label: mark one of its labels with primary: true`,
+              },
+            ],
+      ),
+  },
+  {
+    id: 'source-unused',
+    severity: 'note',
+    about: 'A trigger reads a source',
+    find: ({ sources = [], triggers = [] }) => {
+      const read = new Set(triggers.flatMap((trigger) => trigger.sources))
+      return sources.flatMap(({ name }, i) =>
+        read.has(name) ? [] : [{ path: ['sources', i, 'name'], message: `no trigger reads source ${name}` }],
+      )
+    },
+  },
+  {
+    id: 'label-drift',
+    severity: 'warning',
+    about: 'One label has one name and one type in all sources',
+    find: labelDrift,
+  },
+  {
+    id: 'label-unknown',
+    severity: 'warning',
+    about: 'A label that a trigger goes by is one that its sources have',
+    find: unknownLabels,
+  },
+  {
+    id: 'verdict-unknown',
+    severity: 'warning',
+    about: 'A handoff is for a verdict that its agent may conclude with',
+    find: unknownVerdicts,
+  },
+  {
+    id: 'handoff-cycle',
+    severity: 'warning',
+    about: 'Agents do not hand over in a circle',
+    find: handoffCycles,
+  },
+  {
+    id: 'entity-overlap',
+    severity: 'warning',
+    about: 'No name is of two joined entities by their patterns',
+    find: ({ entities = [] }) =>
+      // What is wrong with one, or said by two, is a problem of the catalog.
+      overlapsOf(entities.filter((one) => entityFault(one) === null)).map(({ name, of: [one, other] }) => ({
+        path: ['entities', entities.findIndex((entity) => entity.name === other), 'is'],
+        message: `a name such as ${name} would be of entity ${one} and of entity ${other}: ${one}, the first by its name, has it`,
+      })),
+  },
+  { id: 'plain-secret', severity: 'error', about: 'A secret is a reference, not text', find: plainSecrets },
+]
+
+function hasEntity(connector: string, labels: readonly LabelSaid[]): boolean {
+  if (labels.some(({ primary }) => primary === true) || !hasConnector(connector)) return true
+  const kind = connectorOf(connector)
+  const proposed = kind.mode === 'push' && labels.length === 0 ? (kind.labels ?? []) : []
+  return proposed.some(({ primary }) => primary) || kind.provides.some(({ primary }) => primary)
+}
+
+/** Labels whose names differ only in how they are written, or that are a number in one source and text in another. */
+function labelDrift({ sources = [] }: Catalog): Said[] {
+  const first = new Map<string, { name: string; type: string; source: string }>()
+  return sources.flatMap(({ name: source, config }, i) =>
+    labelsOf(config).flatMap(({ name, type = 'string' }, n): Said[] => {
+      if (typeof name !== 'string') return []
+      const bare = name.toLowerCase().replaceAll(/[_.-]/g, '')
+      const known = first.get(bare)
+      if (!known) {
+        first.set(bare, { name, type, source })
+        return []
+      }
+      const path: Path = ['sources', i, 'config', 'labels', n]
+      if (known.name !== name)
+        return [{ path, message: `label ${name} of ${source} is called ${known.name} in ${known.source}` }]
+      if (known.type === type) return []
+      return [
+        { path, message: `label ${name} of ${source} is ${type}, and ${known.type} in ${known.source}` },
+      ]
+    }),
+  )
+}
+
+/** Labels of a webhook that no config names: of deliveries of GitHub, and of a sender that is known by a header. */
+const STAMPED = new Set(['repository', 'actor', 'number', 'action', 'key', 'sender'])
+
+/** The labels of a source where they are those of its config alone; null: its connector or its sender brings others. */
+function ownLabels(source: NonNullable<Catalog['sources']>[number] | undefined): string[] | null {
+  const labels = labelsOf(source?.config).map(({ name }) => name)
+  const isOwn = source?.connector === 'http_poll' || (source?.connector === 'webhook' && !hasPreset(source))
+  return isOwn && labels.length > 0 ? labels : null
+}
+
+const hasPreset = ({ config }: { config?: unknown }): boolean =>
+  (config as { preset?: unknown } | undefined)?.preset !== undefined
+
+function unknownLabels({ sources = [], triggers = [] }: Catalog): Said[] {
+  const byName = new Map(sources.map((source) => [source.name, source]))
+  return triggers.flatMap((trigger, i) => {
+    const own = trigger.sources.map((name) => ownLabels(byName.get(name)))
+    if (own.some((labels) => labels === null)) return []
+    const known = new Set(own.flatMap((labels) => labels ?? []))
+    return needsOfTrigger(trigger)
+      .filter(({ label }) => !known.has(label) && !STAMPED.has(label))
+      .map(({ field, label }) => ({
+        path: [
+          'triggers',
+          i,
+          ...field
+            .split(/[.[\]]/)
+            .filter(Boolean)
+            .map(asKey),
+        ],
+        message: `trigger ${trigger.name} goes by label ${label}, which none of its sources has${didYouMean(label, known)}`,
+      }))
+  })
+}
+
+const asKey = (part: string): string | number => (/^\d+$/.test(part) ? Number(part) : part)
+
+function unknownVerdicts({ agents = [], wiring = [] }: Catalog): Said[] {
+  const verdictsOf = new Map(
+    agents.map(({ name, verdicts = [] }) => [
+      name,
+      verdicts.map((one) => (typeof one === 'string' ? one : one.verdict).toLowerCase()),
+    ]),
+  )
+  const look = (agent: string, verdict: string, path: Path): Said[] => {
+    const known = verdictsOf.get(agent) ?? []
+    if (known.length === 0 || known.includes(verdict.toLowerCase())) return []
+    const near = didYouMean(verdict.toLowerCase(), known)
+    return [
+      {
+        path,
+        message: `agent ${agent} never concludes with verdict ${verdict}, so it is not handed over${near}`,
+      },
+    ]
+  }
+  return [
+    ...agents.flatMap(({ name, handoffs = [] }, i) =>
+      handoffs.flatMap(({ verdict }, n) => look(name, verdict, ['agents', i, 'handoffs', n, 'verdict'])),
+    ),
+    ...wiring.flatMap((row, i) =>
+      'to' in row ? look(row.agent, row.verdict, ['wiring', i, 'verdict']) : [],
+    ),
+  ]
+}
+
+function handoffCycles({ agents = [], wiring = [] }: Catalog): Said[] {
+  const edges = new Map<string, { to: string; path: Path }[]>()
+  const add = (from: string, to: string, path: Path) =>
+    edges.set(from, [...(edges.get(from) ?? []), { to, path }])
+  for (const [i, { name, handoffs = [] }] of agents.entries())
+    for (const [n, { agent }] of handoffs.entries()) add(name, agent, ['agents', i, 'handoffs', n])
+  for (const [i, row] of wiring.entries()) if ('to' in row) add(row.agent, row.to, ['wiring', i])
+  const found: Said[] = []
+  const done = new Set<string>()
+  const visit = (agent: string, way: readonly string[]): void => {
+    if (done.has(agent)) return
+    for (const { to, path } of edges.get(agent) ?? []) {
+      const at = [...way, agent].indexOf(to)
+      if (at >= 0)
+        found.push({
+          path,
+          message: `handoffs go in a circle: ${[...[...way, agent].slice(at), to].join(' → ')}`,
+        })
+      else visit(to, [...way, agent])
+    }
+    done.add(agent)
+  }
+  for (const agent of edges.keys()) visit(agent, [])
+  return found
+}
+
+/** What templates take as secrets is not known without the templates of an instance: their addresses alone are looked at. */
+const NO_TEMPLATES = { secretParams: () => [] }
+
+function plainSecrets(catalog: Catalog): Said[] {
+  return secretPlaces(catalog, NO_TEMPLATES)
+    .filter(isPlainAt)
+    .map((place) => ({
+      path: pathOfPlace(place),
+      message: place.isAddress
+        ? `${place.inner.at(-1)} has a secret in plain text in it: ${secretParts(place.value).join(', ')}`
+        : `${place.inner.at(-1)} is a secret in plain text: refer to a variable or to a stored credential`,
+    }))
 }

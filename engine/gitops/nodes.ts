@@ -3,10 +3,8 @@
  * document, and a value of it still knows its file, line and column.
  */
 import type { CatalogProblem } from '../../schemas/types.ts'
-import { parseTree } from '../declared/catalog-text/parse.ts'
 import { type Places, placesOf } from '../declared/catalog-text/read.ts'
-import type { Path, TreeNode } from '../declared/catalog-text/tree.ts'
-import { pathText } from '../declared/catalog-text/tree.ts'
+import { type Path, parseTree, pathText, type TreeNode } from '../declared/catalog-text/tree.ts'
 import { isMerge, type Values, valuesOf } from '../declared/catalog-text/values.ts'
 
 /** A text with the path that people know it by. */
@@ -206,4 +204,62 @@ export const fieldOf = (value: Value | undefined, name: string): Value | undefin
 export function textIn(value: Value | undefined, name: string): string | undefined {
   const field = fieldOf(value, name)
   return field?.kind === 'scalar' && typeof field.value === 'string' ? field.value : undefined
+}
+
+/* Where an offset of a JSON text is: problems of catalogs that were put together come back with columns of their JSON. */
+
+/** @param json well-formed. @returns the path of the value that begins at an offset, or that the offset is in */
+function pathAtOffset(json: string, offset: number): (string | number)[] {
+  const stack: { step: string | number | null; isList: boolean; isKey: boolean }[] = []
+  for (let at = 0; at < offset; at++) {
+    const top = stack.at(-1)
+    const character = json[at]
+    if (character === '"') {
+      const start = at
+      for (at++; json[at] !== '"' && at < json.length; at++) if (json[at] === '\\') at++
+      if (top?.isKey) top.step = JSON.parse(json.slice(start, at + 1)) as string
+    } else if (character === '{') stack.push({ step: null, isList: false, isKey: true })
+    else if (character === '[') stack.push({ step: 0, isList: true, isKey: false })
+    else if (character === '}' || character === ']') stack.pop()
+    else if (character === ':' && top) top.isKey = false
+    else if (character === ',' && top?.isList) top.step = Number(top.step) + 1
+    else if (character === ',' && top) top.isKey = true
+  }
+  return stack.flatMap(({ step }) => step ?? [])
+}
+
+/** What was told of a text that was put together: by its words, and where in the text. */
+type ToldOf = Pick<CatalogProblem, 'path'> & Partial<Pick<CatalogProblem, 'file' | 'line' | 'column'>>
+
+/** The path of a problem in what was put together: as its words say, and as precisely as its column does. */
+export function pathOfProblem(
+  { owned }: { owned: readonly { name: string; text: string }[] },
+  { path, file, line, column = 1 }: ToldOf,
+): (string | number)[] {
+  const at = Math.max(
+    0,
+    owned.findIndex(({ name }) => name === file),
+  )
+  const text = owned[at]?.text
+  const within = text === undefined || line !== 1 ? [] : pathAtOffset(text, column - 1)
+  // A conflict names its field within the part: only its column says where that is.
+  if (path === '' || path.startsWith('/')) {
+    const [section, index = 0, ...inner] = within
+    if (section === undefined) return []
+    const before = owned.slice(0, at).map((one) => JSON.parse(one.text) as Record<string, unknown[]>)
+    const skipped = before.reduce((sum, one) => sum + (one[section]?.length ?? 0), 0)
+    return [section, Number(index) + skipped, ...inner]
+  }
+  const steps = stepsOf(path)
+  return steps.length >= 2 && within.length > steps.length
+    ? [...steps.slice(0, 2), ...within.slice(2)]
+    : steps
+}
+
+/** triggers[2].sources as steps. */
+function stepsOf(path: string): (string | number)[] {
+  const steps = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([^.[\]]+)/g
+  return [...path.matchAll(steps)].map(([, index, quoted, word]) =>
+    index !== undefined ? Number(index) : quoted !== undefined ? String(JSON.parse(quoted)) : word!,
+  )
 }

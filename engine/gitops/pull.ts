@@ -2,7 +2,9 @@
  * What an instance says brought into the files that say it: each field where it lives, comments and order kept. Pure:
  * texts come in, and texts come out; what is written is put together again and compared before it is given out.
  */
+
 import { createTwoFilesPatch, OMIT_HEADERS } from 'diff'
+import { kindOfSection } from '../../schemas/kinds.ts'
 import type { Catalog } from '../../schemas/types.ts'
 import {
   CANONICAL,
@@ -53,15 +55,6 @@ const BESIDE: readonly string[] = [
   'values',
   'remove',
 ]
-const KIND_OF: Partial<Record<Section, string>> = {
-  sources: 'source',
-  triggers: 'trigger',
-  agents: 'agent',
-  mcp_servers: 'mcp_server',
-  projects: 'project',
-  skills: 'skill',
-  entities: 'entity',
-}
 const VALUE = /\(\(\s*values\./
 
 /**
@@ -244,7 +237,7 @@ class Pulling {
     const [first] = this.composed.files
     const hasSingle = all.some(isSingle)
     const home =
-      shared ?? (hasSingle && KIND_OF[section] ? null : mostOf(all.filter((path) => !isSingle(path))))
+      shared ?? (hasSingle && kindOfSection(section) ? null : mostOf(all.filter((path) => !isSingle(path))))
     const fallback = !hasSingle && this.composed.files.length === 1 ? first!.path : null
     const path = own.some(isSingle) ? null : (home ?? fallback)
     const file = path === null ? null : this.file(path)
@@ -254,7 +247,7 @@ class Pulling {
       return
     }
     const folder = folderFor(section, own.filter(isSingle), all)
-    const kind = KIND_OF[section]
+    const kind = kindOfSection(section)
     const name = kind
       ? `${String(entry.name ?? 'default').replace(/[^A-Za-z0-9_.-]+/g, '-')}.yaml`
       : `${section}.yaml`
@@ -311,7 +304,7 @@ function openFile(path: string, text: string): OpenFile | null {
   const value = reading.values?.value
   if (!reading.values || reading.values.flaws.length || !isEntry(value)) return null
   const kind = ownField(value, 'kind')
-  const part = SECTIONS.find((section) => KIND_OF[section] === String(kind).replace(' ', '_')) ?? null
+  const part = SECTIONS.find((section) => kindOfSection(section) === String(kind).replace(' ', '_')) ?? null
   const said = new Map<string, Entry>()
   if (part !== null) {
     const fields = Object.fromEntries(

@@ -5,7 +5,7 @@ import type { Database } from '../log/store/handle.ts'
 import { offsetsOf, SEGMENT_SIZE, SOURCE_LABEL, sizeOf } from '../log/store/labels.ts'
 import type { Segment } from '../log/store/segments.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
-import { dollarsSql } from '../model/units.ts'
+import { dollarsSql, isoOrNull } from '../model/units.ts'
 import { type FindingKind, findingRecipient } from '../outbox/rows.ts'
 import { connectorOf, hasConnector } from '../sources/connectors/index.ts'
 
@@ -87,7 +87,7 @@ function fillDestination(node: GraphNode, live: LiveActivity, outlets: readonly 
 }
 
 function withTraffic(node: GraphNode, { today, last_at }: Traffic): GraphNode {
-  const filled = { ...node, today, last_at: iso(last_at) }
+  const filled = { ...node, today, last_at: isoOrNull(last_at) }
   return last_at === null && node.health === 'ok' ? { ...filled, health: 'waiting' } : filled
 }
 
@@ -103,7 +103,7 @@ function fillEdge(
 ): GraphEdge {
   if (edge.kind === 'feeds') return { ...edge, last_at: lastEvent.get(edge.from) ?? null }
   const traffic = trafficOf(edge, live)
-  return traffic ? { ...edge, today: traffic.today, last_at: iso(traffic.last_at) } : edge
+  return traffic ? { ...edge, today: traffic.today, last_at: isoOrNull(traffic.last_at) } : edge
 }
 
 /** Null where it is not recorded: tools that were used. */
@@ -116,8 +116,6 @@ function trafficOf({ kind, from, to, verdict }: GraphEdge, live: LiveActivity): 
   const outlet = outletOf(from, to)
   return outlet === undefined ? null : live.finding(outlet)
 }
-
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 /* What happened lately in a project, by the names of its parts, from a few statements for all of them. */
 

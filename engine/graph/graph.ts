@@ -1,5 +1,6 @@
 /** The graph of a project as it is declared: what happened in it is filled in by activity.ts. */
 
+import { basename } from 'node:path'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
 import type {
   ChangePlan,
@@ -15,23 +16,30 @@ import type {
   ProjectGraph,
 } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
-import type { CatalogFiles } from '../declared/catalog/catalog.ts'
+import type { BootCatalog, CatalogFiles } from '../declared/catalog/catalog.ts'
 import type { Declared } from '../declared/declared.ts'
 import { stageOperation } from '../declared/operations.ts'
 import { driftsOf } from '../declared/projects/label-drift.ts'
+import { requireProject } from '../declared/skill-writes.ts'
 import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
 import { openSettings } from '../log/settings.ts'
+import type { Snapshot } from '../log/steps.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
+import type { ReadContext } from '../log/timeline/context.ts'
 import type { Edit, PartKind } from '../model/documents.ts'
 import {
+  destinationOf,
   type GraphDestination,
   type GraphStructure,
   type GraphWorld,
   positionsKey,
+  type SubscriptionRow,
   structureOf,
 } from '../model/graph.ts'
 import { healthOf } from '../sources/health.ts'
+import { createLiveReader, fillGraph } from './activity.ts'
+import { narrowedGraph } from './replay.ts'
 
 interface GraphParts {
   declared: Declared
@@ -41,7 +49,7 @@ interface GraphParts {
 }
 
 /** @param id of a live project. @param structure of it, as it is stored. */
-export function declaredGraph(
+function declaredGraph(
   { declared, positions, isSynced }: GraphParts,
   id: string,
   { nodes, edges }: GraphStructure,
@@ -94,19 +102,12 @@ function sourceHealth({ sources }: Declared): (node: GraphNode) => GraphNode {
 /** Projects whose structure is kept. */
 const KEPT = 50
 
-interface SubscriptionRow {
-  id: string
-  trigger_name: string | null
-  masked: string
-  disabled_at: number | null
-}
-
 /**
  * The structure of projects as they are stored. It is asked every two seconds, and kept until something
  * declared or subscribed is another: all else that it is made of changes with a change-set. Not inside a
  * rehearsal, whose change-set gives its number back.
  */
-export function storedStructures(declared: Declared): (id: string) => GraphStructure {
+function storedStructures(declared: Declared): (id: string) => GraphStructure {
   const kept = new Map<string, { by: string; structure: GraphStructure }>()
   return (id) => {
     const doc = declared.kinds.project.find(id)!.doc
@@ -156,12 +157,7 @@ function destinationsOf(db: Database, project: string, triggers: readonly string
     )
     .all(project, JSON.stringify(triggers))
     .filter(({ trigger_name: trigger }) => trigger === null || triggers.includes(trigger))
-    .map(({ id, trigger_name: trigger, masked, disabled_at }) => ({
-      id: `webhook:${id}`,
-      name: masked,
-      trigger,
-      disabled: disabled_at !== null,
-    }))
+    .map((row) => destinationOf(row))
 }
 
 /* The graph as a key of its own project may see it. */
@@ -369,4 +365,40 @@ function operationAbout({ extra: { about } }: SvcError, operations: readonly Ope
 function fieldOf({ message, extra }: SvcError): string | null {
   const field = extra.field ?? /^([a-z_]+(?:[.[][\w.[\]/]+)?) (?:must|is|has) /.exec(message)?.[1]
   return field?.replace(/^operations\[\d+\]\.?/, '') || null
+}
+
+/* The calls of the graph over one connection each: the writing one, and that of a reader. */
+
+interface GraphCallsParts {
+  declared: Declared
+  positions: Positions
+  ctx: ReadContext
+  snapshot: Snapshot
+  catalog: CatalogFiles
+  boot: BootCatalog
+}
+
+/** All of them on the connection of `declared`. */
+export function graphCalls(parts: GraphCallsParts): GraphCalls {
+  const { declared, positions, catalog, boot, ctx, snapshot } = parts
+  const graph = { declared, positions, isSynced: boot.sync ?? false }
+  const catalogName = basename(boot.file ?? 'catalog.yaml')
+  const structure = storedStructures(declared)
+  const read = createLiveReader(ctx)
+  const fill = (drawn: ProjectGraph) => fillGraph(drawn, read)
+  return {
+    projectGraph: (word, narrowed = false) =>
+      snapshot(() => {
+        const id = requireProject(declared, word)
+        const filled = fill(declaredGraph(graph, id, structure(id)))
+        return narrowed ? narrowedGraph(filled) : filled
+      }),
+    placeNodes: async (word, body) => {
+      const id = requireProject(declared, word)
+      positions.put(id, body.positions)
+      return { positions: positions.of(id, structure(id).nodes) }
+    },
+    previewDraft: async (word, body, by) =>
+      previewDraft({ ...graph, catalog, catalogName, fill }, requireProject(declared, word), body, by),
+  }
 }

@@ -1,4 +1,5 @@
 /** Moments of events, firings, deliveries and changes. */
+
 import type { TriggerSpec } from '../../schemas/types.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
@@ -7,6 +8,7 @@ import type { ReadContext } from '../log/timeline/context.ts'
 import { presentRow } from '../log/timeline/present.ts'
 import { type ChangeKind, isPart, partKinds } from '../model/documents.ts'
 import { edgeIds, nodeId } from '../model/graph.ts'
+import { iso } from '../model/units.ts'
 import type { RecipientKind } from '../outbox/rows.ts'
 import type { FiringRow } from '../triggers/queries.ts'
 import {
@@ -18,9 +20,8 @@ import {
   draft,
   entityOf,
   idsWith,
-  iso,
   isWithin,
-  joined,
+  joinCollected,
   type Scope,
   setsBetween,
   type TriggerRow,
@@ -67,7 +68,7 @@ export const BURSTS = `SELECT ${COLUMNS} FROM firings WHERE trigger_id = ? AND o
   AND (fired_at IS NULL OR fired_at > opened_at) ORDER BY opened_at, id LIMIT ?`
 
 export function collectFirings(scope: Scope, depthOf: (eventId: number | null) => number): Collected {
-  return joined(
+  return joinCollected(
     scope.triggers
       .filter(({ id }) => !scope.chain || scope.chain.triggers.has(id))
       .map((trigger) => ofTrigger(scope, trigger, depthOf)),
@@ -91,7 +92,7 @@ function ofTrigger(scope: Scope, { id }: TriggerRow, depthOf: (eventId: number |
     ...fired.rows.filter(isMeant).map((row) => firedDraft(row, depthOf(row.event_id))),
     ...bursts.rows.filter(isMeant).flatMap((row) => burstDrafts(row, depthOf(row.event_id))),
   ].filter(({ at }) => isWithin(scope, at))
-  return joined([
+  return joinCollected([
     { drafts, cutAt: fired.cutAt, overfullAt: fired.overfullAt },
     {
       drafts: [],
@@ -279,7 +280,7 @@ function depthOfEvent({ db }: ReadContext, id: number, sourceType: string): numb
 /* Changes of what is declared, and parts that were paused or resumed. */
 
 export function collectChanges(scope: Scope): Collected {
-  return joined([changeSets(scope), states(scope)])
+  return joinCollected([changeSets(scope), states(scope)])
 }
 
 function changeSets({ ctx, project, configurations, from, to, most }: Scope): Collected {
@@ -335,7 +336,7 @@ function states({ ctx, configurations, project, from, to, most }: Scope): Collec
     ...partKinds.flatMap((kind) => configurations.names(kind).map((name) => [kind, name] as const)),
     ...names.map((name) => ['project', name] as const),
   ]
-  return joined(
+  return joinCollected(
     objects.map(([kind, name]) => {
       const found = statement.all(kind, name, from, to, most + 1)
       const { rows, ...whole } = wholeInstants(found, most, ({ at }) => at)
@@ -437,7 +438,7 @@ export function collectDeliveries(scope: Scope): Collected {
     most,
     ({ finished_at }) => finished_at!,
   )
-  return joined([
+  return joinCollected([
     ...triggers.map(({ id }) => toldBy(scope, id, isMeant)),
     { ...whole, drafts: within(scope, whole.rows.filter(isMeant).map(tryDraft)) },
     {

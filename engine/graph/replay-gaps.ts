@@ -1,10 +1,12 @@
 /** What a replay cannot show, named: what is gone, what was not kept, what there was no record of. */
+
 import type { Label, ReplayGap } from '../../schemas/types.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
 import { documentOf } from '../model/documents.ts'
 import { nodeId } from '../model/graph.ts'
 import { unpackIds } from '../model/ids.ts'
+import { iso } from '../model/units.ts'
 import { Recorder, reachOf } from '../triggers/core/index.ts'
 import { KEPT, PER_MINUTE } from '../triggers/history.ts'
 import { type EvaluationRow, pastDefinition, seenOf } from '../triggers/queries.ts'
@@ -16,8 +18,7 @@ import {
   type Draft,
   draft,
   idsWith,
-  iso,
-  joined,
+  joinCollected,
   type Scope,
   type TriggerRow,
   wholeInstants,
@@ -372,11 +373,11 @@ export function* collectEvaluations(scope: Scope): Steps<Collected> {
     yield
     all.push(ofTrigger(scope, trigger))
   }
-  return joined(all)
+  return joinCollected(all)
 }
 
 function ofTrigger({ ctx, from, to, most, chain }: Scope, trigger: TriggerRow): Collected {
-  if (chain && !chain.triggers.has(trigger.id)) return joined([])
+  if (chain && !chain.triggers.has(trigger.id)) return joinCollected([])
   const found = ctx.db
     .prepare<[number, number, number, number], EvaluationRow>(EVALUATIONS)
     .all(trigger.id, from, to, most + 1)

@@ -5,7 +5,7 @@ import type { Steps } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import { edgeIds, nodeId } from '../model/graph.ts'
 import { HANDOFF_COOLDOWN } from '../model/project.ts'
-import { parseDuration } from '../model/units.ts'
+import { iso, parseDuration } from '../model/units.ts'
 import {
   type Collected,
   type Configuration,
@@ -14,9 +14,8 @@ import {
   draft,
   earliest,
   entityOf,
-  iso,
   isWithin,
-  joined,
+  joinCollected,
   type Scope,
   wholeInstants,
 } from './replay-scope.ts'
@@ -99,7 +98,7 @@ export function* collectRuns(scope: Scope): Steps<Collected & { runs: RunFacts[]
   }
   yield
   const back = writtenBack(scope)
-  return { ...joined([{ drafts, cutAt, overfullAt: found.overfullAt }, back]), runs }
+  return { ...joinCollected([{ drafts, cutAt, overfullAt: found.overfullAt }, back]), runs }
 }
 
 interface Found {

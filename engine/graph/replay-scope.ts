@@ -2,7 +2,7 @@
 import type { ReplayMoment, TriggerSpec } from '../../schemas/types.ts'
 import type { RunRow } from '../agents/runs/queries.ts'
 import type { ChangeSetRow } from '../documents/change-sets.ts'
-import { type DocumentAt, maskedDocuments } from '../documents/guarded-kind.ts'
+import { type DocumentAt, maskedDocuments } from '../documents/record.ts'
 import type { Database } from '../log/store/handle.ts'
 import { offsetsOf, SEGMENT_SIZE, segmentOf, sizeOf } from '../log/store/labels.ts'
 import { eachPosition } from '../log/store/scan.ts'
@@ -70,8 +70,6 @@ export function cooldownMsOf({ cooldown = COOLDOWN_DEFAULT, condition }: Trigger
   if ('every' in condition || 'cron' in condition) return 0
   return /^[0.]+[smhd]$/.test(cooldown) ? 0 : parseDuration(cooldown, 'cooldown')
 }
-
-export const iso = (ms: number): string => new Date(ms).toISOString()
 
 export const entityOf = (label: string | null, value: string | null): ReplayMoment['entity'] =>
   label === null || value === null ? null : { label, value }
@@ -161,7 +159,7 @@ export function wholeInstants<T>(
 }
 
 /** Several as one. */
-export function joined(parts: readonly Collected[]): Collected {
+export function joinCollected(parts: readonly Collected[]): Collected {
   return {
     drafts: parts.flatMap(({ drafts }) => drafts),
     cutAt: earliest(parts.map(({ cutAt }) => cutAt)),

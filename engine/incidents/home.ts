@@ -10,11 +10,13 @@ import type { Segment } from '../log/store/segments.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { labelsNamed } from '../log/timeline/fit.ts'
 import { eventId, presentRow } from '../log/timeline/present.ts'
-import { dollarsSql, levelNamed } from '../model/units.ts'
+import { DAY_MS, dollarsSql, iso, isoOrNull, levelNamed } from '../model/units.ts'
 import { connectorOf } from '../sources/connectors/index.ts'
-import { iso, isoOrNull, presentIncidents } from './present.ts'
+import { presentIncidents } from './present.ts'
 import { countsOf, type IncidentRow, idOf, type Severity } from './steps.ts'
-import type { HomeOfIncidents } from './types.ts'
+
+/** Home without what other rooms add to it. */
+export type HomeOfIncidents = Omit<Home, 'demo' | 'proposals_open'>
 
 const INCIDENTS_MAX = 50
 const FINDINGS_MAX = 8
@@ -22,7 +24,6 @@ const AGENTS_MAX = 20
 const SOURCES_MAX = 50
 const TRIGGERS_MAX = 8
 const DAYS = 7
-const DAY_MS = 86_400_000
 const ON_FIRE_HOURS = 6
 const QUIET_HOURS = 24
 

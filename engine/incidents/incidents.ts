@@ -12,6 +12,7 @@ import { triggerQueries } from '../triggers/queries.ts'
 import { createFiringIncidents, type FiringIncidents } from './firing.ts'
 import { incidentsChanged, parseIncidentId, presentIncident, presentIncidents } from './present.ts'
 import { createIncidentReads } from './reads.ts'
+import type { IncidentAct, IncidentAction, IncidentWho } from './steps.ts'
 import {
   type ActivityRow,
   addActivity,
@@ -26,7 +27,15 @@ import {
   severityOfRank,
   takes,
 } from './steps.ts'
-import type { IncidentAct, IncidentAction, IncidentWho, IncidentWrites } from './types.ts'
+
+export interface IncidentWrites {
+  /**
+   * @throws SvcError not_found; wrong_state; conflict for a stale version, with the incident as it is now; invalid
+   */
+  actOnIncident(id: string, act: IncidentAct, who: IncidentWho): Promise<Incident>
+  /** One act on each that accepts it, in one transaction. @throws SvcError not_found for the first unknown id */
+  actOnIncidents(body: IncidentsBulk, who: IncidentWho): Promise<IncidentsChanged>
+}
 
 export function openIncidents(parts: {
   store: StoreHandle

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts'
 import { acceptedBy } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import { eventId } from '../log/timeline/present.ts'
-import { dollarsSql } from '../model/units.ts'
+import { dollarsSql, iso, isoOrNull } from '../model/units.ts'
 import { type ActivityRow, type IncidentRow, idOf, incidentQueries, severityOfRank } from './steps.ts'
 
 const HOUR_MS = 3_600_000
@@ -15,9 +15,6 @@ const EVENT_TEXT_MAX = 300
 const NOTHING = 'Nothing found'
 /** What of the machine's events is for people; the rest is the service's. */
 const FOR_PEOPLE = ['acknowledge', 'assign', 'snooze', 'unsnooze', 'handle', 'reopen']
-
-export const iso = (ms: number): string => new Date(ms).toISOString()
-export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
 
 /** inc_128, or 128. @throws SvcError not_found for what is no id of an incident */
 export function parseIncidentId(id: string): number {

@@ -1,5 +1,12 @@
 /** Incidents as they are listed and shown. */
-import type { Incident, IncidentDetail, IncidentsResult, SlackPostShown } from '../../schemas/types.ts'
+
+import type {
+  Incident,
+  IncidentDetail,
+  IncidentsResult,
+  SlackPostShown,
+  Source,
+} from '../../schemas/types.ts'
 import { storedClaims } from '../agents/claims.ts'
 import { handledIncidentQueries, type MarkRow, presentMark } from '../agents/finding-queries.ts'
 import type { Clock } from '../clock.ts'
@@ -7,10 +14,11 @@ import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
+import { DAY_MS, iso } from '../model/units.ts'
 import { deliveriesOfIncident, presentDelivery } from '../outbox/present.ts'
 import { type FiringRow, presentFiring } from '../triggers/queries.ts'
-import { homeOf } from './home.ts'
-import { handledOf, iso, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
+import { type HomeOfIncidents, homeOf } from './home.ts'
+import { handledOf, parseIncidentId, presentActivity, presentIncidents } from './present.ts'
 import {
   type ActivityRow,
   countsOf,
@@ -20,7 +28,33 @@ import {
   rankOf,
   severityOfRank,
 } from './steps.ts'
-import type { IncidentFilter, IncidentReads } from './types.ts'
+
+export interface IncidentFilter {
+  state?: Incident['state'] | 'active' | undefined
+  severity?: Incident['severity'] | undefined
+  trigger?: string | undefined
+  entity?: string | undefined
+  /** By id or name. */
+  project?: string | undefined
+  /** `none`: of nobody. */
+  assignee?: string | undefined
+  q?: string | undefined
+  /** next_before of the page before. */
+  before?: string | undefined
+  limit: number
+}
+
+export interface IncidentReads {
+  /** @param own id of the project of a project key, which sees that project's alone; null: all */
+  listIncidents(filter: IncidentFilter, own: string | null): Promise<IncidentsResult>
+  /** @throws SvcError not_found */
+  getIncident(id: string, own: string | null): Promise<IncidentDetail>
+  /**
+   * @param sources as they are listed
+   * @param hours of the strip; absent: 6 while an incident is open, else 24
+   */
+  home(sources: readonly Source[], hours?: number): Promise<HomeOfIncidents>
+}
 
 const PAGE_MAX = 200
 const ACTIVITY_MAX = 200
@@ -28,7 +62,6 @@ const FIRINGS_MAX = 50
 const DELIVERIES_MAX = 50
 const BEFORE_DAYS = 30
 const BEFORE_MAX = 5
-const DAY_MS = 86_400_000
 
 /**
  * One page.

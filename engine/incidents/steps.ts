@@ -4,14 +4,41 @@
  */
 import { lifecycles } from '../../machines/index.ts'
 import { type Snapshot, step } from '../../machines/step.ts'
-import type { Incident, IncidentActivity, IncidentCounts, TriggerSpec } from '../../schemas/types.ts'
+import type {
+  Incident,
+  IncidentActivity,
+  IncidentCounts,
+  IncidentsBulk,
+  TriggerSpec,
+} from '../../schemas/types.ts'
 import { severityOf } from '../documents/trigger.ts'
 import { lookup } from '../log/ingest/json-project.ts'
 import { acceptedBy, carryOut, type Executors, move } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { presentRow } from '../log/timeline/present.ts'
-import type { IncidentWho } from './types.ts'
+
+/** Who acts, and how that is known. */
+export interface IncidentWho {
+  by: string
+  via: IncidentActivity['via']
+}
+
+/** What a person does to an incident. */
+export type IncidentAction = IncidentsBulk['action']
+
+export interface IncidentAct {
+  action: IncidentAction
+  /** The version the actor saw; absent: whatever it is. */
+  version?: number | undefined
+  /** Of assign: null takes it from whoever has it; absent: whoever asks. */
+  assignee?: string | null | undefined
+  /** Of snooze, ISO 8601: until when; null or absent: until it changes. */
+  until?: string | null | undefined
+  severity?: Incident['severity'] | undefined
+  /** Of a note. */
+  text?: string | undefined
+}
 
 /** Nothing fired for so long: it is over. */
 export const QUIET_MS = 86_400_000

@@ -2,9 +2,11 @@
  * What is seen of joined entities beside reads: how many of the newest events the rules and a draft of one cover, and
  * whose neighbours a thing has. Both are wide reads, bounded, in steps.
  */
+
 import type { EntityCoverage, EntityCoverageRequest, EntityNeighbours } from '../../schemas/types.ts'
 import type { NeighboursAsked } from '../calls.ts'
 import { fail } from '../errors.ts'
+import { iso } from '../model/units.ts'
 import { TRACE_ID_LABELS } from './brief/brief.ts'
 import {
   conflictsOf,
@@ -20,7 +22,6 @@ import { firstPositions } from './store/scan.ts'
 import { labelIdsOf } from './store/tail.ts'
 import type { ReadContext } from './timeline/context.ts'
 import { compilePlan, queryOf, resolveWindow } from './timeline/plan.ts'
-import { iso } from './timeline/present.ts'
 import { spansOfTraces, type TracePart } from './timeline/traces.ts'
 
 /* Coverage: of the newest events, grouped by what labels they have. */

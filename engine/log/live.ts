@@ -1,14 +1,16 @@
 /** Live tails: every commit is offered to the listeners whose filter it fits. */
+
 import { escapeText } from '../../schemas/plain-text.ts'
 import type { Incident } from '../../schemas/types.ts'
 import type { Row, TailFilter, TailMessage } from '../calls.ts'
+import { iso } from '../model/units.ts'
 import type { EntityNames } from './entity-names.ts'
 import type { Name } from './entity-rules.ts'
 import { labelStart, textOf } from './ingest/packed.ts'
 import { type AppendedBatch, sizeOfBatch, tsOf } from './store/append.ts'
 import type { Dictionary } from './store/labels.ts'
 import type { SourceNames } from './timeline/context.ts'
-import { eventId, iso, offsetOfEvent } from './timeline/present.ts'
+import { eventId, offsetOfEvent } from './timeline/present.ts'
 import type { Backlog } from './timeline/reads.ts'
 
 /** Rows of one commit sent to one listener; a larger burst is told as a gap, to be read instead. */

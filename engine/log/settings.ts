@@ -1,7 +1,7 @@
 /** What an operator set in the console: JSON values by key. Who owns a key seals the secrets in it. */
 import type { Clock } from '../clock.ts'
 import { SvcError } from '../errors.ts'
-import { originOf, refuseMoved } from '../model/addresses.ts'
+import { originOf, refuseMoved } from '../model/credentials.ts'
 import type { Secrets } from '../net/secrets.ts'
 import type { StoreHandle } from './store/handle.ts'
 

@@ -5,6 +5,7 @@
  */
 
 import type { FieldsOf } from '../../schemas/fields-of.ts'
+import { kindWord } from '../../schemas/kinds.ts'
 import type {
   AgentSpec,
   EntitySpec,
@@ -90,9 +91,6 @@ export interface DeclaredKind<D extends Doc = Doc> {
 
 /** How those of each kind are stored. */
 export type Kinds = { [K in ChangeKind]: DeclaredKind<DocumentOf<K>> }
-
-/** What errors and summaries call a kind. */
-export const kindWord = (kind: ChangeKind): string => (kind === 'mcp_server' ? 'MCP server' : kind)
 
 /*
  * The documents of what is declared, by kind: parts as their schemas have them, and projects. What is stored of a kind

@@ -5,7 +5,7 @@
  */
 import type { AgentSpec, GraphEdge, GraphNode } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import { maskedUrl } from './addresses.ts'
+import { maskedUrl } from './credentials.ts'
 import { type Doc, documentOf, type PartKind, partKinds } from './documents.ts'
 import { HANDOFF_COOLDOWN, type ProjectDoc, partsOf, wiringOf } from './project.ts'
 
@@ -332,3 +332,20 @@ type PartNames = Record<PartKind, ReadonlySet<string>>
 
 /** The setting that says where people put the nodes of a project. */
 export const positionsKey = (project: string): string => `graph_positions/${project}`
+
+/** A row of a subscription as a graph needs it. */
+export interface SubscriptionRow {
+  id: string
+  trigger_name: string | null
+  masked: string
+  disabled_at: number | null
+}
+
+/** @param at epoch ms; one that is disabled later is not yet */
+export const destinationOf = (
+  { id, trigger_name: trigger, masked, disabled_at: disabledAt }: SubscriptionRow,
+  at = Number.POSITIVE_INFINITY,
+): GraphDestination => ({
+  ...{ id: `webhook:${id}`, name: masked, trigger },
+  disabled: disabledAt !== null && disabledAt <= at,
+})

@@ -1,4 +1,5 @@
 /** What an edit would do, by object, as people read it before and after it is applied. */
+import { kindWord, nounOfKind } from '../../schemas/kinds.ts'
 import type { ChangePlan, FieldChange, PlannedChange } from '../../schemas/types.ts'
 import {
   type ChangeKind,
@@ -6,7 +7,6 @@ import {
   type Doc,
   differences,
   type Kinds,
-  kindWord,
   type Staged,
 } from './documents.ts'
 
@@ -94,12 +94,10 @@ export function remadeWarnings(staged: readonly Staged[]): string[] {
     if (was === undefined) return []
     const word = kindWord(kind)
     return [
-      `${word} ${was} is deleted with its history, and ${key}, which says the same, is made anew; "moved: [{ ${kind}: ${was}, to: ${key} }]" in a catalog file, or "svc ${NOUNS[kind] ?? `${kind}s`} rename", gives it the name instead`,
+      `${word} ${was} is deleted with its history, and ${key}, which says the same, is made anew; "moved: [{ ${kind}: ${was}, to: ${key} }]" in a catalog file, or "svc ${nounOfKind(kind)} rename", gives it the name instead`,
     ]
   })
 }
-
-const NOUNS: Readonly<Record<string, string>> = { mcp_server: 'mcp-servers', entity: 'entities' }
 
 const covers = (outer: string, inner: string): boolean => inner.startsWith(`${outer}/`)
 

@@ -1,4 +1,7 @@
-/** Durations: a number and one of s, m, h, d, such as 5s, 15m, 1.5h, 7d (SPEC.md, Sources and labels 1). */
+/**
+ * Durations: a number and one of s, m, h, d, such as 5s, 15m, 1.5h, 7d (SPEC.md, Sources and labels 1). Levels of logs, US
+ * dollars and instants, too.
+ */
 import { fail } from '../errors.ts'
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -79,3 +82,39 @@ export const dollars = (usd: number): number => Number(usd.toFixed(DIGITS))
 
 /** The same in SQL. @param expression SQL of an amount or of a sum; null stays null. */
 export const dollarsSql = (expression: string): string => `round(${expression}, ${DIGITS})`
+
+/* Instants as ISO 8601 has them, in UTC. */
+
+/** Milliseconds of a day of UTC. */
+export const DAY_MS = 86_400_000
+
+/** Dates of days met lately, each in the slot of its number: those of a window's ends and of a page of rows. */
+const DAYS = 8
+const isoDays = new Float64Array(DAYS).fill(Number.NaN)
+const isoDates: string[] = Array.from({ length: DAYS }, () => '')
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
+
+/**
+ * As `Date.toISOString`, without a Date for each where neighbouring times are of one day, as in a page of rows.
+ * @param ms epoch ms. @throws RangeError for no time at all
+ */
+export function iso(ms: number): string {
+  const whole = Math.trunc(ms)
+  const day = Math.floor(whole / DAY_MS)
+  // Of a time that is none at all the slot is 0, and no day is equal to it.
+  const slot = day & (DAYS - 1)
+  if (day !== isoDays[slot]) {
+    isoDates[slot] = new Date(day * DAY_MS).toISOString().slice(0, -13)
+    isoDays[slot] = day
+  }
+  const inDay = whole - day * DAY_MS
+  const seconds = Math.floor(inDay / 1_000)
+  const hours = TWO_DIGITS[Math.floor(seconds / 3_600)]!
+  const minutes = TWO_DIGITS[Math.floor(seconds / 60) % 60]!
+  const fraction = String(1_000 + (inDay % 1_000)).slice(1)
+  return `${isoDates[slot]}${hours}:${minutes}:${TWO_DIGITS[seconds % 60]!}.${fraction}Z`
+}
+
+/** The same; null where there is none. */
+export const isoOrNull = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : iso(ms)

@@ -5,7 +5,7 @@
  */
 
 import { fail, SvcError } from '../errors.ts'
-import { originOf } from '../model/addresses.ts'
+import { originOf } from '../model/credentials.ts'
 import { MASK } from '../model/plan.ts'
 import { isSealed, type Secrets } from './secrets.ts'
 

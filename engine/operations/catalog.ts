@@ -1,4 +1,5 @@
 /** What there is by name, and the catalog as files (SPEC.md, Catalog YAML). */
+
 import { isAdmin, PLAN_ADVICE } from './input.ts'
 import { tagged } from './operation.ts'
 

@@ -1,5 +1,5 @@
 /** Incidents: the firings of one trigger for one key, from the first until it is handled; and Home. */
-import type { IncidentWho } from '../incidents/types.ts'
+import type { IncidentWho } from '../incidents/steps.ts'
 import type { OperationInput } from './input.ts'
 import { tagged } from './operation.ts'
 

@@ -5,9 +5,10 @@
  */
 import type { SchemaTypes } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../calls.ts'
-import type { StoreCalls } from '../roles/calls.ts'
+import type { EngineCalls, NetworkOnly, StoreCalls, Writer } from '../roles/calls.ts'
+import type { PassedOn } from '../roles/who-answers.ts'
+import type { SlackWrites } from '../slack/calls.ts'
 import type { NetworkInput, OperationInput } from './input.ts'
-import type { NetworkCalls } from './network.ts'
 
 /** Who may call it (SPEC.md, Authentication). `person`: scope admin, in a person's own session. */
 export type OperationScope = 'any' | 'read' | 'admin' | 'findings' | 'respond' | 'person'
@@ -229,3 +230,25 @@ export function readJson(answer: ReadAnswer): string {
   const { rows, ...rest } = answer
   return `${JSON.stringify(rest).slice(0, -1)},"rows":${rowsJson(rows)}}`
 }
+
+/*
+ * What operations of role network may call, and routes made by hand: what another thread answers by name, and
+ * what is made on the network thread, for it asks other systems or puts the answers of several threads together.
+ */
+
+/** The network role answers these for doors itself, with the help of the store. */
+type MadeThere = NetworkOnly | keyof SlackWrites | 'ingest' | 'read' | 'close'
+
+export type NetworkCalls = Pick<EngineCalls, PassedOn | MadeThere>
+
+/** The engine as doors have it. */
+export interface ServedEngine extends NetworkCalls {
+  /** An operation by its id (operations/index.ts), on the role that answers it. @throws SvcError as it does */
+  perform(id: string, input: NetworkInput): Promise<unknown>
+}
+
+/**
+ * An engine whose roles all run on the caller's thread: what a door sees of one, and every call of its writer, for
+ * tests and tools to look at.
+ */
+export type LocalEngine = Writer & ServedEngine

@@ -1,9 +1,11 @@
 /** Deliveries as they are answered. */
+
 import type { Delivery } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { acceptedIn } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
-import { maskedUrl } from '../model/addresses.ts'
+import { maskedUrl } from '../model/credentials.ts'
+import { iso, isoOrNull } from '../model/units.ts'
 import { addDelivery, type FindingKind, findingRecipient, type RecipientKind, type TryRow } from './rows.ts'
 
 const LISTED_TRIES = 20
@@ -174,9 +176,6 @@ function statesOf(status: string | undefined): string[] {
     fail('invalid', 'status must be one of running, delivered, failed', { field: 'status' })
   return [status]
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString()
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
 
 /*
  * Findings of agents as deliveries: one for the receiver of the agent, one for its channel of Slack, made in the

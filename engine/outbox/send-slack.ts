@@ -9,7 +9,7 @@ import type { AgentSpec, FiringMessage } from '../../schemas/types.ts'
 import { incidentQueries } from '../agents/finding-queries.ts'
 import type { RunRow } from '../agents/runs/queries.ts'
 import type { Database } from '../log/store/handle.ts'
-import { slackChannelOf } from '../model/addresses.ts'
+import { slackChannelOf } from '../model/credentials.ts'
 import { openVariable, variableIn } from '../net/secrets.ts'
 import {
   interrupted,

@@ -10,9 +10,10 @@ import type { Caller } from '../calls.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
-import { maskedUrl, slackChannelOf } from '../model/addresses.ts'
+import { maskedUrl, slackChannelOf } from '../model/credentials.ts'
+import { isoOrNull } from '../model/units.ts'
 import type { Audience } from '../net/fetch.ts'
-import type { Secrets } from '../net/secrets.ts'
+import { addressFault, type Secrets } from '../net/secrets.ts'
 import { deliveryRows, findingRecipient, moveDelivery } from './rows.ts'
 import { newSecret } from './send-webhook.ts'
 
@@ -212,7 +213,7 @@ function present(row: SubscriptionRow, last: LastDelivery | undefined): Subscrip
     created_by: row.created_by,
     key_id: row.key_id,
     created_at: new Date(row.created_at).toISOString(),
-    disabled_at: row.disabled_at === null ? null : new Date(row.disabled_at).toISOString(),
+    disabled_at: isoOrNull(row.disabled_at),
     last_delivery: last
       ? {
           at: new Date(last.delivered_at ?? last.made_at).toISOString(),
@@ -274,4 +275,97 @@ function defaultName(kind: string, url: string, hash: string, by: Caller): strin
 function nameOf(hash: string): string {
   const at = Number.parseInt(hash.slice(0, 2), 16)
   return `${ADJECTIVES[at >> 4]} ${NOUNS[at & 15]}`
+}
+
+/* Subscriptions as callers make and remove them. */
+
+export interface SubscriptionCalls {
+  /**
+   * @param body a trigger by name, or a project by id or name.
+   * @param to `url` null: firings are fetched instead of posted.
+   * @throws SvcError not_found; invalid for an address that may not be reached
+   */
+  subscribe(
+    body: { trigger: string } | { project: string },
+    to: { url: string | null; name?: string | undefined; audience: Audience },
+    by: Caller,
+  ): Promise<SubscriptionCreated>
+  /**
+   * One that this caller may remove and that is removed already is no error, unless `strict`.
+   * @param own only one that this caller made.
+   * @throws SvcError forbidden; not_found, naming the id
+   */
+  unsubscribe(
+    id: string,
+    by: Caller,
+    how: { own: boolean; project?: string | undefined; strict: boolean },
+  ): Promise<{ ok: true }>
+}
+
+/** What says whether an address may be subscribed. */
+interface AddressRules {
+  /** Whether Slack has a bot token. */
+  hasSlack(): Promise<boolean>
+  /** @returns why an address may not be posted to; null when it may */
+  checkTarget(url: string, audience: Audience): Promise<string | null>
+}
+
+export function subscriptionCalls(
+  parts: AddressRules & {
+    subscriptions: Subscriptions
+    /** @throws SvcError not_found */
+    requireTrigger(name: string): void
+    /** @returns its id. @throws SvcError not_found */
+    requireProject(word: string): string
+  },
+): SubscriptionCalls {
+  const { subscriptions } = parts
+  return {
+    subscribe: async (body, to, by) => {
+      if ('trigger' in body) parts.requireTrigger(body.trigger)
+      const project = 'project' in body ? parts.requireProject(body.project) : null
+      if (to.url !== null) await requireAddress(parts, to.url, to.audience, 'url')
+      return subscriptions.add({ trigger: 'trigger' in body ? body.trigger : null, project, ...to }, by)
+    },
+    unsubscribe: async (id, by, { own, project, strict }) => {
+      const found = subscriptions.find(id)
+      const isThere = found && (project === undefined || found.project === parts.requireProject(project))
+      if (!isThere) {
+        const madeBy = strict ? undefined : subscriptions.callerOfRemoved(id)
+        // A call that is repeated because its answer was lost succeeds again.
+        if (madeBy !== undefined && (!own || madeBy === by.id)) return { ok: true }
+        return fail('not_found', `no subscription has the id ${id}`)
+      }
+      if (own && found.caller !== by.id)
+        fail('forbidden', 'another credential made this subscription; one with scope admin removes it')
+      subscriptions.remove(id)
+      return { ok: true }
+    },
+  }
+}
+
+/**
+ * The bot of Slack speaks for the instance: who it speaks to is an operator's to say.
+ * @param field what the sentence begins with
+ * @throws SvcError forbidden; invalid for an address that may not be reached
+ */
+export async function requireAddress(
+  { hasSlack, checkTarget }: AddressRules,
+  url: string,
+  audience: Audience,
+  field: string,
+): Promise<void> {
+  const refuse = (fault: string) => fail('invalid', `${field}: ${fault}`, { field })
+  if (!url.startsWith('slack:')) {
+    const fault = addressFault(url) ?? (await checkTarget(url, audience))
+    if (fault) refuse(fault)
+    return
+  }
+  if (audience !== 'operator')
+    fail('forbidden', `${field}: a channel of Slack is subscribed with a credential of scope admin`, {
+      field,
+    })
+  if (slackChannelOf(url) === null)
+    fail('invalid', `${field} must be slack://channel/ and the id or the name of a channel`, { field })
+  if (!(await hasSlack())) refuse('no bot token of Slack is set; add one under Settings, Slack')
 }

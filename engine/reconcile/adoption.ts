@@ -2,6 +2,7 @@
  * What was changed by hand as the files of a commit would say it, by the same code as `svc catalog pull`, and told by
  * field with who changed it: found on the thread of wide reads, pushed as a branch where git is run.
  */
+import { SECTION_OF } from '../../schemas/kinds.ts'
 import type {
   Catalog,
   CatalogAdoptedFile,
@@ -17,7 +18,7 @@ import type { CatalogFiles } from '../declared/catalog/catalog.ts'
 import type { Declared } from '../declared/declared.ts'
 import { fail } from '../errors.ts'
 import { type Composed, compose } from '../gitops/compose.ts'
-import { pathOfProblem } from '../gitops/json-path.ts'
+import { pathOfProblem } from '../gitops/nodes.ts'
 import { type PulledFile, patchOf, pullInto, withFiles } from '../gitops/pull.ts'
 import type { ChangeKind } from '../model/documents.ts'
 import { nameOfEntry, stepsOf } from '../model/merge.ts'
@@ -103,16 +104,6 @@ const placing =
     ...told,
     ...composed.locate(pathOfProblem(composed, told)),
   })
-
-const SECTION_OF = {
-  source: 'sources',
-  trigger: 'triggers',
-  agent: 'agents',
-  mcp_server: 'mcp_servers',
-  skill: 'skills',
-  entity: 'entities',
-  project: 'projects',
-} as const satisfies Record<ChangeKind, keyof Catalog>
 
 /** Tells fields that differ, each with its place and who changed it in the instance. */
 class Differing {

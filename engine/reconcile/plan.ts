@@ -2,7 +2,9 @@
  * What a commit would do, on the thread of wide reads: its files put together as a folder's are, checked against the
  * instance, and told by file and part.
  */
+
 import { posix } from 'node:path'
+import { kindOfSection } from '../../schemas/kinds.ts'
 import type {
   CatalogCheck,
   CatalogProblem,
@@ -13,13 +15,12 @@ import type {
   MergeConflict,
 } from '../../schemas/types.ts'
 import type { CatalogRead } from '../declared/catalog/apply.ts'
-import type { CatalogFiles } from '../declared/catalog/catalog.ts'
-import { unmanagedBy } from '../declared/catalog/catalog.ts'
-import { NAME_KEY, SECTIONS, type Section } from '../declared/catalog-text/render.ts'
+import { type CatalogFiles, unmanagedBy } from '../declared/catalog/catalog.ts'
+import { namedIn } from '../declared/catalog/merge.ts'
+import { NAME_KEY, SECTIONS } from '../declared/catalog-text/render.ts'
 import type { Declared } from '../declared/declared.ts'
 import { type Composed, type ComposeInput, compose } from '../gitops/compose.ts'
-import { pathOfProblem } from '../gitops/json-path.ts'
-import type { CatalogText } from '../gitops/nodes.ts'
+import { type CatalogText, pathOfProblem } from '../gitops/nodes.ts'
 import type { SyncMode } from '../model/documents.ts'
 
 /** The files of a commit. */
@@ -81,16 +82,6 @@ export type Outcome = Pick<
   refused: boolean
 }
 
-const KINDS: Partial<Record<Section, CatalogSyncPart['kind']>> = {
-  sources: 'source',
-  triggers: 'trigger',
-  agents: 'agent',
-  mcp_servers: 'mcp_server',
-  skills: 'skill',
-  entities: 'entity',
-  projects: 'project',
-}
-
 /** @returns paths that its files include and that were not given, or what it comes to */
 export function planCommit(
   { declared, catalog }: { declared: Declared; catalog: CatalogFiles },
@@ -134,7 +125,7 @@ export function planCommit(
     problems: checked.problems,
     warnings,
     ...statesOf(composed, plan, checked.kept ?? []),
-    unmanaged: unmanagedBy(declared, new Set([...namesIn(composed), ...namesBefore(plan)])),
+    unmanaged: unmanagedBy(declared, new Set([...namedIn(composed.catalog ?? {}), ...namesBefore(plan)])),
     prune: asked.prune,
     refused: checked.problems.length > 0,
     ...merged,
@@ -251,7 +242,7 @@ type Entry = Pick<CatalogSyncPart, 'kind' | 'name' | 'file' | 'line' | 'sync'>
 
 function entriesOf({ catalog, locate }: Composed): Entry[] {
   return SECTIONS.flatMap((section) => {
-    const kind = KINDS[section]
+    const kind = kindOfSection(section)
     const entries = (catalog?.[section] ?? []) as { name?: string; sync?: SyncMode }[]
     return kind === undefined
       ? []
@@ -262,13 +253,6 @@ function entriesOf({ catalog, locate }: Composed): Entry[] {
         })
   })
 }
-
-const namesIn = ({ catalog }: Composed): Set<string> =>
-  new Set(
-    SECTIONS.flatMap((section) =>
-      ((catalog?.[section] ?? []) as { name?: string }[]).map(({ name }) => `${KINDS[section]}:${name}`),
-    ),
-  )
 
 /** Parts that were changed by hand and stay so, which is told. */
 export const driftedIn = ({ parts }: Pick<Outcome, 'parts'>): Outcome['parts'] =>

@@ -6,8 +6,8 @@ import type {
   CatalogRepository,
   CatalogRepositoryWrite,
 } from '../../schemas/types.ts'
+import type { Access } from '../calls.ts'
 import type { WriteBy } from '../declared/write.ts'
-import type { Access } from '../model/access.ts'
 import type { UsableCredential } from '../model/credentials.ts'
 import type { Adopted } from './adoption.ts'
 import type { FaultCode } from './git.ts'

@@ -1,4 +1,6 @@
 /** The sync as its readers see it. */
+
+import { kindWord } from '../../schemas/kinds.ts'
 import type {
   CatalogCommit,
   CatalogPullRequest,
@@ -8,8 +10,8 @@ import type {
 } from '../../schemas/types.ts'
 import type { CatalogFiles } from '../declared/catalog/catalog.ts'
 import type { Declared } from '../declared/declared.ts'
-import { iso } from '../log/timeline/present.ts'
-import { kindWord } from '../model/documents.ts'
+import { isoOrNull } from '../model/units.ts'
+
 import { adoptCommit } from './adoption.ts'
 import { type Outcome, planCommit } from './plan.ts'
 import type { SyncPlanPort } from './port.ts'
@@ -61,8 +63,6 @@ export function syncHealth({ store }: Pick<Declared, 'store'>): SyncHealth | nul
     reason,
   }
 }
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
 
 const OFF: CatalogSync = {
   ...{ state: 'off', repository: null, code: null, reason: null, head: null, target: null, applied: null },

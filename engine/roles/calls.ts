@@ -7,7 +7,7 @@ import type { IngestResult } from '../../schemas/types.ts'
 import type { AgentTestCalls } from '../agents/agent-tests.ts'
 import type { AskCalls, AskPort, AskTurnCalls } from '../agents/ask/calls.ts'
 import type { EvalReportCalls, ScenarioReads } from '../agents/evals/reports.ts'
-import type { McpToolCalls, McpToolTests } from '../agents/mcp-tools/calls.ts'
+import type { McpToolCalls, McpToolTests } from '../agents/mcp-tools/pins.ts'
 import type { ModelCalls, ModelNetworkCalls, ModelPort } from '../agents/models/calls.ts'
 import type { ModelEnvironment } from '../agents/models/providers.ts'
 import type { RunCalls } from '../agents/runs/calls.ts'
@@ -21,17 +21,18 @@ import type {
 } from '../declared/access/credential-calls.ts'
 import type { ClientDocumentCalls, OauthCalls } from '../declared/access/oauth.ts'
 import type { DeclaredCalls } from '../declared/calls.ts'
-import type { BootCatalog, BootReport } from '../declared/catalog/boot.ts'
+import type { BootCatalog, BootReport } from '../declared/catalog/catalog.ts'
 import type { TriggerSaves } from '../declared/part-writes.ts'
 import type { ProposalCalls } from '../declared/proposals.ts'
 import type { SetupCalls } from '../declared/setup/calls.ts'
 import type { DemoCalls } from '../declared/setup/demo.ts'
-import type { PlanningPort } from '../declared/setup/port.ts'
+import type { PlanningPort } from '../declared/setup/drafts.ts'
 import type { SvcError } from '../errors.ts'
-import type { ForecastCalls } from '../forecast/calls.ts'
+import type { ForecastCalls } from '../forecast/forecast.ts'
 import type { GraphCalls } from '../graph/graph.ts'
-import type { ReplayReads } from '../graph/replay-calls.ts'
-import type { IncidentCalls } from '../incidents/types.ts'
+import type { ReplayReads } from '../graph/replay.ts'
+import type { IncidentWrites } from '../incidents/incidents.ts'
+import type { IncidentReads } from '../incidents/reads.ts'
 import type { PreparedCall } from '../log/pipeline.ts'
 import type { AppendedBatch } from '../log/store/append.ts'
 import type { Checkpointer } from '../log/store/checkpoints.ts'
@@ -43,6 +44,7 @@ import type { OperationInput } from '../operations/input.ts'
 import type { FetchCalls } from '../outbox/fetching.ts'
 import type { FindingPort, OutboxWrites } from '../outbox/queue.ts'
 import type { SlackEnvironment } from '../outbox/slack-api.ts'
+import type { SubscriptionCalls } from '../outbox/subscriptions.ts'
 import type { SyncPort } from '../reconcile/port.ts'
 import type { SyncReads } from '../reconcile/present.ts'
 import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
@@ -52,7 +54,7 @@ import type { SourceSpec } from '../sources/live.ts'
 import type { PollPort, TrialPort, Trials } from '../sources/poller.ts'
 import type { SnsCalls } from '../sources/sns.ts'
 import type { EnvironmentCalls } from '../sources/upstreams/docker-environment.ts'
-import type { TriggerCalls } from '../triggers/calls.ts'
+import type { TriggerReads } from '../triggers/reads.ts'
 import type { FollowCalls } from './follow-repository.ts'
 import type { WorkspaceCalls } from './workspaces.ts'
 
@@ -65,8 +67,10 @@ export interface EngineCalls
     TriggerSaves,
     ProposalCalls,
     SetupCalls,
-    TriggerCalls,
-    IncidentCalls,
+    SubscriptionCalls,
+    TriggerReads,
+    IncidentReads,
+    IncidentWrites,
     OutboxWrites,
     FetchCalls,
     McpToolCalls,

@@ -4,6 +4,7 @@
  */
 import type { CatalogRepositoryWrite, CatalogSync } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
+import type { SyncPort } from '../reconcile/port.ts'
 import {
   addressFaultOf,
   pathFaultOf,
@@ -27,13 +28,8 @@ export interface FollowerParts extends Omit<ReconcilerParts, 'repository'> {
   repository: Repository | null
   /** What a stored one is followed with; null: none may be, since the catalog is kept like a file. */
   repositoryHome: RepositoryHome | null
-  port: ReconcilerParts['port'] & SettingPort
-}
-
-/** Where the stored repository is kept. */
-export interface SettingPort {
-  repositorySetting(): Promise<CatalogRepositoryWrite | null>
-  saveRepositorySetting(setting: CatalogRepositoryWrite | null): Promise<void>
+  /** Also where the stored repository is kept. */
+  port: ReconcilerParts['port'] & Pick<SyncPort, 'repositorySetting' | 'saveRepositorySetting'>
 }
 
 export interface FollowCalls {

@@ -1,7 +1,7 @@
 /** All roles on the caller's thread: calls between them are direct. For tests, tools, and engines in memory. */
 import { systemClock } from '../clock.ts'
 import { createEngine, performOver, type Signals, type StoreRoles } from '../engine.ts'
-import type { LocalEngine } from '../operations/network.ts'
+import type { LocalEngine } from '../operations/operation.ts'
 import type { EngineOptions, Writer } from './calls.ts'
 
 import { openWriter } from './writer.ts'

@@ -24,7 +24,7 @@
  */
 import { createAsk } from '../agents/ask/ask.ts'
 import type { AskTurnCalls } from '../agents/ask/calls.ts'
-import { mcpFetch, mcpToolTests } from '../agents/mcp-tools/tests.ts'
+import { mcpFetch, mcpToolTests } from '../agents/mcp-tools/client.ts'
 import { openModels } from '../agents/models/calls.ts'
 import type { Models } from '../agents/models/types.ts'
 import { connector, startRunner } from '../agents/runs/runner.ts'

@@ -9,18 +9,22 @@ import type { AskReads } from '../agents/ask/tool-calls.ts'
 import { modelPortAccess } from '../agents/models/calls.ts'
 import type { RunPort } from '../agents/runs/types.ts'
 import { tracingPortAccess } from '../agents/tracing-settings.ts'
-import type { Asked } from '../calls.ts'
+import type { Access, Asked } from '../calls.ts'
 import { credentialPortAccess } from '../declared/access/credential-calls.ts'
-import { planningPortNames } from '../declared/setup/port.ts'
-import { type Access, callsThat } from '../model/access.ts'
+import { planningPortNames } from '../declared/setup/drafts.ts'
 import { PLAN_ADVICE } from '../operations/input.ts'
 import type { FetchPort } from '../outbox/fetching.ts'
 import type { FindingPort, OutboxCalls } from '../outbox/queue.ts'
 import { syncPortAccess } from '../reconcile/port.ts'
-import type { ActCalls } from '../slack/acts.ts'
 import { slackPortAccess } from '../slack/calls.ts'
+import type { ActCalls } from '../slack/requests.ts'
 import { pollPortNames, trialPortNames } from '../sources/poller.ts'
 import type { EngineCalls, EnginePorts } from './calls.ts'
+
+/** Names of the calls with one of these accesses. */
+function callsThat<K extends string>(calls: Readonly<Record<K, Access>>, ...access: Access[]): K[] {
+  return (Object.keys(calls) as K[]).filter((name) => access.includes(calls[name]))
+}
 
 /** Of routes made by hand, and of who is calling. */
 const ofDoors = {

@@ -11,9 +11,9 @@ import { providerOf } from '../agents/models/adapter.ts'
 import { githubPostOfRun, writeBackOfRun } from '../agents/runs/calls.ts'
 import { createMaking, quietMs } from '../agents/runs/making.ts'
 import { type Clock, systemClock, systemTimers } from '../clock.ts'
+import { createSessions } from '../declared/access/logins.ts'
 import { watchSealedSecrets } from '../declared/access/sealed-secrets.ts'
-import { createSessions } from '../declared/access/sessions.ts'
-import { bootCatalog } from '../declared/catalog/boot.ts'
+import { bootCatalog } from '../declared/catalog/catalog.ts'
 import { createBoundKey, triggerSaves } from '../declared/part-writes.ts'
 import { planProposal } from '../declared/proposals.ts'
 import { setupCalls } from '../declared/setup/calls.ts'
@@ -44,15 +44,13 @@ import { performOn } from '../operations/index.ts'
 import { openOutbox, outboxWrites } from '../outbox/queue.ts'
 import { type SlackProgress, slackPosts } from '../outbox/send-slack.ts'
 import { emptySlackEnvironment } from '../outbox/slack-api.ts'
-import { removeSubscriptions } from '../outbox/subscriptions.ts'
+import { removeSubscriptions, requireAddress, subscriptionCalls } from '../outbox/subscriptions.ts'
 import { syncWrites } from '../reconcile/writes.ts'
-import { openSlackPeople } from '../slack/people.ts'
-import { openSlackRows } from '../slack/rows.ts'
+import { openSlackPeople, openSlackRows } from '../slack/rows.ts'
 import { openSlackThreads } from '../slack/threads.ts'
 import { specOf } from '../sources/live.ts'
 import { openPolls } from '../sources/polls.ts'
 import { newestOf } from '../sources/sample.ts'
-import { requireAddress, triggerWrites } from '../triggers/calls.ts'
 import { LiveTriggers } from '../triggers/live.ts'
 import { requireTrigger } from '../triggers/reads.ts'
 import type { EngineOptions, Writer } from './calls.ts'
@@ -311,7 +309,7 @@ function writes(parts: Writing) {
     ...outbox.fetches,
     ...parts.slackThreads.port,
     ...openSlackRows(store, clock, tallies),
-    ...triggerWrites({
+    ...subscriptionCalls({
       ...{ subscriptions: outbox.subscriptions, ...rules },
       requireTrigger: (name) => requireTrigger(ctx, name),
       requireProject: (word) => requireProject(declared, word),

@@ -11,8 +11,7 @@ import { type Egress, within } from '../net/fetch.ts'
 import { findPosted } from '../outbox/send-slack.ts'
 import type { SlackAnswer as Said, SlackAccess, SlackApi } from '../outbox/slack-api.ts'
 import { escaped, mrkdwn, sections } from '../outbox/slack-messages.ts'
-import type { Mapped } from './people.ts'
-import type { SlackAnswer, SlackAskPort } from './rows.ts'
+import type { Mapped, SlackAnswer, SlackAskPort } from './rows.ts'
 
 /** A question, and where it was asked. */
 export interface Asked {

@@ -2,6 +2,7 @@
  * Slack as callers of the engine see it. Settings and what waits to be posted are the writer's; Slack is called on the
  * main thread, with a token that passes over a port that is no part of `Engine`.
  */
+
 import type {
   SlackChannelsResult,
   SlackManifest,
@@ -13,8 +14,9 @@ import type {
   SlackTested,
 } from '../../schemas/types.ts'
 import type { AskTurnCalls } from '../agents/ask/calls.ts'
+import type { Access } from '../calls.ts'
 import type { Clock, Timers } from '../clock.ts'
-import type { Access } from '../model/access.ts'
+import { isoOrNull } from '../model/units.ts'
 import type { Egress } from '../net/fetch.ts'
 import {
   createSlackChannels,
@@ -24,11 +26,15 @@ import {
   type SlackSettings,
   type SlackTeam,
 } from '../outbox/slack-api.ts'
-import type { ActCalls } from './acts.ts'
 import { createSlackAnswers, type SlackAnswers } from './answers.ts'
-import { type FindByEmail, lookedUp, type SlackPeopleSettings, type SlackRight } from './people.ts'
-import { createSlackRequests, type SlackRequest } from './requests.ts'
-import type { SlackAskPort } from './rows.ts'
+import { type ActCalls, createSlackRequests, type SlackRequest } from './requests.ts'
+import {
+  type FindByEmail,
+  lookedUp,
+  type SlackAskPort,
+  type SlackPeopleSettings,
+  type SlackRight,
+} from './rows.ts'
 import type { SlackThreadPort } from './threads.ts'
 
 export interface SlackCalls {
@@ -210,7 +216,7 @@ async function tested(
     missing_scopes: missingScopes(said.scopes),
     request_url: requestUrl(publicUrl),
     signing_secret: (await port.slackSigningSecret()) !== null,
-    heard_at: heardAt === null ? null : new Date(heardAt).toISOString(),
+    heard_at: isoOrNull(heardAt),
     people_not_found: people.people.filter(({ problem }) => problem).map(({ email }) => email),
   }
 }

@@ -14,7 +14,7 @@ import {
 } from '../incidents/steps.ts'
 import { acceptedBy } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
-import { slackChannelOf } from '../model/addresses.ts'
+import { slackChannelOf } from '../model/credentials.ts'
 import type { SlackPlace, SlackPlaced } from '../outbox/send-slack.ts'
 import {
   digestOf,
@@ -24,7 +24,7 @@ import {
   type SlackMessage,
   withIncident,
 } from '../outbox/slack-messages.ts'
-import type { SlackPeopleSettings } from './people.ts'
+import type { SlackPeopleSettings } from './rows.ts'
 
 interface ThreadRow {
   id: number

@@ -7,8 +7,13 @@
 import { check } from '../../schemas/index.ts'
 import type { SourceSpec, SourceWrite } from '../../schemas/types.ts'
 import { fail, SvcError } from '../errors.ts'
-import { refuseMoved } from '../model/addresses.ts'
-import { type AppCredential, type CredentialLookup, githubName, isApp } from '../model/credentials.ts'
+import {
+  type AppCredential,
+  type CredentialLookup,
+  githubName,
+  isApp,
+  refuseMoved,
+} from '../model/credentials.ts'
 import type { Doc } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
 import { parseDuration } from '../model/units.ts'

@@ -4,6 +4,7 @@ import type { AgentSpec, Filter, Label, SourceHealth, SourceSpec, TriggerSpec } 
 import { isSchedule } from '../../schemas/words.ts'
 import { untimedHealth } from '../log/ingest/time.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
+import { isoOrNull } from '../model/units.ts'
 import { withCredential } from './config-secrets.ts'
 import { ENTITY_SHARE } from './connectors/connector.ts'
 import type { LiveSource } from './live.ts'
@@ -31,16 +32,16 @@ export function healthOf(
   return {
     status,
     reason,
-    last_poll_at: iso(poll?.last_poll_at),
-    last_ok_at: iso(poll?.last_ok_at),
-    next_poll_at: poll && row.state === 'active' ? iso(poll.next_at) : null,
+    last_poll_at: isoOrNull(poll?.last_poll_at),
+    last_ok_at: isoOrNull(poll?.last_ok_at),
+    next_poll_at: poll && row.state === 'active' ? isoOrNull(poll.next_at) : null,
     last_error: status === 'error' || status === 'refused' ? reason : null,
     consecutive_errors: poll?.consecutive_errors ?? 0,
     notice: notices.length ? notices.join(' ') : null,
     polls: live.counters.polls,
     events_since_start: live.counters.events,
     events_total: row.events,
-    last_ingest: iso(row.last_ingest),
+    last_ingest: isoOrNull(row.last_ingest),
     rejected: live.counters.rejected,
   }
 }
@@ -105,9 +106,6 @@ export function faultOfSecrets(
   const found = withCredential(connector.kind, config, credentials)
   return typeof found === 'string' ? `it is not polled: ${found}` : null
 }
-
-const iso = (ms: number | null | undefined): string | null =>
-  ms === null || ms === undefined ? null : new Date(ms).toISOString()
 
 /*
  * Label drift, the one rule: a label that a part depends on and that the last events of its sources do not

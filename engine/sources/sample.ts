@@ -2,6 +2,7 @@
  * The newest arrivals of a source, and what they are a sample of: the Fields view (which fields and labels they really
  * carry, and with what values), previews of labels, and a proposed mapping.
  */
+
 import type {
   FieldCoverage,
   FieldsResult,
@@ -21,6 +22,8 @@ import { firstPositions } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { compilePlan, queryOf } from '../log/timeline/plan.ts'
 import { presentRow } from '../log/timeline/present.ts'
+import { isObject } from '../model/merge.ts'
+import { isoOrNull } from '../model/units.ts'
 import type { ConnectorDefinition, MappingConnector } from './connectors/connector.ts'
 import { fitOf } from './connectors/preset.ts'
 import { SENDER } from './connectors/webhook.ts'
@@ -234,9 +237,6 @@ export function contextReader(connector: ConnectorDefinition, config: Record<str
 }
 
 /** Whether it has named fields: a list has none. */
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-}
 
 /* Counts of names and their values over a sample of events. */
 
@@ -481,7 +481,7 @@ function rowsOf(
         rowOf({
           event_type: eventType,
           text,
-          ts: ts === null ? null : new Date(ts).toISOString(),
+          ts: isoOrNull(ts),
           entity: hasEntity ? { label: strings[0]![0], value: strings[0]![1] } : null,
           labels: { ...Object.fromEntries(strings), ...numbers },
         }),

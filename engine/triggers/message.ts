@@ -12,9 +12,9 @@ import { compilePlan } from '../log/timeline/plan.ts'
 import { eventId, presentRow, renderRow } from '../log/timeline/present.ts'
 import { answerRead } from '../log/timeline/read.ts'
 import { windowOfSlot } from '../model/slots.ts'
-import { parseDuration } from '../model/units.ts'
+import { isoOrNull, parseDuration } from '../model/units.ts'
 import { matcherOf } from './core/index.ts'
-import { type FiringRow, firstEvents, isoOrNull, keysOf, seenOf } from './queries.ts'
+import { type FiringRow, firstEvents, keysOf, seenOf } from './queries.ts'
 
 /** Size of the timeline in a message, in tokens. */
 const PAYLOAD_TOKENS = 6_000

@@ -16,6 +16,7 @@ import type { StoredRow } from '../log/store/scan.ts'
 import { labelIdsOf } from '../log/store/tail.ts'
 import { eventId } from '../log/timeline/present.ts'
 import { unpackIds } from '../model/ids.ts'
+import { iso, isoOrNull } from '../model/units.ts'
 import type { Seen, TriggerDefinition, Verdict } from './types.ts'
 
 export interface FiringRow {
@@ -378,10 +379,6 @@ function primaryLabel(sources: readonly SourceRow[]): string | null {
 
 const LISTED_EVENTS = 100
 const LISTED_KEYS = 20
-
-export const isoOrNull = (ms: number | null): string | null =>
-  ms === null ? null : new Date(ms).toISOString()
-const iso = (ms: number): string => new Date(ms).toISOString()
 
 export function presentFiring(db: Database, row: FiringRow): Firing {
   const spec = JSON.parse(row.spec) as TriggerSpec

@@ -21,7 +21,7 @@ import type {
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
 import type { Asked } from '../calls.ts'
 import type { Clock } from '../clock.ts'
-import { maskedDocuments } from '../documents/guarded-kind.ts'
+import { maskedDocuments } from '../documents/record.ts'
 import { normaliseTrigger, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
@@ -34,7 +34,7 @@ import { eventId, parseEventId } from '../log/timeline/present.ts'
 import { documentOf } from '../model/documents.ts'
 import { unpackIds } from '../model/ids.ts'
 import { nextSlot } from '../model/slots.ts'
-import { parseDuration } from '../model/units.ts'
+import { DAY_MS, isoOrNull, parseDuration } from '../model/units.ts'
 import {
   type DeliveryFilter,
   type DeliveryRow,
@@ -244,7 +244,7 @@ function asReferenceDelivery(row: DeliveryRow): NonNullable<Dispatch['deliveries
     kind: row.recipient_kind === 'agent' ? 'svc' : row.recipient_kind,
     ok: row.state === 'delivered' ? true : row.state === 'failed' ? false : null,
     error: row.reason,
-    delivered_at: row.delivered_at === null ? null : new Date(row.delivered_at).toISOString(),
+    delivered_at: isoOrNull(row.delivered_at),
   }
 }
 
@@ -525,7 +525,6 @@ function workedOut(ctx: ReadContext, definition: TriggerDefinition, event: Seen)
 
 /* How often triggers fired lately, for lists of them: one statement for all. */
 
-const DAY_MS = 86_400_000
 const DAYS = 7
 
 export interface Activity {

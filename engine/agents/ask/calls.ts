@@ -12,11 +12,10 @@ import type {
   AskSessionWrite,
   AskTurn,
 } from '../../../schemas/types.ts'
-import type { Caller } from '../../calls.ts'
-import type { Access } from '../../model/access.ts'
+import type { Access, Caller } from '../../calls.ts'
 import { waitWords } from '../models/faults.ts'
-import type { CallRefusal } from '../models/reserving.ts'
 import type { ModelMessage } from '../models/types.ts'
+import type { CallRefusal } from '../models/usage.ts'
 import type { Parked, Step, StepWrite } from '../runs/types.ts'
 
 /** Told the frames of a turn in order, each with its number, then its end. */
@@ -118,7 +117,7 @@ export interface TurnEnd {
 }
 
 /** A proposal as a tool was called for it; its arguments hold their schema. */
-export interface Draft {
+export interface ProposalDraft {
   kind: AskProposal['kind']
   args: Record<string, unknown>
 }
@@ -136,7 +135,7 @@ export interface AskPort {
   /** @throws SvcError not_found: there is none, or it is another credential's */
   askTurn(turn: string, owner: string): Promise<AskTurn>
   /** Plans what a proposal would change. @throws SvcError as making it would */
-  planProposal(draft: Draft, caller: Caller): Promise<AskProposal>
+  planProposal(draft: ProposalDraft, caller: Caller): Promise<AskProposal>
 }
 
 /** A turn that has ended, for its trace. */

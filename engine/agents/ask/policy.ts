@@ -28,7 +28,7 @@ import {
   type TurnEnd,
   waitFrame,
 } from './calls.ts'
-import { answerIn, joined } from './queries.ts'
+import { answerIn, joinParagraphs } from './queries.ts'
 import { type AskTool, callTool, type ToolWorld } from './tool-calls.ts'
 
 /** Calls of tools that are made of one reply. */
@@ -73,7 +73,7 @@ export class Turn implements Policy<TurnEnd> {
 
   /** What there is of an answer. */
   get answer(): string {
-    return joined([answerIn(this.steps), this.partial])
+    return joinParagraphs([answerIn(this.steps), this.partial])
   }
 
   /** @returns how it ends; the caller writes that. @throws what the port throws; an abort of the signal */

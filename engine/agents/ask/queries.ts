@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { acceptedBy } from '../../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
-import { dollars, dollarsSql } from '../../model/units.ts'
+import { dollars, dollarsSql, iso } from '../../model/units.ts'
 import { Tape } from '../runs/tape.ts'
 import type { Parked, Step } from '../runs/types.ts'
 import {
@@ -196,8 +196,6 @@ export function parkedTurns(db: Database): ParkedTurns | null {
 
 /* Conversations and turns as they are told. */
 
-const iso = (ms: number): string => new Date(ms).toISOString()
-
 const presentSession = (row: SessionRow): AskSession => ({
   id: row.id,
   title: row.title,
@@ -254,10 +252,11 @@ function restOf({ state, answer }: TurnRow, steps: readonly Step[]): string {
 
 /** What the replies say that are whole. */
 export const answerIn = (steps: readonly Step[]): string =>
-  joined(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
+  joinParagraphs(steps.flatMap((step) => (step.kind === 'model' ? (step.data.reply?.text ?? []) : [])))
 
 /** Texts of the replies of one turn as one. */
-export const joined = (texts: readonly string[]): string => texts.filter((text) => text.trim()).join('\n\n')
+export const joinParagraphs = (texts: readonly string[]): string =>
+  texts.filter((text) => text.trim()).join('\n\n')
 
 /* Conversations with Ask: rows of the credential that made them, which no other sees. */
 

@@ -8,7 +8,7 @@ import type { EngineCalls } from '../../roles/calls.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { stats as countBy, isLookTool, look, read as readWithin } from '../runs/own-tools.ts'
 import { fence } from '../runs/prompt.ts'
-import type { AskCaller, AskMode, AskPort, BuildStep, Draft } from './calls.ts'
+import type { AskCaller, AskMode, AskPort, BuildStep, ProposalDraft } from './calls.ts'
 
 /** Reads of the engine that tools make. */
 export type AskReads = Pick<
@@ -68,6 +68,10 @@ export interface AskTool {
   scope?: 'admin'
 }
 
+/** Of an answer the fields that a model is shown. */
+const only = <T, K extends keyof T>(answer: T, ...fields: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(fields.map((field) => [field, answer[field]])) as Pick<T, K>
+
 /* Tools that say what is declared on the instance. */
 
 const SCHEMA_OF = 40
@@ -94,10 +98,8 @@ const listConnectors: ToolCallOf = async ({ connector }: { connector?: string },
     found: Object.entries(all)
       .slice(0, SCHEMA_OF)
       .map(([kind, { mode, discover, fields }]) => ({
-        connector: kind,
-        mode,
-        discover,
-        fields: fields.map(({ name, required, secret }) => ({ name, required, secret })),
+        ...{ connector: kind, mode, discover },
+        fields: fields.map((field) => only(field, 'name', 'required', 'secret')),
       })),
   }
 }
@@ -113,17 +115,12 @@ const catalog: ToolCallOf = async (_args, { reads }) => {
   ])
   return {
     found: {
-      sources: sources.map(({ name, connector, state }) => ({ name, connector, state })),
-      triggers: triggers.map(({ name, sentence, state, sources: of }) => ({
-        name,
-        sentence,
-        state,
-        sources: of,
-      })),
-      agents: agents.agents.map(({ name, last_run }) => ({ name, last_run })),
+      sources: sources.map((source) => only(source, 'name', 'connector', 'state')),
+      triggers: triggers.map((trigger) => only(trigger, 'name', 'sentence', 'state', 'sources')),
+      agents: agents.agents.map((agent) => only(agent, 'name', 'last_run')),
       mcp_servers: servers.servers.map(({ name }) => name),
-      skills: skills.map(({ name, description }) => ({ name, description })),
-      projects: projects.map(({ id, name, template, status }) => ({ id, name, template, status })),
+      skills: skills.map((skill) => only(skill, 'name', 'description')),
+      projects: projects.map((project) => only(project, 'id', 'name', 'template', 'status')),
     },
   }
 }
@@ -160,12 +157,9 @@ const describe: ToolCallOf = async ({ handle }: { handle: string }, { reads }) =
 const listProjects: ToolCallOf = async (_args, { reads }) => ({ found: await reads.listProjects() })
 
 const listTemplates: ToolCallOf = async (_args, { reads }) => ({
-  found: (await reads.listTemplates()).templates.map(({ key, title, description, params, objects }) => ({
-    key,
-    title,
-    description,
-    params,
-    objects: objects.map(({ kind, key: of }) => `${kind} ${of}`),
+  found: (await reads.listTemplates()).templates.map((template) => ({
+    ...only(template, 'key', 'title', 'description', 'params'),
+    objects: template.objects.map(({ kind, key }) => `${kind} ${key}`),
   })),
 })
 
@@ -195,7 +189,7 @@ const read: ToolCallOf = async (args: Args, world) => {
 }
 
 /** One of the tools that look, as runs have them. */
-export const looking =
+export const lookTool =
   (name: string): ToolCallOf =>
   async (args: Args, world) => {
     if (!isLookTool(name)) throw new Error(`no tool that looks is named ${name}`)
@@ -221,13 +215,9 @@ const recentEvents: ToolCallOf = async (
   { name, limit = LIMIT }: { name: string; limit?: number },
   { reads },
 ) => ({
-  found: (await reads.sourceEvents(name, limit)).map(({ id, event_time, event_type, labels, text, raw }) => ({
-    id,
-    event_time,
-    event_type,
-    labels,
-    text,
-    ...(raw === undefined ? {} : { item: raw.slice(0, EVENT_MAX) }),
+  found: (await reads.sourceEvents(name, limit)).map((event) => ({
+    ...only(event, 'id', 'event_time', 'event_type', 'labels', 'text'),
+    ...(event.raw === undefined ? {} : { item: event.raw.slice(0, EVENT_MAX) }),
   })),
 })
 
@@ -247,33 +237,14 @@ const findings: ToolCallOf = async (
     found: [...byRun.values()]
       .sort((a, b) => (a.at < b.at ? 1 : -1))
       .slice(0, limit)
-      .map(
-        ({
-          run_id,
-          agent: by,
-          entity: of,
-          verdict,
-          headline,
-          next_step,
-          finding,
-          at,
-          verified,
-          handled,
-          mark,
-        }) => ({
-          run_id,
-          agent: by,
-          entity: of,
-          verdict,
-          headline,
-          next_step,
-          finding: finding.slice(0, NOTE_MAX),
-          at,
-          claims: verified,
-          handled: handled !== null,
-          mark: mark?.mark ?? null,
-        }),
-      ),
+      .map((found) => ({
+        ...only(found, 'run_id', 'agent', 'entity', 'verdict', 'headline', 'next_step'),
+        finding: found.finding.slice(0, NOTE_MAX),
+        at: found.at,
+        claims: found.verified,
+        handled: found.handled !== null,
+        mark: found.mark?.mark ?? null,
+      })),
   }
 }
 
@@ -286,18 +257,12 @@ const firings: ToolCallOf = async (
   }: { trigger?: string; entity?: string; state?: string; limit?: number },
   { reads },
 ) => ({
-  found: (await reads.listFirings({ trigger, key: entity, state, limit })).firings.map(
-    ({ dispatch_id, trigger: name, key, entity: of, state: is, reason, fired_at, opened_at, events }) => ({
-      id: dispatch_id,
-      trigger: name,
-      key,
-      entity: of,
-      state: is,
-      reason,
-      at: fired_at ?? opened_at,
-      events,
-    }),
-  ),
+  found: (await reads.listFirings({ trigger, key: entity, state, limit })).firings.map((firing) => ({
+    id: firing.dispatch_id,
+    ...only(firing, 'trigger', 'key', 'entity', 'state', 'reason'),
+    at: firing.fired_at ?? firing.opened_at,
+    events: firing.events,
+  })),
 })
 
 const runs: ToolCallOf = async (
@@ -314,21 +279,9 @@ const runs: ToolCallOf = async (
     found: {
       total,
       runs: found.map((run) => ({
-        id: run.id,
-        agent: run.agent,
-        status: run.status,
-        key: run.key,
-        label: run.label,
-        woken_by: run.woken_by,
-        trigger: run.trigger,
+        ...only(run, 'id', 'agent', 'status', 'key', 'label', 'woken_by', 'trigger'),
         firing: run.dispatch_id,
-        started_at: run.started_at,
-        finished_at: run.finished_at,
-        outcome: run.outcome,
-        verdict: run.verdict,
-        headline: run.headline,
-        error: run.error,
-        rounds: run.rounds,
+        ...only(run, 'started_at', 'finished_at', 'outcome', 'verdict', 'headline', 'error', 'rounds'),
         cost_usd: run.cost_usd,
       })),
     },
@@ -362,14 +315,14 @@ const READING: readonly AskTool[] = [
   tool('detect_template', detectTemplate, 'admin'),
   tool('read', read),
   tool('stats', stats),
-  ...['changed', 'series', 'trace', 'event', 'document', 'labels'].map((name) => tool(name, looking(name))),
+  ...['changed', 'series', 'trace', 'event', 'document', 'labels'].map((name) => tool(name, lookTool(name))),
   tool('findings', findings),
   tool('firings', firings),
   tool('runs', runs),
   tool('why', why),
 ]
 
-const proposing = (kind: Draft['kind']): AskTool =>
+const proposing = (kind: ProposalDraft['kind']): AskTool =>
   tool(`propose_${kind}`, async (args, { port, caller }) => {
     const proposal = await port.planProposal({ kind, args }, { id: caller.id, name: caller.name })
     const open = proposal.needs.length ? `, once ${proposal.needs.join(', ')} is typed` : ''

@@ -2,10 +2,11 @@
  * External tools for one run: servers are connected in parallel and listed once, one that is dead is
  * skipped with a reason, and what comes back is bounded. The connections live for the run only.
  */
-
 import { createHash } from 'node:crypto'
+import type { McpTestedTool, McpTestResult } from '../../../schemas/types.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { compileWhole, patternFault } from '../../log/ingest/pattern.ts'
+import { type Egress, fetchOver } from '../../net/fetch.ts'
 import type { GithubTokens } from '../../net/github-app.ts'
 import { bytesOf, IMAGES_MAX, imageOf } from '../models/adapter.ts'
 import type { ToolImage } from '../models/types.ts'
@@ -13,12 +14,14 @@ import {
   type Connection,
   type Definition,
   definitionOf,
+  keptRunning,
   type ListedTool,
   openConnection,
   type RawResult,
+  type Rests,
   scrubbed,
 } from './connection.ts'
-import { keptRunning, type Rests } from './restarts.ts'
+import type { McpToolTests, McpToolWrites, ServersToConnect } from './pins.ts'
 import {
   boundedResult,
   type ExternalTool,
@@ -354,3 +357,65 @@ export type {
   McpServerRef,
   ToolPolicy,
 } from './types.ts'
+
+/* Tests of MCP servers: connecting to one and listing its tools, as a run does. */
+
+interface TestsParts {
+  calls: Pick<McpToolWrites, 'mcpServersToConnect' | 'mcpServerToTry' | 'seenMcpTools' | 'listMcpTools'>
+  egress: Egress
+  tokens: GithubTokens
+  clock: Clock
+  timers: Timers
+}
+
+/** Beyond what the client waits for a call itself. */
+const REQUEST_MS = 65_000
+const ANSWER_BYTES = 16 * 1024 * 1024
+
+/** The way out to MCP servers; an operator registered them, so they may be inside the network. */
+export const mcpFetch = (egress: Egress): typeof fetch =>
+  fetchOver(egress, { audience: 'operator', timeoutMs: REQUEST_MS, maxResponseBytes: ANSWER_BYTES })
+
+export function mcpToolTests({ calls, egress, tokens, clock, timers }: TestsParts): McpToolTests {
+  const http = mcpFetch(egress)
+
+  /** @param note what becomes of the tools that were listed. */
+  async function ask(
+    { servers, skipped, pins }: ServersToConnect,
+    note: (tools: readonly ExternalTool[]) => Promise<McpTestedTool[]>,
+  ): Promise<McpTestResult> {
+    if (skipped[0]) return { ok: false, ms: 0, tools: [], error: skipped[0].reason }
+    const at = clock.now()
+    const pinned = (server: string, tool: string) => pins.get(server)?.get(tool) ?? null
+    const external = await connectTools(servers, { http, tokens, timers, clock, pinned })
+    const ms = clock.now() - at
+    try {
+      const reasons = external.skipped.map(({ reason }) => reason)
+      if (external.tools.length === 0 && reasons[0]) return { ok: false, ms, tools: [], error: reasons[0] }
+      const tools = await note(external.tools)
+      return { ok: true, ms, tools, ...(reasons.length ? { notes: reasons } : {}) }
+    } finally {
+      await external.close()
+    }
+  }
+
+  return {
+    testMcpServer: async (name) => {
+      // Answers 404 for a name that is none; a run skips it instead.
+      await calls.listMcpTools(name)
+      return ask(await calls.mcpServersToConnect([name]), (tools) => calls.seenMcpTools(name, tools))
+    },
+    tryMcpServer: async (body) => {
+      const to = await calls.mcpServerToTry(body)
+      const known = to.pins.get(body.name ?? '')
+      return ask(to, async (tools) =>
+        tools.map(({ tool, server, description, readOnly, changed }) => ({
+          name: tool,
+          description: description.replace(`[${server}] `, ''),
+          read_only: readOnly,
+          state: changed ? 'changed' : known?.has(tool) ? 'pinned' : 'new',
+        })),
+      )
+    },
+  }
+}

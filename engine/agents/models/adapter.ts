@@ -1,4 +1,5 @@
 /** What an adapter of a wire format is: one try of one request. Tries, time and cost are models.ts's. */
+import { isObject } from '../../model/merge.ts'
 import {
   type ModelChoice,
   ModelFault,
@@ -116,9 +117,6 @@ export function argumentsOf(text: string): Record<string, unknown> {
   }
   return { arguments: text }
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @throws BadReply */
 export function textIn(value: unknown, what: string): string {

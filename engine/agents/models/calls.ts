@@ -13,12 +13,12 @@ import type {
   PricesWrite,
   ProviderWrite,
 } from '../../../schemas/types.ts'
+import type { Access } from '../../calls.ts'
 import { type Clock, systemTimers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { openSettings } from '../../log/settings.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
-import type { Access } from '../../model/access.ts'
 import { createEgress, type Egress, fetchOver } from '../../net/fetch.ts'
 import type { Secrets } from '../../net/secrets.ts'
 import type { Provider, ProviderConfig } from './adapter.ts'

@@ -6,6 +6,7 @@
 import OpenAI from 'openai'
 import { Stream } from 'openai/core/streaming'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { isObject } from '../../model/merge.ts'
 import {
   type Adapter,
   argumentsOf,
@@ -15,7 +16,6 @@ import {
   boundedText,
   CLIENT_MS,
   CutReply,
-  isObject,
   isStream,
   jsonOf,
   MAX_CALLS,

@@ -1,8 +1,9 @@
 /** What went wrong with a try, and whether another may help. Errors of both clients have one shape. */
 import { readRetryAfter } from '../../../schemas/retry-after.ts'
+import { isObject } from '../../model/merge.ts'
 import { EgressError, type EgressFault, networkFault } from '../../net/fetch.ts'
 import { storedFault } from '../../net/redact.ts'
-import { BadReply, type Credential, CutReply, isObject, type Means, type Provider } from './adapter.ts'
+import { BadReply, type Credential, CutReply, type Means, type Provider } from './adapter.ts'
 import { ModelFault, type ModelFaultCode } from './types.ts'
 
 interface Failure {

@@ -1,6 +1,7 @@
 /** Provider A's message format, over its own client: POST {base}/v1/messages, streamed. */
 import Anthropic from '@anthropic-ai/sdk'
 import { Stream } from '@anthropic-ai/sdk/core/streaming'
+import { isObject } from '../../model/merge.ts'
 import {
   type Adapter,
   argumentsOf,
@@ -10,7 +11,6 @@ import {
   boundedText,
   CLIENT_MS,
   CutReply,
-  isObject,
   isStream,
   jsonOf,
   MAX_CALLS,

@@ -3,6 +3,7 @@
  * knows nothing of the shop. It speaks through the port of all models, so that runs, their steps and costs look as
  * always; it answers the demo's agents alone. It names the change before the errors.
  */
+import { iso } from '../../model/units.ts'
 import type { Adapter, WireReply, WireRequest } from './adapter.ts'
 import { ModelFault, type ModelMessage, type ToolCall } from './types.ts'
 
@@ -167,4 +168,3 @@ function nextStep(change: string): string {
 const end = (args: Record<string, unknown>): ToolCall => ({ id: 'end', name: 'conclude', arguments: args })
 const cut = (text: string): string => (text.length > HEADLINE ? `${text.slice(0, HEADLINE - 1)}…` : text)
 const lower = (text: string): string => `${text[0]!.toLowerCase()}${text.slice(1)}`
-const iso = (ms: number): string => new Date(ms).toISOString()

@@ -13,7 +13,6 @@ import { openVariable, variableIn } from '../../net/secrets.ts'
 import { type GithubPost, githubPlaceOf } from '../../outbox/send-github.ts'
 import type { WriteBack } from '../../outbox/send-webhook.ts'
 import { storedClaims } from '../claims.ts'
-import type { CallRefusal } from '../models/reserving.ts'
 import { createFinishing, createJournal } from './finishing.ts'
 import type { Making } from './making.ts'
 import { ownTools } from './own-tools.ts'
@@ -22,7 +21,7 @@ import { concludeTool, type FirstView, firstMessage, renderRow, systemOf } from 
 import type { RunRow } from './queries.ts'
 import { briefInSteps, type RunReads } from './run-reads.ts'
 import { createParking, createStarting } from './starting.ts'
-import type { Claimed, RunEnd, RunsParts, StartedRun, StepWrite, Unavailable } from './types.ts'
+import type { RunPort, RunsParts, StartedRun } from './types.ts'
 
 /** Who cancelled a run where nobody has to sign in. */
 const NOBODY_KNOWN = 'somebody, without signing in'
@@ -36,23 +35,14 @@ interface Rerun {
   model?: string
 }
 
-interface RunWrites {
-  claimRuns(limit: number, underWay: readonly string[]): Promise<Claimed>
-  recordSteps(run: string, steps: readonly StepWrite[]): Promise<void>
-  beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<CallRefusal | null>
-  parkRun(run: string, why: Unavailable): Promise<string | null>
-  finishRun(
-    run: string,
-    end: RunEnd,
-    servers: readonly { server: string; skipped: string | null }[],
-  ): Promise<void>
+interface RunWrites
+  extends Pick<RunPort, 'claimRuns' | 'recordSteps' | 'beginCall' | 'parkRun' | 'finishRun' | 'rememberFor'> {
   /** @throws SvcError not_found; wrong_state; conflict */
   rerun(run: string, how: Rerun): Promise<RerunResult>
   /** @throws SvcError not_found; wrong_state */
   cancelRun(run: string, by: Caller): Promise<{ ok: true }>
   /** What an agent would be told of a firing. @throws SvcError not_found */
   previewAgent(agent: string, dispatchId: string): Promise<AgentPreview>
-  rememberFor(agent: string, request: RememberRequest, key: string): Promise<void>
 }
 
 export type RunCalls = RunWrites & RunReads

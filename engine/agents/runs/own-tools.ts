@@ -272,7 +272,7 @@ export async function look(
   const { at, cursor } = placeIn(args.cursor, run.asOf)
   const question: InspectRequest = {
     tool,
-    ...picked(args),
+    ...lookArguments(args),
     ...(cursor === undefined ? {} : { cursor }),
     as_of: new Date(at).toISOString(),
     max_tokens: LOOK_TOKENS - FENCE_TOKENS,
@@ -292,7 +292,7 @@ export async function look(
 const WORDS = ['id', 'label', 'prefix', 'window', 'from', 'to', 'baseline'] as const
 
 /** Models give empty words and empty lists for what they leave out. */
-function picked(args: Record<string, unknown>): Partial<InspectRequest> {
+function lookArguments(args: Record<string, unknown>): Partial<InspectRequest> {
   const selector = selectorOf(args.selector)
   const sources = wordsOf(args.sources)
   const types = wordsOf(args.event_types)

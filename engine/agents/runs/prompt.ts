@@ -11,6 +11,7 @@ import { check } from '../../../schemas/index.ts'
 import { escapeText } from '../../../schemas/plain-text.ts'
 import type { AgentSpec, Claim, FindingIncident } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
+import { iso } from '../../model/units.ts'
 import { redact } from '../../net/redact.ts'
 import type { ToolSpec } from '../models/types.ts'
 import type { BriefAnswer, EarlierFinding, Shown, StartedRun, Step } from './types.ts'
@@ -219,8 +220,6 @@ function unique(shown: Shown): Shown {
   for (const [id, count] of shown) counts.set(id, Math.max(count, counts.get(id) ?? 0))
   return [...counts]
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString()
 
 /*
  * Text from outside as a model is shown it: between two marker lines that nobody outside can know, with

@@ -1,17 +1,13 @@
 /** Runs as they are read, and what runs read: on a connection of its own, which never writes. */
 import type {
   AgentForecast,
-  InspectResult,
-  ReadRequest,
   Run,
   RunDetail,
   RunHandoff,
   RunStep,
   RunsResult,
-  StatsRequest,
-  StatsResult,
 } from '../../../schemas/types.ts'
-import type { ReadAnswer, Row } from '../../calls.ts'
+import type { Row } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { cautiousTokens, makeBriefInSteps, renderBrief } from '../../log/brief/brief.ts'
@@ -20,13 +16,12 @@ import { acceptedIn } from '../../log/lifecycle.ts'
 import { inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
-import type { InspectQuestion } from '../../log/timeline/inspect-pages.ts'
 import { compilePlan, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
 import { namedCuts, setSpans, wideContextRows } from '../../log/timeline/rows.ts'
 import { answerStats } from '../../log/timeline/stats.ts'
-import { dollars } from '../../model/units.ts'
+import { DAY_MS, dollars, iso, isoOrNull } from '../../model/units.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
 import { type FindingTold, findingsTold } from '../../outbox/present.ts'
 import { storedClaims } from '../claims.ts'
@@ -42,7 +37,7 @@ import {
   runQueries,
   type StepRow,
 } from './queries.ts'
-import type { BriefAnswer, BriefQuestion, Shown } from './types.ts'
+import type { BriefAnswer, BriefQuestion, RunPort, Shown } from './types.ts'
 
 /** Words for several statuses at once (SPEC.md, Ingest and reads: successful or failed). */
 const STATUSES: Record<string, readonly RunRow['state'][]> = {
@@ -52,7 +47,6 @@ const STATUSES: Record<string, readonly RunRow['state'][]> = {
   open: OPEN_STATES,
 }
 const FORECAST_DAYS = 7
-const DAY_MS = 86_400_000
 
 interface RunFilter {
   agent?: string | undefined
@@ -65,23 +59,11 @@ interface RunFilter {
   offset: number
 }
 
-export interface RunReads {
+export interface RunReads
+  extends Pick<RunPort, 'readFor' | 'briefFor' | 'statsFor' | 'inspectFor' | 'eventsOf' | 'skillOf'> {
   listRuns(filter: RunFilter): Promise<RunsResult>
   getRun(id: string): Promise<RunDetail>
   agentForecast(agent: string): Promise<AgentForecast>
-  /** For runs at work, within their projects. */
-  readFor(projects: readonly string[], request: Omit<ReadRequest, 'project'>): Promise<ReadAnswer>
-  /** What a run is shown first; others have their turn while it is read. */
-  briefFor(projects: readonly string[], question: BriefQuestion): Promise<BriefAnswer>
-  statsFor(
-    projects: readonly string[],
-    request: Omit<StatsRequest, 'project'>,
-    asOf: number,
-  ): Promise<StatsResult>
-  /** One of the tools that look, as of `now`; what looks like a secret is taken out. */
-  inspectFor(projects: readonly string[], question: InspectQuestion, now: number): Promise<InspectResult>
-  eventsOf(ids: readonly string[]): Promise<Row[]>
-  skillOf(projects: readonly string[], name: string): Promise<string | null>
 }
 
 export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapshot): RunReads {
@@ -287,9 +269,6 @@ function fitting(documents: readonly Row[], budget: number): Row[] {
 }
 
 /* Runs as they are answered. */
-
-const iso = (ms: number): string => new Date(ms).toISOString()
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
 
 /** @param told how its finding was told */
 export function presentRun(row: RunRow, projects: string[], told: FindingTold): Run {

@@ -2,9 +2,11 @@
  * Runs as they are started: those that a stopped daemon left first, then those that waited for a model,
  * then those that wait, in turn.
  */
+
 import type { AgentSpec } from '../../../schemas/types.ts'
 import { ROUNDS } from '../../documents/agent.ts'
 import { fail } from '../../errors.ts'
+import { DAY_MS } from '../../model/units.ts'
 import { incidentQueries } from '../finding-queries.ts'
 import { nextTry } from '../models/faults.ts'
 import type { Finishing } from './finishing.ts'
@@ -12,7 +14,6 @@ import { markerOf } from './prompt.ts'
 import type { RunQueries, RunRow, StepRow, WaitingRow } from './queries.ts'
 import type { Claimed, Origin, RunsParts, StartedRun, Step, StepData, Unavailable } from './types.ts'
 
-const DAY_MS = 86_400_000
 /** Runs of a chain after its first (SPEC.md, Limits: handoff chain). */
 const CHAIN_MAX = 3
 

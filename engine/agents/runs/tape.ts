@@ -135,7 +135,7 @@ export class Tape {
       this.steps.some((step) => {
         const answer = step.n > done && step.n <= upTo ? answerTo(step) : null
         return (
-          answer !== null && (shortened(answer.content) !== answer.content || answer.images !== undefined)
+          answer !== null && (shortenAnswer(answer.content) !== answer.content || answer.images !== undefined)
         )
       })
     const before = this.lastReplied()
@@ -210,7 +210,7 @@ export class Tape {
 
 /** Its images take the most room, and were looked at. */
 function inShort({ images: _images, content, ...answer }: ToolAnswer): ToolAnswer {
-  return { ...answer, content: shortened(content) }
+  return { ...answer, content: shortenAnswer(content) }
 }
 
 /** What a model is answered to one of its calls. */
@@ -246,7 +246,7 @@ const FENCE = /^(<<<data \w+\n)([\s\S]*)(\ndata \w+>>>)$/
 const EVENT_ID = /\bevt_\d+\b/g
 
 /** @returns the answer made short, the same each time; itself where that would be no shorter */
-export function shortened(content: string): string {
+export function shortenAnswer(content: string): string {
   const [, open = '', inner = content, close = ''] = FENCE.exec(content) ?? []
   const kept = inner.slice(0, KEPT)
   const ids = [...new Set(inner.match(EVENT_ID) ?? [])]

@@ -19,9 +19,8 @@ import type { Tallies } from '../../log/tallies.ts'
 import type { InspectQuestion } from '../../log/timeline/inspect-pages.ts'
 import type { FindingItem } from '../../sources/connectors/written.ts'
 import type { MarkRow } from '../finding-queries.ts'
-import type { CallRefusal } from '../models/reserving.ts'
 import type { ModelReply, ToolCall, ToolImage, ToolSpec } from '../models/types.ts'
-import type { UsageEntry } from '../models/usage.ts'
+import type { CallRefusal, UsageEntry } from '../models/usage.ts'
 import type { RunQueries, RunRow } from './queries.ts'
 
 /** Events that were shown, with how many each stood for. */
@@ -238,13 +237,16 @@ export interface RunPort {
     end: RunEnd,
     servers: readonly { server: string; skipped: string | null }[],
   ): Promise<void>
+  /** Within the projects of a run. */
   readFor(projects: readonly string[], request: Omit<ReadRequest, 'project'>): Promise<ReadAnswer>
+  /** What a run is shown first; others have their turn while it is read. */
   briefFor(projects: readonly string[], question: BriefQuestion): Promise<BriefAnswer>
   statsFor(
     projects: readonly string[],
     request: Omit<StatsRequest, 'project'>,
     asOf: number,
   ): Promise<StatsResult>
+  /** One of the tools that look, as of `now`; what looks like a secret is taken out. */
   inspectFor(projects: readonly string[], question: InspectQuestion, now: number): Promise<InspectResult>
   /** Events with payloads; those that do not exist are absent. */
   eventsOf(ids: readonly string[]): Promise<Row[]>

@@ -3,6 +3,7 @@
  * (OpenTelemetry semantic conventions for generative AI: gen_ai.operation.name, gen_ai.agent.name, gen_ai.tool.name,
  * gen_ai.usage.*, https://opentelemetry.io/docs/specs/semconv/gen-ai/).
  */
+
 import { grouped } from '../../../schemas/grouped.ts'
 import type { AgentActivity, AgentActivityResult } from '../../../schemas/types.ts'
 import type { ActivityAsked } from '../../calls.ts'
@@ -10,8 +11,7 @@ import type { Steps } from '../../log/steps.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import { projectScope, type ReadContext } from '../../log/timeline/context.ts'
-import { planOf, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
-import { iso } from '../../log/timeline/present.ts'
+import { inspectPlan, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
 import {
   aroundOf,
   BATCH,
@@ -21,6 +21,7 @@ import {
   statusOf,
   type TracePart,
 } from '../../log/timeline/traces.ts'
+import { iso } from '../../model/units.ts'
 import { SETTING } from '../models/providers.ts'
 import { costOf, type Price, withOwnPrices } from '../models/usage.ts'
 import { partsAt } from './spans.ts'
@@ -46,7 +47,7 @@ export function* activityInSteps(
   const scope = asked.project === undefined ? null : projectScope(ctx.db, ctx.names, asked.project).ids
   const own = ownAgents(ctx.db, from, scope)
   yield
-  const query = queryIn(planOf(around), from, until, around)
+  const query = queryIn(inspectPlan(around), from, until, around)
   const told: Told[] = []
   let lookedAt = 0
   let isCut = false

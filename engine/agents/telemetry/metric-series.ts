@@ -4,14 +4,15 @@
  * looked at newest first; what a counter grew by is the sum of its steps, and one that began anew counts from 0
  * (OpenTelemetry, Metrics Data Model: Resets and Gaps).
  */
+
 import type { MetricSeries, MetricSeriesResult } from '../../../schemas/types.ts'
 import type { MetricsAsked } from '../../calls.ts'
 import type { Steps } from '../../log/steps.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
-import { planOf, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
-import { iso } from '../../log/timeline/present.ts'
+import { inspectPlan, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
 import { aroundOf, BATCH, fieldsIn, rowsAt } from '../../log/timeline/traces.ts'
+import { iso } from '../../model/units.ts'
 
 const WINDOW_DEFAULT = '1h'
 const LIMIT_DEFAULT = 50
@@ -41,7 +42,7 @@ export function* metricsInSteps(
     selector: { signal: 'metrics', ...(asked.service === undefined ? {} : { service: asked.service }) },
   })
   const { from, until } = windowOf(around)
-  const query = queryIn(planOf(around), from, until, around)
+  const query = queryIn(inspectPlan(around), from, until, around)
   const wanted = asked.name?.toLowerCase()
   const found = new Map<string, Series>()
   const slots: Slots = { from, length: Math.max(1, (until - from) / LINE_POINTS) }

@@ -1,4 +1,5 @@
 /** Spans by themselves: those of a window that are as it is asked for, newest first, or those of one trace, in order. */
+
 import type { TelemetrySpan, TelemetrySpansResult } from '../../../schemas/types.ts'
 import type { SpansAsked } from '../../calls.ts'
 import { fail } from '../../errors.ts'
@@ -6,9 +7,8 @@ import { TRACE_ID_LABELS } from '../../log/brief/brief.ts'
 import type { Steps } from '../../log/steps.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
-import { planOf, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
+import { inspectPlan, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
 import { parseInstant } from '../../log/timeline/plan.ts'
-import { iso } from '../../log/timeline/present.ts'
 import {
   aroundOf,
   BATCH,
@@ -24,6 +24,7 @@ import {
   type TracePart,
   toMicros,
 } from '../../log/timeline/traces.ts'
+import { iso } from '../../model/units.ts'
 import { filterOf } from './traces.ts'
 
 const LIMIT_DEFAULT = 50
@@ -49,7 +50,7 @@ export function* spansInSteps(ctx: ReadContext, asked: SpansAsked, now: number):
     event_types: [SPAN_TYPE],
   })
   const { from, to, until } = windowOf(around)
-  const query = queryIn(planOf(around), from, asked.to === undefined ? until : to, around)
+  const query = queryIn(inspectPlan(around), from, asked.to === undefined ? until : to, around)
   const spans: TelemetrySpan[] = []
   let lookedAt = 0
   let oldest = end

@@ -13,9 +13,9 @@ import type {
   GithubTree,
   RepositoriesResult,
 } from '../../../schemas/types.ts'
+import type { Access } from '../../calls.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { fail, SvcError } from '../../errors.ts'
-import type { Access } from '../../model/access.ts'
 import {
   type AppCredential,
   isApp,

@@ -3,12 +3,14 @@
  * Sources and MCP servers name them, so that rotating is one write. What is secret is sealed in its row and leaves it for
  * the way out alone.
  */
+
 import type { CredentialUpdate, CredentialWrite, StoredCredential } from '../../../schemas/types.ts'
 import type { Clock } from '../../clock.ts'
 import { fail, SvcError } from '../../errors.ts'
 import { sealedAfter } from '../../log/settings.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import { type CredentialLookup, githubName, type UsableCredential, WHERE } from '../../model/credentials.ts'
+import { isoOrNull } from '../../model/units.ts'
 import { privateKeyOf } from '../../net/github-app.ts'
 import { storedName } from '../../net/secret-fields.ts'
 import type { Secrets } from '../../net/secrets.ts'
@@ -308,18 +310,16 @@ const presented = (row: CredentialRow, problem: string | null, uses: Uses): Stor
   installation_id: appOf(row)?.installation ?? null,
   api_url: row.api_url,
   account: row.account,
-  expires_at: iso(row.expires_at),
+  expires_at: isoOrNull(row.expires_at),
   problem,
-  created_at: iso(row.created_at)!,
-  updated_at: iso(row.updated_at)!,
-  rotated_at: iso(row.rotated_at)!,
+  created_at: isoOrNull(row.created_at)!,
+  updated_at: isoOrNull(row.updated_at)!,
+  rotated_at: isoOrNull(row.rotated_at)!,
   ...uses,
 })
 
 const appOf = ({ app }: CredentialRow): StoredApp | null =>
   app === null ? null : (JSON.parse(app) as StoredApp)
-
-const iso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString())
 
 /* What names a stored credential: what stops where it goes. */
 

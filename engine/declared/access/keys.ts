@@ -2,6 +2,7 @@
  * API keys (SPEC.md, Authentication): scopes, shown once, revocable, never returned again. Only a
  * SHA-256 of the secret is stored; 192 random bits need no salt.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
 import { check } from '../../../schemas/index.ts'
 import type { Key, KeyCreate, KeyCreated } from '../../../schemas/types.ts'
@@ -11,6 +12,7 @@ import { fail } from '../../errors.ts'
 import { acceptedBy, advance, firstSnapshot, recordCreated } from '../../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
 import type { DeclaredKind, Staged } from '../../model/documents.ts'
+import { isoOrNull } from '../../model/units.ts'
 
 /** A key's last use is written at most this often: a busy producer must not cost a write a call. */
 const TOUCH_MS = 60_000
@@ -151,7 +153,6 @@ function recordOf(row: KeyRow): KeyRecord {
 }
 
 function present(row: KeyRow): Key {
-  const iso = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
   return {
     id: row.id,
     name: row.name,
@@ -162,8 +163,8 @@ function present(row: KeyRow): Key {
     state: row.state,
     accepts: acceptedBy('key', row.snapshot),
     created_at: new Date(row.created_at).toISOString(),
-    last_used_at: iso(row.last_used_at),
-    revoked_at: iso(row.revoked_at),
+    last_used_at: isoOrNull(row.last_used_at),
+    revoked_at: isoOrNull(row.revoked_at),
   }
 }
 

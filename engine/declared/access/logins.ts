@@ -7,9 +7,10 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LoginApprove, LoginExchange } from '../../../schemas/types.ts'
-import type { Caller } from '../../calls.ts'
+import type { Caller, SessionRecord } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
+import type { StoreHandle } from '../../log/store/handle.ts'
 
 /** How long a code is good for. */
 const CODE_MS = 60_000
@@ -17,7 +18,7 @@ const CODE_MS = 60_000
 const GRANTS_MAX = 100
 
 /** What a redeemed code entitles to. */
-export interface LoginGrant {
+interface LoginGrant {
   /** What the machine calls itself; the person saw it. */
   machine: string
   scopes: LoginApprove['scopes']
@@ -87,3 +88,37 @@ const digest = (code: string): string => createHash('sha256').update(code).diges
 
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+
+/* The console's sessions (SPEC.md, Authentication): a cookie instead of the token, by hashes alone. */
+
+export interface Sessions {
+  /** Those used since `after`, epoch ms; older ones are forgotten. */
+  load(after: number): SessionRecord[]
+  /** Keeps a session, or notes that it was used. */
+  save(sessions: readonly SessionRecord[]): void
+  drop(idHash: string): void
+}
+
+export function createSessions({ db, tx }: StoreHandle): Sessions {
+  const all = db.prepare<[], SessionRecord>(
+    'SELECT id_hash AS idHash, token_hash AS tokenHash, used_at AS usedAt FROM sessions',
+  )
+  const expire = db.prepare('DELETE FROM sessions WHERE used_at < ?')
+  const put = db.prepare<SessionRecord>(
+    'INSERT OR REPLACE INTO sessions (id_hash, token_hash, used_at) VALUES (@idHash, @tokenHash, @usedAt)',
+  )
+  const remove = db.prepare('DELETE FROM sessions WHERE id_hash = ?')
+  return {
+    load: (after) => {
+      expire.run(after)
+      return all.all()
+    },
+    save: (sessions) =>
+      tx(() => {
+        for (const session of sessions) put.run(session)
+      }),
+    drop: (idHash) => {
+      remove.run(idHash)
+    },
+  }
+}

@@ -3,12 +3,14 @@
  * consented to, and their tokens by SHA-256 alone. A refresh token is exchanged once; one that comes again was seen by
  * somebody else, and ends its grant (OAuth 2.1, section 4.3.1; RFC 9700, section 4.14.2).
  */
+
 import { randomBytes } from 'node:crypto'
 import type { OauthRevoked, OauthSession } from '../../../schemas/types.ts'
 import type { OauthTokenRecord } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import type { Database, StoreHandle } from '../../log/store/handle.ts'
+import { iso } from '../../model/units.ts'
 import type { Egress } from '../../net/fetch.ts'
 import { hashSecret } from './keys.ts'
 
@@ -296,7 +298,6 @@ function oauthQueries(db: Database) {
      FROM oauth_grants g JOIN oauth_clients c ON c.id = g.client_id JOIN oauth_tokens t ON t.grant_id = g.id
      WHERE t.spent_at IS NULL AND t.expires_at > ? GROUP BY g.id ORDER BY g.created_at DESC, g.id`,
   )
-  const iso = (ms: number) => new Date(ms).toISOString()
   return {
     client: (id: string): OauthClient | null => {
       const row = client.get(id)

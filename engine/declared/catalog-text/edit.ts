@@ -27,7 +27,7 @@ import {
 } from './tree.ts'
 import { doubleQuoted, jsonQuoted, literalLines, scalarText, singleQuoted, type Values } from './values.ts'
 
-export class Edit implements Editing {
+export class TextEdit implements Editing {
   readonly anchors: Anchors
   readonly maps = new MapEdit(this)
   readonly seqs = new SeqEdit(this)

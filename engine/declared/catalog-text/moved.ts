@@ -1,6 +1,8 @@
 /** What a catalog says under `moved`: parts and projects that got another name. Pure. */
+
+import { kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
 import type { Catalog, CatalogMoved } from '../../../schemas/types.ts'
-import { type ChangeKind, changeKinds, kindWord } from '../../model/documents.ts'
+import { type ChangeKind, changeKinds } from '../../model/documents.ts'
 import { nameSince, type Rename } from '../../model/renames.ts'
 import type { Path } from './tree.ts'
 
@@ -15,19 +17,6 @@ export interface Move {
 
 /** The key beside the sections. */
 export const MOVED_KEY = 'moved'
-
-const SECTION_OF = {
-  source: 'sources',
-  mcp_server: 'mcp_servers',
-  skill: 'skills',
-  trigger: 'triggers',
-  agent: 'agents',
-  entity: 'entities',
-  project: 'projects',
-} as const satisfies Record<ChangeKind, keyof Catalog>
-
-/** The section that the parts of a kind are in. */
-export const sectionOfKind = (kind: ChangeKind): (typeof SECTION_OF)[ChangeKind] => SECTION_OF[kind]
 
 interface MoveFault {
   path: Path

@@ -1,8 +1,7 @@
 /** A catalog file as text to a catalog, with every problem and its place. */
 import type { Catalog, CatalogMoved, CatalogProblem } from '../../../schemas/types.ts'
-import { MAX_BYTES, MAX_DEPTH, parseTree } from './parse.ts'
 import { shapeOf } from './shape.ts'
-import { childAt, type Path, pathText, type TreeNode } from './tree.ts'
+import { childAt, MAX_BYTES, MAX_DEPTH, type Path, parseTree, pathText, type TreeNode } from './tree.ts'
 import { type Values, valuesOf } from './values.ts'
 
 /** Problems told at most: beyond, the file is of another kind. */

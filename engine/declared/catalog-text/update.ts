@@ -4,7 +4,7 @@
  */
 import type { Catalog } from '../../../schemas/types.ts'
 import { equal } from '../../model/documents.ts'
-import { Edit, inFlow, type Place } from './edit.ts'
+import { inFlow, type Place, TextEdit } from './edit.ts'
 import { isCompact, type Reading, readTree } from './read.ts'
 import {
   type Entry,
@@ -67,7 +67,7 @@ export function updateFields(text: string, fields: Record<string, unknown>): str
   if (root?.kind !== 'map' || !values || values.flaws.length) return null
   for (const isCoarse of [false, true]) {
     const splices = new Splices(text)
-    const edit: Edit = new Edit(splices, root, values, layoutOf(root, splices), isCoarse)
+    const edit: TextEdit = new TextEdit(splices, root, values, layoutOf(root, splices), isCoarse)
     if (!edit.maps.edit(root, fields)) return null
     const updated = splices.apply()
     if (equal(readTree(updated).values?.value, fields)) return updated
@@ -81,7 +81,7 @@ function edited(text: string, { root, values }: Reading, target: Catalog, isCoar
     const isEnded = text === '' || text.endsWith('\n')
     return `${text}${isEnded ? '' : splices.eol}${renderCatalog(target).replaceAll('\n', splices.eol)}`
   }
-  const edit = new Edit(splices, root, values, layoutOf(root, splices), isCoarse)
+  const edit = new TextEdit(splices, root, values, layoutOf(root, splices), isCoarse)
   new RootEdit(edit, root, target).run()
   return splices.apply()
 }
@@ -91,7 +91,7 @@ function edited(text: string, { root, values }: Reading, target: Catalog, isCoar
 /** Edits the root of a file; entries of `target` are in the order of the file, new ones last. */
 class RootEdit {
   constructor(
-    private readonly edit: Edit,
+    private readonly edit: TextEdit,
     private readonly root: MapNode,
     private readonly target: Catalog,
   ) {}

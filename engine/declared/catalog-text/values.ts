@@ -2,10 +2,11 @@
  * A tree as plain values, with every fault that is YAML's rather than the catalog's: keys that are
  * no text or given twice, tags, merge keys, numbers JSON cannot hold, aliases without bound.
  */
-import { MAX_BYTES, MAX_DEPTH } from './parse.ts'
 import {
   type AliasNode,
   keyOf,
+  MAX_BYTES,
+  MAX_DEPTH,
   type MapItem,
   type MapNode,
   type Path,

@@ -1,5 +1,6 @@
 /** A catalog file checked, planned and applied: a plan that was approved, or nothing. */
 import { createHash, randomUUID } from 'node:crypto'
+import { kindWord } from '../../../schemas/kinds.ts'
 import type {
   Catalog,
   CatalogCheck,
@@ -12,7 +13,7 @@ import type {
 } from '../../../schemas/types.ts'
 import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { type Edit, kindWord, type SyncMode } from '../../model/documents.ts'
+import type { Edit, SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
 import { movesBack } from '../catalog-text/moved.ts'

@@ -3,6 +3,8 @@
  * problem told with its place before anything is written; parts are upserted by name; nothing is
  * deleted unless pruning is asked for.
  */
+
+import { kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
 import type {
   Catalog,
   CatalogAgent,
@@ -13,16 +15,16 @@ import type {
   CatalogTrigger,
 } from '../../../schemas/types.ts'
 import { normaliseHandoffs } from '../../documents/agent.ts'
-import { guardSentence } from '../../documents/guarded-kind.ts'
+import { guardSentence } from '../../documents/part-kind.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
 import {
   type Doc,
   type Edit,
-  isPart,
-  kindWord,
   type NamedKind,
+  namedKinds,
   type PartKind,
+  partKinds,
   type Stored,
 } from '../../model/documents.ts'
 import {
@@ -45,12 +47,12 @@ import {
 import { parseDuration } from '../../model/units.ts'
 import { secretFields } from '../../sources/connectors/config.ts'
 import { connectorOf, hasConnector } from '../../sources/connectors/index.ts'
-import { type Move, movesOf, sectionOfKind } from '../catalog-text/moved.ts'
+import { type Move, movesOf } from '../catalog-text/moved.ts'
 import { type Declared, refuseVariables } from '../declared.ts'
 import { normaliseSpec } from '../operations.ts'
 import { stageProject, stageProjectUpdate } from '../project-writes.ts'
 import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
-import { join, stageRename } from '../write.ts'
+import { joinProject, stageRename } from '../write.ts'
 import {
   collecting,
   type Entry,
@@ -59,12 +61,15 @@ import {
   type Locate,
   leaveDefault,
   noneNamed,
+  type Paused,
+  pauseAgain,
+  pausedIn,
   projectNamed,
   refuse,
+  resumePaused,
   tellConfigFaults,
   tellEntityConflicts,
 } from './import-run.ts'
-import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -140,7 +145,7 @@ export function stageMoves(
           'conflict',
           `${label} cannot become ${to}: both are there. Delete one of them first, or take this line out`,
         )
-      if (spared.has(`${sectionOfKind(kind)}:${from}`))
+      if (spared.has(`${SECTION_OF[kind]}:${from}`))
         fail('conflict', `${label} belongs to another catalog, which gives it its name`)
       if (kind !== 'project') stageRename(edit, kind, from, to)
       else {
@@ -282,7 +287,7 @@ function placeParts(run: ImportRun): void {
         if (entry.project === undefined) return
         const id = projectNamed(edit, entry.project)
         const owner = ownerIn(run, kind, entry.name)
-        join(edit, kind, entry.name, id, owner === null || owner === id)
+        joinProject(edit, kind, entry.name, id, owner === null || owner === id)
         if (owner === null || owner === id) leaveDefault(edit, kind, entry.name, id)
       })
     })
@@ -292,7 +297,7 @@ function placeParts(run: ImportRun): void {
         if (!edit.has('source', entry.name)) return
         const id = projectNamed(edit, word)
         if (!usersOf(edit, 'source', entry.name).includes(id))
-          join(edit, 'source', entry.name, id, ownerIn(run, 'source', entry.name) === null)
+          joinProject(edit, 'source', entry.name, id, ownerIn(run, 'source', entry.name) === null)
         leaveDefault(edit, 'source', entry.name, id)
       })
     })
@@ -306,7 +311,7 @@ function placeParts(run: ImportRun): void {
       at(['skills', i, 'used_by', n], () => {
         const id = projectNamed(edit, word)
         if (edit.has('skill', entry.name) && !usersOf(edit, 'skill', entry.name).includes(id))
-          join(edit, 'skill', entry.name, id, false)
+          joinProject(edit, 'skill', entry.name, id, false)
       })
     })
   })
@@ -483,15 +488,6 @@ function stageWiringRows(run: ImportRun): void {
 
 /* What a pruning import deletes: parts and projects the file does not name, and wiring it lacks. */
 
-const SECTIONS = [
-  ['sources', 'source'],
-  ['triggers', 'trigger'],
-  ['agents', 'agent'],
-  ['mcp_servers', 'mcp_server'],
-  ['skills', 'skill'],
-  ['entities', 'entity'],
-] as const satisfies readonly (readonly [keyof Catalog, NamedKind])[]
-
 /** Projects that a pruning import deletes. */
 function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Set<string> {
   const named = new Set((catalog.projects ?? []).map((entry) => entry.name))
@@ -504,12 +500,11 @@ function doomedBy(edit: Edit, catalog: Catalog, spared: ReadonlySet<string>): Se
 /** What the file names stays, also where nobody else uses it than a project that goes. */
 function keepNamed({ edit, catalog, doomed }: ImportRun): void {
   if (doomed.size === 0) return
-  for (const [section, kind] of SECTIONS)
-    for (const { name } of (catalog[section] ?? []) as { name: string }[]) {
-      if (!isPart(kind)) continue
+  for (const kind of partKinds)
+    for (const { name } of (catalog[SECTION_OF[kind]] ?? []) as { name: string }[]) {
       const users = edit.has(kind, name) ? usersOf(edit, kind, name) : []
       if (users.length && users.every((id) => doomed.has(id)))
-        join(edit, kind, name, defaultProject(edit), false)
+        joinProject(edit, kind, name, defaultProject(edit), false)
     }
 }
 
@@ -527,7 +522,8 @@ function stagePrune(run: ImportRun): void {
   keepNamed(run)
   for (const id of doomed) edit.remove('project', id)
   const planned = plannedBy(run)
-  for (const [section, kind] of SECTIONS) {
+  for (const kind of namedKinds) {
+    const section = SECTION_OF[kind]
     const kept = new Set((catalog[section] as { name: string }[] | undefined)?.map(({ name }) => name))
     for (const { name: was, doc } of declared.kinds[kind].list() as Stored[]) {
       const name = edit.nameOf(kind, was)

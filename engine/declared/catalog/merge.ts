@@ -2,6 +2,7 @@
  * Three ways: what was applied last, what a file says now and what the instance is, merged field by field. All three
  * are looked at as documents, staged on the same instance, so that two ways of writing the same are the same.
  */
+import { kindOfSection, SECTION_OF } from '../../../schemas/kinds.ts'
 import type { Catalog, CatalogProblem, MergeChoice, MergeConflict } from '../../../schemas/types.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { SvcError } from '../../errors.ts'
@@ -23,8 +24,17 @@ import { DEFAULT_TEMPLATE, projectOf, projectsOf, putProject, usersOf } from '..
 import { movesOf, withMoves } from '../catalog-text/moved.ts'
 import type { Declared } from '../declared.ts'
 import { stageCatalog, stageMoves, stageRunning } from './import.ts'
-import { collecting, isTemplate, type Locate, type Path, refuse } from './import-run.ts'
-import { type Paused, pauseAgain, pausedIn, resumePaused } from './paused.ts'
+import {
+  collecting,
+  isTemplate,
+  type Locate,
+  type Path,
+  type Paused,
+  pauseAgain,
+  pausedIn,
+  refuse,
+  resumePaused,
+} from './import-run.ts'
 
 /** Edits by hand that are named at most. */
 const KEPT_TOLD = 200
@@ -147,7 +157,7 @@ function baseOf(
   const { problems } = stageRunning(declared, edit, base, { ...how, locate })
   for (const { path } of problems) {
     const [, section, index] = /^(\w+)\[(\d+)\]/.exec(path) ?? []
-    const kind = KIND_OF[section as keyof typeof KIND_OF]
+    const kind = kindOfSection(section ?? '')
     const entry = (base[section as keyof Catalog] as { name?: string; project?: string }[] | undefined)?.[
       Number(index)
     ]
@@ -164,25 +174,11 @@ function baseOf(
   return { edit, lost }
 }
 
-const KIND_OF = {
-  sources: 'source',
-  triggers: 'trigger',
-  agents: 'agent',
-  mcp_servers: 'mcp_server',
-  skills: 'skill',
-  entities: 'entity',
-  projects: 'project',
-} as const satisfies Partial<Record<keyof Catalog, ChangeKind>>
-
-const SECTION_OF = Object.fromEntries(
-  Object.entries(KIND_OF).map(([section, kind]) => [kind, section]),
-) as Record<ChangeKind, keyof typeof KIND_OF>
-
 /** What a catalog names, as kind:name. */
-const namedIn = (catalog: Catalog): ReadonlySet<string> =>
+export const namedIn = (catalog: Catalog): ReadonlySet<string> =>
   new Set(
-    Object.entries(KIND_OF).flatMap(([section, kind]) =>
-      ((catalog[section as keyof typeof KIND_OF] ?? []) as { name?: string }[]).flatMap(({ name }) =>
+    changeKinds.flatMap((kind) =>
+      ((catalog[SECTION_OF[kind]] ?? []) as { name?: string }[]).flatMap(({ name }) =>
         name === undefined ? [] : [`${kind}:${name}`],
       ),
     ),

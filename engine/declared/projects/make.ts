@@ -2,6 +2,8 @@
  * Hand-assembled projects (SPEC.md, Project lifecycle): made of objects that exist and belong to no
  * other project, which are adopted; nothing is created, and nothing goes with the project.
  */
+
+import { kindWord } from '../../../schemas/kinds.ts'
 import type { ObjectRef, ProjectReport, TemplateFile } from '../../../schemas/types.ts'
 import { readersOf } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
@@ -11,7 +13,6 @@ import {
   type Doc,
   type Edit,
   equal,
-  kindWord,
   type PartKind,
   partKinds,
 } from '../../model/documents.ts'

@@ -17,9 +17,15 @@ import { normaliseTrigger } from '../../documents/trigger.ts'
 import { SvcError } from '../../errors.ts'
 import { secretFields, validateConfig } from '../../sources/connectors/config.ts'
 import { hasConnector } from '../../sources/connectors/index.ts'
-import { type Params, paramsOf, valueFaults } from './template-params.ts'
-import { type PlannedObject, planObjects, planTemplate } from './template-plan.ts'
-import { type Expression, isEmpty, parseText, parseWhen } from './template-render.ts'
+import { isEmpty, type Params, paramsOf, valueFaults } from './template-params.ts'
+import {
+  type Expression,
+  type PlannedObject,
+  parseText,
+  parseWhen,
+  planObjects,
+  planTemplate,
+} from './template-plan.ts'
 
 /** Words that are templates of their own (SPEC.md, Project: template). */
 const RESERVED_KEYS = ['custom', 'default']

@@ -3,10 +3,9 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { patternRule } from '../../../schemas/pattern-rules.ts'
 import type { TemplateFile, TemplateParam, TemplateParams } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
-import { originOf, refuseMoved } from '../../model/addresses.ts'
+import { originOf, refuseMoved } from '../../model/credentials.ts'
 import { MASK } from '../../model/plan.ts'
 import { keepAddressSecrets } from '../../net/address-secrets.ts'
-import { isEmpty } from './template-render.ts'
 
 export type Params = Record<string, unknown>
 type Env = Readonly<Record<string, string | undefined>>
@@ -202,4 +201,9 @@ function listFaults(
   if (maxItems !== undefined && value.length > maxItems)
     return [`${at} must have at most ${maxItems} entries`]
   return items ? value.flatMap((entry, i) => valueFaults(items, entry, `${at}[${i}]`)) : []
+}
+
+/** Empty values stand for absent ones: no text, no value, no entries. */
+export function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }

@@ -13,9 +13,15 @@ import type {
 } from '../../../schemas/types.ts'
 import { fail, StartError } from '../../errors.ts'
 import { exampleParams, fileFaults } from './template-check.ts'
-import { objectFaults, type Params, paramsOf, standard } from './template-params.ts'
-import { type KeptNames, plannedNames, planTemplate } from './template-plan.ts'
-import { isEmpty, render, renderPlain, type Scope } from './template-render.ts'
+import { isEmpty, objectFaults, type Params, paramsOf, standard } from './template-params.ts'
+import {
+  type KeptNames,
+  plannedNames,
+  planTemplate,
+  render,
+  renderPlain,
+  type Scope,
+} from './template-plan.ts'
 
 export { checkParams, type Params, secretParams } from './template-params.ts'
 export { type KeptNames, planTemplate } from './template-plan.ts'

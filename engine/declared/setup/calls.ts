@@ -30,13 +30,14 @@ import {
   type DraftParts,
   editPlan,
   type OfSetup,
+  type PlanningPort,
   planAgain,
+  planningPort,
   requireDraftAtRest,
   requireSetup,
   startDraft,
   stopPlanning,
 } from './drafts.ts'
-import { type PlanningPort, planningPort } from './port.ts'
 import {
   checksOf,
   connectOf,

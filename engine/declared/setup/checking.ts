@@ -1,11 +1,13 @@
 /** Plans checked against the instance as it is, with what applying them would make. */
+
+import { kindWord } from '../../../schemas/kinds.ts'
 import type { ChangePlan, Plan, PlanProblem, SetupChecked } from '../../../schemas/types.ts'
 import { normaliseAgent, normaliseHandoffs } from '../../documents/agent.ts'
 import { normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { type Doc, Edit, kindWord, type PartKind } from '../../model/documents.ts'
+import { type Doc, Edit, type PartKind } from '../../model/documents.ts'
 import {
   CUSTOM_TEMPLATE,
   newProjectId,
@@ -17,7 +19,7 @@ import {
 } from '../../model/project.ts'
 import { normaliseSource } from '../../sources/config-secrets.ts'
 import type { Declared } from '../declared.ts'
-import { checkName, join, stageNew } from '../write.ts'
+import { checkName, joinProject, stageNew } from '../write.ts'
 import {
   agentSpecOf,
   checkPlan,
@@ -113,7 +115,7 @@ export function stagePlan(edit: Edit, draft: string | null, plan: Plan): string 
     naming(kind, name, () => {
       if (exists) {
         edit.require(kind, name)
-        join(edit, kind, name, id, false)
+        joinProject(edit, kind, name, id, false)
         return
       }
       if (kind !== 'skill') checkName(kind, name)

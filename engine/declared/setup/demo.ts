@@ -1,4 +1,5 @@
 /** The demo loaded, broken, mended and removed, on the writing connection; what it is now, on any. */
+import { kindWord } from '../../../schemas/kinds.ts'
 import type { Demo, DemoRemoved } from '../../../schemas/types.ts'
 import { SCRIPTED_MODEL, SCRIPTED_PROMPT, SCRIPTED_PROVIDER } from '../../agents/models/scripted.ts'
 import { fail } from '../../errors.ts'
@@ -7,7 +8,7 @@ import type { Database } from '../../log/store/handle.ts'
 import { type EventRemoval, eventRemoval } from '../../log/store/maintenance.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { parseEventId } from '../../log/timeline/present.ts'
-import { kindWord } from '../../model/documents.ts'
+
 import { partsOf, projectOf } from '../../model/project.ts'
 import {
   BREAKABLE,

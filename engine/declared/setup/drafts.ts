@@ -1,12 +1,13 @@
 /** Drafts of guided setup: begun from a goal, planned again, edited, stopped (SPEC.md, Project lifecycle). */
-import type { Project, SetupDraft, SetupReplan } from '../../../schemas/types.ts'
+import type { Label, Plan, PlanProblem, Project, SetupDraft, SetupReplan } from '../../../schemas/types.ts'
 import { ModelFault } from '../../agents/models/types.ts'
+import { markerOf } from '../../agents/runs/prompt.ts'
 import { fail } from '../../errors.ts'
 import { acceptedBy, advance } from '../../log/lifecycle.ts'
 import { CUSTOM_TEMPLATE, newProjectId, type ProjectDoc, projectOf, putProject } from '../../model/project.ts'
 import type { Declared } from '../declared.ts'
 import { freeName, projectNamed, unusedName } from '../project-writes.ts'
-import { moveDraft, PLANNING, type SetupRow, setupQueries } from '../projects/follow.ts'
+import { moveDraft, PLANNING, type SetupRow, setupQueries, showStep } from '../projects/follow.ts'
 import { checkDescription, checkGoal, checkProjectName } from '../projects/project-spec.ts'
 import { requireProject } from '../skill-writes.ts'
 import type { WriteBy } from '../write.ts'
@@ -188,3 +189,263 @@ function shortened(goal: string): string {
   const cut = goal.slice(0, NAME_MAX)
   return `${cut.slice(0, Math.max(20, cut.lastIndexOf(' ')))}…`
 }
+
+/*
+ * Planning as the store sees it. The planner keeps nothing that rows do not: each of its writes names the
+ * planning it is of, and is refused once that one is over, so that one that was stopped, asked for again
+ * or deleted meanwhile changes nothing.
+ */
+
+/** A planning: of which project, and which time it was asked for. */
+export interface PlanningId {
+  project: string
+  attempt: number
+}
+
+export interface PlanningJob extends PlanningId {
+  goal: string
+  description: string
+  who: 'svc' | 'own'
+  /** What to change in `plan`; null: it is planned from the goal. */
+  instruction: string | null
+  plan: Plan | null
+  facts: PlanningFacts
+  /** Fences what other systems recorded. */
+  marker: string
+}
+
+export interface PlanningPort {
+  /**
+   * Takes up what waits to be planned, and ends what a stopped daemon left in the middle.
+   * @param underWay plannings that somebody follows already.
+   * @returns those to begin, and those of `underWay` that are over.
+   */
+  claimPlannings(underWay: readonly PlanningId[]): Promise<{ begin: PlanningJob[]; over: PlanningId[] }>
+  /** Notes a sub-step. @throws SvcError wrong_state when the planning is over */
+  planningStep(of: PlanningId, step: { look: string } | 'write'): Promise<void>
+  /**
+   * Notes that its model is waited for, or no longer: null. One wait is one sub-step, however often it is asked again.
+   * @throws SvcError wrong_state when the planning is over
+   */
+  planningWait(of: PlanningId, words: string | null): Promise<void>
+  /**
+   * Checks and keeps what a model proposed. @returns what is to be fixed, and whether the planning is over
+   * @throws SvcError wrong_state when the planning is over
+   */
+  proposePlan(of: PlanningId, given: unknown): Promise<{ problems: PlanProblem[]; isOver: boolean }>
+  /** Ends a planning that cannot go on; one that is over already stays as it is. */
+  failPlanning(of: PlanningId, reason: string, noProvider: boolean): Promise<void>
+}
+
+const names: Record<keyof PlanningPort, true> = {
+  claimPlannings: true,
+  planningStep: true,
+  planningWait: true,
+  proposePlan: true,
+  failPlanning: true,
+}
+
+/** Names of the calls, for what passes them on to the writer thread. */
+export const planningPortNames = Object.keys(names) as (keyof PlanningPort)[]
+
+const WAITS = 'Waiting for the model: '
+const WAITED = 'The model was waited for, and answers again'
+
+/** @param secret of the instance, for markers nobody outside can make up */
+export function planningPort(declared: Declared, secret: string): PlanningPort {
+  const { store, clock, kinds } = declared
+  const { db } = store
+  const queries = setupQueries(db)
+
+  const docOf = (id: string) => kinds.project.find(id)!.doc
+  const move = (row: SetupRow, event: { type: string; [key: string]: unknown }) =>
+    moveDraft(db, { id: row.id, name: docOf(row.id).name }, event, clock.now())
+  const show = (id: string, text: string) => showStep({ queries, id, at: clock.now() }, text)
+
+  /** @throws SvcError wrong_state */
+  function current({ project, attempt }: PlanningId): SetupRow {
+    const row = queries.byId(project)
+    if (row && row.attempt === attempt && PLANNING.includes(row.state)) return row
+    return fail('wrong_state', 'this planning is over', {
+      state: row?.state ?? 'discarded',
+      accepts: row ? acceptedBy('draft', row.snapshot) : [],
+    })
+  }
+
+  function jobOf(row: SetupRow): PlanningJob {
+    const doc = docOf(row.id)
+    const facts = factsOf(declared)
+    queries.dropSteps(row.id)
+    queries.claim(row.id)
+    show(row.id, `Reading what is here: ${countsOf(facts)}`)
+    return {
+      project: row.id,
+      attempt: row.attempt,
+      goal: doc.goal ?? '',
+      description: doc.description ?? '',
+      who: row.who,
+      instruction: row.instruction,
+      plan: row.plan ? (JSON.parse(row.plan) as Plan) : null,
+      facts,
+      marker: markerOf(secret, `setup ${row.id} ${row.attempt}`),
+    }
+  }
+
+  return {
+    claimPlannings: async (underWay) =>
+      store.tx(() => {
+        const rows = queries.planning()
+        const isSame = (row: SetupRow) => (of: PlanningId) =>
+          of.project === row.id && of.attempt === row.attempt
+        const begin: PlanningJob[] = []
+        for (const row of rows) {
+          if (underWay.some(isSame(row))) continue
+          // One that was taken up and is followed by nobody was cut off with the daemon.
+          if (row.claimed === row.attempt) move(row, { type: 'interrupted' })
+          else begin.push(jobOf(row))
+        }
+        return { begin, over: underWay.filter((of) => !rows.some((row) => isSame(row)(of))) }
+      }),
+
+    planningStep: async (of, given) =>
+      store.tx(() => {
+        move(current(of), given === 'write' ? { type: 'write' } : { type: 'look', source: given.look })
+      }),
+
+    planningWait: async (of, words) =>
+      store.tx(() => {
+        const row = current(of)
+        const isWaiting = queries.running(row.id)?.startsWith(WAITS)
+        const text = words === null ? WAITED : `${WAITS}${words}`
+        if (isWaiting) queries.retell(row.id, text)
+        else if (words !== null) show(row.id, text)
+      }),
+
+    proposePlan: async (of, given) =>
+      store.tx(() => {
+        const row = current(of)
+        // It proposed at once, without having looked at anything.
+        if (!acceptedBy('draft', row.snapshot).includes('check')) move(row, { type: 'write' })
+        move(row, { type: 'check' })
+        return settle(row, given, fixRounds(row))
+      }),
+
+    failPlanning: async (of, reason, noProvider) =>
+      store.tx(() => {
+        const row = queries.byId(of.project)
+        if (!row || row.attempt !== of.attempt || !PLANNING.includes(row.state)) return
+        move(row, { type: 'fail', reason, no_provider: noProvider })
+      }),
+  }
+
+  function settle(
+    row: SetupRow,
+    given: unknown,
+    rounds: number,
+  ): { problems: PlanProblem[]; isOver: boolean } {
+    const doc = docOf(row.id)
+    const asked = asProposed(given, row, doc.name)
+    const { plan, problems } = checkNow(declared, asked, {
+      project: row.id,
+      goal: doc.goal ?? '',
+      withSecrets: false,
+    })
+    const isUsable = !isEmpty(plan)
+    if (isUsable) queries.savePlan(row.id, keptPlan(declared, plan), row.who)
+    const over = { problems, isOver: true }
+    if (problems.length === 0) {
+      move(row, { type: 'pass' })
+      return over
+    }
+    if (!isUsable && rounds >= FIX_ROUNDS) {
+      move(row, { type: 'fail', reason: EMPTY })
+      return over
+    }
+    move(row, { type: 'problems', problems: problems.length })
+    return queries.byId(row.id)!.state === 'fixing' ? { problems, isOver: false } : over
+  }
+}
+
+/** Who looks, and a name that the person gave, are not the model's to choose; its numbers are in the text. */
+function asProposed(given: unknown, { who, named }: SetupRow, name: string): object {
+  const plan = isFields(given) ? given : {}
+  const wakes = Array.isArray(plan.wakes) ? plan.wakes.filter(isFields) : []
+  return {
+    ...plan,
+    who,
+    ...(named ? { name } : {}),
+    wakes: wakes.map((wake) => ({ ...wake, knobs: [] })),
+  }
+}
+
+/** As the machine counts them (machines/draft.ts). */
+const FIX_ROUNDS = 3
+const EMPTY = 'the model wrote no plan that can be used; say the goal in other words, or choose another model'
+
+const fixRounds = ({ snapshot }: SetupRow): number =>
+  (JSON.parse(snapshot) as { context: { fix_rounds?: number } }).context.fix_rounds ?? 0
+
+/** A plan that watches nothing and wakes nobody, or leaves out who was to look. */
+const isEmpty = ({ watches, wakes, agents, own_agent, who }: Plan): boolean =>
+  (watches.length === 0 && wakes.length === 0) || (who === 'own' ? own_agent === null : agents.length === 0)
+
+/* What a model is told of the instance before it plans: names and shapes, never a value of a config. */
+
+interface PlanningFacts {
+  sources: { name: string; connector: string; labels: string[]; primary: string | null; events: number }[]
+  agents: string[]
+  tools: { name: string; host: string }[]
+  skills: { name: string; description: string }[]
+  triggers: string[]
+}
+
+const LISTED_MAX = 100
+
+function factsOf({ sources, kinds }: Declared): PlanningFacts {
+  return {
+    sources: sources
+      .live()
+      .filter(({ connector }) => !connector.internal)
+      .slice(0, LISTED_MAX)
+      .map(({ name, connector, config }) => {
+        const labels = (config.labels ?? []) as Label[]
+        return {
+          name,
+          connector: connector.kind,
+          labels: labels.map((label) => label.name),
+          primary: labels.find((label) => label.primary)?.name ?? null,
+          events: sources.store.queries.byName(name)?.events ?? 0,
+        }
+      }),
+    agents: namesOf(kinds.agent.list()),
+    tools: kinds.mcp_server
+      .list()
+      .slice(0, LISTED_MAX)
+      .map(({ name, doc }) => ({ name, host: hostOf(String(doc.url)) })),
+    skills: kinds.skill
+      .list()
+      .slice(0, LISTED_MAX)
+      .map(({ name, doc }) => ({ name, description: String(doc.description ?? '').slice(0, 200) })),
+    triggers: namesOf(kinds.trigger.list()),
+  }
+}
+
+const namesOf = (all: readonly { name: string }[]): string[] =>
+  all.slice(0, LISTED_MAX).map(({ name }) => name)
+
+/** An address may hold a credential in its path. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '')
+
+/** "3 sources, 1 agent". */
+function countsOf({ sources, agents, tools, skills, triggers }: PlanningFacts): string {
+  const parts = [
+    count(sources.length, 'source'),
+    count(triggers.length, 'trigger'),
+    count(agents.length, 'agent'),
+    count(tools.length, 'MCP server'),
+    count(skills.length, 'skill'),
+  ].filter((part) => part !== '')
+  return parts.length ? parts.join(', ') : 'nothing yet'
+}
+
+const count = (n: number, word: string): string => (n === 0 ? '' : `${n} ${word}${n === 1 ? '' : 's'}`)

@@ -3,7 +3,7 @@
  * follows each to its end. What it has in memory decides nothing; a daemon that is killed leaves drafts
  * that a person plans again.
  */
-import type { Connector, FieldsResult, Plan, TemplatesResult } from '../../../schemas/types.ts'
+import type { Connector, Plan } from '../../../schemas/types.ts'
 import {
   type Choice,
   type LoopParts,
@@ -20,12 +20,13 @@ import type { UsageEntry } from '../../agents/models/usage.ts'
 import { fence } from '../../agents/runs/prompt.ts'
 import { Tape } from '../../agents/runs/tape.ts'
 import type { StepData, StepWrite, StoredReply, Unavailable } from '../../agents/runs/types.ts'
-import type { Row } from '../../calls.ts'
+import type { EngineCore } from '../../calls.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { SvcError } from '../../errors.ts'
 import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
 import { redact } from '../../net/redact.ts'
-import type { PlanningId, PlanningJob, PlanningPort } from './port.ts'
+import type { DeclaredCalls } from '../calls.ts'
+import type { PlanningId, PlanningJob, PlanningPort } from './drafts.ts'
 
 export interface Planner {
   /** Something may wait, or may be over. */
@@ -336,12 +337,10 @@ const TEXT_MAX = 300
 const RESULT_MAX = 16_000
 
 /** What the tools read; the calls of the engine by these names. */
-interface PlanningReads {
-  listConnectors(): Promise<Record<string, Connector>>
-  listTemplates(): Promise<TemplatesResult>
-  sourceFields(name: string, limit: number): Promise<FieldsResult>
-  sourceEvents(name: string, limit: number): Promise<Row[]>
-}
+type PlanningReads = Pick<
+  EngineCore & DeclaredCalls,
+  'listConnectors' | 'listTemplates' | 'sourceFields' | 'sourceEvents'
+>
 
 const text = (description: string) => ({ type: 'string', description })
 const rows = (description: string, properties: object, required: string[]) => ({

@@ -3,12 +3,14 @@
  * window (SPEC.md, Sources and labels 1). Superseded versions stay, so that a read as of an
  * earlier instant shows the documents of then.
  */
+
 import { escapeText } from '../../../schemas/plain-text.ts'
 import type { Row } from '../../calls.ts'
+import { iso } from '../../model/units.ts'
 import type { Database, Statement } from '../store/handle.ts'
 import { projectScope, type SourceNames } from './context.ts'
 import type { JoinedConstraint } from './plan.ts'
-import { eventId, iso, offsetOfEvent } from './present.ts'
+import { eventId, offsetOfEvent } from './present.ts'
 
 interface DocumentRow {
   id: number

@@ -111,7 +111,7 @@ const LENGTHS = {
 } as const
 
 /** The narrowing that the question makes within the projects. @throws SvcError not_found */
-export function planOf({ ctx, projects, question }: Around): Plan {
+export function inspectPlan({ ctx, projects, question }: Around): Plan {
   const { selector, sources, event_types } = question
   return compilePlan(
     {

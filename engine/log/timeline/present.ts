@@ -2,6 +2,7 @@
 import { eventLine } from '../../../schemas/event-line.ts'
 import { escapeLine, escapeText } from '../../../schemas/plain-text.ts'
 import type { Row } from '../../calls.ts'
+import { iso } from '../../model/units.ts'
 import { type Dictionary, TYPE_LABEL } from '../store/labels.ts'
 import type { StoredRow } from '../store/scan.ts'
 import { labelIdsOf } from '../store/tail.ts'
@@ -13,34 +14,6 @@ export const eventId = (id: number): string => `evt_${id}`
 export function parseEventId(text: string): number | null {
   const match = /^evt_(\d{1,15})$/.exec(text)
   return match ? Number(match[1]) : null
-}
-
-const DAY_MS = 86_400_000
-/** Dates of days met lately, each in the slot of its number: those of a window's ends and of a page of rows. */
-const DAYS = 8
-const isoDays = new Float64Array(DAYS).fill(Number.NaN)
-const isoDates: string[] = Array.from({ length: DAYS }, () => '')
-const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
-
-/**
- * As `Date.toISOString`, without a Date for each where neighbouring times are of one day, as in a page of rows.
- * @param ms epoch ms. @throws RangeError for no time at all
- */
-export function iso(ms: number): string {
-  const whole = Math.trunc(ms)
-  const day = Math.floor(whole / DAY_MS)
-  // Of a time that is none at all the slot is 0, and no day is equal to it.
-  const slot = day & (DAYS - 1)
-  if (day !== isoDays[slot]) {
-    isoDates[slot] = new Date(day * DAY_MS).toISOString().slice(0, -13)
-    isoDays[slot] = day
-  }
-  const inDay = whole - day * DAY_MS
-  const seconds = Math.floor(inDay / 1_000)
-  const hours = TWO_DIGITS[Math.floor(seconds / 3_600)]!
-  const minutes = TWO_DIGITS[Math.floor(seconds / 60) % 60]!
-  const fraction = String(1_000 + (inDay % 1_000)).slice(1)
-  return `${isoDates[slot]}${hours}:${minutes}:${TWO_DIGITS[seconds % 60]!}.${fraction}Z`
 }
 
 /** Age against the end of the window: T-12s, or T+3s for a producer whose clock is ahead. */

@@ -3,9 +3,11 @@
  * A first page fixes the instant all its pages speak for (a ceiling of ids), so a reader that pages
  * while writers write skips nothing and sees nothing twice.
  */
+
 import type { ReadRequest } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
+import { iso } from '../../model/units.ts'
 import { type EntityRules, NO_ENTITIES } from '../entity-rules.ts'
 import { atOnce, pagesOf, type Steps } from '../steps.ts'
 import { firstPositions, type Position, type Query } from '../store/scan.ts'
@@ -26,7 +28,7 @@ import {
   unknownOf,
   type Window,
 } from './plan.ts'
-import { iso, parseEventId, presentRow, renderHeading, renderRow, renderTimeline } from './present.ts'
+import { parseEventId, presentRow, renderHeading, renderRow, renderTimeline } from './present.ts'
 
 const LIMIT_DEFAULT = 200
 /** Rows a text, number or entity-value filter looks at before it says how far it came and gives a cursor. */

@@ -12,7 +12,7 @@ import type {
   StatsRow,
 } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
-import { parseDuration } from '../../model/units.ts'
+import { iso, parseDuration } from '../../model/units.ts'
 import { NO_ENTITIES } from '../entity-rules.ts'
 import { atOnce, type Steps } from '../steps.ts'
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
@@ -28,7 +28,6 @@ import {
   unknownLabels,
   unknownOf,
 } from './plan.ts'
-import { iso } from './present.ts'
 
 const TOP_MAX = 50
 /** Labels of ours that may be counted under their plain names. */

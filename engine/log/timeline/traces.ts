@@ -2,8 +2,10 @@
  * Traces: all events and spans of one trace id, and what spans say of themselves. A trace is what shares a trace id
  * (https://www.w3.org/TR/trace-context/#trace-id), whichever sources brought it.
  */
+
 import type { TraceLink } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
+import { iso } from '../../model/units.ts'
 import {
   type ContextRow,
   SPAN_ID_LABELS,
@@ -15,9 +17,8 @@ import { LINKED_TRACE_LABELS } from '../ingest/label.ts'
 import type { Steps } from '../steps.ts'
 import { eachPositionInSteps, firstPositions, type Position, type Query, textRowOf } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
-import { type Around, planOf, queryIn, windowOf } from './inspect-pages.ts'
+import { type Around, inspectPlan, queryIn, windowOf } from './inspect-pages.ts'
 import type { Plan } from './plan.ts'
-import { iso } from './present.ts'
 import { contextRows } from './rows.ts'
 
 const ID = /^[A-Za-z0-9_-]{8,128}$/
@@ -41,7 +42,7 @@ export interface TracePart {
   /** Ids of the span it is, or belongs to, and of that one's parent; empty: not known. */
   span: string
   parent: string
-  recorded: Recorded
+  recorded: RecordedSpan
   /** Of a run of svc, which is no event. */
   own?: OwnPart
 }
@@ -60,7 +61,7 @@ export interface OwnPart {
 }
 
 /** What OpenTelemetry says of a span or a log record, as it was received. */
-export interface Recorded {
+export interface RecordedSpan {
   name?: unknown
   kind?: unknown
   status?: unknown
@@ -118,7 +119,7 @@ export function* partsOf(
   around: Around,
   labels: readonly number[],
   id: string,
-  plan: Plan = planOf(around),
+  plan: Plan = inspectPlan(around),
 ): Steps<TracePart[]> {
   if (labels.length === 0) return []
   const { ctx } = around
@@ -149,7 +150,7 @@ function* byText(around: Around, id: string, labelled: readonly TracePart[]): St
   const { from, until } = times.length
     ? { from: Math.min(...times) - AROUND_MS, until: Math.max(...times) + AROUND_MS }
     : windowOf(around)
-  const query: Query = queryIn(planOf(around), from, until, around)
+  const query: Query = queryIn(inspectPlan(around), from, until, around)
   const found: TracePart[] = []
   let after: Position | null = null
   for (let looked = 0; looked < TEXTS_MAX && found.length < TRACE_ROWS_MAX; looked += BATCH) {
@@ -196,7 +197,7 @@ export function placed(row: ContextRow, raw: Uint8Array | undefined): Omit<Trace
   return { begin: row.at - length, length, span, parent, recorded }
 }
 
-function recordedIn(raw: Uint8Array | undefined): Recorded {
+function recordedIn(raw: Uint8Array | undefined): RecordedSpan {
   try {
     return fieldsIn(raw ? JSON.parse(decoder.decode(raw)) : {})
   } catch {
@@ -231,7 +232,7 @@ const labelOf = ({ labels }: ContextRow, names: readonly string[]): string => {
 }
 
 /** Ids of the labels that have a trace id. */
-export const labelIdsOf = (ctx: ReadContext, id: string): number[] =>
+export const traceLabelIds = (ctx: ReadContext, id: string): number[] =>
   TRACE_ID_LABELS.flatMap((name) => ctx.dictionary.find(name, id) ?? [])
 
 /** All spans and events of traces. @param labels ids of trace ids */
@@ -293,11 +294,11 @@ export const spanName = ({ row, recorded }: TracePart): string =>
   word(recorded.name) || row.text.replace(/ \(\d+(?:\.\d+)?ms\).*$/s, '')
 
 /** How a span ended. */
-export const statusOf = (recorded: Recorded): (typeof STATUSES)[number] =>
+export const statusOf = (recorded: RecordedSpan): (typeof STATUSES)[number] =>
   nameOf(STATUSES, fieldsIn(recorded.status).code, 'STATUS_CODE_')
 
 /** server, client, internal, producer or consumer; null: it does not say. */
-export function kindOf(recorded: Recorded): string | null {
+export function kindOf(recorded: RecordedSpan): string | null {
   const kind = nameOf(KINDS, recorded.kind, 'SPAN_KIND_')
   return kind === KINDS[0] ? null : kind
 }
@@ -316,7 +317,7 @@ const NAMED_MAX = 20
 const LINKED_ROWS_MAX = 200
 
 /** @returns as a span names them, in its order */
-function linksOf({ links }: Recorded): Pick<TraceLink, 'trace_id' | 'span_id'>[] {
+function linksOf({ links }: RecordedSpan): Pick<TraceLink, 'trace_id' | 'span_id'>[] {
   if (!Array.isArray(links)) return []
   return links.flatMap((link) => {
     const { traceId, spanId } = fieldsIn(link)
@@ -342,7 +343,7 @@ export function* linksInSteps(
   for (const { span, recorded } of parts)
     for (const { trace_id, span_id } of linksOf(recorded)) {
       if (count < LINKS_MAX && !targets.has(trace_id) && targets.size < NAMED_MAX) {
-        targets.set(trace_id, spansWith(around, labelIdsOf(around.ctx, trace_id), 'asc'))
+        targets.set(trace_id, spansWith(around, traceLabelIds(around.ctx, trace_id), 'asc'))
         yield
       }
       const found = targets.get(trace_id) ?? []
@@ -366,7 +367,7 @@ const wordsOf = (span: TracePart | undefined): Pick<TraceLink, 'name' | 'service
 /** @param labels ids, any of which a span has */
 function spansWith(around: Around, labels: readonly number[], direction: 'asc' | 'desc'): TracePart[] {
   if (labels.length === 0) return []
-  const plan = planOf(around)
+  const plan = inspectPlan(around)
   const query = queryIn(
     { ...plan, groups: [[...labels], ...plan.groups] },
     Number.MIN_SAFE_INTEGER,

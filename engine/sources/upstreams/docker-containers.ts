@@ -235,7 +235,7 @@ class Taking {
   private readonly lines: NewLine[] = []
   private bytes = 0
   private readonly now: Position
-  private readonly places = new Map<Stream, [Stamp, number]>()
+  private readonly places = new Map<ContainerStream, [Stamp, number]>()
 
   constructor(
     private readonly from: Position,
@@ -285,10 +285,10 @@ class Taking {
  * container with a terminal has one stream and no frames. Each line begins with its time.
  */
 
-export type Stream = 'stdout' | 'stderr'
+export type ContainerStream = 'stdout' | 'stderr'
 
 export interface LogLine {
-  stream: Stream
+  stream: ContainerStream
   stamp: Stamp
   text: string
   /** It was longer than is kept. */
@@ -316,7 +316,7 @@ interface Begun {
 /** Takes the bytes as they come. */
 class LogLines {
   private rest: Buffer = Buffer.alloc(0)
-  private readonly begun = new Map<Stream, Begun>()
+  private readonly begun = new Map<ContainerStream, Begun>()
 
   /** @param hasFrames false for a container with a terminal. @param from time of a line that has none. */
   constructor(
@@ -359,7 +359,7 @@ class LogLines {
     this.rest = this.rest.subarray(at)
   }
 
-  private readFrame(stream: Stream, body: Buffer, lines: LogLine[]): void {
+  private readFrame(stream: ContainerStream, body: Buffer, lines: LogLine[]): void {
     let from = 0
     for (let end = body.indexOf(NEWLINE); end >= 0; end = body.indexOf(NEWLINE, from)) {
       lines.push(...this.take(stream, body.subarray(from, end)), this.finish(stream)!)
@@ -382,7 +382,7 @@ class LogLines {
    * Goes on with a line, or begins one: a long line comes in parts, which bear the same time.
    * @returns the line before where it turns out to have had no end.
    */
-  private take(stream: Stream, bytes: Buffer): LogLine[] {
+  private take(stream: ContainerStream, bytes: Buffer): LogLine[] {
     const { stamp, text } = this.parse(bytes)
     const open = this.begun.get(stream)
     const before = open && stamp !== null && stamp !== open.stamp ? [this.finish(stream)!] : []
@@ -403,7 +403,7 @@ class LogLines {
     return { stamp, text: stamp === null ? bytes : bytes.subarray(end + 1) }
   }
 
-  private finish(stream: Stream): LogLine | null {
+  private finish(stream: ContainerStream): LogLine | null {
     const line = this.begun.get(stream)
     if (!line) return null
     this.begun.delete(stream)

@@ -16,6 +16,7 @@ import { compileWanted, jsonLine, messageOf, plainLine, textFields } from '../co
 import { type DockerClient, openDocker, RETRY_MS, stampOf } from './docker.ts'
 import {
   type Container,
+  type ContainerStream,
   findContainers,
   inspect,
   isGone,
@@ -26,7 +27,6 @@ import {
   type ReadLog,
   readLog,
   readTail,
-  type Stream,
 } from './docker-containers.ts'
 
 const TEXT_MAX = 300
@@ -243,7 +243,7 @@ interface LogItem {
   container: string
   service?: string
   project?: string
-  stream: Stream
+  stream: ContainerStream
   /** First twelve digits of the container's id. */
   id: string
   /** Place among the lines of its time; absent for the first. */

@@ -20,16 +20,6 @@ const LISTED = 500
 const KEYS_LISTED = 50
 const EVENTS_LISTED = 10
 const BUCKETS_MAX = 200
-const BUCKETS = [
-  ['1m', 60_000],
-  ['5m', 300_000],
-  ['15m', 900_000],
-  ['1h', 3_600_000],
-  ['6h', 21_600_000],
-  ['1d', 86_400_000],
-  ['7d', 604_800_000],
-  ['30d', 2_592_000_000],
-] as const
 
 interface BacktestParts {
   definition: TriggerDefinition
@@ -110,15 +100,14 @@ function answerOf(
 ): BacktestAnswer {
   const byKey = new Map<string, number>()
   for (const { key } of firings) byKey.set(key, (byKey.get(key) ?? 0) + 1)
-  const [bucket, length] = BUCKETS.find(([, ms]) => (to - from) / ms <= BUCKETS_MAX) ?? BUCKETS.at(-1)!
-  const start = Math.floor(from / length)
-  const buckets = Array.from({ length: Math.floor(to / length) - start + 1 }, (_, n) => ({
-    at: new Date((start + n) * length).toISOString(),
+  const span = new TimeBuckets(from, to, BUCKETS_MAX)
+  const buckets = Array.from({ length: span.n }, (_, place) => ({
+    at: span.startOf(place),
     firings: 0,
     matched: 0,
   }))
-  for (const { at } of firings) buckets[Math.floor(at / length) - start]!.firings++
-  for (const at of matchedAt) buckets[Math.floor(at / length) - start]!.matched++
+  for (const { at } of firings) buckets[span.placeOf(at)]!.firings++
+  for (const at of matchedAt) buckets[span.placeOf(at)]!.matched++
   const run: BacktestRun = {
     firings: firings.length,
     list: firings.slice(-LISTED).reverse().map(present),
@@ -131,7 +120,7 @@ function answerOf(
     reasons,
     peak,
   }
-  return { run, bucket }
+  return { run, bucket: span.length }
 }
 
 function present({ at, key, value, eventIds, heldBack, resolved }: MemoryFiring): BacktestFiring {
@@ -143,6 +132,43 @@ function present({ at, key, value, eventIds, heldBack, resolved }: MemoryFiring)
     event_ids: eventIds.slice(0, EVENTS_LISTED).map(eventId),
     held_back: heldBack,
     resolved,
+  }
+}
+
+const BUCKET_LENGTHS = [
+  ['1m', 60_000],
+  ['5m', 300_000],
+  ['15m', 900_000],
+  ['1h', 3_600_000],
+  ['6h', 21_600_000],
+  ['1d', 86_400_000],
+  ['7d', 604_800_000],
+  ['30d', 2_592_000_000],
+  ['365d', 31_536_000_000],
+] as const
+
+/** Buckets of a span of time, of the shortest length of which there are no more than so many. Epoch ms. */
+export class TimeBuckets {
+  readonly length: string
+  private readonly ms: number
+  private readonly first: number
+  readonly n: number
+
+  constructor(from: number, to: number, most: number) {
+    const [length, ms] =
+      BUCKET_LENGTHS.find(([, each]) => (to - from) / each <= most) ?? BUCKET_LENGTHS.at(-1)!
+    this.length = length
+    this.ms = ms
+    this.first = Math.floor(from / ms)
+    this.n = Math.floor(to / ms) - this.first + 1
+  }
+
+  placeOf(at: number): number {
+    return Math.floor(at / this.ms) - this.first
+  }
+
+  startOf(place: number): string {
+    return new Date((this.first + place) * this.ms).toISOString()
   }
 }
 

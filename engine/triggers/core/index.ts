@@ -7,7 +7,7 @@ import { compileFilters, failing } from './filters.ts'
 import { Runtime } from './runtime.ts'
 import { HistoryReader } from './windows.ts'
 
-export { Backtest, MemoryLedger, Recorder } from './backtest.ts'
+export { Backtest, MemoryLedger, Recorder, TimeBuckets } from './backtest.ts'
 export { createEvaluator } from './evaluator.ts'
 
 /** Whether all filters of a list hold of an event. @throws Error when a pattern is not supported */

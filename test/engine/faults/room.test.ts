@@ -1,7 +1,7 @@
 /** What does not fit: replies that are cut off, conversations that are too long, and what a cache spares. */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { outputBoundOf, roomAfter } from '../../../engine/agents/models/adapter.ts'
-import { shortened } from '../../../engine/agents/runs/tape.ts'
+import { shortenAnswer } from '../../../engine/agents/runs/tape.ts'
 import type { Step } from '../../../engine/agents/runs/types.ts'
 import type { ScriptedReply } from '../../models/scripted-server.ts'
 import { type FaultWorld, openFaultWorld, type Wire } from './fault-world.ts'
@@ -151,9 +151,9 @@ describe('room', () => {
 
   it('an answer made short keeps its fence and its ids, and no answer is made longer', () => {
     const lines = Array.from({ length: 90 }, (_, i) => `evt_${i} says something that takes room`).join('\n')
-    const short = shortened(`<<<data abc\n${lines}\ndata abc>>>`)
+    const short = shortenAnswer(`<<<data abc\n${lines}\ndata abc>>>`)
     expect(short).toMatch(/^<<<data abc\nevt_0 says[\s\S]*evt_89\]\ndata abc>>>$/)
-    expect(shortened('evt_1 short')).toBe('evt_1 short')
-    expect(shortened(short)).toBe(short)
+    expect(shortenAnswer('evt_1 short')).toBe('evt_1 short')
+    expect(shortenAnswer(short)).toBe(short)
   })
 })

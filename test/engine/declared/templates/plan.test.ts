@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { render, slug } from '../../../../engine/declared/projects/template-render.ts'
+import { render, slug } from '../../../../engine/declared/projects/template-plan.ts'
 import { checkParams, type Params, planTemplate } from '../../../../engine/declared/projects/templating.ts'
 
 import { templateFrom, WATCH } from './template-folder.ts'

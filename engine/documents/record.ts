@@ -1,6 +1,11 @@
-/** The names that parts had before, and what the record of changes says of a part whatever it was called then. */
+/** What the record of changes says of a part, whatever it was called then: the names it had, and its documents. */
+import { SECTION_OF } from '../../schemas/kinds.ts'
 import type { Database } from '../log/store/handle.ts'
-import type { Rename } from '../model/renames.ts'
+import { type ChangeKind, type Doc, type DocumentOf, documentOf } from '../model/documents.ts'
+import { MASK } from '../model/plan.ts'
+import { type Rename, renamedBy } from '../model/renames.ts'
+import { maskAddresses } from '../net/address-secrets.ts'
+import { isSealed } from '../net/secrets.ts'
 
 interface Made extends Rename {
   changeSet: number
@@ -16,7 +21,7 @@ interface Span {
 }
 
 /** A row of the record: the document after its change-set, or before the first that is recorded. */
-export interface Recorded {
+export interface RecordedDocument {
   /** Change-set it is of. */
   changeSet: number
   isBefore: boolean
@@ -63,7 +68,11 @@ export function renamesOf(db: Database) {
       until = rename.changeSet
     }
   }
-  const recordedIn = (kind: string, all: readonly Span[], changeSet: number): Recorded | undefined => {
+  const recordedIn = (
+    kind: string,
+    all: readonly Span[],
+    changeSet: number,
+  ): RecordedDocument | undefined => {
     for (const { name, from, until } of all) {
       if (from > changeSet) continue
       const row = upTo.get(kind, name, from, Math.min(changeSet, until - 1))
@@ -85,10 +94,10 @@ export function renamesOf(db: Database) {
     /** What a part was called, from when until when, the newest first. */
     lineage: (kind: string, name: string): Span[] => spans(kind, name, FOREVER),
     /** The document as of a change-set of the part that has a name now. */
-    recorded: (kind: string, name: string, changeSet: number): Recorded | undefined =>
+    recorded: (kind: string, name: string, changeSet: number): RecordedDocument | undefined =>
       recordedIn(kind, spans(kind, name, FOREVER), changeSet),
     /** The same of the part that had a name then, whatever it is called now. */
-    recordedThen: (kind: string, name: string, changeSet: number): Recorded | undefined => {
+    recordedThen: (kind: string, name: string, changeSet: number): RecordedDocument | undefined => {
       const left = ofKind.all(kind).findLast((one) => one.changeSet > changeSet && one.from === name)
       if (!left) return recordedIn(kind, spans(kind, name, FOREVER), changeSet)
       // What it was called later says what it was where nothing before does.
@@ -108,4 +117,58 @@ function spansAfter(made: readonly Made[], left: Made): Span[] {
     if (!next) return found
     at = next
   }
+}
+
+/*
+ * Documents as of a change-set, read from the record of changes without the key file: what is sealed
+ * in them, and what is secret in an address, shows as a mask, as wherever documents leave the engine.
+ */
+
+/** @returns the document of an object as of a change-set; undefined: it was not there */
+export type DocumentAt = <K extends ChangeKind>(
+  kind: K,
+  key: string,
+  changeSet: number,
+) => DocumentOf<K> | undefined
+
+/** The rule of `ChangeSets.documentAt`, on a connection that only reads. */
+export function maskedDocuments(db: Database): DocumentAt {
+  const renames = renamesOf(db)
+  const parsed = new Map<string, Doc | undefined>()
+  return <K extends ChangeKind>(kind: K, key: string, changeSet: number) => {
+    const found = renames.recorded(kind, key, changeSet)
+    const since = renames.since(changeSet)
+    const version = found ? `${found.isBefore ? '<' : '='}${found.changeSet}` : 'now'
+    const id = `${kind}:${key}${version}+${since.length}`
+    if (!parsed.has(id)) {
+      const text = found ? found.text : unrecorded(db, kind, key)
+      const doc = text === null ? undefined : shown(kind, text)
+      parsed.set(id, doc && (found ? renamedBy(kind, doc, since) : doc))
+    }
+    const doc = parsed.get(id)
+    return doc && documentOf(kind, doc)
+  }
+}
+
+/** What no change-set ever touched is what it is now. */
+function unrecorded(db: Database, kind: ChangeKind, key: string): string | null {
+  if (kind === 'project') return null
+  const columns = kind === 'source' ? "json_object('connector', connector, 'config', json(config))" : 'spec'
+  const live = kind === 'entity' ? '' : " AND state <> 'deleted'"
+  return (
+    db
+      .prepare<[string], string>(`SELECT ${columns} FROM ${SECTION_OF[kind]} WHERE name = ?${live}`)
+      .pluck()
+      .get(key) ?? null
+  )
+}
+
+/** What a trigger compares with is no address of ours, and is evaluated as it is. */
+function shown(kind: ChangeKind, text: string): Doc {
+  const {
+    '@id': _id,
+    '@name': _name,
+    ...doc
+  } = JSON.parse(text, (_key, value: unknown) => (isSealed(value) ? MASK : value)) as Record<string, unknown>
+  return kind === 'trigger' ? doc : maskAddresses(doc)
 }
