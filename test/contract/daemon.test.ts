@@ -1,4 +1,8 @@
-/** What only a process shows: a start with a catalog file, a seed, one more template. */
+/**
+ * A start with a catalog file, a seed, one more template. What of it the process or its threads may do otherwise is seen of
+ * the built daemon (`boot`); the rest of an engine that this process starts over the same data, with what `svc up`
+ * makes of the same environment (`start`): a thirtieth of the processor time.
+ */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,11 +10,14 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bootOf } from '../../api/cli/commands/up.ts'
+import { loadConfig } from '../../api/config.ts'
+import { createEngine } from '../../engine/local.ts'
 import type { ProjectGraph, Replay } from '../../schemas/types.ts'
 import { currentDaemon } from '../../scripts/build.mjs'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { startMcpServer } from '../mcp/server.ts'
-import { clientOf, type Fields } from './instance.ts'
+import { clientOf, type Fields, type Instance, serve } from './instance.ts'
 
 const OUTPUT = 'dist/test-contract'
 const near = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -34,6 +41,7 @@ let folder: string
 const files = mkdtempSync(join(tmpdir(), 'svc-contract-'))
 const file = join(files, 'given.yaml')
 let daemon: Daemon | null
+let instance: Instance | null
 
 beforeAll(async () => {
   const built = dirname(await currentDaemon(OUTPUT))
@@ -54,9 +62,11 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'svc-contract-'))
   rmSync(file, { force: true })
   daemon = null
+  instance = null
 })
 afterEach(async () => {
   await daemon?.kill()
+  await instance?.stop()
   rmSync(folder, { recursive: true })
 })
 
@@ -77,7 +87,7 @@ async function givenEvery(): Promise<string> {
   writeFileSync(file, EVERY)
   const data = join(folder, 'data')
   if (exported === null) {
-    const { text } = await (await boot(withFile())).call('GET', '/api/catalog/export')
+    const { text } = await (await start(withFile())).call('GET', '/api/catalog/export')
     await stopped()
     cpSync(data, imported, { recursive: true })
     exported = text
@@ -87,15 +97,36 @@ async function givenEvery(): Promise<string> {
 
 async function stopped(): Promise<void> {
   if (daemon) expect(await daemon.stop()).toBe(0)
+  await instance?.stop()
   daemon = null
+  instance = null
 }
 
-/** Stops what runs, and starts over the same data. */
+const SECRET = { SVC_SECRET_GATEWAY: 's3cret' }
+
+/** Stops what runs, and starts the daemon over the same data. */
 async function boot(env: Record<string, string> = {}) {
   await stopped()
-  daemon = await startDaemon(join(folder, 'data'), [], { SVC_SECRET_GATEWAY: 's3cret', ...env }, bundle)
+  daemon = await startDaemon(join(folder, 'data'), [], { ...SECRET, ...env }, bundle)
   return clientOf(daemon.url)
 }
+
+/** Stops what runs, and starts over the same data in this process. */
+async function start(more: Record<string, string> = {}, home = 'data') {
+  await stopped()
+  const env = { ...SECRET, ...more }
+  const config = loadConfig({ dataDir: join(folder, home) }, env)
+  mkdirSync(config.home, { recursive: true })
+  const bootFailures: string[] = []
+  const clock = { at: Date.now(), now: () => Date.now() }
+  const { dataFile, models } = config
+  const engine = createEngine({ dataFile, models, env, boot: bootOf(config, bootFailures), clock })
+  bootFailures.push(...(await engine.bootReport()).failed)
+  const served = await serve(engine, clock, { bootFailures })
+  instance = served
+  return served
+}
+type Svc = ReturnType<typeof clientOf>
 const withFile = (more: Record<string, string> = {}) => ({ SVC_CATALOG: file, ...more })
 const SYNC = { SVC_CATALOG_SYNC: '1' }
 /** Nothing answers there; without a provider an instance whose agents are on is degraded. */
@@ -120,19 +151,19 @@ describe('a folder of catalog files', () => {
     )
     write('prod.yaml', 'environment: prod\nvalues: { type: sale }\n')
     const env = { SVC_CATALOG: root, SVC_CATALOG_ENV: 'prod', ...SYNC }
-    const type = async (svc: Awaited<ReturnType<typeof boot>>) =>
+    const type = async (svc: Svc) =>
       (await svc.get<{ config: Fields }>('/api/sources/orders')).config.event_type
-    const svc = await boot(env)
+    const svc = await start(env)
     expect(await type(svc)).toBe('sale')
     expect(await svc.get('/api/catalog/drift')).toMatchObject({ drifted: false, files: [{ name: 'shop' }] })
     write('prod.yaml', 'environment: prod\nvalues: { type: 5 }\n')
-    const again = await boot(env)
+    const again = await start(env)
     expect(await type(again)).toBe('sale')
     expect(JSON.stringify(await again.get('/health'))).toContain(
       'prod.yaml:2:17: the value type must be text',
     )
     write('prod.yaml', 'environment: prod\nvalues: { type: return }\n')
-    expect(await type(await boot(env))).toBe('return')
+    expect(await type(await start(env))).toBe('return')
   })
 })
 
@@ -170,8 +201,7 @@ describe('a catalog file with every section', () => {
 
   it('exports into another instance, which then exports the same', async () => {
     const text = await givenEvery()
-    daemon = await startDaemon(join(folder, 'other'), [], { SVC_SECRET_GATEWAY: 's3cret' }, bundle)
-    const other = clientOf(daemon.url)
+    const other = await start({}, 'other')
     await other.post('/api/catalog/import', { yaml: text })
     expect((await other.call('GET', '/api/catalog/export')).text).toBe(text)
   })
@@ -183,7 +213,7 @@ describe('a catalog file with every section', () => {
       'Ask.\n    used_by',
     )
     writeFileSync(file, edited)
-    const idle = await boot(withFile())
+    const idle = await start(withFile())
     expect((await idle.get<History>('/api/change-sets')).version).toBe(1)
     expect((await idle.call('GET', '/api/catalog/export')).text).toBe(EVERY)
     const synced = await boot(withFile(SYNC))
@@ -199,16 +229,16 @@ describe('a catalog file with every section', () => {
       ['update', 'trigger', 'gateway-errors', [['/cooldown', '10m', '1h']]],
     ])
     expect((await synced.call('GET', '/api/catalog/export')).text).toBe(edited)
-    expect((await (await boot(withFile(SYNC))).get<History>('/api/change-sets')).version).toBe(2)
+    expect((await (await start(withFile(SYNC))).get<History>('/api/change-sets')).version).toBe(2)
   })
 
   it('is the source of truth on a boot that syncs: what was edited meanwhile is as the file says, what was added stays', async () => {
     await givenEvery()
-    const svc = await boot(withFile(SYNC))
+    const svc = await start(withFile(SYNC))
     await svc.post('/api/agents/builtin/first-look/disable')
     await svc.del('/api/agents/builtin/digger')
     await svc.post('/api/sources', { name: 'extra', connector: 'webhook' })
-    const synced = await boot(withFile(SYNC))
+    const synced = await start(withFile(SYNC))
     expect(await synced.get('/api/agents/builtin/first-look?project=Storefront')).toMatchObject({
       enabled: true,
       handoffs: [{ verdict: 'investigate', agent: 'digger' }],
@@ -219,7 +249,7 @@ describe('a catalog file with every section', () => {
 
   it('in the old words is read: usecases with a recipe', async () => {
     writeFileSync(file, 'usecases:\n  - { recipe: webhook_watch, name: Old, params: { service: old } }\n')
-    const svc = await boot(withFile())
+    const svc = await start(withFile())
     expect(await svc.get('/api/projects/Old')).toMatchObject({ template: 'webhook_watch', state: 'running' })
   })
 })
@@ -240,7 +270,7 @@ describe('a file that cannot be imported', () => {
     expect((await svc.get<History>('/api/change-sets')).version).toBe(1)
     expect((await svc.call('GET', '/api/catalog/export')).text).toBe(EVERY)
     writeFileSync(file, EVERY)
-    const mended = await boot(withFile({ ...SYNC, ...MODEL }))
+    const mended = await start(withFile({ ...SYNC, ...MODEL }))
     expect(await mended.get('/health')).toMatchObject({ status: 'ok' })
   })
 
@@ -250,7 +280,7 @@ describe('a file that cannot be imported', () => {
     ['is not there', null, /given\.yaml/],
   ])('at the first boot (it %s) leaves an instance that runs, empty', async (_case, text, why) => {
     if (text !== null) writeFileSync(file, text)
-    const svc = await boot(withFile())
+    const svc = await start(withFile())
     expect(await svc.get('/health')).toMatchObject({ status: 'degraded', detail: expect.stringMatching(why) })
     expect(await svc.get('/api/sources')).toEqual([])
     expect((await svc.get<History>('/api/change-sets')).version).toBe(0)
@@ -264,7 +294,7 @@ describe('SVC_SEED_PROJECT', () => {
   it('makes its project once, beside the catalog, and not again when that is deleted', async () => {
     writeFileSync(file, EVERY)
     const svc = await boot(withFile(SEED))
-    const names = async (of: typeof svc) =>
+    const names = async (of: Svc) =>
       (await of.get<{ projects: Fields[] }>('/api/projects')).projects.map(({ name }) => name)
     expect(await names(svc)).toContain('Seeded watch')
     const { change_sets } = await svc.get<History>('/api/change-sets')
@@ -280,7 +310,7 @@ describe('SVC_SEED_PROJECT', () => {
   })
 
   it('of a template that is not there leaves an instance that runs, and /health says why', async () => {
-    const svc = await boot({ SVC_SEED_PROJECT: 'gone' })
+    const svc = await start({ SVC_SEED_PROJECT: 'gone' })
     expect(await svc.get('/health')).toMatchObject({
       status: 'degraded',
       detail: expect.stringContaining('SVC_SEED_PROJECT=gone: template: no template has the key gone'),
@@ -351,12 +381,12 @@ describe('tools of an MCP server', () => {
   it('are still pinned after a restart', async () => {
     const desk = await startMcpServer([{ name: 'find', description: 'Finds tickets.' }])
     try {
-      const before = await boot()
+      const before = await start()
       await before.post('/api/mcp-servers', { name: 'desk', url: desk.url })
       expect(await before.post('/api/mcp-servers/desk/test')).toMatchObject({ tools: [{ state: 'new' }] })
       expect(await before.post('/api/mcp-servers/test', { url: desk.url })).toMatchObject({ ok: true })
       desk.tools = [{ name: 'find', description: 'Finds secrets.' }]
-      const svc = await boot()
+      const svc = await start()
       expect(await svc.post('/api/mcp-servers/desk/test')).toMatchObject({ tools: [{ state: 'changed' }] })
       expect(await svc.post('/api/mcp-servers/desk/tools/find/approve')).toMatchObject({ state: 'pinned' })
       expect(await svc.get('/api/mcp-servers/desk')).toMatchObject({ tools: 1, changed: 0 })

@@ -24,7 +24,7 @@ export interface Answer<T> {
   body: T
 }
 
-interface TestClock {
+export interface TestClock {
   at: number
   now(): number
 }
@@ -46,6 +46,8 @@ type Options = Pick<
   clock?: TestClock
   dataFile?: string | null
   log?: Logger
+  /** Sentences of the start, for GET /health. */
+  bootFailures?: readonly string[]
 }
 
 /** An instance, on threads where the project of the run says so. */
@@ -64,14 +66,18 @@ export async function startHere(options: Options = {}) {
   return serve(createEngine(engineOptions(options, clock)), clock, options)
 }
 
-function engineOptions({ secured: _secured, port: _port, log: _log, ...options }: Options, clock: TestClock) {
+function engineOptions(
+  { secured: _secured, port: _port, log: _log, bootFailures: _failures, ...options }: Options,
+  clock: TestClock,
+) {
   return { dataFile: null, env: {}, ...options, clock }
 }
 
-async function serve<E extends Engine>(
+/** Serves an engine that is there already. */
+export async function serve<E extends Engine>(
   engine: E,
   clock: TestClock,
-  { secured = false, port = 0, log = pino({ level: 'silent' }) }: Options,
+  { secured = false, port = 0, log = pino({ level: 'silent' }), bootFailures = [] }: Options,
 ) {
   const app = await buildServer({
     engine,
@@ -85,6 +91,7 @@ async function serve<E extends Engine>(
       allowedHosts: [],
       version: '1.0.0',
       hostedUrls: {},
+      bootFailures,
       consoleDir: null,
     },
   })

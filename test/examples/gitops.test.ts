@@ -140,7 +140,13 @@ const jobs = (
   parse(readFileSync(join(example, '.github/workflows/catalog.yml'), 'utf8')) as { jobs: Record<string, Job> }
 ).jobs
 
-/** Runs the steps of a job in order; what needs GitHub itself is taken out. @returns the step that failed */
+/** As the workflow and the GitLab job have it. The first test runs it; it would put the same package in the same place again. */
+const INSTALL = 'npm install --global "$COMMAND_PACKAGE"'
+
+/**
+ * Runs the steps of a job in order; what needs GitHub itself is taken out, and so is the step that installs, once it is what
+ * was installed with. @returns the step that failed
+ */
 async function runJob(
   job: Job,
   cwd: string,
@@ -158,7 +164,7 @@ async function runJob(
   const env = { ...known, GITHUB_SHA: 'abc123', GITHUB_STEP_SUMMARY: join(cwd, '.git', 'summary.md') }
   let output = ''
   for (const { name = '', run: text } of job.steps) {
-    if (text === undefined) continue
+    if (text === undefined || text === INSTALL) continue
     const ran = await script(cwd, text, env)
     output += ran.output
     if (ran.code !== 0) return { failed: name, output }
@@ -176,7 +182,7 @@ const review = (environmentName: string) => ({
 
 describe('the package of the command', () => {
   it('is installed without a registry, and needs no daemon to check, but is none', async () => {
-    const installed = await script(folder, 'npm install --global "$COMMAND_PACKAGE"')
+    const installed = await script(folder, INSTALL)
     expect(installed).toMatchObject({ code: 0 })
     const checked = await script(example, 'svc catalog check --offline --env production')
     expect(checked).toEqual({ code: 0, output: '. has no problem\n' })
@@ -221,6 +227,14 @@ describe('the schema for editors', () => {
 })
 
 describe('the workflow for GitHub', () => {
+  it('installs the command, by its package, before it asks for it', () => {
+    for (const { steps } of Object.values(jobs)) {
+      const lines = steps.flatMap(({ run: text }) => text ?? [])
+      expect(lines.indexOf(INSTALL)).toBe(0)
+      expect(lines.filter((text) => text.includes('npm'))).toEqual([INSTALL])
+    }
+  })
+
   it('reviews a change: checks, tests, lints, and says in a comment what it would have fired', async () => {
     const clone = await cloned('review', 'lower')
     expect(await runJob(jobs.review!, clone, review('production'))).toMatchObject({ failed: null })
@@ -291,7 +305,8 @@ describe('the job for GitLab', () => {
     >
     const lines = (name: string): string => {
       const job = all[name]!
-      return [...(all[job.extends!]!.before_script ?? []), ...job.script!].join('\n')
+      expect(all[job.extends!]!.before_script).toEqual([INSTALL])
+      return job.script!.join('\n')
     }
     const clone = await cloned('gitlab', 'lower')
     const merge = { ENVIRONMENT: 'production', CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main' }

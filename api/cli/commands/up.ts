@@ -108,7 +108,6 @@ function openEngine(
   log: Logger,
   failures: string[],
 ): Promise<Engine> {
-  const catalog = bootCatalogOf(config, failures)
   return startEngine({
     dataFile: config.dataFile,
     maxDbSize: config.maxDbSize,
@@ -119,12 +118,7 @@ function openEngine(
     models: config.models,
     tracing: config.tracing,
     slack: config.slack,
-    boot: {
-      ...(catalog === null ? {} : { catalog }),
-      file: config.catalog.file,
-      sync: config.catalog.sync,
-      ...(config.seedProject === null ? {} : { seedProject: config.seedProject }),
-    },
+    boot: bootOf(config, failures),
     repository: config.repository,
     repositoryHome: config.repositoryHome,
     onBooted: (report) => {
@@ -142,7 +136,22 @@ function openEngine(
   })
 }
 
-type BootTexts = NonNullable<NonNullable<StartOptions['boot']>['catalog']>
+type Boot = StartOptions['boot']
+type BootTexts = NonNullable<Boot['catalog']>
+
+/**
+ * What is declared at boot, as the configuration says it.
+ * @param failures gets a sentence where the catalog cannot be read
+ */
+export function bootOf(config: Config, failures: string[]): Boot {
+  const catalog = bootCatalogOf(config, failures)
+  return {
+    ...(catalog === null ? {} : { catalog }),
+    file: config.catalog.file,
+    sync: config.catalog.sync,
+    ...(config.seedProject === null ? {} : { seedProject: config.seedProject }),
+  }
+}
 
 /** What the catalog file or folder says; null when there is none. One that is named and cannot be read is told. */
 function bootCatalogOf({ catalog }: Config, failures: string[]): BootTexts | null {
