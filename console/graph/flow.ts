@@ -5,8 +5,16 @@
 import type { Edge, Node } from '@xyflow/react'
 import type { EdgeEnds } from './drawing/edge-path.ts'
 import type { Drawn, DrawnEdge, DrawnNode } from './drawing/fold.ts'
-import { type Box, HANDLE, PORT_Y, type Port, portsOf, verdictPort } from './drawing/geometry.ts'
-import { type Corridor, corridorsOf } from './drawing/routes.ts'
+import {
+  type Box,
+  type Corridor,
+  HANDLE,
+  PORT_Y,
+  type Port,
+  portsOf,
+  verdictPort,
+} from './drawing/geometry.ts'
+import { corridorsOf } from './drawing/routes.ts'
 import type { Layout } from './layout.ts'
 import type { GraphMarks, Note, Pace } from './types.ts'
 import { describeDrawn, describeEdge, nodeTitle } from './words.ts'

@@ -1,5 +1,5 @@
 /** The line of an edge as SVG path data, and where its label stands. The canvas and its pictures draw the same. */
-import type { Corridor } from './routes.ts'
+import type { Corridor } from './geometry.ts'
 
 export interface EdgeEnds {
   from: { x: number; y: number }

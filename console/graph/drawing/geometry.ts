@@ -26,6 +26,13 @@ export interface Box {
   height: number
 }
 
+/** A stretch on which a line runs level. */
+export interface Corridor {
+  left: number
+  right: number
+  y: number
+}
+
 export interface Port {
   id: string
   type: 'source' | 'target'

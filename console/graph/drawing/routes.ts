@@ -3,14 +3,7 @@
  * A line keeps to its own curve where that is free; else it runs level through the nearest gap of each column.
  */
 import type { EdgeEnds } from './edge-path.ts'
-import type { Box } from './geometry.ts'
-
-/** A stretch on which a line runs level. */
-export interface Corridor {
-  left: number
-  right: number
-  y: number
-}
+import type { Box, Corridor } from './geometry.ts'
 
 /** From a line to a node that it passes; gaps between rows are 16 wide. */
 const CLEARANCE = 6
