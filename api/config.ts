@@ -3,8 +3,7 @@
  * flag wins over the environment, which wins over the default. Nothing is read from or written to
  * the disk here; guards.ts does the checks of the disk, root-token.ts reads and writes the token.
  */
-import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   type ModelEnvironment,
   PROGRAMS,
@@ -35,6 +34,7 @@ import {
   parseSwitch,
   parseToken,
 } from './config-values.ts'
+import { absolute, resolveHome, type Surroundings, surroundings } from './data-home.ts'
 import { type Environment, readVariable } from './environment.ts'
 import type { SyslogSettings } from './http/syslog-state.ts'
 
@@ -98,13 +98,6 @@ export interface Flags {
   dataDir?: string
   /** `--auth` alone is true, `--auth=<token>` the token. */
   auth?: string | true
-}
-
-/** What a default depends on, besides the environment. */
-export interface Surroundings {
-  userHome: string
-  cwd: string
-  isTerminal: boolean
 }
 
 const HOSTED_URLS = {
@@ -193,19 +186,6 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
   })
 }
 
-/** The data home alone: what client commands need of the configuration. */
-export function resolveHome(
-  dataDir: string | undefined,
-  env: Environment,
-  around: Surroundings = surroundings(),
-): { home: string; isDefaultHome: boolean } {
-  if (dataDir !== undefined && dataDir.trim() === '') throw new ConfigError('--data-dir must not be empty')
-  const given = dataDir ?? readVariable(env, 'SVC_HOME')
-  const defaultHome = join(around.userHome, '.svc')
-  const home = given === undefined ? defaultHome : absolute(given, around)
-  return { home, isDefaultHome: home === defaultHome }
-}
-
 /** The folder that holds the data file; the same as the data home unless SVC_DB says otherwise. */
 export function dataFolder(config: Config): string {
   return dirname(config.dataFile)
@@ -228,14 +208,4 @@ function chooseAuth(flag: string | true | undefined, env: Environment): AuthChoi
 function parseDataFile(value: string, around: Surroundings): string {
   if (value.startsWith('file:')) throw new ConfigError('SVC_DB must be a path, not a file: address')
   return absolute(value, around)
-}
-
-/** A leading ~ is the user's home: service managers pass it on as it is written. */
-function absolute(path: string, around: Surroundings): string {
-  const expanded = path === '~' || path.startsWith('~/') ? join(around.userHome, path.slice(1)) : path
-  return resolve(around.cwd, expanded)
-}
-
-function surroundings(): Surroundings {
-  return { userHome: homedir(), cwd: process.cwd(), isTerminal: process.stdout.isTTY === true }
 }

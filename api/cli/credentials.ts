@@ -5,8 +5,8 @@
  * for, the local instance's to a loopback address.
  */
 import { join } from 'node:path'
-import { resolveHome } from '../config.ts'
 import { parseHttpUrl, parsePort, parseToken } from '../config-values.ts'
+import { resolveHome } from '../data-home.ts'
 import { type Environment, readVariable } from '../environment.ts'
 import { readIfThere, readLogin, type SavedLogin } from './login/file.ts'
 

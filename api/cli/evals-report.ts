@@ -10,7 +10,6 @@ import {
   suspectsText,
 } from '../../schemas/eval-measured.ts'
 import { grouped } from '../../schemas/grouped.ts'
-import { check } from '../../schemas/index.ts'
 import type { EvalMeasured, EvalReport } from '../../schemas/types.ts'
 import * as calls from '../client/calls.ts'
 import { addDaemonOptions, clientOf } from './context.ts'
@@ -76,6 +75,7 @@ export async function tellReport(
  */
 export async function readReport(io: Io, file: string): Promise<EvalReport> {
   const report = jsonOf(await readText(io, file))
+  const { check } = await import('../../schemas/index.ts')
   const fault = report === undefined ? 'it is not JSON' : check('eval-report.json', report)
   if (fault !== null)
     throw new CliError(

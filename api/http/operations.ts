@@ -55,7 +55,16 @@ function routeFor(operation: Operation, doors: Doors): RouteOptions {
   }
 }
 
+/** Of a process, by their operations: what one server has compiled of them the next finds, of which tests start many. */
+const made = new WeakMap<Operation, object>()
+
 function schemaOf(operation: Operation): object {
+  const schema = made.get(operation) ?? makeSchema(operation)
+  made.set(operation, schema)
+  return schema
+}
+
+function makeSchema(operation: Operation): object {
   const { tag, id, summary, answer, status = 200, mayExist, params, query } = operation
   const shown = typeof answer === 'object' && 'schema' in answer ? answer.schema : answer
   return {

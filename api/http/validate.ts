@@ -52,12 +52,14 @@ function vastField(value: unknown): string | null {
   return found?.[0] ?? null
 }
 
+const shapes = new WeakMap<object, ReturnType<typeof shapeOf>>()
+
 /** Writes an answer as its schema has it: a field that is not in it does not leave. */
 function shaping(schema: object): (answer: unknown) => string {
-  // Not before it is needed, as above.
-  let shape: ((answer: unknown) => unknown) | undefined
   return (answer) => {
-    shape ??= shapeOf(schema)
+    // Not before it is needed, as above.
+    const shape = shapes.get(schema) ?? shapeOf(schema)
+    shapes.set(schema, shape)
     return JSON.stringify(shape(answer))
   }
 }

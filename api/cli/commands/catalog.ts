@@ -1,10 +1,12 @@
-/** `svc catalog`: check, plan, apply, compare and export catalog files (SPEC.md, Catalog YAML). */
+/**
+ * `svc catalog`: check, plan, apply, compare and export catalog files (SPEC.md, Catalog YAML). What reads and composes
+ * files is loaded by the command that does.
+ */
 import { basename, dirname, normalize } from 'node:path'
 import { Command, Option } from 'commander'
-import { type CatalogText, readPath, UnreadablePath } from '../../../engine/files.ts'
+import type { CatalogText } from '../../../engine/files.ts'
 import type { CatalogDrift } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { composeInput } from '../catalog-input.ts'
 import { driftText, problemsError } from '../catalog-text.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
@@ -12,19 +14,14 @@ import { readText, STANDARD, writeText } from '../files.ts'
 import { FORMATS } from '../findings-text.ts'
 import { type Io, printJson, printText } from '../terminal.ts'
 import { adopting } from './catalog-adopt.ts'
-import { type CheckFlags, checkCatalog, printSchema, type SchemaFlags } from './catalog-check.ts'
-import { initCatalog } from './catalog-init.ts'
-import { type FormatFlags, formatFiles, type LintFlags, lintFiles } from './catalog-lint.ts'
-import {
-  type ApplyFlags,
-  applyCatalog,
-  type PlanFlags,
-  type PlanningFlags,
-  planCatalog,
-} from './catalog-plan.ts'
-import { type PullFlags, pullCatalog } from './catalog-pull.ts'
+import type { CheckFlags, SchemaFlags } from './catalog-check.ts'
+import type { FormatFlags, LintFlags } from './catalog-lint.ts'
+import type { ApplyFlags, PlanFlags, PlanningFlags } from './catalog-plan.ts'
+import type { PullFlags } from './catalog-pull.ts'
 import { syncing } from './catalog-sync.ts'
-import { type TestFlags, testCatalog } from './catalog-test.ts'
+import type { TestFlags } from './catalog-test.ts'
+
+const files = () => import('./catalog-files.ts')
 
 type ExportFlags = PlanFlags & { update?: string }
 type DriftFlags = PlanFlags & { exitCode?: boolean; file?: string }
@@ -58,7 +55,7 @@ const beginning = (io: Io): Command =>
       'Write a repository to begin with: parts, environments, tests, CI and a hook; asks no daemon',
     )
     .argument('[folder]', 'folder to write, made where there is none', '.')
-    .action((folder: string) => initCatalog(io, folder))
+    .action(async (folder: string) => (await files()).initCatalog(io, folder))
 
 const exporting = (io: Io): Command =>
   clientCommand('export', 'Print the instance as YAML, without secrets; as JSON with --json')
@@ -73,7 +70,7 @@ const checking = (io: Io): Command =>
     .option('--strict', 'warnings are problems, too')
     .option('--offline', 'ask no daemon: as an instance with nothing in it would read the file')
     .addOption(formatOption())
-    .action((paths: string[], flags: CheckFlags) => checkCatalog(io, paths, flags))
+    .action(async (paths: string[], flags: CheckFlags) => (await files()).checkCatalog(io, paths, flags))
 
 const formatting = (io: Io): Command =>
   new Command('fmt')
@@ -81,7 +78,7 @@ const formatting = (io: Io): Command =>
     .argument('[paths...]', PATHS)
     .option('--check', 'only name the files that are laid out otherwise, and exit with 1')
     .option('--diff', 'only show what would change, and exit with 1')
-    .action((paths: string[], flags: FormatFlags) => formatFiles(io, paths, flags))
+    .action(async (paths: string[], flags: FormatFlags) => (await files()).formatFiles(io, paths, flags))
 
 const linting = (io: Io): Command =>
   new Command('lint')
@@ -92,7 +89,7 @@ const linting = (io: Io): Command =>
     .option('--strict', 'exit with 1 for warnings and notes, too')
     .addOption(formatOption())
     .option('--json', 'as --format json')
-    .action((paths: string[], flags: LintFlags) => lintFiles(io, paths, flags))
+    .action(async (paths: string[], flags: LintFlags) => (await files()).lintFiles(io, paths, flags))
 
 const testing = (io: Io): Command =>
   new Command('test')
@@ -104,7 +101,7 @@ const testing = (io: Io): Command =>
     .option('--watch', 'again with each change of a file')
     .option('--junit <file>', 'write the outcomes as JUnit, too')
     .option('--json', 'print the outcomes as JSON')
-    .action((paths: string[], flags: TestFlags) => testCatalog(io, paths, flags))
+    .action(async (paths: string[], flags: TestFlags) => (await files()).testCatalog(io, paths, flags))
 
 const planning = (io: Io): Command =>
   planOptions(
@@ -121,7 +118,7 @@ const planning = (io: Io): Command =>
     )
     .option('--backtest <window>', 'also show what the change would have done over stored events, such as 7d')
     .option('--markdown', 'as Markdown, for a pull request')
-    .action((paths: string[], flags: PlanningFlags) => planCatalog(io, paths, flags))
+    .action(async (paths: string[], flags: PlanningFlags) => (await files()).planCatalog(io, paths, flags))
 
 const applying = (io: Io): Command =>
   planOptions(
@@ -133,7 +130,7 @@ const applying = (io: Io): Command =>
     .option('--yes', 'do not ask')
     .option('--why <text>', 'why, for the change history')
     .option('--keys <file>', 'write ingest keys of new sources into this new file, instead of printing them')
-    .action((paths: string[], flags: ApplyFlags) => applyCatalog(io, paths, flags))
+    .action(async (paths: string[], flags: ApplyFlags) => (await files()).applyCatalog(io, paths, flags))
 
 const pulling = (io: Io): Command =>
   clientCommand('pull', 'Write what was changed by hand in the instance into the files that say it')
@@ -143,7 +140,7 @@ const pulling = (io: Io): Command =>
     .option('--dry-run', 'only show what would be written, as a diff; exits with 2 when there is something')
     .option('--force', 'also over edits that are not committed')
     .option('--name <name>', 'the name the files are remembered by, when they carry none')
-    .action((paths: string[], flags: PullFlags) => pullCatalog(io, paths, flags))
+    .action(async (paths: string[], flags: PullFlags) => (await files()).pullCatalog(io, paths, flags))
 
 const drifting = (io: Io): Command =>
   clientCommand('drift', 'Show how the instance differs from the files that were imported')
@@ -165,7 +162,7 @@ const forgetting = (io: Io): Command =>
 const describing = (io: Io): Command =>
   clientCommand('schema', 'Print the JSON Schema of the file, for editors')
     .option('--offline', 'print that of this command, and ask no daemon')
-    .action((flags: SchemaFlags) => printSchema(io, flags))
+    .action(async (flags: SchemaFlags) => (await files()).printSchema(io, flags))
 
 const PATHS = 'catalog files and folders (.); - is standard input'
 
@@ -194,7 +191,7 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
   if (flags.update !== undefined && file !== undefined) throw usageError('give a file or --update, not both')
   if (flags.json && flags.update !== undefined)
     throw usageError('--update keeps a file as YAML: leave --json out')
-  if (flags.update !== undefined) refuseOneOfMany(flags.update)
+  if (flags.update !== undefined) await refuseOneOfMany(flags.update)
   const target = flags.update ?? file
   const client = clientOf(io, flags)
   const { text } =
@@ -216,10 +213,10 @@ const DECLARES =
  * What is declared in other files would be written a second time: a catalog.yaml with a name speaks for its folder.
  * @throws CliError 1
  */
-function refuseOneOfMany(file: string): void {
+async function refuseOneOfMany(file: string): Promise<void> {
   if (basename(file) !== 'catalog.yaml') return
   const folder = dirname(file)
-  const all = filesBeside(folder)
+  const all = await filesBeside(folder)
   const isNamed = all.some(
     ({ path, text }) => normalize(path) === normalize(file) && /^catalog\s*:/m.test(text),
   )
@@ -230,7 +227,8 @@ function refuseOneOfMany(file: string): void {
   )
 }
 
-function filesBeside(folder: string): CatalogText[] {
+async function filesBeside(folder: string): Promise<CatalogText[]> {
+  const { readPath, UnreadablePath } = await files()
   try {
     return readPath(folder)
   } catch (error) {
@@ -253,6 +251,7 @@ async function drift(io: Io, paths: readonly string[], flags: DriftFlags): Promi
 /** The names by which what these paths declare is remembered. */
 async function namesOf(io: Io, paths: readonly string[], flags: DriftFlags): Promise<string[]> {
   if (paths.length === 0) return []
+  const { composeInput } = await files()
   const composed = await composeInput(io, paths, flags)
   if (composed.problems.length) throw problemsError(paths[0]!, composed.problems)
   return composed.owned.map(({ name }) => name)

@@ -1,7 +1,7 @@
 /** `svc login`, `svc logout`, `svc whoami`: this machine's key (SPEC.md, Authentication 10). */
 import { Command } from 'commander'
 import * as calls from '../../client/calls.ts'
-import { resolveHome } from '../../config.ts'
+import { resolveHome } from '../../data-home.ts'
 import { readVariable } from '../../environment.ts'
 import { Client } from '../client.ts'
 import { clientCommand, type JsonFlag } from '../context.ts'

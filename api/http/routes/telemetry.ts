@@ -8,13 +8,7 @@ import { type Operation, operations, SvcError } from '../../../engine/index.ts'
 import type { TelemetryKeyCreate } from '../../../schemas/types.ts'
 import type { Call } from '../../client/call.ts'
 import * as calls from '../../client/calls.ts'
-import {
-  refusedTo,
-  refuseTelemetry,
-  type TelemetryCaller,
-  TelemetryServer,
-  unknownCaller,
-} from '../../mcp/telemetry/server.ts'
+import type { Refused, TelemetryCaller, TelemetryServer } from '../../mcp/telemetry/server.ts'
 import { type Ask, KEYS_SCOPE } from '../../mcp/telemetry/tools.ts'
 import { ToolError } from '../../mcp/tool.ts'
 import { askedBy } from '../asked.ts'
@@ -28,12 +22,12 @@ import { describe } from './route.ts'
 
 const MESSAGE_MAX = 256 * 1024
 
+/** Loaded for who asks first: the MCP SDK and its schemas were a sixth of the processor time of a start (2026-11-26). */
+const load = () => import('../../mcp/telemetry/server.ts')
+
 export function telemetryRoutes(app: FastifyInstance, doors: Doors): void {
   const { config, log } = doors
-  const server = new TelemetryServer({
-    ...{ version: config.version, log },
-    workspace: () => workspaceOf(config.publicUrl),
-  })
+  let server: TelemetryServer | undefined
   app.route<{ Body: unknown }>({
     method: ['GET', 'POST', 'DELETE'],
     url: TELEMETRY_PATH,
@@ -47,7 +41,7 @@ export function telemetryRoutes(app: FastifyInstance, doors: Doors): void {
       const base = baseOf(request, config)
       const { identity, hasCredential } = doors.auth.identifyFor(request, telemetryUrlOf(base))
       if (identity) request.identity = identity
-      else refuse(reply, unknownCaller(hasCredential), base)
+      else await refuse(reply, (await load()).unknownCaller(hasCredential), base)
     },
     handler: async (request, reply) => {
       const { identity, body: message } = request
@@ -57,10 +51,13 @@ export function telemetryRoutes(app: FastifyInstance, doors: Doors): void {
           'send one message a request: batches are no part of the protocol any more',
         )
       const shown = identityShown(identity)
-      const refused = refusedTo(shown, message)
+      const telemetry = await load()
+      const refused = telemetry.refusedTo(shown, message)
       if (refused) return refuse(reply, refused, baseOf(request, config))
       reply.hijack()
       const caller: TelemetryCaller = { identity: shown, ask: askAs(request, reply, doors) }
+      const workspace = () => workspaceOf(config.publicUrl)
+      server ??= new telemetry.TelemetryServer({ ...{ version: config.version, log }, workspace })
       await server.serve(caller, message, request.raw, reply.raw)
     },
   })
@@ -83,8 +80,9 @@ export function telemetryRoutes(app: FastifyInstance, doors: Doors): void {
   )
 }
 
-function refuse(reply: FastifyReply, refused: Parameters<typeof refuseTelemetry>[1], base: string): void {
+async function refuse(reply: FastifyReply, refused: Refused, base: string): Promise<void> {
   reply.hijack()
+  const { refuseTelemetry } = await load()
   refuseTelemetry(reply.raw, refused, `${base}/.well-known/oauth-protected-resource${TELEMETRY_PATH}`)
 }
 
