@@ -68,7 +68,7 @@ const WIDGETS = [
 /* Components of the kit, and ours of the same name in their place. */
 const OURS: Readonly<Record<string, string>> = {
   NumberInput: mine('../parts/number-input.tsx'),
-  ScrollArea: mine('../parts/scroll-area.tsx'),
+  ScrollArea: mine('../lighter/scroll-area.tsx'),
 }
 
 /* The part of the router that is for pages rendered by a server; of it, links ask for these alone. */
