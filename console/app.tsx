@@ -2,7 +2,7 @@
 import { Center, Loader } from '@mantine/core'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
-import { api, LOGIN_NEEDED } from './client.ts'
+import { type ApiError, api, LOGIN_NEEDED } from './client.ts'
 import { ikeys, incidents } from './incident-client.ts'
 import { lazyFrom } from './lib/chunks.ts'
 import { forgetFirstReads } from './lib/first-reads.ts'
@@ -10,6 +10,8 @@ import { PageBoundary } from './parts/page-boundary.tsx'
 import { PageReady } from './parts/page-ready.tsx'
 import { Shell } from './parts/shell.tsx'
 import { Pages } from './routes.tsx'
+
+const WHOAMI = ['whoami']
 
 /** A page waits so long for what Home says, milliseconds. */
 const HOME_WAIT_MS = 2_000
@@ -70,15 +72,17 @@ async function enter(queries: QueryClient, setNote: (note: string) => void): Pro
     await api.login(token).catch((error: Error) => setNote(error.message))
   }
   try {
-    await Promise.all([
-      // Kept: pages that say who is there need not ask again.
-      queries.fetchQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 }),
+    const home = await Promise.race([
       // Whether the demo is there is known before anything is drawn, so that its bar moves no page.
-      Promise.race([
-        queries.prefetchQuery({ queryKey: ikeys.home(null), queryFn: () => incidents.home(), retry: false }),
-        new Promise((resolve) => setTimeout(resolve, HOME_WAIT_MS)),
-      ]),
+      queries
+        .fetchQuery({ queryKey: ikeys.home(null), queryFn: () => incidents.home(), retry: false })
+        .catch((error: ApiError) => error),
+      new Promise<null>((resolve) => setTimeout(() => resolve(null), HOME_WAIT_MS)),
     ])
+    if (home instanceof Error && home.status === 401) throw home
+    // Kept: pages that say who is there need not ask again. Not every key may see Home.
+    if (home && !(home instanceof Error)) queries.setQueryData(WHOAMI, home.caller)
+    else await queries.fetchQuery({ queryKey: WHOAMI, queryFn: api.whoami, staleTime: 60_000 })
     return true
   } catch (error) {
     const isNeeded = (error as { status?: number }).status === 401

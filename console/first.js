@@ -40,6 +40,6 @@ const ROUTES = []
   // Who logs in is somebody else afterwards.
   if (/[?&]token=/.test(search)) return
   window.svcFirst = {}
-  for (const path of ['/api/whoami', '/api/home', '/health', readOf(pathname, search)])
+  for (const path of ['/api/home', '/health', readOf(pathname, search)])
     if (path !== null) window.svcFirst[path] = ask(path)
 })()

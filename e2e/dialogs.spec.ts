@@ -115,3 +115,36 @@ test('drawers of a narrow window: conversations of Ask, and the side of the edit
   })
   expect(faults).toEqual([])
 })
+
+test('behind a dialog nothing scrolls or moves; a hint of a button comes with pointer and focus, and goes with Escape', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1_000, height: 300 })
+  await goTo(page, `${daemon.url}/settings?tab=agents`)
+  const scrolled = () => page.evaluate<number>('scrollY')
+  const left = async () => (await page.getByRole('heading', { level: 1 }).boundingBox())!.x
+  const before = await left()
+  await page.getByRole('button', { name: 'Search' }).click()
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await page.mouse.wheel(0, 200)
+  expect([await scrolled(), await left()]).toEqual([0, before])
+  await press(page, 'Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+
+  const copy = page.getByRole('button', { name: /^Copy/ }).first()
+  const hint = page.getByRole('tooltip')
+  await copy.hover()
+  await expect(hint).toBeVisible()
+  await expect(copy).toHaveAccessibleDescription((await hint.textContent())!)
+  const [of, at] = [(await copy.boundingBox())!, (await hint.boundingBox())!]
+  expect(Math.abs(of.x + of.width / 2 - (at.x + at.width / 2))).toBeLessThan(of.x + at.width > 960 ? 200 : 2)
+  expect(at.y + at.height <= of.y || at.y >= of.y + of.height).toBe(true)
+  await press(page, 'Escape')
+  await expect(hint).toHaveCount(0)
+  await page.mouse.move(0, 0)
+  await copy.focus()
+  await press(page, 'Shift+Tab')
+  await press(page, 'Tab')
+  await expect(hint).toBeVisible()
+})

@@ -9867,6 +9867,7 @@ export interface Home {
    * Proposals that wait for a person.
    */
   proposals_open: number
+  caller: Identity
 }
 /**
  * The firings of one trigger for one key, from the first until it is handled.
@@ -10470,6 +10471,10 @@ export interface IncidentDetail {
    * Counts its changes; an act names the version it saw.
    */
   version: number
+  /**
+   * Its name; null: of no project.
+   */
+  project_name: string | null
   /**
    * The whole of its result; null: nothing was found yet.
    */

@@ -1,21 +1,21 @@
 /**
  * Which file of the build each module goes into. A browser should load little for a page, in few requests, and the
- * build should have few files: modules that the same pages need lie together, and the smallest such sets are joined
- * with those whose pages lose least by it. Which those are is worked out anew by each build, always in the same way.
+ * build should have few files: modules that the same pages need lie together, and sets of them are put into files by
+ * which pages load least in vain. Which those are is worked out anew by each build, always in the same way.
  */
 import { type Graph, needsOf } from './needs.ts'
 
 /** Files for all that is loaded on demand. With those of the shell, styles, workers and the docs the build has 30 at most. */
-const FILES_MAX = 21
-/** What a page may load besides the shell, bytes as packed (the console's brief, section 7). */
-const BUDGET = 60_000
+const FILES_MAX = 22
+/** What a page may load besides the shell, bytes: 60 kB of the console's brief (section 7), and what sizes are told too small by. */
+const BUDGET = 52_000
 /** A first load has few requests, too: beyond so many files, each weighs as so many bytes. */
 const FILES_FREE = 5
 const FILES_FREE_OF_TWO = 7
 const FILE_WEIGHS = 5_000
 /** What most pages need goes with the shell, up to so many bytes: the brief has room for it there. */
-const WITH_SHELL = 10_000
-const MOST = 9
+const WITH_SHELL = 30_000
+const MOST = 6
 
 /**
  * What is loaded on demand, and together: whoever opens one page of a line opens the next without waiting. The paths
@@ -36,7 +36,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   settings: /pages\/(settings|connect)\//,
   setup: /pages\/setup\/|graph\/editor\/|what-if/,
   graph: /graph-tab/,
-  replay: /replay-page/,
+  replay: /replay-page|graph\/flows\//,
   seldom: /\/parts\/(?!code-editor|markdown-text)|login-page/,
 }
 const AREAS = Object.keys(TOGETHER)
@@ -54,7 +54,7 @@ const AT_ONCE: readonly number[] = [
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
 /** What a letter of source takes once packed, of packages and of ours: measured over the whole build (2026-11-26). */
-const PACKED = { package: 0.146, own: 0.185 }
+const PACKED = { package: 0.156, own: 0.2 }
 
 /** Modules that go into one file. */
 interface Group {
@@ -164,75 +164,107 @@ function withShell(groups: Group[]): { groups: Group[]; first: string[] } {
   return { groups: [...left], first: first.flatMap(({ ids }) => ids) }
 }
 
-/** Of several ways to weigh what is loaded in vain, the one by which areas pass their budgets least. */
+/** Files by which areas pass their budgets least, as far as some seconds find them. */
 function joinedBest(groups: readonly Group[]): Group[] {
-  const needed = AT_ONCE.map((mask) =>
-    groups.reduce((sum, { areas, bytes }) => sum + (areas & mask ? bytes : 0), 0),
-  )
-  const tries = WEIGHINGS.map((weighing) =>
-    new Placing(groups, joined(copied(groups), weighing), needed).settled(),
-  )
-  return tries.reduce((best, one) => (one.excess() < best.excess() ? one : best)).files()
+  return new Placing(groups).settled().files()
 }
 
-/** Which file each group lies in, and what the areas load by that. */
-class Placing {
-  private readonly at: number[]
-  private readonly needs: number[][]
+/** Moves that are tried, in 3 s of a build, and how many bytes one may lose at first (2026-11-26). */
+const MOVES = 1_200_000
+const LOSS = 25_000
+/** Of these moves, groups that are needed by the same pages go together. */
+const TOGETHER_OFTEN = 0.3
 
-  /** @param joined the same groups, joined to files @param needed bytes of what is loaded at once, were there a file for each group */
-  constructor(
-    private readonly groups: readonly Group[],
-    private readonly joined: readonly Group[],
-    private readonly needed: readonly number[],
-  ) {
-    const fileOf = new Map(joined.flatMap(({ ids }, file) => ids.map((id) => [id, file] as const)))
+/** Which file each group lies in, and what the areas load by that; files and areas as bits. */
+class Placing {
+  private readonly at: Int8Array
+  private readonly needs: number[][]
+  private readonly budgets: number[]
+  private readonly size: Float64Array
+  private readonly areas: Int32Array
+  private readonly below: Int32Array
+  private readonly order: number[] = []
+  private random = 1
+
+  /** @param groups to place: all in one file, where it begins */
+  constructor(private readonly groups: readonly Group[]) {
     const place = new Map(groups.map((group, i) => [group, i]))
-    this.at = groups.map(({ ids }) => fileOf.get(ids[0]!)!)
+    this.at = new Int8Array(groups.length)
     this.needs = groups.map(({ needs }) => [...needs].map((one) => place.get(one)!))
+    this.size = new Float64Array(FILES_MAX)
+    this.areas = new Int32Array(FILES_MAX)
+    this.below = new Int32Array(FILES_MAX)
+    this.budgets = AT_ONCE.map((mask) =>
+      groups.reduce((sum, { areas, bytes }) => sum + (areas & mask ? bytes : 0), 0),
+    ).map((needed) => Math.max(BUDGET, needed))
   }
 
-  /** Puts each group where areas pass their budgets least, until no move gains. */
+  /**
+   * Moves groups by chance, and takes ever fewer moves that lose (simulated annealing). Chance is the same for each
+   * build, and so is what comes of it.
+   */
   settled(): this {
-    let least = this.excess()
-    for (let isMoving = true; isMoving; ) {
-      isMoving = false
-      for (const [i, was] of this.at.entries()) {
-        let best = was
-        for (const file of this.joined.keys()) {
-          this.at[i] = file
-          const excess = this.excess()
-          if (excess < least - 1) [least, best, isMoving] = [excess, file, true]
-        }
-        this.at[i] = best
-      }
+    let now = this.excess()
+    let [least, best] = [now, this.at.slice()]
+    for (let move = 0; move < MOVES; move += 1) {
+      const loss = 1 + LOSS * (1 - move / MOVES) ** 2
+      const [from, to, moved] = this.move()
+      if (from === to) continue
+      for (const i of moved) this.at[i] = to
+      const next = this.excess()
+      if (next <= now || (next < Number.POSITIVE_INFINITY && this.chance() < Math.exp((now - next) / loss))) {
+        now = next
+        if (now < least) [least, best] = [now, this.at.slice()]
+      } else for (const i of moved) this.at[i] = from
     }
+    this.at.set(best)
     return this
   }
 
+  /** One group, or those of its file that all its areas need, to the file of another or to any. */
+  private move(): [from: number, to: number, moved: number[]] {
+    const { groups, at } = this
+    const i = Math.floor(this.chance() * groups.length)
+    const from = at[i]!
+    const to =
+      this.chance() < 0.5
+        ? at[Math.floor(this.chance() * groups.length)]!
+        : Math.floor(this.chance() * this.size.length)
+    if (this.chance() > TOGETHER_OFTEN) return [from, to, [i]]
+    const { areas } = groups[i]!
+    const all = [...groups.keys()].filter((j) => at[j] === from && (groups[j]!.areas & areas) === areas)
+    return [from, to, all]
+  }
+
+  /** From 0 to 1 (a linear congruential generator). */
+  private chance(): number {
+    this.random = (Math.imul(this.random, 1_664_525) + 1_013_904_223) >>> 0
+    return this.random / 2 ** 32
+  }
+
   /** How far all areas are over their budgets of bytes and files, in bytes; infinite: files that import of each other. */
-  excess(): number {
-    const files = this.loaded()
-    if (files === null) return Number.POSITIVE_INFINITY
+  private excess(): number {
+    const { size, areas } = this
+    if (!this.load()) return Number.POSITIVE_INFINITY
     let sum = 0
-    for (const [i, mask] of AT_ONCE.entries()) {
-      const mine = files.filter(({ areas }) => areas & mask)
-      const bytes = mine.reduce((all, one) => all + one.bytes, 0)
-      const over = Math.max(0, bytes - Math.max(BUDGET, this.needed[i]!))
-      const free = count(mask) > 1 ? FILES_FREE_OF_TWO : FILES_FREE
+    for (let i = 0; i < AT_ONCE.length; i += 1) {
+      let [bytes, files] = [0, 0]
+      for (let file = 0; file < size.length; file += 1)
+        if (areas[file]! & AT_ONCE[i]! && size[file]! > 0) {
+          bytes += size[file]!
+          files += 1
+        }
+      const over = Math.max(0, bytes - this.budgets[i]!)
+      const free = count(AT_ONCE[i]!) > 1 ? FILES_FREE_OF_TWO : FILES_FREE
       // One that is far over costs more than several that are a little; the rest decides between equals.
-      sum += over + over ** 2 / 20_000 + Math.max(0, mine.length - free) * FILE_WEIGHS + bytes / 50
+      sum += over + over ** 2 / 20_000 + Math.max(0, files - free) * FILE_WEIGHS + bytes / 20
     }
     return sum
   }
 
   /** The files as groups, with what they import of. */
   files(): Group[] {
-    return this.loaded()!.filter(({ ids }) => ids.length > 0)
-  }
-
-  private loaded(): Group[] | null {
-    const files: Group[] = this.joined.map(() => ({ ids: [], bytes: 0, areas: 0, needs: new Set() }))
+    const files: Group[] = Array.from(this.size, () => ({ ids: [], bytes: 0, areas: 0, needs: new Set() }))
     for (const [i, { ids, bytes, areas }] of this.groups.entries()) {
       const file = files[this.at[i]!]!
       file.ids.push(...ids)
@@ -241,98 +273,41 @@ class Placing {
       for (const next of this.needs[i]!)
         if (this.at[next] !== this.at[i]) file.needs.add(files[this.at[next]!]!)
     }
-    const order = inOrder(files)
-    if (order === null) return null
-    for (const file of order.toReversed()) for (const next of file.needs) next.areas |= file.areas
-    return files
+    for (const file of inOrder(files)!.toReversed()) for (const next of file.needs) next.areas |= file.areas
+    return files.filter(({ ids }) => ids.length > 0)
   }
-}
 
-function copied(groups: readonly Group[]): Group[] {
-  const copies = new Map(groups.map((group) => [group, { ...group, ids: [...group.ids] }]))
-  for (const copy of copies.values()) copy.needs = new Set([...copy.needs].map((one) => copies.get(one)!))
-  return [...copies.values()]
-}
-
-interface Weighing {
-  /** How much more a byte weighs for an area that loads much already. */
-  power: number
-  /** Bytes, as which one more file counts. */
-  fileCost: number
-  /** Bytes of an area for which one weighs 1. */
-  from: number
-}
-
-/** Those of fifty that did best, each half a second (2026-11-26). */
-const WEIGHINGS: readonly Weighing[] = [
-  { power: 1, fileCost: 4_000, from: 55_000 },
-  { power: 1.5, fileCost: 2_000, from: 55_000 },
-  { power: 2, fileCost: 4_000, from: 55_000 },
-  { power: 3, fileCost: 2_000, from: 55_000 },
-]
-
-/** Joins two groups after another, those of least cost, until there are few enough. */
-function joined(groups: Group[], { power, fileCost, from }: Weighing): Group[] {
-  const left = new Set(groups)
-  const needed = loadsOf(groups)
-  while (left.size > FILES_MAX) {
-    const weights = loadsOf(left).map(
-      (bytes, area) => (bytes / Math.max(from, needed[area]! * 1.05)) ** power,
-    )
-    const below = new Map([...left].map((group) => [group, neededBy([group])]))
-    const weigh = weigher(weights)
-    // While there are many, the smallest are joined first: all pairs would take a build's time.
-    const small = left.size > 80 ? [...left].sort((a, b) => a.bytes - b.bytes).slice(0, 6) : left
-    let best: { one: Group; other: Group; cost: number } | null = null
-    for (const one of small)
-      for (const other of left) {
-        if (one === other) continue
-        const both = one.areas | other.areas
-        let cost =
-          one.bytes * weigh(both & ~one.areas) +
-          other.bytes * weigh(both & ~other.areas) -
-          fileCost * weigh(one.areas & other.areas)
-        for (const next of new Set([...below.get(one)!, ...below.get(other)!]))
-          if (next !== one && next !== other) cost += next.bytes * weigh(both & ~next.areas)
-        if (best && cost >= best.cost) continue
-        if (!isBetween(one, other, below) && !isBetween(other, one, below)) best = { one, other, cost }
-      }
-    if (best === null) break
-    left.delete(best.other)
-    join(best.one, best.other, left)
+  /** Works out what each file has, and who loads it. @returns false: files import of each other */
+  private load(): boolean {
+    const { at, groups, needs, size, areas, below, order } = this
+    size.fill(0)
+    areas.fill(0)
+    below.fill(0)
+    for (let i = 0; i < groups.length; i += 1) {
+      const file = at[i]!
+      size[file]! += groups[i]!.bytes
+      areas[file]! |= groups[i]!.areas
+      for (const next of needs[i]!) if (at[next] !== file) below[file]! |= 1 << at[next]!
+    }
+    order.length = 0
+    let done = 0
+    // What imports nothing that is left comes next; none such: they import of each other.
+    while (order.length < size.length) {
+      const before = order.length
+      for (let file = 0; file < size.length; file += 1)
+        if (!(done & (1 << file)) && (below[file]! & ~done) === 0) {
+          order.push(file)
+          done |= 1 << file
+        }
+      if (order.length === before) return false
+    }
+    for (let i = order.length - 1; i >= 0; i -= 1) {
+      const file = order[i]!
+      for (let left = below[file]!; left !== 0; left &= left - 1)
+        areas[31 - Math.clz32(left & -left)]! |= areas[file]!
+    }
+    return true
   }
-  return [...left]
-}
-
-/** Bytes that each area loads. */
-function loadsOf(groups: Iterable<Group>): number[] {
-  const loads = AREAS.map(() => 0)
-  for (const { areas, bytes } of groups)
-    for (const area of loads.keys()) if (areas & (1 << area)) loads[area]! += bytes
-  return loads
-}
-
-/** @returns gives the sum of the weights of the areas of a mask */
-function weigher(weights: readonly number[]): (mask: number) => number {
-  const known = new Map<number, number>()
-  return (mask) => {
-    const found = known.get(mask)
-    if (found !== undefined) return found
-    const sum = weights.reduce((all, weight, area) => (mask & (1 << area) ? all + weight : all), 0)
-    known.set(mask, sum)
-    return sum
-  }
-}
-
-function join(one: Group, other: Group, left: Set<Group>): void {
-  one.ids.push(...other.ids)
-  one.bytes += other.bytes
-  one.areas |= other.areas
-  for (const next of other.needs) one.needs.add(next)
-  for (const group of left) if (group.needs.delete(other)) group.needs.add(one)
-  one.needs.delete(one)
-  one.needs.delete(other)
-  for (const next of neededBy([one])) next.areas |= one.areas
 }
 
 /** Groups that these import of, and those in turn, without themselves. */
@@ -342,10 +317,6 @@ function neededBy(groups: readonly Group[]): Set<Group> {
   for (const group of groups) found.delete(group)
   return found
 }
-
-/** Whether the first needs the second through a third: as one file they would import of what imports of them. */
-const isBetween = (first: Group, second: Group, below: ReadonlyMap<Group, ReadonlySet<Group>>): boolean =>
-  [...first.needs].some((next) => next !== second && below.get(next)!.has(second))
 
 /** Each before those that import of it; null: some import of each other. */
 function inOrder(groups: readonly Group[]): Group[] | null {

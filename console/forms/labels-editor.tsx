@@ -11,10 +11,10 @@ import {
   Stack,
   Text,
   TextInput,
-  Tooltip,
 } from '@mantine/core'
 import { Plus, Trash2 } from 'lucide-react'
 import type { FaultMark } from '../lib/field-errors.ts'
+import { Tooltip } from '../parts/tooltip.tsx'
 import { emptyLabel, type LabelDraft } from './label-drafts.ts'
 
 interface Props {

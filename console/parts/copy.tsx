@@ -1,8 +1,9 @@
 /** Text to copy: a field, or a whole command. */
-import { ActionIcon, CopyButton, Group, Paper, Tooltip } from '@mantine/core'
+import { ActionIcon, CopyButton, Group, Paper } from '@mantine/core'
 import { Check, Copy } from 'lucide-react'
 import { useRef } from 'react'
 import { isSameButTimes } from '../lib/time.ts'
+import { Tooltip } from './tooltip.tsx'
 
 export function CopyIcon({ value, label }: { value: string; label: string }) {
   return (

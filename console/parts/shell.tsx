@@ -1,5 +1,5 @@
 /** Menu, header with the command palette, health banner, and the page. */
-import { ActionIcon, Alert, AppShell, Burger, Button, Group, Kbd, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Alert, AppShell, Burger, Button, Group, Kbd, Text } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { LogOut, Search, TriangleAlert } from 'lucide-react'
@@ -15,6 +15,7 @@ import { MenuEntries } from './menu.tsx'
 import { Boundary } from './page-boundary.tsx'
 import { paletteDoor } from './palette-door.ts'
 import { TimeCard } from './time-card.tsx'
+import { Tooltip } from './tooltip.tsx'
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)

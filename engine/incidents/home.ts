@@ -16,7 +16,7 @@ import { presentIncidents } from './present.ts'
 import { countsOf, type IncidentRow, idOf, type Severity } from './steps.ts'
 
 /** Home without what other rooms add to it. */
-export type HomeOfIncidents = Omit<Home, 'demo' | 'proposals_open'>
+export type HomeOfIncidents = Omit<Home, 'demo' | 'proposals_open' | 'caller'>
 
 const INCIDENTS_MAX = 50
 const FINDINGS_MAX = 8

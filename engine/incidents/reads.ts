@@ -144,6 +144,7 @@ function incidentDetail(db: Database, id: string, own: string | null, at: number
   const [shown] = presentIncidents(db, [row], at, own)
   return {
     ...shown!,
+    project_name: nameOfProject(db, shown!.project),
     finding: findingOf(db, shown!),
     history: historyOf(db, row.id, own),
     activity: activityOf(db, row.id),
@@ -154,6 +155,9 @@ function incidentDetail(db: Database, id: string, own: string | null, at: number
     slack: slackPostsOf(db, row.id),
   }
 }
+
+const nameOfProject = (db: Database, id: string | null): string | null =>
+  db.prepare<[string | null], string>('SELECT name FROM projects WHERE id = ?').pluck().get(id) ?? null
 
 const SLACK_MAX = 50
 

@@ -36,11 +36,12 @@ export const incidents = [
     answer: 'home.json',
     hashed: true,
     summary: 'Everything that Home shows',
-    // What the menu and the bar above each page say is in it, too: a page asks once.
-    run: async (engine, { query }) => ({
+    // What the menu and the bar above each page say is in it, too, and who asks: a page asks once.
+    run: async (engine, { query, caller: { id, name, scopes } }) => ({
       ...(await engine.home(await engine.listSources(), query.hours)),
       demo: await engine.demoStatus(),
       proposals_open: (await engine.listProposals({ state: 'open', limit: 1 })).open,
+      caller: { id, name, scopes: [...scopes] },
     }),
   }),
   operation({

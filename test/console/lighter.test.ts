@@ -1,9 +1,10 @@
 /** What the form kit is given in place of large packages, and that it is enough. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { numberIn } from '../../console/lib/numbers.ts'
 import { withoutMarks } from '../../console/lighter/markdown.tsx'
+import { movedBy } from '../../console/lighter/transition.ts'
 import uri from '../../console/lighter/uri.ts'
 
 describe('the form kit made lighter', () => {
@@ -42,5 +43,80 @@ describe('the form kit made lighter', () => {
       ),
     )
     expect(asking).toEqual([])
+  })
+})
+
+/** As d3's zoom uses one. */
+interface Transition {
+  duration(ms: number): Transition
+  ease(eased: (done: number) => number): Transition
+  on(types: string, listener: (datum: unknown) => void): Transition
+  tween(name: string, tween: () => (done: number) => void): Transition
+}
+
+describe('a drawing moves its view', () => {
+  const frames = new Map<number, (at: number) => void>()
+  /** Draws one frame. @param at milliseconds */
+  const frame = (at: number): void => {
+    const due = [...frames.values()]
+    frames.clear()
+    for (const one of due) one(at)
+  }
+  beforeEach(() => {
+    frames.clear()
+    let next = 0
+    vi.stubGlobal('requestAnimationFrame', (one: (at: number) => void) => {
+      next += 1
+      frames.set(next, one)
+      return next
+    })
+    vi.stubGlobal('cancelAnimationFrame', (id: number) => frames.delete(id))
+  })
+  afterEach(() => void vi.unstubAllGlobals())
+
+  function world() {
+    const node = { __data__: 'of the node' } as unknown as Element
+    const heard: unknown[] = []
+    class Selection {
+      each(visit: (this: Element) => void) {
+        visit.call(node)
+        return this
+      }
+    }
+    const interrupt = movedBy(Selection as never)
+    const begin = (name: string) =>
+      (new Selection() as never as { transition(): Transition })
+        .transition()
+        .duration(100)
+        .ease((done) => done ** 2)
+        .on('start.zoom', (datum) => heard.push(`${name} starts with what is ${datum}`))
+        .on('interrupt.zoom end.zoom', () => heard.push(`${name} is over`))
+        .on('end', () => heard.push(`${name} arrived`))
+        .tween('zoom', () => (done) => heard.push(done))
+    return { node, heard, interrupt, begin }
+  }
+  it('step by step until its time is over', () => {
+    const { heard, begin } = world()
+    begin('a')
+    expect(heard).toEqual([])
+    for (const at of [1_000, 1_050, 1_100, 1_150]) frame(at)
+    expect(heard).toEqual(['a starts with what is of the node', 0, 0.25, 1, 'a is over', 'a arrived'])
+  })
+
+  it('until a hand takes hold of it, or another move begins', () => {
+    const { node, heard, interrupt, begin } = world()
+    begin('a')
+    frame(1_000)
+    interrupt(node)
+    frame(1_050)
+    expect(heard).toEqual(['a starts with what is of the node', 0, 'a is over'])
+    begin('b')
+    frame(1_100)
+    begin('c')
+    expect(heard.slice(3)).toEqual(['b starts with what is of the node', 0, 'b is over'])
+    interrupt(node)
+    frame(1_200)
+    // It had not begun.
+    expect(heard.slice(6)).toEqual([])
   })
 })

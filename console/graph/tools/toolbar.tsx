@@ -1,5 +1,5 @@
 /** What can be done with the drawing as a whole. */
-import { ActionIcon, Button, Group, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group } from '@mantine/core'
 import { useReactFlow } from '@xyflow/react'
 import {
   ArrowLeft,
@@ -14,6 +14,7 @@ import {
   ZoomOut,
 } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { Tooltip } from '../../parts/tooltip.tsx'
 import type { Canvas } from '../canvas.ts'
 import { FLOWS_FROM } from '../drawing/flows.ts'
 import { useFitNow } from '../hands/use-fit.ts'
@@ -64,7 +65,7 @@ export function Toolbar({ canvas, tools }: { canvas: Canvas; tools: ReactNode })
       )}
       {!isListed && mode === 'live' && <GroupsMenu canvas={canvas} />}
       {onTidy && !isListed && view.flow === null && (
-        <Tooltip label="Lays out again what was put by hand: what is selected, or all" multiline maw={230}>
+        <Tooltip label="Lays out again what was put by hand: what is selected, or all" maw={230}>
           <Button
             size="xs"
             variant="default"
@@ -114,7 +115,7 @@ function Zoom({ canvas }: { canvas: Canvas }) {
 
 function Toggle(props: { label: string; hint: string; icon: ReactNode; on: boolean; onClick(): void }) {
   return (
-    <Tooltip label={props.hint} multiline maw={230}>
+    <Tooltip label={props.hint} maw={230}>
       <Button
         size="xs"
         variant={props.on ? 'light' : 'default'}

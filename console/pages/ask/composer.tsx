@@ -1,10 +1,11 @@
 /** Where a question is typed: Enter sends, Shift and Enter begin a line. */
-import { ActionIcon, Group, NativeSelect, Text, Textarea, Tooltip } from '@mantine/core'
+import { ActionIcon, Group, NativeSelect, Text, Textarea } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { ArrowUp, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { TASKS, type Task } from '../../lib/ask.ts'
 import { notifications } from '../../lib/notices.ts'
+import { Tooltip } from '../../parts/tooltip.tsx'
 import type { Asking } from './use-ask.ts'
 
 const QUESTION_MAX = 32_000

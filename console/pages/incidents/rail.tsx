@@ -13,7 +13,6 @@ import { agentPath, runPath } from '../../lib/paths.ts'
 import { moment } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { NeighbourList } from '../../parts/neighbours.tsx'
-import { ProjectName } from '../../parts/project-name.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { WhenSeen } from '../../parts/when-seen.tsx'
 import { work } from '../../trigger-client.ts'
@@ -86,7 +85,7 @@ function Status({ incident, onAct, onMine }: Props) {
           <>
             <dt>Project</dt>
             <dd>
-              <ProjectName id={project} />
+              <Link to={`/projects/${project}`}>{incident.project_name ?? project}</Link>
             </dd>
           </>
         )}

@@ -1,8 +1,9 @@
 /** Buttons of the player: play, step, jump, speed. */
-import { ActionIcon, Button, Group, Select, Switch, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, Select, Switch } from '@mantine/core'
 import { ChevronFirst, Pause, Play, SkipBack, SkipForward, StepBack, StepForward } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { count } from '../../lib/time.ts'
+import { Tooltip } from '../../parts/tooltip.tsx'
 import { SPEEDS, type Stop } from '../player.ts'
 import { STOPS } from '../words.ts'
 import type { Playing } from './use-player.ts'

@@ -124,7 +124,10 @@ describe('a key of a project', () => {
   it('reads the incidents of its own project, and never acts', async () => {
     const { door, root } = await open({ secured: true })
     await door.call('POST', '/api/projects', { template: 'custom', name: 'Elsewhere' }, root)
-    const { project } = incidentOf(await door.call('GET', '/api/incidents/1', undefined, root))
+    const told = (await door.call('GET', '/api/incidents/1', undefined, root)).json()
+    const { project } = told as unknown as Incident
+    const { name } = (await door.call('GET', `/api/projects/${project}`, undefined, root)).json()
+    expect(told.project_name).toBe(name)
     const keyOf = async (of: string) => (await door.key(['read', 'findings'], { project: of })).secret
     const [own, other] = [await keyOf(project!), await keyOf('Elsewhere')]
     const listed = async (key: string) =>
@@ -191,6 +194,15 @@ describe('Home', () => {
       notes: 'ok',
       runbooks: 'ok',
     })
+  })
+
+  it('says who asks, as GET /api/whoami does', async () => {
+    const { door } = await open({ secured: true })
+    const { secret } = await door.key(['read'])
+    for (const who of [door.as(ROOT), door.as(secret)])
+      expect((await door.call('GET', '/api/home', undefined, who)).json().caller).toEqual(
+        (await door.call('GET', '/api/whoami', undefined, who)).json(),
+      )
   })
 
   it('is not sent again to whoever has it', async () => {

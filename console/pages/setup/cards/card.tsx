@@ -1,9 +1,10 @@
 /** A card of the plan: its heading, what is wrong with it, its entries. */
-import { ActionIcon, Badge, Button, Group, Modal, Paper, Stack, Text, Title, Tooltip } from '@mantine/core'
+import { ActionIcon, Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
 import { CircleAlert, Pencil, Plus, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import type { PlanProblem } from '../../../../schemas/types.ts'
 import type { FieldErrors } from '../../../lib/field-errors.ts'
+import { Tooltip } from '../../../parts/tooltip.tsx'
 
 interface CardProps {
   title: string
