@@ -1,4 +1,5 @@
 /** `svc sources scan`: what runs in containers here, and the sources that could read it. */
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { EnvironmentScan } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { type Column, escapeText, type Io, paint, table } from '../terminal.ts'
@@ -28,9 +29,8 @@ export const scanCommand = verb({
 })
 
 function print(io: Io, { summary, proposed_sources: proposed, skipped }: EnvironmentScan): void {
-  const many = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
   io.out(
-    `${many(summary.containers, 'container')}, ${many(summary.proposed, 'source')} proposed; nothing is saved\n`,
+    `${countWords(summary.containers, 'container')}, ${countWords(summary.proposed, 'source')} proposed; nothing is saved\n`,
   )
   if (proposed.length > 0) io.out(`\n${table(io, PROPOSED, proposed)}`)
   if (skipped.length > 0) io.out(`\n${table(io, SKIPPED, skipped)}`)
