@@ -1,7 +1,7 @@
 /** Incidents: the firings of one trigger for one key, from the first until it is handled; and Home. */
 import type { IncidentAction, IncidentWho } from '../incidents/steps.ts'
 import type { OperationInput } from './input.ts'
-import { tagged } from './operation.ts'
+import { type Post, tagged } from './operation.ts'
 
 const operation = tagged('incidents')
 
@@ -19,11 +19,11 @@ function whoOf({ caller, user }: Pick<OperationInput, 'caller' | 'user'>, typed?
     : { by: typed, via: 'console' }
 }
 
-/** An act on one incident, whose address ends as the act is called. */
-const act = (id: string, action: IncidentAction, body: ActBody, summary: string) =>
+/** An act on one incident. */
+const act = (id: string, route: ActRoute, action: IncidentAction, body: ActBody, summary: string) =>
   operation({
     id,
-    route: `POST /api/incidents/{incident}/${action}`,
+    route,
     scope: 'respond',
     role: 'writer',
     body,
@@ -34,6 +34,7 @@ const act = (id: string, action: IncidentAction, body: ActBody, summary: string)
       engine.actOnIncident(params.incident, { action, ...said }, whoOf(who, said.by)),
   })
 
+type ActRoute = Post<`/${string}/{incident}/${string}`>
 type ActBody =
   | 'request-incident-act.json'
   | 'request-incident-assign.json'
@@ -113,25 +114,58 @@ export const incidents = [
   }),
   act(
     'acknowledgeIncident',
+    'POST /api/incidents/{incident}/acknowledge',
     'acknowledge',
     'request-incident-act.json',
     'Say that you have it; its deliveries go on',
   ),
-  act('assignIncident', 'assign', 'request-incident-assign.json', 'Say who has it'),
+  act(
+    'assignIncident',
+    'POST /api/incidents/{incident}/assign',
+    'assign',
+    'request-incident-assign.json',
+    'Say who has it',
+  ),
   act(
     'snoozeIncident',
+    'POST /api/incidents/{incident}/snooze',
     'snooze',
     'request-incident-snooze.json',
     'Hold its deliveries back, until a time or until it changes',
   ),
-  act('unsnoozeIncident', 'unsnooze', 'request-incident-act.json', 'Deliver its firings again'),
-  act('handleIncident', 'handle', 'request-incident-act.json', 'Mark it handled, and its results with it'),
-  act('reopenIncident', 'reopen', 'request-incident-act.json', 'Open it again'),
+  act(
+    'unsnoozeIncident',
+    'POST /api/incidents/{incident}/unsnooze',
+    'unsnooze',
+    'request-incident-act.json',
+    'Deliver its firings again',
+  ),
+  act(
+    'handleIncident',
+    'POST /api/incidents/{incident}/handle',
+    'handle',
+    'request-incident-act.json',
+    'Mark it handled, and its results with it',
+  ),
+  act(
+    'reopenIncident',
+    'POST /api/incidents/{incident}/reopen',
+    'reopen',
+    'request-incident-act.json',
+    'Open it again',
+  ),
   act(
     'setIncidentSeverity',
+    'POST /api/incidents/{incident}/severity',
     'severity',
     'request-incident-severity.json',
     'Set its severity; a higher one opens it again',
   ),
-  act('noteOnIncident', 'notes', 'request-incident-note.json', 'Write a note on it'),
+  act(
+    'noteOnIncident',
+    'POST /api/incidents/{incident}/notes',
+    'notes',
+    'request-incident-note.json',
+    'Write a note on it',
+  ),
 ]

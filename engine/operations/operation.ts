@@ -24,6 +24,9 @@ export type Role = 'reader' | 'wide' | 'writer' | 'network'
 
 export type Route = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
+/** A route that a helper makes operations of. @example Post<`/${string}/{name}/rename`> */
+export type Post<Path extends `/${string}`> = `${'POST'} ${Path}`
+
 type SchemaId = keyof SchemaTypes & string
 
 /** A field of a query string or a path, as JSON Schema has it. */
@@ -216,7 +219,7 @@ export const tagged =
 export const renameOperation = (
   operation: ReturnType<typeof tagged>,
   id: string,
-  route: `POST /api/${string}/{name}/rename`,
+  route: Post<`/${string}/{name}/rename`>,
   kind: PartKind,
   summary: string,
 ) =>
