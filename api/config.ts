@@ -3,22 +3,23 @@
  * flag wins over the environment, which wins over the default. Nothing is read from or written to
  * the disk here; guards.ts does the checks of the disk, root-token.ts reads and writes the token.
  */
+import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
+  isOwnVariable,
   type ModelEnvironment,
   PROGRAMS,
   parsePrograms,
+  parseTraceHeaders,
   type Repository,
   type RepositoryHome,
   type SlackEnvironment,
+  TRACING_PRESETS,
   type TracingEnvironment,
 } from '../engine/index.ts'
 import { loadModels } from './config-models.ts'
 import { loadRepository, loadRepositoryHome } from './config-repository.ts'
-import { parseSecretNames } from './config-secrets.ts'
-import { loadSlack } from './config-slack.ts'
 import { loadSyslog } from './config-syslog.ts'
-import { loadTracing } from './config-tracing.ts'
 import {
   ConfigError,
   parseBindHost,
@@ -37,6 +38,7 @@ import {
 import { absolute, resolveHome, type Surroundings, surroundings } from './data-home.ts'
 import { type Environment, readVariable } from './environment.ts'
 import type { SyslogSettings } from './http/syslog-state.ts'
+import { version } from './version.ts'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export const LOG_FORMATS = ['pretty', 'json'] as const
@@ -208,4 +210,83 @@ function chooseAuth(flag: string | true | undefined, env: Environment): AuthChoi
 function parseDataFile(value: string, around: Surroundings): string {
   if (value.startsWith('file:')) throw new ConfigError('SVC_DB must be a path, not a file: address')
   return absolute(value, around)
+}
+
+/* The list of variables that an operator lets documents refer to. */
+
+/** Names of variables that documents may refer to. @returns them. @throws ConfigError */
+function parseSecretNames(value: string, from: string): string[] {
+  const names = value.split(',').map((name) => name.trim())
+  for (const name of names.filter((one) => one !== '')) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new ConfigError(
+        `${from} must be names of variables separated by commas, such as API_TOKEN,DB_URL`,
+      )
+    if (isOwnVariable(name))
+      throw new ConfigError(`${from} must not list ${name}: svc's own variables are never sent on`)
+  }
+  return names
+}
+
+/* Slack as the environment says it (SPEC.md, Settings: Slack). */
+
+const API_URL = 'https://slack.com/api'
+
+/**
+ * @param publicUrl address people reach the daemon at; null: messages have no buttons
+ * @throws ConfigError naming the variable and the rule, never the value.
+ */
+function loadSlack(env: Environment, publicUrl: string | null): SlackEnvironment {
+  const read = <T>(name: string, parse: (value: string, from: string) => T): T | null => {
+    const value = readVariable(env, name)
+    return value === undefined ? null : parse(value, name)
+  }
+  return Object.freeze<SlackEnvironment>({
+    botToken: read('SVC_SLACK_BOT_TOKEN', parseBotToken),
+    signingSecret: read('SVC_SLACK_SIGNING_SECRET', parseToken),
+    apiUrl: (read('SVC_SLACK_API_URL', parseHttpUrl) ?? API_URL).replace(/\/+$/, ''),
+    publicUrl,
+  })
+}
+
+function parseBotToken(value: string, from: string): string {
+  const token = parseToken(value, from)
+  if (!token.startsWith('xox')) throw new ConfigError(`${from} must be a bot token: it begins with xoxb-`)
+  return token
+}
+
+/* Tracing of agents as the environment says it (SPEC.md, Outbound 6). */
+
+/**
+ * @param host name of the instance where SVC_INSTANCE_NAME sets none
+ * @throws ConfigError naming the variable and the rule, never the value.
+ */
+export function loadTracing(env: Environment, host: string = hostname()): TracingEnvironment {
+  const read = <T>(name: string, parse: (value: string, from: string) => T): T | null => {
+    const value = readVariable(env, name)
+    return value === undefined ? null : parse(value, name)
+  }
+  const presets = TRACING_PRESETS.map(({ id }) => id)
+  return Object.freeze<TracingEnvironment>({
+    enabled: read('SVC_TRACING_ENABLED', parseSwitch),
+    provider: read('SVC_TRACING_PROVIDER', (value, from) => parseChoice(value, presets, from)),
+    endpoint: read('SVC_TRACING_ENDPOINT', parseHttpUrl),
+    apiKey: read('SVC_TRACING_API_KEY', parseToken),
+    headers: read('SVC_TRACING_HEADERS', parseHeaders),
+    content: read('SVC_TRACING_CONTENT', parseSwitch),
+    instance: read('SVC_INSTANCE_NAME', parseInstance) ?? host,
+    version,
+  })
+}
+
+function parseHeaders(value: string, from: string): string {
+  const headers = parseTraceHeaders(value)
+  if (typeof headers === 'string') throw new ConfigError(`${from} ${headers}`)
+  return value
+}
+
+function parseInstance(value: string, from: string): string {
+  if (!/^[^\s/][^\r\n/]{0,79}$/.test(value))
+    throw new ConfigError(`${from} must be a name of at most 80 characters without slashes`)
+  return value
 }

@@ -1,4 +1,5 @@
 /** What a change would have done, in words: the same in the command, in Markdown and in the console. */
+import { countWords, numberWords } from './plain-words.ts'
 import type { PlanBacktestSide, PlanBacktestTrigger, WeeklyRange } from './types.ts'
 
 /** What of a trigger changes. */
@@ -66,15 +67,9 @@ export const dollarWords = (range: WeeklyRange | null): string =>
 const cents = (usd: number): string =>
   usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
-const numberWords = (value: number): string => value.toLocaleString('en')
-
 /** "7 days", "12 hours", "30 minutes". */
 export function daysWords(days: number): string {
   if (days >= 2) return countWords(Math.round(days * 10) / 10, 'day')
   const hours = days * 24
   return hours >= 2 ? countWords(Math.round(hours), 'hour') : countWords(Math.round(hours * 60), 'minute')
 }
-
-/** "1 event", "1,200 events". */
-export const countWords = (n: number, noun: string): string =>
-  `${numberWords(n)} ${noun}${n === 1 ? '' : 's'}`

@@ -2,6 +2,7 @@
  * Triggers in plain words, for people who did not write them: the engine's answers and the console's
  * editor say the same sentence. Pure, and safe on half-filled drafts.
  */
+import { listWords } from './plain-words.ts'
 import type { Condition, Filter, Storm, TriggerSpec } from './types.ts'
 
 export type Told = Pick<
@@ -38,7 +39,7 @@ export function isSchedule(
 export function sentenceOf(trigger: Told): string {
   const { description, condition, sources, filters } = trigger
   if (description) return `When ${description}`
-  const of = list(sources) || 'no source yet'
+  const of = listWords(sources) || 'no source yet'
   if (isSchedule(condition)) return `${whenScheduled(condition)}, with a summary of ${of}`
   const where = filters?.length ? ` where ${filters.map(filterWords).join(' and ')}` : ''
   return `When ${conditionWords(condition, of)}${where}`
@@ -134,9 +135,4 @@ export const FILTER_WORDS: Record<Filter['op'], string> = {
 export function filterWords({ field, op, value }: Filter): string {
   if (op === 'exists') return value === false ? `${field} is not there` : `${field} is there`
   return `${field} ${FILTER_WORDS[op]} ${Array.isArray(value) ? value.join(', ') : String(value ?? '')}`
-}
-
-function list(names: readonly string[]): string {
-  if (names.length < 3) return names.join(' and ')
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

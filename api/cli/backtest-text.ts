@@ -1,4 +1,5 @@
 /** A backtest as text: when one definition would have fired, or two side by side. */
+import { countWords } from '../../schemas/plain-words.ts'
 import type { BacktestResult, BacktestRun, WhyRecord } from '../../schemas/types.ts'
 import { type Column, escapeLine, type Io, paint, table } from './terminal.ts'
 
@@ -61,16 +62,16 @@ function heading({ from, to, scanned }: BacktestResult, runs: readonly NamedRun[
     ({ title, sentence, run }) =>
       `${prefix(runs, title)}${escapeLine(sentence)}\n${totals(run, runs, title)}`,
   )
-  return `${from} to ${to}, ${count(scanned, 'event')} looked at\n${lines.join('')}`
+  return `${from} to ${to}, ${countWords(scanned, 'event')} looked at\n${lines.join('')}`
 }
 
 function totals(run: BacktestRun, runs: readonly NamedRun[], title: string): string {
   const peak = run.peak === null ? '' : `; highest value ${run.peak}`
   // The list of keys is cut off at 50.
-  const keys = run.by_key.length < 50 ? count(run.by_key.length, 'key') : '50 keys or more'
+  const keys = run.by_key.length < 50 ? countWords(run.by_key.length, 'key') : '50 keys or more'
   const of = run.firings ? ` of ${keys}` : ''
-  const matched = `${count(run.matched, 'event')} passed the filters`
-  return `${' '.repeat(prefix(runs, title).length)}${count(run.firings, 'firing')}${of}; ${matched}${peak}\n`
+  const matched = `${countWords(run.matched, 'event')} passed the filters`
+  return `${' '.repeat(prefix(runs, title).length)}${countWords(run.firings, 'firing')}${of}; ${matched}${peak}\n`
 }
 
 const prefix = (runs: readonly NamedRun[], title: string): string =>
@@ -212,5 +213,3 @@ const columnTitle = (runs: readonly NamedRun[], counted: string, title: string):
 function cut(io: Painter, all: number, shown: number, what: string): string {
   return all > shown ? paint(io, 'dim', `… and ${all - shown} ${what}; --json has them\n`) : ''
 }
-
-const count = (n: number, word: string): string => `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`

@@ -1,7 +1,7 @@
 /** What a change would have done, on a terminal: beside the plan, trigger by trigger. */
+
 import {
   changeWords,
-  countWords,
   daysWords,
   dollarWords,
   labelName,
@@ -9,6 +9,7 @@ import {
   rangeWords,
   suppressedWords,
 } from '../../schemas/backtest-words.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { PlanBacktest, PlanBacktestAgent, PlanBacktestTrigger } from '../../schemas/types.ts'
 import { sparkline } from './backtest-text.ts'
 import { type Column, escapeLine, type Io, paint, table } from './terminal.ts'

@@ -2,9 +2,9 @@
  * A plan as Markdown for a pull request: short, its details folded. Charts are rows of block characters in a code
  * block: GitHub draws Mermaid in comments, but not in mails or on phones, where these look the same as everywhere.
  */
+
 import {
   changeWords,
-  countWords,
   daysWords,
   dollarWords,
   labelName,
@@ -12,6 +12,7 @@ import {
   rangeWords,
   suppressedWords,
 } from '../../schemas/backtest-words.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { ChangePlan, PlanBacktest, PlanBacktestTrigger } from '../../schemas/types.ts'
 import { sparkline } from './backtest-text.ts'
 import { planText } from './plan-text.ts'

@@ -5,7 +5,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { constants, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { fail, SvcError } from '../../engine/index.ts'
-import { ZstdFrames } from './zstd-frames.ts'
 
 /** As gRPC and HTTP name them; `zlib` is what the Collector calls the format that HTTP calls deflate. */
 const NAMES = {
@@ -16,7 +15,7 @@ const NAMES = {
   zstd: 'zstd',
 } as const
 
-export type Compression = (typeof NAMES)[keyof typeof NAMES]
+type Compression = (typeof NAMES)[keyof typeof NAMES]
 
 /** What answers name as taken, in the order of preference. */
 export const ACCEPTED = 'zstd,gzip,deflate'
@@ -107,4 +106,113 @@ function asFault(error: unknown, compression: Compression): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? ''
   const isData = error instanceof RangeError || code.startsWith('Z_') || code.startsWith('ZSTD_')
   return isData ? new SvcError('invalid', `the body is not valid ${compression}`) : error
+}
+
+/*
+ * Where the frames of a zstd body end (RFC 8878, Zstandard Frames). The decoder of node:zlib reads one frame and
+ * passes over what follows it, and before Node 24 takes a frame that is cut short for a whole one: both would
+ * lose events without a word. Only headers are read here, three bytes a block.
+ */
+
+const MAGIC = 0xfd2fb528
+/** The sixteen kinds of frames that hold nothing for a decoder. */
+const SKIPPABLE = 0x184d2a50
+const MAGIC_BYTES = 4
+const BLOCK_BYTES = 3
+const CHECKSUM_BYTES = 4
+const RLE = 1
+const RESERVED = 3
+const DICTIONARY_BYTES = [0, 1, 2, 4]
+const CONTENT_SIZE_BYTES = [0, 2, 4, 8]
+
+/** Bytes of one frame, as they came. */
+interface FramePart {
+  bytes: Buffer
+  isLast: boolean
+}
+
+/** Cuts bytes at the ends of frames, in whatever pieces they come. */
+export class ZstdFrames {
+  /** Bytes of the header that is being collected. */
+  private header = Buffer.alloc(0)
+  private wanted = MAGIC_BYTES
+  private read: (header: Buffer) => void = (header) => this.begin(header)
+  /** Bytes until the next header, of which nothing is looked at. */
+  private skip = 0
+  private isInside = false
+  private isSkippable = false
+  private hasChecksum = false
+  private ended = false
+
+  /** Whether all that came are whole frames. */
+  get isWhole(): boolean {
+    return !this.isInside && this.header.length === 0
+  }
+
+  /** @returns the parts of frames in these bytes. @throws RangeError where they are not zstd */
+  *cut(bytes: Buffer): Generator<FramePart> {
+    let from = 0
+    let at = 0
+    while (at < bytes.length) {
+      if (this.skip > 0) {
+        const step = Math.min(this.skip, bytes.length - at)
+        this.skip -= step
+        at += step
+      } else {
+        const step = Math.min(this.wanted - this.header.length, bytes.length - at)
+        this.header = Buffer.concat([this.header, bytes.subarray(at, at + step)])
+        at += step
+        if (this.header.length < this.wanted) break
+        const header = this.header
+        this.header = Buffer.alloc(0)
+        this.read(header)
+      }
+      if (this.skip === 0 && this.ended) {
+        if (!this.isSkippable) yield { bytes: bytes.subarray(from, at), isLast: true }
+        from = at
+        this.expect(MAGIC_BYTES, (header) => this.begin(header))
+        this.ended = this.isInside = this.isSkippable = false
+      }
+    }
+    if (from < bytes.length && !this.isSkippable) yield { bytes: bytes.subarray(from), isLast: false }
+  }
+
+  private expect(bytes: number, read: (header: Buffer) => void): void {
+    this.wanted = bytes
+    this.read = read
+  }
+
+  private begin(header: Buffer): void {
+    const magic = header.readUInt32LE()
+    this.isInside = true
+    this.isSkippable = (magic & 0xfffffff0) >>> 0 === SKIPPABLE
+    if (this.isSkippable) this.expect(4, (size) => this.end(size.readUInt32LE()))
+    else if (magic === MAGIC) this.expect(1, (descriptor) => this.describe(descriptor[0]!))
+    else throw new RangeError('no frame begins here')
+  }
+
+  private describe(descriptor: number): void {
+    const isSingle = (descriptor & 0x20) !== 0
+    const size = descriptor >> 6
+    this.hasChecksum = (descriptor & 0x04) !== 0
+    this.skip =
+      (isSingle ? 0 : 1) +
+      DICTIONARY_BYTES[descriptor & 0x03]! +
+      (size === 0 && isSingle ? 1 : CONTENT_SIZE_BYTES[size]!)
+    this.expect(BLOCK_BYTES, (block) => this.block(block.readUIntLE(0, BLOCK_BYTES)))
+  }
+
+  private block(header: number): void {
+    const kind = (header >> 1) & 0x03
+    if (kind === RESERVED) throw new RangeError('a block of a reserved kind')
+    const bytes = kind === RLE ? 1 : header >> 3
+    if ((header & 1) === 1) this.end(bytes + (this.hasChecksum ? CHECKSUM_BYTES : 0))
+    else this.skip = bytes
+  }
+
+  /** @param bytes of the frame that are still to come. */
+  private end(bytes: number): void {
+    this.skip = bytes
+    this.ended = true
+  }
 }

@@ -1,4 +1,5 @@
 /** What a change would have done over stored events: started by a button, with its progress, cancelled by another. */
+
 import {
   Button,
   Group,
@@ -14,7 +15,6 @@ import {
 import { useEffect, useRef, useState } from 'react'
 import {
   changeWords,
-  countWords,
   daysWords,
   dollarWords,
   labelName,
@@ -22,6 +22,7 @@ import {
   rangeWords,
   suppressedWords,
 } from '../../schemas/backtest-words.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { PlanBacktest, PlanBacktestRequest, PlanBacktestTrigger } from '../../schemas/types.ts'
 import { declared } from '../declared-client.ts'
 import { BeforeAfterChart } from './before-after-chart.tsx'

@@ -5,6 +5,7 @@
  */
 
 import { kindWord, nounOfKind } from '../../schemas/kinds.ts'
+import { capitalised } from '../../schemas/plain-words.ts'
 import type { ProjectHealth, Usage } from '../../schemas/types.ts'
 import { type ParkedTurns, parkedTurns } from '../agents/ask/queries.ts'
 import { SCRIPTED_PROVIDER } from '../agents/models/scripted.ts'
@@ -123,7 +124,7 @@ function missingIssues({ projects }: Declared, id: string): Issue[] {
     .filter(({ state }) => state === 'missing')
     .map(({ kind, name }) => ({
       severity: 'error',
-      message: `${capital(kindWord(kind))} ${name} is missing`,
+      message: `${capitalised(kindWord(kind))} ${name} is missing`,
       fix: 'Repair makes it again from the plan',
       view: `/projects/${id}?tab=parts`,
     }))
@@ -142,7 +143,7 @@ function variableIssues({ kinds, env }: Declared, doc: ProjectDoc): Issue[] {
           .map(
             ({ variable }): Issue => ({
               severity: 'error',
-              message: `${capital(kindWord(kind))} ${name} refers to the variable ${variable}, which ${variableFault(variable, env) === null ? 'is not set' : 'may not be opened'}`,
+              message: `${capitalised(kindWord(kind))} ${name} refers to the variable ${variable}, which ${variableFault(variable, env) === null ? 'is not set' : 'may not be opened'}`,
               fix: 'Set the variable and start again, or enter the secret itself',
               view: `/${nounOfKind(kind)}/${encodeURIComponent(name)}`,
             }),
@@ -244,7 +245,7 @@ function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
         driftsOf(declared, kind, name).map(
           (drift): Issue => ({
             severity: 'warning',
-            message: `${capital(kind)} ${name}: ${drift}`,
+            message: `${capitalised(kind)} ${name}: ${drift}`,
             fix: 'Name a label that its events carry, or have the source give them this one',
             view: `/${nounOfKind(kind)}/${encodeURIComponent(name)}`,
           }),
@@ -252,8 +253,6 @@ function driftIssues(declared: Declared, doc: ProjectDoc): Issue[] {
       ),
   )
 }
-
-const capital = (word: string): string => `${word[0]!.toUpperCase()}${word.slice(1)}`
 
 /* What is wrong with the whole instance beside its storage, for GET /health; docs/health.md lists it. */
 

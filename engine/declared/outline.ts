@@ -1,5 +1,6 @@
 /** What a project does, in sentences (SPEC.md, Project: the project page). */
 
+import { countWords, listWords } from '../../schemas/plain-words.ts'
 import type {
   DependentsResult,
   Project,
@@ -123,7 +124,7 @@ function projectSentence(
   woken: ReadonlyMap<string, 'trigger' | 'handoff'>,
 ): string {
   if (sources + triggers.length + names(doc, 'agent').length === 0) return 'Nothing is in this project yet.'
-  const watches = sources ? `Watches ${count(sources, 'source')}` : 'Watches no source yet'
+  const watches = sources ? `Watches ${countWords(sources, 'source')}` : 'Watches no source yet'
   if (triggers.length === 0) return `${watches}; nothing wakes an agent yet.`
   const wakesOne = ({ name }: { name: string }) =>
     Object.values(doc.wakes?.[name] ?? {}).some(({ enabled }) => enabled)
@@ -133,8 +134,8 @@ function projectSentence(
   const more = triggers.length > 1 ? ` (and ${triggers.length - 1} more)` : ''
   const by = (how: 'trigger' | 'handoff') => [...woken].filter(([, one]) => one === how).map(([name]) => name)
   const [lookers, taking] = [by('trigger').sort(), by('handoff').sort()]
-  const wakes = lookers.length ? `wakes ${list(lookers)}` : 'wakes no agent yet'
-  return `${watches}; ${first}${more}, ${wakes}${taking.length ? `, handing over to ${list(taking)} on their verdicts` : ''}.`
+  const wakes = lookers.length ? `wakes ${listNames(lookers)}` : 'wakes no agent yet'
+  return `${watches}; ${first}${more}, ${wakes}${taking.length ? `, handing over to ${listNames(taking)} on their verdicts` : ''}.`
 }
 
 function agentSentence(
@@ -142,7 +143,7 @@ function agentSentence(
   to: readonly { agent: string; verdict: string; cooldown?: string }[],
 ): string {
   const parts: string[] = []
-  if (triggers.length) parts.push(`looks first when ${list(triggers)} fires`)
+  if (triggers.length) parts.push(`looks first when ${listNames(triggers)} fires`)
   for (const { agent, verdict, cooldown } of to)
     parts.push(
       `digs in when ${agent} concludes ${verdict}${cooldown ? `, at most once every ${cooldown}` : ''}`,
@@ -150,14 +151,12 @@ function agentSentence(
   return parts.length ? parts.join('; ') : 'is woken by nothing yet'
 }
 
-const count = (n: number, word: string): string => `${n} ${word}${n === 1 ? '' : 's'}`
 /** Of many names the first ones are enough for a sentence. */
 const NAMED_MAX = 4
-function list(words: readonly string[]): string {
-  const named = words.length <= NAMED_MAX ? words.slice(0, -1) : words.slice(0, NAMED_MAX - 1)
-  const last = words.length <= NAMED_MAX ? words.at(-1)! : `${words.length - named.length} more`
-  return named.length === 0 ? last : `${named.join(', ')} and ${last}`
-}
+const listNames = (all: readonly string[]): string =>
+  listWords(
+    all.length <= NAMED_MAX ? all : [...all.slice(0, NAMED_MAX - 1), `${all.length - NAMED_MAX + 1} more`],
+  )
 const names = (doc: ProjectDoc, kind: keyof ProjectDoc['uses']): string[] =>
   Object.keys(doc.uses[kind] ?? {}).sort()
 
@@ -239,7 +238,7 @@ function runsOf(db: Database, project: string): { runs: Run[]; runs_total: numbe
     )
     .all(project, RUNS_MAX)
   const total = db
-    .prepare<[string], number>('SELECT count(*) FROM run_projects WHERE project = ?')
+    .prepare<[string], number>('SELECT countWords(*) FROM run_projects WHERE project = ?')
     .pluck()
     .get(project)!
   return { runs: rows.map((row) => presentRun(row, projectsOf.all(row.id), told(row.id))), runs_total: total }

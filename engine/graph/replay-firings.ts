@@ -1,5 +1,6 @@
 /** Moments of events, firings, deliveries and changes. */
 
+import { countWords } from '../../schemas/plain-words.ts'
 import type { TriggerSpec } from '../../schemas/types.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
@@ -15,7 +16,6 @@ import {
   type Collected,
   type Configuration,
   cooldownMsOf,
-  counted,
   type Draft,
   draft,
   entityOf,
@@ -107,8 +107,8 @@ function firedDraft(row: Fired, depth: number): Draft {
   const { trigger_name: name, key, resolves } = row
   const wait = resolves === null ? cooldownMsOf(spec) : 0
   const node = nodeId('trigger', name)
-  const of = row.key_count > 1 ? `${key} and ${counted(row.key_count - 1, 'more key')}` : key
-  const evidence = row.events ? ` (${counted(row.events, 'event')})` : ''
+  const of = row.key_count > 1 ? `${key} and ${countWords(row.key_count - 1, 'more key')}` : key
+  const evidence = row.events ? ` (${countWords(row.events, 'event')})` : ''
   const late = row.late_by === null ? '' : `, ${Math.round(row.late_by / 1000)} s late: the service was down`
   return {
     ...base(row, depth, spec),
@@ -150,7 +150,7 @@ function burstDrafts(row: Fired, depth: number): Draft[] {
           moment(
             dropped_at,
             'dropped',
-            `${name} let a burst pass: ${counted(row.events, 'event')}, fewer than it takes`,
+            `${name} let a burst pass: ${countWords(row.events, 'event')}, fewer than it takes`,
           ),
         ]
   return [...opened, ...held, ...dropped]

@@ -1,5 +1,6 @@
 /** What a replay cannot show, named: what is gone, what was not kept, what there was no record of. */
 
+import { countWords } from '../../schemas/plain-words.ts'
 import type { Label, ReplayGap } from '../../schemas/types.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import { SOURCE_LABEL } from '../log/store/labels.ts'
@@ -14,7 +15,6 @@ import type { TriggerDefinition, Verdict } from '../triggers/types.ts'
 import {
   type Collected,
   type Configuration,
-  counted,
   type Draft,
   draft,
   idsWith,
@@ -62,7 +62,7 @@ export function gapsOf(scope: Scope, shown: Shown): ReplayGap[] {
     ...shown.recomputed.unrecorded.map(({ trigger, n }) =>
       gap(
         'unrecorded',
-        `by the stored events ${trigger} would have fired ${counted(n, 'more time')}, and no firing is recorded: it may be gone, or its events came in another way then`,
+        `by the stored events ${trigger} would have fired ${countWords(n, 'more time')}, and no firing is recorded: it may be gone, or its events came in another way then`,
       ),
     ),
     ...shown.recomputed.left.map((trigger) =>
@@ -149,7 +149,7 @@ function evidenceGone({ ctx }: Scope, drafts: readonly Draft[]): Message<number>
       const trigger = nodes[0]!.slice('trigger:'.length)
       return [
         [
-          `${missing} of the ${counted(ids.length, 'event')} that ${trigger} fired for at ${iso(at)} are no longer kept`,
+          `${missing} of the ${countWords(ids.length, 'event')} that ${trigger} fired for at ${iso(at)} are no longer kept`,
           at,
         ],
       ]
@@ -217,7 +217,9 @@ function unrecordedTimes({ ctx }: Scope, drafts: readonly Draft[]): string[] {
   return [
     ...rows.flatMap(({ agent, resumed, told }) =>
       resumed > told
-        ? [`a run of ${agent} was interrupted ${counted(resumed - told, 'time')} more; when is not recorded`]
+        ? [
+            `a run of ${agent} was interrupted ${countWords(resumed - told, 'time')} more; when is not recorded`,
+          ]
         : [],
     ),
     ...rows.flatMap(({ agent, back }) =>

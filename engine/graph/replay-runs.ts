@@ -1,5 +1,7 @@
 /** Runs: made, started, taken up again, ended; with their steps, findings, handoffs and write-backs. */
+
 import { claimWords } from '../../schemas/claim-words.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { HandoffRow, RunRow } from '../agents/runs/queries.ts'
 import type { Steps } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
@@ -9,7 +11,6 @@ import { iso, parseDuration } from '../model/units.ts'
 import {
   type Collected,
   type Configuration,
-  counted,
   type Draft,
   draft,
   earliest,
@@ -360,7 +361,7 @@ function resumedDraft(run: RunFacts, step: StepFacts, nth: number): Draft {
 function titleOf(step: StepFacts, run: RunFacts): string {
   const { kind, ms, tool, fault, error } = step
   if (kind === 'prompt')
-    return `received the timeline: ${counted(step.shown ?? 0, 'event')}, ${counted(step.tools ?? 0, 'tool')} offered`
+    return `received the timeline: ${countWords(step.shown ?? 0, 'event')}, ${countWords(step.tools ?? 0, 'tool')} offered`
   if (kind === 'model') return modelTitle(step, run)
   if (kind === 'tool') {
     const call = `${tool}(${argumentsOf(step)})`
@@ -388,7 +389,7 @@ function modelTitle(
   const asks = ((JSON.parse(calls ?? '[]') ?? []) as { name: string }[]).map(({ name }) => name)
   const then = asks.length ? `, asks for ${asks.join(', ')}` : ''
   const price = cost === null ? 'not priced' : `$${Number(cost.toPrecision(3))}`
-  return `model call ${round} of ${model}: ${counted(input ?? 0, 'token')} in, ${counted(output ?? 0, 'token')} out, ${price}${then}`
+  return `model call ${round} of ${model}: ${countWords(input ?? 0, 'token')} in, ${countWords(output ?? 0, 'token')} out, ${price}${then}`
 }
 
 const claimsOf = ({ claims, held }: StepFacts): string =>

@@ -360,10 +360,6 @@ function oneLine(text: string): string {
   return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX - 1)}…` : line
 }
 
-/** Such as "1 event", "1,200 events". */
-export const counted = (n: number, word: string): string =>
-  `${n.toLocaleString('en')} ${word}${n === 1 ? '' : 's'}`
-
 /* The configuration of a project over a range: as it was at the start, then after each change-set. */
 
 /** Change-sets of one range; what comes after them is a moment, and the graph stays as it was. */

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { packReport } from '../agents/evals/reports.ts'
-import { tagged } from './operation.ts'
+import { renameOperation, tagged } from './operation.ts'
 
 const operation = tagged('agents')
 const OF_PROJECT = { project: { type: 'string', minLength: 1, maxLength: 200 } } as const
@@ -56,19 +56,13 @@ export const agents = [
     summary: 'Change an agent; null or absent keeps, a blank secret too',
     run: (engine, { params, body, by }) => engine.updateAgent(params.name, body, by),
   }),
-  operation({
-    id: 'renameAgent',
-    route: 'POST /api/agents/builtin/{name}/rename',
-    scope: 'admin',
-    role: 'writer',
-    body: 'request-rename.json',
-    answer: 'part-written.json',
-    recorded: true,
-    versioned: true,
-    summary: 'Give it another name; its runs, tests, wiring and handoffs go along',
-    run: (engine, { params, body: { to, why }, by }) =>
-      engine.renamePart('agent', params.name, to, { ...by, why: why ?? by.why }),
-  }),
+  renameOperation(
+    operation,
+    'renameAgent',
+    'POST /api/agents/builtin/{name}/rename',
+    'agent',
+    'Give it another name; its runs, tests, wiring and handoffs go along',
+  ),
   operation({
     id: 'deleteAgent',
     route: 'DELETE /api/agents/builtin/{name}',

@@ -1,7 +1,7 @@
 /** Incidents: the firings of one trigger for one key, from the first until it is handled; and Home. */
-import type { IncidentWho } from '../incidents/steps.ts'
+import type { IncidentAction, IncidentWho } from '../incidents/steps.ts'
 import type { OperationInput } from './input.ts'
-import { tagged } from './operation.ts'
+import { type Post, tagged } from './operation.ts'
 
 const operation = tagged('incidents')
 
@@ -18,6 +18,29 @@ function whoOf({ caller, user }: Pick<OperationInput, 'caller' | 'user'>, typed?
     ? { by: caller.isAnybody ? 'somebody' : caller.name, via: 'key' }
     : { by: typed, via: 'console' }
 }
+
+/** An act on one incident. */
+const act = (id: string, route: ActRoute, action: IncidentAction, body: ActBody, summary: string) =>
+  operation({
+    id,
+    route,
+    scope: 'respond',
+    role: 'writer',
+    body,
+    answer: 'incident.json',
+    versioned: true,
+    summary,
+    run: (engine, { params, body: said, ...who }) =>
+      engine.actOnIncident(params.incident, { action, ...said }, whoOf(who, said.by)),
+  })
+
+type ActRoute = Post<`/${string}/{incident}/${string}`>
+type ActBody =
+  | 'request-incident-act.json'
+  | 'request-incident-assign.json'
+  | 'request-incident-note.json'
+  | 'request-incident-severity.json'
+  | 'request-incident-snooze.json'
 
 export const incidents = [
   operation({
@@ -90,100 +113,60 @@ export const incidents = [
     summary: 'Do one act on up to 200 incidents, in one transaction',
     run: (engine, { body, ...who }) => engine.actOnIncidents(body, whoOf(who, body.by)),
   }),
-  operation({
-    id: 'acknowledgeIncident',
-    route: 'POST /api/incidents/{incident}/acknowledge',
-    scope: 'respond',
-    role: 'writer',
-    body: 'request-incident-act.json',
-    answer: 'incident.json',
-    versioned: true,
-    summary: 'Say that you have it; its deliveries go on',
-    run: (engine, { params, body, ...who }) =>
-      engine.actOnIncident(params.incident, { action: 'acknowledge', ...body }, whoOf(who, body.by)),
-  }),
-  operation({
-    id: 'assignIncident',
-    route: 'POST /api/incidents/{incident}/assign',
-    scope: 'respond',
-    role: 'writer',
-    body: 'request-incident-assign.json',
-    answer: 'incident.json',
-    versioned: true,
-    summary: 'Say who has it',
-    run: (engine, { params, body, ...who }) =>
-      engine.actOnIncident(params.incident, { action: 'assign', ...body }, whoOf(who, body.by)),
-  }),
-  operation({
-    id: 'snoozeIncident',
-    route: 'POST /api/incidents/{incident}/snooze',
-    scope: 'respond',
-    role: 'writer',
-    body: 'request-incident-snooze.json',
-    answer: 'incident.json',
-    versioned: true,
-    summary: 'Hold its deliveries back, until a time or until it changes',
-    run: (engine, { params, body, ...who }) =>
-      engine.actOnIncident(params.incident, { action: 'snooze', ...body }, whoOf(who, body.by)),
-  }),
-  operation({
-    id: 'unsnoozeIncident',
-    route: 'POST /api/incidents/{incident}/unsnooze',
-    scope: 'respond',
-    role: 'writer',
-    body: 'request-incident-act.json',
-    answer: 'incident.json',
-    versioned: true,
-    summary: 'Deliver its firings again',
-    run: (engine, { params, body, ...who }) =>
-      engine.actOnIncident(params.incident, { action: 'unsnooze', ...body }, whoOf(who, body.by)),
-  }),
-  operation({
-    id: 'handleIncident',
-    route: 'POST /api/incidents/{incident}/handle',
-    scope: 'respond',
-    role: 'writer',
-    body: 'request-incident-act.json',
-    answer: 'incident.json',
-    versioned: true,
-    summary: 'Mark it handled, and its results with it',
-    run: (engine, { params, body, ...who }) =>
-      engine.actOnIncident(params.incident, { action: 'handle', ...body }, whoOf(who, body.by)),
-  }),
-  operation({
-    id: 'reopenIncident',
-    route: 'POST /api/incidents/{incident}/reopen',
-    scope: 'respond',
-    role: 'writer',
-    body: 'request-incident-act.json',
-    answer: 'incident.json',
-    versioned: true,
-    summary: 'Open it again',
-    run: (engine, { params, body, ...who }) =>
-      engine.actOnIncident(params.incident, { action: 'reopen', ...body }, whoOf(who, body.by)),
-  }),
-  operation({
-    id: 'setIncidentSeverity',
-    route: 'POST /api/incidents/{incident}/severity',
-    scope: 'respond',
-    role: 'writer',
-    body: 'request-incident-severity.json',
-    answer: 'incident.json',
-    versioned: true,
-    summary: 'Set its severity; a higher one opens it again',
-    run: (engine, { params, body, ...who }) =>
-      engine.actOnIncident(params.incident, { action: 'severity', ...body }, whoOf(who, body.by)),
-  }),
-  operation({
-    id: 'noteOnIncident',
-    route: 'POST /api/incidents/{incident}/notes',
-    scope: 'respond',
-    role: 'writer',
-    body: 'request-incident-note.json',
-    answer: 'incident.json',
-    versioned: true,
-    summary: 'Write a note on it',
-    run: (engine, { params, body, ...who }) =>
-      engine.actOnIncident(params.incident, { action: 'notes', ...body }, whoOf(who, body.by)),
-  }),
+  act(
+    'acknowledgeIncident',
+    'POST /api/incidents/{incident}/acknowledge',
+    'acknowledge',
+    'request-incident-act.json',
+    'Say that you have it; its deliveries go on',
+  ),
+  act(
+    'assignIncident',
+    'POST /api/incidents/{incident}/assign',
+    'assign',
+    'request-incident-assign.json',
+    'Say who has it',
+  ),
+  act(
+    'snoozeIncident',
+    'POST /api/incidents/{incident}/snooze',
+    'snooze',
+    'request-incident-snooze.json',
+    'Hold its deliveries back, until a time or until it changes',
+  ),
+  act(
+    'unsnoozeIncident',
+    'POST /api/incidents/{incident}/unsnooze',
+    'unsnooze',
+    'request-incident-act.json',
+    'Deliver its firings again',
+  ),
+  act(
+    'handleIncident',
+    'POST /api/incidents/{incident}/handle',
+    'handle',
+    'request-incident-act.json',
+    'Mark it handled, and its results with it',
+  ),
+  act(
+    'reopenIncident',
+    'POST /api/incidents/{incident}/reopen',
+    'reopen',
+    'request-incident-act.json',
+    'Open it again',
+  ),
+  act(
+    'setIncidentSeverity',
+    'POST /api/incidents/{incident}/severity',
+    'severity',
+    'request-incident-severity.json',
+    'Set its severity; a higher one opens it again',
+  ),
+  act(
+    'noteOnIncident',
+    'POST /api/incidents/{incident}/notes',
+    'notes',
+    'request-incident-note.json',
+    'Write a note on it',
+  ),
 ]

@@ -1,5 +1,5 @@
 /** MCP servers agents may use (SPEC.md, Endpoints); their credentials never leave. */
-import { tagged } from './operation.ts'
+import { renameOperation, tagged } from './operation.ts'
 
 const operation = tagged('mcp servers')
 
@@ -49,19 +49,13 @@ export const mcpServers = [
     summary: 'Replace it; a blank auth_value keeps the stored one',
     run: (engine, { params, body, by }) => engine.updateMcpServer(params.name, body, by),
   }),
-  operation({
-    id: 'renameMcpServer',
-    route: 'POST /api/mcp-servers/{name}/rename',
-    scope: 'admin',
-    role: 'writer',
-    body: 'request-rename.json',
-    answer: 'part-written.json',
-    recorded: true,
-    versioned: true,
-    summary: 'Give it another name; what agents use of it goes along',
-    run: (engine, { params, body: { to, why }, by }) =>
-      engine.renamePart('mcp_server', params.name, to, { ...by, why: why ?? by.why }),
-  }),
+  renameOperation(
+    operation,
+    'renameMcpServer',
+    'POST /api/mcp-servers/{name}/rename',
+    'mcp_server',
+    'Give it another name; what agents use of it goes along',
+  ),
   operation({
     id: 'deleteMcpServer',
     route: 'DELETE /api/mcp-servers/{name}',

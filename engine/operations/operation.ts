@@ -3,8 +3,10 @@
  * its checks, its row of the API document, its scope, the thread it runs on, and what crosses to that thread.
  * These files import types and errors alone, so that every thread can load the whole table.
  */
+
 import type { SchemaTypes } from '../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../calls.ts'
+import type { PartKind } from '../model/documents.ts'
 import type { EngineCalls, NetworkOnly, StoreCalls, Writer } from '../roles/calls.ts'
 import type { PassedOn } from '../roles/who-answers.ts'
 import type { SlackWrites } from '../slack/calls.ts'
@@ -21,6 +23,9 @@ export type OperationScope = 'any' | 'read' | 'admin' | 'findings' | 'respond' |
 export type Role = 'reader' | 'wide' | 'writer' | 'network'
 
 export type Route = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
+
+/** A route that a helper makes operations of. @example Post<`/${string}/{name}/rename`> */
+export type Post<Path extends `/${string}`> = `${'POST'} ${Path}`
 
 type SchemaId = keyof SchemaTypes & string
 
@@ -209,6 +214,28 @@ export const tagged =
     declared: Declared<P, F, Q, B, O, T, A, R>,
   ): Operation =>
     ({ ...declared, tag }) as Operation
+
+/** How a part gets another name. @param operation of its tag @param summary says what goes along with it */
+export const renameOperation = (
+  operation: ReturnType<typeof tagged>,
+  id: string,
+  route: Post<`/${string}/{name}/rename`>,
+  kind: PartKind,
+  summary: string,
+) =>
+  operation({
+    ...{
+      id,
+      route,
+      scope: 'admin',
+      role: 'writer',
+      body: 'request-rename.json',
+      answer: 'part-written.json',
+    },
+    ...{ recorded: true, versioned: true, summary },
+    run: (engine, { params, body: { to, why }, by }) =>
+      engine.renamePart(kind, params.name, to, { ...by, why: why ?? by.why }),
+  })
 
 /*
  * Answers that hold stored payloads, as JSON text: `raw` is text as received and is spliced in as it is, because

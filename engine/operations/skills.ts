@@ -1,5 +1,5 @@
 /** Skills (SPEC.md, Skills). */
-import { tagged } from './operation.ts'
+import { renameOperation, tagged } from './operation.ts'
 
 const operation = tagged('skills')
 
@@ -104,17 +104,11 @@ export const skills = [
     summary: 'Stop using a skill; the last project deletes it',
     run: (engine, { params, by }) => engine.removeSkill(params.id, params.name, by),
   }),
-  operation({
-    id: 'renameSkill',
-    route: 'POST /api/skills/{name}/rename',
-    scope: 'admin',
-    role: 'writer',
-    body: 'request-rename.json',
-    answer: 'part-written.json',
-    recorded: true,
-    versioned: true,
-    summary: 'Give it another name in every project that uses it',
-    run: (engine, { params, body: { to, why }, by }) =>
-      engine.renamePart('skill', params.name, to, { ...by, why: why ?? by.why }),
-  }),
+  renameOperation(
+    operation,
+    'renameSkill',
+    'POST /api/skills/{name}/rename',
+    'skill',
+    'Give it another name in every project that uses it',
+  ),
 ]

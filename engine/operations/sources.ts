@@ -1,6 +1,6 @@
 /** Sources (SPEC.md, Sources and labels; reference shapes of the rows). */
 import { fail } from '../errors.ts'
-import { rowsJson, tagged } from './operation.ts'
+import { renameOperation, rowsJson, tagged } from './operation.ts'
 
 const operation = tagged('sources')
 
@@ -98,19 +98,13 @@ export const sources = [
     summary: 'Replace the config; masked or omitted secrets are kept',
     run: (engine, { params, body, by }) => engine.updateSource(params.name, body, by),
   }),
-  operation({
-    id: 'renameSource',
-    route: 'POST /api/sources/{name}/rename',
-    scope: 'admin',
-    role: 'writer',
-    body: 'request-rename.json',
-    answer: 'part-written.json',
-    recorded: true,
-    versioned: true,
-    summary: 'Give it another name; its events, ingest key and triggers go along',
-    run: (engine, { params, body: { to, why }, by }) =>
-      engine.renamePart('source', params.name, to, { ...by, why: why ?? by.why }),
-  }),
+  renameOperation(
+    operation,
+    'renameSource',
+    'POST /api/sources/{name}/rename',
+    'source',
+    'Give it another name; its events, ingest key and triggers go along',
+  ),
   operation({
     id: 'deleteSource',
     route: 'DELETE /api/sources/{name}',

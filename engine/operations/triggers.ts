@@ -1,5 +1,5 @@
 /** Triggers (SPEC.md, Endpoints; each write is a change-set). */
-import { tagged } from './operation.ts'
+import { renameOperation, tagged } from './operation.ts'
 
 const operation = tagged('triggers')
 
@@ -51,19 +51,13 @@ export const triggers = [
     summary: 'Replace the definition, and say whom it notifies; a null description keeps it',
     run: (engine, { params, body, by }) => engine.updateTrigger(params.name, body, by),
   }),
-  operation({
-    id: 'renameTrigger',
-    route: 'POST /api/triggers/{name}/rename',
-    scope: 'admin',
-    role: 'writer',
-    body: 'request-rename.json',
-    answer: 'part-written.json',
-    recorded: true,
-    versioned: true,
-    summary: 'Give it another name; its firings, incidents, wiring and subscriptions go along',
-    run: (engine, { params, body: { to, why }, by }) =>
-      engine.renamePart('trigger', params.name, to, { ...by, why: why ?? by.why }),
-  }),
+  renameOperation(
+    operation,
+    'renameTrigger',
+    'POST /api/triggers/{name}/rename',
+    'trigger',
+    'Give it another name; its firings, incidents, wiring and subscriptions go along',
+  ),
   operation({
     id: 'deleteTrigger',
     route: 'DELETE /api/triggers/{name}',

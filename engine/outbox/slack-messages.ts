@@ -1,5 +1,7 @@
 /** A finding as a message of Slack (SPEC.md, Outbound 4): what was found of whom, by whom, and where to look. */
+
 import { createHash } from 'node:crypto'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { FiringMessage } from '../../schemas/types.ts'
 
 interface SlackFinding {
@@ -94,9 +96,7 @@ export function findingMessage(
 }
 
 const grownWords = ({ firstSeen, runs, findings }: SlackGrowth): string =>
-  `The same incident since ${minuteOf(firstSeen)}: ${count(findings, 'finding')} of ${count(runs, 'run')}; each note is in the thread`
-
-const count = (n: number, of: string): string => `${n} ${of}${n === 1 ? '' : 's'}`
+  `The same incident since ${minuteOf(firstSeen)}: ${countWords(findings, 'finding')} of ${countWords(runs, 'run')}; each note is in the thread`
 
 /** The note, behind that of the one before where nothing else has it. */
 function notesInThread(found: SlackFinding, { before }: SlackGrowth): SlackMessage[] {
@@ -207,7 +207,7 @@ export interface SlackAct {
 
 const SNOOZES = [1, 4, 24, 0]
 const snoozeWords = (hours: number): string =>
-  hours === 0 ? 'Until it changes' : `For ${count(hours, 'hour')}`
+  hours === 0 ? 'Until it changes' : `For ${countWords(hours, 'hour')}`
 
 /** Buttons that act begin so; the others are links, which need no answer. */
 export const ACT_ID = 'svc_do_'
@@ -225,7 +225,7 @@ export function withIncident({ text, blocks }: SlackMessage, card: IncidentCard)
   const elements = [...links, ...incidentActs(card)]
   const words = [
     `Incident ${card.id}: ${card.severity}, ${card.state}`,
-    `${count(card.firings, 'firing')} since ${minuteOf(card.openedAt)}`,
+    `${countWords(card.firings, 'firing')} since ${minuteOf(card.openedAt)}`,
   ].join('; ')
   return {
     text,

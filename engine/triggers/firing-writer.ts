@@ -3,6 +3,7 @@
  * what tripped them, and one delivery per recipient. Bursts that gather are kept in memory while they
  * grow and written once a transaction; whoever rolls a transaction back calls `reset`.
  */
+import { countWords } from '../../schemas/plain-words.ts'
 import { fail } from '../errors.ts'
 import { carryOut, type Executors, firstSnapshot, move } from '../log/lifecycle.ts'
 import type { Database } from '../log/store/handle.ts'
@@ -354,8 +355,7 @@ export class FiringWriter {
 
 /** "1,000 events of 50 keys in 10 s; first: …". */
 function burstReason({ row, keys }: Burst): string {
-  const n = (count: number, word: string) => `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
   const seconds = Math.max(1, Math.round((row.last_at - row.opened_at) / 1_000))
-  const held = row.held_back ? `, ${n(row.held_back, 'crossing')} held back by a limit` : ''
-  return `${n(row.events, 'event')} of ${n(keys.size, 'key')} in ${seconds} s${held}; first: ${row.reason}`
+  const held = row.held_back ? `, ${countWords(row.held_back, 'crossing')} held back by a limit` : ''
+  return `${countWords(row.events, 'event')} of ${countWords(keys.size, 'key')} in ${seconds} s${held}; first: ${row.reason}`
 }

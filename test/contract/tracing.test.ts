@@ -1,6 +1,6 @@
 /** Settings of tracing over HTTP: who may, what is answered, what a test span says. */
 import { expect, it, onTestFinished } from 'vitest'
-import { loadTracing } from '../../api/config-tracing.ts'
+import { loadTracing } from '../../api/config.ts'
 import { startTraceReceiver } from '../tracing/receiver.ts'
 import { startInstance } from './instance.ts'
 

@@ -1,8 +1,11 @@
 /** `svc sources`: list, show, add, rm, pause, resume, test, discover, scan (/api/sources). */
+
 import type { Command } from 'commander'
 import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
 import { shellQuote } from '../../../schemas/plain-text.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
+  EnvironmentScan,
   SenderPreset,
   Source,
   SourceCreated,
@@ -14,11 +17,10 @@ import type { Client } from '../client.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError } from '../exit.ts'
 import { repeatable } from '../labels.ts'
-import { type Column, escapeText, type Io, paint, printJson } from '../terminal.ts'
+import { type Column, escapeText, type Io, paint, printJson, table } from '../terminal.ts'
 import { type Flags, noun, rows, say, toName, verb, whole } from '../verbs.ts'
 import { discoverCommand } from './discover.ts'
 import { baseConfig, buildConfig, type ConfigFlags } from './source-config.ts'
-import { scanCommand } from './source-scan.ts'
 
 interface AddFlags extends Flags, ConfigFlags {
   connector: string
@@ -46,6 +48,44 @@ const PRESETS: Column<SenderPreset>[] = [
 ]
 const NO_SOURCES =
   'no sources yet; add one with: svc sources add <name> --connector webhook --label service=service --primary service'
+
+/* `svc sources scan`: what runs in containers here, and the sources that could read it. */
+
+type Proposed = EnvironmentScan['proposed_sources'][number]
+type Skipped = EnvironmentScan['skipped'][number]
+
+const PROPOSED: Column<Proposed>[] = [
+  { title: 'SOURCE', cell: (one) => one.name },
+  { title: 'CONNECTOR', cell: (one) => one.connector },
+  { title: 'CHOSEN', cell: (one) => (one.preselect ? 'yes' : 'no') },
+  { title: 'WHAT', cell: (one) => one.summary },
+]
+
+const SKIPPED: Column<Skipped>[] = [
+  { title: 'LEFT OUT', cell: (one) => one.service },
+  { title: 'IMAGE', cell: (one) => one.image },
+  { title: 'WHY', cell: (one) => one.reason },
+]
+
+const scanCommand = verb({
+  does: 'Propose sources for the containers beside the daemon',
+  call: calls.discoverEnvironment,
+  input: () => ({ provider: 'docker' }),
+  tell: printScan,
+})
+
+function printScan(io: Io, { summary, proposed_sources: proposed, skipped }: EnvironmentScan): void {
+  io.out(
+    `${countWords(summary.containers, 'container')}, ${countWords(summary.proposed, 'source')} proposed; nothing is saved\n`,
+  )
+  if (proposed.length > 0) io.out(`\n${table(io, PROPOSED, proposed)}`)
+  if (skipped.length > 0) io.out(`\n${table(io, SKIPPED, skipped)}`)
+  const [first] = proposed
+  if (first)
+    io.out(
+      `\n${paint(io, 'dim', 'make one:')} svc sources scan --json | jq '.proposed_sources[] | select(.name == "${escapeText(first.name)}") | .config' | svc sources add ${escapeText(first.name)} --connector ${first.connector} --config -\n`,
+    )
+}
 
 /** The command and its subcommands. */
 export const sourcesCommand = noun('sources', 'List, add and change sources', {

@@ -3,6 +3,8 @@
  * engines do not know are out, each operation has its body, parameters, refusals and examples. Made when the
  * document is first asked for, never at a start.
  */
+
+import { operations } from '../../../engine/index.ts'
 import { allSchemas } from '../../../schemas/index.ts'
 import { scopeOf } from '../scopes.ts'
 import { HEADERS, TAKES, TAKES_NOTHING_TOO } from '../validate.ts'
@@ -11,8 +13,6 @@ import { type HeaderName, headerParameters } from './headers.ts'
 import { pathParameters } from './path-parameters.ts'
 import { portable } from './patterns.ts'
 import { refusalRef, refusals, refusalsOf, sharedResponses } from './refusals.ts'
-import { tags } from './tags.ts'
-import { HASH_HEADER, isHashed, isVersioned, namedHeaders, UNCHANGED, VERSION_HEADER } from './versions.ts'
 
 interface Media {
   schema: Schema
@@ -202,3 +202,81 @@ const TEXT_EXAMPLES: Readonly<Record<string, string>> = {
     '---\nname: checkout-runbook\ndescription: What to do when payments fail.\n---\nLook at the gateway first.\n',
   'text/plain': 'svc_events_stored 234000\n',
 }
+
+/*
+ * Which operations take the headers of a write of what is declared, and which answer a version, as they are
+ * declared (write-by.ts reads and writes them; docs/api.md).
+ */
+
+const find = (operationId: string) => operations.find(({ id }) => id === operationId)
+
+/** @returns the headers an operation takes, as headers.ts has them. */
+function namedHeaders(operationId: string): ('IfMatch' | 'IfNoneMatch' | 'Why')[] {
+  const { merges, hashed, recorded } = find(operationId) ?? {}
+  return [
+    ...(merges ? ['IfMatch' as const] : []),
+    ...(hashed ? ['IfNoneMatch' as const] : []),
+    ...(recorded ? ['Why' as const] : []),
+  ]
+}
+
+/** Whether an operation answers 304 to who has its answer already. */
+const isHashed = (operationId: string): boolean => find(operationId)?.hashed ?? false
+
+/** The header of such an answer, and what is answered instead (RFC 9110, 8.8.3 and 15.4.5). */
+const HASH_HEADER = {
+  ETag: {
+    description: 'A hash of the answer: for If-None-Match of the next read.',
+    schema: { type: 'string', pattern: '^"[A-Za-z0-9_-]{22}"$' },
+  },
+} as const
+export const UNCHANGED = {
+  description: 'Unchanged: it is as If-None-Match names it, and is not sent again.',
+  headers: HASH_HEADER,
+} as const
+
+/** Whether an operation answers the version of what it answers. */
+const isVersioned = (operationId: string): boolean => find(operationId)?.versioned ?? false
+
+/** The header of such an answer (RFC 9110, section 8.8.3). */
+const VERSION_HEADER = {
+  ETag: {
+    description: 'Its version: for If-Match of a write. Absent for a key of the project.',
+    schema: { type: 'string', pattern: '^"[0-9]{1,15}"$' },
+  },
+} as const
+
+/* What each group of operations is about, in the order people meet them. */
+
+export const tags: readonly { name: string; description: string }[] = [
+  { name: 'ingest', description: 'Events in.' },
+  { name: 'read', description: 'Timelines out.' },
+  { name: 'ask', description: 'Questions answered by a model over reads.' },
+  { name: 'sources', description: 'Where events come from.' },
+  { name: 'triggers', description: 'What is watched, and when it fires.' },
+  {
+    name: 'incidents',
+    description: 'Firings of one trigger for one key, from the first until somebody handles them; and Home.',
+  },
+  { name: 'firings', description: 'What triggers made of events, and why an event woke nobody.' },
+  { name: 'deliveries', description: 'Firings on their way to each recipient.' },
+  { name: 'subscriptions', description: 'Who outside gets firings, by post or by fetching.' },
+  { name: 'agents', description: 'Service agents, and the examples they are tested by.' },
+  { name: 'runs', description: 'Agents at work, step by step.' },
+  { name: 'evals', description: 'Reports of svc evals: how good agents are at finding causes.' },
+  { name: 'mcp servers', description: 'Servers whose tools agents may use.' },
+  { name: 'skills', description: 'What agents are taught.' },
+  { name: 'entities', description: 'Names of one thing, joined.' },
+  { name: 'parts', description: 'Sources, triggers, agents, servers and skills as one list.' },
+  { name: 'projects', description: 'Named sets of parts with their wiring, findings and results.' },
+  { name: 'demo', description: 'A made-up shop to look at svc with.' },
+  { name: 'setup', description: 'From a goal to a plan, and from a plan to a project.' },
+  { name: 'changes', description: 'What was changed, by whom and why; proposals that wait for a person.' },
+  { name: 'catalog', description: 'What is declared, as YAML files.' },
+  { name: 'connect', description: 'Agents that connect from outside.' },
+  { name: 'access', description: 'Keys, sessions, identity.' },
+  { name: 'settings', description: 'Model providers, prices, bounds and tracing.' },
+  { name: 'integrations', description: 'Stored credentials of GitHub.' },
+  { name: 'slack', description: 'Slack: its secrets, channels and events.' },
+  { name: 'instance', description: 'Health, usage, metrics.' },
+]

@@ -1,4 +1,5 @@
 /** What went wrong with a try, and whether another may help. Errors of both clients have one shape. */
+import { countWords } from '../../../schemas/plain-words.ts'
 import { readRetryAfter } from '../../../schemas/retry-after.ts'
 import { isObject } from '../../model/merge.ts'
 import { EgressError, type EgressFault, networkFault } from '../../net/fetch.ts'
@@ -168,10 +169,7 @@ export function waitWords({
     : `the provider is not to be had; it is asked again at ${at} (${reason})`
 }
 
-const minutes = (ms: number): string => {
-  const count = Math.ceil(ms / 60_000)
-  return `${count} minute${count === 1 ? '' : 's'}`
-}
+const minutes = (ms: number): string => countWords(Math.ceil(ms / 60_000), 'minute')
 
 /*
  * The `fetch` a provider's client gets: only the headers its format needs leave, whatever else the

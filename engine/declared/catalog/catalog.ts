@@ -2,7 +2,9 @@
  * The catalog as files (SPEC.md, Catalog YAML): import with a plan, export that keeps the comments
  * and the order of the file last imported, and what happens at boot.
  */
+
 import { kindOfSection, SECTION_OF } from '../../../schemas/kinds.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   Catalog,
   CatalogCheck,
@@ -408,5 +410,5 @@ function housePartsOfBefore(declared: Declared, report: BootReport): void {
   declared.changes.commit({ ...BOOT, why: 'parts of before there were projects' }, (edit) => {
     for (const { name, doc } of homeless) edit.put('source', name, doc)
   })
-  report.done.push(`${homeless.length} source${homeless.length === 1 ? '' : 's'} joined the Default project`)
+  report.done.push(`${countWords(homeless.length, 'source')} joined the Default project`)
 }

@@ -1,4 +1,5 @@
 /** Drafts of guided setup: begun from a goal, planned again, edited, stopped (SPEC.md, Project lifecycle). */
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { Label, Plan, PlanProblem, Project, SetupDraft, SetupReplan } from '../../../schemas/types.ts'
 import { ModelFault } from '../../agents/models/types.ts'
 import { markerOf } from '../../agents/runs/prompt.ts'
@@ -448,4 +449,4 @@ function countsOf({ sources, agents, tools, skills, triggers }: PlanningFacts): 
   return parts.length ? parts.join(', ') : 'nothing yet'
 }
 
-const count = (n: number, word: string): string => (n === 0 ? '' : `${n} ${word}${n === 1 ? '' : 's'}`)
+const count = (n: number, word: string): string => (n === 0 ? '' : countWords(n, word))

@@ -2,8 +2,10 @@
  * A plan as a model or a person wrote it, read into the whole shape of plan.json: what is missing is
  * empty, what is no part of a plan is left out. Whether it makes sense is said by the check.
  */
+
 import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { capitalised, listWords } from '../../../schemas/plain-words.ts'
 import type {
   AgentHandoff,
   Connector,
@@ -500,7 +502,7 @@ function agentSentence({ name, trigger }: PlanAgent, { agents }: Pick<Plan, 'age
         parts.push(
           `digs in when ${from.name} concludes ${verdict}, at most once every ${cooldown ?? '30m'} per entity`,
         )
-  return sentence(parts.length ? parts.join('; ') : 'is woken by nothing yet')
+  return capitalised(parts.length ? parts.join('; ') : 'is woken by nothing yet')
 }
 
 function ownSentence({ name, wake }: { name: string; wake: 'webhook' | 'poll' }): string {
@@ -511,17 +513,13 @@ function ownSentence({ name, wake }: { name: string; wake: 'webhook' | 'poll' })
 function summaryOf({ watches, wakes, agents, own_agent: own }: Plan): string {
   const firsts = agents.filter(({ trigger, enabled }) => trigger && enabled).map(({ name }) => name)
   const others = agents.filter(({ trigger, enabled }) => !trigger && enabled).map(({ name }) => name)
-  const looks = own ? own.name || 'Your agent' : list(firsts)
+  const looks = own ? own.name || 'Your agent' : listWords(firsts)
   return [
-    watches.length ? `Watches ${list(watches.map(({ name }) => name))}.` : '',
+    watches.length ? `Watches ${listWords(watches.map(({ name }) => name))}.` : '',
     ...wakes.map((wake) => wake.sentence && `${wake.sentence}.`),
     looks &&
-      `${looks} ${own || firsts.length === 1 ? 'looks' : 'look'} first${others.length ? `; ${list(others)} ${others.length === 1 ? 'digs' : 'dig'} in after a handoff` : ''}.`,
+      `${looks} ${own || firsts.length === 1 ? 'looks' : 'look'} first${others.length ? `; ${listWords(others)} ${others.length === 1 ? 'digs' : 'dig'} in after a handoff` : ''}.`,
   ]
     .filter(Boolean)
     .join(' ')
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
-const list = (words: readonly string[]): string =>
-  words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`

@@ -25,11 +25,11 @@ import { MINUTE_MS, type Segment } from '../store/segments.ts'
 import { labelIdsOf } from '../store/tail.ts'
 import type { KeptRow, ReadContext, SourceNames } from './context.ts'
 import { labelByOffset, labelsNamed } from './fit.ts'
-import { eventId, parseEventId } from './present.ts'
+import { eventId } from './present.ts'
 
 /** Text of a metric point: the series, its value, and what follows. */
 const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
-/** Text of a span: its name, and how long it took. */
+/** Text of a span: its name, how long it took, and what follows. */
 const SPAN = /^(.*?) \((\d+(?:\.\d+)?)ms\)(.*)$/s
 /** Numbers that name something, and measure nothing. */
 const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build|offset)$/i
@@ -532,9 +532,6 @@ const NANOS_PER_MS = 1e6
 
 /** Members of an object up to the first that is a list or an object: name, then text or number. */
 const MEMBER = /[{,]"(\w+)":(?:"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?))(?=[,}])/y
-/** Text of a span: its name, and how long it took. */
-const NAMED = /^(.*?) \(\d+(?:\.\d+)?ms\)(.*)$/s
-
 /** A parent may stand after a list; whether there is one is looked for in all of the payload. */
 const PARENT = '"parentSpanId":"'
 
@@ -547,7 +544,7 @@ export function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number
   )
   for (const some of pagesOf(spans, SPAN_BATCH)) {
     yield
-    const ids = some.map(({ id }) => parseEventId(id)!)
+    const ids = some.map(({ number }) => number)
     const heads = new Map(ctx.rows.payloadHeads(ids, HEAD, PARENT).map((head) => [head.id, head]))
     for (const [i, row] of some.entries()) {
       const id = ids[i]!
@@ -558,7 +555,7 @@ export function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number
 }
 
 function setSpan(row: KeptRow, facts: Facts): void {
-  const [, name = row.type, rest = ''] = NAMED.exec(row.text) ?? []
+  const [, name = row.type, , rest = ''] = SPAN.exec(row.text) ?? []
   row.tell({
     span: { ...facts, failed: /\bERROR\b/.test(rest) },
     series: name,

@@ -1,5 +1,7 @@
 /** Log lines of containers, over the Docker Engine API (SPEC.md, Sources and labels 4). */
+
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { DockerLogsConfig, Label } from '../../../schemas/types.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { compileGroups, groupNames, patternFault } from '../../log/ingest/pattern.ts'
@@ -138,7 +140,7 @@ async function proposeLogs(
   if (!config.container) {
     const all = await listContainers(client)
     return {
-      summary: `${all.length} container${all.length === 1 ? '' : 's'}; name one, or a compose service, and discover again`,
+      summary: `${countWords(all.length, 'container')}; name one, or a compose service, and discover again`,
       containers: all.map(({ name, service, project, image, state }) => ({
         name,
         service,
@@ -158,9 +160,9 @@ async function proposeLogs(
     if (known) lines.push(...(await readTail(client, known, TAIL)).map((line) => plainLine(line.text)))
   }
   const fields = fieldsOf(lines)
-  const replicas = `${found.length} container${found.length === 1 ? '' : 's'}`
+  const replicas = countWords(found.length, 'container')
   return {
-    summary: `${replicas}, ${lines.length} line${lines.length === 1 ? '' : 's'} looked at${lines.length === 0 ? ': it has logged nothing yet' : ''}`,
+    summary: `${replicas}, ${countWords(lines.length, 'line')} looked at${lines.length === 0 ? ': it has logged nothing yet' : ''}`,
     fields,
     sample: lines.slice(-SHOWN).map((line) => oneLine(line, SHOWN_CHARACTERS)),
     proposed_config: { ...config, labels: labelsOf(found[0]!, fields) },

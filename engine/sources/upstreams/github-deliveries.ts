@@ -3,6 +3,7 @@
  * time and the labels that tell whom and what it is about. The names of actions are those of the github
  * connector, so that a pull request that was merged says so.
  */
+import { countWords } from '../../../schemas/plain-words.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { objectOf, scalar } from '../connectors/connector.ts'
 
@@ -212,10 +213,7 @@ const THINGS: Record<string, { is: string; name: string[] }> = {
 }
 
 /** How many, in words. */
-const count = (list: unknown, one: string): string => {
-  const n = Array.isArray(list) ? list.length : 0
-  return `${n} ${one}${n === 1 ? '' : 's'}`
-}
+const count = (list: unknown, one: string): string => countWords(Array.isArray(list) ? list.length : 0, one)
 
 const push: Say = (payload) => {
   const [who, ref] = [at(payload, 'pusher.name') || at(payload, 'sender.login'), at(payload, 'ref')]

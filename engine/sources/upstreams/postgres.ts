@@ -1,6 +1,8 @@
 /** New rows of a PostgreSQL table (SPEC.md, Sources and labels 4). */
+
 import { createHash } from 'node:crypto'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { Label, PostgresConfig } from '../../../schemas/types.ts'
 import { headsOf } from '../../log/ingest/json-project.ts'
 import { compileTemplate, oneLine, summarise, templateFields } from '../../log/ingest/label.ts'
@@ -129,7 +131,7 @@ async function listTables(session: Session, rest: object): Promise<Record<string
     summary:
       tables.length === 0
         ? 'the user of dsn may read no table: GRANT SELECT on one'
-        : `${tables.length} table${tables.length === 1 ? '' : 's'}; name one and discover again`,
+        : `${countWords(tables.length, 'table')}; name one and discover again`,
     tables,
     proposed_config: rest,
   }
@@ -208,7 +210,7 @@ function coverageText(entity: Coverage | undefined): string {
   const { label, rows, of } = entity
   return of === 0
     ? `; the entity is ${label}, and there are no rows yet`
-    : `; the entity is ${label}, which is on ${rows} of the newest ${of} row${of === 1 ? '' : 's'}`
+    : `; the entity is ${label}, which is on ${rows} of the newest ${countWords(of, 'row')}`
 }
 
 function labelsOf(columns: readonly Column[], entity: string | undefined): Label[] {

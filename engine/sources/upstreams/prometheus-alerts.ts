@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { AlertmanagerConfig, Label, PrometheusAlertsConfig } from '../../../schemas/types.ts'
 import { isLabelName, oneLine } from '../../log/ingest/label.ts'
 import {
@@ -349,7 +350,7 @@ async function discoverAlerts(
   const pending = alerts.filter(({ state }) => state === 'pending').length
   return {
     connector: 'prometheus_alerts',
-    summary: `${counted(rules.length, 'rule')}; ${counted(firing, 'alert')} firing, ${pending} pending.${coverageText(ofAlerts, key)}`,
+    summary: `${countWords(rules.length, 'rule')}; ${countWords(firing, 'alert')} firing, ${pending} pending.${coverageText(ofAlerts, key)}`,
     coverage: coverageOf(ofAlerts, key),
     rules: rules.slice(0, RULES_MAX).map(({ name, group, state, labels: { severity = '' } }) => ({
       name,
@@ -398,10 +399,8 @@ function coverageOf(alerts: readonly Labels[], key: string) {
 
 function coverageText(alerts: readonly Labels[], key: string): string {
   const [own] = coverageOf(alerts, key).filter(({ label }) => label === key)
-  return own ? ` The entity is ${key}, which is on ${own.alerts} of ${counted(own.of, 'alert')}.` : ''
+  return own ? ` The entity is ${key}, which is on ${own.alerts} of ${countWords(own.of, 'alert')}.` : ''
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /*
  * Alerts that Alertmanager routes to a webhook (SPEC.md, Sources and labels 4): one event for each alert

@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { Label, PrometheusConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { compileTemplate, isLabelName, oneLine, templateFields } from '../../log/ingest/label.ts'
@@ -356,7 +357,7 @@ async function catalogOf(connection: PrometheusConnection, reach: Reach): Promis
   const { proposed_config, ...proposed } = await proposeMetrics(connection, [first], reach)
   return {
     connector: 'prometheus',
-    summary: `${counted(metrics.length, 'metric')}, ${counted(labels.length, 'label')}. Of ${first}, ${entityText(proposed)}.`,
+    summary: `${countWords(metrics.length, 'metric')}, ${countWords(labels.length, 'label')}. Of ${first}, ${entityText(proposed)}.`,
     coverage: proposed.coverage,
     catalog: { metrics: metrics.slice(0, CATALOG_MAX), labels: labels.slice(0, CATALOG_MAX) },
     truncated: metrics.length > CATALOG_MAX || labels.length > CATALOG_MAX,
@@ -394,7 +395,7 @@ async function forLabel(
   const { proposed_config, ...proposed } = await proposeMetrics(connection, looked, reach, label)
   return {
     connector: 'prometheus',
-    summary: `${counted(metrics.length, 'metric')} with the label ${label}; ${entityText(proposed)}.`,
+    summary: `${countWords(metrics.length, 'metric')} with the label ${label}; ${entityText(proposed)}.`,
     coverage: proposed.coverage,
     metrics_for_label: metrics.slice(0, CATALOG_MAX),
     truncated: metrics.length > CATALOG_MAX,
@@ -423,12 +424,10 @@ async function forSelected(
   const silent = preview.filter(({ sample }) => sample === null).length
   return {
     connector: 'prometheus',
-    summary: `${counted(names.length, 'metric')}${silent ? `, ${silent} without a value at present` : ''}; ${entityText(proposal)}.`,
+    summary: `${countWords(names.length, 'metric')}${silent ? `, ${silent} without a value at present` : ''}; ${entityText(proposal)}.`,
     ...proposal,
   }
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Recording rules are sums of what is there already; their names have colons. */
 const isMetric = (name: string): boolean => name !== '' && !name.includes(':')

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { constants, deflateSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ZstdFrames } from '../../../api/http/zstd-frames.ts'
+import { ZstdFrames } from '../../../api/http/compression.ts'
 import { openDoor } from './door.ts'
 
 const COMPRESSIONS = [

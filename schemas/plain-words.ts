@@ -1,0 +1,15 @@
+/** Numbers and lists as sentences have them. */
+
+/** Such as "1,200". */
+export const numberWords = (value: number): string => value.toLocaleString('en')
+
+/** Such as "1 event", "1,200 events". */
+export const countWords = (n: number, noun: string): string =>
+  `${numberWords(n)} ${noun}${n === 1 ? '' : 's'}`
+
+/** Such as "a, b and c". */
+export const listWords = (words: readonly string[]): string =>
+  words.length < 3 ? words.join(' and ') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+/** As the beginning of a sentence. */
+export const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
