@@ -228,6 +228,99 @@ class BoundedHeap {
   }
 }
 
+/** Places of many events, in two columns: an object of each would be most of what a look leaves behind. */
+export class Places {
+  length = 0
+  private ids: Float64Array<ArrayBuffer>
+  private times: Float64Array<ArrayBuffer>
+
+  /** @param room for so many at first */
+  constructor(room: number) {
+    this.ids = new Float64Array(room)
+    this.times = new Float64Array(room)
+  }
+
+  add(id: number, ts: number): void {
+    if (this.length === this.ids.length) {
+      this.ids = grown(this.ids)
+      this.times = grown(this.times)
+    }
+    this.ids[this.length] = id
+    this.times[this.length++] = ts
+  }
+
+  /** By time, then by id. They came the newest first, but for what was late, and each source by itself where some are cut. */
+  sort(): void {
+    const ids = this.ids.subarray(0, this.length).reverse()
+    const times = this.times.subarray(0, this.length).reverse()
+    if (areNearlySorted(ids, times)) return
+    const [firstId, lastId] = reachOf(ids)
+    const [firstTime, lastTime] = reachOf(times)
+    const span = 1 + lastId - firstId
+    if ((1 + lastTime - firstTime) * span <= Number.MAX_SAFE_INTEGER && times.every(Number.isInteger)) {
+      // Both are one number, as those of 36 hours and 67 million ids are: numbers are sorted without a function.
+      const keys = times.map((ts, i) => (ts - firstTime) * span + ids[i]! - firstId).sort()
+      for (let i = 0; i < keys.length; i++) {
+        const past = Math.floor(keys[i]! / span)
+        times[i] = firstTime + past
+        ids[i] = firstId + keys[i]! - past * span
+      }
+      return
+    }
+    const order = Array.from(ids, (id, i): Position => ({ id, ts: times[i]! })).sort(comparePositions)
+    for (const [i, { id, ts }] of order.entries()) {
+      ids[i] = id
+      times[i] = ts
+    }
+  }
+
+  slice(from: number, to: number): { ids: number[]; times: number[] } {
+    const end = Math.min(to, this.length)
+    return {
+      ids: Array.from(this.ids.subarray(from, end)),
+      times: Array.from(this.times.subarray(from, end)),
+    }
+  }
+}
+
+/** Each is moved by so many places on average: more is no longer sorted by moving. */
+const MOVES = 16
+
+/** Sorts by moving each to its place, which are few moves where what came late was not very late. @returns whether they were few */
+function areNearlySorted(ids: Float64Array, times: Float64Array): boolean {
+  let moves = MOVES * ids.length
+  for (let i = 1; i < ids.length; i++) {
+    const ts = times[i]!
+    const id = ids[i]!
+    let to = i
+    for (; to > 0 && (times[to - 1]! > ts || (times[to - 1] === ts && ids[to - 1]! > id)); to--) {
+      times[to] = times[to - 1]!
+      ids[to] = ids[to - 1]!
+    }
+    times[to] = ts
+    ids[to] = id
+    moves -= i - to
+    if (moves < 0) return false
+  }
+  return true
+}
+
+function reachOf(values: Float64Array): [least: number, most: number] {
+  let least = values[0] ?? 0
+  let most = least
+  for (const value of values) {
+    if (value < least) least = value
+    if (value > most) most = value
+  }
+  return [least, most]
+}
+
+function grown(column: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(2 * column.length)
+  larger.set(column)
+  return larger
+}
+
 /* Reads stored events back as rows, in the order asked for, with one statement per page. */
 
 export interface StoredRow {

@@ -1,23 +1,14 @@
 /** Stored rows as the brief looks at them. */
-import {
-  addTo,
-  type ContextRow,
-  mapAt,
-  REQUESTS_BACK_MS,
-  type SpanFacts,
-  type Wording,
-} from '../brief/brief.ts'
+import { addTo, type ContextRow, mapAt, type SpanFacts, type Wording } from '../brief/brief.ts'
 import type { Name } from '../entity-rules.ts'
-import { pagesOf, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import { type Dictionary, offsetOf, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import {
-  comparePositions,
   eachPosition,
   eachPositionInSteps,
   isRelevant,
   isWithin,
-  type PayloadHead,
-  type Position,
+  Places,
   type Query,
   type TextPage,
   type TextRow,
@@ -26,7 +17,7 @@ import { MINUTE_MS, type Segment } from '../store/segments.ts'
 import { labelIdsOf } from '../store/tail.ts'
 import { type KeptRow, type ReadContext, type SourceNames, walkOf } from './context.ts'
 import { labelByOffset, labelsNamed } from './fit.ts'
-import { eventId, parseEventId } from './present.ts'
+import { eventId } from './present.ts'
 
 /** Text of a metric point: the series, its value, and what follows. */
 const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
@@ -271,7 +262,7 @@ export function* wideRows<T>(
 ): Steps<WideRows<T>> {
   const sources = labelsNamed(ctx, SOURCE_LABEL)
   const cuts = mayBeMore(ctx, query, most) ? yield* cutsOf(ctx, query, new Set(sources.keys()), most) : null
-  const places = new Places()
+  const places = new Places(BATCH)
   const take = (id: number, ts: number) => places.add(id, ts)
   const taken = new Map<number, number>()
   if (cuts) yield* eachNewest(ctx, query, cuts, take, taken)
@@ -290,93 +281,6 @@ export function* wideRows<T>(
     every,
   }))
   return { rows, cuts: told }
-}
-
-/** Places of many events, in two columns: an object of each would be most of what a look leaves behind. */
-class Places {
-  length = 0
-  private ids = new Float64Array(BATCH)
-  private times = new Float64Array(BATCH)
-
-  add(id: number, ts: number): void {
-    if (this.length === this.ids.length) {
-      this.ids = grown(this.ids)
-      this.times = grown(this.times)
-    }
-    this.ids[this.length] = id
-    this.times[this.length++] = ts
-  }
-
-  /** By time, then by id. They came the newest first, but for what was late, and each source by itself where some are cut. */
-  sort(): void {
-    const ids = this.ids.subarray(0, this.length).reverse()
-    const times = this.times.subarray(0, this.length).reverse()
-    if (areNearlySorted(ids, times)) return
-    const [firstId, lastId] = reachOf(ids)
-    const [firstTime, lastTime] = reachOf(times)
-    const span = 1 + lastId - firstId
-    if ((1 + lastTime - firstTime) * span <= Number.MAX_SAFE_INTEGER && times.every(Number.isInteger)) {
-      // Both are one number, as those of 36 hours and 67 million ids are: numbers are sorted without a function.
-      const keys = times.map((ts, i) => (ts - firstTime) * span + ids[i]! - firstId).sort()
-      for (let i = 0; i < keys.length; i++) {
-        const past = Math.floor(keys[i]! / span)
-        times[i] = firstTime + past
-        ids[i] = firstId + keys[i]! - past * span
-      }
-      return
-    }
-    const order = Array.from(ids, (id, i): Position => ({ id, ts: times[i]! })).sort(comparePositions)
-    for (const [i, { id, ts }] of order.entries()) {
-      ids[i] = id
-      times[i] = ts
-    }
-  }
-
-  slice(from: number, to: number): { ids: number[]; times: number[] } {
-    const end = Math.min(to, this.length)
-    return {
-      ids: Array.from(this.ids.subarray(from, end)),
-      times: Array.from(this.times.subarray(from, end)),
-    }
-  }
-}
-
-/** Each is moved by so many places on average: more is no longer sorted by moving. */
-const MOVES = 16
-
-/** Sorts by moving each to its place, which are few moves where what came late was not very late. @returns whether they were few */
-function areNearlySorted(ids: Float64Array, times: Float64Array): boolean {
-  let moves = MOVES * ids.length
-  for (let i = 1; i < ids.length; i++) {
-    const ts = times[i]!
-    const id = ids[i]!
-    let to = i
-    for (; to > 0 && (times[to - 1]! > ts || (times[to - 1] === ts && ids[to - 1]! > id)); to--) {
-      times[to] = times[to - 1]!
-      ids[to] = ids[to - 1]!
-    }
-    times[to] = ts
-    ids[to] = id
-    moves -= i - to
-    if (moves < 0) return false
-  }
-  return true
-}
-
-function reachOf(values: Float64Array): [least: number, most: number] {
-  let least = values[0] ?? 0
-  let most = least
-  for (const value of values) {
-    if (value < least) least = value
-    if (value > most) most = value
-  }
-  return [least, most]
-}
-
-function grown(column: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(2 * column.length)
-  larger.set(column)
-  return larger
 }
 
 /**
@@ -620,85 +524,3 @@ function cutAfter(
   }
   return through === Number.NEGATIVE_INFINITY ? { cut, taken } : null
 }
-
-/*
- * What OpenTelemetry says of spans, read from their payloads: ids of the trace, of the span and of its parent, start
- * and duration. Events have the start as their time and the trace as their label; the rest is in no label, so
- * that it costs ingest nothing, and is there for spans that were stored long ago, too.
- */
-
-/** Type of the events that spans are. */
-const SPAN_TYPE = 'span'
-/** Bytes of a payload that are looked at first: ids, name and times come before attributes. */
-const HEAD = 600
-const SPAN_BATCH = 2_000
-const NANOS_PER_MS = 1e6
-
-/** Members of an object up to the first that is a list or an object: name, then text or number. */
-const MEMBER = /[{,]"(\w+)":(?:"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?))(?=[,}])/y
-/** Text of a span: its name, and how long it took. */
-const NAMED = /^(.*?) \(\d+(?:\.\d+)?ms\)(.*)$/s
-
-/** A parent may stand after a list; whether there is one is looked for in all of the payload. */
-const PARENT = '"parentSpanId":"'
-
-type Facts = Omit<SpanFacts, 'failed'>
-
-/** Tells rows that are spans what their payloads say: `span`, what each is called and its duration. @param to end of the window, epoch ms. */
-export function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number): Steps<void> {
-  const spans = rows.filter(
-    ({ type, at, span }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS && span === undefined,
-  )
-  for (const some of pagesOf(spans, SPAN_BATCH)) {
-    yield
-    const ids = some.map(({ id }) => parseEventId(id)!)
-    const heads = new Map(ctx.rows.payloadHeads(ids, HEAD, PARENT).map((head) => [head.id, head]))
-    for (const [i, row] of some.entries()) {
-      const id = ids[i]!
-      const facts = factsIn(heads.get(id)) ?? factsOf(wholeOf(ctx, id))
-      if (facts) setSpan(row, facts)
-    }
-  }
-}
-
-function setSpan(row: KeptRow, facts: Facts): void {
-  const [, name = row.type, rest = ''] = NAMED.exec(row.text) ?? []
-  row.tell({
-    span: { ...facts, failed: /\bERROR\b/.test(rest) },
-    series: name,
-    values: { ...row.values, value: facts.end - facts.begin },
-  })
-}
-
-/** @returns null where the head does not hold all that the payload says */
-function factsIn(given: PayloadHead | undefined): Facts | null {
-  if (given === undefined) return null
-  const members: Record<string, string> = {}
-  MEMBER.lastIndex = 0
-  for (let found = MEMBER.exec(given.head); found; found = MEMBER.exec(given.head))
-    members[found[1]!] = found[2] ?? found[3]!
-  return given.has && members.parentSpanId === undefined ? null : factsOf(members)
-}
-
-/** @returns null where an id or a time is missing: it is no span of OpenTelemetry */
-function factsOf(members: Readonly<Record<string, unknown>>): Facts | null {
-  const { traceId, spanId, parentSpanId, startTimeUnixNano, endTimeUnixNano } = members
-  const begin = Number(startTimeUnixNano) / NANOS_PER_MS
-  const end = Number(endTimeUnixNano) / NANOS_PER_MS
-  if (typeof traceId !== 'string' || typeof spanId !== 'string' || !(begin > 0 && end >= begin)) return null
-  const parent = typeof parentSpanId === 'string' ? parentSpanId : ''
-  return { trace: traceId, id: spanId, parent, begin, end }
-}
-
-/** The payload; nothing where it is no object. */
-function wholeOf(ctx: ReadContext, id: number): Record<string, unknown> {
-  try {
-    const payload: unknown = JSON.parse(decoder.decode(ctx.rows.read([id], true)[0]?.raw))
-    return typeof payload === 'object' && payload !== null ? { ...payload } : {}
-  } catch {
-    // A payload need not be JSON: then it is no span.
-    return {}
-  }
-}
-
-const decoder = new TextDecoder()
