@@ -21,6 +21,15 @@ export interface BriefMeasure {
   againMs: number
   /** Of the bare statement that reads the same rows. */
   ratio: number
+  /** Processor time of the thread alone, which the load of others moves less: of a first look and of a next one; medians. */
+  cpuMs: number
+  cpuAgainMs: number
+}
+
+/** Milliseconds of user and system of this thread so far. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
 }
 
 /** @param file of its own, made here. @param noise events around an incident of the pack. */
@@ -39,24 +48,34 @@ export async function measureBrief(file: string, noise: number): Promise<BriefMe
   const times: number[] = []
   const againTimes: number[] = []
   const bareTimes: number[] = []
+  const cpuTimes: number[] = []
+  const cpuAgainTimes: number[] = []
   let rows = 0
   for (let i = 0; i < WARM_RUNS + RUNS; i++) {
     const ctx = createReadContext(db, false, 'bench')
     ctx.index.refresh(true)
+    const cpuBegan = threadMs()
     const began = performance.now()
     atOnce(briefInSteps(ctx, [], question))
     const once = performance.now()
+    const cpuOnce = threadMs()
     atOnce(briefInSteps(ctx, [], question))
     const made = performance.now()
+    const cpuMade = threadMs()
     rows = all.all().length
     if (i < WARM_RUNS) continue
     times.push(once - began)
     againTimes.push(made - once)
     bareTimes.push(performance.now() - made)
+    cpuTimes.push(cpuOnce - cpuBegan)
+    cpuAgainTimes.push(cpuMade - cpuOnce)
   }
   bare.close()
   db.close()
-  return { rows, ms: median(times), againMs: median(againTimes), ratio: median(times) / median(bareTimes) }
+  return {
+    ...{ rows, ms: median(times), againMs: median(againTimes), ratio: median(times) / median(bareTimes) },
+    ...{ cpuMs: median(cpuTimes), cpuAgainMs: median(cpuAgainTimes) },
+  }
 }
 
 const median = (values: readonly number[]): number =>

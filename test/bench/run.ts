@@ -216,7 +216,10 @@ async function measureStore(): Promise<void> {
 }
 
 async function measureBriefs(): Promise<void> {
-  const { rows, ms, againMs, ratio } = await measureBrief(join(folder, 'brief.db'), 100_000)
+  const { rows, ms, againMs, ratio, cpuMs, cpuAgainMs } = await measureBrief(
+    join(folder, 'brief.db'),
+    100_000,
+  )
   report(
     `the brief of a run over ${thousands(rows)} events`,
     `${Math.round(ms)} ms, ${ratio.toFixed(1)} of the bare read of as many rows`,
@@ -224,6 +227,12 @@ async function measureBriefs(): Promise<void> {
     ratio <= 3,
   )
   report('the same, looked at again', `${Math.round(againMs)} ms`, '< 300 ms', againMs < 300)
+  report(
+    'processor time of its thread',
+    `${Math.round(cpuMs)} ms, looked at again ${Math.round(cpuAgainMs)} ms`,
+    '< 300 ms',
+    cpuMs < 300,
+  )
 }
 
 async function measureDeclaredParts(): Promise<void> {

@@ -323,11 +323,12 @@ export interface KeptRow extends ContextRow {
 }
 
 interface Kept {
-  rows: Map<number, KeptRow>
+  /** By time, then by number: a window is found in them by one walk, and no key of each has to be kept. */
+  rows: readonly KeptRow[]
   bytes: number
 }
 
-const NONE: ReadonlyMap<number, KeptRow> = new Map()
+const NONE: readonly KeptRow[] = []
 
 export class KeptRows {
   /** By the label that tells whose a row is; the one that was asked for last comes last. */
@@ -340,40 +341,36 @@ export class KeptRows {
     private readonly timers: Timers = systemTimers,
   ) {}
 
-  /** @param version of the sources: rows have their names. @returns by number; empty where nothing is kept */
-  of(label: string, version: string): ReadonlyMap<number, KeptRow> {
+  /** @param version of the sources: rows have their names. @returns by time, then by number; empty where nothing is kept */
+  of(label: string, version: string): readonly KeptRow[] {
     if (version !== this.version) this.byLabel.clear()
     this.version = version
     return this.byLabel.get(label)?.rows ?? NONE
   }
 
-  /** @param rows all of a window, the newest last: these stay where not all has room. @param version as they were read */
+  /**
+   * @param rows all of a window, by time, then by number: the newest stay where not all has room.
+   * @param version as they were read
+   */
   keep(label: string, version: string, rows: readonly KeptRow[]): void {
     if (version !== this.version) return
     this.callOff()
     this.callOff = this.timers.after(IDLE_MS, () => this.byLabel.clear())
-    const kept = this.byLabel.get(label) ?? { rows: new Map(), bytes: 0 }
+    const before = this.byLabel.get(label)?.rows ?? NONE
     this.byLabel.delete(label)
-    this.byLabel.set(label, kept)
-    for (const row of rows) if (!kept.rows.has(row.number)) add(kept, row)
+    this.byLabel.set(label, keptOf(merged(before, rows)))
     for (const other of [...this.byLabel.keys()]) {
       if (other === label || !this.isOver()) break
       this.byLabel.delete(other)
     }
-    if (!this.isOver()) return
-    const newest: Kept = { rows: new Map(), bytes: 0 }
-    this.byLabel.set(label, newest)
-    for (let i = rows.length - 1; i >= 0; i--) {
-      if (newest.rows.size >= this.most.rows || newest.bytes + bytesOf(rows[i]!) > this.most.bytes) return
-      add(newest, rows[i]!)
-    }
+    if (this.isOver()) this.byLabel.set(label, keptOf(newestOf(rows, this.most)))
   }
 
   private isOver(): boolean {
     let rows = 0
     let bytes = 0
     for (const kept of this.byLabel.values()) {
-      rows += kept.rows.size
+      rows += kept.rows.length
       bytes += kept.bytes
     }
     return rows > this.most.rows || bytes > this.most.bytes
@@ -382,7 +379,49 @@ export class KeptRows {
 
 const bytesOf = ({ from = 0, to = 0 }: KeptRow): number => to - from
 
-function add(kept: Kept, row: KeptRow): void {
-  kept.rows.set(row.number, row)
-  kept.bytes += bytesOf(row)
+function keptOf(rows: readonly KeptRow[]): Kept {
+  let bytes = 0
+  for (const row of rows) bytes += bytesOf(row)
+  return { rows, bytes }
+}
+
+function newestOf(rows: readonly KeptRow[], most: { rows: number; bytes: number }): readonly KeptRow[] {
+  let first = rows.length
+  for (let bytes = 0; first > 0 && rows.length - first < most.rows; first--) {
+    bytes += bytesOf(rows[first - 1]!)
+    if (bytes > most.bytes) break
+  }
+  return rows.slice(first)
+}
+
+/** Of two lists by time and number one such list; a row that is in both is in it once. */
+function merged(some: readonly KeptRow[], more: readonly KeptRow[]): readonly KeptRow[] {
+  if (some.length === 0) return more
+  const walk = walkOf(more)
+  const others = some.filter(({ at, number }) => walk(at, number) === undefined)
+  if (others.length === 0) return more
+  const all: KeptRow[] = []
+  let next = 0
+  for (const row of more) {
+    for (; next < others.length && comesBefore(others[next]!, row.at, row.number); next++)
+      all.push(others[next]!)
+    all.push(row)
+  }
+  return [...all, ...others.slice(next)]
+}
+
+const comesBefore = (row: KeptRow, at: number, number: number): boolean =>
+  row.at < at || (row.at === at && row.number < number)
+
+/**
+ * @param rows by time, then by number.
+ * @returns finds the row of an event; it is to be asked in the same order
+ */
+export function walkOf(rows: readonly KeptRow[]): (at: number, number: number) => KeptRow | undefined {
+  let next = 0
+  return (at, number) => {
+    while (next < rows.length && comesBefore(rows[next]!, at, number)) next++
+    const row = rows[next]
+    return row?.number === number ? row : undefined
+  }
 }

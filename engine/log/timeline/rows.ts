@@ -1,36 +1,28 @@
 /** Stored rows as the brief looks at them. */
-import {
-  addTo,
-  type ContextRow,
-  mapAt,
-  REQUESTS_BACK_MS,
-  type SpanFacts,
-  type Wording,
-} from '../brief/brief.ts'
+import { addTo, type ContextRow, mapAt, type SpanFacts, type Wording } from '../brief/brief.ts'
 import type { Name } from '../entity-rules.ts'
-import { pagesOf, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import { type Dictionary, offsetOf, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import {
-  comparePositions,
   eachPosition,
   eachPositionInSteps,
   isRelevant,
   isWithin,
-  type PayloadHead,
-  type Position,
+  Places,
   type Query,
+  type TextPage,
   type TextRow,
 } from '../store/scan.ts'
 import { MINUTE_MS, type Segment } from '../store/segments.ts'
 import { labelIdsOf } from '../store/tail.ts'
-import type { KeptRow, ReadContext, SourceNames } from './context.ts'
+import { type KeptRow, type ReadContext, type SourceNames, walkOf } from './context.ts'
 import { labelByOffset, labelsNamed } from './fit.ts'
 import { eventId } from './present.ts'
 
 /** Text of a metric point: the series, its value, and what follows. */
 const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
 /** Text of a span: its name, how long it took, and what follows. */
-const SPAN = /^(.*?) \((\d+(?:\.\d+)?)ms\)(.*)$/s
+export const SPAN = /^(.*?) \((\d+(?:\.\d+)?)ms\)(.*)$/s
 /** Numbers that name something, and measure nothing. */
 const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build|offset)$/i
 
@@ -75,13 +67,13 @@ export function contextRows(
   }
   const toRow = (stored: TextRow): KeptRow => {
     const all = labelled(stored.labels)
-    const numbers = stored.numbers === null ? null : (JSON.parse(stored.numbers) as Record<string, number>)
-    const measures = measured(stored, numbers?.signal ?? all.labels.signal, numbers)
+    const { numbers } = stored
+    const parts = ownOf(stored, numbers?.signal ?? all.labels.signal)
     // Rows of the same labels are of the same source and entity but where a number names the entity.
     const { entity: entityId, source_id: sourceId } = stored
     const isNamed = numbers?.[label] !== undefined
     if (!isNamed && all.of?.entityId === entityId && all.of.sourceId === sourceId)
-      return new StoredContextRow(stored, all.of, numbers, measures)
+      return new StoredContextRow(stored, all.of, parts)
     const value = all.isOwn ? own!.value : (numbers?.[label] ?? all.labels[label])
     const entity = entityId === null ? '' : dictionary.label(entityId).value
     const shared: Shared = {
@@ -90,7 +82,7 @@ export function contextRows(
       entity: value === undefined ? entity : String(value),
     }
     if (!isNamed) all.of = shared
-    return new StoredContextRow(stored, shared, numbers, measures)
+    return new StoredContextRow(stored, shared, parts)
   }
   return { toRow, foresee }
 }
@@ -108,33 +100,39 @@ interface Shared {
 
 /**
  * A row whose id, text and labels with its numbers are made once somebody asks for them, which of most rows nobody
- * does. There are 100,000 of them: each has few members of its own.
+ * does. There are 100,000 of them: each has few members of its own, and what few rows have is in one of these.
  */
 class StoredContextRow implements KeptRow {
-  readonly at: number
-  readonly page: Buffer
   readonly from: number
   readonly to: number
   readonly number: number
   wording: Wording | undefined = undefined
   private said: string | null = null
-  private all: ContextRow['labels'] | null = null
+  private readonly past: number
+  private readonly lies: TextPage
 
   constructor(
     { id, ts, page, from, to }: TextRow,
     private readonly shared: Shared,
-    private readonly numbers: Record<string, number> | null,
-    private measures: Measured,
+    private own: Own,
   ) {
     this.number = id
-    this.at = ts
-    this.page = page
+    this.past = ts - page.ts
+    this.lies = page
     this.from = from
     this.to = to
   }
 
   get id(): string {
     return eventId(this.number)
+  }
+
+  get at(): number {
+    return this.lies.ts + this.past
+  }
+
+  get page(): Buffer {
+    return this.lies.bytes
   }
 
   get source(): string {
@@ -154,8 +152,10 @@ class StoredContextRow implements KeptRow {
   }
 
   get labels(): ContextRow['labels'] {
-    this.all ??= this.numbers ? { ...this.words, ...this.numbers } : this.words
-    return this.all
+    const { own } = this
+    if (own.numbers === null) return this.words
+    own.labels ??= { ...this.words, ...own.numbers }
+    return own.labels
   }
 
   get text(): string {
@@ -164,24 +164,24 @@ class StoredContextRow implements KeptRow {
   }
 
   get values(): ContextRow['values'] {
-    return this.measures.values
+    return this.own.values
   }
 
   get isSample(): boolean {
-    return this.measures.isSample
+    return this.own.isSample
   }
 
   get series(): string | undefined {
-    return this.measures.series
+    return this.own.series
   }
 
   get span(): SpanFacts | undefined {
-    return this.measures.span
+    return this.own.span
   }
 
   /** What its payload says where it is a span. */
   tell(measures: Pick<Measured, 'values' | 'series' | 'span'>): void {
-    this.measures = { ...this.measures, ...measures }
+    this.own = { ...this.own, ...measures }
   }
 }
 
@@ -198,26 +198,32 @@ function labelsOf(ids: Uint32Array, dictionary: Dictionary): Labelled {
 
 type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series' | 'span'>
 
-const NOTHING: Measured = { values: {}, isSample: false }
+/** What a row has for itself: its number labels, what it measures, and all its labels once somebody asked for them. */
+interface Own extends Measured {
+  numbers: Record<string, number> | null
+  labels: ContextRow['labels'] | null
+}
 
-/** What a row measures. A span that failed is looked at for what it says. */
-function measured(row: TextRow, signal: unknown, numbers: Record<string, number> | null): Measured {
+/** Of a row that has nothing for itself, which most are. */
+const NOTHING: Own = { values: {}, isSample: false, series: undefined, numbers: null, labels: null }
+
+/** A span that failed is looked at for what it says. */
+function ownOf(row: TextRow, signal: unknown): Own {
+  const { numbers } = row
   if (signal === 'metrics') {
     const point = POINT.exec(row.text)
-    return point
-      ? { values: { value: Number(point[2]) }, isSample: true, series: point[1]! }
-      : { values: {}, isSample: true }
+    const values: Own['values'] = point ? { value: Number(point[2]) } : {}
+    return { values, isSample: true, series: point?.[1], numbers, labels: null }
   }
   if (signal === 'traces') {
     const span = SPAN.exec(row.text)
-    if (span)
-      return {
-        values: { value: Number(span[2]) },
-        isSample: !/\bERROR\b/.test(span[3]!),
-        series: span[1]!,
-      }
+    if (span) {
+      const isSample = !/\bERROR\b/.test(span[3]!)
+      return { values: { value: Number(span[2]) }, isSample, series: span[1]!, numbers, labels: null }
+    }
   }
-  return numbers === null ? NOTHING : { values: measuring(numbers), isSample: false }
+  if (numbers === null) return NOTHING
+  return { values: measuring(numbers), isSample: false, series: undefined, numbers, labels: null }
 }
 
 /** Without numbers that name something; as they are where there is none. */
@@ -246,27 +252,27 @@ interface WideRows<T> {
 
 /**
  * @param most rows, over all sources.
- * @param read the rows of some ids, in their order
+ * @param read the rows of some ids, in their order; told their times (epoch ms), too
  */
 export function* wideRows<T>(
   ctx: ReadContext,
   query: Query,
   most: number,
-  read: (ids: readonly number[]) => readonly T[],
+  read: (ids: readonly number[], times: readonly number[]) => readonly T[],
 ): Steps<WideRows<T>> {
   const sources = labelsNamed(ctx, SOURCE_LABEL)
   const cuts = mayBeMore(ctx, query, most) ? yield* cutsOf(ctx, query, new Set(sources.keys()), most) : null
-  const positions: Position[] = []
-  const take = (id: number, ts: number) => positions.push({ ts, id })
+  const places = new Places(BATCH)
+  const take = (id: number, ts: number) => places.add(id, ts)
   const taken = new Map<number, number>()
   if (cuts) yield* eachNewest(ctx, query, cuts, take, taken)
-  else yield* eachPositionInSteps(() => ctx.index.all(), query, take)
-  positions.sort(comparePositions)
+  else yield* eachPositionInSteps(() => ctx.index.all().toReversed(), query, take)
+  places.sort()
   const rows: T[] = []
-  for (let from = 0; from < positions.length; from += BATCH) {
+  for (let from = 0; from < places.length; from += BATCH) {
     yield
-    const ids = positions.slice(from, from + BATCH).map(({ id }) => id)
-    for (const row of read(ids)) rows.push(row)
+    const { ids, times } = places.slice(from, from + BATCH)
+    for (const row of read(ids, times)) rows.push(row)
   }
   const told = [...(cuts?.at ?? [])].map(([label, { since, every }]) => ({
     sourceId: Number(sources.get(label)),
@@ -295,18 +301,20 @@ export function* wideContextRows(
   }
   const { version } = ctx.names
   const kept = ctx.kept.of(label, version)
+  const keptOf = walkOf(kept)
   const { toRow, foresee } = contextRows(ctx.dictionary, ctx.names, label)
-  const found = yield* wideRows(ctx, query, most, (ids): KeptRow[] => {
-    if (kept.size === 0) return ctx.rows.texts(ids, toRow, foresee)
+  const found = yield* wideRows(ctx, query, most, (ids, times): KeptRow[] => {
+    if (kept.length === 0) return ctx.rows.texts(ids, toRow, foresee)
+    const known = ids.map((id, i) => keptOf(times[i]!, id))
     const read = ctx.rows.texts(
-      ids.filter((id) => !kept.has(id)),
+      ids.filter((_, i) => !known[i]),
       toRow,
       foresee,
     )
+    if (read.length === 0 && known.every(Boolean)) return known as KeptRow[]
     let next = 0
-    return ids.flatMap((id) => {
-      const known = kept.get(id)
-      if (known) return known
+    return ids.flatMap((id, i) => {
+      if (known[i]) return known[i]
       // One whose row is gone is in neither.
       return read[next]?.number === id ? read[next++]! : []
     })
@@ -516,82 +524,3 @@ function cutAfter(
   }
   return through === Number.NEGATIVE_INFINITY ? { cut, taken } : null
 }
-
-/*
- * What OpenTelemetry says of spans, read from their payloads: ids of the trace, of the span and of its parent, start
- * and duration. Events have the start as their time and the trace as their label; the rest is in no label, so
- * that it costs ingest nothing, and is there for spans that were stored long ago, too.
- */
-
-/** Type of the events that spans are. */
-const SPAN_TYPE = 'span'
-/** Bytes of a payload that are looked at first: ids, name and times come before attributes. */
-const HEAD = 600
-const SPAN_BATCH = 2_000
-const NANOS_PER_MS = 1e6
-
-/** Members of an object up to the first that is a list or an object: name, then text or number. */
-const MEMBER = /[{,]"(\w+)":(?:"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?))(?=[,}])/y
-/** A parent may stand after a list; whether there is one is looked for in all of the payload. */
-const PARENT = '"parentSpanId":"'
-
-type Facts = Omit<SpanFacts, 'failed'>
-
-/** Tells rows that are spans what their payloads say: `span`, what each is called and its duration. @param to end of the window, epoch ms. */
-export function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number): Steps<void> {
-  const spans = rows.filter(
-    ({ type, at, span }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS && span === undefined,
-  )
-  for (const some of pagesOf(spans, SPAN_BATCH)) {
-    yield
-    const ids = some.map(({ number }) => number)
-    const heads = new Map(ctx.rows.payloadHeads(ids, HEAD, PARENT).map((head) => [head.id, head]))
-    for (const [i, row] of some.entries()) {
-      const id = ids[i]!
-      const facts = factsIn(heads.get(id)) ?? factsOf(wholeOf(ctx, id))
-      if (facts) setSpan(row, facts)
-    }
-  }
-}
-
-function setSpan(row: KeptRow, facts: Facts): void {
-  const [, name = row.type, , rest = ''] = SPAN.exec(row.text) ?? []
-  row.tell({
-    span: { ...facts, failed: /\bERROR\b/.test(rest) },
-    series: name,
-    values: { ...row.values, value: facts.end - facts.begin },
-  })
-}
-
-/** @returns null where the head does not hold all that the payload says */
-function factsIn(given: PayloadHead | undefined): Facts | null {
-  if (given === undefined) return null
-  const members: Record<string, string> = {}
-  MEMBER.lastIndex = 0
-  for (let found = MEMBER.exec(given.head); found; found = MEMBER.exec(given.head))
-    members[found[1]!] = found[2] ?? found[3]!
-  return given.has && members.parentSpanId === undefined ? null : factsOf(members)
-}
-
-/** @returns null where an id or a time is missing: it is no span of OpenTelemetry */
-function factsOf(members: Readonly<Record<string, unknown>>): Facts | null {
-  const { traceId, spanId, parentSpanId, startTimeUnixNano, endTimeUnixNano } = members
-  const begin = Number(startTimeUnixNano) / NANOS_PER_MS
-  const end = Number(endTimeUnixNano) / NANOS_PER_MS
-  if (typeof traceId !== 'string' || typeof spanId !== 'string' || !(begin > 0 && end >= begin)) return null
-  const parent = typeof parentSpanId === 'string' ? parentSpanId : ''
-  return { trace: traceId, id: spanId, parent, begin, end }
-}
-
-/** The payload; nothing where it is no object. */
-function wholeOf(ctx: ReadContext, id: number): Record<string, unknown> {
-  try {
-    const payload: unknown = JSON.parse(decoder.decode(ctx.rows.read([id], true)[0]?.raw))
-    return typeof payload === 'object' && payload !== null ? { ...payload } : {}
-  } catch {
-    // A payload need not be JSON: then it is no span.
-    return {}
-  }
-}
-
-const decoder = new TextDecoder()

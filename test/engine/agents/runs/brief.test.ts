@@ -221,27 +221,29 @@ describe('a window that is looked at again', () => {
         return () => waits.splice(waits.indexOf(wait), 1)
       },
     })
-    const rows = [{ number: 1, from: 0, to: 10 } as KeptRow]
+    const rows = [{ at: 1, number: 1, from: 0, to: 10 } as KeptRow]
     kept.of('service', 'v1')
     kept.keep('service', 'v1', rows)
     // Each look begins the wait anew.
     kept.keep('service', 'v1', rows)
     expect(waits.map(({ ms }) => ms)).toEqual([60_000])
-    expect(kept.of('service', 'v1').size).toBe(1)
+    expect(kept.of('service', 'v1').length).toBe(1)
     waits[0]!.fn()
-    expect(kept.of('service', 'v1').size).toBe(0)
+    expect(kept.of('service', 'v1').length).toBe(0)
   })
 
   it('keeps the newest where not all has room, of the label that was asked for last', () => {
     const kept = new KeptRows({ rows: 4, bytes: 100 })
-    const row = (number: number, bytes = 10) => ({ number, from: 0, to: bytes }) as KeptRow
-    const numbers = (label: string) => [...kept.of(label, 'v1').keys()].sort((a, b) => a - b)
+    // The third came late: it has the time of the first.
+    const row = (number: number, bytes = 10) =>
+      ({ number, at: number === 3 ? 1 : number, from: 0, to: bytes }) as KeptRow
+    const numbers = (label: string) => kept.of(label, 'v1').map(({ number }) => number)
     expect(numbers('service')).toEqual([])
-    kept.keep('service', 'v1', [row(1), row(2), row(3)])
+    kept.keep('service', 'v1', [row(1), row(3), row(2)])
     kept.keep('service', 'v1', [row(2), row(4)])
-    expect(numbers('service')).toEqual([1, 2, 3, 4])
-    kept.keep('service', 'v1', [row(2), row(3), row(4), row(5), row(6)])
-    expect(numbers('service')).toEqual([3, 4, 5, 6])
+    expect(numbers('service')).toEqual([1, 3, 2, 4])
+    kept.keep('service', 'v1', [row(3), row(2), row(4), row(5), row(6)])
+    expect(numbers('service')).toEqual([2, 4, 5, 6])
     kept.keep('host', 'v1', [row(7, 50), row(8, 60)])
     expect([numbers('service'), numbers('host')]).toEqual([[], [8]])
     // What was read while a source got another name is not kept.

@@ -229,3 +229,39 @@ function seal({ appender, store, ctx }: StoreHarness): void {
   }
   ctx.index.refresh(false)
 }
+
+describe('a window of which all is looked at', () => {
+  const { ctx, store, append } = openHarness()
+  addSource(store, 'app')
+  afterAll(() => store.close())
+
+  /** Epoch ms of 3,000 events, in the order in which they came. */
+  const orders: [string, (i: number, next: () => number) => number][] = [
+    ['in time', (i) => i * 10],
+    ['some late by a moment', (i, next) => i * 10 - (next() < 0.2 ? 35 : 0)],
+    ['many at one instant', (i) => Math.floor(i / 500)],
+    ['in no order at all', (_, next) => Math.floor(next() * 30_000_000)],
+    ['of times that are no whole milliseconds', (_, next) => next() * 30_000_000],
+    ['of years', (_, next) => Math.floor(next() * 9e14)],
+  ]
+  it.each(orders)('is by time, then by order of arrival: %s', (_, timeOf) => {
+    const next = random(7)
+    const made = Array.from({ length: 3_000 }, (_, i) => T0 + timeOf(i, next))
+    const ids = append(made.map((ts) => event({ service: 's' }, ts)))
+    const asked = {
+      groups: [[ctx.dictionary.find(SOURCE_LABEL, '1')!]],
+      ...{ masked: [], from: T0, to: T0 + 1e15, afterId: ids[0]! - 1, ceiling: ids.at(-1)! },
+    }
+    const at = new Map(ids.map((id, i) => [id, made[i]!]))
+    const times: number[] = []
+    const { rows } = atOnce(
+      wideRows(ctx, asked, 10_000, (some, of) => {
+        times.push(...of)
+        return some
+      }),
+    )
+    const wanted = ids.filter((id) => at.get(id)! >= T0).sort((a, b) => at.get(a)! - at.get(b)! || a - b)
+    expect(rows).toEqual(wanted)
+    expect(times).toEqual(wanted.map((id) => at.get(id)))
+  })
+})
