@@ -53,7 +53,7 @@ function vastField(value: unknown): string | null {
 }
 
 /** Writes an answer as its schema has it: a field that is not in it does not leave. */
-function shaping(schema: object): (answer: unknown) => string {
+export function shaping(schema: object): (answer: unknown) => string {
   // Not before it is needed, as above.
   let shape: ((answer: unknown) => unknown) | undefined
   return (answer) => {
