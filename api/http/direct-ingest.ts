@@ -12,23 +12,12 @@ import type { Identity } from './auth.ts'
 import { announced } from './body-budget.ts'
 import { BODY_MS, limitTime } from './body-time.ts'
 import type { Doors } from './doors.ts'
+import { type Outcome, setOutcome } from './guard.ts'
 import { PACKED_FROM_BYTES } from './pack-answers.ts'
 import { callOf, FORM_TYPE, INGEST, typeOf } from './routes/ingest.ts'
 import { headersOfAll } from './security-headers.ts'
 import { shaping } from './validate.ts'
 import { collectParts, WIRE_MAX } from './whole-body.ts'
-
-/** What came of a request before the framework had it: why it is refused, or what its caller is to be told. */
-type Outcome = { error: Error } | { identity: Identity; result: IngestResult }
-
-const OUTCOME = Symbol('what came of it before the framework had it')
-
-interface Given extends IncomingMessage {
-  [OUTCOME]?: Outcome
-}
-
-/** What came of a request ahead of the framework; undefined: the framework has it from the start. */
-export const outcomeOf = (request: IncomingMessage): Outcome | undefined => (request as Given)[OUTCOME]
 
 /** What the checks look at, of a request that the framework has not seen. */
 export type Checked = Pick<
@@ -151,8 +140,8 @@ export class DirectIngest {
     this.conclude(raw, response, { error })
   }
 
-  private conclude(raw: Given, response: ServerResponse, outcome: Outcome): void {
-    raw[OUTCOME] = outcome
+  private conclude(raw: IncomingMessage, response: ServerResponse, outcome: Outcome): void {
+    setOutcome(raw, outcome)
     this.handOn(raw, response)
   }
 }
