@@ -72,6 +72,7 @@ export function logRequests(server: Server, log: Logger, monotonicMs: () => numb
       const isRefusedForSpace = response.statusCode === 507
       const level =
         (response.statusCode >= 500 && !isRefusedForSpace) || (ms > SLOW_MS && !isStream) ? 'warn' : 'debug'
+      if (!log.isLevelEnabled(level)) return
       log[level](
         {
           method: request.method,

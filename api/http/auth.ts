@@ -126,7 +126,10 @@ export class Authenticator {
    *   to wait.
    * @throws SvcError too_many after ten wrong credentials in a minute from one address.
    */
-  identify(request: FastifyRequest, isProbe = false): { identity: Identity | null; cookie: boolean } {
+  identify(
+    request: Pick<FastifyRequest, 'headers' | 'ip'> & { cookies?: FastifyRequest['cookies'] },
+    isProbe = false,
+  ): { identity: Identity | null; cookie: boolean } {
     if (!this.secured) return { identity: OPEN, cookie: false }
     const token = bearer(request)
     if (token !== null) {
@@ -361,7 +364,7 @@ export function requireScope(
   return identity
 }
 
-function bearer(request: FastifyRequest): string | null {
+function bearer(request: Pick<FastifyRequest, 'headers'>): string | null {
   const match = /^bearer +(\S+)\s*$/i.exec(request.headers.authorization ?? '')
   if (match) return match[1]!
   const header = request.headers['x-svc-token']

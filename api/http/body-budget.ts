@@ -13,12 +13,12 @@ const WAITING_MOST = 256
 const UNSAID = 64 * 1024
 
 /** Bytes a request says its body has, as far as ingest takes them. */
-export function announced({ headers }: FastifyRequest): number {
+export function announced({ headers }: Pick<FastifyRequest, 'headers'>): number {
   return Math.min(WIRE_MAX, Number(headers['content-length'] ?? UNSAID)) || 0
 }
 
 /** @throws SvcError invalid */
-export function idempotencyKey(request: FastifyRequest): string | undefined {
+export function idempotencyKey(request: Pick<FastifyRequest, 'headers'>): string | undefined {
   const key = request.headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
@@ -28,6 +28,25 @@ export function idempotencyKey(request: FastifyRequest): string | undefined {
 
 const tooMuch = (): SvcError =>
   new SvcError('too_many', 'too much is being ingested at once; try again in a second', { retryAfter: 1 })
+
+/** What is held for one body. */
+interface Held {
+  bytes: number
+  /** It may hold nothing further. */
+  hasLeft: boolean
+  /** It is being inflated and stored. */
+  isAtWork: boolean
+}
+
+/**
+ * Where a request carries what is held for it. A Map would do, but one whose keys come and go with each request leaves a
+ * trail of old tables behind, each with the requests of its time and the table after it: once one of them has grown old,
+ * V8 keeps what the later ones hold until it collects the whole heap.
+ */
+const HELD = Symbol('what is held for its body')
+
+const heldBy = (request: { [HELD]?: Held }): Held =>
+  (request[HELD] ??= { bytes: 0, hasLeft: false, isAtWork: false })
 
 interface Waiting {
   request: object
@@ -43,10 +62,6 @@ interface Waiting {
  */
 export class BodyBudget {
   private used = 0
-  private readonly held = new Map<object, number>()
-  private readonly left = new WeakSet<object>()
-  /** Bodies that are being inflated and stored. */
-  private readonly atWork = new WeakSet<object>()
   private readonly waiting: Waiting[] = []
   /** May go past the bound, one at a time: bodies that all wait to grow would wait for each other. */
   private past: object | null = null
@@ -63,8 +78,9 @@ export class BodyBudget {
    * @throws SvcError too_many: its turn did not come in time; invalid: it was given up meanwhile
    */
   async hold(request: object, size: number): Promise<void> {
-    if (this.left.has(request)) fail('invalid', 'the body was cut short')
-    const isGrowing = this.held.has(request)
+    const { hasLeft, bytes } = heldBy(request)
+    if (hasLeft) fail('invalid', 'the body was cut short')
+    const isGrowing = bytes > 0
     if (isGrowing ? this.takes(request, size) : this.waiting.length === 0 && this.fits(request, size)) {
       this.take(request, size)
       return
@@ -73,9 +89,16 @@ export class BodyBudget {
     await this.turn(request, size, isGrowing)
   }
 
+  /** The same for a body that begins, where it need not wait. @returns whether it has its room */
+  holdNow(request: object, size: number): boolean {
+    if (this.waiting.length > 0 || !this.fits(request, size)) return false
+    this.take(request, size)
+    return true
+  }
+
   /** Runs what inflates and stores the body; then nothing of it is in memory any more. */
   async during<T>(request: object, run: () => Promise<T>): Promise<T> {
-    this.atWork.add(request)
+    heldBy(request).isAtWork = true
     try {
       return await run()
     } finally {
@@ -85,12 +108,13 @@ export class BodyBudget {
 
   /** Its sender has gone, or was answered: what is not at work any more holds nothing. */
   abandon(request: object): void {
-    if (this.atWork.has(request)) this.leave(request)
+    if (heldBy(request).isAtWork) this.leave(request)
     else this.release(request)
   }
 
   /** It need not wait any more. What it holds it holds until it is released. */
   private leave(request: object): void {
+    if (this.waiting.length === 0) return
     const waiting = this.waiting.filter((one) => one.request === request)
     for (const one of waiting) one.giveUp(new SvcError('invalid', 'the body was cut short'))
     if (waiting.length > 0) this.next()
@@ -98,11 +122,12 @@ export class BodyBudget {
 
   /** It is stored or refused: nothing of it is in memory any more, and it may hold nothing further. */
   release(request: object): void {
-    this.left.add(request)
-    this.atWork.delete(request)
+    const held = heldBy(request)
+    held.hasLeft = true
+    held.isAtWork = false
     this.leave(request)
-    this.used -= this.held.get(request) ?? 0
-    this.held.delete(request)
+    this.used -= held.bytes
+    held.bytes = 0
     if (this.past === request) this.past = null
     this.next()
   }
@@ -130,7 +155,7 @@ export class BodyBudget {
         one.giveUp(tooMuch())
         this.next()
       }, this.waitMs)
-      const at = this.waiting.findIndex((other) => !this.held.has(other.request))
+      const at = this.waiting.findIndex((other) => heldBy(other.request).bytes === 0)
       this.waiting.splice(isGrowing && at >= 0 ? at : this.waiting.length, 0, one)
     })
   }
@@ -139,14 +164,14 @@ export class BodyBudget {
   private next(): void {
     for (let first = this.waiting[0]; first; first = this.waiting[0]) {
       const { request, size } = first
-      const isGrowing = this.held.has(request)
+      const isGrowing = heldBy(request).bytes > 0
       if (!(isGrowing ? this.takes(request, size) : this.fits(request, size))) return
       first.go()
     }
   }
 
   private fits(request: object, size: number): boolean {
-    return this.used + size - (this.held.get(request) ?? 0) <= this.most
+    return this.used + size - heldBy(request).bytes <= this.most
   }
 
   private takes(request: object, size: number): boolean {
@@ -156,8 +181,9 @@ export class BodyBudget {
   }
 
   private take(request: object, size: number): void {
-    const more = size - (this.held.get(request) ?? 0)
-    this.used += Math.max(0, more)
-    this.held.set(request, (this.held.get(request) ?? 0) + Math.max(0, more))
+    const held = heldBy(request)
+    const more = Math.max(0, size - held.bytes)
+    this.used += more
+    held.bytes += more
   }
 }

@@ -49,11 +49,28 @@ export function handleLimit(): number | null {
   }
 }
 
+/** How a connection is used. */
+interface Use {
+  /** Requests it has at work. */
+  requests: number
+  /** Its place in the order in which connections became idle. */
+  idleFrom: number
+}
+
+/** Where a connection carries its use: sets that it leaves and enters with each request cost more than the rest of this. */
+const USE = Symbol('how it is used')
+
+interface Used extends Socket {
+  [USE]?: Use
+}
+
 /** The connections of a server, and its live streams. */
 export class Connections {
-  /** In the order in which they became idle, the longest first. */
-  private readonly idle = new Set<Socket>()
-  private readonly busy = new Map<Socket, number>()
+  private readonly open = new Set<Used>()
+  /** Of those that are open. */
+  private busy = 0
+  /** How often one became idle. */
+  private idled = 0
   private streams = 0
 
   constructor(private readonly bounds: ConnectionBounds) {}
@@ -66,25 +83,24 @@ export class Connections {
   /** Counts the connections of a server from now on. */
   watch(server: FastifyInstance['server']): void {
     server.maxConnections = this.bounds.connections
-    server.on('connection', (socket: Socket) => {
-      this.idle.add(socket)
+    server.on('connection', (socket: Used) => {
+      socket[USE] = { requests: 0, idleFrom: this.idled++ }
+      this.open.add(socket)
       socket.once('close', () => {
-        this.idle.delete(socket)
-        this.busy.delete(socket)
+        if (this.open.delete(socket) && socket[USE]!.requests > 0) this.busy--
       })
       // One place stays free, or the next would be dropped without a word.
-      if (this.idle.size + this.busy.size >= this.bounds.connections) this.makeRoom(socket)
+      if (this.open.size >= this.bounds.connections) this.makeRoom(socket)
     })
     server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.idle.delete(socket)
-      this.busy.set(socket, (this.busy.get(socket) ?? 0) + 1)
+      this.begin(socket)
       response.once('close', () => this.done(socket))
     })
   }
 
   /** @param pattern of the route. @throws SvcError unavailable where only events and probes are taken now */
   admit(pattern: string | null): void {
-    if (this.busy.size <= this.bounds.connections * BUSY_SHARE || (pattern && ALWAYS.has(pattern))) return
+    if (this.busy <= this.bounds.connections * BUSY_SHARE || (pattern && ALWAYS.has(pattern))) return
     throw new SvcError('unavailable', 'too many connections are at work; try again in a moment', {
       retryAfter: 2,
     })
@@ -108,18 +124,22 @@ export class Connections {
     }
   }
 
-  private done(socket: Socket): void {
-    const left = (this.busy.get(socket) ?? 0) - 1
-    if (left > 0) this.busy.set(socket, left)
-    else if (this.busy.delete(socket) && !socket.destroyed) this.idle.add(socket)
+  private begin(socket: Used): void {
+    const use = socket[USE]
+    if (use && use.requests++ === 0 && this.open.has(socket)) this.busy++
+  }
+
+  private done(socket: Used): void {
+    const use = socket[USE]
+    if (!use || --use.requests > 0) return
+    use.idleFrom = this.idled++
+    if (this.open.has(socket)) this.busy--
   }
 
   /** The connection that has been idle longest ends, never the one that just came. */
-  private makeRoom(newest: Socket): void {
-    for (const socket of this.idle) {
-      if (socket === newest) continue
-      socket.destroy()
-      return
-    }
+  private makeRoom(newest: Used): void {
+    const idle = [...this.open].filter((socket) => socket !== newest && socket[USE]!.requests === 0)
+    const from = Math.min(...idle.map((socket) => socket[USE]!.idleFrom))
+    idle.find((socket) => socket[USE]!.idleFrom === from)?.destroy()
   }
 }

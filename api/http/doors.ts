@@ -53,6 +53,8 @@ export interface Doors {
   stopping(): boolean
   /** Calls the listener for every answered request, with the route's pattern. */
   onAnswered(listener: (route: string, method: string, status: number) => void): void
+  /** Calls them: a request was answered. */
+  tellAnswered(route: string, method: string, status: number): void
   /** Called when it is, to end long answers. */
   onStop(listener: () => void): () => void
 }

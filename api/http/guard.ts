@@ -5,7 +5,9 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { fail, SvcError } from '../../engine/index.ts'
+import type { IngestResult } from '../../schemas/types.ts'
 import { ambiguous, foreignHost, foreignOrigin, type HostRules } from '../host-rules.ts'
+import type { Identity } from './auth.ts'
 
 export interface GuardRules extends HostRules {
   secured: boolean
@@ -34,4 +36,23 @@ export function checkOrigin(request: IncomingMessage, rules: GuardRules, cookie:
   if (rules.secured && !cookie) return
   const fault = foreignOrigin(request, rules, 'daemon')
   if (fault !== null) throw new SvcError('forbidden', fault)
+}
+
+/* Of requests that are looked at ahead of the framework (direct-ingest.ts). */
+
+/** What came of a request before the framework had it: why it is refused, or what its caller is to be told. */
+export type Outcome = { error: Error } | { identity: Identity; result: IngestResult }
+
+const OUTCOME = Symbol('what came of it before the framework had it')
+
+interface Given extends IncomingMessage {
+  [OUTCOME]?: Outcome
+}
+
+/** What came of a request ahead of the framework; undefined: the framework has it from the start. */
+export const outcomeOf = (request: IncomingMessage): Outcome | undefined => (request as Given)[OUTCOME]
+
+/** Says what came of a request, before the framework is given it. */
+export function setOutcome(request: IncomingMessage, outcome: Outcome): void {
+  ;(request as Given)[OUTCOME] = outcome
 }

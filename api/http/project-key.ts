@@ -8,7 +8,11 @@ import { type Identity, requireScope } from './auth.ts'
 import { projectKeyRoutes, scopeOf } from './scopes.ts'
 
 /** @param pattern of the route; null where there is none. @throws SvcError forbidden */
-export function checkProjectKey(request: FastifyRequest, identity: Identity, pattern: string | null): void {
+export function checkProjectKey(
+  request: Pick<FastifyRequest, 'method' | 'params'>,
+  identity: Identity,
+  pattern: string | null,
+): void {
   const { method } = request
   if (pattern === null || !projectKeyRoutes.has(`${method} ${pattern}`)) refuse(identity)
   const { id } = request.params as { id?: string }

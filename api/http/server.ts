@@ -2,9 +2,9 @@
  * The HTTP door. The order of checks, each cheaper than the next and none reading the body: raw
  * headers → Host → credential → Origin → scope → then content type, size, schema, engine.
  */
-import type { IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import fastifyCookie from '@fastify/cookie'
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { type Clock, type Engine, nouns, type Operation, SvcError, systemClock } from '../../engine/index.ts'
 import { otlpRoutes } from '../otlp/routes.ts'
@@ -14,8 +14,9 @@ import { Authenticator, checkAudience, type Identity, requireScope } from './aut
 import { BodyBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
 import { Connections, connectionBounds, handleLimit } from './connections.ts'
+import { type Checked, DirectIngest } from './direct-ingest.ts'
 import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
-import { checkHost, checkOrigin, checkRawHeaders } from './guard.ts'
+import { checkHost, checkOrigin, checkRawHeaders, outcomeOf } from './guard.ts'
 import { takeJson } from './json.ts'
 import { isApiPath, notFound } from './not-found.ts'
 import { oauthRoutes } from './oauth/routes.ts'
@@ -70,6 +71,17 @@ const order: readonly (readonly Operation[] | ((app: FastifyInstance, doors: Doo
 const JSON_BODY_MAX = 1024 * 1024
 const TOUCH_EVERY_MS = 60_000
 
+/** How the server reads requests. */
+const HTTP = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 10_000,
+  // Each body has a time of its own: see body-time.ts.
+  requestTimeout: 0,
+  keepAliveTimeout: 75_000,
+  // A request without a Host is refused by the guard: Node's own answer has no body.
+  requireHostHeader: false,
+}
+
 /** Makes a HEAD the GET of its address (RFC 9110, 9.3.2): Node, which read the request, sends no body to it. */
 function asGet(request: IncomingMessage): string {
   if (request.method === 'HEAD') request.method = 'GET'
@@ -88,11 +100,9 @@ export async function buildServer({
   log: Logger
   clock?: Clock
 }): Promise<FastifyInstance> {
+  let handOver: (request: IncomingMessage, response: ServerResponse) => void
   const app = Fastify({
     schemaController: schemaController as never,
-    // Each body has a time of its own: see body-time.ts.
-    requestTimeout: 0,
-    keepAliveTimeout: 75_000,
     bodyLimit: JSON_BODY_MAX,
     // Routes of their own for HEAD were a third of all, and a sixth of the time to build this.
     exposeHeadRoutes: false,
@@ -103,8 +113,10 @@ export async function buildServer({
     clientErrorHandler: refuseUnread,
     // While it ends, the guard refuses in our words.
     return503OnClosing: false,
-    // A request without a Host is refused by the guard: Node's own answer has no body.
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000, requireHostHeader: false },
+    serverFactory: (handOn) => {
+      handOver = handOn
+      return createServer(HTTP, (request, response) => direct.take(request, response))
+    },
   })
   takeJson(app)
   app.setErrorHandler(problemHandler(log) as never)
@@ -113,6 +125,7 @@ export async function buildServer({
   await auth.refresh()
   await auth.resume()
   const doors = createDoors(app, engine, auth, { config, log, clock })
+  const direct = new DirectIngest(doors, (request) => guard(request, doors), handOver!)
   app.decorateRequest('identity', null as never)
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat())
@@ -152,10 +165,13 @@ function createDoors(
   connections.watch(app.server)
   const listeners = new Set<() => void>()
   const answered: ((route: string, method: string, status: number) => void)[] = []
+  const tellAnswered: Doors['tellAnswered'] = (route, method, status) => {
+    for (const listener of answered) listener(route, method, status)
+  }
   app.addHook('onResponse', (request, reply, done) => {
     // Unknown paths are one route: a scanner must not make a metric per guess.
     const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)')
-    for (const listener of answered) listener(route, request.method, reply.statusCode)
+    tellAnswered(route, request.method, reply.statusCode)
     done()
   })
   let stopping = false
@@ -190,6 +206,7 @@ function createDoors(
     syslog: () => syslog,
     stopping: () => stopping,
     onAnswered: (listener) => answered.push(listener),
+    tellAnswered,
     onStop: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -219,7 +236,13 @@ function createDoors(
 }
 
 /** Everything that can be refused before the body is read. */
-function guard(request: FastifyRequest, doors: Doors): void {
+function guard(request: Checked, doors: Doors): void {
+  const outcome = outcomeOf(request.raw)
+  if (outcome && 'error' in outcome) throw outcome.error
+  if (outcome) {
+    request.identity = outcome.identity
+    return
+  }
   const rules = {
     host: doors.config.host,
     publicUrl: doors.config.publicUrl,
@@ -281,7 +304,7 @@ function requirePerson(identity: Identity | null, cookie: boolean, pattern: stri
  * A source that checks signatures needs no key, nor does the look that verifies an address; a key bound to a
  * source opens that source only.
  */
-function guardIngest(request: FastifyRequest, doors: Doors, identity: Identity | null): void {
+function guardIngest(request: Checked, doors: Doors, identity: Identity | null): void {
   const route = doors.auth.ingestRoute((request.params as { key: string }).key)
   if (route?.signed || (request.method === 'GET' && route?.verifyCode !== undefined)) return
   const caller = requireScope(identity, 'ingest')

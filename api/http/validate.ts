@@ -55,11 +55,14 @@ function vastField(value: unknown): string | null {
 const shapes = new WeakMap<object, ReturnType<typeof shapeOf>>()
 
 /** Writes an answer as its schema has it: a field that is not in it does not leave. */
-function shaping(schema: object): (answer: unknown) => string {
+export function shaping(schema: object): (answer: unknown) => string {
+  // Not before it is needed, as above.
+  let shape: ReturnType<typeof shapeOf> | undefined
   return (answer) => {
-    // Not before it is needed, as above.
-    const shape = shapes.get(schema) ?? shapeOf(schema)
-    shapes.set(schema, shape)
+    if (!shape) {
+      shape = shapes.get(schema) ?? shapeOf(schema)
+      shapes.set(schema, shape)
+    }
     return JSON.stringify(shape(answer))
   }
 }

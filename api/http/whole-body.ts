@@ -22,23 +22,55 @@ export function partsOf(
   limit = '16 MiB; NDJSON sent as application/x-ndjson may be longer',
 ): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
-    const parts: Buffer[] = []
-    let size = 0
-    const end = (): void => resolve(parts)
-    const refuse = (): void => {
-      // The stream is left as it is: the answer closes the connection.
-      payload.off('data', take).off('end', end)
+    const refuse = (): void =>
       reject(new SvcError('too_large', `the body is larger than this route takes (${limit})`))
-    }
-    const cut = (): void => reject(new SvcError('invalid', 'the body was cut short'))
-    const take = (part: Buffer): void => {
-      size += part.length
-      if (size > WIRE_MAX) refuse()
-      else parts.push(part)
-    }
     if (Number(request.headers['content-length'] ?? 0) > WIRE_MAX) refuse()
-    else payload.on('data', take).on('end', end).on('error', cut)
+    else
+      collectParts(
+        payload,
+        (error, parts) => {
+          if (error) reject(error)
+          else resolve(parts)
+        },
+        refuse,
+      )
   })
+}
+
+/**
+ * The same without a promise.
+ * @param done called once, with the error where the body was cut short
+ * @param refuse called in its place where there is more than WIRE_MAX: the stream is left as it is then, and the answer
+ *   closes the connection. Absent where the length that is said is less
+ */
+export function collectParts(
+  payload: IncomingMessage,
+  done: (error: SvcError | null, parts: Buffer[]) => void,
+  refuse?: () => void,
+): void {
+  const parts: Buffer[] = []
+  let size = 0
+  let isOver = false
+  const end = (): void => {
+    if (isOver) return
+    isOver = true
+    done(null, parts)
+  }
+  const cut = (): void => {
+    if (isOver) return
+    isOver = true
+    done(new SvcError('invalid', 'the body was cut short'), parts)
+  }
+  const take = (part: Buffer): void => {
+    size += part.length
+    if (size <= WIRE_MAX) parts.push(part)
+    else if (!isOver) {
+      isOver = true
+      payload.off('data', take)
+      refuse?.()
+    }
+  }
+  payload.on('data', take).on('end', end).on('error', cut).on('close', cut)
 }
 
 /**

@@ -49,15 +49,17 @@ export function runPreparer(writer: MessagePort, time?: SharedArrayBuffer): void
   const send = (message: FromThread): void => main.postMessage(message)
   const preparation = new Preparation(pool, clockIn(time), (error) => faultOf(error, send))
   /** Of the calls that the writer is not done with. */
-  const waiting = new Map<number, Learn>()
+  const waiting: { id: number; learn: Learn }[] = []
   writer.on('message', (message: ToPreparer) => {
     if (message.t === 'source') {
       sources.set(message.ingestKey, compile(message.source))
       return
     }
     const { id, labelIds, buffer } = message
-    if (labelIds) waiting.get(id)?.(labelIds)
-    waiting.delete(id)
+    // It is the first as a rule: the writer is done with them in their order.
+    const at = waiting.findIndex((one) => one.id === id)
+    const [found] = at < 0 ? [] : waiting.splice(at, 1)
+    if (labelIds) found?.learn(labelIds)
     if (buffer) pool.give(buffer)
   })
   main.on('message', (message: ToThread) => {
@@ -65,7 +67,7 @@ export function runPreparer(writer: MessagePort, time?: SharedArrayBuffer): void
       for (const { id, call: given } of callsOf(message.calls, message.buffers)) {
         const call = withOwnBytes(given)
         const source = sources.get(call.ingestKey)
-        const prepared = source ? preparation.of(source, call, (learn) => waiting.set(id, learn)) : null
+        const prepared = source ? preparation.of(source, call, (learn) => waiting.push({ id, learn })) : null
         writer.postMessage({ id, call, prepared } satisfies PreparedMessage, buffersOf(call, prepared))
       }
     // The one call there is: whoever waits for its answer knows that all before it are with the writer.

@@ -24,12 +24,60 @@ function threadEnv(): NodeJS.ProcessEnv {
   return folder ? { ...process.env, NODE_COMPILE_CACHE: dirname(folder) } : process.env
 }
 
+/** Whoever waits for an answer. */
+interface Asker {
+  resolve: (value: never) => void
+  reject: (error: Error) => void
+  told?: Tell | undefined
+}
+
+/** How many may wait at once: an id is a place and, above it, how often places were given. */
+const PLACES = 2 ** 20
+/** After so many it begins again: within 53 bits, and nobody waits for that long. */
+const GIVEN_MAX = 2 ** 32
+
+/**
+ * Those that wait for answers, by ids of which no two are alike for days. Not a Map: with each post an entry comes and goes, and
+ * the old tables of such a Map keep what was in them (api/http/body-budget.ts).
+ */
+class Askers {
+  private readonly places: ({ id: number; asker: Asker } | null)[] = []
+  private readonly free: number[] = []
+  private given = 0
+
+  /** @returns its id */
+  add(asker: Asker): number {
+    const place = this.free.pop() ?? this.places.length
+    this.given = (this.given + 1) % GIVEN_MAX
+    const id = this.given * PLACES + place
+    this.places[place] = { id, asker }
+    return id
+  }
+
+  get(id: number): Asker | undefined {
+    const held = this.places[id % PLACES]
+    return held?.id === id ? held.asker : undefined
+  }
+
+  take(id: number): Asker | undefined {
+    const asker = this.get(id)
+    if (!asker) return undefined
+    this.places[id % PLACES] = null
+    this.free.push(id % PLACES)
+    return asker
+  }
+
+  /** Takes all that wait. */
+  takeAll(): Asker[] {
+    const all = this.places.splice(0).flatMap((held) => held?.asker ?? [])
+    this.free.length = 0
+    return all
+  }
+}
+
 export class EngineThread {
-  private nextId = 1
-  private readonly waiting = new Map<
-    number,
-    { resolve: (value: never) => void; reject: (error: Error) => void; told?: Tell | undefined }
-  >()
+  private readonly waiting = new Askers()
+  private nextTail = 1
   private readonly tails = new Map<number, (message: TailMessage) => void>()
   private stopping = false
   /** Takes back the buffer of a body that is stored. */
@@ -89,8 +137,10 @@ export class EngineThread {
 
   /** Registers an answer to come. */
   expect<T>(told?: Tell): { id: number; promise: Promise<T> } {
-    const id = this.nextId++
-    const promise = new Promise<T>((resolve, reject) => this.waiting.set(id, { resolve, reject, told }))
+    let id = 0
+    const promise = new Promise<T>((resolve, reject) => {
+      id = this.waiting.add({ resolve, reject, told })
+    })
     return { id, promise }
   }
 
@@ -102,7 +152,7 @@ export class EngineThread {
     filter: Extract<ToThread, { t: 'listen' }>['filter'],
     listener: (message: TailMessage) => void,
   ): () => void {
-    const id = this.nextId++
+    const id = this.nextTail++
     this.tails.set(id, listener)
     this.send({ t: 'listen', id, filter })
     return () => {
@@ -128,8 +178,7 @@ export class EngineThread {
     if (message.t === 'settled') {
       for (const buffer of message.buffers ?? []) this.onBuffer(buffer)
       for (const result of message.results) {
-        const waiting = this.waiting.get(result.id)
-        this.waiting.delete(result.id)
+        const waiting = this.waiting.take(result.id)
         if ('error' in result) waiting?.reject(SvcError.from(result.error))
         else waiting?.resolve(result.value as never)
       }
@@ -145,9 +194,8 @@ export class EngineThread {
   private fail(error: Error): void {
     if (this.stopping) return
     this.stopping = true
-    for (const { reject } of this.waiting.values())
+    for (const { reject } of this.waiting.takeAll())
       reject(new SvcError('unavailable', 'the engine has stopped'))
-    this.waiting.clear()
     this.events.onFatal(error)
   }
 }

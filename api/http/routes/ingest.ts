@@ -6,6 +6,7 @@ import type { IngestResult, RememberRequest } from '../../../schemas/types.ts'
 import { type Identity, SELF_MADE } from '../auth.ts'
 import { announced, type BodyBudget, idempotencyKey } from '../body-budget.ts'
 import type { Doors } from '../doors.ts'
+import { outcomeOf } from '../guard.ts'
 import { storePieces } from '../ingest-pieces.ts'
 import { LIMITS, piecesOf } from '../ndjson.ts'
 import { streamOf } from '../stream-body.ts'
@@ -21,6 +22,9 @@ const NDJSON_TYPES = new Set([
   'application/jsonlines',
 ])
 
+/** The pattern of the route. */
+export const INGEST = '/ingest/:key'
+
 export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
   const { engine, auth, bodies } = doors
   const routeOf = (request: FastifyRequest): IngestRoute | undefined =>
@@ -29,9 +33,10 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
     raw.removeAllContentTypeParsers()
     // Producers send JSON under all sorts of types; what counts is the body.
     raw.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-      isStreamed(request, routeOf(request)) ? payload : partsOf(request, payload),
+      outcomeOf(payload) ? [] : isStreamed(request, routeOf(request)) ? payload : partsOf(request, payload),
     )
     raw.addHook('onRequest', async (request, reply) => {
+      if (outcomeOf(request.raw)) return
       reply.raw.once('close', () => bodies.abandon(request))
       // Of a stream one piece is read while another is stored.
       const isStream = isStreamed(request, routeOf(request))
@@ -39,7 +44,7 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
     })
     raw.addHook('onResponse', async (request) => bodies.abandon(request))
     raw.post<{ Params: { key: string }; Body?: Buffer[] | IncomingMessage }>(
-      '/ingest/:key',
+      INGEST,
       {
         schema: {
           tags: ['ingest'],
@@ -55,11 +60,15 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
           response: { ...answers(202, 'ingest-result.json'), ...answers(200, 'ingest-result.json') },
         },
       },
-      async (request, reply) => bodies.during(request, () => ingested(request, reply, doors)),
+      async (request, reply) => {
+        const outcome = outcomeOf(request.raw)
+        if (outcome && 'result' in outcome) return reply.code(202).send(outcome.result)
+        return bodies.during(request, () => ingested(request, reply, doors))
+      },
     )
   })
   app.get<{ Params: { key: string } }>(
-    '/ingest/:key',
+    INGEST,
     {
       schema: {
         tags: ['ingest'],
@@ -138,7 +147,10 @@ function isStreamed(request: FastifyRequest, route: IngestRoute | undefined): bo
 }
 
 /** @throws SvcError invalid */
-function callOf(request: FastifyRequest, route: IngestRoute): Omit<IngestPost, 'body'> {
+export function callOf(
+  request: Pick<FastifyRequest, 'headers' | 'identity'>,
+  route: IngestRoute,
+): Omit<IngestPost, 'body'> {
   return {
     ingestKey: route.ingestKey,
     ...(route.wantsHeaders ? { headers: headersOf(request) } : {}),
@@ -250,7 +262,7 @@ async function wholeOf(
   return formPayload(request, inflated?.body ?? parts, inflated?.wireBody) ?? inflated ?? { body: parts }
 }
 
-const FORM_TYPE = 'application/x-www-form-urlencoded'
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
 const FORM_FIELD = 'payload='
 
 /**
@@ -271,7 +283,7 @@ function formPayload(
   return { body: Buffer.from(payload), wireBody: wireBody ?? form }
 }
 
-const typeOf = ({ headers }: FastifyRequest): string =>
+export const typeOf = ({ headers }: Pick<FastifyRequest, 'headers'>): string =>
   (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
 
 const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
@@ -280,7 +292,7 @@ const sizeOf = (body: Uint8Array | readonly Uint8Array[]): number =>
 const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'x-svc-token'])
 
 /** Headers a connector may look at; never a credential. */
-function headersOf({ headers }: FastifyRequest): Record<string, string> {
+function headersOf({ headers }: Pick<FastifyRequest, 'headers'>): Record<string, string> {
   const shown: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]

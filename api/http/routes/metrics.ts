@@ -115,7 +115,17 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
   app.addHook('onClose', async () => {
     delay.disable()
   })
-  onAnswered((route, method, status) => requests.inc({ route, method, status: String(status) }))
+  // The child of each is kept: to find it prom-client writes its labels as text.
+  const answered = new Map<string, Counter.Internal>()
+  onAnswered((route, method, status) => {
+    const name = `${status} ${method} ${route}`
+    let one = answered.get(name)
+    if (!one) {
+      one = requests.labels({ route, method, status: String(status) })
+      answered.set(name, one)
+    }
+    one.inc()
+  })
   // The engine counts; a scrape adds what came since the one before, so that counters only grow.
   const seen = new Map<string, number>()
   const set = (metric: Counter, name: string, labels: Record<string, string>, value: number): void => {
