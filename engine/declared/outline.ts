@@ -238,7 +238,7 @@ function runsOf(db: Database, project: string): { runs: Run[]; runs_total: numbe
     )
     .all(project, RUNS_MAX)
   const total = db
-    .prepare<[string], number>('SELECT countWords(*) FROM run_projects WHERE project = ?')
+    .prepare<[string], number>('SELECT count(*) FROM run_projects WHERE project = ?')
     .pluck()
     .get(project)!
   return { runs: rows.map((row) => presentRun(row, projectsOf.all(row.id), told(row.id))), runs_total: total }
