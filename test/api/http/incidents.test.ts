@@ -143,6 +143,19 @@ describe('a key of a project', () => {
     const refused = await door.call('POST', '/api/keys', { name: 'x', scopes: ['respond'], project }, root)
     expect(refused.status).toBe(400)
   })
+
+  it('is shown the event that tripped an incident of its own', async () => {
+    const { door, root, fire } = await open({ secured: true })
+    await door.call('POST', '/api/projects', { template: 'custom', name: 'Elsewhere' }, root)
+    const trigger = { sources: ['app'], condition: { event: 'any' }, project: 'Elsewhere' }
+    await door.call('POST', '/api/triggers', { ...trigger, name: 'elsewhere' }, root)
+    await fire('search')
+    const { secret } = await door.key(['read', 'findings'], { project: 'Elsewhere' })
+    const answer = (await door.call('GET', '/api/incidents', undefined, door.as(secret))).json()
+    expect(answer.incidents).toMatchObject([
+      { trigger: 'elsewhere', key: 'search', event: { source: 'app', text: '{"service":"search"}' } },
+    ])
+  })
 })
 
 describe('Home', () => {
