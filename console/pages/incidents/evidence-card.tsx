@@ -244,10 +244,9 @@ const keyOf = (item: EvidenceItem): string =>
   item.kind === 'event' ? item.event.id : item.kind === 'fold' ? item.events[0]!.id : 'fired'
 
 function Item({ item, firing }: { item: EvidenceItem; firing: FiringDetail }) {
-  const { entity } = firing
   const at = momentOf(firing)
-  if (item.kind === 'event') return <Row event={item.event} as={item.role} entity={entity} />
-  if (item.kind === 'fold') return <Fold events={item.events} entity={entity} />
+  if (item.kind === 'event') return <Row event={item.event} as={item.role} firing={firing} />
+  if (item.kind === 'fold') return <Fold events={item.events} firing={firing} />
   return (
     <div className="evidence-fired">
       <span>◆ Fired {clock(at, Date.parse(at))}</span>
@@ -260,20 +259,25 @@ function Item({ item, firing }: { item: EvidenceItem; firing: FiringDetail }) {
 const laterPath = ({ label, value }: { label: string; value: string }, from: string): string =>
   `/explore?${new URLSearchParams({ l: `${label}=${value}`, from })}`
 
-type Entity = FiringDetail['entity']
-
 const ROLE_WORDS = { tripped: 'Tripped it: ', change: 'Change: ', other: '' }
 
-function Row({ event, as: role, entity }: { event: ApiEvent; as: keyof typeof ROLE_WORDS; entity: Entity }) {
+interface RowProps {
+  event: ApiEvent
+  as: keyof typeof ROLE_WORDS
+  firing: FiringDetail
+}
+
+function Row({ event, as: role, firing }: RowProps) {
   return (
     <div className="evidence-row" data-kind={role} data-event={event.id}>
       <time className="mono" dateTime={event.event_time}>
-        {clock(event.event_time, Date.parse(event.event_time))}
+        {/* An event can say a day that is not the one on which it came and fired. */}
+        {clock(event.event_time, Date.parse(momentOf(firing)))}
       </time>
       <span className="ellipsis">{event.source}</span>
       <span className="ellipsis">{event.event_type}</span>
       <Link
-        to={eventPath(event.id, entity ?? undefined)}
+        to={eventPath(event.id, firing.entity ?? undefined)}
         title={event.text}
         aria-label={ROLE_WORDS[role] + event.text}
       >
@@ -283,14 +287,14 @@ function Row({ event, as: role, entity }: { event: ApiEvent; as: keyof typeof RO
   )
 }
 
-function Fold({ events, entity }: { events: readonly ApiEvent[]; entity: Entity }) {
+function Fold({ events, firing }: { events: readonly ApiEvent[]; firing: FiringDetail }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
       <button type="button" className="evidence-fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? '⌄' : '›'} {count(events.length)} other events
       </button>
-      {isOpen && events.map((event) => <Row key={event.id} event={event} as="other" entity={entity} />)}
+      {isOpen && events.map((event) => <Row key={event.id} event={event} as="other" firing={firing} />)}
     </>
   )
 }
