@@ -130,7 +130,10 @@ function adviceOn(name: string): string {
   return `${name}: svc has no ${renamed}; remove it (docs/configuration.md lists every variable)`
 }
 
-/** @param name with the prefix SVC_: what renaming a gone variable makes. @returns null when it is none */
+/**
+ * Advice for a variable that does not exist under its new prefix either: somebody renamed one that is gone.
+ * @param name with the prefix SVC_. @returns null when no such variable is gone
+ */
 export function goneRenamed(name: string): { advice: string; isProtection: boolean } | null {
   if (!name.startsWith('SVC_') || isKnown(name)) return null
   const gone = goneOf(name.slice('SVC_'.length))

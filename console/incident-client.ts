@@ -24,11 +24,18 @@ export const incidents = {
   actOnMany,
 }
 
-/** One act on up to 200, in one transaction; those that do not accept it are left as they are. */
-function actOnMany(ids: readonly string[], given: Act, by: string | null) {
-  const who = by === null ? {} : { by }
-  if (given.action === 'note') throw new Error('a note is of one incident')
-  return ask(calls.actOnIncidents, { body: { ids: [...ids], ...given, ...who } })
+/**
+ * One act on up to 200, in one transaction; those that do not accept it, or that somebody changed, are left as they are.
+ * @param seen as they were seen
+ */
+function actOnMany(
+  seen: readonly Pick<Incident, 'id' | 'version'>[],
+  given: Exclude<Act, { action: 'note' }>,
+  by: string | null,
+) {
+  const ids = seen.map(({ id }) => id)
+  const versions = Object.fromEntries(seen.map(({ id, version }) => [id, version]))
+  return ask(calls.actOnIncidents, { body: { ids, versions, ...given, ...(by === null ? {} : { by }) } })
 }
 
 /** @param by the name typed in the console; absent: none was */

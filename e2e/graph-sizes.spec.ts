@@ -31,6 +31,27 @@ const OVERLAPPING = `(() => {
     .map((a) => a.id)
 })()`
 
+/** Lines that run behind a node which is none of their ends. */
+const HIDDEN_LINES = `(() => {
+  const boxes = [...document.querySelectorAll('.react-flow__node')].map((element) => [
+    element.dataset.id,
+    element.getBoundingClientRect(),
+  ])
+  return [...document.querySelectorAll('.react-flow__edge')].flatMap((edge) => {
+    const path = edge.querySelector('.react-flow__edge-path')
+    const [length, matrix] = [path.getTotalLength(), path.getScreenCTM()]
+    const hidden = boxes.filter(([id, { left, right, top, bottom }]) => {
+      if (edge.dataset.id.includes(id)) return false
+      for (let i = 0; i <= 100; i++) {
+        const { x, y } = path.getPointAtLength((length * i) / 100).matrixTransform(matrix)
+        if (x > left + 1 && x < right - 1 && y > top + 1 && y < bottom - 1) return true
+      }
+      return false
+    })
+    return hidden.map(([id]) => edge.dataset.id + ' behind ' + id)
+  })
+})()`
+
 // Nothing answers there; without a provider an instance whose agents are on has a banner, which takes room.
 share({
   env: { PROVIDERA_API_KEY: 'k', PROVIDERA_BASE_URL: 'http://127.0.0.1:9' },
@@ -60,12 +81,28 @@ for (const size of [1, 16, 60, 300] as const)
     if (size === 300) await expect(rows(page)).not.toHaveCount(0)
     else await expect(rows(page)).toHaveCount(0)
     await expect.poll(() => page.evaluate(OVERLAPPING)).toEqual([])
+    await expect.poll(() => page.evaluate(HIDDEN_LINES)).toEqual([])
     await edit(page)
     await expect(page.getByRole('heading', { name: `Shop ${size}`, level: 1 })).toBeVisible()
     await readable('edit')
     await goTo(page, `${daemon.url}/projects/${id}/replay`)
     await readable('replay')
   })
+
+test('a project of 300 parts says in short what it does and what is wrong, and all of it on demand', async ({
+  page,
+  daemon,
+}) => {
+  const id = await projectNamed(daemon, 'Shop 300')
+  await goTo(page, `${daemon.url}/projects/${id}`)
+  await expect(page.getByText('wakes agent-c000, agent-c001, agent-c002 and 87 more.')).toBeVisible()
+  const idle = page.getByRole('listitem').filter({ hasText: 'wakes no agent' })
+  await expect(idle).toHaveCount(5)
+  await page.getByRole('button', { name: 'Show all 50' }).click()
+  await expect(idle).toHaveCount(50)
+  await page.getByRole('button', { name: 'Show fewer' }).click()
+  await expect(idle).toHaveCount(5)
+})
 
 test('a part that is alone is large, in the middle, with what would come next beside it', async ({
   page,

@@ -95,6 +95,20 @@ test('an incident that goes on shows one finding that grows; a run that found no
   expect(await accessibilityFaults(page, 'an incident that grew')).toEqual([])
 })
 
+test('evidence that came late says its day', async ({ page, daemon }) => {
+  const { logs } = await prepare(daemon)
+  // Of the day before, but for the last minute of a day.
+  const late = new Date(Date.now() - (24 * 60 - 1) * 60_000)
+  const event = { service: 'checkout', kind: 'error', msg: 'POST /orders 503', at: late.toISOString() }
+  await logs(Array.from({ length: 5 }, () => event))
+  await incidentsOf(daemon, 1)
+  const { firings } = await daemon.ask<{ firings: { fired_at: string }[] }>('GET', '/api/firings')
+  await page.goto(`${daemon.url}/incidents/1`)
+  const time = evidence(page).locator('[data-kind="tripped"] time').first()
+  const isOfThatDay = new Date(firings[0]!.fired_at).toDateString() === late.toDateString()
+  await expect(time).toHaveText(isOfThatDay ? /^\d\d:/ : /^([A-Z][a-z]{2} \d+, |\d{4}-\d\d-\d\d )\d\d:/)
+})
+
 test('Two people: a stale act is refused, and says who was first', async ({ page, daemon }) => {
   const { fail } = await prepare(daemon)
   await fail('checkout')
@@ -215,8 +229,17 @@ test('many are selected by key, box or all that match, acted on with one key, an
   await press(page, 'e')
   await expect(page.getByText('30 incidents handled')).toBeVisible()
   await expect(page.getByText('No open incidents')).toBeVisible()
+  const one = await daemon.ask<{ incidents: { id: string; acknowledged: unknown }[] }>(
+    'GET',
+    '/api/incidents?state=handled&limit=50',
+  )
+  const theirs = one.incidents.find(({ acknowledged }) => acknowledged === null)!
+  const reopened = await daemon.call('POST', '/api/incidents/bulk', {
+    ...{ ids: [theirs.id], action: 'reopen', by: 'mara' },
+  })
+  expect(reopened.status).toBe(200)
   await page.getByRole('button', { name: 'Undo' }).last().click()
-  await expect(page.getByText('Undone: 30 incidents are as before')).toBeVisible()
+  await expect(page.getByText('Undone: 29 incidents are as before, 1 was changed meanwhile')).toBeVisible()
   await expect(rows).toHaveCount(25)
   // The one that somebody had is theirs again.
   expect(await states()).toMatchObject({ acknowledged: 1, open: { critical: 29 } })

@@ -285,7 +285,9 @@ export function faults(id: string, value: unknown): Fault[] {
     const extra = error.keyword === 'additionalProperties' ? [String(error.params.additionalProperty)] : []
     add([...segments(error.instancePath), ...extra], sentence(shortened(error)))
   }
-  return [...found.values()].slice(0, FAULTS_MAX)
+  const all = [...found.values()].slice(0, FAULTS_MAX)
+  const messages = withListOnce(all.map(({ message }) => message))
+  return all.map((fault, i) => ({ ...fault, message: messages[i]! }))
 }
 
 /**

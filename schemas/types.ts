@@ -10630,7 +10630,7 @@ export interface IncidentsChanged {
    */
   incidents: Incident[]
   /**
-   * Those that do not accept it in their state.
+   * Those that do not accept it in their state, and those that were changed since they were seen.
    */
   skipped: {
     /**
@@ -19665,6 +19665,15 @@ export interface IncidentsBulk {
    * Items: Incident.
    */
   ids: string[]
+  /**
+   * Version that was seen of each, by id: one that was changed since is skipped. Absent: it is changed all the same.
+   */
+  versions?: {
+    /**
+     * Version.
+     */
+    [k: string]: number
+  }
   /**
    * What is done to each that accepts it.
    */

@@ -75,7 +75,7 @@ const TOUCH_EVERY_MS = 60_000
 const HTTP = {
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
-  // Each body has a time of its own: see body-time.ts.
+  // body-time.ts ends a request whose body does not come.
   requestTimeout: 0,
   keepAliveTimeout: 75_000,
   // A request without a Host is refused by the guard: Node's own answer has no body.

@@ -7,7 +7,10 @@ import { type Graph, needsOf } from './needs.ts'
 
 /** Files for all that is loaded on demand. With those of the shell, styles, workers and the docs the build has 30 at most. */
 const FILES_MAX = 22
-/** What a page may load besides the shell, bytes: 60 kB of the console's brief (section 7), and what sizes are told too small by. */
+/**
+ * What a page may load besides the shell, bytes. The console's brief (section 7) says 60 kB; sizes here are estimates, up
+ * to 8 kB too small.
+ */
 const BUDGET = 52_000
 /** A first load has few requests, too: beyond so many files, each weighs as so many bytes. */
 const FILES_FREE = 5

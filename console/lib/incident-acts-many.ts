@@ -13,6 +13,8 @@ const BACK_MAX = 4
 
 export type ManyAct = { action: 'acknowledge' | 'handle' | 'reopen' } | Extract<Act, { action: 'snooze' }>
 
+type OfMany = Exclude<Act, { action: 'note' }>
+
 const DONE: Readonly<Record<ManyAct['action'], string>> = {
   acknowledge: 'acknowledged',
   handle: 'handled',
@@ -27,10 +29,10 @@ export function manyWords(action: ManyAct['action'], done: number, skipped: numb
 }
 
 /** Done in steps. @throws ApiError, after the steps before were done: `done` holds those */
-async function actInSteps(ids: readonly string[], act: Act, done: Incident[]): Promise<number> {
+async function actInSteps(seen: readonly Incident[], act: OfMany, done: Incident[]): Promise<number> {
   let skipped = 0
-  for (let at = 0; at < ids.length; at += ACTED_MAX) {
-    const answer = await incidents.actOnMany(ids.slice(at, at + ACTED_MAX), act, actorName())
+  for (let at = 0; at < seen.length; at += ACTED_MAX) {
+    const answer = await incidents.actOnMany(seen.slice(at, at + ACTED_MAX), act, actorName())
     done.push(...answer.incidents)
     skipped += answer.skipped.length
   }
@@ -46,11 +48,7 @@ export async function actOnSelected(
   const done: Incident[] = []
   const undo = () => void takeBack(queries, selected, done)
   try {
-    const skipped = await actInSteps(
-      selected.map(({ id }) => id),
-      act,
-      done,
-    )
+    const skipped = await actInSteps(selected, act, done)
     sayDone('undo-many', manyWords(act.action, done.length, skipped), done.length > 0 ? undo : undefined)
   } catch (error) {
     if (done.length > 0) sayDone('undo-many', manyWords(act.action, done.length, 0), undo)
@@ -64,25 +62,28 @@ export async function actOnSelected(
   await queries.invalidateQueries({ queryKey: ikeys.all })
 }
 
-/** Each becomes what it was, those that go the same way together. */
+/** Each becomes what it was, those that go the same way together; what somebody else changed meanwhile stays theirs. */
 async function takeBack(queries: QueryClient, before: readonly Incident[], done: Incident[]): Promise<void> {
   const was = new Map(before.map((incident) => [incident.id, incident]))
   let now = done
+  let kept = 0
   try {
     for (let step = 0; step < BACK_MAX && now.length > 0; step++) {
-      const ways = new Map<string, { act: Act; ids: string[] }>()
+      const ways = new Map<string, { act: OfMany; all: Incident[] }>()
       for (const incident of now) {
         const act = actBack(incident, was.get(incident.id)!)
         if (act === null) continue
-        const way = ways.get(JSON.stringify(act)) ?? { act, ids: [] }
+        const way = ways.get(JSON.stringify(act)) ?? { act, all: [] }
         ways.set(JSON.stringify(act), way)
-        way.ids.push(incident.id)
+        way.all.push(incident)
       }
       now = []
-      for (const { act, ids } of ways.values()) await actInSteps(ids, act, now)
+      for (const { act, all } of ways.values()) kept += await actInSteps(all, act, now)
     }
+    const undone = done.length - kept
+    const others = kept === 0 ? '' : `, ${count(kept)} ${kept === 1 ? 'was' : 'were'} changed meanwhile`
     notifications.show({
-      message: `Undone: ${count(done.length)} ${done.length === 1 ? 'incident is' : 'incidents are'} as before`,
+      message: `Undone: ${count(undone)} ${undone === 1 ? 'incident is' : 'incidents are'} as before${others}`,
     })
   } catch (error) {
     notifications.show({

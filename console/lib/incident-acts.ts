@@ -53,7 +53,7 @@ export function foreseen<T extends Worked>(incident: T, act: Act, by: string, at
 }
 
 /** The first act that brings an incident nearer to how it was; null: it is as it was. Asked again after each. */
-export function actBack(now: Worked, before: Worked): Act | null {
+export function actBack(now: Worked, before: Worked): Exclude<Act, { action: 'note' }> | null {
   if (now.state !== before.state) {
     if (now.state === 'handled') return { action: 'reopen' }
     if (before.state === 'snoozed') return { action: 'snooze', until: before.snoozed_until }

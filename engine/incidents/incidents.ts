@@ -132,14 +132,17 @@ function incidentWrites(parts: {
         return presentIncident(db, row, at)
       }),
 
-    actOnIncidents: async ({ ids, ...body }: IncidentsBulk, who): Promise<IncidentsChanged> =>
+    actOnIncidents: async ({ ids, versions = {}, ...body }: IncidentsBulk, who): Promise<IncidentsChanged> =>
       store.tx(() => {
         const at = clock.now()
         const rows = [...new Set(ids.map((id) => require(id)))]
         const skipped: IncidentsChanged['skipped'] = []
         const done: IncidentRow[] = []
         for (const row of rows) {
-          if (body.action !== 'notes' && !takes(row, EVENTS[body.action]))
+          const seen = versions[idOf(row.id)] ?? row.version
+          if (seen !== row.version)
+            skipped.push({ id: idOf(row.id), state: row.state, reason: changedWords(row, seen) })
+          else if (body.action !== 'notes' && !takes(row, EVENTS[body.action]))
             skipped.push({
               ...{ id: idOf(row.id), state: row.state },
               reason: `it is ${row.state} and does not accept ${body.action}`,
@@ -195,12 +198,11 @@ function checkAct({ action, until, severity, text }: IncidentAct, at: number): v
 
 /** @throws SvcError conflict, saying who was first */
 function staleVersion(row: IncidentRow, seen: number): never {
-  return fail(
-    'conflict',
-    `incident ${idOf(row.id)} was changed since you looked: it is ${stateWords(row)}, version ${row.version} and not ${seen}`,
-    { field: 'version' },
-  )
+  return fail('conflict', `incident ${idOf(row.id)} ${changedWords(row, seen)}`, { field: 'version' })
 }
+
+const changedWords = (row: IncidentRow, seen: number): string =>
+  `was changed since you looked: it is ${stateWords(row)}, version ${row.version} and not ${seen}`
 
 /** "acknowledged by mara". */
 function stateWords(row: IncidentRow): string {

@@ -158,7 +158,7 @@ interface Callback {
   end(words: string): Promise<void>
 }
 
-/** @param state what only the console was told. */
+/** @param state a random value that only the console was given: an answer with another one is refused (RFC 6749, 10.12) */
 async function openCallback(state: string, signal: AbortSignal): Promise<Callback> {
   let browser: ServerResponse | null = null
   let settle: (answer: HandedBack) => void = () => {}

@@ -336,6 +336,26 @@ describe('a person', () => {
       counts: { open: { critical: 0, warning: 0, info: 0 }, acknowledged: 2, snoozed: 0 },
     })
   })
+
+  it('leaves of many those that somebody changed since they were seen', async () => {
+    const world = await open()
+    for (const service of ['a', 'b']) await world.post({ ...error, service })
+    const { engine } = world
+    const ids = ['inc_1', 'inc_2']
+    const { incidents } = await engine.actOnIncidents({ ids, action: 'acknowledge' }, MARA)
+    await engine.actOnIncident('inc_2', { action: 'handle' }, JONAS)
+    const versions = Object.fromEntries(incidents.map(({ id, version }) => [id, version]))
+    const undone = await engine.actOnIncidents({ ids, versions, action: 'reopen' }, MARA)
+    expect(undone).toMatchObject({
+      incidents: [{ id: 'inc_1', state: 'open' }],
+      skipped: [
+        {
+          ...{ id: 'inc_2', state: 'handled' },
+          reason: 'was changed since you looked: it is handled by jonas, version 3 and not 2',
+        },
+      ],
+    })
+  })
 })
 
 describe('an incident is handled', () => {
