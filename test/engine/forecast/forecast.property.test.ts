@@ -5,6 +5,7 @@ import type { Operation, PlanBacktestTrigger } from '../../../schemas/types.ts'
 import { BY, MINUTE, openWorld, T0, type World } from '../triggers/trigger-world.ts'
 
 const SOURCES = ['app', 'db'] as const
+const SECOND = 1_000
 
 const filters = fc.option(
   fc.array(
@@ -182,7 +183,10 @@ const steps = fc.array(
           type: fc.constantFrom('error', 'info'),
           ms: fc.integer({ min: 0, max: 100 }),
           size: fc.integer({ min: 0, max: 100 }),
-          lag: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 8 * MINUTE })),
+          lag: fc.oneof(
+            fc.constant(0),
+            fc.integer({ min: 0, max: 8 * 60 }).map((seconds) => seconds * SECOND),
+          ),
         },
         { requiredKeys: ['state', 'lag', 'type'] },
       ),
@@ -224,13 +228,19 @@ function changeOf({ change }: Scene): Operation[] {
   ]
 }
 
-/** Sends the events; a source that is paused takes none. */
+/**
+ * Sends the events; a source that is paused takes none. Each post has a millisecond of its seconds to itself: a firing
+ * that is due in the same one reads as of then, and an event that comes after such a read is stored one later, which
+ * would be another time in each of the two instances.
+ */
 async function live(world: World, { steps: all }: Scene): Promise<void> {
   world.pass(0)
   const { sources } = { sources: await world.engine.listSources() }
   const paused = new Set(sources.filter((one) => one.paused).map(({ name }) => name))
-  for (const { gap, source, items } of all) {
-    world.pass(gap)
+  for (const [n, { gap, source, items }] of all.entries()) {
+    const earliest = world.clock.at + gap
+    const own = (((n + 1 - earliest) % SECOND) + SECOND) % SECOND
+    world.pass(gap + own)
     const { at } = world.clock
     const bodies = items.map(({ lag, ...item }) => ({ ...item, at: new Date(at - lag).toISOString() }))
     if (!paused.has(source)) await world.post(bodies, { source })
