@@ -77,10 +77,16 @@ async function singlePosts(url: string, line: string): Promise<{ perSecond: numb
   return { perSecond: run.requests.average, p99: run.latency.p99 }
 }
 
-async function withoutStore(line: string): Promise<number> {
-  const bundle = fileURLToPath(new URL('../../dist/bench/no-store.mjs', import.meta.url))
+const YARDSTICKS = {
+  'no-store': new URL('./no-store.ts', import.meta.url),
+  'plain-http': new URL('./plain-http.ts', import.meta.url),
+}
+
+/** Single posts that a yardstick answers in a second. */
+async function postsOf(yardstick: keyof typeof YARDSTICKS, line: string): Promise<number> {
+  const bundle = fileURLToPath(new URL(`../../dist/bench/${yardstick}.mjs`, import.meta.url))
   buildSync({
-    entryPoints: [fileURLToPath(new URL('./no-store.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(YARDSTICKS[yardstick])],
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -101,7 +107,7 @@ async function withoutStore(line: string): Promise<number> {
   const child = spawn(process.execPath, [bundle], { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   const ended = once(child, 'exit').then(() => {
-    throw new Error('the server without a store did not start')
+    throw new Error(`${yardstick} did not start`)
   })
   const [started] = (await Promise.race([once(lines, 'line'), ended])) as [string]
   ended.catch(() => undefined)
@@ -149,12 +155,17 @@ async function measureStore(): Promise<void> {
 
   const line = generator.line(1, total)
   const single = await singlePosts(url, line)
-  const free = await withoutStore(line)
+  const free = await postsOf('no-store', line)
+  const bareHttp = await postsOf('plain-http', line)
   report(
     'single posts, 64 connections',
     `${thousands(single.perSecond)}/s, ${(single.perSecond / free).toFixed(2)} of the server without a store (${thousands(free)}/s)`,
     '>= 0.60',
     single.perSecond / free >= 0.6,
+  )
+  report(
+    'the same, of a node:http server that only answers',
+    `${(single.perSecond / bareHttp).toFixed(2)} (${thousands(bareHttp)}/s)`,
   )
   report('single posts, p99', `${single.p99} ms`, '< 30 ms', single.p99 < 30)
 
