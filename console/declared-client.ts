@@ -8,6 +8,7 @@ import type {
   CatalogCheck,
   CatalogImport,
   CatalogPullRequestAsk,
+  CatalogRepositoryWrite,
   CatalogSyncAsk,
   EntityCoverageRequest,
   EntityWrite,
@@ -146,6 +147,8 @@ export const declared = {
   catalogSyncHistory: () => ask(calls.listCatalogSyncs),
   catalogAdoption: () => ask(calls.getAdoption),
   openPullRequest: (body: CatalogPullRequestAsk) => ask(calls.openPullRequest, { body }),
+  followRepository: (body: CatalogRepositoryWrite) => ask(calls.followCatalogRepository, { body }),
+  leaveRepository: () => ask(calls.leaveCatalogRepository),
   syncCatalog: (body: CatalogSyncAsk) => ask(calls.syncCatalog, { body }),
 }
 

@@ -64,12 +64,49 @@ async function shots(page: Page, name: string): Promise<void> {
 
 const PAGE = '/changes?tab=catalog&view=repository'
 
-test('without a repository the page says how to follow one', async ({ page, daemon }) => {
+test('a repository is followed by a form, changed, and followed no more', async ({ page, daemon }) => {
+  const git = repository()
+  git.commit(SHOP(5), 'The shop')
   await goTo(page, `${daemon.url}${PAGE}`)
   await expect(page.getByRole('heading', { name: 'No repository is followed' })).toBeVisible()
+  await page.getByText('Where svc is started, instead').click()
   await expect(page.getByText('SVC_CATALOG_REPO=')).toBeVisible()
   expect(await accessibilityFaults(page, 'the repository')).toEqual([])
   await shots(page, 'sync-off')
+
+  await page.getByRole('button', { name: 'Follow a repository' }).click()
+  const form = page.getByRole('dialog', { name: 'Follow a git repository' })
+  await form.getByLabel('Address').fill('shop')
+  await form.getByRole('button', { name: 'Follow', exact: true }).click()
+  await expect(form.getByRole('alert')).toContainText('address')
+  expect(await accessibilityFaults(page, 'what is followed')).toEqual([])
+  await shots(page, 'sync-follow')
+  // What was typed stays, whatever closed it.
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Follow a repository' }).click()
+  await expect(form.getByLabel('Address')).toHaveValue('shop')
+  await form.getByLabel('Address').fill(git.bare)
+  await form.getByRole('button', { name: 'Follow', exact: true }).click()
+  const plan = page.getByRole('region', { name: 'Plan' })
+  await expect(plan.getByText('2 to create')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  const change = page.getByRole('dialog', { name: 'Change what is followed' })
+  await expect(change.getByLabel('Address')).toHaveValue(git.bare)
+  await change.getByRole('combobox', { name: 'Policy' }).click()
+  await page.getByRole('option', { name: 'Automatic', exact: true }).click()
+  await change.getByRole('button', { name: 'Save' }).click()
+  await expect(page.getByRole('status').filter({ hasText: /^synced/ })).toBeVisible()
+  // What is followed is what the tab shows first.
+  await goTo(page, `${daemon.url}/changes?tab=catalog`)
+  await expect(page.getByText(`${git.bare}, main, policy auto`)).toBeVisible()
+
+  await page.getByRole('button', { name: 'Stop following' }).click()
+  const leave = page.getByRole('dialog', { name: 'Stop following the repository?' })
+  await leave.getByRole('button', { name: 'Stop following' }).click()
+  await goTo(page, `${daemon.url}${PAGE}`)
+  await expect(page.getByRole('heading', { name: 'No repository is followed' })).toBeVisible()
+  expect(await daemon.ask<object[]>('GET', '/api/triggers')).toHaveLength(1)
 })
 
 test('a commit is planned and applied, drift is seen, a failure keeps what runs, and a person goes back', async ({
@@ -94,6 +131,8 @@ test('a commit is planned and applied, drift is seen, a failure keeps what runs,
     git.commit(SHOP(9), 'Nine')
     await page.getByRole('button', { name: 'Sync now' }).click()
     await expect(plan.getByText('> 5').first()).toBeVisible()
+    await goTo(page, `${daemon.url}/`)
+    await page.getByRole('link', { name: 'The repository is out of sync' }).click()
     await plan.getByRole('button', { name: 'Apply 1 change' }).click()
     await expect(plan).toHaveCount(0)
 

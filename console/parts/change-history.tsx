@@ -1,10 +1,12 @@
 /** Who changed what, when and why, with undo; of a project, of one object, or of the whole instance. */
+
 import { Accordion, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Undo2 } from 'lucide-react'
 import { useState } from 'react'
 import type { ChangeSet } from '../../schemas/types.ts'
 import { declared, dkeys } from '../declared-client.ts'
+import { callerText } from '../lib/actor.ts'
 import { useChange } from '../lib/use-change.ts'
 import { ChangedObjects, PlanView } from './plan-view.tsx'
 import { Empty, Failed, LoadingRows } from './states.tsx'
@@ -51,8 +53,7 @@ export function ChangeHistory({ project, about }: Props) {
                     {set.summary}
                   </Text>
                   <Text size="xs" c="dimmed" component="div">
-                    <When at={set.at} /> · {set.actor_id === 'open' ? 'open instance' : set.actor} ·{' '}
-                    {set.origin}
+                    <When at={set.at} /> · {callerText(set.actor)} · {set.origin}
                     {set.why && ` · ${set.why}`}
                   </Text>
                 </div>

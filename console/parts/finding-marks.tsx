@@ -1,9 +1,11 @@
 /** Whether a finding is right: marked by a person, with the event that was the true cause; each step can be undone. */
+
 import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'react-router'
 import type { FindingMark, MarkWrite, ResultMarked } from '../../schemas/types.ts'
 import { declared } from '../declared-client.ts'
+import { callerText } from '../lib/actor.ts'
 import { eventPath } from '../lib/explore-state.ts'
 import { MARK_TONES, MARK_WORDS, writeOf } from '../lib/finding-marks.ts'
 import { notifications } from '../lib/notices.ts'
@@ -71,7 +73,7 @@ export function FindingMarks({ project, run, mark, name }: Props) {
 export function MarkSaid({ mark: { mark, by, at, note, cause } }: { mark: FindingMark }) {
   return (
     <Text size="xs" c="dimmed" component="div" style={{ overflowWrap: 'anywhere' }}>
-      <Mark tone={MARK_TONES[mark]}>{MARK_WORDS[mark]}</Mark> by {by}, <When at={at} />
+      <Mark tone={MARK_TONES[mark]}>{MARK_WORDS[mark]}</Mark> by {callerText(by)}, <When at={at} />
       {cause && (
         <>
           . The cause was <Link to={eventPath(cause)}>{cause}</Link>

@@ -93,7 +93,7 @@ function refuseHeld({ held }: CatalogAdoption): void {
 }
 
 /** Each field with its place, its values, and who changed it on which side. */
-function differencesText(io: Io, differences: readonly CatalogDifference[]): string {
+export function differencesText(io: Io, differences: readonly CatalogDifference[]): string {
   return differences
     .flatMap((one) => {
       const { file, line, hand, commit, changed_in: where } = one

@@ -16,6 +16,7 @@ import { kindName } from '../field-text.ts'
 import { planText } from '../plan-text.ts'
 import { escapeLine, type Io, paint, printJson, table } from '../terminal.ts'
 import type { Flags } from '../verbs.ts'
+import { differencesText } from './catalog-adopt.ts'
 
 interface SyncFlags extends Flags, RepositoryFlags {
   status?: boolean
@@ -184,8 +185,9 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
   }
   if (!flags.yes) {
     const shown = `${commitText(planned)}\n${keptText(kept)}${planText({ colour: io.colour && !flags.json }, plan)}`
-    if (flags.json) io.err(shown)
-    else io.out(shown)
+    const told = `${shown}${await byHandText(io, flags, found)}`
+    if (flags.json) io.err(told)
+    else io.out(told)
     if (!(await io.confirm('Apply this?'))) throw new CliError('not applied; --yes applies without asking')
   }
   const client = clientOf(io, flags)
@@ -210,6 +212,17 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
       ? 'nothing changed\n'
       : `applied as change-set ${set}; "svc changes undo ${set}" takes it back\n`,
   )
+}
+
+/** What a commit that is applied as it is writes over, each field with who changed it. */
+async function byHandText(io: Io, flags: SyncFlags, { applied }: CatalogSync): Promise<string> {
+  // Before a commit was applied nothing was changed by hand since; an earlier commit is meant to write over all.
+  if (flags.merge || flags.commit !== undefined || applied === null) return ''
+  const { differences } = (await clientOf(io, flags).call(calls.getAdoption)).read()
+  const written = differences.filter(({ changed_in: where, file }) => where !== 'files' && file !== null)
+  if (written.length === 0) return ''
+  const many = written.length === 1 ? '1 change by hand' : `${written.length} changes by hand`
+  return `this writes over ${many}; --merge keeps what only the instance changed:\n${differencesText(io, written)}`
 }
 
 /** @throws CliError 64 */

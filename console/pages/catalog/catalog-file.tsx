@@ -26,7 +26,15 @@ const OF_REPOSITORY = 'This instance kept like the catalog files of a git reposi
 /** What of it is shown is `view` in the address: a tab of Changes holds it. */
 export function CatalogFile() {
   const [address, setAddress] = useSearchParams()
-  const view = VIEWS.find(({ value }) => value === address.get('view'))?.value ?? 'export'
+  const repository = useQuery({
+    queryKey: [...dkeys.catalog, 'sync'],
+    queryFn: declared.catalogSync,
+    select: (sync) => sync.repository,
+  })
+  // Who follows a repository comes for what it is at.
+  const first = repository.data ? 'repository' : 'export'
+  const view = VIEWS.find(({ value }) => value === address.get('view'))?.value ?? first
+  if (repository.isPending) return <LoadingRows />
   return (
     <Stack>
       <Group justify="space-between" gap="sm">
@@ -39,7 +47,7 @@ export function CatalogFile() {
           data={VIEWS}
           value={view}
           onChange={(to) =>
-            setAddress({ tab: 'catalog', ...(to === 'export' ? {} : { view: to }) }, { replace: true })
+            setAddress({ tab: 'catalog', ...(to === first ? {} : { view: to }) }, { replace: true })
           }
         />
       </Group>

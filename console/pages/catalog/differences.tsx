@@ -2,12 +2,14 @@
  * What files and instance say differently: who changed it where, what was changed by hand as a patch or a pull request,
  * and what both changed settled field by field.
  */
+
 import { Alert, Anchor, Badge, Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { GitPullRequest } from 'lucide-react'
 import { useState } from 'react'
 import type { CatalogAdoption, CatalogDifference, CatalogSync } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { callerText } from '../../lib/actor.ts'
 import { fieldName, KIND_WORDS, valueText } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Fold } from '../../parts/fold.tsx'
@@ -29,16 +31,20 @@ const WHERE = {
   both: { word: 'conflict', color: 'red' },
 } as const
 
-export function Differences({ sync }: { sync: CatalogSync }) {
-  const { head, applied, looked_at: lookedAt, state } = sync
-  const [chosen, setChosen] = useState<Readonly<Record<string, Side>>>({})
-  const { data, error, isPending, isFetching, refetch } = useQuery({
+/** What files and instance say differently, field by field. */
+export const useAdoption = ({ head, applied, looked_at: lookedAt, state }: CatalogSync) =>
+  useQuery({
     queryKey: [...dkeys.catalog, 'adoption', head?.id, lookedAt],
     queryFn: declared.catalogAdoption,
     // Before a commit was applied all of it is a plan, and nothing was changed by hand since.
     enabled: head !== null && applied !== null && (state === 'out_of_sync' || state === 'synced'),
     placeholderData: (previous) => previous,
   })
+
+export function Differences({ sync }: { sync: CatalogSync }) {
+  const { head, applied } = sync
+  const [chosen, setChosen] = useState<Readonly<Record<string, Side>>>({})
+  const { data, error, isPending, isFetching, refetch } = useAdoption(sync)
   if (head === null || applied === null) return null
   if (error) return <Failed what="the differences" error={error} onRetry={() => void refetch()} />
   if (isPending) return isFetching ? <LoadingRows rows={3} /> : null
@@ -157,7 +163,7 @@ function Who({ one: { hand, commit, changed_in: where }, links }: { one: Catalog
     <Stack gap={2}>
       {hand && where !== 'files' && (
         <Text size="xs" component="div" style={{ overflowWrap: 'anywhere' }}>
-          By hand: {hand.by}, <When at={hand.at} only="relative" />
+          By hand: {callerText(hand.by)}, <When at={hand.at} only="relative" />
           {hand.why && `: ${hand.why}`}
         </Text>
       )}

@@ -8,12 +8,14 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { Fact } from '../../parts/fact.tsx'
+import { Fold } from '../../parts/fold.tsx'
 import { PlanView } from '../../parts/plan-view.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
-import { Differences } from './differences.tsx'
+import { Differences, useAdoption } from './differences.tsx'
+import { FollowButtons, FollowForm } from './follow-form.tsx'
 import { SyncFiles } from './sync-files.tsx'
 import { SyncHistory } from './sync-history.tsx'
 import { CommitText, FilePlace } from './sync-places.tsx'
@@ -51,15 +53,20 @@ SVC_CATALOG_REPO_POLICY=manual
 SVC_CATALOG_REPO_CREDENTIAL=main`
 
 function NotFollowed() {
+  const [opened, setOpened] = useState(false)
   return (
     <Empty title="No repository is followed">
       <Text size="sm" c="dimmed" maw={560}>
         A git repository can hold the catalog: each commit is planned here, and applied by the policy or by a
-        person. Set these variables where svc is started, then start again.
+        person.
       </Text>
+      <Button onClick={() => setOpened(true)}>Follow a repository</Button>
       <div style={{ textAlign: 'left', maxWidth: '100%' }}>
-        <CopyBlock value={VARIABLES} label="Copy variables" />
+        <Fold title="Where svc is started, instead">
+          <CopyBlock value={VARIABLES} label="Copy variables" />
+        </Fold>
       </div>
+      {opened && <FollowForm now={null} onClose={() => setOpened(false)} />}
     </Empty>
   )
 }
@@ -93,6 +100,7 @@ function Followed({ sync }: { sync: CatalogSync }) {
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
               {addressOf(sync)}
             </Text>
+            <FollowButtons now={sync.repository!} />
           </Group>
           <Trouble sync={sync} />
           <Facts sync={sync} />
@@ -176,10 +184,18 @@ function differsText({ plan, counts: { out_of_sync: differing, synced } }: Catal
 
 const changesIn = (plan: ChangePlan | null): number => (plan ? plan.creates + plan.updates + plan.deletes : 0)
 
+const changesByHand = (count: number): string =>
+  count === 1
+    ? '1 change by hand; a merge, below, may keep it'
+    : `${count} changes by hand; a merge, below, may keep them`
+
 /** The plan that waits for a person. */
 function Waiting({ sync }: { sync: CatalogSync }) {
   const { plan, fingerprint, planned, code } = sync
   const [why, setWhy] = useState('')
+  const overwritten = (useAdoption(sync).data?.differences ?? []).filter(
+    ({ changed_in: where, file }) => where !== 'files' && file !== null,
+  ).length
   const deletions = code === 'deletions' ? { max_deletions: plan?.deletes ?? 0 } : {}
   const apply = useChange(
     () =>
@@ -196,7 +212,11 @@ function Waiting({ sync }: { sync: CatalogSync }) {
       <Stack gap="sm">
         <Text size="sm">
           Applying <span className="mono">{planned?.id.slice(0, 10)}</span>{' '}
-          {code === 'drifted' ? 'would overwrite what was changed by hand:' : 'would do this:'}
+          {overwritten > 0
+            ? `would do this, and write over ${changesByHand(overwritten)}:`
+            : code === 'drifted'
+              ? 'would overwrite what was changed by hand:'
+              : 'would do this:'}
         </Text>
         <PlanView plan={plan} />
         <Refusal error={apply.error} title="Couldn’t apply the commit" />

@@ -1,9 +1,11 @@
 /** What happened to the sync: who brought which commit, what was applied, and the way back to one. */
+
 import { Anchor, Badge, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { CatalogCommit, CatalogSyncEntry } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { callerText } from '../../lib/actor.ts'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -67,7 +69,7 @@ export function SyncHistory({ applied, onRollBack }: Props) {
               )}
             </Cell>
             <Cell>{entry.commit && <Commit commit={entry.commit} />}</Cell>
-            <Cell>{entry.by}</Cell>
+            <Cell>{callerText(entry.by)}</Cell>
             <Cell>
               <Changes entry={entry} />
             </Cell>

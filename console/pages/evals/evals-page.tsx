@@ -1,4 +1,5 @@
 /** Reports of svc evals: those handed in to the daemon, or one opened from a file, which stays in the browser. */
+
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { FileUp } from 'lucide-react'
@@ -6,6 +7,7 @@ import { type ChangeEvent, useRef, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import type { EvalReport, EvalReportSummary } from '../../../schemas/types.ts'
 import { ekeys, evals } from '../../eval-client.ts'
+import { callerText } from '../../lib/actor.ts'
 import { readReportFile } from '../../lib/evals.ts'
 import { bytesText } from '../../lib/size.ts'
 import { count } from '../../lib/time.ts'
@@ -17,9 +19,6 @@ import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
 import { ReportView } from './report-view.tsx'
-
-/** What the daemon calls whoever comes without a key, where it asks for none. */
-const OPEN = 'no auth configured'
 
 interface Opened {
   name: string
@@ -162,7 +161,7 @@ function ReportList() {
           </Cell>
           <Cell>{count(report.scenarios)}</Cell>
           <Cell>{report.runs ? count(report.runs) : 'first messages only'}</Cell>
-          <Cell>{report.handed_in_by === OPEN ? 'open instance' : report.handed_in_by}</Cell>
+          <Cell>{callerText(report.handed_in_by)}</Cell>
           <Cell>{bytesText(report.bytes)}</Cell>
           <Cell>
             <Button

@@ -1,8 +1,10 @@
 /** Cards of Home beside its incidents: findings, agents at work, sources, today, triggers that fire often. */
+
 import { Check, CircleAlert, Clock, Pause } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { Home } from '../../../schemas/types.ts'
+import { callerText } from '../../lib/actor.ts'
 import { pathOfIncident } from '../../lib/incidents.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { count, moment, money } from '../../lib/time.ts'
@@ -57,7 +59,9 @@ export function NewestFindings({ findings }: Pick<Home, 'findings'>) {
             </Link>{' '}
             <span style={{ color: 'var(--text-2)' }}>{entity}</span>
           </span>
-          <span style={{ color: 'var(--text-2)' }}>{handled ? `handled by ${handled.by}` : ''}</span>
+          <span style={{ color: 'var(--text-2)' }}>
+            {handled ? `handled by ${callerText(handled.by)}` : ''}
+          </span>
         </div>
       ))}
     </section>

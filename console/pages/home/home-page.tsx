@@ -1,6 +1,7 @@
 /** Home: what is wrong, why, what now; in one of three states: nothing was ever sent, quiet, or on fire. */
 import { Group } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { GitBranch } from 'lucide-react'
 import { useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { Home } from '../../../schemas/types.ts'
@@ -131,7 +132,23 @@ function HeadLine({ home: { counts, incidents: rows, last_handled, sources } }: 
         </span>
       )}
       <Unwell sources={sources} />
+      <Repository />
     </Group>
+  )
+}
+
+/** Where the followed repository says something else than the instance has. */
+function Repository() {
+  const { data } = useQuery({ queryKey: keys.health, queryFn: ({ signal }) => api.health(signal) })
+  const state = data?.catalog_sync?.state
+  if (state !== 'out_of_sync' && state !== 'failed') return null
+  return (
+    <span style={{ display: 'inline-flex', gap: 6, alignItems: 'center', color: 'var(--warning)' }}>
+      <GitBranch size={15} aria-hidden />
+      <Link to="/changes?tab=catalog&view=repository" style={{ color: 'inherit' }}>
+        {state === 'failed' ? 'Sync of the repository failed' : 'The repository is out of sync'}
+      </Link>
+    </span>
   )
 }
 

@@ -1,4 +1,5 @@
 /** One result of a project: what a chain of runs found, to read and to mark as handled. */
+
 import { Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,6 +7,7 @@ import { Link } from 'react-router'
 import { claimWords } from '../../../schemas/claim-words.ts'
 import type { Project, ProjectResult } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { callerText } from '../../lib/actor.ts'
 import { runPath } from '../../lib/paths.ts'
 import { resultReplayPath } from '../../lib/replay-path.ts'
 import { money } from '../../lib/time.ts'
@@ -96,7 +98,7 @@ function About({ result }: { result: ProjectResult }) {
       {result.external && ' (outside agent)'}
       {result.claims && ` · ${claimWords(result.claims)}`}
       {result.cost_usd !== null && ` · ${money(result.cost_usd)}`}
-      {result.handled && ` · handled by ${result.handled.by}`}
+      {result.handled && ` · handled by ${callerText(result.handled.by)}`}
     </Text>
   )
 }

@@ -1,9 +1,11 @@
 /** One proposal: who wants what and why, what it would do, and the decision. */
+
 import { Button, Group, Modal, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Proposal } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
+import { callerText } from '../../lib/actor.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Mark, type Tone } from '../../parts/mark.tsx'
 import { PlanBacktestSection } from '../../parts/plan-backtest.tsx'
@@ -33,8 +35,7 @@ export function ProposalCard({ proposal }: { proposal: Proposal }) {
               {proposal.why || proposal.summary}
             </Title>
             <Text size="xs" c="dimmed" component="div">
-              <When at={proposal.made_at} /> ·{' '}
-              {proposal.proposer_id === 'open' ? 'open instance' : proposal.proposer} · {proposal.origin}
+              <When at={proposal.made_at} /> · {callerText(proposal.proposer)} · {proposal.origin}
               {proposal.why && ` · ${proposal.summary}`}
             </Text>
           </div>

@@ -1,9 +1,11 @@
 /** Which configuration was in effect, what made it so, and the others of the replay. */
+
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Replay, ReplayVersion } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
+import { callerText } from '../../lib/actor.ts'
 import { moment } from '../../lib/time.ts'
 import { ChangedObjects } from '../../parts/plan-view.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -26,7 +28,7 @@ export function ConfigurationPanel({ replay, frame, onInstant }: Props) {
           <>
             In effect since <b>{moment(Date.parse(version.at), Date.now(), true)}</b>, by change{' '}
             {version.change_set}
-            {version.by && ` of ${version.by}`}: {version.summary}.
+            {version.by && ` of ${callerText(version.by)}`}: {version.summary}.
           </>
         )}
       </Text>

@@ -131,6 +131,10 @@ it('merges a commit with what was changed by hand, tells a conflict by its three
     }),
   })
   git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
+  const asked = await svc(['catalog', 'sync', '--apply', '--svcd', url], { confirm: false })
+  expect(asked.out).toContain(
+    'this writes over 1 change by hand; --merge keeps what only the instance changed:\nshop.yaml:13: trigger gateway-errors, condition.predicate',
+  )
   const conflict = await run('--merge')
   expect([conflict.code, conflict.out]).toEqual([65, ''])
   expect(conflict.err).toMatch(/shop\.yaml:13:\d+: trigger gateway-errors, condition\.predicate/)

@@ -1,8 +1,10 @@
 /** What one should know before applying: others changed the project, or the file is the source of truth. */
+
 import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { FileText, Users } from 'lucide-react'
 import { declared, dkeys } from '../../../declared-client.ts'
+import { callerText } from '../../../lib/actor.ts'
 import type { Editor } from '../state/use-editor.ts'
 import { YamlButtons } from './patch-view.tsx'
 
@@ -16,7 +18,7 @@ export function ChangedSince({ editor: { draft, live, preview } }: { editor: Edi
   })
   const since = (data?.change_sets ?? []).filter(({ id }) => id > base)
   if (live.version <= base || since.length === 0) return null
-  const who = [...new Set(since.map(({ actor, actor_id }) => (actor_id === 'open' ? 'somebody' : actor)))]
+  const who = [...new Set(since.map(({ actor }) => callerText(actor)))]
   const merges = preview.answer && preview.answer.conflicts.length === 0
   return (
     <Alert
