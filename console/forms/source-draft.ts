@@ -1,12 +1,15 @@
 /** A source while it is edited. */
 import type { Label } from '../../schemas/types.ts'
 import { withoutSecrets } from '../lib/drafts.ts'
-import { type LabelDraft, toDrafts, toLabels } from './label-drafts.ts'
+import { emptyLabel, type LabelDraft, toDrafts, toLabels } from './label-drafts.ts'
 
 export interface SourceDraft {
   config: Record<string, unknown>
   labels: LabelDraft[]
 }
+
+/** Nothing of it is filled in; a primary label is asked for. */
+export const EMPTY_WEBHOOK: SourceDraft = { config: {}, labels: [emptyLabel(true)] }
 
 /** What its form is filled in with. */
 export interface FilledIn {

@@ -9,7 +9,7 @@ import { lazyFrom } from '../lib/chunks.ts'
 import { runPath } from '../lib/paths.ts'
 import { useStillHere } from '../lib/use-still-here.ts'
 import { PageHead } from '../parts/page.tsx'
-import { Empty, Failed } from '../parts/states.tsx'
+import { Empty, Failed, LoadingRows } from '../parts/states.tsx'
 import {
   type Address,
   openingOf,
@@ -21,11 +21,8 @@ import {
   writeAddress,
 } from './address.ts'
 import type { Stretch } from './loading.ts'
-import { ConfigurationPanel } from './panels/configuration-panel.tsx'
 import { MomentsPanel } from './panels/moments-panel.tsx'
-import { RunPanel } from './panels/run-panel.tsx'
 import { TimelinePanel } from './panels/timeline-panel.tsx'
-import { WhyPanel } from './panels/why-panel.tsx'
 import { PlayerBar } from './player/player-bar.tsx'
 import { type Playing, usePlayer } from './player/use-player.ts'
 import { RangePicker } from './range-picker.tsx'
@@ -34,6 +31,9 @@ import { type ReplayPages, useReplay } from './use-replay.ts'
 import type { LoadState } from './words.ts'
 
 /** A dialog with forms, which the replay itself has none of. */
+const RunPanel = lazyFrom(() => import('./panels/run-panel.tsx'))('RunPanel')
+const ConfigurationPanel = lazyFrom(() => import('./panels/configuration-panel.tsx'))('ConfigurationPanel')
+const WhyPanel = lazyFrom(() => import('./panels/why-panel.tsx'))('WhyPanel')
 const WhatIf = lazyFrom(() => import('./fork/what-if.tsx'))('WhatIf')
 
 export default function ReplayPage() {
@@ -259,21 +259,23 @@ function Panels({
       <Tabs.Panel value="timeline">
         <TimelinePanel replay={replay} frame={frame} />
       </Tabs.Panel>
-      <Tabs.Panel value="run">
-        <RunPanel frame={frame} moments={moments} />
-      </Tabs.Panel>
-      <Tabs.Panel value="configuration">
-        <ConfigurationPanel replay={replay} frame={frame} onInstant={playing.goToInstant} />
-      </Tabs.Panel>
-      <Tabs.Panel value="why">
-        <WhyPanel
-          selected={selected}
-          frame={frame}
-          moments={moments}
-          onGo={playing.goTo}
-          onClear={() => onSelect(null)}
-        />
-      </Tabs.Panel>
+      <Suspense fallback={<LoadingRows rows={3} />}>
+        <Tabs.Panel value="run">
+          <RunPanel frame={frame} moments={moments} />
+        </Tabs.Panel>
+        <Tabs.Panel value="configuration">
+          <ConfigurationPanel replay={replay} frame={frame} onInstant={playing.goToInstant} />
+        </Tabs.Panel>
+        <Tabs.Panel value="why">
+          <WhyPanel
+            selected={selected}
+            frame={frame}
+            moments={moments}
+            onGo={playing.goTo}
+            onClear={() => onSelect(null)}
+          />
+        </Tabs.Panel>
+      </Suspense>
     </Tabs>
   )
 }

@@ -2,15 +2,18 @@
 import { Alert, Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Radar } from 'lucide-react'
-import { useEffect, useRef } from 'react'
+import { Suspense, useEffect, useRef } from 'react'
 import type { Connector } from '../../../schemas/types.ts'
 import { api } from '../../client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { notifications } from '../../lib/notices.ts'
+import { LoadingRows } from '../../parts/states.tsx'
 import type { SourceDraft } from '../source-draft.ts'
 import { toConfig } from '../source-draft.ts'
-import { Picker } from './picker.tsx'
 import { offerOf } from './picking.ts'
-import { ProposalView } from './proposal-view.tsx'
+
+const Picker = lazyFrom(() => import('./picker.tsx'))('Picker')
+const ProposalView = lazyFrom(() => import('./proposal-view.tsx'))('ProposalView')
 
 interface Props {
   /** Name of the connector. */
@@ -85,18 +88,20 @@ export function Discover({ kind, connector, draft, onTake, sourceName }: Props) 
           {discover.error.message}
         </Alert>
       )}
-      {found && !offer && <ProposalView {...form} found={found} onDrop={close} />}
-      {found && offer && (
-        <Picker
-          key={discover.submittedAt}
-          id={discover.submittedAt}
-          offer={offer}
-          // What is asked next is asked of the same upstream, whatever is typed meanwhile.
-          ask={(more, signal) => ask({ ...discover.variables, ...more }, signal)}
-          form={form}
-          onDrop={close}
-        />
-      )}
+      <Suspense fallback={<LoadingRows rows={2} />}>
+        {found && !offer && <ProposalView {...form} found={found} onDrop={close} />}
+        {found && offer && (
+          <Picker
+            key={discover.submittedAt}
+            id={discover.submittedAt}
+            offer={offer}
+            // What is asked next is asked of the same upstream, whatever is typed meanwhile.
+            ask={(more, signal) => ask({ ...discover.variables, ...more }, signal)}
+            form={form}
+            onDrop={close}
+          />
+        )}
+      </Suspense>
     </Stack>
   )
 }

@@ -1,19 +1,21 @@
 /** Guided setup of one project: its plan while it is a draft, then what to connect, then trying it. */
 import { Badge, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { Setup } from '../../../schemas/types.ts'
 import { ApiError } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { setups, skeys } from '../../setup-client.ts'
-import { DeleteProject } from '../projects/delete-project.tsx'
-import { ConnectStep } from './connect-step.tsx'
 import { DraftStep } from './draft-step.tsx'
 import { Steps } from './steps.tsx'
-import { TryStep } from './try-step.tsx'
+
+const ConnectStep = lazyFrom(() => import('./connect-step.tsx'))('ConnectStep')
+const TryStep = lazyFrom(() => import('./try-step.tsx'))('TryStep')
+const DeleteProject = lazyFrom(() => import('../projects/delete-project.tsx'))('DeleteProject')
 
 /** While it is planned, and while the first events are waited for. */
 const PLANNING_MS = 1_000
@@ -61,8 +63,10 @@ export default function SetupPage() {
       </PageHead>
       <Steps at={step} links={data.draft ? {} : linksOf(id)} />
       {data.draft && <DraftStep setup={data} />}
-      {!data.draft && step === 'connect' && <ConnectStep setup={data} />}
-      {!data.draft && (step === 'try' || step === 'done') && <TryStep setup={data} />}
+      <Suspense fallback={<LoadingRows />}>
+        {!data.draft && step === 'connect' && <ConnectStep setup={data} />}
+        {!data.draft && (step === 'try' || step === 'done') && <TryStep setup={data} />}
+      </Suspense>
     </>
   )
 }
@@ -94,7 +98,11 @@ function DeleteDraft({ id }: { id: string }) {
       <Button variant="default" disabled={!project.data} onClick={() => setAsking(true)}>
         Delete draft…
       </Button>
-      {isAsking && project.data && <DeleteProject project={project.data} onClose={() => setAsking(false)} />}
+      <Suspense>
+        {isAsking && project.data && (
+          <DeleteProject project={project.data} onClose={() => setAsking(false)} />
+        )}
+      </Suspense>
     </>
   )
 }

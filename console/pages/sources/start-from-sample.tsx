@@ -2,13 +2,13 @@
 import { Alert, Button, Group, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, Suspense, useEffect, useRef, useState } from 'react'
 import type { Connector, SourceCreated } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { dkeys } from '../../declared-client.ts'
 import { toDrafts } from '../../forms/label-drafts.ts'
 import { draftOfProposed, plainSource, type SourceDraft, toConfig } from '../../forms/source-draft.ts'
-import { SourceForm } from '../../forms/source-form.tsx'
+import { lazyFrom } from '../../lib/chunks.ts'
 import { type FieldErrors, fieldErrors } from '../../lib/field-errors.ts'
 import { nameOfSource, withoutNamedSecrets } from '../../lib/mapping.ts'
 import { parseSample } from '../../lib/sample.ts'
@@ -16,11 +16,14 @@ import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { Fold } from '../../parts/fold.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { LoadingRows } from '../../parts/states.tsx'
 import { FieldRoles } from './mapping/field-roles.tsx'
 import { PayloadRows } from './mapping/payload-rows.tsx'
 import { useProposal, useRows } from './mapping/use-mapping.ts'
 import { NAME_RULE, nameFault } from './name-fault.ts'
 import { nameOfPreset, PresetOffer } from './preset-choice.tsx'
+
+const SourceForm = lazyFrom(() => import('../../forms/source-form.tsx'))('SourceForm')
 
 const WEBHOOK = 'webhook'
 const ROWS = 5
@@ -187,14 +190,16 @@ function Proposed({ kept, payloads, connector, project, onCreated }: ProposedPro
           />
         )}
         <Fold title={`More settings (${settingsOf(connector)})`} isFaulty={isBelow(faults)}>
-          <SourceForm
-            kind={WEBHOOK}
-            connector={connector}
-            value={draft}
-            onChange={(next) => kept.set((now) => ({ ...now, draft: next }))}
-            payloads={payloads}
-            errors={faults}
-          />
+          <Suspense fallback={<LoadingRows rows={3} />}>
+            <SourceForm
+              kind={WEBHOOK}
+              connector={connector}
+              value={draft}
+              onChange={(next) => kept.set((now) => ({ ...now, draft: next }))}
+              payloads={payloads}
+              errors={faults}
+            />
+          </Suspense>
         </Fold>
         <TextInput
           ref={field}

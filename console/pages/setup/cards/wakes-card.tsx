@@ -1,15 +1,18 @@
 /** Wakes when: the triggers of the plan, with their numbers to change in place. */
 import { Group, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import type { PlanKnob, PlanWake } from '../../../../schemas/types.ts'
 import type { Edited } from '../../../graph/editor/forms/schema-form.tsx'
-import { TriggerForm } from '../../../graph/editor/forms/trigger-form.tsx'
+import { lazyFrom } from '../../../lib/chunks.ts'
 import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withWake } from '../../../lib/plan-edit.ts'
 import { PlannedSources, plannedSource } from '../../../lib/planned-sources.ts'
 import { NumberInput } from '../../../parts/number-input.tsx'
+import { LoadingRows } from '../../../parts/states.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
+
+const TriggerForm = lazyFrom(() => import('../../../graph/editor/forms/trigger-form.tsx'))('TriggerForm')
 
 export function WakesCard({ plan, problems, edit }: EditedPlan) {
   const [open, setOpen] = useState<PlanWake | null>(null)
@@ -149,14 +152,16 @@ function WakeDialog({
             maxLength={60}
             withAsterisk
           />
-          <TriggerForm
-            name={name}
-            spec={isNew ? { sources: start.sources } : specOf(start)}
-            isNew={isNew}
-            configured={[]}
-            errors={shown}
-            onEdit={setEdited}
-          />
+          <Suspense fallback={<LoadingRows rows={3} />}>
+            <TriggerForm
+              name={name}
+              spec={isNew ? { sources: start.sources } : specOf(start)}
+              isNew={isNew}
+              configured={[]}
+              errors={shown}
+              onEdit={setEdited}
+            />
+          </Suspense>
         </>
       )}
     </EntryDialog>

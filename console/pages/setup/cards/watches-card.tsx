@@ -1,17 +1,20 @@
 /** Watches: the sources of the plan, those that are here and new ones, and the secrets they still need. */
 import { JsonInput, PasswordInput, SegmentedControl, Select, Stack, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import type { PlanWatch } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
-import { SourceFields } from '../../../graph/editor/forms/source-fields.tsx'
+import { lazyFrom } from '../../../lib/chunks.ts'
 import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withWatch } from '../../../lib/plan-edit.ts'
 import { parseSample } from '../../../lib/sample.ts'
 import { unreadChoices } from '../../../parts/choices.tsx'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
+import { LoadingRows } from '../../../parts/states.tsx'
 import type { EditedPlan } from '../use-plan.ts'
 import { Card, Entry, EntryDialog, freeKey, withoutRow } from './card.tsx'
+
+const SourceFields = lazyFrom(() => import('../../../graph/editor/forms/source-fields.tsx'))('SourceFields')
 
 const NO_OBJECT = 'This is not a JSON object yet'
 
@@ -179,23 +182,25 @@ function WatchDialog({
                 maxLength={60}
                 withAsterisk
               />
-              <SourceFields
-                key={start.key}
-                name={watch.name}
-                spec={{ connector: start.connector, poll: start.poll, config: start.config }}
-                isNew
-                configured={[]}
-                errors={shown}
-                sample={{ text: sample, use: 'Trying the project sends this event.', set: setSample }}
-                onEdit={({ after }) =>
-                  setWatch((now) => ({
-                    ...now,
-                    connector: String(after.connector ?? ''),
-                    poll: (after.poll as string | null) ?? null,
-                    config: (after.config ?? {}) as PlanWatch['config'],
-                  }))
-                }
-              />
+              <Suspense fallback={<LoadingRows rows={3} />}>
+                <SourceFields
+                  key={start.key}
+                  name={watch.name}
+                  spec={{ connector: start.connector, poll: start.poll, config: start.config }}
+                  isNew
+                  configured={[]}
+                  errors={shown}
+                  sample={{ text: sample, use: 'Trying the project sends this event.', set: setSample }}
+                  onEdit={({ after }) =>
+                    setWatch((now) => ({
+                      ...now,
+                      connector: String(after.connector ?? ''),
+                      poll: (after.poll as string | null) ?? null,
+                      config: (after.config ?? {}) as PlanWatch['config'],
+                    }))
+                  }
+                />
+              </Suspense>
               {isPush && (
                 <JsonInput
                   label="Example event"
