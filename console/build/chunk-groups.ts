@@ -1,8 +1,10 @@
 /**
  * Which file of the build each module goes into. A browser should load little for a page, in few requests, and the
  * build should have few files: modules that the same pages need lie together, and sets of them are put into files by
- * which pages load least in vain. Which those are is worked out anew by each build, always in the same way.
+ * which pages load least in vain. Which those are is kept in split.json: a module more changes the file it is in, and
+ * no other. `npm run split` works it out anew, where a page has grown over its budget (test/console/bundle.test.ts).
  */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { type Graph, needsOf } from './needs.ts'
 
 /** Files for all that is loaded on demand. With those of the shell, styles, workers and the docs the build has 30 at most. */
@@ -26,26 +28,30 @@ const MOST = 6
  */
 const TOGETHER: Readonly<Record<string, RegExp>> = {
   incidents: /pages\/(incidents|firings)\/|event-page/,
-  looks: /explore-page|run-page|compare-page/,
+  exploring: /explore-page/,
+  runs: /run-page|compare-page/,
   lists: /pages\/(deliveries|usage|traces)\/|runs-page/,
   keeping: /pages\/(changes|evals|help)\//,
-  projects: /pages\/projects\/(findings|project|projects)-page/,
-  sources: /pages\/sources\/(source|sources)-page/,
-  parts: /pages\/(triggers|entities|mcp-servers)\/[\w-]+-page/,
+  projects: /pages\/projects\/(findings|new-project|project|projects)-page/,
+  sources: /pages\/sources\/(new-source|source|sources)-page/,
+  triggers: /pages\/triggers\/[\w-]+-page/,
+  parts: /pages\/(entities|mcp-servers)\/[\w-]+-page/,
   agents: /pages\/(agents|skills)\/[\w-]+-page/,
   asking: /pages\/ask\//,
   forms:
-    /new-project-page|trigger-editor|agent-editor|delete-project|delete-source|rerun-dialog|import-tab|new-source-page|sources\/settings-tab/,
+    /(trigger|agent)-editor|delete-(project|source)|rerun-dialog|import-tab|(new-source|source)-form|created-panel|discovery\/|sources\/settings-tab/,
   settings: /pages\/(settings|connect)\//,
-  setup: /pages\/setup\/|graph\/editor\/|what-if/,
+  setup: /pages\/setup\//,
+  editing: /graph\/editor\/|what-if/,
   graph: /graph-tab/,
   replay: /replay-page|graph\/flows\//,
+  panels: /replay\/panels\/|export-items/,
   seldom: /\/parts\/(?!code-editor|markdown-text)|login-page/,
 }
 const AREAS = Object.keys(TOGETHER)
 /** Pages that open one of another area on top of themselves, as a trigger does its form. */
 const ON_TOP: readonly [string, string][] = [
-  ['parts', 'forms'],
+  ['triggers', 'forms'],
   ['agents', 'forms'],
   ['projects', 'graph'],
 ]
@@ -103,7 +109,7 @@ function filesOf(main: string, graph: Graph): Files {
   // Packages change more seldom than our modules, and stay in browsers over an upgrade.
   for (const id of [...shell, ...first])
     files.of.set(id, id.includes('node_modules') && !id.endsWith('.css') ? BASE : SHELL)
-  for (const group of inOrder(joinedBest(groups))!) {
+  for (const group of inOrder(joined(groups))!) {
     for (const id of group.ids) files.of.set(id, files.names.length)
     const only = AREAS.find((_, bit) => group.areas === 1 << bit)
     files.names.push(only ?? `shared${files.names.length - 1}`)
@@ -172,13 +178,26 @@ function withShell(groups: Group[]): { groups: Group[]; first: string[] } {
   return { groups: [...left], first: first.flatMap(({ ids }) => ids) }
 }
 
-/** Files by which areas pass their budgets least, as far as some seconds find them. */
-function joinedBest(groups: readonly Group[]): Group[] {
-  return new Placing(groups).settled().files()
+const SPLIT = new URL('./split.json', import.meta.url)
+/** Set by `npm run split`. */
+const ANEW = 'SVC_CONSOLE_SPLIT'
+
+/** Groups as files: as they are kept, or by which areas pass their budgets least, as far as half a minute finds them. */
+function joined(groups: readonly Group[]): Group[] {
+  const kept = process.env[ANEW] ? null : new Placing(groups, 1).asKept()
+  if (kept) return kept.files()
+  const tries = Array.from({ length: TRIES }, (_, n) => new Placing(groups, n + 1).settled())
+  const best = tries.reduce((least, one) => (one.excess() < least.excess() ? one : least))
+  if (process.env[ANEW]) best.keep()
+  return best.files()
 }
 
-/** Moves that are tried, in 3 s of a build, and how many bytes one may lose at first (2026-11-26). */
-const MOVES = 1_200_000
+/** Of the groups of one build; the same in others as long as there are the same areas. */
+const keyOf = ({ areas }: Group): string => AREAS.filter((_, bit) => areas & (1 << bit)).join(' ')
+
+/** Each makes so many moves for a group, in 7 s, and one may lose so many bytes at first (2026-11-26). */
+const TRIES = 4
+const MOVES = 26_000
 const LOSS = 25_000
 /** Of these moves, groups that are needed by the same pages go together. */
 const TOGETHER_OFTEN = 0.3
@@ -192,10 +211,12 @@ class Placing {
   private readonly areas: Int32Array
   private readonly below: Int32Array
   private readonly order: number[] = []
-  private random = 1
 
-  /** @param groups to place: all in one file, where it begins */
-  constructor(private readonly groups: readonly Group[]) {
+  /** @param groups to place: all in one file, where it begins. @param random where chance begins */
+  constructor(
+    private readonly groups: readonly Group[],
+    private random: number,
+  ) {
     const place = new Map(groups.map((group, i) => [group, i]))
     this.at = new Int8Array(groups.length)
     this.needs = groups.map(({ needs }) => [...needs].map((one) => place.get(one)!))
@@ -207,6 +228,31 @@ class Placing {
     ).map((needed) => Math.max(BUDGET, needed))
   }
 
+  /** As they are kept; what is new goes where it costs least. @returns null: so files would import of each other */
+  asKept(): this | null {
+    const kept = JSON.parse(readFileSync(SPLIT, 'utf8')) as Record<string, number>
+    const fresh: number[] = []
+    for (const [i, group] of this.groups.entries()) {
+      const file = kept[keyOf(group)]
+      if (file === undefined) fresh.push(i)
+      this.at[i] = file ?? 0
+    }
+    for (const i of fresh) {
+      const costs = Array.from(this.size, (_, file) => {
+        this.at[i] = file
+        return this.excess()
+      })
+      this.at[i] = costs.indexOf(Math.min(...costs))
+    }
+    return Number.isFinite(this.excess()) ? this : null
+  }
+
+  /** Writes where each lies, for the builds to come. */
+  keep(): void {
+    const files = this.groups.map((group, i): [string, number] => [keyOf(group), this.at[i]!])
+    writeFileSync(SPLIT, `${JSON.stringify(Object.fromEntries(files.sort()), null, 2)}\n`)
+  }
+
   /**
    * Moves groups by chance, and takes ever fewer moves that lose (simulated annealing). Chance is the same for each
    * build, and so is what comes of it.
@@ -214,8 +260,9 @@ class Placing {
   settled(): this {
     let now = this.excess()
     let [least, best] = [now, this.at.slice()]
-    for (let move = 0; move < MOVES; move += 1) {
-      const loss = 1 + LOSS * (1 - move / MOVES) ** 2
+    const moves = MOVES * this.groups.length
+    for (let move = 0; move < moves; move += 1) {
+      const loss = 1 + LOSS * (1 - move / moves) ** 2
       const [from, to, moved] = this.move()
       if (from === to) continue
       for (const i of moved) this.at[i] = to
@@ -244,14 +291,16 @@ class Placing {
     return [from, to, all]
   }
 
-  /** From 0 to 1 (a linear congruential generator). */
+  /** From 0 to 1 (mulberry32). */
   private chance(): number {
-    this.random = (Math.imul(this.random, 1_664_525) + 1_013_904_223) >>> 0
-    return this.random / 2 ** 32
+    this.random = (this.random + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.random ^ (this.random >>> 15), 1 | this.random)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
   /** How far all areas are over their budgets of bytes and files, in bytes; infinite: files that import of each other. */
-  private excess(): number {
+  excess(): number {
     const { size, areas } = this
     if (!this.load()) return Number.POSITIVE_INFINITY
     let sum = 0

@@ -60,6 +60,21 @@ interface FillInProps {
   onCreated: (created: SourceCreated) => void
 }
 
+/** What it connects to, and the way back to the others. */
+function ConnectorHead({ connector: { label, description } }: { connector: Connector }) {
+  return (
+    <div>
+      <Title order={2}>{label}</Title>
+      <Text size="sm" c="dimmed">
+        {description}{' '}
+        <Anchor component={Link} to="/sources/new" size="sm" underline="always">
+          Choose another
+        </Anchor>
+      </Text>
+    </div>
+  )
+}
+
 export function FillIn({
   kind,
   connector,
@@ -115,15 +130,7 @@ export function FillIn({
     >
       <Stack gap="lg" maw={1100}>
         <DraftRestored of={kept} />
-        <div>
-          <Title order={2}>{connector.label}</Title>
-          <Text size="sm" c="dimmed">
-            {connector.description}{' '}
-            <Anchor component={Link} to="/sources/new" size="sm" underline="always">
-              Choose another
-            </Anchor>
-          </Text>
-        </div>
+        <ConnectorHead connector={connector} />
         {kind === 'webhook' && <Sender name={name} draft={draft} onChange={set} />}
         <TextInput
           label="Name"
