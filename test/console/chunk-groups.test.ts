@@ -40,6 +40,6 @@ describe('files of the console', () => {
   it('are the same in another folder, found in another order', () => {
     const here = built('/srv/svc', false)
     expect(new Set(Object.values(here)).size).toBeGreaterThan(4)
-    expect(built('/home/somebody/checkouts/with/a/longer/path/svc', true)).toEqual(here)
+    expect(built('/opt/somebody/checkouts/with/a/longer/path/svc', true)).toEqual(here)
   })
 })
