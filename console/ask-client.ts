@@ -5,6 +5,8 @@ import type { AskFrame, AskRequest, AskSessionWrite, ChangeSetCreate } from '../
 import { ApiError, ask as call, send } from './client.ts'
 
 export const ask = {
+  /** Questions to begin with. */
+  starters: async () => (await call(calls.listAskStarters)).starters,
   sessions: async () => (await call(calls.listAskSessions)).sessions,
   session: (id: string) => call(calls.getAskSession, { id }),
   saveSession: (id: string, body: AskSessionWrite) => call(calls.saveAskSession, { id, body }),
@@ -19,6 +21,7 @@ export const ask = {
 
 /** Query keys, in one place. */
 export const akeys = {
+  starters: ['ask-starters'],
   sessions: ['ask'],
   session: (id: string) => ['ask', id],
 } as const

@@ -37,7 +37,10 @@ export type Removal = ProjectDeletion
 export const declared = {
   /** Only a key of a project is told less of them, and that is for programs. */
   projects: async () => (await ask(calls.listProjects)).projects as Project[],
-  project: (id: string) => ask(calls.getProject, { id }) as Promise<Project>,
+  /** Each with how it is doing. */
+  projectsDoing: async () => (await ask(calls.listProjects, { health: true })).projects as Project[],
+  /** With how it is doing. */
+  project: (id: string) => ask(calls.getProject, { id, health: true }) as Promise<Project>,
   createProject: (body: ProjectCreate) => ask(calls.createProject, { body }),
   updateProject: (id: string, body: ProjectUpdate, version?: number) =>
     ask(calls.updateProject, { id, body }, { version }),
@@ -156,6 +159,7 @@ export const declared = {
 export const dkeys = {
   all: ['declared'],
   projects: ['declared', 'projects'],
+  projectsDoing: ['declared', 'projects-doing'],
   project: (id: string) => ['declared', 'projects', id],
   of: (id: string, what: string) => ['declared', 'projects', id, what],
   proposals: (state: string) => ['declared', 'proposals', state],

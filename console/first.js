@@ -23,11 +23,13 @@ const ROUTES = []
   }
   /** What the page of an address asks first of its own; null: nothing that is known here. */
   const readOf = (/** @type {string} */ pathname, /** @type {string} */ search) =>
-    /^\/(incidents|projects|triggers|sources)\/(?!new$)[^/]+$/.test(pathname)
-      ? `/api${pathname}`
-      : search === '' && /^\/(projects|triggers|sources|skills)$/.test(pathname)
+    /^\/projects(\/(?!new$)[^/]+)?$/.test(pathname)
+      ? `/api${pathname}?health=true`
+      : /^\/(incidents|triggers|sources)\/(?!new$)[^/]+$/.test(pathname)
         ? `/api${pathname}`
-        : null
+        : search === '' && /^\/(triggers|sources|skills)$/.test(pathname)
+          ? `/api${pathname}`
+          : null
   const ask = (/** @type {string} */ path) => {
     const answer = fetch(path)
     // Whoever takes it is told.

@@ -13,6 +13,9 @@ export const work = {
   firings: (query: FiringQuery, before?: string, limit = PAGE) =>
     ask(calls.listFirings, filtered<InputOf<typeof calls.listFirings>>({ ...query, before, limit })),
   firing: (id: string) => ask(calls.getFiring, { id }),
+  /** What stands around the moment it fired. @param before 0: what came after it alone */
+  evidence: (id: string, sides: { before: number; after: number }, signal?: AbortSignal) =>
+    ask(calls.getFiringEvidence, { id, ...sides }, { signal }),
   /** Ids of its events beyond the first 100 that it lists: 10,000 of them. */
   firingEvents: async (id: string) => (await ask(calls.listFiringEvents, { id })).event_ids,
   deliveries: (query: DeliveryQuery, before?: string) =>
@@ -38,6 +41,8 @@ export const wkeys = {
   all: ['work'],
   firings: (query: FiringQuery) => ['work', 'firings', query],
   firing: (id: string) => ['work', 'firing', id],
+  evidence: (id: string, side: string) => ['work', 'firing', id, 'evidence', side],
+  evidenceSince: (id: string, side: string) => ['work', 'firing', id, 'evidence', side, 'since'],
   firingEvents: (id: string) => ['work', 'firing', id, 'events'],
   deliveries: (query: DeliveryQuery) => ['work', 'deliveries', query],
   message: (id: string) => ['work', 'message', id],

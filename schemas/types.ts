@@ -2115,6 +2115,28 @@ export interface AskSessionsResult {
   sessions: AskSession[]
 }
 /**
+ * Questions that fit what is here, 5 at most.
+ */
+export interface AskStartersResult {
+  /**
+   * The most telling first.
+   */
+  starters: {
+    /**
+     * The question.
+     */
+    question: string
+    /**
+     * How it is asked.
+     */
+    mode: 'ask' | 'build'
+    /**
+     * Of build: what it is for.
+     */
+    step?: 'sources' | 'watch' | 'agent'
+  }[]
+}
+/**
  * Everything that is declared, by name: sources, triggers, agents, MCP servers, skills and projects.
  */
 export interface AskCallCatalog {}
@@ -3169,6 +3191,10 @@ export interface BacktestRun {
    * Events that passed the filters.
    */
   matched: number
+  /**
+   * Of those, how many came in the last hour.
+   */
+  matched_last_hour: number
   /**
    * How often each reason not to fire came up.
    */
@@ -6998,6 +7024,8 @@ export interface Project {
    * Changed (ISO 8601, UTC).
    */
   updated_at: string
+  health?: ProjectHealth
+  today?: ProjectToday
   /**
    * Old word for template.
    */
@@ -7098,6 +7126,61 @@ export interface HandoffRule {
    * Wait before handing the same entity over again; 30m when absent.
    */
   cooldown?: string
+}
+/**
+ * Whether a project works, and what to do.
+ */
+export interface ProjectHealth {
+  /**
+   * State.
+   */
+  state: 'working' | 'attention' | 'setting_up' | 'paused'
+  /**
+   * One line.
+   */
+  message: string
+  /**
+   * What is wrong.
+   */
+  issues: {
+    /**
+     * Severity.
+     */
+    severity: 'error' | 'warning'
+    /**
+     * What is wrong.
+     */
+    message: string
+    /**
+     * What to do.
+     */
+    fix: string
+    /**
+     * Page that helps.
+     */
+    view: string
+  }[]
+}
+/**
+ * Totals since 00:00 UTC, practice excluded.
+ */
+export interface ProjectToday {
+  /**
+   * Chains of runs that concluded, each one result.
+   */
+  looked_at: number
+  /**
+   * Of these, those with a finding.
+   */
+  found: number
+  /**
+   * Incidents these findings are of.
+   */
+  incidents: number
+  /**
+   * Spent, US dollars.
+   */
+  spent_usd: number
 }
 /**
  * Answer of GET /api/entities without a label.
@@ -8924,6 +9007,31 @@ export interface FiringEventsResult {
    * Pass as after for the next page; null at the end.
    */
   next_after: string | null
+}
+/**
+ * The timeline of a firing’s entity as it stands around the moment it fired.
+ */
+export interface FiringEvidence {
+  /**
+   * When it fired; of one that did not, when its first cause came.
+   */
+  moment: string
+  /**
+   * Oldest first, each once: the last before the moment and the first after it, changes of the half hour before, and what tripped it, also of other entities.
+   */
+  events: Event[]
+  /**
+   * Ids of those among them that tripped it.
+   */
+  tripped: string[]
+  /**
+   * Types of those that tripped it.
+   */
+  event_types: string[]
+  /**
+   * Events of its entity from the moment on, in all; null: it is of no entity.
+   */
+  later: number | null
 }
 /**
  * A firing that was waited for.
@@ -16897,27 +17005,6 @@ export interface Run {
   mark: null | FindingMark
 }
 /**
- * Totals since 00:00 UTC, practice excluded.
- */
-export interface ProjectToday {
-  /**
-   * Chains of runs that concluded, each one result.
-   */
-  looked_at: number
-  /**
-   * Of these, those with a finding.
-   */
-  found: number
-  /**
-   * Incidents these findings are of.
-   */
-  incidents: number
-  /**
-   * Spent, US dollars.
-   */
-  spent_usd: number
-}
-/**
  * A project as a project key sees it.
  */
 export interface ProjectCard {
@@ -17068,40 +17155,6 @@ export interface ProjectDeletion {
    * Events of the sources that would be deleted.
    */
   events: number
-}
-/**
- * Whether a project works, and what to do.
- */
-export interface ProjectHealth {
-  /**
-   * State.
-   */
-  state: 'working' | 'attention' | 'setting_up' | 'paused'
-  /**
-   * One line.
-   */
-  message: string
-  /**
-   * What is wrong.
-   */
-  issues: {
-    /**
-     * Severity.
-     */
-    severity: 'error' | 'warning'
-    /**
-     * What is wrong.
-     */
-    message: string
-    /**
-     * What to do.
-     */
-    fix: string
-    /**
-     * Page that helps.
-     */
-    view: string
-  }[]
 }
 /**
  * What a project does, in sentences.
@@ -23811,6 +23864,14 @@ export interface Trigger {
    */
   subscribers: number
   /**
+   * Agents its wirings wake, by name; absent in lists.
+   */
+  wakes?: string[]
+  /**
+   * Addresses that are told of its firings, by its name or with all of a project that uses it; absent in lists.
+   */
+  subscriptions?: number
+  /**
    * Last firing.
    */
   last_fired: string | null
@@ -24055,6 +24116,7 @@ export interface SchemaTypes {
   'ask-session-saved.json': AskSessionSaved
   'ask-session.json': AskSession
   'ask-sessions-result.json': AskSessionsResult
+  'ask-starters-result.json': AskStartersResult
   'ask-turn.json': AskTurn
   'ask-call-catalog.json': AskCallCatalog
   'ask-call-changed.json': AskCallChanged
@@ -24223,6 +24285,7 @@ export interface SchemaTypes {
   'findings-result.json': FindingsResult
   'firing-detail.json': FiringDetail
   'firing-events-result.json': FiringEventsResult
+  'firing-evidence.json': FiringEvidence
   'firing-fetched.json': FiringFetched
   'firing-key.json': FiringKey
   'firing-message.json': FiringMessage

@@ -86,6 +86,8 @@ export const noteOnIncident = 'POST /api/incidents/{incident}/notes' as Call<T.I
 export const listFirings = 'GET /api/firings' as Call<T.FiringsResult, { trigger?: string; project?: string; key?: string; before?: string; state?: 'gathering' | 'held' | 'fired' | 'dropped'; limit?: number }>
 /** One firing, with its timeline and deliveries. */
 export const getFiring = 'GET /api/firings/{id}' as Call<T.FiringDetail, { id: string }>
+/** The timeline of its entity around the moment it fired, with what tripped it. */
+export const getFiringEvidence = 'GET /api/firings/{id}/evidence' as Call<T.FiringEvidence, { id: string; before?: number; after?: number }>
 /** Ids of the events a firing carries. */
 export const listFiringEvents = 'GET /api/firings/{id}/events' as Call<T.FiringEventsResult, { id: string; after?: string }>
 /** Firings, newest first; /api/firings pages. */
@@ -235,11 +237,11 @@ export const getTemplate = 'GET /api/projects/templates/{key}' as Call<T.Templat
 /** What the template can work out from the environment. */
 export const detectTemplate = 'POST /api/projects/templates/{key}/detect' as Call<T.DetectResult, { key: string }>
 /** Projects, Default first. */
-export const listProjects = 'GET /api/projects' as Call<T.ProjectsResult>
+export const listProjects = 'GET /api/projects' as Call<T.ProjectsResult, { health?: boolean }>
 /** Make a project from a template or from objects, all or nothing. */
 export const createProject = 'POST /api/projects' as Call<T.Project, { body: T.ProjectCreate }>
 /** One project with its objects and wiring. */
-export const getProject = 'GET /api/projects/{id}' as Call<T.ProjectShown, { id: string }>
+export const getProject = 'GET /api/projects/{id}' as Call<T.ProjectShown, { id: string; health?: boolean }>
 /** Plan again and apply only the difference. */
 export const updateProject = 'PUT /api/projects/{id}' as Call<T.ProjectPlanned, { id: string; body: T.ProjectUpdate }>
 /** Delete a project; delete=kind:name,... picks the objects that go. */
@@ -426,6 +428,8 @@ export const ask = 'POST /api/agent/chat' as Call<string, { body: T.AskRequest }
 export const resumeAsk = 'GET /api/agent/chat/{turn}' as Call<string, { turn: string; after?: number }>
 /** Stop answering; what there is of the answer is kept. */
 export const cancelAsk = 'POST /api/agent/chat/{turn}/cancel' as Call<T.AskCancelled, { turn: string }>
+/** Questions to begin with, made of what is on the instance. */
+export const listAskStarters = 'GET /api/ask/starters' as Call<T.AskStartersResult>
 /** Conversations of this credential. */
 export const listAskSessions = 'GET /api/ask/sessions' as Call<T.AskSessionsResult>
 /** A conversation with its turns. */

@@ -14,10 +14,12 @@ const FILES_MAX = 22
  * to 8 kB too small.
  */
 const BUDGET = 52_000
-/** A first load has few requests, too: beyond so many files, each weighs as so many bytes. */
-const FILES_FREE = 5
-const FILES_FREE_OF_TWO = 7
-const FILE_WEIGHS = 5_000
+/** A first load has few requests, too (15, says the brief): beyond so many files, each weighs as so many bytes. */
+const FILES_FREE = 3
+const FILE_WEIGHS = 4_000
+/** A page with a form or a drawing on top has 15 with so many: one more is worse than any bytes. */
+const FILES_OF_TWO = 7
+const FILE_OF_TWO_WEIGHS = 40_000
 /** What most pages need goes with the shell, up to so many bytes: the brief has room for it there. */
 const WITH_SHELL = 30_000
 const MOST = 6
@@ -45,7 +47,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   editing: /graph\/editor\/|what-if/,
   graph: /graph-tab/,
   replay: /replay-page|graph\/flows\//,
-  panels: /replay\/panels\/|export-items/,
+  panels: /replay\/panels\/|graph\/picture\//,
   seldom: /\/parts\/(?!code-editor|markdown-text)|login-page/,
 }
 const AREAS = Object.keys(TOGETHER)
@@ -312,9 +314,12 @@ class Placing {
           files += 1
         }
       const over = Math.max(0, bytes - this.budgets[i]!)
-      const free = count(AT_ONCE[i]!) > 1 ? FILES_FREE_OF_TWO : FILES_FREE
+      const weight =
+        count(AT_ONCE[i]!) > 1
+          ? Math.max(0, files - FILES_OF_TWO) * FILE_OF_TWO_WEIGHS
+          : Math.max(0, files - FILES_FREE) * FILE_WEIGHS
       // One that is far over costs more than several that are a little; the rest decides between equals.
-      sum += over + over ** 2 / 20_000 + Math.max(0, files - free) * FILE_WEIGHS + bytes / 20
+      sum += over + over ** 2 / 20_000 + weight + bytes / 20
     }
     return sum
   }

@@ -2,10 +2,10 @@
  * The timeline of a firing as it stands on the page of its incident: pinned at the moment it fired. What came later
  * is below the line and never pushes up what tripped it; what tripped it and what was changed before is never folded.
  */
-import type { Event as ApiEvent, FiringDetail, ReadRequest, ReadResult } from '../../schemas/types.ts'
+import type { Event as ApiEvent, FiringDetail } from '../../schemas/types.ts'
 
 /** Changes so long before are always shown, milliseconds. */
-export const CHANGES_MS = 30 * 60_000
+const CHANGES_MS = 30 * 60_000
 /** Events read on each side of the moment. */
 export const SIDE = {
   evidence: { before: 200, after: 20 },
@@ -22,59 +22,9 @@ const CHANGE =
 
 export const isChange = ({ event_type }: Pick<ApiEvent, 'event_type'>): boolean => CHANGE.test(event_type)
 
-type Part = Pick<FiringDetail, 'entity' | 'opened_at' | 'fired_at'>
-
-/** What to read of its entity; null: it is of no entity. */
-export function evidenceReads(firing: Part, side: Side): Record<'before' | 'after', ReadRequest> | null {
-  const { entity } = firing
-  if (!entity) return null
-  const selector = { [entity.label]: entity.value }
-  const at = momentOf(firing)
-  return {
-    before: {
-      selector,
-      to: at,
-      from: new Date(Date.parse(at) - DAY_MS).toISOString(),
-      order: 'desc',
-      limit: SIDE[side].before,
-    },
-    after: { selector, from: at, order: 'asc', limit: SIDE[side].after },
-  }
-}
-
-const DAY_MS = 86_400_000
-
 /** When it fired, ISO 8601; of one that did not yet, when it began. */
 export const momentOf = ({ fired_at, opened_at }: Pick<FiringDetail, 'fired_at' | 'opened_at'>): string =>
   fired_at ?? opened_at
-
-/** Types that changes are sent with most; others are found among what is read around the moment. */
-const CHANGE_TYPES =
-  'deploy deployed deployment deployment_status release released push rollback config config_change config_changed feature_flag flag migration scale scaled merged'.split(
-    ' ',
-  )
-
-/** Changes of its entity in the half hour before, whatever else came since. */
-export function changesRead(firing: Part): ReadRequest | null {
-  if (!firing.entity) return null
-  const at = momentOf(firing)
-  return {
-    selector: { [firing.entity.label]: firing.entity.value },
-    from: new Date(Date.parse(at) - CHANGES_MS).toISOString(),
-    to: at,
-    event_types: CHANGE_TYPES,
-    order: 'desc',
-    limit: 50,
-  }
-}
-
-/** Whether what was read before the moment, newest first, holds all of the half hour in which changes are shown. */
-export function reachesBack(read: ReadResult | undefined, firing: Part): boolean {
-  if (read === undefined) return false
-  const oldest = read.rows.at(-1)
-  const since = Date.parse(momentOf(firing)) - CHANGES_MS
-  return read.next_cursor === null || (oldest !== undefined && Date.parse(oldest.event_time) < since)
-}
 
 export type EvidenceItem =
   | { kind: 'event'; event: ApiEvent; role: 'tripped' | 'change' | 'other' }

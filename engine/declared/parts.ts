@@ -47,7 +47,35 @@ export function getTrigger(declared: Declared, name: string): Trigger {
     projectDocs(declared),
     activities(declared.store.db, declared.clock.now()),
   )
-  return { ...trigger, warnings: driftsOf(declared, 'trigger', name) }
+  return {
+    ...trigger,
+    wakes: wakesOf(declared, name),
+    subscriptions: addressesOf(declared, trigger),
+    warnings: driftsOf(declared, 'trigger', name),
+  }
+}
+
+/** Agents that a trigger wakes in some project, by name. */
+export const wakesOf = (declared: Declared, trigger: string, project: string | null = null): string[] => [
+  ...new Set(
+    declared.kinds.project
+      .list()
+      .filter(({ key }) => project === null || key === project)
+      .flatMap(({ doc }) => Object.entries(doc.wakes?.[trigger] ?? {}))
+      .filter(([, wake]) => wake.enabled)
+      .map(([agent]) => agent)
+      .sort(),
+  ),
+]
+
+/** Addresses and outside agents that are told of its firings, by itself or by a project that uses it. */
+export function addressesOf({ store: { db } }: Declared, { name, projects }: Trigger): number {
+  const count = db.prepare<[string, string], number>(
+    `SELECT count(*) FROM subscriptions
+     WHERE (trigger_name = ? OR (trigger_name IS NULL AND project IN (SELECT value FROM json_each(?))))
+       AND removed_at IS NULL AND disabled_at IS NULL`,
+  )
+  return count.pluck().get(name, JSON.stringify(projects)) as number
 }
 
 /** The list of agents. @param models what there is to run them on. */

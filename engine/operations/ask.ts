@@ -1,4 +1,5 @@
 /** Conversations with Ask; what is asked and answered is a stream, which the door writes itself. */
+import { isAdmin } from './input.ts'
 import { tagged } from './operation.ts'
 
 const operation = tagged('ask')
@@ -14,6 +15,15 @@ export const ask = [
     answer: 'ask-cancelled.json',
     summary: 'Stop answering; what there is of the answer is kept',
     run: (engine, { params, caller }) => engine.cancelAsk(params.turn, caller),
+  }),
+  operation({
+    id: 'listAskStarters',
+    route: 'GET /api/ask/starters',
+    scope: 'read',
+    role: 'reader',
+    answer: 'ask-starters-result.json',
+    summary: 'Questions to begin with, made of what is on the instance',
+    run: (engine, input) => engine.askStarters(isAdmin(input)),
   }),
   operation({
     id: 'listAskSessions',

@@ -1,5 +1,7 @@
 /** Projects and their templates (SPEC.md, Projects); each write is a change-set. */
+import type { Project } from '../../schemas/types.ts'
 import type { WriteBy } from '../declared/write.ts'
+import type { StoreCalls } from '../roles/calls.ts'
 import { type OperationInput, PLAN_ADVICE } from './input.ts'
 import { type Operation, type Route, tagged } from './operation.ts'
 
@@ -27,12 +29,34 @@ const listProjects = {
   summary: 'Projects, Default first',
 } as const
 
+/** Lists and pages of projects say how each is doing: one call in place of two more for each. */
+const HEALTH = {
+  health: {
+    type: 'boolean',
+    description: 'true: each with its `health`, and its totals of `today`; not for a key of a project.',
+  },
+} as const
+
+const doing = async (
+  engine: Pick<StoreCalls, 'projectHealth' | 'projectToday'>,
+  project: Project,
+): Promise<Project> => ({
+  ...project,
+  health: await engine.projectHealth(project.id),
+  today: await engine.projectToday(project.id),
+})
+
 const listed = operation({
   ...listProjects,
+  query: HEALTH,
   answer: 'projects-result.json',
-  run: async (engine, { project }) => ({
-    projects: project === null ? await engine.listProjects() : [await engine.projectCard(project)],
-  }),
+  run: async (engine, { project, query }) => {
+    if (project !== null) return { projects: [await engine.projectCard(project)] }
+    const projects = await engine.listProjects()
+    return {
+      projects: query.health ? await Promise.all(projects.map((one) => doing(engine, one))) : projects,
+    }
+  },
 })
 const offered = operation({
   ...listTemplates,
@@ -81,11 +105,15 @@ const shared = [
     scope: 'read',
     projectKey: true,
     role: 'reader',
+    query: HEALTH,
     answer: 'project-shown.json',
     versioned: true,
     summary: 'One project with its objects and wiring',
-    run: (engine, { params, project }) =>
-      project === null ? engine.getProject(params.id) : engine.projectCard(params.id),
+    run: async (engine, { params, project, query }) => {
+      if (project !== null) return engine.projectCard(params.id)
+      const one = await engine.getProject(params.id)
+      return query.health ? doing(engine, one) : one
+    },
   }),
   operation({
     id: 'updateProject',

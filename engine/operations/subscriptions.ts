@@ -217,6 +217,32 @@ export const firings = [
     run: (engine, { params }) => engine.getFiring(params.id),
   }),
   firingOperation({
+    id: 'getFiringEvidence',
+    route: 'GET /api/firings/{id}/evidence',
+    scope: 'read',
+    // What came after it may be very much, and is counted.
+    role: 'wide',
+    query: {
+      before: {
+        type: 'integer',
+        default: 200,
+        minimum: 0,
+        maximum: 500,
+        description: 'Events before the moment, at most; 0: nothing that led to it.',
+      },
+      after: {
+        type: 'integer',
+        default: 20,
+        minimum: 1,
+        maximum: 500,
+        description: 'Events after the moment, at most.',
+      },
+    },
+    answer: 'firing-evidence.json',
+    summary: 'The timeline of its entity around the moment it fired, with what tripped it',
+    run: (engine, { params, query }) => engine.firingEvidence(params.id, query),
+  }),
+  firingOperation({
     id: 'listFiringEvents',
     route: 'GET /api/firings/{id}/events',
     scope: 'read',

@@ -54,6 +54,7 @@ import type { SourceSpec } from '../sources/live.ts'
 import type { PollPort, TrialPort, Trials } from '../sources/poller.ts'
 import type { SnsCalls } from '../sources/sns.ts'
 import type { EnvironmentCalls } from '../sources/upstreams/docker-environment.ts'
+import type { EvidenceCalls } from '../triggers/message.ts'
 import type { TriggerReads } from '../triggers/reads.ts'
 import type { FollowCalls } from './follow-repository.ts'
 import type { WorkspaceCalls } from './workspaces.ts'
@@ -69,6 +70,7 @@ export interface EngineCalls
     SetupCalls,
     SubscriptionCalls,
     TriggerReads,
+    EvidenceCalls,
     IncidentReads,
     IncidentWrites,
     OutboxWrites,

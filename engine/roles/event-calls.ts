@@ -13,6 +13,7 @@ import type { Figures } from '../log/figures.ts'
 import { atOnce, inTurns, type Snapshot, type Steps } from '../log/steps.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { createReads } from '../log/timeline/reads.ts'
+import { type EvidenceCalls, evidenceOf } from '../triggers/message.ts'
 import { createTriggerReads } from '../triggers/reads.ts'
 
 /**
@@ -33,9 +34,14 @@ export function eventCalls(
   }
   const inSteps = <T>(steps: Steps<T>): Promise<T> =>
     isReader ? inTurns(steps, view) : view(() => atOnce(steps))
-  return {
+  const reads = {
     ...createReads(ctx, clock, isReader, () => figures.countRead()),
     ...createTriggerReads(ctx, clock, view, publicUrl),
+  }
+  const evidence: EvidenceCalls = { firingEvidence: (id, sides) => evidenceOf(reads, id, sides) }
+  return {
+    ...reads,
+    ...evidence,
     ...createIncidentReads(ctx, clock, view),
     ...createRunReads(ctx, clock, view),
     ...agentTestReads(ctx.db, view),

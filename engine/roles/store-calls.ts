@@ -3,7 +3,8 @@
  * reader on snapshots of a connection that cannot write, where those that would write fail.
  */
 
-import { askQueries, createSessions } from '../agents/ask/queries.ts'
+import type { AskStarterCalls } from '../agents/ask/calls.ts'
+import { askQueries, createSessions, startersOf } from '../agents/ask/queries.ts'
 import { createEvalReports } from '../agents/evals/reports.ts'
 import type { FindingsParts } from '../agents/findings.ts'
 import { mcpToolWrites, Pins } from '../agents/mcp-tools/pins.ts'
@@ -23,6 +24,7 @@ import { forecastCalls } from '../forecast/forecast.ts'
 import { graphCalls } from '../graph/graph.ts'
 import type { Figures } from '../log/figures.ts'
 import type { Snapshot } from '../log/steps.ts'
+import { answerEntities } from '../log/timeline/stats.ts'
 import { credentialFor } from '../model/credentials.ts'
 import { syncHealth, syncReads } from '../reconcile/present.ts'
 import { slackWrites } from '../slack/calls.ts'
@@ -63,11 +65,25 @@ export function storeCalls(parts: StoreCallsParts) {
     configToTest: async (body) => sources.test(body),
     configToDiscover: async (body) => sources.discover(body),
   }
+  const ofDeclared = declaredCalls({
+    ...{ declared, findings, catalog, newest, egress: parts.egress, startRun: parts.startRun },
+    agentModels: stored.ofAgents,
+  })
+  const starters: AskStarterCalls = {
+    askStarters: async (isAdmin) => {
+      const { labels: entities } = answerEntities(ctx, 1)
+      // Each looks at once: all see one state of the store.
+      const [list, triggers, { agents }] = await Promise.all([
+        ofDeclared.listSources(),
+        ofDeclared.listTriggers(),
+        ofDeclared.listAgents(),
+      ])
+      return { starters: startersOf({ sources: list, entities, triggers, agents, isAdmin }) }
+    },
+  }
   return {
-    ...declaredCalls({
-      ...{ declared, findings, catalog, newest, egress: parts.egress, startRun: parts.startRun },
-      agentModels: stored.ofAgents,
-    }),
+    ...ofDeclared,
+    ...starters,
     ...proposalCalls(declared, parts.onProposal),
     ...setupReads(declared),
     ...runWrites({ ...parts.runs, making, remember }),

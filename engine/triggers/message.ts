@@ -3,8 +3,17 @@
  * out when it is sent or shown; since it speaks for an instant that is closed, it is the same bytes
  * every time, as long as its events are kept.
  */
-import type { FiringMessage, ReadRequest, ScheduleSummary, TriggerSpec } from '../../schemas/types.ts'
+import type {
+  Event,
+  FiringDetail,
+  FiringEvidence,
+  FiringMessage,
+  ReadRequest,
+  ScheduleSummary,
+  TriggerSpec,
+} from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
+import type { EngineCore, Row } from '../calls.ts'
 import { TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { eachPosition } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
@@ -12,7 +21,7 @@ import { compilePlan } from '../log/timeline/plan.ts'
 import { eventId, presentRow, renderRow } from '../log/timeline/present.ts'
 import { answerRead } from '../log/timeline/read.ts'
 import { windowOfSlot } from '../model/slots.ts'
-import { isoOrNull, parseDuration } from '../model/units.ts'
+import { DAY_MS, iso, isoOrNull, parseDuration } from '../model/units.ts'
 import { matcherOf } from './core/index.ts'
 import { type FiringRow, firstEvents, keysOf, seenOf } from './queries.ts'
 
@@ -375,3 +384,118 @@ function words(ms: number): string {
   if (minutes % 1_440 === 0) return `${minutes / 1_440} d`
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`
 }
+
+/*
+ * The evidence of a firing: the timeline of its entity as it stands around the moment it fired. What tripped it and what
+ * was changed before are in it, whatever else came since.
+ */
+
+/** Changes so long before the moment are always in it. */
+const CHANGES_MS = 30 * 60_000
+const CHANGES_MAX = 50
+/** Events of other entities, or from long before, that are read one by one. */
+const OTHERS_MAX = 20
+/** Types that changes are sent with most; others are found among what is read around the moment. */
+const CHANGE_TYPES =
+  'deploy deployed deployment deployment_status release released push rollback config config_change config_changed feature_flag flag migration scale scaled merged'.split(
+    ' ',
+  )
+
+export interface EvidenceCalls {
+  /** @throws SvcError not_found */
+  firingEvidence(id: string, sides: Sides): Promise<FiringEvidence>
+}
+
+/** How many events on each side of the moment, at most. */
+interface Sides {
+  before: number
+  after: number
+}
+
+/**
+ * Made of other reads, each of which sees the store as it then is.
+ * @param before 0: nothing of what led to it, neither changes nor what tripped it
+ * @throws SvcError not_found
+ */
+export async function evidenceOf(
+  engine: Pick<EngineCore, 'read' | 'histogram' | 'event'> & {
+    getFiring(id: string): Promise<FiringDetail>
+    firingEvents(id: string): Promise<{ event_ids: string[] }>
+  },
+  id: string,
+  { before, after }: Sides,
+): Promise<FiringEvidence> {
+  const firing = await engine.getFiring(id)
+  const { entity } = firing
+  const moment = firing.fired_at ?? firing.opened_at
+  const ids =
+    before === 0
+      ? []
+      : firing.events > firing.event_ids.length
+        ? (await engine.firingEvents(id)).event_ids
+        : firing.event_ids
+  const selector = entity && { [entity.label]: entity.value }
+  const [led, followed] = await Promise.all([
+    selector && before > 0 ? ledTo(engine, { selector, to: moment, limit: before }) : [],
+    selector ? followedBy(engine, { selector, from: moment, limit: after }) : { rows: [], later: null },
+  ])
+  const known = new Map([...led, ...followed.rows].map((row) => [row.id, row]))
+  const others = ids.filter((one) => !known.has(one)).slice(0, OTHERS_MAX)
+  // What is purged is not in it.
+  const found = await Promise.all(others.map((one) => engine.event(one).catch(() => null)))
+  for (const row of eventsIn(found.filter((one) => one !== null))) known.set(row.id, row)
+  const events = [...known.values()].sort(inOrder)
+  const tripping = new Set(ids)
+  const tripped = events.filter((event) => tripping.has(event.id))
+  return {
+    moment,
+    events,
+    tripped: tripped.map((event) => event.id),
+    event_types: [...new Set(tripped.map((event) => event.event_type))].sort(),
+    later: followed.later,
+  }
+}
+
+type Reads = Pick<EngineCore, 'read' | 'histogram'>
+type Given = Required<Pick<ReadRequest, 'selector' | 'limit'>>
+
+/** What came before the moment within a day, and changes of the half hour before it. */
+async function ledTo(
+  engine: Reads,
+  { selector, to, limit }: Given & { to: string },
+): Promise<readonly Event[]> {
+  const at = Date.parse(to)
+  const since = at - CHANGES_MS
+  const read = await engine.read({ selector, from: iso(at - DAY_MS), to, order: 'desc', limit })
+  const oldest = read.rows.at(-1)
+  const isAll = read.next_cursor === null || (oldest && Date.parse(oldest.event_time) < since)
+  const changes = isAll
+    ? []
+    : (
+        await engine.read({
+          ...{ selector, from: iso(since), to, order: 'desc' },
+          ...{ event_types: CHANGE_TYPES, limit: CHANGES_MAX },
+        })
+      ).rows
+  return eventsIn([...read.rows, ...changes])
+}
+
+/** What came after the moment, and how much of it there is in all. */
+async function followedBy(
+  engine: Reads,
+  { selector, from, limit }: Given & { from: string },
+): Promise<{ rows: readonly Event[]; later: number }> {
+  const read = await engine.read({ selector, from, order: 'asc', limit })
+  const rows = eventsIn(read.rows)
+  // Read whole, it is counted here.
+  if (read.next_cursor === null) return { rows, later: rows.length }
+  return { rows, later: (await engine.histogram({ selector, from, buckets: 1 })).total }
+}
+
+/** Without payloads, and without the documents that a read adds. */
+const eventsIn = (rows: readonly Row[]): Event[] =>
+  rows.filter(({ reference }) => !reference).map(({ raw: _raw, ...event }) => event)
+
+const idNumber = ({ id }: Event): number => Number(id.replace('evt_', ''))
+const inOrder = (a: Event, b: Event): number =>
+  Date.parse(a.event_time) - Date.parse(b.event_time) || idNumber(a) - idNumber(b)

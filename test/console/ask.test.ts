@@ -1,11 +1,10 @@
-/** What the console makes of an answer: its pieces, its links, its cards, and questions to begin with. */
+/** What the console makes of an answer: its pieces, its links and its cards. */
 import { describe, expect, it } from 'vitest'
 import { draftOfProposed, toConfig } from '../../console/forms/source-draft.ts'
 import { NEW_AGENT, proposedAgent, writeOf } from '../../console/lib/agent-form.ts'
 import { answerOf, linked, readCards, viewOf, waitWords } from '../../console/lib/ask.ts'
 import { askPath } from '../../console/lib/paths.ts'
 import { editorOf, withTyped } from '../../console/lib/proposed.ts'
-import { startersOf } from '../../console/lib/starters.ts'
 import type { AskFrame, AskProposal } from '../../schemas/types.ts'
 
 const tool = (id: string): AskFrame => ({ type: 'tool', id, name: 'read', input: {} })
@@ -136,31 +135,5 @@ describe('a card', () => {
   it('is known by what a conversation keeps, whatever else is in there', () => {
     expect(readCards('{"applied":{"t/p":"12"}}').applied).toEqual({ 't/p': '12' })
     expect(readCards('of another client').applied).toEqual({})
-  })
-})
-
-describe('questions to begin with', () => {
-  const nothing = { sources: [], entities: [], triggers: [], agents: [], isAdmin: true }
-  const questions = (known: object) => startersOf({ ...nothing, ...known }).map(({ question }) => question)
-
-  it('are about what is there', () => {
-    const health = { status: 'push', events_total: 5 }
-    const known = {
-      sources: [{ name: 'app', state: 'active', health }] as never,
-      entities: [{ label: 'service', primary: true, values: [{ value: 'pay' }] }] as never,
-      triggers: [{ name: 'errors', sources: ['app'], last_fired: '2026-11-20T12:00:00Z' }] as never,
-    }
-    expect(questions(known)).toEqual([
-      'What happened to service=pay in the last hour?',
-      'What changed most in the last 24 hours?',
-      'Why did the trigger errors fire last, and what came of it?',
-      'Set up an agent that looks into errors when it fires.',
-    ])
-    expect(questions({ ...known, isAdmin: false })).toHaveLength(3)
-  })
-
-  it('help to begin where there is nothing yet', () => {
-    expect(questions({})).toHaveLength(2)
-    expect(startersOf(nothing)[0]).toMatchObject({ task: 'sources' })
   })
 })

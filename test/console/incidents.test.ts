@@ -1,20 +1,12 @@
 /** Incidents in the console: acts before they are answered and taken back, words, and the evidence pinned at its moment. */
 import { describe, expect, it } from 'vitest'
 import { type Act, actBack, firstWords, foreseen, type Worked } from '../../console/lib/incident-acts.ts'
-import {
-  changesRead,
-  evidenceItems,
-  evidenceReads,
-  isChange,
-  reachesBack,
-  thresholdOf,
-  valueLine,
-} from '../../console/lib/incident-evidence.ts'
+import { evidenceItems, isChange, thresholdOf, valueLine } from '../../console/lib/incident-evidence.ts'
 import { pathOfIncident, stateWords } from '../../console/lib/incidents.ts'
 import { snoozeTimes } from '../../console/lib/snooze.ts'
 import { lasting, moment } from '../../console/lib/time.ts'
 import { claimWords } from '../../schemas/claim-words.ts'
-import type { Event, Incident, ReadResult } from '../../schemas/types.ts'
+import type { Event, Incident } from '../../schemas/types.ts'
 
 const T = '2026-11-20T08:00:00.000Z'
 const OPEN: Worked = {
@@ -173,33 +165,6 @@ describe('the evidence of a firing', () => {
     ).toEqual([true, true, true, true])
     expect(isChange({ event_type: 'error' })).toBe(false)
     expect(shapeOf([event(1, -3_600, 'deploy'), event(2, -10)], [])[0]).toBe('fold 2')
-  })
-
-  it('is read from each side of the moment, so that what came later takes no place of what came before', () => {
-    const firing = {
-      entity: { label: 'service', value: 'checkout' },
-      opened_at: '2026-11-20T07:59:00.000Z',
-      fired_at: '2026-11-20T08:00:00.000Z',
-    }
-    const { before, after } = evidenceReads(firing, 'evidence')!
-    expect([before.to, before.order, after.from, after.order]).toEqual([
-      firing.fired_at,
-      'desc',
-      firing.fired_at,
-      'asc',
-    ])
-    expect(changesRead(firing)).toMatchObject({ from: '2026-11-20T07:30:00.000Z', to: firing.fired_at })
-    expect(evidenceReads({ ...firing, entity: null }, 'evidence')).toBeNull()
-  })
-
-  it('asks for changes of the half hour before by themselves only where what was read does not reach so far', () => {
-    const firing = { entity: null, opened_at: T, fired_at: null }
-    const read = (next_cursor: string | null, ...times: string[]) =>
-      ({ next_cursor, rows: times.map((event_time) => ({ event_time })) }) as ReadResult
-    expect(reachesBack(undefined, firing)).toBe(false)
-    expect(reachesBack(read(null), firing)).toBe(true)
-    expect(reachesBack(read('c', '2026-11-20T07:59:00.000Z', '2026-11-20T07:29:59.000Z'), firing)).toBe(true)
-    expect(reachesBack(read('c', '2026-11-20T07:59:00.000Z', '2026-11-20T07:31:00.000Z'), firing)).toBe(false)
   })
 
   it('counts what was within the window at each instant', () => {

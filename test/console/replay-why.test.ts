@@ -146,6 +146,7 @@ const run = (list: BacktestFiring[]): BacktestRun => ({
   by_key: [],
   buckets: [],
   matched: 0,
+  matched_last_hour: 0,
   reasons: {},
   peak: null,
 })

@@ -1,14 +1,16 @@
 /** The drawing as a file. */
 import { Button, Menu } from '@mantine/core'
 import { Download } from 'lucide-react'
-import { Suspense } from 'react'
-import { lazyFrom } from '../../lib/chunks.ts'
-import { LoadingRows } from '../../parts/states.tsx'
+import { notifications } from '../../lib/notices.ts'
 import type { Canvas } from '../canvas.ts'
 
-const ExportItems = lazyFrom(() => import('./export-items.tsx'))('ExportItems')
-
 export function ExportMenu({ canvas }: { canvas: Canvas }) {
+  const save = (as: 'svg' | 'png') => (): void =>
+    void import('../picture/download.ts')
+      .then(({ savePicture }) => savePicture(canvas, as))
+      .catch((error: Error) =>
+        notifications.show({ color: 'red', title: 'The picture was not made', message: error.message }),
+      )
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -17,9 +19,8 @@ export function ExportMenu({ canvas }: { canvas: Canvas }) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Suspense fallback={<LoadingRows rows={2} />}>
-          <ExportItems canvas={canvas} />
-        </Suspense>
+        <Menu.Item onClick={save('svg')}>As SVG</Menu.Item>
+        <Menu.Item onClick={save('png')}>As PNG</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

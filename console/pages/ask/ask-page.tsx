@@ -73,7 +73,7 @@ function Talk({ session, isNew, given }: { session: string; isNew: boolean; give
       {!isNew && stored.isPending && !live ? (
         <LoadingRows rows={3} />
       ) : isEmpty && !stored.error ? (
-        <Starters isAdmin={isAdmin} onAsk={(question, task) => asking.ask(question, task)} />
+        <Starters onAsk={(question, task) => asking.ask(question, task)} />
       ) : (
         <Conversation asking={asking} isAdmin={isAdmin} />
       )}

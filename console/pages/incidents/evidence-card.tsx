@@ -12,7 +12,7 @@ import { clock, count, countEvents, moment } from '../../lib/time.ts'
 import { useRoomBelow } from '../../lib/use-room-below.ts'
 import type { Span } from '../../parts/brush.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
-import { useEvidence } from './use-evidence.ts'
+import { useEvidence, useTripped } from './use-evidence.ts'
 
 /** Pixels it has at least, where the page then scrolls. */
 const LEAST = 170
@@ -114,7 +114,7 @@ function OfSpan({
     queryKey: ['timeline', 'span', request],
     queryFn: ({ signal }) => api.read(request, signal),
   })
-  const { tripped } = useEvidence(firing, 'evidence')
+  const tripped = useTripped(firing)
   const at = momentOf(firing)
   const isIn = Date.parse(from) <= Date.parse(at) && Date.parse(at) < Date.parse(to)
   const items = evidenceItems(data?.rows ?? [], { moment: at, tripped, isFolded: false }).filter(

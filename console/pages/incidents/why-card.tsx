@@ -66,7 +66,7 @@ function useLine(firing: FiringDetail): ValueLine | null {
   const from = at - BEFORE_MS - windowMs
   // What is to come is not asked for.
   const to = Math.min(Date.now(), at + AFTER_MS)
-  const types = useTypes(firing, isCount)
+  const types = useTypes(firing)
   const { data } = useQuery({
     queryKey: ['timeline', 'why', firing.dispatch_id, types],
     queryFn: ({ signal }) =>

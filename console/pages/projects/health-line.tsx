@@ -1,11 +1,9 @@
 /** Whether a project works, and what to do about it. */
 import { Anchor, Button, Group, List, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { CircleAlert, CircleCheck, CirclePause, PencilRuler } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ProjectHealth } from '../../../schemas/types.ts'
-import { declared, dkeys } from '../../declared-client.ts'
 
 const MARKS = {
   working: { Icon: CircleCheck, color: 'var(--mantine-color-teal-text)' },
@@ -14,13 +12,13 @@ const MARKS = {
   setting_up: { Icon: PencilRuler, color: 'var(--mantine-color-indigo-text)' },
 } as const
 
-export function HealthLine({ id, detailed = false }: { id: string; detailed?: boolean }) {
-  const { data } = useQuery({
-    queryKey: dkeys.of(id, 'health'),
-    queryFn: () => declared.health(id),
-    refetchInterval: 15_000,
-  })
-  if (!data) return null
+export function HealthLine({
+  health: data,
+  detailed = false,
+}: {
+  health: ProjectHealth
+  detailed?: boolean
+}) {
   const { Icon, color } = MARKS[data.state]
   // One that is all there is to say is said once.
   const [only, ...more] = data.issues

@@ -34,15 +34,14 @@ export default function ProjectPage() {
     queryKey: dkeys.project(id),
     queryFn: () => declared.project(id),
   })
-  // Their lines stand above all else: the page is drawn once, with them.
-  const health = useQuery({ queryKey: dkeys.of(id, 'health'), queryFn: () => declared.health(id) })
   const isDrawn = query.get('tab') === 'graph'
+  // Its line stands above all else: the page is drawn once, with it.
   const outline = useQuery({
     queryKey: dkeys.of(id, 'outline'),
     queryFn: () => declared.outline(id),
     enabled: !isDrawn,
   })
-  if (isPending || health.isPending || (outline.isPending && !isDrawn)) return <LoadingRows />
+  if (isPending || (outline.isPending && !isDrawn)) return <LoadingRows />
   if (error)
     return (
       <>
@@ -117,9 +116,23 @@ function About({ project, short }: { project: Project; short: boolean }) {
         </Text>
       )}
       {outline.data && !short && <Text size="sm">{outline.data.sentence}</Text>}
-      <HealthLine id={project.id} detailed={!short} />
+      <Health project={project} detailed={!short} />
     </Stack>
   )
+}
+
+const HEALTH_FRESH_MS = 15_000
+
+/** As it was read with the project, and read again by itself. */
+function Health({ project: { id, health }, detailed }: { project: Project; detailed: boolean }) {
+  const { data = health } = useQuery({
+    queryKey: dkeys.of(id, 'health'),
+    queryFn: () => declared.health(id),
+    staleTime: HEALTH_FRESH_MS,
+    refetchInterval: HEALTH_FRESH_MS,
+    ...(health ? { initialData: health } : {}),
+  })
+  return data && <HealthLine health={data} detailed={detailed} />
 }
 
 function Moves({ project }: { project: Project }) {

@@ -13,8 +13,8 @@ import { HealthLine } from './health-line.tsx'
 
 export default function ProjectsPage() {
   const { data, error, isPending, refetch } = useQuery({
-    queryKey: dkeys.projects,
-    queryFn: declared.projects,
+    queryKey: dkeys.projectsDoing,
+    queryFn: declared.projectsDoing,
     refetchInterval: LIST_FRESH_MS,
   })
   return (
@@ -50,12 +50,7 @@ export default function ProjectsPage() {
 
 function ProjectCard({ project }: { project: Project }) {
   const isDraft = project.status === 'draft'
-  const results = useQuery({
-    enabled: !isDraft,
-    queryKey: dkeys.of(project.id, 'results'),
-    queryFn: () => declared.results(project.id, {}),
-  })
-  const today = results.data?.today
+  const { health, today } = project
   return (
     <Paper withBorder p="md" radius="md" component="article">
       <Stack gap="xs">
@@ -72,7 +67,7 @@ function ProjectCard({ project }: { project: Project }) {
             {project.goal}
           </Text>
         )}
-        <HealthLine id={project.id} />
+        {health && <HealthLine health={health} />}
         {project.accepts.includes('try') && project.state !== 'done' && (
           <Anchor component={Link} to={`/projects/${project.id}/setup`} size="sm" underline="always">
             Go on with setup
@@ -80,7 +75,7 @@ function ProjectCard({ project }: { project: Project }) {
         )}
         <Text size="xs" c="dimmed">
           {isDraft ? 'Nothing is made yet' : countsText(project.counts)}
-          {today && ` · today: ${today.looked_at} looked at, ${today.found} found`}
+          {!isDraft && today && ` · today: ${today.looked_at} looked at, ${today.found} found`}
         </Text>
       </Stack>
     </Paper>

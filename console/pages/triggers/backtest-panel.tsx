@@ -27,7 +27,7 @@ import { FiringChart } from '../../parts/firing-chart.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { When } from '../../parts/when.tsx'
 import { ThresholdSlider } from './threshold-slider.tsx'
-import { type Trial, useBacktest } from './use-backtest.ts'
+import type { Trial } from './use-backtest.ts'
 
 interface Props {
   /** Null: not filled in yet. */
@@ -67,7 +67,7 @@ export function BacktestPanel({ definition, number, window, onWindow, trial }: P
           </Alert>
         ) : data ? (
           <>
-            <Headline data={data} definition={definition} />
+            <Headline data={data} />
             <Stale trial={trial} />
             <FiringChart
               buckets={chartBuckets(data)}
@@ -108,7 +108,7 @@ function Stale({ trial: { at, isOther, isRunning, again } }: Pick<Props, 'trial'
   )
 }
 
-function Headline({ data, definition }: { data: BacktestResult; definition: TriggerDefinition }) {
+function Headline({ data }: { data: BacktestResult }) {
   const { firings, matched } = data.result
   return (
     <div>
@@ -124,7 +124,8 @@ function Headline({ data, definition }: { data: BacktestResult; definition: Trig
         )}
       </Text>
       <Text size="sm" c="dimmed">
-        {count(matched)} of {count(data.scanned)} events match. <LastHour definition={definition} />
+        {count(matched)} of {count(data.scanned)} events match. {count(data.result.matched_last_hour)} in the
+        last hour.
       </Text>
       {data.truncated && (
         <Alert color="yellow" mt="xs" p="xs">
@@ -139,12 +140,6 @@ function Headline({ data, definition }: { data: BacktestResult; definition: Trig
       )}
     </div>
   )
-}
-
-/** What matches lately, whatever the window above. */
-function LastHour({ definition }: { definition: TriggerDefinition }) {
-  const { data } = useBacktest(definition, null, '1h')
-  return <span>{data ? `${count(data.result.matched)} in the last hour.` : '… in the last hour.'}</span>
 }
 
 function Reasons({ reasons }: { reasons: Record<string, number> }) {

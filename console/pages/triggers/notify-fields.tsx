@@ -1,20 +1,14 @@
 /** Whom a trigger tells, in its sentence: agents it wakes, and addresses its firings are posted to. */
 import { Anchor, MultiSelect, TagsInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
-import type { Agent, Trigger } from '../../../schemas/types.ts'
+import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { faultAt } from '../../lib/field-errors.ts'
 import { triggerPath } from '../../lib/paths.ts'
-import { isAddress, tells } from '../../lib/subscriptions.ts'
+import { isAddress } from '../../lib/subscriptions.ts'
 import { useChoices } from '../../parts/choices.tsx'
-import { wkeys, work } from '../../trigger-client.ts'
 import { Line, Slot, Words } from './line.tsx'
 import type { Part } from './part.ts'
-
-/** Agents that a stored trigger wakes. @param stored undefined: none is stored yet */
-export const wokenBy = (agents: readonly Agent[], stored: Trigger | undefined): string[] =>
-  stored ? agents.filter(({ triggers }) => triggers.includes(stored.name)).map(({ name }) => name) : []
 
 export function NotifyFields({
   draft,
@@ -22,19 +16,10 @@ export function NotifyFields({
   errors,
   stored,
 }: Pick<Part, 'draft' | 'set' | 'errors'> & { stored: Trigger | undefined }) {
-  const agents = useChoices(
-    'agents',
-    { queryKey: dkeys.agents, queryFn: () => declared.agents() },
-    stored !== undefined,
-  )
+  const agents = useChoices('agents', { queryKey: dkeys.agents, queryFn: () => declared.agents() })
   const all = agents.data?.agents ?? []
-  const subscribed = useQuery({
-    queryKey: wkeys.subscriptions,
-    queryFn: work.subscriptions,
-    enabled: stored !== undefined && stored.subscribers > 0,
-  })
-  const told = stored ? (subscribed.data ?? []).filter((one) => tells(one, stored)).length : 0
-  const woken = draft.wakes ?? wokenBy(all, stored)
+  const told = stored?.subscriptions ?? 0
+  const woken = draft.wakes ?? stored?.wakes ?? []
   return (
     <Line>
       <Words>and notify</Words>

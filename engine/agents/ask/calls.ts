@@ -10,6 +10,7 @@ import type {
   AskSessionSaved,
   AskSessionsResult,
   AskSessionWrite,
+  AskStartersResult,
   AskTurn,
 } from '../../../schemas/types.ts'
 import type { Access, Caller } from '../../calls.ts'
@@ -51,7 +52,12 @@ export interface AskTurnCalls {
   cancelAsk(turn: string, caller: Caller): Promise<AskCancelled>
 }
 
-export type AskCalls = AskSessionCalls & AskTurnCalls
+export interface AskStarterCalls {
+  /** Questions to begin with. @param isAdmin may have parts proposed */
+  askStarters(isAdmin: boolean): Promise<AskStartersResult>
+}
+
+export type AskCalls = AskSessionCalls & AskTurnCalls & AskStarterCalls
 
 /** For what passes them on to the thread that answers; the port is not for doors. */
 export const askPortAccess: Record<keyof AskPort, Access> = {

@@ -7,7 +7,7 @@ import type { Row } from '../../calls.ts'
 import { SvcError } from '../../errors.ts'
 import type { Declared } from '../declared.ts'
 import { belongings } from '../operations.ts'
-import { getTrigger, listTriggers } from '../parts.ts'
+import { addressesOf, getTrigger, listTriggers, wakesOf } from '../parts.ts'
 
 /** Newest events of a source by which its schema and labels are told. */
 const SAMPLED = 200
@@ -148,32 +148,15 @@ function ofTrigger(
   trigger: Trigger,
   project: string | null,
 ): CatalogDescription {
-  const docs = declared.kinds.project.list().filter(({ key }) => project === null || key === project)
-  const agents = new Set(
-    docs.flatMap(({ doc }) =>
-      Object.entries(doc.wakes?.[trigger.name] ?? {})
-        .filter(([, wake]) => wake.enabled)
-        .map(([agent]) => agent),
-    ),
-  )
+  const wakes = wakesOf(declared, trigger.name, project)
   return {
     handle,
     kind: 'trigger',
-    entry: { ...trigger, projects: seen(trigger.projects, project) },
-    subscribers: subscribersOf(declared, trigger),
+    entry: { ...trigger, projects: seen(trigger.projects, project), wakes },
+    subscribers: addressesOf(declared, trigger),
     lineage: [
       ...trigger.sources.map((source) => ({ from: `source:${source}`, to: handle, transform: 'condition' })),
-      ...[...agents].sort().map((agent) => ({ from: handle, to: `agent:${agent}`, transform: 'wakes' })),
+      ...wakes.map((agent) => ({ from: handle, to: `agent:${agent}`, transform: 'wakes' })),
     ],
   }
-}
-
-/** Addresses and outside agents that are told of its firings, by itself or by a project that uses it. */
-function subscribersOf({ store: { db } }: Declared, { name, projects }: Trigger): number {
-  const count = db.prepare<[string, string], number>(
-    `SELECT count(*) FROM subscriptions
-     WHERE (trigger_name = ? OR project IN (SELECT value FROM json_each(?)))
-       AND removed_at IS NULL AND disabled_at IS NULL`,
-  )
-  return count.pluck().get(name, JSON.stringify(projects)) as number
 }

@@ -20,6 +20,7 @@ const LISTED = 500
 const KEYS_LISTED = 50
 const EVENTS_LISTED = 10
 const BUCKETS_MAX = 200
+const HOUR_MS = 3_600_000
 
 interface BacktestParts {
   definition: TriggerDefinition
@@ -117,6 +118,7 @@ function answerOf(
       .slice(0, KEYS_LISTED),
     buckets,
     matched: matchedAt.length,
+    matched_last_hour: matchedAt.filter((at) => at > to - HOUR_MS).length,
     reasons,
     peak,
   }

@@ -25,6 +25,7 @@ beforeEach(async () => {
     ],
     buckets: [bucket('07', 0, 4), bucket('08', 2, 20), bucket('09', 1, 40), bucket('10', 0, 0)],
     matched: 64,
+    matched_last_hour: 40,
     reasons: { below: 50, cooldown: 11 },
     peak: 9,
   }
@@ -129,7 +130,16 @@ NEWEST                    KEY   VALUE  EVENTS  FIRST EVENT
   })
 
   it('says little when nothing happened', async () => {
-    result.result = { firings: 0, list: [], by_key: [], buckets: [], matched: 0, reasons: {}, peak: null }
+    result.result = {
+      firings: 0,
+      list: [],
+      by_key: [],
+      buckets: [],
+      matched: 0,
+      matched_last_hour: 0,
+      reasons: {},
+      peak: null,
+    }
     expect((await test('errs')).out).toBe(
       `2026-11-20T07:00:00.000Z to 2026-11-20T11:00:00.000Z, 4,000 events looked at
 When the number of events is above 5 within 5m on gw

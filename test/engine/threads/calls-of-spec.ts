@@ -101,6 +101,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   getIncident: () => ({ params: { incident: 'inc_1' } }),
   listFirings: () => ({ query: { limit: 10 } }),
   getFiring: ({ firing }) => ({ params: { id: firing } }),
+  getFiringEvidence: ({ firing }) => ({ params: { id: firing } }),
   listFiringEvents: ({ firing }) => ({ params: { id: firing } }),
   listDispatches: () => ({ query: { limit: 10 } }),
   getDispatch: ({ firing }) => ({ params: { id: firing } }),
@@ -178,6 +179,7 @@ export const READS: Record<string, (made: Made) => Said> = {
   getSlackSigningSecret: () => ({}),
   getSlackTeam: () => ({}),
   listCredentials: () => ({}),
+  listAskStarters: () => ({}),
   listAskSessions: () => ({}),
   getAskSession: ({ session }) => ({ params: { id: session } }),
 }

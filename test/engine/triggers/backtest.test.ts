@@ -126,7 +126,10 @@ describe('a backtest', () => {
       window: '1h',
     })
     expect([result.firings, compare!.firings, scanned]).toEqual([4, 2, 6])
-    expect(result).toMatchObject({ matched: 6, peak: 6, reasons: { below: 2 } })
+    expect(result).toMatchObject({ matched: 6, matched_last_hour: 6, peak: 6, reasons: { below: 2 } })
+    pass(60 * MINUTE)
+    const later = await engine.backtest({ trigger: 't', window: '1d' })
+    expect(later.result).toMatchObject({ matched: 6, matched_last_hour: 0 })
     expect(result.by_key).toEqual([{ key: 'checkout', firings: 4 }])
     expect(Date.parse(to) - Date.parse(from)).toBe(60 * MINUTE)
     expect(result.buckets.reduce((sum, { firings }) => sum + firings, 0)).toBe(4)

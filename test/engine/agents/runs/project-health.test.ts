@@ -25,6 +25,18 @@ async function open() {
   }
 }
 
+it('a trigger names the agents it wakes, and counts the addresses it tells', async () => {
+  const { engine } = await open()
+  expect(await engine.getTrigger('t')).toMatchObject({ wakes: ['first-look'], subscriptions: 0 })
+  const to = { url: 'https://example.com/hook', audience: 'operator' as const }
+  await engine.subscribe({ trigger: 't' }, to, BY.caller)
+  expect(await engine.getTrigger('t')).toMatchObject({
+    wakes: ['first-look'],
+    subscriptions: 1,
+    subscribers: 2,
+  })
+})
+
 describe('the health of a project whose runs fail', () => {
   it('says so while the last one failed, and how many did; a run that succeeds ends it', async () => {
     const { models, look, told } = await open()
