@@ -9,9 +9,8 @@ import { goTo, settled } from './go.ts'
 /** As the brief has it; files of the build are among it. */
 const REQUESTS_OF_HOME = 7
 const REQUESTS_MAX = 15
+/** The brief has 0.02. */
 const SHIFT_MAX = 0.015
-/** Reached, and over: a list of 4,000 makes place for its count. */
-const SHIFT_OF_MANY = 0.03
 /** The graph asks again every 2 s, others every 5 s at the earliest. */
 const AGAIN_AFTER_MS = 1_500
 const ELEMENTS_MAX = 1_500
@@ -205,6 +204,8 @@ open.describe('with the demo', () => {
         await show(slow!, path)
         await expect.poll(async () => held!.length > 0 || (await isDrawn(slow!)), path).toBe(true)
         await expect.poll(() => lacks(slow!), `${path} while it waits`).toBe('')
+        // What a tab moves at once, such as the head of a page with a drawing, is the answer to a press.
+        if (path.includes('?tab=')) await slow!.evaluate<number>(SHIFT_SO_FAR)
         const typed = path === '/agents/new' ? slow!.getByRole('textbox', { name: 'Prompt' }) : null
         await typed?.fill('typed while it waits')
         const release = held
@@ -217,9 +218,7 @@ open.describe('with the demo', () => {
         await settled(slow!)
         const shift = await slow!.evaluate<number>(SHIFT_SO_FAR)
         if (process.env.SHOW) console.log('slow', path, release.length, Math.round(shift * 1_000) / 1_000)
-        // A drawing takes the place that its skeleton had, and a line more.
-        if (shift > (path.endsWith('graph') ? SHIFT_OF_MANY : SHIFT_MAX))
-          wrong.push(`${path}: shifts by ${shift} once its answers come`)
+        if (shift > SHIFT_MAX) wrong.push(`${path}: shifts by ${shift} once its answers come`)
       }
       await Promise.all([missing!.close(), slow!.close()])
       expect(wrong).toEqual([])
@@ -268,7 +267,7 @@ open(
             .first(),
         ).toBeVisible()
         expect([path, requests], 'requests').toEqual([path, Math.min(requests, REQUESTS_MAX)])
-        expect([path, shift], 'layout shift').toEqual([path, Math.min(shift, SHIFT_OF_MANY)])
+        expect([path, shift], 'layout shift').toEqual([path, Math.min(shift, SHIFT_MAX)])
         expect([path, elements], 'elements').toEqual([path, Math.min(elements, ELEMENTS_MAX)])
       }
     } finally {
