@@ -294,8 +294,8 @@ function filesUnder(folder) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await main(async () => {
-    // Which file of the console each module goes into is worked out anew, and kept (console/build/chunk-groups.ts).
-    if (process.argv.includes('--split')) process.env.SVC_CONSOLE_SPLIT = 'anew'
+    // Which file of the console each module goes into is worked out anew, and kept (console/build/placing.ts).
+    if (process.argv.includes('--split')) process.env.CONSOLE_SPLIT = 'anew'
     for (const name of Object.keys(parts)) rmSync(join(dist, `.${name}.sha256`), { force: true })
     await ensureBuilt()
   })
