@@ -205,7 +205,10 @@ open.describe('with the demo', () => {
         await expect.poll(async () => held!.length > 0 || (await isDrawn(slow!)), path).toBe(true)
         await expect.poll(() => lacks(slow!), `${path} while it waits`).toBe('')
         // What a tab moves at once, such as the head of a page with a drawing, is the answer to a press.
-        if (path.includes('?tab=')) await slow!.evaluate<number>(SHIFT_SO_FAR)
+        if (path.includes('?tab=')) {
+          await settled(slow!)
+          await slow!.evaluate<number>(SHIFT_SO_FAR)
+        }
         const typed = path === '/agents/new' ? slow!.getByRole('textbox', { name: 'Prompt' }) : null
         await typed?.fill('typed while it waits')
         const release = held
