@@ -276,13 +276,14 @@ export function setStreams(lines: readonly Timed[]): void {
 function spansOf(times: readonly number[]): [number, number][] {
   const most = Math.max(SILENCE, GAPS * usualStreamGap(times))
   const spans: [number, number][] = []
-  for (const t of times) {
-    const last = spans.at(-1)
-    if (last && t - last[1] <= most) last[1] = t
-    else spans.push([t, t])
+  let from = times[0]!
+  for (let i = 1; i < times.length; i++) {
+    if (times[i]! - times[i - 1]! <= most) continue
+    spans.push([from, times[i - 1]!])
+    from = times[i]!
   }
-  const last = spans.at(-1)
-  if (last && -last[1] <= Math.max(most, ENDED)) last[1] = 0
+  const end = times.at(-1)!
+  spans.push([from, -end <= Math.max(most, ENDED) ? 0 : end])
   return spans
 }
 
@@ -302,6 +303,10 @@ const isYoung = ({ spans, known }: Stream, after: number): boolean => spans[0]![
 /** Seconds that a stream covers between two times. */
 function covered({ spans }: Stream, from: number, to: number): number {
   let sum = 0
-  for (const [a, b] of spans) sum += Math.max(0, Math.min(to, b) - Math.max(from, a))
+  // A pair that is taken apart is gone through, too.
+  for (let i = 0; i < spans.length; i++) {
+    const span = spans[i]!
+    sum += Math.max(0, Math.min(to, span[1]) - Math.max(from, span[0]))
+  }
   return sum
 }

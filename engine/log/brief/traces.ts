@@ -470,11 +470,12 @@ interface Sides {
 
 function sidesOf(calls: readonly Call[], window: number): Sides {
   const sides: Sides = { beforeCount: 0, nowCount: 0, before: new Map(), now: new Map() }
-  for (const { begin, children } of calls) {
+  for (let i = 0; i < calls.length; i++) {
+    const { begin, children } = calls[i]!
     const isBefore = begin < -window
     if (isBefore) sides.beforeCount++
     else sides.nowCount++
-    for (const child of children) addTo(isBefore ? sides.before : sides.now, child)
+    if (children.size) for (const child of children) addTo(isBefore ? sides.before : sides.now, child)
   }
   return sides
 }
@@ -532,7 +533,8 @@ export function occurrencesOf(traces: readonly Trace[]): Occurrences {
     // Few ways lead to many steps: each is named once.
     const ofTrace = mapAt(kinds, trace.kind)
     let previous: Occurrence | null = null
-    for (const step of trace.steps) {
+    for (let i = 0; i < trace.steps.length; i++) {
+      const step = trace.steps[i]!
       const chain = enter(open, step)
       let kind = ofTrace.get(chain)
       if (kind === undefined) {
