@@ -126,8 +126,20 @@ function quoteOf({ section, text }: SeenLine): string {
   const stopped = /STOPPED: .*?, last at (?:\d\d-\d\d )?[\d:]+: (.*)$/.exec(text)?.[1]
   const said = stopped ?? text.slice(text.indexOf(': ') + 2)
   if (section === 'Numbers that moved') return nameIn(text)
-  if (section === 'Requests that took another path') return /[\w.$]+[:#]\d+/.exec(text)?.[0] ?? ''
+  if (section === REQUESTS) return stepIn(text)
   return said.split(/ \{|…/, 1)[0]!.slice(0, QUOTED).trim()
+}
+
+/** Places in code, which have letters: the hour of a line has none. */
+const PLACES = /[\w.$]*[A-Za-z_][\w.$]*[:#]\d+/g
+
+/** Where a line of spans says what one is called: after when, of which source and whose. */
+const SPAN_CALLED = /^(?:\d\d-\d\d )?[\d:]+ \S+ \S+ (.+?)(?: \(calls | (?:SLOWER|FAILING): )/
+
+/** Of a request the step that the events tell: the later of two places in code, or what a span is called. */
+function stepIn(text: string): string {
+  const places = text.match(PLACES) ?? []
+  return (places[1] ?? places[0] ?? SPAN_CALLED.exec(text)?.[1] ?? '').slice(0, QUOTED)
 }
 
 function reply(request: ModelRequest, calls: ToolCall[]): ModelReply {

@@ -127,18 +127,20 @@ export function flappingOf(lines: readonly Timed[], entity: string): Flapping[] 
   const alerts = new Map<string, { open: Timed | null; fired: Timed[]; lasted: number[] }>()
   // Rows share their labels, mostly those of a kind, so that few are looked at.
   const labelled = new Map<ContextRow['labels'], { kind: Kind; state: string | undefined }>()
-  for (const line of lines) {
-    if (line.row.entity !== entity || line.row.isSample) continue
-    const { labels } = line.row
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
+    const { row } = line
+    if (row.entity !== entity || row.isSample) continue
+    const { labels } = row
     let known = labelled.get(labels)
     if (known?.kind !== line.kind) {
       const state = stateIn(labels.status) ?? stateIn(labels.state) ?? stateIn(line.kind.type)
       known = { kind: line.kind, state }
       labelled.set(labels, known)
     }
-    const state = known.state ?? stateSaid(line.row)
+    const state = known.state ?? stateSaid(row)
     if (state === undefined) continue
-    const { type, source } = line.row
+    const { type, source } = row
     const name = NAMES.map((label) => labels[label]).find((value) => value !== undefined)
     const key = `${source}\0${name ?? (type.toLowerCase() === state ? '' : type)}`
     const alert = valueAt(alerts, key, () => ({ open: null, fired: [], lasted: [] }))

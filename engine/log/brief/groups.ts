@@ -3,6 +3,7 @@
 import type { Templates } from './templates.ts'
 import {
   ascending,
+  type GroupLines,
   mapAt,
   quantile,
   ratioDown,
@@ -45,33 +46,36 @@ export interface Group {
 /** @param lines without samples and changes, in order of time, with their streams. */
 export function groupsOf(lines: readonly Timed[], templates: Templates, windows: Windows): Group[] {
   const { focus, baseline } = windows
-  const groups: Timed[][] = []
-  for (const line of lines) {
+  const groups: GroupLines[] = []
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
+    const { t, row } = line
     const stream = line.stream!
-    const isEarly = line.t < -focus && line.t > -focus - EARLY * baseline
+    const isEarly = t < -focus && t > -focus - EARLY * baseline
     const { byEntity } = templates.of(line)
-    const known = byEntity.get(line.row.entity)
-    if (known) known.push(line)
-    else {
-      const group = [line]
-      byEntity.set(line.row.entity, group)
+    const known = byEntity.get(row.entity)
+    if (known) {
+      known.lines.push(line)
+      known.times.push(t)
+    } else {
+      const group = { lines: [line], times: [t] }
+      byEntity.set(row.entity, group)
       groups.push(group)
       if (isEarly) stream.firsts++
     }
     if (isEarly) stream.before++
-    else if (line.t >= -focus) stream.lately++
+    else if (t >= -focus) stream.lately++
   }
   return groups.map((group) => judged(group, templates, windows))
 }
 
-function judged(lines: Timed[], templates: Templates, windows: Windows): Group {
+function judged({ lines, times }: GroupLines, templates: Templates, windows: Windows): Group {
   const last = lines.at(-1)!
   const stream = last.stream!
   const { source, type, entity } = last.row
-  const times = lines.map(({ t }) => t)
   const isError = ERROR_LEVEL.test(type)
   const rate = strongestRate(times, stream, windows, isError)
-  const lately = times.filter((t) => t >= -windows.focus).length
+  const lately = times.length - countBefore(times, -windows.focus)
   const stopped = hasStopped(rate)
   const isNew =
     rate.expected !== null && !stopped && (rate.before === 0 || lately === lines.length) && lately > 0
@@ -86,6 +90,13 @@ function judged(lines: Timed[], templates: Templates, windows: Windows): Group {
     score: scoreOf(group, stream, isTrouble),
     began: beganAt(group, times, windows, isError && beganWithStream(stream)),
   }
+}
+
+/** @param times ascending */
+function countBefore(times: readonly number[], t: number): number {
+  let count = times.length
+  while (count > 0 && times[count - 1]! >= t) count--
+  return count
 }
 
 function scoreOf(
@@ -237,7 +248,8 @@ export function setStreams(lines: readonly Timed[]): void {
   const streams: Stream[] = []
   // Rows share their labels, and with them mostly all that tells a stream.
   const shared = new Map<Timed['row']['labels'], Timed>()
-  for (const line of lines) {
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
     const { source, entity, labels, words } = line.row
     const like = labels === words ? shared.get(words) : undefined
     if (like?.row.source === source && like.row.entity === entity) {
@@ -264,13 +276,14 @@ export function setStreams(lines: readonly Timed[]): void {
 function spansOf(times: readonly number[]): [number, number][] {
   const most = Math.max(SILENCE, GAPS * usualStreamGap(times))
   const spans: [number, number][] = []
-  for (const t of times) {
-    const last = spans.at(-1)
-    if (last && t - last[1] <= most) last[1] = t
-    else spans.push([t, t])
+  let from = times[0]!
+  for (let i = 1; i < times.length; i++) {
+    if (times[i]! - times[i - 1]! <= most) continue
+    spans.push([from, times[i - 1]!])
+    from = times[i]!
   }
-  const last = spans.at(-1)
-  if (last && -last[1] <= Math.max(most, ENDED)) last[1] = 0
+  const end = times.at(-1)!
+  spans.push([from, -end <= Math.max(most, ENDED) ? 0 : end])
   return spans
 }
 
@@ -290,6 +303,10 @@ const isYoung = ({ spans, known }: Stream, after: number): boolean => spans[0]![
 /** Seconds that a stream covers between two times. */
 function covered({ spans }: Stream, from: number, to: number): number {
   let sum = 0
-  for (const [a, b] of spans) sum += Math.max(0, Math.min(to, b) - Math.max(from, a))
+  // A pair that is taken apart is gone through, too.
+  for (let i = 0; i < spans.length; i++) {
+    const span = spans[i]!
+    sum += Math.max(0, Math.min(to, span[1]) - Math.max(from, span[0]))
+  }
   return sum
 }

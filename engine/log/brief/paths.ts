@@ -27,17 +27,7 @@ import {
   USUAL_SHARE,
   windowsOf,
 } from './traces.ts'
-import {
-  addTo,
-  ascending,
-  listAt,
-  quantile,
-  ratioUp,
-  spreadAround,
-  surprise,
-  type Timed,
-  valueAt,
-} from './types.ts'
+import { addTo, ascending, listAt, quantile, ratioUp, spreadAround, surprise, type Timed } from './types.ts'
 
 /** Fewer requests say nothing. */
 export const REQUESTS_MIN = 20
@@ -132,13 +122,14 @@ function expectationOf(occurrences: readonly Occurrence[], context: Context, win
   const kinds = new Map<string, Side>()
   const nextBefore = new Map<string, number>()
   let before = 0
-  for (const occurrence of occurrences) {
+  for (let i = 0; i < occurrences.length; i++) {
+    const occurrence = occurrences[i]!
     const next = nextKey(occurrence, context)
-    const kind = valueAt(
-      kinds,
-      occurrence.kind,
-      (): Side => ({ before: 0, now: 0, nextBefore: new Map(), nextNow: new Map() }),
-    )
+    let kind = kinds.get(occurrence.kind)
+    if (!kind) {
+      kind = { before: 0, now: 0, nextBefore: new Map(), nextNow: new Map() }
+      kinds.set(occurrence.kind, kind)
+    }
     if (occurrence.trace.begin < -window) {
       before++
       kind.before++
@@ -205,7 +196,7 @@ function failingSince(of: string, all: readonly Call[], window: number): Failing
   if (failed.length < FAILED_MIN || failed.length / now.length < RISEN * share) return null
   const surprising = surprise(failed.length, now.length, share)
   // Where each failure comes from a call that failed, that call is told.
-  const own = failed.filter(({ span }) => !span.children.some((child) => child.failed))
+  const own = failed.filter(({ span }) => !span.children?.some((child) => child.failed))
   if (surprising <= SURPRISE_MIN || own.length === 0) return null
   const first = own.length / failed.length
   return {
@@ -283,27 +274,32 @@ function attribute(found: SlowStep, pairs: ReadonlyMap<string, { slow: number; a
   found.slowPairs = `${slow} of ${all}`
 }
 
+/** @param calls by entity and operation */
 function spanPlaces(calls: ReadonlyMap<string, readonly Call[]>): Iterable<Place> {
-  const places = new Map<string, Place>()
-  for (const all of calls.values())
-    for (const { span, begin } of all) {
+  const places: Place[] = []
+  for (const all of calls.values()) {
+    const byCalled = new Map<string, Place>()
+    for (let i = 0; i < all.length; i++) {
+      const { span, begin } = all[i]!
       const { entity: at, operation, calls: to, own, whole, start: t, line } = span
-      const key = `${at}\0${operation}\0${to}`
-      const place = valueAt(
-        places,
-        key,
-        (): Place => ({ at, operation, calls: to, isPause: false, durations: [] }),
-      )
+      let place = byCalled.get(to)
+      if (!place) {
+        place = { at, operation, calls: to, isPause: false, durations: [] }
+        byCalled.set(to, place)
+        places.push(place)
+      }
       place.durations.push({ own, whole, begin, t, line })
     }
-  return places.values()
+  }
+  return places
 }
 
 function pausePlaces({ byStep }: Occurrences): Iterable<Place> {
   const places: Place[] = []
   for (const all of byStep.values()) {
     const byNext = new Map<string, Duration[]>()
-    for (const { step, trace, inTrace } of all) {
+    for (let i = 0; i < all.length; i++) {
+      const { step, trace, inTrace } = all[i]!
       if (!inTrace) continue
       const own = (inTrace.t - step.t) * 1000
       listAt(byNext, inTrace.key).push({ own, whole: own, begin: trace.begin, t: step.t, line: inTrace.line })
@@ -328,23 +324,30 @@ function strongest(
   let found: SlowStep | null = null
   let isComparable = false
   for (const window of windows) {
-    const before = place.durations.filter(({ begin }) => begin < -window)
-    const now = place.durations.filter(({ begin }) => begin >= -window)
-    if (before.length < BEFORE_MIN || now.length < NOW_MIN) continue
+    const before = countBefore(place.durations, -window)
+    if (before < BEFORE_MIN || place.durations.length - before < NOW_MIN) continue
     isComparable = true
-    const one = compared(place, before, now)
+    const one = compared(place, before)
     if (one && (!found || one.score > found.score + 0.2)) found = one
   }
   return { found, isComparable }
 }
 
-function compared(
-  { at, operation, calls, isPause }: Place,
-  before: readonly Duration[],
-  now: readonly Duration[],
-): SlowStep | null {
-  const was = ascending(before.map(({ own }) => own))
-  const is = ascending(now.map(({ own }) => own))
+/** How many began before a time: requests come in the order in which they began. */
+function countBefore(durations: readonly Duration[], t: number): number {
+  let count = durations.length
+  while (count > 0 && !(durations[count - 1]!.begin < t)) count--
+  return count
+}
+
+/** @param count of durations before the recent side */
+function compared({ at, operation, calls, isPause, durations }: Place, count: number): SlowStep | null {
+  const was = new Float64Array(count)
+  for (let i = 0; i < count; i++) was[i] = durations[i]!.own
+  was.sort()
+  const is = new Float64Array(durations.length - count)
+  for (let i = 0; i < is.length; i++) is[i] = durations[count + i]!.own
+  is.sort()
   const usual = quantile(was, 0.5)
   const low = quantile(was, 0.05)
   const high = quantile(was, 0.95)
@@ -359,6 +362,8 @@ function compared(
   const ratio = ratioUp(above, 0.05 * is.length + 0.3)
   const excess = sumAbove / is.length
   if (ratio < 2 || (isPause && excess < PAUSE_MIN)) return null
+  const before = durations.slice(0, count)
+  const now = durations.slice(count)
   const spread = spreadAround(
     before.map(({ own }) => own),
     usual,

@@ -8,7 +8,6 @@ import {
   ratioUp,
   spreadAround,
   type Timed,
-  valueAt,
   type Windows,
 } from './types.ts'
 
@@ -93,7 +92,8 @@ export function numbersOf(
   const keys = new Keys()
   // Rows that measure nothing share that.
   let nothing: Readonly<Record<string, number>> | null = null
-  for (const line of lines) {
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
     const values = valuesOf(line)
     if (values === nothing) continue
     nothing = values
@@ -119,11 +119,12 @@ class Keys {
     const series = row.series ?? (name === 'value' ? NAMED.exec(row.text)?.[1] : undefined) ?? type
     const called = name === 'value' ? series : `${series} ${name}`
     const { pod = '', region = '' } = row.words ?? row.labels
-    return valueAt(
-      mapAt(mapAt(mapAt(mapAt(this.known, kind), entity), called), pod),
-      region,
-      () => `${called}\0${source}\0${type}\0${entity}\0${pod}\0${region}`,
-    )
+    const byRegion = mapAt(mapAt(mapAt(mapAt(this.known, kind), entity), called), pod)
+    const known = byRegion.get(region)
+    if (known !== undefined) return known
+    const key = `${called}\0${source}\0${type}\0${entity}\0${pod}\0${region}`
+    byRegion.set(region, key)
+    return key
   }
 }
 

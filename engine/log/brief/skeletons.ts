@@ -80,16 +80,17 @@ export class Skeletons<T> {
 
   /**
    * @param of what the line is by its text, where its skeleton is new or is not told by bytes
+   * @param line what it is told: no function has to be made for each line
    * @returns what the first line of this skeleton was
    */
-  get(page: Uint8Array, from: number, to: number, of: () => T): T {
+  get<L>(page: Uint8Array, from: number, to: number, of: (line: L) => T, line: L): T {
     const length = skeletonOf(page, from, Math.min(to, from + LOOKED_AT), to - from > LOOKED_AT)
-    if (length < 0) return of()
+    if (length < 0) return of(line)
     const key = hashOf(length)
     const first = this.entries.get(key) ?? null
     for (let entry = first; entry; entry = entry.next) if (isWritten(entry, length)) return entry.value
     const shape = fours.slice(0, foursOf(length))
-    const value = of()
+    const value = of(line)
     if (this.entries.size >= this.most) this.entries.clear()
     this.entries.set(key, { shape, length, value, next: first })
     return value
@@ -131,7 +132,7 @@ export function skeletonOf(page: Uint8Array, from: number, end: number, isCut = 
     const kind = KINDS[byte]!
     if (kind >= FOREIGN) {
       // Of what is not ASCII the masker looks at more bytes; no such letter is of a word to it, and few are white space.
-      if (kind === UNTOLD || isCut || isForeignSpace(page, i, end)) return -1
+      if (kind === UNTOLD || isCut || (FOREIGN_LEADS[byte] === 1 && isForeignSpace(page, i, end))) return -1
       written[at++] = byte
       i++
       continue
@@ -181,14 +182,17 @@ function* spacesOfWidths(): Generator<string> {
   for (let code = 0x2000; code <= 0x200a; code++) yield String.fromCharCode(code)
 }
 
+/** Bytes that begin one of them. */
 const FOREIGN_LEADS = new Uint8Array(256)
 for (const [lead] of FOREIGN_SPACES) FOREIGN_LEADS[lead!] = 1
 
 function isForeignSpace(page: Uint8Array, i: number, end: number): boolean {
-  if (FOREIGN_LEADS[page[i]!] === 0) return false
-  return FOREIGN_SPACES.some(
-    (bytes) => bytes.length <= end - i && bytes.every((byte, k) => page[i + k] === byte),
-  )
+  next: for (const bytes of FOREIGN_SPACES) {
+    if (bytes.length > end - i) continue
+    for (let k = 0; k < bytes.length; k++) if (page[i + k] !== bytes[k]) continue next
+    return true
+  }
+  return false
 }
 
 /** Whether an id has the word trace in it: what is masked must not hide that a line names a request. */

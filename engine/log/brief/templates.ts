@@ -41,6 +41,8 @@ export class Templates {
   private readonly masker = new Masker()
   private readonly classes = new Map<Kind, Map<string, LineClass>>()
   private readonly byWording = new Map<Kind, Map<Wording, LineClass>>()
+  private lastKind: Kind | null = null
+  private ofLastKind = new Map<Wording, LineClass>()
   private readonly byText = new Map<string, Wording>()
   private readonly sources = new Map<string, SourceWords>()
   private readonly leaves = new Map<string, Leaf>()
@@ -51,7 +53,8 @@ export class Templates {
     lines: readonly Timed[],
     private readonly byBytes: Wordings = new Skeletons<Wording>(),
   ) {
-    for (const line of lines) {
+    for (let i = 0; i < lines.length; i++) {
+      const line = lines[i]!
       line.cls = this.classOf(line)
       line.cls.count++
     }
@@ -65,26 +68,36 @@ export class Templates {
     return cls!.template
   }
 
+  // Of what is known nothing is made, and neither is a function: there are 100,000 lines.
   private classOf({ row, kind }: Timed): LineClass {
     row.wording ??= this.wordingOf(row)
-    const { wording } = row
-    // No function is made for what is known: there are 100,000 lines.
-    const known = this.byWording.get(kind)?.get(wording)
-    if (known) return known
+    // Neighbours are mostly of one kind.
+    if (kind !== this.lastKind) {
+      this.lastKind = kind
+      this.ofLastKind = mapAt(this.byWording, kind)
+    }
+    return this.ofLastKind.get(row.wording) ?? this.classOfNew(row, kind, row.wording)
+  }
+
+  private classOfNew({ source }: ContextRow, kind: Kind, wording: Wording): LineClass {
     // Wordings of different rows may be the same.
     const cls = valueAt(mapAt(this.classes, kind), wording.said, (): LineClass => {
-      return { source: row.source, wording, count: 0, template: null }
+      return { source, wording, count: 0, template: null }
     })
-    mapAt(this.byWording, kind).set(wording, cls)
+    this.ofLastKind.set(wording, cls)
     return cls
   }
 
   private wordingOf(row: ContextRow): Wording {
     const { page, from = 0, to = 0 } = row
-    return page
-      ? this.byBytes.get(page, from, to, () => this.masked(row.text))
-      : valueAt(this.byText, row.text, () => this.masked(row.text))
+    return page ? this.byBytes.get(page, from, to, this.maskedRow, row) : this.wordingOfText(row)
   }
+
+  private wordingOfText({ text }: ContextRow): Wording {
+    return valueAt(this.byText, text, () => this.masked(text))
+  }
+
+  private readonly maskedRow = ({ text }: ContextRow): Wording => this.masked(text)
 
   private masked(text: string): Wording {
     const words = this.masker.words(text)

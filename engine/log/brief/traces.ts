@@ -33,6 +33,8 @@ interface Span {
   parent: string
   entity: string
   operation: string
+  /** Entity and operation: what makes calls of several requests the same. */
+  key: string
   /** Milliseconds of all of it, and without its children. */
   whole: number
   own: number
@@ -40,7 +42,8 @@ interface Span {
   start: number
   end: number
   line: Timed
-  children: Span[]
+  /** Null: it calls nothing, as most. */
+  children: Span[] | null
   /** The other entity that it calls; empty: none. */
   calls: string
   failed: boolean
@@ -54,9 +57,6 @@ export interface Trace {
   /** Requests that begin the same way are compared with one another. */
   kind: string
 }
-
-/** With the lines it has, so that none counts twice. */
-type Building = Trace & { seen: Map<number, Timed[]> }
 
 /** The place in code that a line names; null: none. */
 export const placeIn = (text: string): string | null => PLACE.exec(text)?.[1] ?? null
@@ -81,32 +81,44 @@ function labelOf(labels: Timed['row']['labels'], names: readonly string[]): stri
  * @returns those of two steps and more, by when they began
  */
 export function tracesOf(lines: readonly Timed[], wordingOf: (line: Timed) => string | null): Trace[] {
-  const traces = new Map<string, Building>()
+  const traces = new Map<string, Trace>()
   const labelled = new Map<Labels, Ids | null>()
-  const keys = new Map<string, Map<string, string>>()
-  for (const line of lines) {
+  const keys = new Keys()
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
     if (line.t < -BACK) continue
     const ids = idsOf(line, labelled)
     if (!ids) continue
-    const trace = valueAt(
-      traces,
-      ids.trace,
-      (): Building => ({ steps: [], spans: [], begin: 0, end: 0, kind: '', seen: new Map() }),
-    )
+    let trace = traces.get(ids.trace)
+    if (!trace) {
+      trace = { steps: [], spans: [], begin: 0, end: 0, kind: '' }
+      traces.set(ids.trace, trace)
+    }
     if (line.row.span || line.row.isSample) {
-      if (ids.span) trace.spans.push(spanOf(line, ids.span))
+      if (ids.span) trace.spans.push(spanOf(line, ids.span, keys))
     } else {
-      const step = stepOf(trace, line, ids.span, wordingOf)
-      if (!step) continue
-      // Steps that are the same have the same key, to be found by it at once.
-      step.key = valueAt(mapAt(keys, step.entity), step.place, () => step.key)
-      trace.steps.push(step)
+      const step = stepOf(trace, line, ids.span, wordingOf, keys)
+      if (step) trace.steps.push(step)
     }
   }
-  return [...traces.values()]
-    .filter(({ steps, spans }) => steps.length + spans.length > 1)
-    .map(bounded)
-    .sort((a, b) => a.begin - b.begin)
+  const several = [...traces.values()].filter(({ steps, spans }) => steps.length + spans.length > 1)
+  for (const trace of several) bound(trace)
+  return several.sort((a, b) => a.begin - b.begin)
+}
+
+/** Names of steps and calls: those that are the same have the same, to be found by it at once. */
+class Keys {
+  private readonly known = new Map<string, Map<string, string>>()
+
+  of(entity: string, place: string): string {
+    const places = mapAt(this.known, entity)
+    let key = places.get(place)
+    if (key === undefined) {
+      key = `${entity}\0${place}`
+      places.set(place, key)
+    }
+    return key
+  }
 }
 
 type Labels = Timed['row']['labels']
@@ -122,7 +134,11 @@ function idsOf({ row, cls }: Timed, labelled: Map<Labels, Ids | null>): Ids | nu
   if (row.span) return { trace: row.span.trace, span: row.span.id }
   // A number that is called so is no id.
   const labels = row.words ?? row.labels
-  const named = valueAt(labelled, labels, () => idsNamed(labels))
+  let named = labelled.get(labels)
+  if (named === undefined) {
+    named = idsNamed(labels)
+    labelled.set(labels, named)
+  }
   if (named) return named
   if (row.isSample || (cls && !cls.wording.mayTrace && !isLong(row))) return null
   const { text } = row
@@ -140,40 +156,55 @@ function idsNamed(labels: Labels): Ids | null {
 const isLong = (row: Timed['row']): boolean => (row.page ? row.to! - row.from! : row.text.length) > LOOKED_AT
 
 /** A span that does not say when it began is an event of its end. */
-function spanOf(line: Timed, id: string): Span {
+function spanOf(line: Timed, id: string, keys: Keys): Span {
   const { row, t } = line
   const { labels, entity, type, series, values, span, at } = row
   const whole = span ? span.end - span.begin : (values.value ?? 0)
   const end = span ? t + (span.end - at) / 1000 : t
+  const operation = series ?? type
+  const parent = span?.parent ?? labelOf(labels, SPAN_PARENT_LABELS) ?? ''
+  const key = keys.of(entity, operation)
+  const [start, failed] = [end - whole / 1000, span?.failed ?? false]
   return {
-    ...{ id, entity, whole, end, line },
-    parent: span?.parent ?? labelOf(labels, SPAN_PARENT_LABELS) ?? '',
-    operation: series ?? type,
+    id,
+    parent,
+    entity,
+    operation,
+    key,
+    whole,
     own: whole,
-    start: end - whole / 1000,
-    children: [],
+    start,
+    end,
+    line,
+    children: null,
     calls: '',
-    failed: span?.failed ?? false,
+    failed,
   }
 }
 
 /** @returns null where the same line came by another way, or is no step */
 function stepOf(
-  trace: Building,
+  { steps }: Trace,
   line: Timed,
   span: string,
   wordingOf: (line: Timed) => string | null,
+  keys: Keys,
 ): Step | null {
-  const { entity, type, text } = line.row
+  const { t, row } = line
+  const { entity, type, text, at } = row
   const place = placeIn(text) ?? wordingOf(line)
   if (place === null) return null
-  const atOnce = listAt(trace.seen, line.row.at)
-  if (atOnce.some(({ row }) => row.entity === entity && row.text === text)) return null
-  atOnce.push(line)
-  return { t: line.t, entity, place, key: `${entity}\0${place}`, span, isError: ERROR_LEVEL.test(type), line }
+  // Lines come in order of time.
+  for (let i = steps.length - 1; i >= 0 && steps[i]!.t === t; i--) {
+    const other = steps[i]!.line.row
+    if (other.at === at && other.entity === entity && other.text === text) return null
+  }
+  return { t, entity, place, key: keys.of(entity, place), span, isError: ERROR_LEVEL.test(type), line }
 }
 
-function bounded({ steps, spans }: Trace): Trace {
+/** Sets when a request began and ended, and how. */
+function bound(trace: Trace): void {
+  const { steps, spans } = trace
   let begin = steps[0]?.t ?? 0
   let end = steps.at(-1)?.t ?? Number.NEGATIVE_INFINITY
   let root = spans[0]
@@ -182,8 +213,9 @@ function bounded({ steps, spans }: Trace): Trace {
     end = Math.max(end, span.end)
     if (span.start < root!.start) root = span
   }
-  const kind = steps.length ? steps[0]!.key : `${root!.entity}\0${root!.operation}`
-  return { steps, spans, begin, end, kind }
+  trace.begin = begin
+  trace.end = end
+  trace.kind = steps.length ? steps[0]!.key : root!.key
 }
 
 /* What is found of requests: one kind for each way in which a path differs. */
@@ -339,25 +371,50 @@ export interface Call {
   children: ReadonlySet<string>
 }
 
-const spanKey = ({ entity, operation }: Span): string => `${entity}\0${operation}`
+/** Of calls that call nothing, which most are. */
+const NO_KEYS: ReadonlySet<string> = new Set()
 
 /** Sets children and own time of all spans. @returns calls by entity and operation */
 export function callsOf(traces: readonly Trace[]): Map<string, Call[]> {
   const calls = new Map<string, Call[]>()
+  const alone = new Map<string, ReadonlySet<string>>()
   for (const { spans, begin } of traces) {
-    const byId = new Map(spans.map((span) => [span.id, span]))
-    for (const span of spans) if (span.parent !== span.id) byId.get(span.parent)?.children.push(span)
+    if (spans.length > 1) setChildren(spans)
     for (const span of spans) {
-      span.own = Math.max(0, span.whole - 1000 * coveredByChildren(span))
-      span.calls = span.children.find(({ entity }) => entity !== span.entity)?.entity ?? ''
-      listAt(calls, spanKey(span)).push({ span, begin, children: new Set(span.children.map(spanKey)) })
+      const { children } = span
+      if (children) span.calls = children.find(({ entity }) => entity !== span.entity)?.entity ?? ''
+      span.own = Math.max(0, span.whole - (children ? 1000 * coveredByChildren(span, children) : 0))
+      listAt(calls, span.key).push({ span, begin, children: children ? keysOf(children, alone) : NO_KEYS })
     }
   }
   return calls
 }
 
+function setChildren(spans: readonly Span[]): void {
+  const byId = new Map<string, Span>()
+  for (const span of spans) byId.set(span.id, span)
+  for (const span of spans) {
+    const parent = span.parent === span.id ? undefined : byId.get(span.parent)
+    if (!parent) continue
+    if (parent.children) parent.children.push(span)
+    else parent.children = [span]
+  }
+}
+
+/** @param alone sets of one key: most calls that call anything call one thing */
+function keysOf(spans: readonly Span[], alone: Map<string, ReadonlySet<string>>): ReadonlySet<string> {
+  if (spans.length > 1) return new Set(spans.map(({ key }) => key))
+  const { key } = spans[0]!
+  return valueAt(alone, key, () => new Set([key]))
+}
+
 /** Seconds of a span in which at least one child ran. */
-function coveredByChildren({ start, end, children }: Span): number {
+function coveredByChildren({ start, end }: Span, children: readonly Span[]): number {
+  // Most that call anything call one thing.
+  if (children.length === 1) {
+    const child = children[0]!
+    return Math.max(0, Math.min(child.end, end) - Math.max(child.start, start))
+  }
   const parts = children
     .map((child): [number, number] => [Math.max(child.start, start), Math.min(child.end, end)])
     .filter(([from, to]) => to > from)
@@ -413,11 +470,12 @@ interface Sides {
 
 function sidesOf(calls: readonly Call[], window: number): Sides {
   const sides: Sides = { beforeCount: 0, nowCount: 0, before: new Map(), now: new Map() }
-  for (const { begin, children } of calls) {
+  for (let i = 0; i < calls.length; i++) {
+    const { begin, children } = calls[i]!
     const isBefore = begin < -window
     if (isBefore) sides.beforeCount++
     else sides.nowCount++
-    for (const child of children) addTo(isBefore ? sides.before : sides.now, child)
+    if (children.size) for (const child of children) addTo(isBefore ? sides.before : sides.now, child)
   }
   return sides
 }
@@ -475,9 +533,14 @@ export function occurrencesOf(traces: readonly Trace[]): Occurrences {
     // Few ways lead to many steps: each is named once.
     const ofTrace = mapAt(kinds, trace.kind)
     let previous: Occurrence | null = null
-    for (const step of trace.steps) {
+    for (let i = 0; i < trace.steps.length; i++) {
+      const step = trace.steps[i]!
       const chain = enter(open, step)
-      const kind = valueAt(ofTrace, chain, () => `${trace.kind}\0${chain}`)
+      let kind = ofTrace.get(chain)
+      if (kind === undefined) {
+        kind = `${trace.kind}\0${chain}`
+        ofTrace.set(chain, kind)
+      }
       const occurrence: Occurrence = { step, trace, inSpan: null, inTrace: null, kind }
       const before = step.span ? lastOfSpan.get(step.span) : undefined
       if (before) before.inSpan = step
@@ -506,7 +569,8 @@ interface OpenSpan {
 /** Who called whom, by the order of lines alone: a span that speaks again has its callees ended. */
 function enter(open: OpenSpan[], { span, entity }: Step): string {
   if (span) {
-    const at = open.findIndex((one) => one.span === span)
+    let at = open.length - 1
+    while (at >= 0 && open[at]!.span !== span) at--
     if (at >= 0) open.length = at + 1
     else {
       const caller = open.at(-1)

@@ -89,8 +89,8 @@ export interface Wording {
 
 /** Wordings by the bytes of stored texts: few, and the same of every window, so that they are kept from look to look. */
 export interface Wordings {
-  /** @param of what the text is worded like, where that is not known */
-  get(page: Uint8Array, from: number, to: number, of: () => Wording): Wording
+  /** @param of how the text of a row is worded, where that is not known */
+  get(page: Uint8Array, from: number, to: number, of: (row: ContextRow) => Wording, row: ContextRow): Wording
 }
 
 /** All lines of a source and type that are the same but for numbers and ids. */
@@ -106,7 +106,13 @@ export interface Template {
   n: number
   words: string[]
   /** Its lines by whose they are, in order of time; without changes. */
-  byEntity: Map<string, Timed[]>
+  byEntity: Map<string, GroupLines>
+}
+
+/** Lines of one template and entity, and their times, both in order of time. */
+export interface GroupLines {
+  lines: Timed[]
+  times: number[]
 }
 
 /** How far the rows reach, where that is not all there was. */
@@ -238,7 +244,7 @@ export const ratioDown = (found: number, expected: number): number =>
 export const surprise = (k: number, n: number, p: number): number =>
   (k ? k * Math.log(k / n / p) : 0) + (n - k ? (n - k) * Math.log((n - k) / n / (1 - p)) : 0)
 
-/** The value of a key, made when it is new. */
+/** The value of a key, made when it is new. Where it is asked for 100,000 times, the function is not to be made each time. */
 export function valueAt<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key)
   if (known !== undefined) return known
@@ -247,10 +253,21 @@ export function valueAt<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made
 }
 
-export const listAt = <K, V>(map: Map<K, V[]>, key: K): V[] => valueAt(map, key, () => [])
+export function listAt<K, V>(map: Map<K, V[]>, key: K): V[] {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made: V[] = []
+  map.set(key, made)
+  return made
+}
 
-export const mapAt = <K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> =>
-  valueAt(map, key, () => new Map())
+export function mapAt<K, L, V>(map: Map<K, Map<L, V>>, key: K): Map<L, V> {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = new Map<L, V>()
+  map.set(key, made)
+  return made
+}
 
 export const addTo = <K>(map: Map<K, number>, key: K, count = 1): void => {
   map.set(key, (map.get(key) ?? 0) + count)

@@ -476,3 +476,54 @@ export class LabelCounts {
     return bytes ? new Float64Array(new Uint8Array(bytes).buffer) : null
   }
 }
+
+/* Labels of rows that are read. */
+
+/** Labels of rows; those of rows with the same labels are mostly the same object. */
+export interface LabelSet {
+  ids: Uint32Array
+  /** The page that had it last, by count. */
+  page: number
+  /** Of other labels with the same hash. */
+  next: LabelSet | null
+}
+
+/** Few labels of a window differ, so that those of many rows are one object. */
+export class LabelSets {
+  private readonly known = new Map<number, LabelSet>()
+  private pages = 0
+
+  /** @param all ids of the labels of each row of a page, a 0 between rows. @returns of each row, and those that differ */
+  of(all: Uint32Array): { each: LabelSet[]; distinct: LabelSet[] } {
+    const each: LabelSet[] = []
+    const distinct: LabelSet[] = []
+    const page = ++this.pages
+    for (let from = 0, to = 0; to <= all.length; to++) {
+      if (to < all.length && all[to] !== 0) continue
+      const set = this.setOf(all, from, to)
+      if (set.page !== page) distinct.push(set)
+      set.page = page
+      each.push(set)
+      from = to + 1
+    }
+    return { each, distinct }
+  }
+
+  private setOf(all: Uint32Array, from: number, to: number): LabelSet {
+    let hash = -2_128_831_035
+    for (let i = from; i < to; i++) hash = Math.imul(hash ^ all[i]!, 16_777_619)
+    const first = this.known.get(hash) ?? null
+    next: for (let one = first; one; one = one.next) {
+      if (one.ids.length !== to - from) continue
+      for (let i = from; i < to; i++) if (one.ids[i - from] !== all[i]) continue next
+      return one
+    }
+    const set = { ids: all.slice(from, to), page: 0, next: first }
+    if (this.known.size >= LABEL_SETS_MAX) this.known.clear()
+    this.known.set(hash, set)
+    return set
+  }
+}
+
+/** Where each row has labels of its own, such as the id of a request, few are asked for again. */
+const LABEL_SETS_MAX = 10_000

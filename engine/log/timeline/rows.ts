@@ -2,7 +2,7 @@
 import { addTo, type ContextRow, mapAt, type SpanFacts, type Wording } from '../brief/brief.ts'
 import type { Name } from '../entity-rules.ts'
 import type { Steps } from '../steps.ts'
-import { type Dictionary, offsetOf, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
+import { type Dictionary, type LabelSet, offsetOf, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import {
   eachPosition,
   eachPositionInSteps,
@@ -12,9 +12,9 @@ import {
   type Query,
   type TextPage,
   type TextRow,
+  textIn,
 } from '../store/scan.ts'
 import { MINUTE_MS, type Segment } from '../store/segments.ts'
-import { labelIdsOf } from '../store/tail.ts'
 import { type KeptRow, type ReadContext, type SourceNames, walkOf } from './context.ts'
 import { labelByOffset, labelsNamed } from './fit.ts'
 import { eventId } from './present.ts'
@@ -27,6 +27,7 @@ export const SPAN = /^(.*?) \((\d+(?:\.\d+)?)ms\)(.*)$/s
 const NAMING = /(^|[_.-])(id|ids|port|pid|line|seq|number|version|pr|issue|build|offset)$/i
 
 interface Labelled {
+  sourceId: number
   type: string
   labels: Record<string, string>
 }
@@ -48,37 +49,35 @@ export function contextRows(
   names: SourceNames,
   label: string,
   own?: OtherNames | undefined,
-): { toRow: (stored: TextRow) => KeptRow; foresee: (labels: readonly string[]) => void } {
-  const known = new Map<string, Labelled & { isOwn: boolean; of: Shared | null }>()
-  const labelled = (hex: string) => {
-    const found = known.get(hex)
+): { toRow: (stored: TextRow) => KeptRow; foresee: (labels: readonly LabelSet[]) => void } {
+  const known = new Map<LabelSet, Labelled & { isOwn: boolean; of: Shared | null }>()
+  const labelled = (set: LabelSet) => {
+    const found = known.get(set)
     if (found) return found
-    const of = labelsOf(labelIdsOf(Buffer.from(hex, 'hex')), dictionary)
+    const of = labelsOf(set.ids, dictionary)
     const isOwn = own?.names.some((name) => of.labels[name.label] === name.value) ?? false
     const made = { ...of, isOwn, of: null }
-    known.set(hex, made)
+    known.set(set, made)
     return made
   }
-  const foresee = (labels: readonly string[]) => {
+  const foresee = (labels: readonly LabelSet[]) => {
     const ids = new Set<number>()
-    for (const hex of new Set(labels))
-      if (!known.has(hex)) for (const id of labelIdsOf(Buffer.from(hex, 'hex'))) ids.add(id)
+    for (const set of labels) if (!known.has(set)) for (const id of set.ids) ids.add(id)
     dictionary.foresee(ids)
   }
   const toRow = (stored: TextRow): KeptRow => {
     const all = labelled(stored.labels)
     const { numbers } = stored
     const parts = ownOf(stored, numbers?.signal ?? all.labels.signal)
-    // Rows of the same labels are of the same source and entity but where a number names the entity.
-    const { entity: entityId, source_id: sourceId } = stored
+    // Rows of the same labels are of the same entity but where a number names the entity.
+    const { entity: entityId } = stored
     const isNamed = numbers?.[label] !== undefined
-    if (!isNamed && all.of?.entityId === entityId && all.of.sourceId === sourceId)
-      return new StoredContextRow(stored, all.of, parts)
+    if (!isNamed && all.of?.entityId === entityId) return new StoredContextRow(stored, all.of, parts)
     const value = all.isOwn ? own!.value : (numbers?.[label] ?? all.labels[label])
     const entity = entityId === null ? '' : dictionary.label(entityId).value
     const shared: Shared = {
-      ...{ sourceId, entityId, type: all.type, words: all.labels },
-      source: names.get(sourceId)?.name ?? `source ${sourceId}`,
+      ...{ entityId, type: all.type, words: all.labels },
+      source: names.get(all.sourceId)?.name ?? `source ${all.sourceId}`,
       entity: value === undefined ? entity : String(value),
     }
     if (!isNamed) all.of = shared
@@ -89,7 +88,6 @@ export function contextRows(
 
 /** What rows of the same labels have in common. */
 interface Shared {
-  sourceId: number
   /** Label of the entity, as the row has it. */
   entityId: number | null
   source: string
@@ -103,24 +101,21 @@ interface Shared {
  * does. There are 100,000 of them: each has few members of its own, and what few rows have is in one of these.
  */
 class StoredContextRow implements KeptRow {
-  readonly from: number
-  readonly to: number
-  readonly number: number
   wording: Wording | undefined = undefined
-  private said: string | null = null
-  private readonly past: number
   private readonly lies: TextPage
+  private readonly nth: number
 
   constructor(
-    { id, ts, page, from, to }: TextRow,
+    { page, nth }: TextRow,
     private readonly shared: Shared,
     private own: Own,
   ) {
-    this.number = id
-    this.past = ts - page.ts
     this.lies = page
-    this.from = from
-    this.to = to
+    this.nth = nth
+  }
+
+  get number(): number {
+    return this.lies.ids[this.nth]!
   }
 
   get id(): string {
@@ -128,11 +123,19 @@ class StoredContextRow implements KeptRow {
   }
 
   get at(): number {
-    return this.lies.ts + this.past
+    return this.lies.times[this.nth]!
   }
 
   get page(): Buffer {
     return this.lies.bytes
+  }
+
+  get from(): number {
+    return this.lies.starts[this.nth]!
+  }
+
+  get to(): number {
+    return this.lies.starts[this.nth + 1]!
   }
 
   get source(): string {
@@ -159,8 +162,11 @@ class StoredContextRow implements KeptRow {
   }
 
   get text(): string {
-    this.said ??= this.page.toString('utf8', this.from, this.to)
-    return this.said
+    const { said } = this.own
+    if (said !== null) return said
+    const text = textIn(this.lies, this.nth)
+    this.own = { ...this.own, said: text }
+    return text
   }
 
   get values(): ContextRow['values'] {
@@ -188,12 +194,14 @@ class StoredContextRow implements KeptRow {
 function labelsOf(ids: Uint32Array, dictionary: Dictionary): Labelled {
   const labels: Record<string, string> = {}
   let type = ''
+  let sourceId = 0
   for (const id of ids) {
     const { name, value } = dictionary.label(id)
     if (name === TYPE_LABEL) type = value
+    else if (name === SOURCE_LABEL) sourceId = Number(value)
     else if (!name.startsWith('@')) labels[name] = value
   }
-  return { type, labels }
+  return { sourceId, type, labels }
 }
 
 type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series' | 'span'>
@@ -202,10 +210,16 @@ type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series' | 'span'>
 interface Own extends Measured {
   numbers: Record<string, number> | null
   labels: ContextRow['labels'] | null
+  /** Its text, once somebody asked for it. */
+  said: string | null
 }
 
 /** Of a row that has nothing for itself, which most are. */
-const NOTHING: Own = { values: {}, isSample: false, series: undefined, numbers: null, labels: null }
+const NOTHING: Own = ownFrom({ values: {}, isSample: false }, null)
+
+function ownFrom({ values, isSample, series }: Measured, numbers: Own['numbers']): Own {
+  return { values, isSample, series, span: undefined, numbers, labels: null, said: null }
+}
 
 /** A span that failed is looked at for what it says. */
 function ownOf(row: TextRow, signal: unknown): Own {
@@ -213,17 +227,17 @@ function ownOf(row: TextRow, signal: unknown): Own {
   if (signal === 'metrics') {
     const point = POINT.exec(row.text)
     const values: Own['values'] = point ? { value: Number(point[2]) } : {}
-    return { values, isSample: true, series: point?.[1], numbers, labels: null }
+    return ownFrom({ values, isSample: true, series: point?.[1] }, numbers)
   }
   if (signal === 'traces') {
     const span = SPAN.exec(row.text)
     if (span) {
       const isSample = !/\bERROR\b/.test(span[3]!)
-      return { values: { value: Number(span[2]) }, isSample, series: span[1]!, numbers, labels: null }
+      return ownFrom({ values: { value: Number(span[2]) }, isSample, series: span[1]! }, numbers)
     }
   }
   if (numbers === null) return NOTHING
-  return { values: measuring(numbers), isSample: false, series: undefined, numbers, labels: null }
+  return ownFrom({ values: measuring(numbers), isSample: false }, numbers)
 }
 
 /** Without numbers that name something; as they are where there is none. */
@@ -268,12 +282,15 @@ export function* wideRows<T>(
   if (cuts) yield* eachNewest(ctx, query, cuts, take, taken)
   else yield* eachPositionInSteps(() => ctx.index.all().toReversed(), query, take)
   places.sort()
-  const rows: T[] = []
+  // As long as it will be: a list that grows is copied again and again.
+  const rows = new Array<T>(places.length)
+  let count = 0
   for (let from = 0; from < places.length; from += BATCH) {
     yield
     const { ids, times } = places.slice(from, from + BATCH)
-    for (const row of read(ids, times)) rows.push(row)
+    count = putAll(rows, count, read(ids, times))
   }
+  rows.length = count
   const told = [...(cuts?.at ?? [])].map(([label, { since, every }]) => ({
     sourceId: Number(sources.get(label)),
     of: taken.get(label) ?? 0,
@@ -281,6 +298,12 @@ export function* wideRows<T>(
     every,
   }))
   return { rows, cuts: told }
+}
+
+/** @returns where the next is to be put */
+function putAll<T>(rows: T[], at: number, more: readonly T[]): number {
+  for (let i = 0; i < more.length; i++) rows[at + i] = more[i]!
+  return at + more.length
 }
 
 /**
@@ -297,17 +320,20 @@ export function* wideContextRows(
   // Rows of other names of the entity are told as its own, by rules that change: those are made anew each time.
   if (own) {
     const ofThing = contextRows(ctx.dictionary, ctx.names, label, own)
-    return yield* wideRows(ctx, query, most, (ids) => ctx.rows.texts(ids, ofThing.toRow, ofThing.foresee))
+    return yield* wideRows(ctx, query, most, (ids, times) =>
+      ctx.rows.texts(ids, times, ofThing.toRow, ofThing.foresee),
+    )
   }
   const { version } = ctx.names
   const kept = ctx.kept.of(label, version)
   const keptOf = walkOf(kept)
   const { toRow, foresee } = contextRows(ctx.dictionary, ctx.names, label)
   const found = yield* wideRows(ctx, query, most, (ids, times): KeptRow[] => {
-    if (kept.length === 0) return ctx.rows.texts(ids, toRow, foresee)
+    if (kept.length === 0) return ctx.rows.texts(ids, times, toRow, foresee)
     const known = ids.map((id, i) => keptOf(times[i]!, id))
     const read = ctx.rows.texts(
       ids.filter((_, i) => !known[i]),
+      times.filter((_, i) => !known[i]),
       toRow,
       foresee,
     )

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { loadedWith, type Pack, truthOf, ways } from '../../../../engine/agents/evals/incident.ts'
 import { ownPack } from '../../../../engine/agents/evals/own-pack.ts'
-import { namedByRules, readMessage } from '../../../../engine/agents/evals/scripted.ts'
+import { namedByRules, readMessage, scriptedModels } from '../../../../engine/agents/evals/scripted.ts'
+import type { ModelRequest } from '../../../../engine/agents/models/types.ts'
 
 /** Scenarios of which not every cause is named. */
 function notNamed(pack: Pack, noise: number): { causes: number; missed: string[] } {
@@ -35,12 +36,11 @@ describe('the rules name all causes of eleven of twelve scenarios', () => {
   })
 })
 
-const message = (...lines: string[]) =>
-  readMessage(
-    ['for service=shop at 2026-03-02T00:10:00.000Z: x', '1 event; trouble since 23:50:00 UTC', ...lines].join(
-      '\n',
-    ),
+const textOf = (...lines: string[]): string =>
+  ['for service=shop at 2026-03-02T00:10:00.000Z: x', '1 event; trouble since 23:50:00 UTC', ...lines].join(
+    '\n',
   )
+const message = (...lines: string[]) => readMessage(textOf(...lines))
 
 it('times are read as minutes from the firing, over midnight and of other days', () => {
   const { onset, lines } = message(
@@ -199,4 +199,16 @@ describe('by rote', () => {
       idsNamed('## Changes', ...again, 'evt_5 23:49:00 config set: storage of shop').map(([id]) => id),
     ).toEqual(['evt_5'])
   })
+})
+
+it.each([
+  ['logs error after cart a.b.Cart#12: pay c.Pay#3 STOPPED; breaks first here in 9 of 9', 'c.Pay#3'],
+  ['logs info cart a.b.Cart#12 → c.Pay#3 (then pay) SLOWER: pause 7 → 26 ms', 'c.Pay#3'],
+  ['traces cart HTTP POST (calls pay) SLOWER: whole 5 → 300 ms, own 3 → 200 ms', 'HTTP POST'],
+  ['traces cart GET /orders SLOWER: whole 5 → 300 ms, own 3 → 200 ms', 'GET /orders'],
+])('what is quoted of a request is a step that its events tell, and not an hour: %s', async (line, quote) => {
+  const text = textOf('## Requests that took another path', `evt_7…evt_8 23:56:00 ${line}`)
+  const request = { system: '', messages: [{ role: 'user', text }], tools: [] } as unknown as ModelRequest
+  const { calls } = await scriptedModels('rules').call(request)
+  expect(calls[0]!.arguments).toMatchObject({ claims: [{ events: ['evt_7', 'evt_8'], quote }] })
 })

@@ -11,7 +11,7 @@ function classes() {
   const skeletons = new Skeletons<string>()
   return (text: string): string => {
     const bytes = Buffer.from(`before ${text} after`)
-    return skeletons.get(bytes, 7, bytes.length - 6, () => masked(text))
+    return skeletons.get(bytes, 7, bytes.length - 6, masked, text)
   }
 }
 
@@ -108,7 +108,7 @@ describe('a line', () => {
       const id = (i * 2_654_435_761).toString(16).padStart(16, 'a7')
       const text = `12:${10 + (i % 50)}:${10 + (i % 49)}.${100 + i} [TraceID: ${id} SpanID: ${id.slice(0, 12)}] Cart.go:88 order ${10_000 + i} took ${i % 9}.${10 + (i % 80)}ms of 10.0.${i % 256}.7`
       const bytes = Buffer.from(text)
-      skeletons.get(bytes, 0, bytes.length, () => made++)
+      skeletons.get(bytes, 0, bytes.length, () => made++, text)
     }
     // Lengths of numbers, and ids that begin with a digit or not, make some more than one.
     expect(made).toBeLessThan(25)
@@ -119,7 +119,7 @@ describe('a line', () => {
     let made = 0
     const tell = (text: string) => {
       const bytes = Buffer.from(text)
-      return skeletons.get(bytes, 0, bytes.length, () => `${text} ${made++}`)
+      return skeletons.get(bytes, 0, bytes.length, (line) => `${line} ${made++}`, text)
     }
     expect([tell('one'), tell('one'), tell('two'), tell('two')]).toEqual(['one 0', 'one 0', 'two 1', 'two 1'])
     expect([tell('three'), tell('three'), tell('one')]).toEqual(['three 2', 'three 2', 'one 3'])
