@@ -1,7 +1,7 @@
 /** Who may see what: the login page when the daemon asks for it, the shell and its pages otherwise. */
 import { Center, Loader } from '@mantine/core'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
-import { Suspense, useEffect, useState } from 'react'
+import { Suspense, startTransition, useEffect, useState } from 'react'
 import { type ApiError, api, LOGIN_NEEDED } from './client.ts'
 import { ikeys, incidents } from './incident-client.ts'
 import { lazyFrom } from './lib/chunks.ts'
@@ -32,7 +32,8 @@ export function App() {
   useEffect(() => {
     const needed = () => setLogin('needed')
     window.addEventListener(LOGIN_NEEDED, needed)
-    void enter(queries, setNote).then((fine) => setLogin(fine ? 'fine' : 'needed'))
+    // Drawn in slices: menu and page at once are 90 ms of work, and what is pressed meanwhile would wait (2026-11-26).
+    void enter(queries, setNote).then((fine) => startTransition(() => setLogin(fine ? 'fine' : 'needed')))
     return () => window.removeEventListener(LOGIN_NEEDED, needed)
   }, [queries])
   if (login === 'unknown') return waiting

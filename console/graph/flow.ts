@@ -14,7 +14,7 @@ import {
   portsOf,
   verdictPort,
 } from './drawing/geometry.ts'
-import { corridorsOf } from './drawing/routes.ts'
+import { besideOthers, corridorsOf } from './drawing/routes.ts'
 import type { Layout } from './layout.ts'
 import type { GraphMarks, Note, Pace } from './types.ts'
 import { describeDrawn, describeEdge, nodeTitle } from './words.ts'
@@ -214,10 +214,11 @@ export function routesOf(drawn: Pick<Drawn, 'nodes' | 'edges'>, boxes: ReadonlyM
   const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
   const all = [...boxes.values()]
   const routes = new Map<string, readonly Corridor[]>()
+  const taken = new Map<number, number[]>()
   for (const edge of drawn.edges) {
     const ends = endsOf(edge, nodes, boxes)
     const via = ends ? corridorsOf(ends, all) : []
-    if (via.length > 0) routes.set(edge.id, via)
+    if (via.length > 0) routes.set(edge.id, besideOthers(via, taken))
   }
   routed.set(boxes, { edges: drawn.edges, routes })
   return routes

@@ -12,8 +12,9 @@ export function mergeRows(live: readonly ApiEvent[], stored: readonly ApiEvent[]
   return [...live.filter(({ id }) => !known.has(id)), ...stored].sort(newerFirst)
 }
 
-/** Times have one form, so that they compare as text; ids are numbers after their prefix. */
+/** Times have one form, so that they compare as text; ids are numbers after their prefix, of which the longer is larger. */
 function newerFirst(a: ApiEvent, b: ApiEvent): number {
   if (a.event_time !== b.event_time) return a.event_time < b.event_time ? 1 : -1
-  return Number(b.id.slice('evt_'.length)) - Number(a.id.slice('evt_'.length))
+  if (a.id.length !== b.id.length) return b.id.length - a.id.length
+  return a.id < b.id ? 1 : a.id === b.id ? 0 : -1
 }

@@ -80,8 +80,15 @@ export function IncidentRow(props: Props) {
             </div>
           </>
         ) : (
-          <span className="chip" data-role={ROLES[incident.state]}>
-            {stateWords(incident, now)}
+          <span
+            className="chip"
+            data-role={ROLES[incident.state]}
+            style={{ display: 'inline-block', maxWidth: '100%' }}
+            title={stateWords(incident, now)}
+          >
+            <span className="ellipsis" style={{ display: 'block' }}>
+              {stateWords(incident, now)}
+            </span>
           </span>
         )}
       </div>

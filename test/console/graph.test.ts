@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { edgeLine } from '../../console/graph/drawing/edge-path.ts'
 import { foldGraph } from '../../console/graph/drawing/fold.ts'
 import { type OutlineItem, outlineOf } from '../../console/graph/drawing/outline.ts'
-import { corridorsOf } from '../../console/graph/drawing/routes.ts'
+import { besideOthers, corridorsOf } from '../../console/graph/drawing/routes.ts'
 import { nextNode, pathOf } from '../../console/graph/drawing/walk.ts'
 import { type FlowNode, flowEdges, flowNodes, type Kept, type Look } from '../../console/graph/flow.ts'
 import { layoutGraph } from '../../console/graph/layout.ts'
@@ -256,6 +256,10 @@ describe('words and lines', () => {
     expect(edgeLine({ from, to, lane: 0, via }).d).toBe(
       'M213,30 C251.5,30 251.5,86 290,86 L510,86 C696.5,86 696.5,330 883,330',
     )
+    // Others through the same gap lie beside it, as many as there is room for.
+    const taken = new Map<number, number[]>()
+    const heights = Array.from({ length: 4 }, () => besideOthers(via, taken)[0]!.y)
+    expect(heights).toEqual([86, 89, 83, 86])
     // Nothing in its way, and nodes beside it: its own curve.
     expect(corridorsOf({ from, to }, [ends, { ...column[0]!, y: -200 }, target])).toEqual([])
     // No gap is wide enough: round the nearer end.

@@ -29,6 +29,23 @@ export function corridorsOf({ from, to }: Pick<EdgeEnds, 'from' | 'to'>, boxes: 
   return corridors
 }
 
+/** Lines through one gap are so far apart, of which a gap between rows holds three. */
+const APART = 3
+
+/**
+ * Lines through one gap lie beside each other; what has no room lies on another.
+ * @param taken heights of lines by the left end of their column, to which these are added
+ */
+export function besideOthers(via: readonly Corridor[], taken: Map<number, number[]>): Corridor[] {
+  return via.map((corridor) => {
+    const others = taken.get(corridor.left) ?? []
+    const isFreeAt = (y: number) => others.every((other) => Math.abs(other - y) >= APART)
+    const y = [0, APART, -APART].map((by) => corridor.y + by).find(isFreeAt) ?? corridor.y
+    taken.set(corridor.left, [...others, y])
+    return { ...corridor, y }
+  })
+}
+
 /** Boxes that stand above each other, from left to right. */
 function columnsOf(boxes: readonly Box[]): Box[][] {
   const columns: { boxes: Box[]; right: number }[] = []

@@ -17,10 +17,10 @@ export function NodeLine({ facts: { note, pace }, node, mode }: Props) {
   // What it did by the instant counts more than what it did all day; in full it stands in the panel.
   if (mode === 'replay' && note) return <Words text={note.text} />
   if (node.kind === 'agent') return <AgentLine node={node} />
-  if (node.kind === 'trigger' && mode === 'live') return <TriggerLine node={node} />
   return (
     <>
-      <Words text={todayWords(node) ?? node.detail} />
+      {/* The sentence of a trigger has no room here: it is told where somebody points. */}
+      <Words text={todayWords(node) ?? node.detail} title={node.detail} />
       {node.kind === 'source' && pace && pace.perMinute > 0 ? (
         <PaceMark pace={pace} />
       ) : (
@@ -34,15 +34,6 @@ const NEVER: Partial<Record<GraphNode['kind'], string>> = {
   source: 'no event yet',
   trigger: 'never fired',
   destination: 'nothing sent yet',
-}
-
-function TriggerLine({ node }: { node: GraphNode }) {
-  return (
-    <>
-      <Words text={node.detail} />
-      {node.today ? <span className="graph-node-aside">{todayWords(node)}</span> : <LastTime node={node} />}
-    </>
-  )
 }
 
 function AgentLine({ node }: { node: GraphNode }) {
@@ -78,8 +69,8 @@ function LastTime({ node }: { node: GraphNode }) {
   return knowsNever && never ? <span className="graph-node-aside">{never}</span> : null
 }
 
-const Words = ({ text }: { text: string }) => (
-  <span className="graph-node-words" title={text}>
+const Words = ({ text, title = text }: { text: string; title?: string }) => (
+  <span className="graph-node-words" title={title}>
     {text}
   </span>
 )

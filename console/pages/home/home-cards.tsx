@@ -111,12 +111,14 @@ export function SourcesCard({ sources, total }: Pick<Home, 'sources'> & { total:
   const well = sources.filter(({ state }) => state === 'ok')
   return (
     <Card id="home-sources" title="Sources" aside={<Link to="/sources">All {count(total)}</Link>}>
-      {unwell.slice(0, LISTED).map(({ name, state, reason }) => (
+      {unwell.slice(0, LISTED).map(({ name, state, reason, last_event_at }) => (
         <div className="rail-row" key={name}>
           {MARKS[state]}
           <div>
             <Link to={sourcePath(name)}>{name}</Link>
-            <div style={{ color: 'var(--text-2)' }}>{reason}</div>
+            <div style={{ color: 'var(--text-2)' }}>
+              {state === 'quiet' && last_event_at === null ? 'Nothing received yet' : reason}
+            </div>
           </div>
         </div>
       ))}
@@ -153,7 +155,9 @@ export function Unwell({ sources }: Pick<Home, 'sources'>) {
         <Link to={sourcePath(first!.name)} style={{ color: 'inherit' }}>
           {first!.name}
         </Link>{' '}
-        is {first!.state}
+        {first!.state === 'quiet' && first!.last_event_at === null
+          ? 'has received nothing yet'
+          : `is ${first!.state}`}
         {unwell.length > 1 && (
           <>
             {' '}
