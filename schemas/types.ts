@@ -23864,13 +23864,13 @@ export interface Trigger {
    */
   subscribers: number
   /**
-   * Agents its wirings wake, by name; absent in lists.
+   * Agents its wirings wake, by name.
    */
-  wakes?: string[]
+  wakes: string[]
   /**
-   * Addresses that are told of its firings, by its name or with all of a project that uses it; absent in lists.
+   * Addresses that are told of its firings, by its name or with all of a project that uses it.
    */
-  subscriptions?: number
+  subscriptions: number
   /**
    * Last firing.
    */

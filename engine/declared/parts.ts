@@ -36,7 +36,10 @@ export function listTriggers(declared: Declared): Trigger[] {
   const belongs = belongings(declared)
   const docs = projectDocs(declared)
   const activity = activities(declared.store.db, declared.clock.now())
-  return declared.kinds.trigger.list().map((stored) => presentTrigger(stored, belongs, docs, activity))
+  const addresses = addressesOfProjects(declared.store.db)
+  return declared.kinds.trigger
+    .list()
+    .map((stored) => presentTrigger(stored, belongs, docs, activity, addresses))
 }
 
 /** @throws SvcError not_found */
@@ -46,36 +49,26 @@ export function getTrigger(declared: Declared, name: string): Trigger {
     belongings(declared),
     projectDocs(declared),
     activities(declared.store.db, declared.clock.now()),
+    addressesOfProjects(declared.store.db),
   )
-  return {
-    ...trigger,
-    wakes: wakesOf(declared, name),
-    subscriptions: addressesOf(declared, trigger),
-    warnings: driftsOf(declared, 'trigger', name),
-  }
+  return { ...trigger, warnings: driftsOf(declared, 'trigger', name) }
 }
 
-/** Agents that a trigger wakes in some project, by name. */
-export const wakesOf = (declared: Declared, trigger: string, project: string | null = null): string[] => [
-  ...new Set(
-    declared.kinds.project
-      .list()
-      .filter(({ key }) => project === null || key === project)
-      .flatMap(({ doc }) => Object.entries(doc.wakes?.[trigger] ?? {}))
-      .filter(([, wake]) => wake.enabled)
-      .map(([agent]) => agent)
-      .sort(),
-  ),
-]
-
-/** Addresses and outside agents that are told of its firings, by itself or by a project that uses it. */
-export function addressesOf({ store: { db } }: Declared, { name, projects }: Trigger): number {
-  const count = db.prepare<[string, string], number>(
-    `SELECT count(*) FROM subscriptions
-     WHERE (trigger_name = ? OR (trigger_name IS NULL AND project IN (SELECT value FROM json_each(?))))
-       AND removed_at IS NULL AND disabled_at IS NULL`,
+/** Agents that projects let a trigger wake, by name. */
+export const wokenBy = (trigger: string, docs: Iterable<ProjectDoc>): string[] => {
+  const names = [...docs].flatMap(({ wakes }) =>
+    Object.entries(wakes?.[trigger] ?? {}).flatMap(([agent, { enabled }]) => (enabled ? agent : [])),
   )
-  return count.pluck().get(name, JSON.stringify(projects)) as number
+  return [...new Set(names)].sort()
+}
+
+/** Addresses and outside agents that are told of all firings of a project, by its id. */
+function addressesOfProjects(db: Declared['store']['db']): Map<string, number> {
+  const counted = db.prepare<[], [string, number]>(
+    `SELECT project, count(*) FROM subscriptions
+     WHERE trigger_name IS NULL AND project IS NOT NULL AND removed_at IS NULL AND disabled_at IS NULL GROUP BY 1`,
+  )
+  return new Map(counted.raw().all() as [string, number][])
 }
 
 /** The list of agents. @param models what there is to run them on. */
@@ -166,15 +159,18 @@ function presentTrigger(
   belongs: Belongs,
   docs: ReadonlyMap<string, ProjectDoc>,
   activityOf: (name: string) => Activity,
+  addresses: ReadonlyMap<string, number>,
 ): Trigger {
   const { paused, ...spec } = stored.doc
   const { lastFired, day, spark, subscriptions } = activityOf(stored.name)
   let subscribers = subscriptions
   for (const { wakes } of docs.values())
     subscribers += Object.values(wakes?.[stored.name] ?? {}).filter(({ enabled }) => enabled).length
+  const shared = common('trigger', stored, belongs)
+  const ofProjects = shared.projects.reduce((sum, id) => sum + (addresses.get(id) ?? 0), 0)
   return {
     name: stored.name,
-    ...common('trigger', stored, belongs),
+    ...shared,
     ...spec,
     filters: spec.filters ?? [],
     key_field: spec.key_field ?? '',
@@ -191,6 +187,8 @@ function presentTrigger(
     paused: paused ?? false,
     state: stored.state as Trigger['state'],
     subscribers,
+    wakes: wokenBy(stored.name, docs.values()),
+    subscriptions: subscriptions + ofProjects,
     sentence: sentenceOf(spec),
     last_fired: isoOrNull(lastFired),
     firings_24h: day,

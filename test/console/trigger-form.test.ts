@@ -34,6 +34,8 @@ const stored = (condition: Condition, over: Partial<Trigger> = {}): Trigger => (
   created_at: '2026-11-20T12:00:00.000Z',
   updated_at: '2026-11-20T12:00:00.000Z',
   subscribers: 0,
+  wakes: [],
+  subscriptions: 0,
   last_fired: null,
   sentence: 'When it breaks',
   firings_24h: 0,

