@@ -15,6 +15,7 @@ import type {
 import { isSchedule } from '../../schemas/words.ts'
 import type { EngineCore, Row } from '../calls.ts'
 import { TRIGGER_DEFAULTS } from '../documents/trigger.ts'
+import { SvcError } from '../errors.ts'
 import { eachPosition } from '../log/store/scan.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { compilePlan } from '../log/timeline/plan.ts'
@@ -442,7 +443,7 @@ export async function evidenceOf(
   const known = new Map([...led, ...followed.rows].map((row) => [row.id, row]))
   const others = ids.filter((one) => !known.has(one)).slice(0, OTHERS_MAX)
   // What is purged is not in it.
-  const found = await Promise.all(others.map((one) => engine.event(one).catch(() => null)))
+  const found = await Promise.all(others.map((one) => engine.event(one).catch(nothingIfGone)))
   for (const row of eventsIn(found.filter((one) => one !== null))) known.set(row.id, row)
   const events = [...known.values()].sort(inOrder)
   const tripping = new Set(ids)
@@ -454,6 +455,11 @@ export async function evidenceOf(
     event_types: [...new Set(tripped.map((event) => event.event_type))].sort(),
     later: followed.later,
   }
+}
+
+function nothingIfGone(error: unknown): null {
+  if (error instanceof SvcError && error.code === 'not_found') return null
+  throw error
 }
 
 type Reads = Pick<EngineCore, 'read' | 'histogram'>
