@@ -255,13 +255,13 @@ open(
     const open = async (): Promise<number> =>
       (await daemon.ask<{ incidents: unknown[] }>('GET', '/api/incidents')).incidents.length
     await expect.poll(open).toBe(1)
-    await page.route('**/read', (route) =>
+    await page.route('**/evidence?*', (route) =>
       route.fulfill({ status: 500, json: { status: 500, detail: 'No disk.' } }),
     )
     await page.goto(`${daemon.url}/incidents/1`)
     const alert = page.getByRole('alert').filter({ hasText: 'Couldn’t load the evidence' })
     await expect(alert).toContainText('No disk.')
-    await page.unroute('**/read')
+    await page.unroute('**/evidence?*')
     await alert.getByRole('button', { name: 'Try again' }).click()
     await expect(page.getByRole('region', { name: 'Evidence' })).toContainText('orders fail')
     await daemon.stop()
