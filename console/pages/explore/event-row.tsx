@@ -50,7 +50,7 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
             {event.reference ? 'reference' : clock(event.event_time, now)}
           </time>
         </button>
-        {/* Plain elements: forty rows are drawn anew with each event that arrives, and the kit's take five times as long. */}
+        {/* Plain elements: forty rows are drawn anew as events arrive, and with the kit's components that is a long task. */}
         <div className="ellipsis row-cell">{event.source}</div>
         <div className="ellipsis row-cell row-type">{event.event_type}</div>
         <div className="ellipsis row-cell row-text" title={event.text}>
