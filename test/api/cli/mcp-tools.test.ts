@@ -33,12 +33,17 @@ describe('svc mcp-servers test', () => {
   })
 
   it('exits with 1 where it does not answer, and prints JSON as it came', async () => {
-    await desk.close()
-    expect(await run('mcp-servers test desk')).toMatchObject({
-      code: 1,
-      err: 'svc: desk: connection refused\n',
+    // A port that is given to nobody by chance: that of a server which was closed may be another's by then.
+    await fetch(`${daemon.url}/api/mcp-servers`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'gone', url: 'http://127.0.0.1:9/mcp' }),
     })
-    const { code, out, err } = await run('mcp-servers test desk --json')
+    expect(await run('mcp-servers test gone')).toMatchObject({
+      code: 1,
+      err: 'svc: gone: connection refused\n',
+    })
+    const { code, out, err } = await run('mcp-servers test gone --json')
     expect([code, JSON.parse(out), err]).toEqual([
       1,
       { ok: false, ms: 0, tools: [], error: 'connection refused' },
