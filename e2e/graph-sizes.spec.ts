@@ -31,7 +31,7 @@ const OVERLAPPING = `(() => {
     .map((a) => a.id)
 })()`
 
-/** Lines that run behind a node which is none of their ends. */
+/** Finds edges that are drawn behind a node they do not connect. */
 const HIDDEN_LINES = `(() => {
   const boxes = [...document.querySelectorAll('.react-flow__node')].map((element) => [
     element.dataset.id,

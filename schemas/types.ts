@@ -23868,7 +23868,7 @@ export interface Trigger {
    */
   wakes: string[]
   /**
-   * Addresses that are told of its firings, by its name or with all of a project that uses it.
+   * Subscriptions that receive its firings: those to the trigger, and those to a project that uses it.
    */
   subscriptions: number
   /**

@@ -1,5 +1,4 @@
 /** Who changed what, when and why, with undo; of a project, of one object, or of the whole instance. */
-
 import { Accordion, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Undo2 } from 'lucide-react'

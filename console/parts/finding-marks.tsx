@@ -1,5 +1,4 @@
 /** Whether a finding is right: marked by a person, with the event that was the true cause; each step can be undone. */
-
 import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { Link } from 'react-router'

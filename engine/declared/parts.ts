@@ -62,7 +62,7 @@ export const wokenBy = (trigger: string, docs: Iterable<ProjectDoc>): string[] =
   return [...new Set(names)].sort()
 }
 
-/** Addresses and outside agents that are told of all firings of a project, by its id. */
+/** Counts, by project id, the subscriptions to all firings of a project. */
 function addressesOfProjects(db: Declared['store']['db']): Map<string, number> {
   const counted = db.prepare<[], [string, number]>(
     `SELECT project, count(*) FROM subscriptions

@@ -1,5 +1,6 @@
 /** `svc catalog sync`: look at the repository that the daemon follows, apply its commit, roll back to one. */
 import { type Command, Option } from 'commander'
+import { overwrittenBy } from '../../../schemas/overwritten.ts'
 import type {
   CatalogCommit,
   CatalogRepositoryWrite,
@@ -215,11 +216,11 @@ async function apply(io: Io, flags: SyncFlags, found: CatalogSync): Promise<void
 }
 
 /** What a commit that is applied as it is writes over, each field with who changed it. */
-async function byHandText(io: Io, flags: SyncFlags, { applied }: CatalogSync): Promise<string> {
+async function byHandText(io: Io, flags: SyncFlags, { applied, plan }: CatalogSync): Promise<string> {
   // Before a commit was applied nothing was changed by hand since; an earlier commit is meant to write over all.
-  if (flags.merge || flags.commit !== undefined || applied === null) return ''
+  if (flags.merge || flags.commit !== undefined || applied === null || plan === null) return ''
   const { differences } = (await clientOf(io, flags).call(calls.getAdoption)).read()
-  const written = differences.filter(({ changed_in: where, file }) => where !== 'files' && file !== null)
+  const written = overwrittenBy(plan, differences)
   if (written.length === 0) return ''
   const many = written.length === 1 ? '1 change by hand' : `${written.length} changes by hand`
   return `this writes over ${many}; --merge keeps what only the instance changed:\n${differencesText(io, written)}`

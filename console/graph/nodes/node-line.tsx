@@ -19,7 +19,7 @@ export function NodeLine({ facts: { note, pace }, node, mode }: Props) {
   if (node.kind === 'agent') return <AgentLine node={node} />
   return (
     <>
-      {/* The sentence of a trigger has no room here: it is told where somebody points. */}
+      {/* A trigger's sentence is longer than a node: the tooltip has it. */}
       <Words text={todayWords(node) ?? node.detail} title={node.detail} />
       {node.kind === 'source' && pace && pace.perMinute > 0 ? (
         <PaceMark pace={pace} />

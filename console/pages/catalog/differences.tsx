@@ -2,7 +2,6 @@
  * What files and instance say differently: who changed it where, what was changed by hand as a patch or a pull request,
  * and what both changed settled field by field.
  */
-
 import { Alert, Anchor, Badge, Button, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { GitPullRequest } from 'lucide-react'

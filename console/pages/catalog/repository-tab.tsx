@@ -3,6 +3,7 @@ import { Alert, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, TextInput,
 import { useQuery } from '@tanstack/react-query'
 import { RefreshCw } from 'lucide-react'
 import { useState } from 'react'
+import { overwrittenBy } from '../../../schemas/overwritten.ts'
 import type { CatalogCommit, CatalogSync, ChangePlan } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -193,9 +194,8 @@ const changesByHand = (count: number): string =>
 function Waiting({ sync }: { sync: CatalogSync }) {
   const { plan, fingerprint, planned, code } = sync
   const [why, setWhy] = useState('')
-  const overwritten = (useAdoption(sync).data?.differences ?? []).filter(
-    ({ changed_in: where, file }) => where !== 'files' && file !== null,
-  ).length
+  const adoption = useAdoption(sync).data
+  const overwritten = plan && adoption ? overwrittenBy(plan, adoption.differences).length : 0
   const deletions = code === 'deletions' ? { max_deletions: plan?.deletes ?? 0 } : {}
   const apply = useChange(
     () =>

@@ -1,5 +1,4 @@
 /** What happened to the sync: who brought which commit, what was applied, and the way back to one. */
-
 import { Anchor, Badge, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'

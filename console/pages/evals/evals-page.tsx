@@ -1,5 +1,4 @@
 /** Reports of svc evals: those handed in to the daemon, or one opened from a file, which stays in the browser. */
-
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { FileUp } from 'lucide-react'

@@ -1,5 +1,4 @@
 /** Cards of Home beside its incidents: findings, agents at work, sources, today, triggers that fire often. */
-
 import { Check, CircleAlert, Clock, Pause } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'

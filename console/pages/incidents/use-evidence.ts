@@ -1,4 +1,4 @@
-/** What is read of a firing's timeline: what stands around the moment it fired, and how much came later. */
+/** Reads the events around the moment a trigger fired, and counts those that came later. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { FiringDetail } from '../../../schemas/types.ts'
 import type { ApiEvent } from '../../client.ts'

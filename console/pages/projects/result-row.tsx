@@ -1,5 +1,4 @@
 /** One result of a project: what a chain of runs found, to read and to mark as handled. */
-
 import { Badge, Button, Group, Modal, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'

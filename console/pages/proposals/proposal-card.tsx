@@ -1,5 +1,4 @@
 /** One proposal: who wants what and why, what it would do, and the decision. */
-
 import { Button, Group, Modal, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'react-router'

@@ -102,7 +102,7 @@ export function FillIn({
   const create = useMutation({
     mutationFn: () => api.createSource({ ...body(), ...(project ? { project } : {}) }),
     onSuccess: (result) => {
-      // Its key is told once, and must not wait for lists to be read again.
+      // Only this answer has the ingest key: it is shown before any list is read again.
       kept.done()
       onCreated(result)
       void queries.invalidateQueries({ queryKey: keys.sources })

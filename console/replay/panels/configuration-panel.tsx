@@ -1,5 +1,4 @@
 /** Which configuration was in effect, what made it so, and the others of the replay. */
-
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'

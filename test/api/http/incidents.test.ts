@@ -121,6 +121,28 @@ describe('whoever acts on an incident', () => {
 })
 
 describe('a key of a project', () => {
+  it('reads neither the evidence of firings nor the health of all projects; others do, where they ask', async () => {
+    const { door, root } = await open({ secured: true })
+    const { project } = incidentOf(await door.call('GET', '/api/incidents/inc_1', undefined, root))
+    const { secret } = await door.key(['read'], { project: project! })
+    const { firings } = (await door.call('GET', '/api/firings', undefined, root)).json() as unknown as {
+      firings: { dispatch_id: string }[]
+    }
+    const evidence = `/api/firings/${firings[0]!.dispatch_id}/evidence`
+    expect((await door.call('GET', evidence, undefined, door.as(secret))).status).toBe(403)
+    expect((await door.call('GET', evidence, undefined, root)).json()).toMatchObject({ tripped: ['evt_1'] })
+    const projectsOf = async (query: string, headers: Record<string, string>) =>
+      (
+        (await door.call('GET', `/api/projects${query}`, undefined, headers)).json() as unknown as {
+          projects: object[]
+        }
+      ).projects
+    const whole = { health: expect.any(Object), today: expect.any(Object) }
+    expect(await projectsOf('?health=true', root)).toContainEqual(expect.objectContaining(whole))
+    for (const plain of [await projectsOf('', root), await projectsOf('?health=true', door.as(secret))])
+      for (const one of plain) expect(one).not.toHaveProperty('health')
+  })
+
   it('reads the incidents of its own project, and never acts', async () => {
     const { door, root } = await open({ secured: true })
     await door.call('POST', '/api/projects', { template: 'custom', name: 'Elsewhere' }, root)

@@ -1,5 +1,4 @@
 /** What one should know before applying: others changed the project, or the file is the source of truth. */
-
 import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { FileText, Users } from 'lucide-react'
