@@ -1,12 +1,14 @@
 /** The built daemon for a test, with a data home of its own. */
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { test as base } from '@playwright/test'
+import { type Page, test as base } from '@playwright/test'
 
 export interface RunningDaemon {
   url: string
@@ -109,6 +111,26 @@ class Kept {
 }
 
 /**
+ * `SVC_TEST_DELAY=800` holds each request of a page back for up to 800 ms, as a slow network does, by chance but the
+ * same for each number after a colon (`800:7`): what a test takes to be there at once is found so. A request that
+ * a test answers or holds back itself is left to it.
+ */
+async function delayAnswers(page: Page): Promise<void> {
+  const { SVC_TEST_DELAY: given } = process.env
+  if (!given) return
+  const [longest = 0, seed = 1] = given.split(':').map(Number)
+  let count = 0
+  await page.route('**/*', async (route) => {
+    const { method, url } = { method: route.request().method(), url: new URL(route.request().url()) }
+    const of = `${seed} ${count++} ${method} ${url.pathname}${url.search}`
+    const chance = createHash('sha256').update(of).digest().readUInt32BE() / 2 ** 32
+    await setTimeout(chance * longest)
+    // The page may have gone meanwhile.
+    await route.fallback().catch(() => undefined)
+  })
+}
+
+/**
  * A test with an open daemon, of its own unless its file shares one (`share`); a fault on the page
  * fails it.
  */
@@ -135,6 +157,7 @@ export const test = base.extend<{ daemon: RunningDaemon; share: Share | null }, 
   page: async ({ page }, use) => {
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(error.message))
+    await delayAnswers(page)
     await use(page)
     if (faults.length) throw new Error(`the page met a fault: ${faults.join('; ')}`)
   },

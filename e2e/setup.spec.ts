@@ -134,6 +134,34 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await expect(page.getByRole('region', { name: 'What the agents found' })).toContainText('Practice')
 })
 
+base('a trigger of a plan is kept once its form is there, not before', async ({ page, daemon }) => {
+  let arrive = () => {}
+  const late = new Promise<void>((resolve) => {
+    arrive = resolve
+  })
+  await goTo(page, `${daemon.url}/projects/new`)
+  await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when payments fail')
+  await page.getByRole('button', { name: 'Write it by hand' }).click()
+  await expect(page.getByRole('region', { name: 'Wakes when' })).toBeVisible()
+  await page.route('**/*.js', async (route) => {
+    await late
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Add a trigger' }).click()
+  const dialog = page.getByRole('dialog')
+  const name = dialog.getByRole('textbox', { name: 'Name' })
+  const keep = dialog.getByRole('button', { name: 'Apply to the plan' })
+  await name.fill('pay-errors')
+  await expect(keep).toBeDisabled()
+  await name.press('Enter')
+  await expect(dialog).toBeVisible()
+  arrive()
+  await expect(keep).toBeEnabled()
+  await expect(name).toHaveValue('pay-errors')
+  await keep.click()
+  await expect(dialog.getByText('Choose at least one source')).toBeVisible()
+})
+
 base(
   'without a model a plan is written by hand, from an event that is pasted, to a firing',
   async ({ page, daemon }) => {

@@ -140,12 +140,15 @@ interface DialogProps {
   onKeep: () => void
   /** What is blank and needed, by field. */
   missing: FieldErrors
+  /** Its fields are not there yet, so nothing is known of what is missing. */
+  isLoading?: boolean
   /** @param shown of what is missing: all of it, once it was to be kept so */
   children: (shown: FieldErrors) => ReactNode
 }
 
 /** The fields of one entry; nothing is kept until it is said. */
-export function EntryDialog({ title, onClose, onCancel, onKeep, missing, children }: DialogProps) {
+export function EntryDialog(props: DialogProps) {
+  const { title, onClose, onCancel, onKeep, missing, isLoading = false, children } = props
   const [isTried, setTried] = useState(false)
   return (
     // A click beside it would lose what is typed.
@@ -172,7 +175,10 @@ export function EntryDialog({ title, onClose, onCancel, onKeep, missing, childre
             >
               Cancel
             </Button>
-            <Button type="submit">Apply to the plan</Button>
+            {/* Enter in a field presses it, too, and not while it is disabled (HTML, implicit submission). */}
+            <Button type="submit" disabled={isLoading}>
+              Apply to the plan
+            </Button>
           </Group>
         </Stack>
       </form>
