@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Page, test as base } from '@playwright/test'
+import { test as base, type Page } from '@playwright/test'
 
 export interface RunningDaemon {
   url: string
