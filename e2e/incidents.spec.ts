@@ -216,10 +216,28 @@ test('many are selected by key, box or all that match, acted on with one key, an
   await press(page, 'Escape')
   await expect(bar(2)).toHaveCount(0)
 
+  let held = false
+  let answer = () => {}
+  const late = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/api/incidents/bulk', async (route) => {
+    held = true
+    await late
+    await route.continue()
+  })
   await rows.nth(2).getByRole('checkbox').check()
   await expect(bar(1)).toBeVisible()
   await press(page, 'a')
+  // What is selected while that is under way stays selected, and it alone.
+  await expect.poll(() => held).toBe(true)
+  await rows.nth(3).getByRole('checkbox').check()
+  await expect(bar(2)).toBeVisible()
+  answer()
   await expect(page.getByText('1 incident acknowledged')).toBeVisible()
+  await expect(bar(1)).toBeVisible()
+  await expect(rows.nth(3).getByRole('checkbox')).toBeChecked()
+  await page.unroute('**/api/incidents/bulk')
   expect(await states()).toMatchObject({ acknowledged: 1 })
 
   await page.getByRole('checkbox', { name: 'Select all shown' }).check()

@@ -13,9 +13,17 @@ import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { ScanChoice, ScanSkipped } from './scan-choice.tsx'
 import { ScanMade } from './scan-made.tsx'
 
+/** Between two looks for a Docker engine, milliseconds. */
+const LOOK_AGAIN_MS = 5_000
+
 /** Shown where a Docker engine answers. */
 export function ScanOffer({ onScan }: { onScan: () => void }) {
-  const { data } = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
+  const { data } = useQuery({
+    queryKey: keys.capabilities,
+    queryFn: api.capabilities,
+    // One that is busy, or is started meanwhile, answers late.
+    refetchInterval: ({ state }) => (state.data?.discover_docker ? false : LOOK_AGAIN_MS),
+  })
   if (!data?.discover_docker) return null
   return (
     <Paper withBorder p="md" radius="md" mb="lg">

@@ -6,7 +6,7 @@ import { hostname } from 'node:os'
 import type { EnvironmentScan, Label } from '../../../schemas/types.ts'
 import type { Clock, Timers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
-import { withDeadline } from '../../net/fetch.ts'
+import { withDeadline, within } from '../../net/fetch.ts'
 import { UpstreamError } from '../connectors/connector.ts'
 import { hasConnector } from '../connectors/index.ts'
 import { type DockerClient, dockerAddress, type Environment, openDocker } from './docker.ts'
@@ -18,7 +18,10 @@ export interface EnvironmentCalls {
    * @throws SvcError not_found for a provider that is not known; invalid where it cannot be asked
    */
   discoverEnvironment(provider: string): Promise<EnvironmentScan>
-  /** Whether the Docker engine answers; as it was within the last 30 seconds, found out within one. */
+  /**
+   * Whether the Docker engine answers; as it was within the last 30 seconds, found out within one. Of one that takes
+   * longer it is said once it has answered.
+   */
   hasDocker(): Promise<boolean>
 }
 
@@ -31,12 +34,13 @@ interface EnvironmentParts {
 }
 
 const SCAN_MS = 15_000
-const PROBE_MS = 1_000
+/** Whoever asks whether there is an engine waits so long; the engine has as long as for a scan. */
+const WAIT_MS = 1_000
 const PROBE_AGE_MS = 30_000
 const INSPECTED_AT_ONCE = 8
 
 export function environmentCalls({ env, clock, timers, sources }: EnvironmentParts): EnvironmentCalls {
-  let probe: { at: number; there: Promise<boolean> } | null = null
+  let probe: { at: number; there: Promise<boolean>; isLate: boolean } | null = null
   return {
     async discoverEnvironment(provider) {
       if (provider !== 'docker')
@@ -55,11 +59,15 @@ export function environmentCalls({ env, clock, timers, sources }: EnvironmentPar
         throw error
       }
     },
-    hasDocker() {
+    async hasDocker() {
       const now = clock.now()
       if (!probe || now - probe.at >= PROBE_AGE_MS || now < probe.at)
-        probe = { at: now, there: answers(env, timers) }
-      return probe.there
+        probe = { at: now, there: answers(env, timers), isLate: false }
+      // Whoever asks while a late answer is awaited does not wait, too.
+      const asked = probe
+      const found = await within(timers, asked.isLate ? 0 : WAIT_MS, undefined, asked.there)
+      if (found === 'timeout') asked.isLate = true
+      return typeof found !== 'string' && found.value
     },
   }
 }
@@ -78,7 +86,7 @@ async function scanned(env: Environment, timers: Timers): Promise<Scanned[]> {
 async function answers(env: Environment, timers: Timers): Promise<boolean> {
   try {
     return (
-      typeof (await withDeadline(timers, PROBE_MS, undefined, (signal) => openDocker(env, signal))) !==
+      typeof (await withDeadline(timers, SCAN_MS, undefined, (signal) => openDocker(env, signal))) !==
       'string'
     )
   } catch (error) {

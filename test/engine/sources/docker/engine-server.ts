@@ -56,10 +56,10 @@ export const composed = (project: string, service: string, file = `/srv/${projec
   'com.docker.compose.project.config_files': file,
 })
 
-/** @param options `pingVersion` null: as engines that do not name it in the head of /_ping. */
+/** @param options `pingVersion` null: as engines that do not name it in the head of /_ping; `ready` once it answers that. */
 export async function serveEngine(
   containers: ServedContainer[],
-  { pingVersion = '1.47' }: { pingVersion?: string | null } = {},
+  { pingVersion = '1.47', ready }: { pingVersion?: string | null; ready?: Promise<void> } = {},
 ): Promise<EngineServer> {
   const folder = mkdtempSync(join(tmpdir(), 'docker-'))
   const socket = join(folder, 'docker.sock')
@@ -70,7 +70,7 @@ export async function serveEngine(
     const versioned = /^\/v(1\.\d+)(\/.*)$/.exec(url.pathname)
     if (url.pathname === '/_ping') {
       if (pingVersion !== null) response.setHeader('Api-Version', pingVersion)
-      response.end('OK')
+      void (ready ?? Promise.resolve()).then(() => response.end('OK'))
     } else if (url.pathname === '/version') json(response, 200, { ApiVersion: '1.43', MinAPIVersion: '1.24' })
     else if (!versioned || request.method !== 'GET')
       json(response, 400, { message: 'client version is too old' })
