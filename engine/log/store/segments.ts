@@ -57,6 +57,9 @@ export function bumpTailVersion(db: Database): void {
   ).run()
 }
 
+/** Of postings, that a reader keeps: those of the last days, where a read of one entity looks. */
+const KEPT_BYTES = 4 * 1024 * 1024
+
 export class SegmentIndex {
   private sealed: Segment[] = []
   private version = ''
@@ -70,9 +73,11 @@ export class SegmentIndex {
   private readonly blocks: BlockStore
   private readonly selectTimes: Statement<[number], Uint8Array>
 
+  /** @param isReader on a connection that writes nothing: what it reads of a segment is right until that is another. */
   constructor(
     db: Database,
     readonly tail: Tail,
+    isReader: boolean,
   ) {
     this.selectVersion = db.prepare('SELECT value FROM meta WHERE key = ?').pluck() as Statement<
       [string],
@@ -81,7 +86,7 @@ export class SegmentIndex {
     this.selectSegments = db.prepare(
       'SELECT seg, n, min_ts, max_ts, max_ingested_at FROM segs WHERE dropping = 0 ORDER BY seg',
     )
-    this.blocks = new BlockStore(db, false)
+    this.blocks = new BlockStore(db, false, isReader ? KEPT_BYTES : 0)
     this.selectTimes = db.prepare('SELECT ts FROM segs WHERE seg = ?').pluck() as Statement<
       [number],
       Uint8Array
@@ -132,10 +137,12 @@ export class SegmentIndex {
   }
 
   private readSegments(): void {
+    const before = this.sealed
     this.sealed = this.selectSegments.all().map((row) => this.sealedSegment(row))
-    const known = new Set(this.sealed.map((segment) => segment.seg))
-    for (const seg of this.times.keys()) if (!known.has(seg)) this.times.delete(seg)
-    for (const seg of this.counted.keys()) if (!known.has(seg)) this.counted.delete(seg)
+    const sizes = new Map(this.sealed.map(({ seg, n }) => [seg, n]))
+    for (const { seg, n } of before) if (sizes.get(seg) !== n) this.blocks.forget(seg)
+    for (const seg of this.times.keys()) if (!sizes.has(seg)) this.times.delete(seg)
+    for (const seg of this.counted.keys()) if (!sizes.has(seg)) this.counted.delete(seg)
   }
 
   /**

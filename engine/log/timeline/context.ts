@@ -37,7 +37,7 @@ export interface ReadContext {
  * @param cursorSecret from meta.
  */
 export function createReadContext(db: Database, writable: boolean, cursorSecret: string): ReadContext {
-  const index = new SegmentIndex(db, new Tail(db))
+  const index = new SegmentIndex(db, new Tail(db), !writable)
   // A reader's view catches up before each read, the first time from nothing.
   if (writable) index.load()
   const ingestedAt = db.prepare<[number], { id: number; ingested_at: number }>(

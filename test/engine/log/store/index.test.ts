@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SEGMENT_SIZE } from '../../../../engine/log/store/labels.ts'
 import { removeEvents } from '../../../../engine/log/store/maintenance.ts'
@@ -12,6 +13,7 @@ import {
   type Position,
   type Query,
 } from '../../../../engine/log/store/scan.ts'
+import { BlockStore } from '../../../../engine/log/store/tail.ts'
 import { createReadContext } from '../../../../engine/log/timeline/context.ts'
 import { addSource, event, openHarness, random, type StoreHarness, T0 } from './store-harness.ts'
 
@@ -180,9 +182,46 @@ describe('the event index', () => {
     )
   })
 
+  it('finds the same postings with blocks kept, however few, as by reading each anew', () => {
+    const { db } = harness.store
+    const labels = db.prepare('SELECT id FROM labels').pluck().all() as number[]
+    const blocks = db.prepare('SELECT count(*) AS n, max(length(data)) AS bytes FROM post').get() as {
+      n: number
+      bytes: number
+    }
+    expect(blocks.n).toBeGreaterThan(4)
+    const plain = new BlockStore(db, false)
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 3 * blocks.bytes }),
+        fc.array(
+          fc.record({
+            seg: fc.constantFrom(0, 1, 7),
+            label: fc.oneof(fc.constantFrom(...labels), fc.nat(2 * labels.length)),
+          }),
+          { maxLength: 60 },
+        ),
+        (bytes, asked) => {
+          const keeping = new BlockStore(db, false, bytes)
+          for (const { seg, label } of asked)
+            expect(keeping.posting(seg, label)).toEqual(plain.posting(seg, label))
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
   it('forgets removed events in sealed segments and in the open one, and never gives their ids again', () => {
     const gone = known.filter((e) => e.labels.host === 'h9').slice(0, 1_000)
     const last = known.at(-1)!
+    // A reader that has looked there before.
+    const reader = openReading(file)
+    const view = createReadContext(reader, false, 'secret')
+    const seen = () => {
+      reader.transaction(() => view.index.refresh(true)).deferred()
+      return firstPositions(view.index.all(), query({ host: 'h9' }), 'asc', 10_000, null)
+    }
+    expect(seen()).toHaveLength(known.filter((e) => e.labels.host === 'h9').length)
     removeEvents(harness.store, harness.ctx.index.tail, [...gone.slice(0, 999).map((e) => e.id), last.id])
     harness.ctx.index.refresh(false)
     const removed = new Set([...gone.slice(0, 999).map((e) => e.id), last.id])
@@ -190,6 +229,8 @@ describe('the event index', () => {
     expect(firstPositions(harness.ctx.index.all(), q, 'asc', 10_000, null)).toEqual(
       expected({ host: 'h9' }, q).filter((p) => !removed.has(p.id)),
     )
+    expect(seen()).toEqual(firstPositions(harness.ctx.index.all(), q, 'asc', 10_000, null))
+    reader.close()
     const id = harness.ctx.dictionary.find('host', 'h9')!
     expect(harness.ctx.counts.read([id]).get(id)!.n + harness.ctx.index.tail.count(id)).toBe(
       known.filter((e) => e.labels.host === 'h9' && !removed.has(e.id)).length,
