@@ -8,9 +8,9 @@ import { useLocation } from 'react-router'
 /** Comes after the page in the tree: effects run in that order, so that those of the page have run. */
 export function PageReady() {
   const { pathname } = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is set anew for each page.
   useEffect(() => {
-    document.documentElement.dataset.page = window.location.pathname
+    // That of the page on the screen: the window may be on its way to another. Written as the window writes it.
+    document.documentElement.dataset.page = new URL(pathname, window.location.origin).pathname
   }, [pathname])
   return null
 }
