@@ -128,6 +128,14 @@ export class EngineThread {
     })
   }
 
+  /** Processor time that it has had, in milliseconds; null: not known, as before Node 22.19. */
+  async worked(): Promise<number | null> {
+    if (typeof this.worker.cpuUsage !== 'function') return null
+    // One that has ended says nothing of it.
+    const used = await this.worker.cpuUsage().catch(() => null)
+    return used && (used.user + used.system) / 1_000
+  }
+
   /** @param told hears how far it is, after the other arguments */
   call<T>(method: string, args: unknown[], told?: Tell): Promise<T> {
     const { id, promise } = this.expect<T>(told)

@@ -11,8 +11,17 @@ import type { Answering } from '../roles/who-answers.ts'
 import type { SharedOptions } from './protocol.ts'
 import { EngineThread, THREAD_HEAP, type ThreadEvents, WIDE_HEAP } from './thread.ts'
 
-/** How long a wide read may take from when its thread begins it. */
+/** How long a wide read may take from when its thread begins it, where the thread has a processor for most of it. */
 export const WIDE_MS = 15_000
+/**
+ * How long it may take where others have the processors: its thread gives way to them, and of two that four busy programs
+ * share it has a twentieth (2026-11-26: a search of 100,000 events was refused).
+ */
+export const BUSY_MS = 60_000
+/** A read whose thread was at work for less of its time than this was kept from it by others. */
+const MOST = 0.8
+/** A thread that does not say within this time how much it has worked is in the middle of something long. */
+const SAYING_MS = 1_000
 /**
  * How long a read waits for its thread to start: a second, and on a machine whose processors others have, many. That is
  * no part of the time of a read, which would otherwise be refused before it was begun (2026-11-26: an empty Explore).
@@ -63,6 +72,8 @@ interface Job {
 const timeOf = ({ advice }: Job): number => (advice === NARROW ? WIDE_MS : DECLARED_MS)
 
 interface Thread extends Pick<EngineThread, 'call' | 'end'> {
+  /** Processor time that it has had, in milliseconds; absent, or null: not known. */
+  worked?(): Promise<number | null>
   /** Settles when it has started; null: it has. */
   ready: Promise<void> | null
 }
@@ -172,7 +183,7 @@ export class WideReads {
 
   private begin(job: Job, thread: Thread): void {
     job.begun = true
-    if (job.times <= ANEW_MAX) this.limit(job, timeOf(job), 'the read took more than')
+    if (job.times <= ANEW_MAX) this.limitWork(job, thread)
     job.times += 1
     // What a thread that was ended says of a read is no answer to it: the read was sent again.
     const settle = (answer: () => void) => {
@@ -188,8 +199,49 @@ export class WideReads {
     job.inTime?.()
     job.inTime = this.timers.after(ms, () => {
       job.inTime = null
-      this.abandon(job, new SvcError('too_slow', `${what} ${ms / 1_000} s; ${job.advice}`))
+      this.refuse(job, what, ms)
     })
+  }
+
+  private refuse(job: Job, what: string, ms: number): void {
+    this.abandon(job, new SvcError('too_slow', `${what} ${Math.round(ms / 1_000)} s; ${job.advice}`))
+  }
+
+  /** Refuses a read that has had its time at work, or taken very long in all. */
+  private limitWork(job: Job, thread: Thread): void {
+    const allowed = timeOf(job)
+    const before = thread.worked?.()
+    const wait = (ms: number, passed: number) => {
+      job.inTime?.()
+      job.inTime = this.timers.after(ms, () => look(passed + ms))
+    }
+    const look = (passed: number) => {
+      const refuse = () => this.refuse(job, 'the read took more than', passed)
+      job.inTime = null
+      if (!before || passed >= BUSY_MS) return refuse()
+      // Its answer may come while it is asked.
+      let isOff = false
+      job.inTime = () => {
+        isOff = true
+      }
+      void this.workSince(thread, before).then((worked) => {
+        if (isOff) return
+        if (worked === null || worked >= MOST * allowed) refuse()
+        else wait(Math.min(BUSY_MS - passed, Math.max(SAYING_MS, allowed - worked)), passed)
+      })
+    }
+    wait(allowed, 0)
+  }
+
+  /** @returns milliseconds; null: it does not say */
+  private async workSince(thread: Thread, before: Promise<number | null>): Promise<number | null> {
+    let callOff = () => {}
+    const late = new Promise<null>((resolve) => {
+      callOff = this.timers.after(SAYING_MS, () => resolve(null))
+    })
+    const [was, is] = (await Promise.race([Promise.all([before, thread.worked?.()]), late])) ?? []
+    callOff()
+    return was == null || is == null ? null : is - was
   }
 
   private finish(job: Job, answer: () => void): void {
@@ -275,6 +327,7 @@ export function startReading(parts: {
       ready: begun.ready,
       call: (method, args, told) => begun.call(method, args, told),
       end: () => begun.end(),
+      worked: () => begun.worked(),
     }
   }, timers)
   return {

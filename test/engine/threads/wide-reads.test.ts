@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LEFT_MS, START_MS, WIDE_MS, WideReads } from '../../../engine/threads/wide-reads.ts'
+import { BUSY_MS, LEFT_MS, START_MS, WIDE_MS, WideReads } from '../../../engine/threads/wide-reads.ts'
 
 interface Call {
   thread: number
@@ -11,8 +11,9 @@ interface Call {
 /**
  * Wide reads over threads that answer when told to, and a clock moved by hand.
  * @param starts by hand, by `started`; else a thread has started at once
+ * @param worked processor time that a thread has had, in milliseconds; absent: it does not say
  */
-function open(starts = false) {
+function open(starts = false, worked?: () => Promise<number | null>) {
   const starting: { resolve(): void; reject(error: Error): void }[] = []
   const calls: Call[] = []
   const ended: number[] = []
@@ -32,6 +33,7 @@ function open(starts = false) {
           new Promise<never>((resolve, reject) => {
             calls.push({ thread, what: String(args[0]), answer: resolve as (value: unknown) => void, reject })
           }),
+        ...(worked ? { worked } : {}),
         // As a worker that is terminated: what it was at, or what waited for its start, fails.
         end: async () => {
           ended.push(thread)
@@ -114,6 +116,51 @@ describe('wide reads', () => {
     expect(calls.at(-1)!.thread).toBe(2)
     await answer('other')
     expect(await other).toBe('other')
+  })
+
+  it('go on with one whose thread others keep from the processors, until it has worked as long as it may', async () => {
+    let worked = 500
+    const { ask, answer, pass, ended, timers } = open(false, async () => worked)
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const busy = ask('busy', 'a')
+    worked += 2_000
+    pass(WIDE_MS)
+    await turn()
+    worked += 2_000
+    pass(WIDE_MS - 2_000)
+    await turn()
+    expect(ended).toEqual([])
+    await answer('busy')
+    expect(await busy).toBe('busy')
+    expect(timers).toEqual([])
+
+    const atWork = ask('at work', 'a')
+    worked += 4_000
+    pass(WIDE_MS)
+    await turn()
+    expect(ended).toEqual([])
+    worked += WIDE_MS - 4_000
+    pass(WIDE_MS - 4_000)
+    expect(await atWork).toBe('too_slow')
+    expect(timers).toEqual([])
+  })
+
+  it('end one whose thread is kept from the processors for very long, or does not say how much it worked', async () => {
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const starved = open(false, async () => 0)
+    const read = starved.ask('starved', 'a')
+    for (let passed = 0; passed < BUSY_MS; passed += WIDE_MS) {
+      expect(starved.ended).toEqual([])
+      starved.pass(WIDE_MS)
+      await turn()
+    }
+    expect(await read).toBe('too_slow')
+    const silent = open(false, () => new Promise(() => {}))
+    const stuck = silent.ask('stuck', 'a')
+    silent.pass(WIDE_MS)
+    silent.pass(1_000)
+    expect(await stuck).toBe('too_slow')
+    expect(silent.ended).toEqual([1])
   })
 
   it('end one whose asker has gone: at once if it waits, with its thread if it is still at work a moment later', async () => {
