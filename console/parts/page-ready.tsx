@@ -8,9 +8,9 @@ import { useLocation } from 'react-router'
 /** Comes after the page in the tree: effects run in that order, so that those of the page have run. */
 export function PageReady() {
   const { pathname } = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is set anew for each page.
   useEffect(() => {
-    document.documentElement.dataset.page = window.location.pathname
+    // That of what is drawn: the window's is of the next page already while that one loads.
+    document.documentElement.dataset.page = pathname
   }, [pathname])
   return null
 }
