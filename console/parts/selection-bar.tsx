@@ -16,10 +16,12 @@ interface Props {
   isHandled: boolean
   /** Selects what the list goes on with, too; null: all that match are selected. */
   onAll: (() => Promise<void>) | null
+  /** After an act on these. */
+  onActed: (rows: readonly Incident[]) => void
   onClear: () => void
 }
 
-export function SelectionBar({ selected, isHandled, onAll, onClear }: Props) {
+export function SelectionBar({ selected, isHandled, onAll, onActed, onClear }: Props) {
   const queries = useQueryClient()
   const [busy, setBusy] = useState<'all' | ManyAct['action'] | null>(null)
   const keepBusy = async (what: typeof busy, work: () => Promise<void>): Promise<void> => {
@@ -36,7 +38,7 @@ export function SelectionBar({ selected, isHandled, onAll, onClear }: Props) {
   const act = (given: ManyAct) =>
     void keepBusy(given.action, async () => {
       await actOnSelected(queries, selected, given)
-      onClear()
+      onActed(selected)
     })
   useHotkeys([
     ['a', () => !isHandled && busy === null && act({ action: 'acknowledge' })],
