@@ -63,8 +63,9 @@ async function follow(
         if (frame.type === 'done' || frame.type === 'error') return
       }
     } catch (error) {
-      // A refusal stays one; what broke is taken up again.
-      if (signal.aborted || id === null || (error instanceof ApiError && error.status !== 0)) throw error
+      // A refusal stays one; what broke is taken up again, also from a daemon that is stopping or starting.
+      if (signal.aborted || id === null || (error instanceof ApiError && ![0, 503].includes(error.status)))
+        throw error
     }
     if (id === null || ++failures > TRIES)
       throw new ApiError('The connection to the daemon was lost, and did not come back.', 0)

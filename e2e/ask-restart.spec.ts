@@ -27,6 +27,14 @@ for (const how of ['stopped', 'killed'] as const)
     await page.keyboard.press('Enter')
     await expect(page.getByRole('status').getByText(/Overloaded/)).toBeVisible()
 
+    // As one answers that is still stopping when it is asked again.
+    await page.route(
+      '**/api/agent/chat/*',
+      (route) => route.fulfill({ status: 503, json: { status: 503 } }),
+      {
+        times: 1,
+      },
+    )
     const { port } = new URL(daemon.url)
     if (how === 'killed') await daemon.kill()
     else await daemon.stop()

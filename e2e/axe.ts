@@ -1,6 +1,11 @@
 /** Accessibility of a page as it stands, in both colour schemes: only contrast differs between them. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import type { Page } from '@playwright/test'
-import axe, { type AxeResults, type RunOptions } from 'axe-core'
+import type { RunOptions } from 'axe-core'
+
+/** The small form, which a page reads in half the time of the other (2026-11-26: 0.08 s for 0.16 s). */
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
 /** Style sheets are not fetched again: no rule of these tags looks into them. */
@@ -23,13 +28,14 @@ export async function accessibilityFaults(page: Page, what: string): Promise<str
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
     await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
     // Run in the page itself: its pages have no frames, for which a driver would open more pages.
-    if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe.source)
-    await page.evaluate(SETTLE)
-    const { violations } = await page.evaluate<AxeResults>(
-      `axe.run(document, ${JSON.stringify(WANTED[scheme])})`,
+    if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(AXE)
+    // Only the faults leave the page: what axe found right is a hundred times as much.
+    const found = await page.evaluate<string[]>(
+      `${SETTLE}
+      axe.run(document, ${JSON.stringify(WANTED[scheme])}).then(({ violations }) =>
+        violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`,
     )
-    for (const { id, nodes } of violations)
-      for (const { html } of nodes) faults.push(`${what}, ${scheme}: ${id}: ${html.slice(0, 200)}`)
+    for (const fault of found) faults.push(`${what}, ${scheme}: ${fault}`)
   }
   return faults
 }

@@ -39,7 +39,7 @@ async function actInSteps(seen: readonly Incident[], act: OfMany, done: Incident
   return skipped
 }
 
-/** Acts on all of them, says what was done, and offers it back. @param selected as they were seen */
+/** Acts on all of them, says what was done, and offers it back; the list is read again after it. @param selected as they were seen */
 export async function actOnSelected(
   queries: QueryClient,
   selected: readonly Incident[],
@@ -59,7 +59,8 @@ export async function actOnSelected(
       autoClose: 15_000,
     })
   }
-  await queries.invalidateQueries({ queryKey: ikeys.all })
+  // Not waited for: what is selected while the list is read again is another selection.
+  void queries.invalidateQueries({ queryKey: ikeys.all })
 }
 
 /** Each becomes what it was, those that go the same way together; what somebody else changed meanwhile stays theirs. */

@@ -16,12 +16,12 @@ interface Props {
   isHandled: boolean
   /** Selects what the list goes on with, too; null: all that match are selected. */
   onAll: (() => Promise<void>) | null
-  /** Something was done to these. */
-  onDone: (these: readonly Incident[]) => void
+  /** After an act on these. */
+  onActed: (rows: readonly Incident[]) => void
   onClear: () => void
 }
 
-export function SelectionBar({ selected, isHandled, onAll, onDone, onClear }: Props) {
+export function SelectionBar({ selected, isHandled, onAll, onActed, onClear }: Props) {
   const queries = useQueryClient()
   const [busy, setBusy] = useState<'all' | ManyAct['action'] | null>(null)
   const keepBusy = async (what: typeof busy, work: () => Promise<void>): Promise<void> => {
@@ -38,8 +38,7 @@ export function SelectionBar({ selected, isHandled, onAll, onDone, onClear }: Pr
   const act = (given: ManyAct) =>
     void keepBusy(given.action, async () => {
       await actOnSelected(queries, selected, given)
-      // What somebody has selected meanwhile stays so.
-      onDone(selected)
+      onActed(selected)
     })
   useHotkeys([
     ['a', () => !isHandled && busy === null && act({ action: 'acknowledge' })],

@@ -8,8 +8,8 @@ export interface Selection<T extends { id: string }> {
   toggle: (row: T) => void
   /** Selects these beside those that are. */
   add: (rows: readonly T[]) => void
-  /** Selects these no longer. */
-  drop: (rows: readonly T[]) => void
+  /** Takes these out, and leaves what was selected meanwhile. */
+  remove: (rows: readonly T[]) => void
   clear: () => void
 }
 
@@ -33,10 +33,14 @@ export function useSelection<T extends { id: string }>(rows: readonly T[] | unde
     (more: readonly T[]) => setSeen((now) => new Map([...now, ...more.map((row) => [row.id, row] as const)])),
     [],
   )
-  const drop = useCallback((gone: readonly T[]) => {
-    const ids = new Set(gone.map(({ id }) => id))
-    setSeen((now) => new Map([...now].filter(([id]) => !ids.has(id))))
-  }, [])
+  const remove = useCallback(
+    (gone: readonly T[]) =>
+      setSeen((now) => {
+        const ids = new Set(gone.map(({ id }) => id))
+        return new Map([...now].filter(([id]) => !ids.has(id)))
+      }),
+    [],
+  )
   const clear = useCallback(() => setSeen(new Map()), [])
-  return { selected, isOn: (id) => seen.has(id), toggle, add, drop, clear }
+  return { selected, isOn: (id) => seen.has(id), toggle, add, remove, clear }
 }

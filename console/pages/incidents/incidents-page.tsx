@@ -124,7 +124,7 @@ interface SelectableProps {
 /** The list with what is done to those of it that are selected. */
 function Selectable({ rows, query, hasMore, isHandled }: SelectableProps) {
   const selection = useSelection(rows)
-  const { selected, isOn, add, drop, clear } = selection
+  const { selected, isOn, add, remove, clear } = selection
   const areAllOn = rows.every(({ id }) => isOn(id))
   const leave = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && isOutermost(event)) clear()
@@ -147,7 +147,7 @@ function Selectable({ rows, query, hasMore, isHandled }: SelectableProps) {
               selected={selected}
               isHandled={isHandled}
               onAll={hasMore ? async () => add(await readAll(query)) : null}
-              onDone={drop}
+              onActed={remove}
               onClear={clear}
             />
           </Suspense>
