@@ -3,10 +3,10 @@
  * Two agents in a chain: `triage` looks first and hands over to `digger` on the verdict investigate.
  */
 import { expect } from '@playwright/test'
-import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
-import { test as base, type RunningDaemon, startDaemon } from './daemon.ts'
+import type { ScriptedModels } from '../test/models/scripted-server.ts'
+import { test as base, type RunningDaemon } from './daemon.ts'
 
-export { type ScriptedModels, startScriptedModels }
+export type { ScriptedModels }
 
 /** Of a daemon: it asks these for every answer of a model. */
 export const providerOf = ({ url }: ScriptedModels): Record<string, string> => ({
@@ -14,18 +14,8 @@ export const providerOf = ({ url }: ScriptedModels): Record<string, string> => (
   PROVIDERA_API_KEY: 'key-of-the-environment',
 })
 
-export const test = base.extend<{ models: ScriptedModels }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
-  models: async ({}, use) => {
-    const models = await startScriptedModels()
-    await use(models)
-    await models.close()
-  },
-  daemon: async ({ models }, use) => {
-    const daemon = await startDaemon([], providerOf(models))
-    await use(daemon)
-    await daemon.stop()
-  },
+export const test = base.extend({
+  env: async ({ models }, use) => use(providerOf(models)),
 })
 
 interface Run {
@@ -40,10 +30,22 @@ export async function wakeChain(daemon: RunningDaemon, models: ScriptedModels): 
   return await ended(daemon, 2)
 }
 
-/** Three errors of pay, which trip the trigger. @param url where the source takes events */
-export async function trip(daemon: RunningDaemon, url: string): Promise<void> {
+/** The runs of a chain that was woken once, first to last; what was practised since is not among them. */
+export async function runsOf(daemon: RunningDaemon): Promise<Run[]> {
+  return (await daemon.ask<{ runs: Run[] }>('GET', '/api/runs')).runs.reverse()
+}
+
+/** Repeats the first run of the chain as practice, and waits until the second has ended, too. @returns the repeated one */
+export async function practise(daemon: RunningDaemon, { id, agent }: Run): Promise<Run> {
+  const { runs } = await daemon.ask<{ runs: Run[] }>('GET', '/api/runs?practice=true')
+  await daemon.call('POST', `/api/runs/${id}/rerun`, { practice: true })
+  return (await ended(daemon, runs.length + 2)).findLast((run) => run.agent === agent)!
+}
+
+/** Three errors of a service, which trip the trigger. @param url where the source takes events */
+export async function trip(daemon: RunningDaemon, url: string, service = 'pay'): Promise<void> {
   for (const status of [200, 500, 502, 503])
-    await daemon.call('POST', url, { service: 'pay', status, msg: `pay answered ${status}` })
+    await daemon.call('POST', url, { service, status, msg: `${service} answered ${status}` })
 }
 
 /** Two agents and the trigger that wakes the first. @returns where its source takes events */

@@ -1,18 +1,8 @@
 /** Ask in the console: a question answered with what was looked at, kept, stopped, and a card applied. */
 import { expect } from '@playwright/test'
-import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 import { accessibilityFaults } from './axe.ts'
-import { test as base } from './daemon.ts'
+import { test } from './daemon.ts'
 import { press } from './go.ts'
-
-const test = base.extend<{ models: ScriptedModels }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
-  models: async ({}, use) => {
-    const models = await startScriptedModels()
-    await use(models)
-    await models.close()
-  },
-})
 
 const proposal = {
   name: 'many-errors',

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { test as base, type Page } from '@playwright/test'
+import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 
 export interface RunningDaemon {
   url: string
@@ -84,8 +85,8 @@ export async function startDaemon(
 export interface Share {
   env?: Record<string, string>
   args?: string[]
-  /** Once, before the first of the tests. */
-  prepare?(daemon: RunningDaemon): Promise<unknown>
+  /** Once, before the first of the tests. @param models asked by it where the tests are those of `agents.ts` */
+  prepare?(daemon: RunningDaemon, models: ScriptedModels): Promise<unknown>
 }
 
 /** Of a worker: the daemon that is shared just now. */
@@ -93,13 +94,22 @@ class Kept {
   private now: { share: Share; repeat: number; daemon: RunningDaemon & { stop(): Promise<void> } } | null =
     null
 
-  /** @param repeat a test that is repeated meets a daemon as its first run did */
-  async of(share: Share, repeat: number): Promise<RunningDaemon> {
+  /**
+   * @param env of all daemons of such tests, besides that of the share
+   * @param repeat a test that is repeated meets a daemon as its first run did
+   */
+  async of(
+    share: Share,
+    env: Record<string, string>,
+    models: ScriptedModels,
+    repeat: number,
+  ): Promise<RunningDaemon> {
     if (this.now?.share === share && this.now.repeat === repeat) return this.now.daemon
     await this.stop()
-    const daemon = await startDaemon(share.args, share.env)
+    models.forget()
+    const daemon = await startDaemon(share.args, { ...env, ...share.env })
     this.now = { share, repeat, daemon }
-    await share.prepare?.(daemon)
+    await share.prepare?.(daemon, models)
     return daemon
   }
 
@@ -134,8 +144,30 @@ async function delayAnswers(page: Page): Promise<void> {
  * A test with an open daemon, of its own unless its file shares one (`share`); a fault on the page
  * fails it.
  */
-export const test = base.extend<{ daemon: RunningDaemon; share: Share | null }, { kept: Kept }>({
+export const test = base.extend<
+  {
+    daemon: RunningDaemon
+    share: Share | null
+    /** Of each daemon of the tests, besides what it always has. */
+    env: Record<string, string>
+  },
+  {
+    kept: Kept
+    /** Answers as models what a test says; it has forgotten what was said before its daemon was started. */
+    models: ScriptedModels
+  }
+>({
   share: [null, { option: true }],
+  env: [{}, { option: true }],
+  models: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
+    async ({}, use) => {
+      const models = await startScriptedModels()
+      await use(models)
+      await models.close()
+    },
+    { scope: 'worker' },
+  ],
   kept: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
     async ({}, use) => {
@@ -145,12 +177,13 @@ export const test = base.extend<{ daemon: RunningDaemon; share: Share | null }, 
     },
     { scope: 'worker' },
   ],
-  daemon: async ({ share, kept }, use, { repeatEachIndex }) => {
+  daemon: async ({ share, env, kept, models }, use, { repeatEachIndex }) => {
     if (share) {
-      await use(await kept.of(share, repeatEachIndex))
+      await use(await kept.of(share, env, models, repeatEachIndex))
       return
     }
-    const daemon = await startDaemon()
+    models.forget()
+    const daemon = await startDaemon([], env)
     await use(daemon)
     await daemon.stop()
   },

@@ -3,10 +3,12 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, type Page } from '@playwright/test'
-import { test, wakeChain } from './agents.ts'
+import { practise, runsOf, test, wakeChain } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import type { RunningDaemon } from './daemon.ts'
-import { goTo, press } from './go.ts'
+import { type RunningDaemon, share } from './daemon.ts'
+import { goTo, placeOf, press } from './go.ts'
+
+share({ prepare: wakeChain })
 
 /** Opens dialogs one after another, and keeps what is wrong with each. */
 function looking(page: Page, { url }: RunningDaemon) {
@@ -81,17 +83,29 @@ test('of what is set up: keys, sources, triggers, skills, projects, settings', a
   await look('Upload SKILL.md', '/skills', () =>
     page.locator('input[type=file]').setInputFiles(join(folder, 'SKILL.md')),
   )
-  await look('Add a model provider', '/settings?tab=providers', button(/^Add/, false))
+  await look('Add a model provider', '/settings?tab=providers', async () => {
+    await button(/^Add/, false)()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Address' }).waitFor()
+  })
   await look('Add a GitHub credential', '/settings?tab=github', button(/^Add/, false))
   expect(faults).toEqual([])
 })
 
-test('of what agents did: runs, marks, scenarios, reports of evals', async ({ page, daemon, models }) => {
+test('of what agents did: runs, marks, scenarios, reports of evals', async ({ page, daemon }) => {
   const { faults, look, button } = looking(page, daemon)
-  const [run] = await wakeChain(daemon, models)
+  const [run] = await runsOf(daemon)
+  // To compare it with.
+  await practise(daemon, run!)
   const of = `/runs/${run!.id}`
-  await look(/^Rerun triage/, of, button('Rerun…'))
-  await look('Compare it with', of, button('Compare…'))
+  await look(/^Rerun triage/, of, async () => {
+    await button('Rerun…')()
+    await page.getByRole('switch', { name: /^Override the prompt/ }).press('Space')
+    await page.getByRole('textbox', { name: 'Prompt' }).waitFor()
+  })
+  await look('Compare it with', of, async () => {
+    await button('Compare…')()
+    await page.getByRole('list', { name: 'Other runs' }).waitFor()
+  })
   await look('Make a scenario for svc evals', of, button('Make a scenario…'))
   await look('Keep as example', of, button('Keep as example…'))
   await look(/^Mark the finding as wrong/, of, button('Wrong…'))
@@ -137,7 +151,7 @@ test('behind a dialog nothing scrolls or moves; a hint of a button comes with po
   await copy.hover()
   await expect(hint).toBeVisible()
   await expect(copy).toHaveAccessibleDescription((await hint.textContent())!)
-  const [of, at] = [(await copy.boundingBox())!, (await hint.boundingBox())!]
+  const [of, at] = [await placeOf(copy), await placeOf(hint)]
   expect(Math.abs(of.x + of.width / 2 - (at.x + at.width / 2))).toBeLessThan(of.x + at.width > 960 ? 200 : 2)
   expect(at.y + at.height <= of.y || at.y >= of.y + of.height).toBe(true)
   await press(page, 'Escape')

@@ -1,7 +1,11 @@
 import { expect, type Locator, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { type RunningDaemon, startDaemon, test } from './daemon.ts'
+import { type RunningDaemon, share, startDaemon, test } from './daemon.ts'
 import { goTo, placeOf, press } from './go.ts'
+import { removeAll } from './graphs.ts'
+
+share()
+test.afterEach(({ daemon }) => removeAll(daemon))
 
 const PARTS = [
   [

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, type Page } from '@playwright/test'
 import { test as open, share, startDaemon } from './daemon.ts'
 import { goTo, press } from './go.ts'
+import { incidentOf } from './incidents.ts'
 
 const menu = (page: Page) => page.getByRole('navigation', { name: 'Pages' })
 const link = (page: Page, name: string) => menu(page).getByRole('link', { name, exact: true })
@@ -211,11 +212,9 @@ open('Escape closes the innermost dialog only', async ({ page, daemon }) => {
 
 open(
   'what a page needs besides its own object fails: it says so, and Try again reads it',
-  async ({ browser }) => {
-    const daemon = await startDaemon()
+  async ({ browser, daemon }) => {
     const context = await browser.newContext()
     const page = await context.newPage()
-    await daemon.source('gateway', {})
     const refused = { status: 500, json: { title: 'Failed', status: 500, detail: 'The disk is on fire.' } }
     for (const [path, read, what, field] of [
       ['/sources/gateway?tab=settings', '**/api/connectors', 'connectors', null],
@@ -235,36 +234,31 @@ open(
       await expect(page.getByRole('button', { name: /^(Save|Create|Add)/ }).first()).toBeVisible()
     }
     await context.close()
-    await daemon.stop()
   },
 )
 
 open(
   'evidence of an incident that cannot be read is said to have failed, and read again',
-  async ({ page }) => {
-    const daemon = await startDaemon()
-    const url = await daemon.source('gateway', {
+  async ({ page, daemon }) => {
+    const url = await daemon.source('orders', {
       labels: [{ name: 'service', field: 'service', primary: true }],
     })
     await daemon.call('POST', '/api/triggers', {
-      name: 'any',
-      sources: ['gateway'],
+      name: 'any-order',
+      sources: ['orders'],
       condition: { event: 'any' },
     })
     await daemon.call('POST', url, { service: 'checkout', text: 'orders fail' })
-    const open = async (): Promise<number> =>
-      (await daemon.ask<{ incidents: unknown[] }>('GET', '/api/incidents')).incidents.length
-    await expect.poll(open).toBe(1)
+    const { number } = await incidentOf(daemon, 'checkout')
     await page.route('**/evidence?*', (route) =>
       route.fulfill({ status: 500, json: { status: 500, detail: 'No disk.' } }),
     )
-    await page.goto(`${daemon.url}/incidents/1`)
+    await page.goto(`${daemon.url}/incidents/${number}`)
     const alert = page.getByRole('alert').filter({ hasText: 'Couldn’t load the evidence' })
     await expect(alert).toContainText('No disk.')
     await page.unroute('**/evidence?*')
     await alert.getByRole('button', { name: 'Try again' }).click()
     await expect(page.getByRole('region', { name: 'Evidence' })).toContainText('orders fail')
-    await daemon.stop()
   },
 )
 

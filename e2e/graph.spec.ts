@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { expect, type Page } from '@playwright/test'
 import { test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import type { RunningDaemon } from './daemon.ts'
+import { type RunningDaemon, share } from './daemon.ts'
 import { press } from './go.ts'
-import { each, imported, partsOf, source, trigger, verdicts } from './graphs.ts'
+import { each, imported, partsOf, projectNamed, source, trigger, verdicts } from './graphs.ts'
 
 function chain() {
   const sources = [source('gateway'), source('deploys')]
@@ -32,6 +32,8 @@ function chain() {
   }
 }
 
+share({ prepare: (daemon) => imported(daemon, chain()) })
+
 const nodes = (page: Page) => page.locator('.react-flow__node')
 const node = (page: Page, id: string) => page.locator(`.react-flow__node[data-id="${id}"]`)
 
@@ -52,7 +54,8 @@ const COUNT_PULSES = `window.pulses = 0
       for (const added of change.addedNodes) if (added.className === 'graph-pulse') window.pulses++
   }).observe(document.body, { childList: true, subtree: true })`
 
-async function openGraph(page: Page, daemon: RunningDaemon, id: string): Promise<void> {
+async function openGraph(page: Page, daemon: RunningDaemon): Promise<void> {
+  const id = await projectNamed(daemon, 'Shop')
   await page.goto(`${daemon.url}/projects/${id}?tab=graph`)
   await nodes(page).first().waitFor()
 }
@@ -61,8 +64,7 @@ test('a project is drawn, walked by keys, searched, collapsed, and saved as a pi
   page,
   daemon,
 }) => {
-  const id = await imported(daemon, chain())
-  await openGraph(page, daemon, id)
+  await openGraph(page, daemon)
   await expect(nodes(page)).toHaveCount(7)
   // A tool stands in its agent, a skill under the drawing.
   await expect(node(page, 'agent:triage').locator('.graph-tool')).toHaveAttribute('title', 'tools logs')
@@ -158,12 +160,11 @@ test('what comes in is told by the nodes and runs along the edges, unless motion
   page,
   daemon,
 }) => {
-  const id = await imported(daemon, chain())
   const { ingest_key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/gateway')
   const body = each(20, () => ({ service: 'pay', status: 500 }))
   const send = () => daemon.call('POST', `/ingest/${ingest_key}`, body)
   await page.emulateMedia({ reducedMotion: 'no-preference' })
-  await openGraph(page, daemon, id)
+  await openGraph(page, daemon)
   await page.evaluate(COUNT_PULSES)
   const pulses = () => page.evaluate<number>('window.pulses')
   expect((await send()).ok).toBe(true)

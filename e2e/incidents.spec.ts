@@ -1,57 +1,225 @@
 /** The page of an incident, and the list: what is wrong, why, what now; one key each, with Undo. */
 import { expect, type Page } from '@playwright/test'
-import { providerOf, type ScriptedModels, startScriptedModels, test } from './agents.ts'
+import { test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import { startDaemon } from './daemon.ts'
+import { share } from './daemon.ts'
 import { goTo, press, settled } from './go.ts'
-import { HEADLINE, incidentsOf, NEXT, onScreen, prepare } from './incidents.ts'
+import { actOnAll, HEADLINE, incidentOf, incidentsOf, NEXT, onScreen, prepare, sceneOf } from './incidents.ts'
 
 const evidence = (page: Page) => page.getByRole('region', { name: 'Evidence' })
 
-test('Noise: after 16,000 later events, tripping events and the fired line are on the first screen', async ({
-  page,
-  daemon,
-}) => {
-  const { logs, fail } = await prepare(daemon)
-  const early = Array.from({ length: 300 }, (_, i) => ({
-    service: 'checkout',
-    kind: 'info',
-    msg: `GET /orders ${i}`,
-    at: new Date(Date.now() - 50_000 + i).toISOString(),
-  }))
-  await logs(early)
-  await fail('checkout')
-  await incidentsOf(daemon, 1)
-  for (let sent = 0; sent < 16_000; sent += 1_000)
+test.describe('that nobody looks into', () => {
+  share({ prepare: (daemon) => prepare(daemon) })
+  test.afterEach(({ daemon }) => actOnAll(daemon, 'handle'))
+
+  test('Noise: after 16,000 later events, tripping events and the fired line are on the first screen', async ({
+    page,
+    daemon,
+  }) => {
+    const { logs, fail } = await sceneOf(daemon)
+    const early = Array.from({ length: 300 }, (_, i) => ({
+      service: 'checkout',
+      kind: 'info',
+      msg: `GET /orders ${i}`,
+      at: new Date(Date.now() - 50_000 + i).toISOString(),
+    }))
+    await logs(early)
+    await fail('checkout')
+    const { number } = await incidentOf(daemon, 'checkout')
+    for (let sent = 0; sent < 16_000; sent += 1_000)
+      await logs(
+        Array.from({ length: 1_000 }, (_, i) => ({
+          service: 'checkout',
+          kind: 'info',
+          msg: `later ${sent + i}`,
+        })),
+      )
+    await page.goto(`${daemon.url}/incidents/${number}`)
+    const fired = page.locator('.evidence-fired')
+    await expect(fired).toContainText('5, above 4 within 10m')
+    await expect(evidence(page).getByText(/^› 15,99\d newer events$/)).toBeAttached()
+    await settled(page)
+    await onScreen(page, fired, 'the line of the firing')
+    const tripping = evidence(page).locator('[data-kind="tripped"]')
+    await expect(tripping).toHaveCount(5)
+    for (const row of await tripping.all()) await onScreen(page, row, 'an event that tripped it')
+    // The deploy is shown although 300 events came between.
+    const change = evidence(page).locator('[data-kind="change"]')
+    await expect(change).toHaveCount(1)
+    await expect(change).toContainText('deploy v2.4.1 of checkout by mara')
+    // What is folded is there all the same.
+    await evidence(page)
+      .getByRole('button', { name: /other events/ })
+      .last()
+      .click()
+    await expect(evidence(page).getByText('GET /orders 299')).toBeVisible()
+    // Later events do not push it away while it is looked at either.
+    await logs({ service: 'checkout', kind: 'info', msg: 'one more' })
+    await expect(tripping).toHaveCount(5)
+  })
+
+  test('evidence that came late says its day', async ({ page, daemon }) => {
+    const { logs } = await sceneOf(daemon)
+    // Of the day before, but for the last minute of a day.
+    const late = new Date(Date.now() - (24 * 60 - 1) * 60_000)
+    const event = { service: 'cart', kind: 'error', msg: 'POST /orders 503', at: late.toISOString() }
+    await logs(Array.from({ length: 5 }, () => event))
+    const { number } = await incidentOf(daemon, 'cart')
+    const { firings } = await daemon.ask<{ firings: { fired_at: string }[] }>('GET', '/api/firings?key=cart')
+    await page.goto(`${daemon.url}/incidents/${number}`)
+    const time = evidence(page).locator('[data-kind="tripped"] time').first()
+    const isOfThatDay = new Date(firings[0]!.fired_at).toDateString() === late.toDateString()
+    await expect(time).toHaveText(isOfThatDay ? /^\d\d:/ : /^([A-Z][a-z]{2} \d+, |\d{4}-\d\d-\d\d )\d\d:/)
+  })
+
+  test('Two people: a stale act is refused, and says who was first', async ({ page, daemon }) => {
+    const { fail } = await sceneOf(daemon)
+    await fail('stock')
+    const { id, number, version } = await incidentOf(daemon, 'stock')
+    await page.goto(`${daemon.url}/incidents/${number}`)
+    await expect(page.getByRole('button', { name: /^Acknowledge/ }).first()).toBeVisible()
+    // What is shown stays as it was read, until the act that goes by it is on its way.
+    const acting = page.waitForRequest(`**/api/incidents/${id}/acknowledge`)
+    await page.route(`**/api/incidents/${number}`, async (route) => {
+      await acting
+      await route.continue()
+    })
+    const mara = await daemon.call('POST', `/api/incidents/${number}/acknowledge`, {
+      version,
+      by: 'mara',
+    })
+    expect(mara.status).toBe(200)
+    const answered = page.waitForResponse(`**/api/incidents/${id}/acknowledge`)
+    await press(page, 'a')
+    expect((await answered).status()).toBe(409)
+    await expect(page.getByText(`mara acknowledged #${number} first`)).toBeVisible()
+    await expect(
+      page
+        .getByRole('banner')
+        .or(page.locator('.incident-head'))
+        .getByText(/^mara has it/),
+    ).toBeVisible()
+  })
+
+  test('acts are one key each, shown at once, and undone for 8 seconds', async ({ page, daemon }) => {
+    const { fail } = await sceneOf(daemon)
+    await fail('orders')
+    const { number: before } = await incidentOf(daemon, 'orders')
+    await fail('payments')
+    const { number: last } = await incidentOf(daemon, 'payments')
+    await page.goto(`${daemon.url}/incidents`)
+    const list = page.getByRole('list', { name: 'Incidents' })
+    await expect(list.getByRole('listitem')).toHaveCount(2)
+    await press(page, 'j', 'j')
+    const second = list.getByRole('listitem').nth(1)
+    await expect(second).toHaveAttribute('data-active', 'true')
+    await press(page, 'a')
+    await expect(second).toHaveAttribute('data-state', 'acknowledged')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect(second).toHaveAttribute('data-state', 'open')
+    await expect
+      .poll(async () => (await incidentsOf(daemon, 2)).map(({ state }) => state))
+      .toEqual(['open', 'open'])
+    await press(page, 'k', 'Enter')
+    await expect(page).toHaveURL(`${daemon.url}/incidents/${last}`)
+    await expect(page.getByRole('heading', { level: 1, name: 'When the number of events' })).toBeVisible()
+    await press(page, 'e')
+    await expect(page.locator('.incident-head').getByText(/^Handled in/)).toBeVisible()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect(page.locator('.incident-head').getByText('Open, unassigned')).toBeVisible()
+    await press(page, 'j')
+    await expect(page).toHaveURL(`${daemon.url}/incidents/${before}`)
+    // The page before stays until this one is there.
+    await expect(page.locator('.incident-head')).toContainText(`#${before}`)
+    // Assigning asks for a name, once.
+    await page.getByRole('complementary').getByRole('button', { name: 'Me', exact: true }).click()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('mara')
+    await page.getByRole('dialog').getByRole('button', { name: 'Assign to me' }).click()
+    await expect(page.locator('.incident-head').getByText('Open, mara')).toBeVisible()
+    await press(page, 'n')
+    await page.keyboard.type('watching the pool')
+    await page.keyboard.press('Enter')
+    const activity = page.getByRole('region', { name: 'Activity' })
+    await expect(activity).toContainText('watching the pool')
+    await expect(activity).toContainText('mara (via console)')
+    await page.getByRole('button', { name: 'Snooze' }).first().click()
+    await page.getByRole('menuitem', { name: 'Until it changes' }).click()
+    await expect(page.locator('.incident-head').getByText(/^Snoozed until it changes/)).toBeVisible()
+    await press(page, 'Shift+?')
+    await expect(page.getByRole('dialog', { name: 'Keys of this page' })).toBeVisible()
+  })
+
+  test('many are selected by key, box or all that match, acted on with one key, and undone together', async ({
+    page,
+    daemon,
+  }) => {
+    const { logs } = await sceneOf(daemon)
+    const services = Array.from({ length: 30 }, (_, i) => `shop-${i}`)
     await logs(
-      Array.from({ length: 1_000 }, (_, i) => ({
-        service: 'checkout',
-        kind: 'info',
-        msg: `later ${sent + i}`,
-      })),
+      services.flatMap((service) =>
+        Array.from({ length: 5 }, (_, i) => ({ service, kind: 'error', msg: `${service} fails, ${i + 1}` })),
+      ),
     )
-  await page.goto(`${daemon.url}/incidents/1`)
-  const fired = page.locator('.evidence-fired')
-  await expect(fired).toContainText('5, above 4 within 10m')
-  await expect(evidence(page).getByText(/^› 15,99\d newer events$/)).toBeAttached()
-  await settled(page)
-  await onScreen(page, fired, 'the line of the firing')
-  const tripping = evidence(page).locator('[data-kind="tripped"]')
-  await expect(tripping).toHaveCount(5)
-  for (const row of await tripping.all()) await onScreen(page, row, 'an event that tripped it')
-  // The deploy is shown although 300 events came between.
-  const change = evidence(page).locator('[data-kind="change"]')
-  await expect(change).toHaveCount(1)
-  await expect(change).toContainText('deploy v2.4.1 of checkout by mara')
-  // What is folded is there all the same.
-  await evidence(page)
-    .getByRole('button', { name: /other events/ })
-    .last()
-    .click()
-  await expect(evidence(page).getByText('GET /orders 299')).toBeVisible()
-  // Later events do not push it away while it is looked at either.
-  await logs({ service: 'checkout', kind: 'info', msg: 'one more' })
-  await expect(tripping).toHaveCount(5)
+    await incidentsOf(daemon, 30)
+    const states = async () =>
+      (await daemon.ask<{ counts: unknown }>('GET', '/api/incidents?limit=1')).counts as {
+        acknowledged: number
+      }
+    await goTo(page, `${daemon.url}/incidents`)
+    const rows = page.getByRole('list', { name: 'Incidents' }).getByRole('listitem')
+    await expect(rows).toHaveCount(25)
+    await expect(rows.first()).toContainText(/shop-\d+ fails, 5/)
+    const bar = (count: number) => page.getByRole('status').filter({ hasText: `${count} selected` })
+
+    await press(page, 'x')
+    await press(page, 'j')
+    await press(page, 'j')
+    await press(page, 'x')
+    await expect(bar(2)).toBeVisible()
+    expect(await accessibilityFaults(page, 'two selected')).toEqual([])
+    await press(page, 'Escape')
+    await expect(bar(2)).toHaveCount(0)
+
+    await rows.nth(2).getByRole('checkbox').check()
+    await expect(bar(1)).toBeVisible()
+    // Who selects others while the list is read again keeps them.
+    let read = () => {}
+    const held = new Promise<void>((resolve) => {
+      read = resolve
+    })
+    const list = /\/api\/incidents\?/
+    await page.route(list, (route) => held.then(() => route.fallback()))
+    await press(page, 'a')
+    await expect(page.getByText('1 incident acknowledged')).toBeVisible()
+    expect(await states()).toMatchObject({ acknowledged: 1 })
+
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check()
+    await expect(bar(25)).toBeVisible()
+    const again = page.waitForResponse(list)
+    read()
+    await again
+    await expect(rows.and(page.locator('[data-state="acknowledged"]'))).toHaveCount(1)
+    await expect(bar(25)).toBeVisible()
+    await page.getByRole('button', { name: 'Select all that match' }).click()
+    await expect(bar(30)).toBeVisible()
+    await press(page, 'e')
+    await expect(page.getByText('30 incidents handled')).toBeVisible()
+    await expect(page.getByText('No open incidents')).toBeVisible()
+    const { incidents } = await daemon.ask<{
+      incidents: { id: string; key: string; acknowledged: unknown }[]
+    }>('GET', '/api/incidents?state=handled&limit=50')
+    // Mara takes one of them meanwhile, which Undo must leave to her.
+    const ids = [
+      incidents.find(({ key, acknowledged }) => services.includes(key) && acknowledged === null)!.id,
+    ]
+    for (const action of ['reopen', 'acknowledge'])
+      expect((await daemon.call('POST', '/api/incidents/bulk', { ids, action, by: 'mara' })).status).toBe(200)
+    await page.getByRole('button', { name: 'Undo' }).last().click()
+    await expect(page.getByText('Undone: 29 incidents are as before, 1 was changed meanwhile')).toBeVisible()
+    await expect(rows).toHaveCount(25)
+    // The one that was acknowledged before is so again.
+    expect(await states()).toMatchObject({ acknowledged: 2, open: { critical: 28 } })
+  })
 })
 
 test('an incident that goes on shows one finding that grows; a run that found nothing new hides none', async ({
@@ -95,207 +263,19 @@ test('an incident that goes on shows one finding that grows; a run that found no
   expect(await accessibilityFaults(page, 'an incident that grew')).toEqual([])
 })
 
-test('evidence that came late says its day', async ({ page, daemon }) => {
-  const { logs } = await prepare(daemon)
-  // Of the day before, but for the last minute of a day.
-  const late = new Date(Date.now() - (24 * 60 - 1) * 60_000)
-  const event = { service: 'checkout', kind: 'error', msg: 'POST /orders 503', at: late.toISOString() }
-  await logs(Array.from({ length: 5 }, () => event))
-  await incidentsOf(daemon, 1)
-  const { firings } = await daemon.ask<{ firings: { fired_at: string }[] }>('GET', '/api/firings')
-  await page.goto(`${daemon.url}/incidents/1`)
-  const time = evidence(page).locator('[data-kind="tripped"] time').first()
-  const isOfThatDay = new Date(firings[0]!.fired_at).toDateString() === late.toDateString()
-  await expect(time).toHaveText(isOfThatDay ? /^\d\d:/ : /^([A-Z][a-z]{2} \d+, |\d{4}-\d\d-\d\d )\d\d:/)
-})
-
-test('Two people: a stale act is refused, and says who was first', async ({ page, daemon }) => {
-  const { fail } = await prepare(daemon)
-  await fail('checkout')
-  const [incident] = await incidentsOf(daemon, 1)
-  await page.goto(`${daemon.url}/incidents/1`)
-  await expect(page.getByRole('button', { name: /^Acknowledge/ }).first()).toBeVisible()
-  // What is shown stays as it was read, until the act that goes by it is on its way.
-  const acting = page.waitForRequest('**/api/incidents/inc_1/acknowledge')
-  await page.route('**/api/incidents/1', async (route) => {
-    await acting
-    await route.continue()
-  })
-  const mara = await daemon.call('POST', '/api/incidents/1/acknowledge', {
-    version: incident!.version,
-    by: 'mara',
-  })
-  expect(mara.status).toBe(200)
-  const answered = page.waitForResponse('**/api/incidents/inc_1/acknowledge')
-  await press(page, 'a')
-  expect((await answered).status()).toBe(409)
-  await expect(page.getByText('mara acknowledged #1 first')).toBeVisible()
-  await expect(
-    page
-      .getByRole('banner')
-      .or(page.locator('.incident-head'))
-      .getByText(/^mara has it/),
-  ).toBeVisible()
-})
-
-test('acts are one key each, shown at once, and undone for 8 seconds', async ({ page, daemon }) => {
-  const { fail } = await prepare(daemon)
-  await fail('checkout')
-  await fail('payments')
-  await incidentsOf(daemon, 2)
-  await page.goto(`${daemon.url}/incidents`)
-  const list = page.getByRole('list', { name: 'Incidents' })
-  await expect(list.getByRole('listitem')).toHaveCount(2)
-  await press(page, 'j', 'j')
-  const second = list.getByRole('listitem').nth(1)
-  await expect(second).toHaveAttribute('data-active', 'true')
-  await press(page, 'a')
-  await expect(second).toHaveAttribute('data-state', 'acknowledged')
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await expect(second).toHaveAttribute('data-state', 'open')
-  await expect
-    .poll(async () => (await incidentsOf(daemon, 2)).map(({ state }) => state))
-    .toEqual(['open', 'open'])
-  await press(page, 'k', 'Enter')
-  await expect(page).toHaveURL(/\/incidents\/2$/)
-  await expect(page.getByRole('heading', { level: 1, name: 'When the number of events' })).toBeVisible()
-  await press(page, 'e')
-  await expect(page.locator('.incident-head').getByText(/^Handled in/)).toBeVisible()
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await expect(page.locator('.incident-head').getByText('Open, unassigned')).toBeVisible()
-  await press(page, 'j')
-  await expect(page).toHaveURL(/\/incidents\/1$/)
-  // The page before stays until this one is there.
-  await expect(page.locator('.incident-head')).toContainText('#1')
-  // Assigning asks for a name, once.
-  await page.getByRole('complementary').getByRole('button', { name: 'Me', exact: true }).click()
-  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('mara')
-  await page.getByRole('dialog').getByRole('button', { name: 'Assign to me' }).click()
-  await expect(page.locator('.incident-head').getByText('Open, mara')).toBeVisible()
-  await press(page, 'n')
-  await page.keyboard.type('watching the pool')
-  await page.keyboard.press('Enter')
-  const activity = page.getByRole('region', { name: 'Activity' })
-  await expect(activity).toContainText('watching the pool')
-  await expect(activity).toContainText('mara (via console)')
-  await page.getByRole('button', { name: 'Snooze' }).first().click()
-  await page.getByRole('menuitem', { name: 'Until it changes' }).click()
-  await expect(page.locator('.incident-head').getByText(/^Snoozed until it changes/)).toBeVisible()
-  await press(page, 'Shift+?')
-  await expect(page.getByRole('dialog', { name: 'Keys of this page' })).toBeVisible()
-})
-
-test('many are selected by key, box or all that match, acted on with one key, and undone together', async ({
-  page,
-  daemon,
-}) => {
-  const { logs } = await prepare(daemon)
-  const services = Array.from({ length: 30 }, (_, i) => `shop-${i}`)
-  await logs(
-    services.flatMap((service) =>
-      Array.from({ length: 5 }, (_, i) => ({ service, kind: 'error', msg: `${service} fails, ${i + 1}` })),
-    ),
-  )
-  await incidentsOf(daemon, 30)
-  const states = async () =>
-    (await daemon.ask<{ counts: unknown }>('GET', '/api/incidents?limit=1')).counts as {
-      acknowledged: number
-    }
-  await goTo(page, `${daemon.url}/incidents`)
-  const rows = page.getByRole('list', { name: 'Incidents' }).getByRole('listitem')
-  await expect(rows).toHaveCount(25)
-  await expect(rows.first()).toContainText(/shop-\d+ fails, 5/)
-  const bar = (count: number) => page.getByRole('status').filter({ hasText: `${count} selected` })
-
-  await press(page, 'x')
-  await press(page, 'j')
-  await press(page, 'j')
-  await press(page, 'x')
-  await expect(bar(2)).toBeVisible()
-  expect(await accessibilityFaults(page, 'two selected')).toEqual([])
-  await press(page, 'Escape')
-  await expect(bar(2)).toHaveCount(0)
-
-  let held = false
-  let answer = () => {}
-  const late = new Promise<void>((resolve) => {
-    answer = resolve
-  })
-  await page.route('**/api/incidents/bulk', async (route) => {
-    held = true
-    await late
-    await route.continue()
-  })
-  await rows.nth(2).getByRole('checkbox').check()
-  await expect(bar(1)).toBeVisible()
-  await press(page, 'a')
-  // What is selected while that is under way stays selected, and it alone.
-  await expect.poll(() => held).toBe(true)
-  await rows.nth(3).getByRole('checkbox').check()
-  await expect(bar(2)).toBeVisible()
-  answer()
-  await expect(page.getByText('1 incident acknowledged')).toBeVisible()
-  await expect(bar(1)).toBeVisible()
-  await expect(rows.nth(3).getByRole('checkbox')).toBeChecked()
-  await page.unroute('**/api/incidents/bulk')
-  expect(await states()).toMatchObject({ acknowledged: 1 })
-
-  await page.getByRole('checkbox', { name: 'Select all shown' }).check()
-  await expect(bar(25)).toBeVisible()
-  await page.getByRole('button', { name: 'Select all that match' }).click()
-  await expect(bar(30)).toBeVisible()
-  await press(page, 'e')
-  await expect(page.getByText('30 incidents handled')).toBeVisible()
-  await expect(page.getByText('No open incidents')).toBeVisible()
-  const { incidents } = await daemon.ask<{ incidents: { id: string; acknowledged: unknown }[] }>(
-    'GET',
-    '/api/incidents?state=handled&limit=50',
-  )
-  // Mara takes one of them meanwhile, which Undo must leave to her.
-  const ids = [incidents.find(({ acknowledged }) => acknowledged === null)!.id]
-  for (const action of ['reopen', 'acknowledge'])
-    expect((await daemon.call('POST', '/api/incidents/bulk', { ids, action, by: 'mara' })).status).toBe(200)
-  await page.getByRole('button', { name: 'Undo' }).last().click()
-  await expect(page.getByText('Undone: 29 incidents are as before, 1 was changed meanwhile')).toBeVisible()
-  await expect(rows).toHaveCount(25)
-  // The one that was acknowledged before is so again.
-  expect(await states()).toMatchObject({ acknowledged: 2, open: { critical: 28 } })
-})
-
-test('all firings are a tab of Incidents, and the address from before leads there', async ({
-  page,
-  daemon,
-}) => {
-  const { fail } = await prepare(daemon)
-  await fail('checkout')
-  await incidentsOf(daemon, 1)
-  await page.goto(`${daemon.url}/firings?trigger=checkout-errors`)
-  await expect(page).toHaveURL(/\/incidents\?trigger=checkout-errors&tab=firings$/)
-  await expect(page.getByRole('tab', { name: 'All firings' })).toHaveAttribute('aria-selected', 'true')
-  await expect(page.getByRole('table', { name: 'Firings' }).getByRole('row')).toHaveCount(2)
-  await page.getByRole('button', { name: 'Clear filters' }).click()
-  await expect(page.getByRole('tab', { name: 'All firings' })).toHaveAttribute('aria-selected', 'true')
-  await page.getByRole('tab', { name: 'Handled' }).click()
-  await expect(page.getByText('Nothing was handled yet')).toBeVisible()
-})
-
 test.describe('with its finding, which nobody acts on', () => {
-  test.describe.configure({ mode: 'default' })
-  let models: ScriptedModels
-  let daemon: Awaited<ReturnType<typeof startDaemon>>
-  test.beforeAll(async () => {
-    models = await startScriptedModels()
-    daemon = await startDaemon([], providerOf(models))
-    const { fail } = await prepare(daemon, models)
-    await fail('checkout')
-    await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.headline).toBe(HEADLINE)
-  })
-  test.afterAll(async () => {
-    await daemon.stop()
-    await models.close()
+  share({
+    prepare: async (daemon, models) => {
+      const { fail } = await prepare(daemon, models)
+      await fail('checkout')
+      await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.headline).toBe(HEADLINE)
+    },
   })
 
-  test('the finding stands above its evidence, with verdict, claims and next step', async ({ page }) => {
+  test('the finding stands above its evidence, with verdict, claims and next step', async ({
+    page,
+    daemon,
+  }) => {
     await page.goto(`${daemon.url}/incidents/1`)
     await expect(page.getByRole('heading', { level: 1, name: HEADLINE })).toBeVisible()
     const finding = page.getByRole('region', { name: 'Finding' })
@@ -330,7 +310,21 @@ test.describe('with its finding, which nobody acts on', () => {
     await expect(page.locator('.evidence-fired')).toBeVisible()
   })
 
-  test('Access: no page or dialog of incidents has a fault, at 1440 and at 390', async ({ page }) => {
+  test('all firings are a tab of Incidents, and the address from before leads there', async ({
+    page,
+    daemon,
+  }) => {
+    await page.goto(`${daemon.url}/firings?trigger=checkout-errors`)
+    await expect(page).toHaveURL(/\/incidents\?trigger=checkout-errors&tab=firings$/)
+    await expect(page.getByRole('tab', { name: 'All firings' })).toHaveAttribute('aria-selected', 'true')
+    await expect(page.getByRole('table', { name: 'Firings' }).getByRole('row')).toHaveCount(2)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await expect(page.getByRole('tab', { name: 'All firings' })).toHaveAttribute('aria-selected', 'true')
+    await page.getByRole('tab', { name: 'Handled' }).click()
+    await expect(page.getByText('Nothing was handled yet')).toBeVisible()
+  })
+
+  test('Access: no page or dialog of incidents has a fault, at 1440 and at 390', async ({ page, daemon }) => {
     const faults: string[] = []
     await page.goto(`${daemon.url}/incidents/1`)
     await expect(page.locator('.evidence-fired')).toBeVisible()

@@ -14,15 +14,35 @@ export interface Scene {
   fail: (service: string) => Promise<void>
 }
 
+/** What a test sends to a daemon that is prepared. */
+export async function sceneOf(daemon: RunningDaemon): Promise<Scene> {
+  const { ingest_key } = await daemon.ask<{ ingest_key: string }>('GET', '/api/sources/app-logs')
+  const send = (body: unknown): Promise<void> => posted(daemon, `/ingest/${ingest_key}`, body)
+  return {
+    logs: send,
+    fail: (service) =>
+      send(
+        Array.from({ length: 5 }, (_, i) => ({
+          service,
+          kind: 'error',
+          msg: `POST /orders 503, number ${i + 1}`,
+          at: new Date(Date.now() - 5_000 + i).toISOString(),
+        })),
+      ),
+  }
+}
+
+async function posted(daemon: RunningDaemon, path: string, body?: unknown): Promise<void> {
+  const answer = await daemon.call('POST', path, body)
+  expect(answer.ok, await answer.clone().text()).toBe(true)
+}
+
 /** Sources, a trigger and, with models, an agent that concludes. */
 export async function prepare(daemon: RunningDaemon, models?: ScriptedModels): Promise<Scene> {
   const config = { text_template: '{msg}', event_type_field: 'kind', event_time_field: 'at', labels: LABELS }
-  const logs = await daemon.source('app-logs', config)
+  await daemon.source('app-logs', config)
   const deploys = await daemon.source('deploys', config)
-  const post = async (path: string, body?: unknown): Promise<void> => {
-    const answer = await daemon.call('POST', path, body)
-    expect(answer.ok, await answer.clone().text()).toBe(true)
-  }
+  const post = (path: string, body?: unknown): Promise<void> => posted(daemon, path, body)
   await post('/api/triggers', {
     name: 'checkout-errors',
     severity: 'critical',
@@ -71,24 +91,13 @@ export async function prepare(daemon: RunningDaemon, models?: ScriptedModels): P
     msg: 'deploy v2.4.1 of checkout by mara',
     at: new Date(Date.now() - 60_000).toISOString(),
   })
-  const send = (body: unknown): Promise<void> => post(logs, body)
-  return {
-    logs: send,
-    fail: (service) =>
-      send(
-        Array.from({ length: 5 }, (_, i) => ({
-          service,
-          kind: 'error',
-          msg: `POST /orders 503, number ${i + 1}`,
-          at: new Date(Date.now() - 5_000 + i).toISOString(),
-        })),
-      ),
-  }
+  return sceneOf(daemon)
 }
 
 interface Listed {
   id: string
   number: number
+  key: string
   state: string
   version: number
   headline: string
@@ -107,6 +116,29 @@ export async function incidentsOf(daemon: RunningDaemon, many: number, state = '
     })
     .toBe(many)
   return found
+}
+
+/** The incident of an entity, once it is there. */
+export async function incidentOf(daemon: RunningDaemon, key: string): Promise<Listed> {
+  let found: Listed | undefined
+  await expect
+    .poll(async () => {
+      const { incidents } = await daemon.ask<{ incidents: Listed[] }>('GET', '/api/incidents?state=active')
+      found = incidents.find((incident) => incident.key === key)
+      return found !== undefined
+    })
+    .toBe(true)
+  return found!
+}
+
+/** Takes an act on all that are active, so that the next test of those that share a daemon finds what this one found. */
+export async function actOnAll(daemon: RunningDaemon, action: 'handle' | 'reopen'): Promise<void> {
+  const { incidents } = await daemon.ask<{ incidents: Listed[] }>(
+    'GET',
+    '/api/incidents?state=active&limit=100',
+  )
+  const ids = incidents.map(({ id }) => id)
+  if (ids.length > 0) await posted(daemon, '/api/incidents/bulk', { ids, action })
 }
 
 /** Waits until the whole of it is on the screen, without scrolling; parts that come later move what is below them. */

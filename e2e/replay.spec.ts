@@ -1,9 +1,11 @@
 /** A result is replayed on the graph: stepped to its firing, played to its end, linked to, and forked. */
 import { expect, type Page } from '@playwright/test'
-import { ended, test, wakeChain } from './agents.ts'
+import { ended, runsOf, test, wakeChain } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import type { RunningDaemon } from './daemon.ts'
+import { type RunningDaemon, share } from './daemon.ts'
 import { goTo } from './go.ts'
+
+share({ prepare: wakeChain })
 
 const player = (page: Page) => page.getByRole('region', { name: 'Player' })
 const slider = (page: Page) => page.getByRole('slider')
@@ -17,9 +19,7 @@ async function projectOf(daemon: RunningDaemon): Promise<string> {
 test('a result is replayed from its firing to its finding, and a permalink opens at the instant', async ({
   page,
   daemon,
-  models,
 }) => {
-  await wakeChain(daemon, models)
   const project = await projectOf(daemon)
   const faults: string[] = []
   await goTo(page, `${daemon.url}/projects/${project}?tab=findings`)
@@ -75,9 +75,8 @@ test('a result is replayed from its firing to its finding, and a permalink opens
 test('what if: another threshold would not have fired, another prompt finds another thing', async ({
   page,
   daemon,
-  models,
 }) => {
-  const [triage] = await wakeChain(daemon, models)
+  const [triage] = await runsOf(daemon)
   await goTo(page, `${daemon.url}/runs/${triage!.id}`)
   await page.getByRole('link', { name: 'Replay' }).click()
   await expect(player(page)).toContainText('gateway-errors fired for pay')

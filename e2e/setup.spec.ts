@@ -1,26 +1,12 @@
 /** Guided setup in the console: from a goal to a practice run with a finding. A scripted server answers as the model. */
 import { expect } from '@playwright/test'
-import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
+import { providerOf } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import { test as base, startDaemon } from './daemon.ts'
+import { test as base, share } from './daemon.ts'
 import { goTo } from './go.ts'
 
-const test = base.extend<{ models: ScriptedModels }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
-  models: async ({}, use) => {
-    const models = await startScriptedModels()
-    await use(models)
-    await models.close()
-  },
-  daemon: async ({ models }, use) => {
-    const daemon = await startDaemon([], {
-      PROVIDERA_BASE_URL: models.url,
-      PROVIDERA_API_KEY: 'key-of-the-environment',
-      SVC_AGENT_MODEL: 'm1',
-    })
-    await use(daemon)
-    await daemon.stop()
-  },
+const test = base.extend({
+  env: async ({ models }, use) => use({ ...providerOf(models), SVC_AGENT_MODEL: 'm1' }),
 })
 
 const PLAN = {
@@ -134,37 +120,38 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   await expect(page.getByRole('region', { name: 'What the agents found' })).toContainText('Practice')
 })
 
-base('a trigger of a plan is kept once its form is there, not before', async ({ page, daemon }) => {
-  let arrive = () => {}
-  const late = new Promise<void>((resolve) => {
-    arrive = resolve
-  })
-  await goTo(page, `${daemon.url}/projects/new`)
-  await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when payments fail')
-  await page.getByRole('button', { name: 'Write it by hand' }).click()
-  await expect(page.getByRole('region', { name: 'Wakes when' })).toBeVisible()
-  await page.route('**/*.js', async (route) => {
-    await late
-    await route.continue()
-  })
-  await page.getByRole('button', { name: 'Add a trigger' }).click()
-  const dialog = page.getByRole('dialog')
-  const name = dialog.getByRole('textbox', { name: 'Name' })
-  const keep = dialog.getByRole('button', { name: 'Apply to the plan' })
-  await name.fill('pay-errors')
-  await expect(keep).toBeDisabled()
-  await name.press('Enter')
-  await expect(dialog).toBeVisible()
-  arrive()
-  await expect(keep).toBeEnabled()
-  await expect(name).toHaveValue('pay-errors')
-  await keep.click()
-  await expect(dialog.getByText('Choose at least one source')).toBeVisible()
-})
+base.describe('without a model', () => {
+  share()
 
-base(
-  'without a model a plan is written by hand, from an event that is pasted, to a firing',
-  async ({ page, daemon }) => {
+  base('a trigger of a plan is kept once its form is there, not before', async ({ page, daemon }) => {
+    let arrive = () => {}
+    const late = new Promise<void>((resolve) => {
+      arrive = resolve
+    })
+    await goTo(page, `${daemon.url}/projects/new`)
+    await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when payments fail')
+    await page.getByRole('button', { name: 'Write it by hand' }).click()
+    await expect(page.getByRole('region', { name: 'Wakes when' })).toBeVisible()
+    await page.route('**/*.js', async (route) => {
+      await late
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Add a trigger' }).click()
+    const dialog = page.getByRole('dialog')
+    const name = dialog.getByRole('textbox', { name: 'Name' })
+    const keep = dialog.getByRole('button', { name: 'Apply to the plan' })
+    await name.fill('pay-errors')
+    await expect(keep).toBeDisabled()
+    await name.press('Enter')
+    await expect(dialog).toBeVisible()
+    arrive()
+    await expect(keep).toBeEnabled()
+    await expect(name).toHaveValue('pay-errors')
+    await keep.click()
+    await expect(dialog.getByText('Choose at least one source')).toBeVisible()
+  })
+
+  base('a plan is written by hand, from an event that is pasted, to a firing', async ({ page, daemon }) => {
     await goTo(page, `${daemon.url}/projects/new`)
     const byHand = page.getByRole('button', { name: 'Write it by hand' })
     await byHand.click()
@@ -240,5 +227,5 @@ base(
     await expect(page.getByRole('main')).toContainText('payments')
     await page.getByRole('status').getByRole('link', { name: 'Add a model provider' }).click()
     await expect(page.getByRole('tab', { name: 'Model providers' })).toHaveAttribute('aria-selected', 'true')
-  },
-)
+  })
+})

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from '@playwright/test'
-import { test as base, ended, prepareChain, trip } from './agents.ts'
+import { test as base, ended, prepareChain, providerOf, trip } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
-import { startDaemon } from './daemon.ts'
+import { share } from './daemon.ts'
 import { goTo } from './go.ts'
 
 /** A small server that speaks the wire format of Slack's Web API. It is no Slack. */
@@ -50,24 +50,26 @@ function answerOf(path: string, form: Record<string, string>, posted: Record<str
   return { ok: true, channel: form.channel, ts: `1700000000.${posted.length}` }
 }
 
-const test = base.extend<{ slack: Awaited<ReturnType<typeof startSlack>> }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
-  slack: async ({}, use) => {
-    const slack = await startSlack()
-    await use(slack)
-    slack.stop()
-  },
-  daemon: async ({ models, slack }, use) => {
-    const daemon = await startDaemon([], {
-      PROVIDERA_BASE_URL: models.url,
-      PROVIDERA_API_KEY: 'key-of-the-environment',
+// All of a worker ask one, for the daemon that it shares is told of it when it starts.
+const test = base.extend<object, { slack: Awaited<ReturnType<typeof startSlack>> }>({
+  slack: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.
+    async ({}, use) => {
+      const slack = await startSlack()
+      await use(slack)
+      slack.stop()
+    },
+    { scope: 'worker' },
+  ],
+  env: async ({ models, slack }, use) =>
+    use({
+      ...providerOf(models),
       SVC_SLACK_API_URL: slack.url,
       SVC_PUBLIC_URL: 'https://svc.example.com',
-    })
-    await use(daemon)
-    await daemon.stop()
-  },
+    }),
 })
+
+share()
 
 test('a person stores the bot token, chooses a channel for an agent, and its finding is posted there once it may be', async ({
   page,
@@ -96,6 +98,7 @@ test('a person stores the bot token, chooses a channel for an agent, and its fin
   await page.getByRole('button', { name: 'Save' }).click()
   await expect(page.getByText('triage is saved')).toBeVisible()
 
+  slack.posted.length = 0
   slack.refuses.with = 'not_in_channel'
   await trip(daemon, ingest)
   const run = (await ended(daemon, 2)).find(({ agent }) => agent === 'triage')!

@@ -1,34 +1,43 @@
 import { createHmac } from 'node:crypto'
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { test } from './daemon.ts'
+import { type RunningDaemon, share, test } from './daemon.ts'
 import { goTo, press } from './go.ts'
 import { startReceiver } from './receiver.ts'
 
-type Daemon = Parameters<Parameters<typeof test>[2]>[0]['daemon']
-
-const gateway = (daemon: Daemon): Promise<string> =>
-  daemon.source('gateway', {
+/** A source, by another name in each test that shares its daemon. */
+const gateway = (daemon: RunningDaemon, name = 'gateway'): Promise<string> =>
+  daemon.source(name, {
     text_template: '{msg}',
     labels: [{ name: 'service', field: 'service', primary: true }],
   })
 
-const send = async (daemon: Daemon, url: string, ...events: [service: string, status: number][]) => {
+/** @returns their ids */
+async function send(
+  daemon: RunningDaemon,
+  url: string,
+  ...events: [service: string, status: number][]
+): Promise<string[]> {
+  const ids: string[] = []
   for (const [service, status] of events) {
     const answer = await daemon.call('POST', url, { service, status, msg: `${service} answered ${status}` })
     expect(answer.status).toBe(202)
+    ids.push(((await answer.json()) as { ids: string[] }).ids[0]!)
   }
+  return ids
 }
 
 /** More than two server errors of a service within five minutes. */
-const ERRORS = {
-  name: 'gateway-errors',
-  sources: ['gateway'],
+const errorsOf = (source: string) => ({
+  name: `${source}-errors`,
+  sources: [source],
   filters: [{ field: 'payload.status', op: 'gte', value: 500 }],
   condition: { aggregate: 'count', predicate: '> 2', window: '5m' },
-}
+})
 
 const cell = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
+
+share()
 
 test('a trigger is made in the editor, which says what it would have done, and its firing shows what tripped it', async ({
   page,
@@ -74,7 +83,7 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await expect(page.getByText('3, above 2 within 5m')).toBeVisible()
   await page.getByRole('link', { name: 'pay', exact: true }).click()
   // A firing leads to its incident.
-  await expect(page).toHaveURL(/\/incidents\/1\?firing=/)
+  await expect(page).toHaveURL(/\/incidents\/\d+\?firing=/)
   await expect(page.getByText('above 2 within 5m').first()).toBeVisible()
   const evidence = page.getByRole('region', { name: 'Evidence' })
   await expect(evidence.getByRole('link', { name: /^Tripped it: pay answered/ })).toHaveCount(3)
@@ -102,9 +111,9 @@ test('an address is subscribed, told of a firing once and again by hand, with a 
 }) => {
   const receiver = await startReceiver()
   try {
-    const url = await gateway(daemon)
-    await daemon.call('POST', '/api/triggers', ERRORS)
-    await goTo(page, `${daemon.url}/triggers/gateway-errors?tab=subscriptions`)
+    const url = await gateway(daemon, 'relay')
+    await daemon.call('POST', '/api/triggers', errorsOf('relay'))
+    await goTo(page, `${daemon.url}/triggers/relay-errors?tab=subscriptions`)
     await page.getByRole('button', { name: 'Subscribe a webhook' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
@@ -119,7 +128,7 @@ test('an address is subscribed, told of a firing once and again by hand, with a 
     await expect.poll(() => page.content()).not.toContain(secret)
     expect(await page.content()).not.toContain('secret-part')
 
-    await send(daemon, url, ['pay', 500], ['pay', 500], ['pay', 500])
+    await send(daemon, url, ['bank', 500], ['bank', 500], ['bank', 500])
     await expect.poll(() => receiver.posts.length).toBe(1)
     const { headers, body } = receiver.posts[0]!
     const signed = createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
@@ -130,10 +139,10 @@ test('an address is subscribed, told of a firing once and again by hand, with a 
     await goTo(page, `${daemon.url}/deliveries`)
     await expect(cell(page, 'Deliveries').filter({ hasText: 'pager' })).toContainText('delivered')
     expect(await page.content()).not.toContain('secret-part')
-    await page.getByRole('button', { name: 'Attempts of the delivery to pager for pay' }).click()
+    await page.getByRole('button', { name: 'Attempts of the delivery to pager for bank' }).click()
     await expect(page.getByRole('table', { name: /^Attempts of dlv_/ })).toContainText('204')
-    await expect(page.getByRole('region', { name: /^What is posted as dlv_/ })).toContainText('"key": "pay"')
-    await page.getByRole('button', { name: 'Redeliver to pager for pay' }).click()
+    await expect(page.getByRole('region', { name: /^What is posted as dlv_/ })).toContainText('"key": "bank"')
+    await page.getByRole('button', { name: 'Redeliver to pager for bank' }).click()
     await expect(page.getByText('Redelivered with the same id')).toBeVisible()
     await expect.poll(() => receiver.posts.length).toBe(2)
     expect(receiver.posts[1]!.headers['webhook-id']).toBe(headers['webhook-id'])
@@ -143,10 +152,10 @@ test('an address is subscribed, told of a firing once and again by hand, with a 
     await expect(page.getByText('No delivery fits')).toBeVisible()
     await expect(page).toHaveURL(/status=failed/)
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByRole('link', { name: 'gateway-errors: pay' }).click()
+    await page.getByRole('link', { name: 'relay-errors: bank' }).click()
     await expect(page.getByRole('region', { name: 'Notified' })).toContainText('delivered')
 
-    await goTo(page, `${daemon.url}/triggers/gateway-errors?tab=subscriptions`)
+    await goTo(page, `${daemon.url}/triggers/relay-errors?tab=subscriptions`)
     await page.getByRole('button', { name: 'Unsubscribe pager' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Unsubscribe', exact: true }).click()
     await expect(page.getByText('No subscriptions')).toBeVisible()
@@ -159,10 +168,20 @@ test('an event that fired nothing says why, and firings are narrowed by what the
   page,
   daemon,
 }) => {
-  const url = await gateway(daemon)
-  await daemon.call('POST', '/api/triggers', ERRORS)
-  await send(daemon, url, ['pay', 200], ['pay', 500], ['pay', 500], ['pay', 500], ['cart', 500])
-  await goTo(page, `${daemon.url}/triggers/gateway-errors?tab=why`)
+  const url = await gateway(daemon, 'door')
+  await daemon.call('POST', '/api/triggers', errorsOf('door'))
+  const [fine, first] = await send(
+    daemon,
+    url,
+    ...([
+      ['shop', 200],
+      ['shop', 500],
+      ['shop', 500],
+      ['shop', 500],
+      ['stock', 500],
+    ] as [string, number][]),
+  )
+  await goTo(page, `${daemon.url}/triggers/door-errors?tab=why`)
   await expect(page.getByRole('table', { name: 'Records' })).toContainText('threshold not met')
   await page
     .getByRole('radiogroup', { name: 'Only this reason' })
@@ -171,27 +190,29 @@ test('an event that fired nothing says why, and firings are narrowed by what the
   await expect(cell(page, 'Records')).toHaveCount(2)
   await expect(page).toHaveURL(/reason=no_subscriber/)
 
-  await page.getByRole('textbox', { name: 'Why not?' }).fill('evt_2')
+  await page.getByRole('textbox', { name: 'Why not?' }).fill(first!)
   await page.getByRole('button', { name: 'Ask' }).click()
-  await expect(page.getByRole('status', { name: 'What came of evt_2' })).toContainText('threshold not met')
-  await page.getByRole('textbox', { name: 'Why not?' }).fill('evt_1')
+  await expect(page.getByRole('status', { name: `What came of ${first}` })).toContainText('threshold not met')
+  await page.getByRole('textbox', { name: 'Why not?' }).fill(fine!)
   await press(page, 'Enter')
-  await expect(page.getByRole('status', { name: 'What came of evt_1' })).toContainText('filter did not hold')
+  await expect(page.getByRole('status', { name: `What came of ${fine}` })).toContainText(
+    'filter did not hold',
+  )
 
-  await goTo(page, `${daemon.url}/explore?l=service%3Dpay`)
-  await page.getByRole('button', { name: /^pay answered 200/ }).click()
-  const why = page.getByRole('region', { name: 'Why evt_1' })
+  await goTo(page, `${daemon.url}/explore?l=service%3Dshop`)
+  await page.getByRole('button', { name: /^shop answered 200/ }).click()
+  const why = page.getByRole('region', { name: `Why ${fine}` })
   await expect(why).toContainText('filter did not hold')
-  await why.getByRole('link', { name: 'gateway-errors' }).click()
-  await expect(page.getByRole('heading', { name: 'gateway-errors' })).toBeVisible()
+  await why.getByRole('link', { name: 'door-errors' }).click()
+  await expect(page.getByRole('heading', { name: 'door-errors' })).toBeVisible()
 
-  await goTo(page, `${daemon.url}/firings`)
+  await goTo(page, `${daemon.url}/firings?trigger=door-errors`)
   await expect(cell(page, 'Firings')).toHaveCount(2)
-  await page.getByRole('textbox', { name: 'Entity' }).fill('cart')
+  await page.getByRole('textbox', { name: 'Entity' }).fill('stock')
   await expect(page.getByText('No firings match')).toBeVisible()
-  await expect(page).toHaveURL(/key=cart/)
-  await goTo(page, `${daemon.url}/firings?key=pay&trigger=gateway-errors&state=fired&since=1h`)
-  await expect(page.getByRole('link', { name: 'pay', exact: true })).toBeVisible()
+  await expect(page).toHaveURL(/key=stock/)
+  await goTo(page, `${daemon.url}/firings?key=shop&trigger=door-errors&state=fired&since=1h`)
+  await expect(page.getByRole('link', { name: 'shop', exact: true })).toBeVisible()
 })
 
 test('triggers at work have no accessibility fault, light or dark', async ({ page, daemon }) => {
@@ -206,12 +227,10 @@ test('triggers at work have no accessibility fault, light or dark', async ({ pag
     await check(path)
   }
   try {
-    await visit('/firings', () => page.getByText('No firings yet').waitFor())
-    await visit('/deliveries', () => page.getByText('No deliveries yet').waitFor())
-    const url = await gateway(daemon)
+    const url = await gateway(daemon, 'hall')
     // Its firings open no incident, and are pages of their own.
-    await daemon.call('POST', '/api/triggers', { ...ERRORS, severity: 'none' })
-    const trigger = '/triggers/gateway-errors'
+    await daemon.call('POST', '/api/triggers', { ...errorsOf('hall'), severity: 'none' })
+    const trigger = '/triggers/hall-errors'
     await visit(`${trigger}?tab=subscriptions`, () => page.getByText('No subscriptions').waitFor())
     await visit(`${trigger}?tab=why`, () => page.getByText('Nothing is recorded yet').waitFor())
     await goTo(page, `${daemon.url}${trigger}?tab=subscriptions`)
@@ -221,19 +240,19 @@ test('triggers at work have no accessibility fault, light or dark', async ({ pag
     await page.getByRole('button', { name: 'Subscribe', exact: true }).click()
     await page.getByText('Shown this once').waitFor()
     await check('the secret')
-    await send(daemon, url, ['pay', 200], ['pay', 500], ['pay', 500], ['pay', 500])
+    const sent = await send(daemon, url, ['park', 200], ['park', 500], ['park', 500], ['park', 500])
     await expect.poll(() => receiver.posts.length).toBe(1)
-    await visit(trigger, () => page.getByRole('link', { name: 'pay', exact: true }).waitFor())
+    await visit(trigger, () => page.getByRole('link', { name: 'park', exact: true }).waitFor())
     await visit(`${trigger}?tab=edit`, () => page.getByRole('heading', { name: 'Backtest' }).waitFor())
-    await visit(`${trigger}?tab=why&event=evt_1`, () =>
-      page.getByRole('status', { name: 'What came of evt_1' }).waitFor(),
+    await visit(`${trigger}?tab=why&event=${sent[0]}`, () =>
+      page.getByRole('status', { name: `What came of ${sent[0]}` }).waitFor(),
     )
     await visit(`${trigger}?tab=subscriptions`, () =>
       page.getByRole('table', { name: 'Subscriptions' }).waitFor(),
     )
     await visit(`${trigger}?tab=history`, () => page.getByText('Each can be undone').waitFor())
     await visit('/firings', () => page.getByRole('table', { name: 'Firings' }).waitFor())
-    await page.getByRole('link', { name: 'pay', exact: true }).click()
+    await page.getByRole('link', { name: 'park', exact: true }).click()
     await page
       .getByRole('button', { name: /, evidence$/ })
       .first()

@@ -28,6 +28,8 @@ export interface ScriptedModels {
   reply(model: string, script: Script): void
   /** What the list of models answers; the scripted models unless said. */
   listed(reply: ScriptedReply & { models?: string[] }): void
+  /** What was said and asked so far is no more: for another daemon that asks it. */
+  forget(): void
   close(): Promise<void>
 }
 
@@ -68,6 +70,11 @@ export async function startScriptedModels(): Promise<ScriptedModels> {
     reply: (model, script) => void scripts.set(model, { script, n: 0 }),
     listed: (reply) => {
       list = reply
+    },
+    forget: () => {
+      scripts.clear()
+      requests.length = 0
+      list = {}
     },
     close: () =>
       new Promise((resolve) => {
