@@ -30,6 +30,7 @@ import { ApiError } from './client.ts'
 import { loadAhead } from './lib/ahead.ts'
 import { closeInnermostOnEscape } from './lib/escape.ts'
 import { leadToFirstFault } from './lib/first-fault.ts'
+import { keepFocus } from './lib/keep-focus.ts'
 import { Notices } from './parts/notices.tsx'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { paletteDoor } from './parts/palette-door.ts'
@@ -54,6 +55,7 @@ const queries = new QueryClient({
 })
 
 closeInnermostOnEscape(paletteDoor.close)
+keepFocus()
 leadToFirstFault()
 loadAhead()
 

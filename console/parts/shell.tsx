@@ -19,6 +19,7 @@ import { Tooltip } from './tooltip.tsx'
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
+  const burger = useRef<HTMLButtonElement>(null)
   const go = useNavigate()
   useHotkeys([['mod+I', () => void go('/ask')]])
   const health = useHealth()
@@ -38,6 +39,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
             <Burger
+              ref={burger}
               opened={opened}
               onClick={toggle}
               hiddenFrom="sm"
@@ -84,7 +86,16 @@ export function Shell({ children }: { children: ReactNode }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label="Pages">
+      <AppShell.Navbar
+        p="xs"
+        aria-label="Pages"
+        data-open={opened || undefined}
+        onKeyDown={({ key }) => {
+          if (key !== 'Escape' || !opened) return
+          burger.current?.focus()
+          close()
+        }}
+      >
         <MenuEntries onGo={close} version={health.data?.version} />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
