@@ -47,20 +47,7 @@ export function Shell({ children }: { children: ReactNode }) {
               aria-label={opened ? 'Close the menu' : 'Open the menu'}
               aria-expanded={opened}
             />
-            <Link
-              to="/"
-              aria-label="svc, to Home"
-              style={{
-                display: 'flex',
-                gap: 8,
-                alignItems: 'center',
-                textDecoration: 'none',
-                color: 'inherit',
-              }}
-            >
-              <img src={ICON} alt="" width={22} height={22} />
-              <Text fw={700}>svc</Text>
-            </Link>
+            <ToHome />
           </Group>
           <Group gap="xs" wrap="nowrap">
             <Button
@@ -86,18 +73,15 @@ export function Shell({ children }: { children: ReactNode }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar
-        p="xs"
-        aria-label="Pages"
-        data-open={opened || undefined}
-        onKeyDown={({ key }) => {
-          if (key !== 'Escape' || !opened) return
+      <PagesMenu
+        opened={opened}
+        version={health.data?.version}
+        onGo={close}
+        onEscape={() => {
           burger.current?.focus()
           close()
         }}
-      >
-        <MenuEntries onGo={close} version={health.data?.version} />
-      </AppShell.Navbar>
+      />
       <AppShell.Main id="page" tabIndex={-1}>
         <Banners />
         {children}
@@ -105,6 +89,46 @@ export function Shell({ children }: { children: ReactNode }) {
       <WantedPalette secured={canLeave} onLogOut={leave} />
       <TimeCard />
     </AppShell>
+  )
+}
+
+function ToHome() {
+  return (
+    <Link
+      to="/"
+      aria-label="svc, to Home"
+      style={{
+        display: 'flex',
+        gap: 8,
+        alignItems: 'center',
+        textDecoration: 'none',
+        color: 'inherit',
+      }}
+    >
+      <img src={ICON} alt="" width={22} height={22} />
+      <Text fw={700}>svc</Text>
+    </Link>
+  )
+}
+
+interface PagesMenuProps {
+  /** Over the page of a phone, where it is closed at first. */
+  opened: boolean
+  version: string | undefined
+  onGo: () => void
+  onEscape: () => void
+}
+
+function PagesMenu({ opened, version, onGo, onEscape }: PagesMenuProps) {
+  return (
+    <AppShell.Navbar
+      p="xs"
+      aria-label="Pages"
+      data-open={opened || undefined}
+      onKeyDown={({ key }) => key === 'Escape' && opened && onEscape()}
+    >
+      <MenuEntries onGo={onGo} version={version} />
+    </AppShell.Navbar>
   )
 }
 
