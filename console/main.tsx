@@ -2,6 +2,7 @@ import '@mantine/core/styles.css'
 import '@mantine/spotlight/styles.css'
 import './styles/tokens.css'
 import './styles/app.css'
+import './styles/focus.css'
 import './styles/ask.css'
 import './styles/rows.css'
 import './styles/timeline.css'
@@ -30,6 +31,7 @@ import { ApiError } from './client.ts'
 import { loadAhead } from './lib/ahead.ts'
 import { closeInnermostOnEscape } from './lib/escape.ts'
 import { leadToFirstFault } from './lib/first-fault.ts'
+import { keepFocus } from './lib/keep-focus.ts'
 import { Notices } from './parts/notices.tsx'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { paletteDoor } from './parts/palette-door.ts'
@@ -54,6 +56,7 @@ const queries = new QueryClient({
 })
 
 closeInnermostOnEscape(paletteDoor.close)
+keepFocus()
 leadToFirstFault()
 loadAhead()
 

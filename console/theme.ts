@@ -90,6 +90,13 @@ export const theme = createTheme({
     Modal: { defaultProps: { closeButtonProps: CLOSE } },
     Drawer: { defaultProps: { closeButtonProps: CLOSE } },
     Notification: { defaultProps: { closeButtonProps: CLOSE } },
+    // What shows a secret while it is typed is a stop for the keyboard, too.
+    PasswordInput: {
+      defaultProps: {
+        visibilityToggleFocusable: true,
+        visibilityToggleButtonProps: { 'aria-label': 'Show what is typed' },
+      },
+    },
     // What is framed is a card.
     Paper: Paper.extend({ vars: () => ({ root: { '--paper-radius': 'var(--radius-card)' } }) }),
   },

@@ -1,5 +1,5 @@
 /**
- * What scrolls inside of a list that is opened: with the bar of the browser. The component kit's draws bars of its own,
+ * What scrolls, most of all inside of a list that is opened: with the bar of the browser. The component kit's draws bars of its own,
  * 4 kB of every page with a choice.
  */
 import { Box, type BoxProps, type ElementProps } from '@mantine/core'
@@ -7,6 +7,7 @@ import type { Ref } from 'react'
 
 interface Props extends BoxProps, ElementProps<'div'> {
   viewportRef?: Ref<HTMLDivElement>
+  viewportProps?: ElementProps<'div'>
   /** How the kit would draw its bars. */
   type?: string
   scrollbarSize?: number | string
@@ -16,13 +17,25 @@ interface Props extends BoxProps, ElementProps<'div'> {
 
 export function ScrollArea({
   viewportRef,
+  viewportProps,
   type,
   scrollbarSize,
   offsetScrollbars,
   scrollbars,
+  className = '',
   ...rest
 }: Props) {
-  return <Box {...rest} ref={viewportRef} className="scroll-area" />
+  // Its choices are gone through by arrow keys: browsers make a stop of what scrolls, and Tab from the field would lead
+  // into the list as it closes.
+  return (
+    <Box
+      tabIndex={-1}
+      {...rest}
+      {...viewportProps}
+      ref={viewportRef}
+      className={`scroll-area ${className}`.trim()}
+    />
+  )
 }
 
 /** As high as what is in it, up to what it is given: a box is so by itself. */

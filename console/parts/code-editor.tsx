@@ -35,6 +35,7 @@ interface Props {
 const PAGE_COLOURS = Prec.highest(
   EditorView.theme({
     '&.cm-editor': { backgroundColor: 'var(--mantine-color-body)' },
+    '&:focus-within': { outline: '2px solid var(--accent)', outlineOffset: '-2px', borderRadius: '8px' },
     '.cm-gutters': {
       backgroundColor: 'var(--mantine-color-body)',
       color: 'var(--mantine-color-dimmed)',

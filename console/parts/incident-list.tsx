@@ -2,11 +2,11 @@
  * Incidents that are worked through by keys: J and K move, Enter opens, A acknowledges, E marks handled, and X selects
  * where several can be acted on together; A and E are then the bar's, for all that are selected.
  */
-import { useHotkeys } from '@mantine/hooks'
 import { useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Incident } from '../../schemas/types.ts'
 import { incidentPath } from '../lib/incidents.ts'
+import { usePageKeys } from '../lib/page-keys.ts'
 import { useIncidentActs } from '../lib/use-incident-acts.tsx'
 import { IncidentRow } from './incident-row.tsx'
 import { useNow } from './use-now.ts'
@@ -40,7 +40,7 @@ export function IncidentList({ incidents, label, selection }: Props) {
     setAt(next.id)
     list.current?.querySelector<HTMLElement>(`[data-incident="${next.id}"]`)?.focus()
   }
-  useHotkeys([
+  usePageKeys([
     ['j', () => move(1)],
     ['k', () => move(-1)],
     [

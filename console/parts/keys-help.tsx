@@ -8,6 +8,7 @@ export const LIST_KEYS: readonly [key: string, what: string][] = [
   ['Enter', 'Open'],
   ['A', 'Acknowledge'],
   ['E', 'Mark handled'],
+  ['U', 'Undo'],
   ['?', 'This help'],
 ]
 /** Of lists in which several can be selected. */

@@ -1,6 +1,5 @@
 /** What is done to the incidents that are selected; it stands at the head of their list. */
 import { Button, Kbd, Menu } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { ChevronDown } from 'lucide-react'
 import { useState } from 'react'
@@ -8,6 +7,7 @@ import type { Incident } from '../../schemas/types.ts'
 import { SELECTED_MAX } from '../incident-client.ts'
 import { actOnSelected, type ManyAct } from '../lib/incident-acts-many.ts'
 import { notifications } from '../lib/notices.ts'
+import { usePageKeys } from '../lib/page-keys.ts'
 import { snoozeTimes } from '../lib/snooze.ts'
 import { count } from '../lib/time.ts'
 
@@ -40,7 +40,7 @@ export function SelectionBar({ selected, isHandled, onAll, onActed, onClear }: P
       await actOnSelected(queries, selected, given)
       onActed(selected)
     })
-  useHotkeys([
+  usePageKeys([
     ['a', () => !isHandled && busy === null && act({ action: 'acknowledge' })],
     ['e', () => !isHandled && busy === null && act({ action: 'handle' })],
   ])

@@ -19,6 +19,7 @@ import { Tooltip } from './tooltip.tsx'
 
 export function Shell({ children }: { children: ReactNode }) {
   const [opened, { toggle, close }] = useDisclosure(false)
+  const burger = useRef<HTMLButtonElement>(null)
   const go = useNavigate()
   useHotkeys([['mod+I', () => void go('/ask')]])
   const health = useHealth()
@@ -38,6 +39,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
             <Burger
+              ref={burger}
               opened={opened}
               onClick={toggle}
               hiddenFrom="sm"
@@ -45,20 +47,7 @@ export function Shell({ children }: { children: ReactNode }) {
               aria-label={opened ? 'Close the menu' : 'Open the menu'}
               aria-expanded={opened}
             />
-            <Link
-              to="/"
-              aria-label="svc, to Home"
-              style={{
-                display: 'flex',
-                gap: 8,
-                alignItems: 'center',
-                textDecoration: 'none',
-                color: 'inherit',
-              }}
-            >
-              <img src={ICON} alt="" width={22} height={22} />
-              <Text fw={700}>svc</Text>
-            </Link>
+            <ToHome />
           </Group>
           <Group gap="xs" wrap="nowrap">
             <Button
@@ -84,9 +73,15 @@ export function Shell({ children }: { children: ReactNode }) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label="Pages">
-        <MenuEntries onGo={close} version={health.data?.version} />
-      </AppShell.Navbar>
+      <PagesMenu
+        opened={opened}
+        version={health.data?.version}
+        onGo={close}
+        onEscape={() => {
+          burger.current?.focus()
+          close()
+        }}
+      />
       <AppShell.Main id="page" tabIndex={-1}>
         <Banners />
         {children}
@@ -94,6 +89,46 @@ export function Shell({ children }: { children: ReactNode }) {
       <WantedPalette secured={canLeave} onLogOut={leave} />
       <TimeCard />
     </AppShell>
+  )
+}
+
+function ToHome() {
+  return (
+    <Link
+      to="/"
+      aria-label="svc, to Home"
+      style={{
+        display: 'flex',
+        gap: 8,
+        alignItems: 'center',
+        textDecoration: 'none',
+        color: 'inherit',
+      }}
+    >
+      <img src={ICON} alt="" width={22} height={22} />
+      <Text fw={700}>svc</Text>
+    </Link>
+  )
+}
+
+interface PagesMenuProps {
+  /** Over the page of a phone, where it is closed at first. */
+  opened: boolean
+  version: string | undefined
+  onGo: () => void
+  onEscape: () => void
+}
+
+function PagesMenu({ opened, version, onGo, onEscape }: PagesMenuProps) {
+  return (
+    <AppShell.Navbar
+      p="xs"
+      aria-label="Pages"
+      data-open={opened || undefined}
+      onKeyDown={({ key }) => key === 'Escape' && opened && onEscape()}
+    >
+      <MenuEntries onGo={onGo} version={version} />
+    </AppShell.Navbar>
   )
 }
 

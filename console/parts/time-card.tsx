@@ -1,6 +1,6 @@
 /** One card for all times of the page: the instant here, in UTC and as ISO 8601, to copy. */
-import { Button, Paper, Text } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
+import { Button, Kbd, Paper, Text } from '@mantine/core'
+import { useClipboard, useHotkeys } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { instantWords } from '../lib/time.ts'
 
@@ -8,20 +8,35 @@ import { instantWords } from '../lib/time.ts'
 const RESTS_MS = 300
 const CARD = 'time-card'
 const WIDTH = 250
+/** Of its three lines and the button. */
+const HEIGHT = 112
 
 interface Shown {
   iso: string
   left: number
   top: number
+  /** It came with the focus: keys copy from it. */
+  hasKeys: boolean
 }
 
 /** Where the card of a time stands; null: no time, or one without an instant. */
-function cardOf(time: Element | null | undefined): Shown | null {
+function cardOf(time: Element | null | undefined, hasKeys = false): Shown | null {
   const iso = time?.getAttribute('datetime')
   if (!time || !iso || Number.isNaN(Date.parse(iso))) return null
-  const { left, bottom } = time.getBoundingClientRect()
-  return { iso, left: Math.max(8, Math.min(left, window.innerWidth - WIDTH - 8)), top: bottom + 4 }
+  const { left, top, bottom } = time.getBoundingClientRect()
+  return {
+    iso,
+    hasKeys,
+    left: Math.max(8, Math.min(left, window.innerWidth - WIDTH - 8)),
+    top: bottom + 4 + HEIGHT < window.innerHeight ? bottom + 4 : Math.max(8, top - 4 - HEIGHT),
+  }
 }
+
+/** The time of what is focused: it is in it or around it, or in the row whose link it is. */
+const timeOf = (focused: HTMLElement): Element | null =>
+  focused.closest('time[datetime]') ??
+  focused.querySelector('time[datetime]') ??
+  (focused.matches('.row-link') ? (focused.closest('tr')?.querySelector('time[datetime]') ?? null) : null)
 
 /** The time under the pointer, also where the link of its row lies above. */
 const timeUnder = ({ clientX, clientY }: PointerEvent): Shown | null =>
@@ -46,25 +61,29 @@ export function TimeCard() {
     }
     const focus = ({ target }: Event) => {
       if (isInCard(target) || !(target instanceof HTMLElement)) return
-      const time = target.closest('time[datetime]') ?? target.querySelector('time[datetime]')
-      show(target.matches(':focus-visible') ? cardOf(time) : null)
+      show(target.matches(':focus-visible') ? cardOf(timeOf(target), true) : null)
     }
     const tap = (event: PointerEvent) => {
       if (event.pointerType !== 'mouse' && !isInCard(event.target)) show(timeUnder(event))
     }
     const gone = () => show(null)
+    // WCAG 2.1, 1.4.13; what else Escape closes is closed, too.
+    const press = ({ key }: KeyboardEvent) => key === 'Escape' && gone()
     document.addEventListener('pointermove', move)
     document.addEventListener('focusin', focus)
     document.addEventListener('pointerup', tap)
     document.addEventListener('scroll', gone, true)
+    document.addEventListener('keydown', press)
     return () => {
       window.clearTimeout(timer)
       document.removeEventListener('pointermove', move)
       document.removeEventListener('focusin', focus)
       document.removeEventListener('pointerup', tap)
       document.removeEventListener('scroll', gone, true)
+      document.removeEventListener('keydown', press)
     }
   }, [])
+  useHotkeys([['c', () => shown?.hasKeys && clipboard.copy(shown.iso)]])
   if (!shown) return null
   const { local, utc, iso } = instantWords(shown.iso, Date.now())
   return (
@@ -81,7 +100,15 @@ export function TimeCard() {
       <Text size="sm" className="mono">
         {iso}
       </Text>
-      <Button size="compact-xs" variant="default" mt={4} onClick={() => clipboard.copy(iso)}>
+      {/* It stands at the end of the document, away from what is focused: keys have one of their own. */}
+      <Button
+        size="compact-xs"
+        variant="default"
+        mt={4}
+        tabIndex={-1}
+        rightSection={shown.hasKeys ? <Kbd size="xs">C</Kbd> : undefined}
+        onClick={() => clipboard.copy(iso)}
+      >
         {clipboard.copied ? 'Copied' : 'Copy'}
       </Button>
     </Paper>

@@ -19,7 +19,13 @@ export function WhenSeen({ waiting, children }: Props) {
       rootMargin: NEAR,
     })
     watching.observe(place.current!)
-    return () => watching.disconnect()
+    // Who goes through the page by Tab comes to it without scrolling: what is not there is passed by.
+    const press = ({ key }: KeyboardEvent) => key === 'Tab' && setSeen(true)
+    document.addEventListener('keydown', press)
+    return () => {
+      watching.disconnect()
+      document.removeEventListener('keydown', press)
+    }
   }, [isSeen])
   return isSeen ? children : <div ref={place}>{waiting ?? <br />}</div>
 }

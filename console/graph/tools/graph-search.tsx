@@ -1,8 +1,8 @@
 /** Finds a node by its name and shows it; / puts the focus here. */
 import { Autocomplete, Kbd } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
 import { Search } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
+import { usePageKeys } from '../../lib/page-keys.ts'
 import type { Canvas } from '../canvas.ts'
 import { kindWord } from '../drawing/fold.ts'
 import { focusWhenDrawn } from '../hands/use-keys.ts'
@@ -12,7 +12,7 @@ export function GraphSearch({ canvas }: { canvas: Canvas }) {
   const input = useRef<HTMLInputElement>(null)
   const [text, setText] = useState('')
   const show = useShow(canvas)
-  useHotkeys([['/', () => input.current?.focus()]])
+  usePageKeys([['/', () => input.current?.focus()]])
   const { nodes } = canvas.graph
   const key = nodes.map((node) => node.id).join('\n')
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key names the nodes.

@@ -1,10 +1,10 @@
 /** Where a question is typed: Enter sends, Shift and Enter begin a line. */
 import { ActionIcon, Group, NativeSelect, Text, Textarea } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
 import { ArrowUp, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { TASKS, type Task } from '../../lib/ask.ts'
 import { notifications } from '../../lib/notices.ts'
+import { usePageKeys } from '../../lib/page-keys.ts'
 import { Tooltip } from '../../parts/tooltip.tsx'
 import type { Asking } from './use-ask.ts'
 
@@ -22,7 +22,7 @@ export function Composer({ asking, given, isAdmin }: Props) {
   const [question, setQuestion] = useState(given)
   const [task, setTask] = useState<Task>('ask')
   const field = useRef<HTMLTextAreaElement>(null)
-  useHotkeys([['/', () => field.current?.focus()]])
+  usePageKeys([['/', () => field.current?.focus()]])
   useEffect(() => {
     const area = field.current
     if (!area) return

@@ -14,7 +14,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
-import { useDebouncedCallback, useHotkeys } from '@mantine/hooks'
+import { useDebouncedCallback } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Search } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -28,6 +28,7 @@ import {
   readState,
   writeState,
 } from '../../lib/explore-state.ts'
+import { usePageKeys } from '../../lib/page-keys.ts'
 import { count, fromLocalInput, toLocalInput } from '../../lib/time.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
 import { AskAbout } from '../../parts/ask-about.tsx'
@@ -73,7 +74,7 @@ export default function ExplorePage() {
   // A window that was chosen since is not given up for an older one.
   if (state.from === null) before.current = null
   const chosen = isChosen(state)
-  useHotkeys([
+  usePageKeys([
     ['/', () => document.querySelector<HTMLElement>('[data-entity-search]')?.focus()],
     ['l', () => change({ live: !state.live })],
     ['shift+?', () => setHelp(true)],

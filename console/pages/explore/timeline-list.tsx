@@ -1,11 +1,11 @@
 /** The timeline itself: only the rows in view are drawn, so 100,000 scroll smoothly. */
 import { Button, Text } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { ApiEvent } from '../../client.ts'
 import type { Group } from '../../lib/explore-state.ts'
 import { groupRows, type Line } from '../../lib/group-rows.ts'
+import { usePageKeys } from '../../lib/page-keys.ts'
 import { count, countEvents } from '../../lib/time.ts'
 import { useNow } from '../../parts/use-now.ts'
 import { EventRow } from './event-row.tsx'
@@ -59,7 +59,7 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
     const { id } = (lines[next] as { event: ApiEvent }).event
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-event="${id}"]`)?.focus())
   }
-  useHotkeys([
+  usePageKeys([
     ['j', () => move(1)],
     ['k', () => move(-1)],
   ])

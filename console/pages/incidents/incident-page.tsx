@@ -1,6 +1,5 @@
 /** One incident, in a fixed order: headline, acts, finding, why, evidence; what is around it stands beside. */
 import { Button, Kbd, Modal, TextInput } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useDeferredValue, useState } from 'react'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
@@ -9,6 +8,7 @@ import { ikeys, incidents } from '../../incident-client.ts'
 import { actorName, setActorName } from '../../lib/actor.ts'
 import type { Act } from '../../lib/incident-acts.ts'
 import { incidentPath, openTotal, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
+import { usePageKeys } from '../../lib/page-keys.ts'
 import { triggerPath } from '../../lib/paths.ts'
 import { ago, count, moment } from '../../lib/time.ts'
 import { useIncidentActs } from '../../lib/use-incident-acts.tsx'
@@ -31,6 +31,7 @@ const FRESH_MS = 5_000
 const KEYS: readonly [string, string][] = [
   ['A', 'Acknowledge'],
   ['E', 'Mark handled'],
+  ['U', 'Undo'],
   ['N', 'Add a note'],
   ['J, K', 'Next and previous open incident'],
   ['?', 'This help'],
@@ -73,7 +74,7 @@ function Shown({ incident }: { incident: IncidentDetail }) {
     if (actorName() === null) setNaming(true)
     else onAct({ action: 'assign' })
   }
-  useHotkeys([
+  usePageKeys([
     ['a', () => incident.state === 'open' && onAct({ action: 'acknowledge' })],
     ['e', () => incident.state !== 'handled' && onAct({ action: 'handle' })],
   ])
@@ -241,7 +242,7 @@ function Neighbours({ id }: { id: string }) {
     const next = at < 0 ? rows[0] : rows[at + by]
     if (next) void go(incidentPath(next))
   }
-  useHotkeys([
+  usePageKeys([
     ['j', () => to(1)],
     ['k', () => to(-1)],
   ])

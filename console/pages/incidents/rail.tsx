@@ -1,6 +1,5 @@
 /** Beside an incident: its state, who was notified, what happened to it, and whether it happened before. */
 import { Button, Select, Textarea } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
 import { Check, CircleAlert, Clock } from 'lucide-react'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'react-router'
@@ -9,6 +8,7 @@ import { setActorName, useActorName } from '../../lib/actor.ts'
 import { statusWord } from '../../lib/firings.ts'
 import type { Act, Severity as Word } from '../../lib/incident-acts.ts'
 import { activityWords, incidentPath, SEVERITY_WORDS, stateWords } from '../../lib/incidents.ts'
+import { usePageKeys } from '../../lib/page-keys.ts'
 import { agentPath, runPath } from '../../lib/paths.ts'
 import { moment } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -276,7 +276,7 @@ function Activity({ incident: { activity, number }, onAct }: Props) {
   const [isAll, setAll] = useState(false)
   const [text, setText] = useState('')
   const note = useRef<HTMLTextAreaElement>(null)
-  useHotkeys([['n', () => note.current?.focus()]])
+  usePageKeys([['n', () => note.current?.focus()]])
   const rows = isAll ? activity : activity.slice(0, SHOWN)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
