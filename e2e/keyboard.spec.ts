@@ -1,6 +1,7 @@
 /** The console by keyboard alone: every page is walked through by Tab, at 1440 and at 390; what opens gives the focus back. */
 import { expect, type Page } from '@playwright/test'
-import { ended, prepareChain, type ScriptedModels, startScriptedModels, trip } from './agents.ts'
+import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
+import { ended, prepareChain, trip } from './agents.ts'
 import { type RunningDaemon, share, test } from './daemon.ts'
 import { goTo, press } from './go.ts'
 import { openEach, walkThrough } from './walk.ts'
