@@ -228,10 +228,13 @@ test('an incident is worked by keys: nothing that is done loses the place, and U
   await press(page, 'Enter')
   await expect(page.getByRole('button', { name: 'Acknowledge #1' })).toHaveCount(0)
   await expect(page.locator('main :focus')).toHaveCount(1)
+  // It is offered once it is done.
+  await expect(page.getByRole('button', { name: 'Undo', exact: true })).toBeVisible()
   await press(page, 'u')
   await expect(page.getByRole('button', { name: 'Acknowledge #1' })).toBeVisible()
   await page.locator('.incident-link').first().focus()
   await press(page, 'Enter')
+  await expect(page.locator('.incident-head')).toBeVisible()
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
   // What lies behind a dialog is not acted on.
   await press(page, 'Shift+?')

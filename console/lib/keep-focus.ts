@@ -6,6 +6,8 @@
 
 const STOPS =
   'a[href], button, input:not([type="hidden"]), select, textarea, summary, [tabindex="0"], [contenteditable="true"]'
+/** It takes the focus of a page that was gone to. */
+const HEADING = 'h1.page-title'
 /** What is opened over the page: once it is gone, one is back where one was before. */
 const OVER = '[role="dialog"], [role="menu"], [role="listbox"], .notices'
 /** Dialogs and menus of the kit give the focus back themselves, a moment after they are closed; milliseconds. */
@@ -40,7 +42,7 @@ export function keepFocus(): void {
     const place = wasOver && below ? below : now
     // The page that was gone to takes it by its heading (parts/page.tsx).
     if (place.path !== window.location.pathname) return
-    const next = isStop(place.element) ? place.element : nearest(place)
+    const next = isStop(place.element) ? place.element : (headingAnew(place) ?? nearest(place))
     // One that is switched off for a while, such as a button that saves, has it again once it is on.
     if (next === null && place.element.isConnected) return
     ;(next ?? document.getElementById('page'))?.focus()
@@ -100,6 +102,10 @@ function noteLeft(place: Place, records: readonly MutationRecord[]): void {
       if (place.around.includes(gone as Element))
         place.left = { gone, before: previousSibling, after: nextSibling }
 }
+
+/** @returns the heading of a page that is drawn anew once it is loaded, where that of before had the focus */
+const headingAnew = ({ element }: Place): HTMLElement | null =>
+  element.matches(HEADING) && !element.isConnected ? document.querySelector<HTMLElement>(HEADING) : null
 
 /** @returns what stood after it, or before it, or else is nearest around it, in the page; null: nothing */
 function nearest({ element, around, left }: Place): HTMLElement | null {

@@ -7,10 +7,13 @@ import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { EventRow } from '../explore/event-row.tsx'
 
+/** Explore, which draws only rows in view, has the rest. */
+const SHOWN = 80
+
 export function SourceEvents({ name }: { name: string }) {
   const { data, error, isPending, refetch } = useQuery({
     queryKey: keys.sourceEvents(name),
-    queryFn: () => api.sourceEvents(name, 100),
+    queryFn: () => api.sourceEvents(name, SHOWN),
     refetchInterval: 3_000,
   })
   const [open, setOpen] = useState<string | null>(null)

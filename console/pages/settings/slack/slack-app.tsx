@@ -1,7 +1,8 @@
 /** The Slack app: its manifest, what the test of its token found, and the workspace that requests are taken of. */
 import { Alert, Anchor, Button, Code, Group, List, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { SlackTested } from '../../../../schemas/types.ts'
+import type { ReactNode } from 'react'
+import type { SlackManifest, SlackTested } from '../../../../schemas/types.ts'
 import { api, keys } from '../../../client.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import { CopyBlock } from '../../../parts/copy.tsx'
@@ -25,57 +26,62 @@ export function SlackConnect() {
 
 /** The manifest, for Slack to make the app of. */
 export function SlackApp() {
-  const { data, error, isPending, refetch } = useQuery({
-    queryKey: slackKeys.manifest,
-    queryFn: slack.manifest,
-  })
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label="Slack app">
       <Stack gap="sm">
         <Title order={2} fz="md">
           Slack app
         </Title>
-        {isPending ? (
-          <LoadingRows rows={2} />
-        ) : error ? (
-          <Failed error={error} onRetry={() => void refetch()} />
-        ) : (
-          <>
-            <Text size="sm">
-              Under{' '}
-              <Anchor
-                href="https://api.slack.com/apps?new_app=1"
-                target="_blank"
-                rel="noreferrer"
-                underline="always"
-              >
-                Your apps
-              </Anchor>{' '}
-              choose “From a manifest”, paste this, and install the app. Then enter its bot token and signing
-              secret below.
-            </Text>
-            {data.request_url === null && (
-              <Alert color="yellow" p="xs">
-                SVC_PUBLIC_URL is not set: put the address of this instance in place of svc.example.com.
-              </Alert>
+        <Text size="sm">
+          Under{' '}
+          <Anchor
+            href="https://api.slack.com/apps?new_app=1"
+            target="_blank"
+            rel="noreferrer"
+            underline="always"
+          >
+            Your apps
+          </Anchor>{' '}
+          choose “From a manifest”, paste this, and install the app. Then enter its bot token and signing
+          secret below.
+        </Text>
+        <Fold title="The manifest">
+          <OfManifest>
+            {({ manifest, request_url }) => (
+              <>
+                {request_url === null && (
+                  <Alert color="yellow" p="xs" mb="sm">
+                    SVC_PUBLIC_URL is not set: put the address of this instance in place of svc.example.com.
+                  </Alert>
+                )}
+                <CopyBlock value={JSON.stringify(manifest, null, 2)} label="Copy the manifest" />
+              </>
             )}
-            <Fold title="The manifest">
-              <CopyBlock value={JSON.stringify(data.manifest, null, 2)} label="Copy the manifest" />
-            </Fold>
-            <Fold title={`Why it asks for ${data.scopes.length} scopes`}>
+          </OfManifest>
+        </Fold>
+        <Fold title="Why it asks for each scope">
+          <OfManifest>
+            {({ scopes }) => (
               <List size="sm">
-                {data.scopes.map(({ scope, why }) => (
+                {scopes.map(({ scope, why }) => (
                   <List.Item key={scope}>
                     <Code>{scope}</Code> {why}
                   </List.Item>
                 ))}
               </List>
-            </Fold>
-          </>
-        )}
+            )}
+          </OfManifest>
+        </Fold>
       </Stack>
     </Paper>
   )
+}
+
+/** Read once one of its folds is opened: most who come here have the app. */
+function OfManifest({ children }: { children: (read: SlackManifest) => ReactNode }) {
+  const { data, error, refetch } = useQuery({ queryKey: slackKeys.manifest, queryFn: slack.manifest })
+  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  return data ? children(data) : <LoadingRows rows={2} />
 }
 
 /** What Slack says of the token, and what is missing. */
@@ -135,9 +141,10 @@ export function SlackTeamCard({ tested }: { tested: SlackTested | undefined }) {
     },
   )
   const forget = useChange((_: undefined) => slack.forgetTeam(), { failed: 'Couldn’t take requests of any' })
-  if (!data) return null
+  // Its place is kept while it is read.
+  if (!data) return <Paper withBorder p="md" radius="md" mih={78} />
   return (
-    <Paper withBorder p="md" radius="md" component="section" aria-label="Workspace">
+    <Paper withBorder p="md" radius="md" mih={78} component="section" aria-label="Workspace">
       <Group justify="space-between">
         <Stack gap={2}>
           <Title order={2} fz="md">

@@ -17,8 +17,11 @@ interface Props {
   children?: ReactNode
 }
 
+/** Of a card, px: what is below stays where it is while it is read. */
+const HEIGHT = 152
+
 export function SlackSecretCard({ field, title, hint, children }: Props) {
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: slackKeys.secret(field),
     queryFn: () => slack.get(field),
   })
@@ -32,10 +35,9 @@ export function SlackSecretCard({ field, title, hint, children }: Props) {
     failed: `Couldn’t delete the ${title.toLowerCase()}`,
     said: () => `${title} is forgotten`,
   })
-  if (isPending) return <LoadingRows rows={2} />
-  if (error) return <Failed error={error} onRetry={() => void refetch()} />
+  if (!data) return <NotRead error={error} onRetry={() => void refetch()} />
   return (
-    <Paper withBorder p="md" radius="md" component="section" aria-label={title}>
+    <Paper withBorder p="md" radius="md" mih={HEIGHT} component="section" aria-label={title}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -95,6 +97,14 @@ export function SlackSecretCard({ field, title, hint, children }: Props) {
           <Refusal title="Couldn’t save the secret" error={save.error} />
         </Stack>
       </form>
+    </Paper>
+  )
+}
+
+function NotRead({ error, onRetry }: { error: Error | null; onRetry: () => void }) {
+  return (
+    <Paper withBorder p="md" radius="md" mih={HEIGHT}>
+      {error ? <Failed error={error} onRetry={onRetry} /> : <LoadingRows rows={2} />}
     </Paper>
   )
 }
