@@ -182,21 +182,22 @@ for (const { width, height, colorScheme } of [
       expect(faults).toEqual([])
       expect(stops).toBeGreaterThan(500)
     })
-
-    test('what opens takes the focus, has all of it within reach, and gives it back', async ({
-      page,
-      daemon,
-    }) => {
-      const known = new Set<string>()
-      const faults: string[] = []
-      for (const path of paths) {
-        await goToWhole(page, daemon.url + path)
-        faults.push(...(await openEach(page, known)).map((fault) => `${path}: ${fault}`))
-      }
-      expect(faults).toEqual([])
-      expect(known.size).toBeGreaterThan(20)
-    })
   })
+
+// Once: what opens on a phone is the same, but for its menu, which is above.
+test('what opens takes the focus, has all of it within reach, and gives it back', async ({
+  page,
+  daemon,
+}) => {
+  const known = new Set<string>()
+  const faults: string[] = []
+  for (const path of paths) {
+    await goToWhole(page, daemon.url + path)
+    faults.push(...(await openEach(page, known)).map((fault) => `${path}: ${fault}`))
+  }
+  expect(faults).toEqual([])
+  expect(known.size).toBeGreaterThan(20)
+})
 
 test('the palette gives the focus back', async ({ page, daemon }) => {
   await goToWhole(page, `${daemon.url}/sources`)

@@ -133,7 +133,7 @@ export function SlackCheck({ result }: { result: SlackTested }) {
 
 /** @param tested what the test found; absent: it was not made */
 export function SlackTeamCard({ tested }: { tested: SlackTested | undefined }) {
-  const { data } = useQuery({ queryKey: slackKeys.team, queryFn: slack.team })
+  const { data, error, refetch } = useQuery({ queryKey: slackKeys.team, queryFn: slack.team })
   const bind = useChange(
     (_: undefined) => slack.bindTeam({ team_id: tested!.team_id!, team_name: tested!.team! }),
     {
@@ -142,7 +142,12 @@ export function SlackTeamCard({ tested }: { tested: SlackTested | undefined }) {
   )
   const forget = useChange((_: undefined) => slack.forgetTeam(), { failed: 'Couldn’t take requests of any' })
   // Its place is kept while it is read.
-  if (!data) return <Paper withBorder p="md" radius="md" mih={78} />
+  if (!data)
+    return (
+      <Paper withBorder p="md" radius="md" mih={78}>
+        {error && <Failed error={error} onRetry={() => void refetch()} />}
+      </Paper>
+    )
   return (
     <Paper withBorder p="md" radius="md" mih={78} component="section" aria-label="Workspace">
       <Group justify="space-between">
