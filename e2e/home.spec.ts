@@ -52,7 +52,7 @@ test.describe('on fire', () => {
       await expect(shown).toBeVisible()
       await onScreen(page, shown, text)
     }
-    // Another window is told by title and icon.
+    // The title and the icon of the tab say that an incident is open.
     await expect(page).toHaveTitle('(1) Home · svc')
     await expect(page.locator('link[rel="icon"]')).toHaveAttribute('href', /^data:image\/svg\+xml,.*e5342b/)
     await press(page, 'a')

@@ -50,7 +50,7 @@ function answerOf(path: string, form: Record<string, string>, posted: Record<str
   return { ok: true, channel: form.channel, ts: `1700000000.${posted.length}` }
 }
 
-// All of a worker ask one, for the daemon that it shares is told of it when it starts.
+// One stand-in for each worker: the shared daemon gets its address when it starts.
 const test = base.extend<object, { slack: Awaited<ReturnType<typeof startSlack>> }>({
   slack: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright wants the fixtures destructured.

@@ -146,7 +146,7 @@ const WALKER = `(() => {
     if (last && last.element === now) {
       // It is all there is in a dialog.
       if (inDialog) { state = 'round'; return }
-      // A date has fields of its own for day, hour and so on.
+      // Inside a date input, Tab goes through its parts: day, hour and so on.
       if (!/^(date|time|month|week)/.test(now.type) || ++last.times > 9) state = 'kept by ' + nameOf(now)
       return
     }

@@ -72,7 +72,7 @@ export function keepFocus(): void {
   document.addEventListener('focusout', ({ target, relatedTarget }) => {
     const given = now
     if (relatedTarget !== null || target !== given?.element) return
-    // It is told of before what is focused is taken out.
+    // Browsers dispatch focusout before they remove the element.
     queueMicrotask(() => {
       if (now === given && isStop(given.element) && document.hasFocus()) now = null
       else later()

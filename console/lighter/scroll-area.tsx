@@ -1,6 +1,6 @@
 /**
- * What scrolls, most of all inside of a list that is opened: with the bar of the browser. The component kit's draws bars of its own,
- * 4 kB of every page with a choice.
+ * A scroll container with the browser's own scroll bar, mostly inside dropdown lists. The component kit draws bars itself,
+ * which costs 4 kB on every page with a dropdown.
  */
 import { Box, type BoxProps, type ElementProps } from '@mantine/core'
 import type { Ref } from 'react'

@@ -131,9 +131,13 @@ export class EngineThread {
   /** Processor time that it has had, in milliseconds; null: not known, as before Node 22.19. */
   async worked(): Promise<number | null> {
     if (typeof this.worker.cpuUsage !== 'function') return null
-    // One that has ended says nothing of it.
-    const used = await this.worker.cpuUsage().catch(() => null)
-    return used && (used.user + used.system) / 1_000
+    try {
+      const { user, system } = await this.worker.cpuUsage()
+      return (user + system) / 1_000
+    } catch {
+      // The thread has ended, and with it what it was asked for; nobody waits for the answer.
+      return null
+    }
   }
 
   /** @param told hears how far it is, after the other arguments */

@@ -140,7 +140,7 @@ function WakeDialog({
       title={isNew ? 'Add a trigger' : `Trigger ${start.name}`}
       onClose={onClose}
       missing={{ ...blankFaults({ name }, ['name']), ...edited?.missing }}
-      // A new one is told of by its form alone, which is loaded when first drawn.
+      // The fields of a new trigger come from its form, which is loaded when the dialog opens.
       isLoading={isNew && edited === null}
       onKeep={() => onKeep(edited ? { ...start, name, ...wakeOf(edited.after) } : { ...start, name })}
     >
