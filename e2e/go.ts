@@ -17,9 +17,8 @@ export async function goTo(page: Page, url: string): Promise<void> {
 }
 
 /**
- * Waits for the page's own signs that it is ready: it names its path once it listens to its keys, and the
- * browser calls it idle once nothing that was to run is left, such as the listeners of what was just drawn; a page
- * that keeps moving, such as a graph with pulses, is taken as ready after two seconds.
+ * Waits for the page's own signs that it is ready: it names its path once it listens to its keys, and a task of
+ * the lowest priority runs once nothing that was to run is left, such as the listeners of what was just drawn.
  * @param shown path of the page that is drawn, where the address is of the next one already
  */
 export async function settled(page: Page, shown = ''): Promise<void> {
@@ -36,7 +35,9 @@ export async function settled(page: Page, shown = ''): Promise<void> {
       },
     )
     .toBe(true)
-  await page.evaluate('new Promise((resolve) => requestIdleCallback(() => resolve(), { timeout: 2_000 }))')
+  // After all that waits to run. Not requestIdleCallback, which Chromium holds back for seconds on some idle pages, as
+  // after a second Tab without a frame between (2026-11-26).
+  await page.evaluate("scheduler.postTask(() => undefined, { priority: 'background' })")
 }
 
 /** Where it is, in pixels of the window, once the page is ready and it stands still: what loads moves what is on it. */

@@ -3,7 +3,14 @@ import { defineConfig } from '@playwright/test'
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
+/** Each takes a worker for a minute or more: begun last they would leave the others without work. */
+const LONGEST = /(access|budgets|keyboard)\.spec\.ts$/
+
 export default defineConfig({
+  projects: [
+    { name: 'longest', testMatch: LONGEST },
+    { name: 'others', testIgnore: LONGEST },
+  ],
   testDir: here('.'),
   outputDir: here('../test-results/e2e'),
   // Each test has a daemon and a folder of its own, but for files whose tests share one and run in their order.

@@ -139,8 +139,10 @@ test('an admin reads the manifest, maps people to rights, and what cannot be is 
   await rights.getByLabel('Person 1: user id or e-mail address').fill('U012ABC')
   await rights.getByLabel('Person 1: name').fill('mara')
   await rights.getByLabel('Person 1: rights').selectOption('admin')
-  await rights.getByRole('button', { name: 'Save' }).click()
+  await rights.getByRole('button', { name: 'Save' }).press('Enter')
   await expect(page.getByText('Rights are saved')).toBeVisible()
+  // The form is drawn anew, and who works by keys is where they were.
+  await expect(rights.getByRole('button', { name: 'Save' })).toBeFocused()
   await page.reload()
   await expect(rights.getByLabel('Person 1: user id or e-mail address')).toHaveValue('U012ABC')
   expect(await accessibilityFaults(page, 'rights of Slack')).toEqual([])

@@ -14,6 +14,8 @@ const QUIET_MS = 5_000
 
 export class Presence {
   private isQuiet = false
+  /** Ends once the daemon has heard the words so far: the one that is said last is the one that holds. */
+  private told: Promise<unknown> = Promise.resolve()
 
   constructor(
     private readonly shared: {
@@ -38,7 +40,8 @@ export class Presence {
       transport: this.transport,
       call,
     }
-    this.daemon.ask(calls.noteMcpClient, { body: seen }).catch((error: Error) => {
+    const tell = () => this.daemon.ask(calls.noteMcpClient, { body: seen })
+    this.told = this.told.then(tell).catch((error: Error) => {
       // The client hears of it by its own calls.
       if (!(error instanceof DaemonError)) this.shared.log.debug({ err: error }, 'a client was not told of')
     })

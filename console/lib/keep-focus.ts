@@ -19,8 +19,15 @@ interface Place {
   path: string
   /** What it is in, inside out. */
   around: readonly Element[]
-  /** Set once it is taken out: what was before and after the part that went. */
-  left: { gone: Node; before: Node | null; after: Node | null } | null
+  left: Left | null
+}
+
+/** Set once it is taken out: the part that went, what was before and after it, and what was put there in the same moment. */
+interface Left {
+  gone: Node
+  before: Node | null
+  after: Node | null
+  instead: readonly Node[]
 }
 
 /** Must be called once. It listens to the document for as long as the page is there. */
@@ -97,19 +104,36 @@ function placeOf(element: HTMLElement): Place {
 
 function noteLeft(place: Place, records: readonly MutationRecord[]): void {
   if (place.left || place.element.isConnected) return
-  for (const { removedNodes, previousSibling, nextSibling } of records)
+  for (const { target, removedNodes, previousSibling: before, nextSibling: after } of records)
     for (const gone of removedNodes)
-      if (place.around.includes(gone as Element))
-        place.left = { gone, before: previousSibling, after: nextSibling }
+      if (place.around.includes(gone as Element)) {
+        const there = records.filter((record) => record.target === target)
+        place.left = { gone, before, after, instead: there.flatMap(({ addedNodes }) => [...addedNodes]) }
+      }
 }
 
 /** @returns the heading of a page that is drawn anew once it is loaded, where that of before had the focus */
 const headingAnew = ({ element }: Place): HTMLElement | null =>
   element.matches(HEADING) && !element.isConnected ? document.querySelector<HTMLElement>(HEADING) : null
 
+/** @returns the same of a part that is drawn anew, such as the button of a form that was saved */
+function sameAnew({ element, left }: Place): HTMLElement | null {
+  const name = nameOf(element)
+  const stops = (left?.instead ?? []).flatMap(shownStops)
+  return (name && stops.find((one) => one.tagName === element.tagName && nameOf(one) === name)) || null
+}
+
+const nameOf = (element: HTMLElement): string =>
+  element.getAttribute('aria-label') ??
+  (element as HTMLInputElement).labels?.[0]?.textContent ??
+  element.textContent
+
 /** @returns what stood after it, or before it, or else is nearest around it, in the page; null: nothing */
-function nearest({ element, around, left }: Place): HTMLElement | null {
+function nearest(place: Place): HTMLElement | null {
+  const { element, around, left } = place
   if (element.isConnected) return null
+  const anew = sameAnew(place)
+  if (anew) return anew
   const at = left ? stopsIn(left.gone).indexOf(element) : 0
   for (let one = left?.after ?? null; one; one = one.nextSibling) {
     const stops = shownStops(one)

@@ -1,4 +1,7 @@
-/** The daemon's HTTP server with an engine that stores nothing: the yardstick of single posts. */
+/**
+ * The daemon's HTTP server with an engine that stores nothing: the yardstick of single posts, by its route of the web
+ * framework, as the goal has it, and ahead of that, as a post is taken (api/http/direct-ingest.ts).
+ */
 import { pino } from 'pino'
 import { buildServer } from '../../api/http/server.ts'
 import type { Engine } from '../../engine/index.ts'

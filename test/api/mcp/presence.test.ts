@@ -1,6 +1,9 @@
 /** The daemon is told which clients are at work, so that a person who connects one sees it. */
+import { pino } from 'pino'
 import { afterEach, expect, it, onTestFinished } from 'vitest'
-import type { ConnectInfo } from '../../../schemas/types.ts'
+import type { Caller } from '../../../api/mcp/daemon.ts'
+import { Presence } from '../../../api/mcp/presence.ts'
+import type { ConnectInfo, McpClientSeen } from '../../../schemas/types.ts'
 import { type Instance, startInstance } from '../../contract/instance.ts'
 import { eventually } from '../../eventually.ts'
 import { called, startMcp, toolsOf } from './mcp-world.ts'
@@ -39,6 +42,26 @@ it('tells who connected, with which key, and what it asked last', async () => {
       at: '2026-11-20T12:00:00.000Z',
     },
   ])
+})
+
+it('says a word once the one before is heard: the last that is said is the last that is heard', async () => {
+  const asked: string[] = []
+  const waiting: (() => void)[] = []
+  const ask = (_: unknown, { body }: { body: McpClientSeen }) => {
+    asked.push(body.call)
+    return new Promise<never>((_resolve, reject) => waiting.push(() => reject(new Error('gone'))))
+  }
+  const presence = new Presence(
+    { log: pino({ level: 'silent' }), every: () => () => undefined },
+    { ask } as unknown as Caller,
+    'stdio',
+  )
+  presence.tell(undefined, 'connect')
+  presence.tell(undefined, 'list_tools')
+  await eventually(() => expect(asked).toEqual(['connect']))
+  // That it was not heard keeps nobody from saying the next.
+  waiting[0]!()
+  await eventually(() => expect(asked).toEqual(['connect', 'list_tools']))
 })
 
 it('tells the first call of a tool in five seconds, and not each', async () => {

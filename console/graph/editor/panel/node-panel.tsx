@@ -16,6 +16,7 @@ import { useSpec } from '../state/specs.ts'
 import type { Actions } from '../state/use-actions.ts'
 import type { Editor } from '../state/use-editor.ts'
 import { useTyped } from '../state/use-typed.ts'
+import { ConnectTo } from './connect-to.tsx'
 
 interface Props {
   editor: Editor
@@ -91,6 +92,7 @@ function Head({ editor, actions, node, part }: Props & { node: GraphNode; part: 
               : 'Its page'}
         </Anchor>
       )}
+      <ConnectTo editor={editor} actions={actions} node={node} />
     </Stack>
   )
 }
