@@ -15,9 +15,9 @@ export default defineConfig({
   outputDir: here('../test-results/e2e'),
   // Each test has a daemon and a folder of its own, but for files whose tests share one and run in their order.
   fullyParallel: true,
-  // On two processors, too: the tests take 550 s of processor time, and two workers leave it idle for a third of
-  // 440 s (2026-11-26), as most of a test is waiting for the next poll of a page. Beside the unit tests, two
-  // workers each, all took 776 s, one after the other 690 s.
+  // On two processors, too: two workers leave them idle for a third of the time, as most of a test is waiting for the
+  // next poll of a page (2026-11-26), and four gain nothing on three. Beside the unit tests, two workers each, all took
+  // 776 s, one after the other 690 s.
   workers: 3,
   // A test that fails is mended, never tried again into green.
   retries: 0,
