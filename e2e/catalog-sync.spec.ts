@@ -149,6 +149,8 @@ test('a commit is planned and applied, drift is seen, a failure keeps what runs,
     await shots(page, 'sync-failed')
 
     const history = page.getByRole('table', { name: 'History of the sync' })
+    // Its row comes on top of the others, a moment after the alert.
+    await expect(history.getByRole('row', { name: /A slip/ })).toBeVisible()
     await history
       .getByRole('row', { name: /The shop/ })
       .getByRole('button', { name: 'Roll back…' })

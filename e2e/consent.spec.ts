@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { share, test } from './daemon.ts'
+import { walkThrough } from './walk.ts'
 
 const COMMAND = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url))
 
@@ -88,14 +89,17 @@ share({ args: ['--auth'] })
 test('a client is consented to, listed, and signed out', async ({ page, daemon }) => {
   const client = await startClient(daemon.url, '<b>Agent</b> of the desk')
   await page.goto(client.address())
-  await page.getByLabel('Token').fill(new URL(daemon.loginUrl).searchParams.get('token')!)
-  await page.getByRole('button', { name: 'Log in' }).click()
+  // By keys alone.
+  await expect(page.getByLabel('Token')).toBeFocused()
+  await page.keyboard.insertText(new URL(daemon.loginUrl).searchParams.get('token')!)
+  await page.keyboard.press('Enter')
   // What the client calls itself is text.
   await expect(page.getByText('<b>Agent</b> of the desk')).toBeVisible()
   await expect(page.getByText('a program on your own computer')).toBeVisible()
   await expect(page.getByRole('checkbox', { name: 'Read telemetry' })).toBeChecked()
   await expect(page.getByRole('checkbox', { name: 'Make API keys' })).not.toBeChecked()
   expect(await accessibilityFaults(page, 'consent')).toEqual([])
+  expect((await walkThrough(page)).faults).toEqual([])
   await inFour(page, 'consent')
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByText('The client goes on.')).toBeVisible()

@@ -8,6 +8,7 @@ import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, share, test } from './daemon.ts'
 import { goTo, press } from './go.ts'
+import { walkThrough } from './walk.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-e2e-evals-'))
 const file = join(folder, 'report.json')
@@ -52,6 +53,7 @@ test('reports that the command handed in are listed and shown; a cell opens its 
     levels.getByText(/^level \d, 200 events around: the rules name all causes of/).first(),
   ).toBeVisible()
   await expect(page.getByRole('columnheader', { name: /script rules scripted/ })).toBeVisible()
+  expect((await walkThrough(page)).faults).toEqual([])
   const cell = page.getByRole('button', { name: /^a-certificate-ends, script told: pass/ })
   await cell.focus()
   await press(page, 'Enter')

@@ -1,5 +1,5 @@
 /** What happened to the sync: who brought which commit, what was applied, and the way back to one. */
-import { Anchor, Badge, Button, Text } from '@mantine/core'
+import { Anchor, Badge, Box, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { CatalogCommit, CatalogSyncEntry } from '../../../schemas/types.ts'
@@ -68,7 +68,9 @@ export function SyncHistory({ applied, onRollBack }: Props) {
               )}
             </Cell>
             <Cell>{entry.commit && <Commit commit={entry.commit} />}</Cell>
-            <Cell>{callerText(entry.by)}</Cell>
+            <Cell>
+              <Box miw="9ch">{callerText(entry.by)}</Box>
+            </Cell>
             <Cell>
               <Changes entry={entry} />
             </Cell>

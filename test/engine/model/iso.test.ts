@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { iso } from '../../../../engine/model/units.ts'
+import { iso } from '../../../engine/model/units.ts'
 
 describe('times in answers', () => {
   it('are as Date writes them, whatever came before', () => {
