@@ -161,6 +161,8 @@ test('a commit is planned and applied, drift is seen, a failure keeps what runs,
     await shots(page, 'sync-roll-back')
     await back.getByRole('button', { name: 'Roll back' }).click()
     await expect(page.getByText('Runs, rolled back')).toBeVisible()
+    // What has just been is not to come.
+    expect(await page.getByText(/, in \d+ s\b/).allTextContents()).toEqual([])
     await expect(history.getByText('rolled back')).toBeVisible()
     expect(JSON.stringify(await daemon.ask('GET', '/api/triggers/errors'))).toContain('> 5')
     await shots(page, 'sync-full')
