@@ -43,7 +43,7 @@ async function enter(what: Locator): Promise<void> {
   await press(what.page(), 'Enter')
 }
 
-/** Goes to a list, and takes what is found by a word. */
+/** Opens a dropdown list and selects the option of this name. */
 async function choose(list: Locator, name: string): Promise<void> {
   const page = list.page()
   await reach(list)

@@ -14,7 +14,7 @@ const QUIET_MS = 5_000
 
 export class Presence {
   private isQuiet = false
-  /** Ends once the daemon has heard the words so far: the one that is said last is the one that holds. */
+  /** Settles once the daemon has answered the posts so far. They are sent one by one, as the daemon keeps the last it gets. */
   private told: Promise<unknown> = Promise.resolve()
 
   constructor(

@@ -3,7 +3,10 @@ import { useEffect, useState } from 'react'
 
 const SECOND = 1_000
 
-/** @returns epoch ms. What is drawn anew meanwhile has the second it is drawn in: what it brought is not yet to come. */
+/**
+ * @returns epoch ms, never earlier than the current second: data that arrives between two ticks would otherwise seem to
+ *   lie in the future
+ */
 export function useNow(everyMs = 5_000): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

@@ -1,9 +1,10 @@
 /** Connects two parts: what it can lead to follows from where it begins. */
 import { Button, Group, Paper, Select, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { KIND_WORDS } from '../../../lib/fields.ts'
+import type { GraphNode } from '../../../../schemas/types.ts'
 import { refusal } from '../../draft/connect.ts'
 import { findNode } from '../../draft/ids.ts'
+import { optionsByKind } from '../panel/connect-to.tsx'
 import type { ListProps } from './props.ts'
 
 export function ConnectForm({ editor: { graph }, actions }: ListProps) {
@@ -33,7 +34,7 @@ export function ConnectForm({ editor: { graph }, actions }: ListProps) {
         <Group align="flex-end" gap="xs">
           <Select
             label="From"
-            data={grouped(graph.nodes, ['source', 'trigger', 'agent'])}
+            data={optionsByKind(graph.nodes, ['source', 'trigger', 'agent'])}
             value={from}
             onChange={(value) => {
               setFrom(value)
@@ -57,7 +58,7 @@ export function ConnectForm({ editor: { graph }, actions }: ListProps) {
           )}
           <Select
             label="To"
-            data={grouped(graph.nodes, TARGETS[start?.kind ?? ''] ?? [])}
+            data={optionsByKind(graph.nodes, TARGETS[start?.kind ?? ''] ?? [])}
             value={to}
             onChange={setTo}
             disabled={!start}
@@ -77,14 +78,8 @@ export function ConnectForm({ editor: { graph }, actions }: ListProps) {
   )
 }
 
-const TARGETS: Record<string, readonly string[]> = {
+const TARGETS: Record<string, readonly GraphNode['kind'][]> = {
   source: ['trigger'],
   trigger: ['agent'],
   agent: ['agent', 'mcp_server'],
 }
-
-const grouped = (nodes: readonly { id: string; kind: string; name: string }[], kinds: readonly string[]) =>
-  kinds.map((kind) => ({
-    group: KIND_WORDS[kind]!.many,
-    items: nodes.filter((node) => node.kind === kind).map(({ id, name }) => ({ value: id, label: name })),
-  }))

@@ -1,4 +1,4 @@
-/** Connects a part from its panel, for who works by keys: only what it can lead to is offered. */
+/** Connects a part from its panel, which the keyboard can do, too: only parts that it can be connected to are offered. */
 import { Select } from '@mantine/core'
 import type { GraphNode } from '../../../../schemas/types.ts'
 import { KIND_WORDS } from '../../../lib/fields.ts'
@@ -8,7 +8,19 @@ import type { Editor } from '../state/use-editor.ts'
 
 const KINDS = ['trigger', 'agent', 'mcp_server'] as const
 
-/** Nothing where it can lead to no part. An agent hands over on the first of its verdicts that is free. */
+/** Options of a Select, one group for each kind that has nodes. */
+export const optionsByKind = (
+  nodes: readonly Pick<GraphNode, 'id' | 'kind' | 'name'>[],
+  kinds: readonly GraphNode['kind'][],
+) =>
+  kinds
+    .map((kind) => ({
+      group: KIND_WORDS[kind]!.many,
+      items: nodes.filter((node) => node.kind === kind).map(({ id, name }) => ({ value: id, label: name })),
+    }))
+    .filter(({ items }) => items.length > 0)
+
+/** Renders nothing if the part can be connected to no other. An agent hands over on its first free verdict. */
 export function ConnectTo({
   editor: { graph },
   actions,
@@ -19,12 +31,10 @@ export function ConnectTo({
   node: GraphNode
 }) {
   const connectionTo = (to: string) => ({ from: node.id, to, verdict: null })
-  const targets = KINDS.map((kind) => ({
-    group: KIND_WORDS[kind]!.many,
-    items: graph.nodes
-      .filter((one) => one.kind === kind && refusal(graph, connectionTo(one.id)) === null)
-      .map(({ id, name }) => ({ value: id, label: name })),
-  })).filter(({ items }) => items.length > 0)
+  const targets = optionsByKind(
+    graph.nodes.filter(({ id }) => refusal(graph, connectionTo(id)) === null),
+    KINDS,
+  )
   if (targets.length === 0) return null
   return (
     <Select
