@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, minifySync, type Plugin, type Rolldown } from 'vite'
-import { chunkGroups } from './build/chunk-groups.ts'
+import { chunkGroups, pathInProject } from './build/chunk-groups.ts'
 import { lighter } from './build/lighter.ts'
 import { runtimeWith } from './build/runtime.ts'
 
@@ -101,19 +102,36 @@ function routesOf(bundle: Rolldown.OutputBundle): [string[], string[]][] {
   return [...routes].map(([file, paths]) => [paths, filesBesidesShell(bundle, dirname + file)])
 }
 
-/** @returns writes which files each part that is loaded on demand needs besides the shell, for test/console/bundle.test.ts */
+/**
+ * @returns writes which files each part that is loaded on demand needs besides the shell, for test/console/bundle.test.ts,
+ * and what each module takes of its file once that is packed, for `npm run split`
+ */
 const partsFile = (): Plugin => ({
   name: 'parts file',
   generateBundle(_options, bundle) {
     const parts = new Set(
       [...this.getModuleIds()].flatMap((id) => this.getModuleInfo(id)?.dynamicallyImportedIds ?? []),
     )
-    const source = JSON.stringify(
-      Object.fromEntries([...parts].map((id) => [id.slice(dirname.length), filesBesidesShell(bundle, id)])),
-    )
-    this.emitFile({ type: 'asset', fileName: '.vite/parts.json', source })
+    const files = [...parts].map((id) => [id.slice(dirname.length), filesBesidesShell(bundle, id)])
+    const chunks = Object.values(bundle).filter((one) => one.type === 'chunk')
+    const write = (name: string, pairs: unknown[][]): void => {
+      this.emitFile({
+        type: 'asset',
+        fileName: `.vite/${name}.json`,
+        source: JSON.stringify(Object.fromEntries(pairs)),
+      })
+    }
+    write('parts', files)
+    write('packed', chunks.flatMap(packedModules))
   },
 })
+
+/** @returns modules of a file, by their path in the project, with their share of its bytes once it is packed */
+function packedModules({ code, modules }: Rolldown.OutputChunk): [string, number][] {
+  const lengths = Object.entries(modules).map(([id, { renderedLength }]) => [id, renderedLength] as const)
+  const share = gzipSync(code).length / lengths.reduce((sum, [, length]) => sum + length, 0)
+  return lengths.map(([id, length]) => [pathInProject(id, dirname), Math.round(length * share)])
+}
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),

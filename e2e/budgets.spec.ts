@@ -109,7 +109,9 @@ async function pagesOf(daemon: { ask<T>(method: string, path: string): Promise<T
   return [
     ...one(incidents.incidents, ({ number }) => [`/incidents/${number}`]),
     ...one(triggers, ({ name }) => ['', '?tab=edit', '?tab=why'].map((tab) => `/triggers/${name}${tab}`)),
-    ...one(sources, ({ name }) => ['', '?tab=events', '?tab=fields'].map((tab) => `/sources/${name}${tab}`)),
+    ...one(sources, ({ name }) =>
+      ['', '?tab=events', '?tab=fields', '?tab=settings'].map((tab) => `/sources/${name}${tab}`),
+    ),
     ...one(agents, ({ name, project }) => [
       `/agents/${name}`,
       `/agents/${name}?tab=edit`,

@@ -237,6 +237,20 @@ async function buildConsole() {
   await packAssets(join(dist, 'console', 'assets'))
 }
 
+/**
+ * Works out anew which file of the console each module goes into, by what each took in the build before, and keeps it
+ * (console/build/placing.ts). Twice: what a module takes depends on what is in its file with it.
+ */
+async function splitAnew() {
+  const packed = join(dist, 'split-packed.json')
+  for (let n = 0; n < 2; n += 1) {
+    cpSync(join(dist, 'console', '.vite', 'packed.json'), packed)
+    process.env.CONSOLE_SPLIT = packed
+    await buildConsole()
+  }
+  rmSync(packed)
+}
+
 /** Smaller files are not worth a second one. */
 const PACKED_FROM_BYTES = 1_000
 
@@ -294,9 +308,8 @@ function filesUnder(folder) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await main(async () => {
-    // Which file of the console each module goes into is worked out anew, and kept (console/build/placing.ts).
-    if (process.argv.includes('--split')) process.env.CONSOLE_SPLIT = 'anew'
     for (const name of Object.keys(parts)) rmSync(join(dist, `.${name}.sha256`), { force: true })
     await ensureBuilt()
+    if (process.argv.includes('--split')) await splitAnew()
   })
 }

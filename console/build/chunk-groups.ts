@@ -5,7 +5,7 @@
  * no other. `npm run split` works it out anew, where a page has grown over its budget (test/console/bundle.test.ts).
  */
 import { type Graph, needsOf } from './needs.ts'
-import { count, FILES_MAX, type Group, inOrder, joined } from './placing.ts'
+import { type AtOnce, count, FILES_MAX, type Group, inOrder, joined, packedBefore } from './placing.ts'
 
 /** What most pages need goes with the shell, up to so many bytes: the brief has room for it there. */
 const WITH_SHELL = 30_000
@@ -29,6 +29,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   asking: /pages\/ask\//,
   forms:
     /(trigger|agent)-editor|delete-(project|source)|rerun-dialog|import-tab|(new-source|source)-form|created-panel|discovery\/|sources\/settings-tab/,
+  fields: /config-fields/,
   settings: /pages\/(settings|connect)\//,
   setup: /pages\/setup\//,
   editing: /graph\/editor\/|what-if/,
@@ -38,20 +39,34 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   seldom: /\/parts\/(?!code-editor|markdown-text)|login-page/,
 }
 const AREAS: readonly string[] = Object.keys(TOGETHER)
-/** Pages that open one of another area on top of themselves, as a trigger does its form. */
-const ON_TOP: readonly [string, string][] = [
+/** What a page may load besides the shell, and one with a drawing, bytes: the console's brief, section 7, less some. */
+const PAGE = 59_000
+const DRAWING = 128_500
+/** What is loaded by pages of other areas alone, on top of themselves: it may be as much again as a page. */
+const ON_TOP: readonly [page: string, ...rest: string[]][] = [
   ['triggers', 'forms'],
   ['agents', 'forms'],
-  ['projects', 'graph'],
+  ['sources', 'forms'],
+  ['sources', 'fields'],
+  ['projects', 'graph', 'editing'],
+  ['replay', 'panels'],
 ]
-/** What is loaded at once, as bits of areas. */
-const AT_ONCE: readonly number[] = [
-  ...AREAS.map((_, area) => 1 << area),
-  ...ON_TOP.map((areas) => areas.reduce((mask, area) => mask | (1 << AREAS.indexOf(area)), 0)),
+const ALONE = AREAS.filter((area) => !ON_TOP.some(([, ...rest]) => rest.includes(area)))
+const maskOf = (areas: readonly string[]): number =>
+  areas.reduce((mask, area) => mask | (1 << AREAS.indexOf(area)), 0)
+/** What is loaded at once, as bits of areas, and how much it may be. */
+const AT_ONCE: readonly AtOnce[] = [
+  ...ALONE.map((area) => ({ areas: maskOf([area]), bytes: area === 'replay' ? DRAWING : PAGE })),
+  // The drawing is a tab: the page of its project is around it.
+  { areas: maskOf(['projects', 'graph']), bytes: DRAWING + 6_000 },
+  ...ON_TOP.map((areas) => ({
+    areas: maskOf(areas),
+    bytes: (areas.includes('graph') || areas.includes('replay') ? DRAWING : PAGE) + PAGE,
+  })),
 ]
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
-/** What a letter of source takes once packed, of packages and of ours: measured over the whole build (2026-11-26). */
+/** What a letter of source takes once packed, of packages and of ours, where it is not known: measured over the whole build (2026-11-26). */
 const PACKED = { package: 0.156, own: 0.2 }
 
 interface Files {
@@ -83,6 +98,10 @@ function filesOf(main: string, graph: Graph): Files {
   const roots = rootsOf(main, graph)
   const shell = roots.get(main)!
   const { groups, first } = withShell(groupsOf(roots, main, graph))
+  const packed = packedBefore()
+  if (packed)
+    for (const group of groups)
+      group.bytes = group.ids.reduce((sum, id) => sum + (packed[pathInProject(id, main)] ?? 0), 0)
   const files: Files = { names: ['base', 'shell'], of: new Map() }
   // Packages change more seldom than our modules, and stay in browsers over an upgrade.
   for (const id of [...shell, ...first])
@@ -110,6 +129,14 @@ function rootsOf(main: string, graph: Graph): Map<string, Set<string>> {
   return found
 }
 
+/** @param console path of a file in the folder of the console. @returns the same wherever the project lies */
+export const pathInProject = (id: string, console: string): string =>
+  id.replaceAll(console.slice(0, console.indexOf('/console/')), '')
+
+const guessed = (id: string, code: string, main: string): number =>
+  pathInProject(code, main).replace(COMMENTS, '').length *
+  (id.includes('node_modules') ? PACKED.package : PACKED.own)
+
 /** One group for the modules of the same areas. */
 function groupsOf(roots: Map<string, Set<string>>, main: string, graph: Graph): Group[] {
   const shell = roots.get(main)!
@@ -121,15 +148,13 @@ function groupsOf(roots: Map<string, Set<string>>, main: string, graph: Graph): 
   }
   // The same files whatever folder it is built in: the graph has another order there, and modules that stand for others
   // have its path in them.
-  const folder = main.slice(0, main.indexOf('/console/'))
   const sorted = [...areasOf].sort(([a], [b]) => (a < b ? -1 : 1))
   const groups = new Map<number, Group>()
   for (const [id, areas] of sorted) {
     const group = groups.get(areas) ?? { ids: [], bytes: 0, areas, needs: new Set() }
     groups.set(areas, group)
     group.ids.push(id)
-    const source = (graph.getModuleInfo(id)?.code ?? '').replaceAll(folder, '').replace(COMMENTS, '')
-    group.bytes += source.length * (id.includes('node_modules') ? PACKED.package : PACKED.own)
+    group.bytes += guessed(id, graph.getModuleInfo(id)?.code ?? '', main)
   }
   for (const [id, areas] of sorted)
     for (const next of needsOf(id, graph).sort()) {

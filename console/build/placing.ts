@@ -2,18 +2,23 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /** Files for all that is loaded on demand. With those of the shell, styles and workers the build has 30 at most. */
-export const FILES_MAX = 23
+export const FILES_MAX = 25
 /**
- * What a page may load besides the shell, bytes. The console's brief (section 7) says 60 kB; sizes here are estimates, up
- * to 8 kB too small.
+ * A first load has few requests, too (15, says the brief): beyond so many files, each weighs as so many bytes, and with
+ * what is opened on top, so many more, one more is worse than any bytes.
  */
-const BUDGET = 51_000
-/** A first load has few requests, too (15, says the brief): beyond so many files, each weighs as so many bytes. */
 const FILES_FREE = 4
 const FILE_WEIGHS = 4_000
-/** A page with a form or a drawing on top has 15 with so many: one more is worse than any bytes. */
-const FILES_OF_TWO = 7
-const FILE_OF_TWO_WEIGHS = 40_000
+const FILES_ON_TOP = 3
+const FILE_ON_TOP_WEIGHS = 40_000
+
+/** What is loaded at once. */
+export interface AtOnce {
+  /** A bit each. */
+  areas: number
+  /** It may be so much, packed. */
+  bytes: number
+}
 
 /** Modules that go into one file. */
 export interface Group {
@@ -27,30 +32,34 @@ export interface Group {
 }
 
 const SPLIT = new URL('./split.json', import.meta.url)
-/** Set by `npm run split`. */
-const ANEW = 'CONSOLE_SPLIT'
+/** Set by `npm run split`: a file of what each module took, packed, in the build before. */
+const { CONSOLE_SPLIT: PACKED_FILE } = process.env
+
+/** @returns bytes by path in the project; null: files are not worked out anew, and guesses will do */
+export const packedBefore = (): Record<string, number> | null =>
+  PACKED_FILE ? (JSON.parse(readFileSync(PACKED_FILE, 'utf8')) as Record<string, number>) : null
 
 /**
  * Groups as files: as they are kept, or by which areas pass their budgets least, as far as half a minute finds them.
- * @param areas names of them, by bit. @param atOnce what is loaded at once, as bits of areas
+ * @param areas names of them, by bit
  */
 export function joined(
   groups: readonly Group[],
   areas: readonly string[],
-  atOnce: readonly number[],
+  atOnce: readonly AtOnce[],
 ): Group[] {
   const keys = groups.map((group) => areas.filter((_, bit) => group.areas & (1 << bit)).join(' '))
   const placing = (random: number) => new Placing(groups, keys, atOnce, random)
-  const kept = process.env[ANEW] ? null : placing(1).asKept()
+  const kept = PACKED_FILE ? null : placing(1).asKept()
   if (kept) return kept.files()
   const tries = Array.from({ length: TRIES }, (_, n) => placing(n + 1).settled())
   const best = tries.reduce((least, one) => (one.excess() < least.excess() ? one : least))
-  if (process.env[ANEW]) best.keep()
+  if (PACKED_FILE) best.keep()
   return best.files()
 }
 
 /** Each makes so many moves for a group, in 10 s, and one may lose so many bytes at first (2026-11-26). */
-const TRIES = 3
+const TRIES = 8
 const MOVES = 20_000
 const LOSS = 25_000
 /** Of these moves, groups that are needed by the same pages go together. */
@@ -60,7 +69,6 @@ const TOGETHER_OFTEN = 0.3
 class Placing {
   private readonly at: Int8Array
   private readonly needs: number[][]
-  private readonly budgets: number[]
   private readonly size: Float64Array
   private readonly areas: Int32Array
   private readonly below: Int32Array
@@ -71,7 +79,7 @@ class Placing {
     /** All in one file, where it begins. */
     private readonly groups: readonly Group[],
     private readonly keys: readonly string[],
-    private readonly atOnce: readonly number[],
+    private readonly atOnce: readonly AtOnce[],
     private random: number,
   ) {
     const place = new Map(groups.map((group, i) => [group, i]))
@@ -80,9 +88,6 @@ class Placing {
     this.size = new Float64Array(FILES_MAX)
     this.areas = new Int32Array(FILES_MAX)
     this.below = new Int32Array(FILES_MAX)
-    this.budgets = atOnce
-      .map((mask) => groups.reduce((sum, { areas, bytes }) => sum + (areas & mask ? bytes : 0), 0))
-      .map((needed) => Math.max(BUDGET, needed))
   }
 
   /** As they are kept; what is new goes where it costs least. @returns null: so files would import of each other */
@@ -162,20 +167,19 @@ class Placing {
     const { size, areas, atOnce } = this
     if (!this.load()) return Number.POSITIVE_INFINITY
     let sum = 0
-    for (let i = 0; i < atOnce.length; i += 1) {
+    for (const one of atOnce) {
       let [bytes, files] = [0, 0]
       for (let file = 0; file < size.length; file += 1)
-        if (areas[file]! & atOnce[i]! && size[file]! > 0) {
+        if (areas[file]! & one.areas && size[file]! > 0) {
           bytes += size[file]!
           files += 1
         }
-      const over = Math.max(0, bytes - this.budgets[i]!)
-      const weight =
-        count(atOnce[i]!) > 1
-          ? Math.max(0, files - FILES_OF_TWO) * FILE_OF_TWO_WEIGHS
-          : Math.max(0, files - FILES_FREE) * FILE_WEIGHS
+      const over = Math.max(0, bytes - one.bytes)
+      const onTop = count(one.areas) - 1
+      const more = Math.max(0, files - FILES_FREE - onTop * FILES_ON_TOP)
+      const weight = more * (onTop > 0 ? FILE_ON_TOP_WEIGHS : FILE_WEIGHS)
       // One that is far over costs more than several that are a little; the rest decides between equals.
-      sum += over + over ** 2 / 20_000 + weight + bytes / 20
+      sum += over * 3 + over ** 2 / 5_000 + weight + bytes / 20
     }
     return sum
   }

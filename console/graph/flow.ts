@@ -9,10 +9,10 @@ import {
   type Box,
   type Corridor,
   HANDLE,
+  leavingPort,
   PORT_Y,
   type Port,
   portsOf,
-  verdictPort,
 } from './drawing/geometry.ts'
 import { besideOthers, corridorsOf } from './drawing/routes.ts'
 import type { Layout } from './layout.ts'
@@ -142,14 +142,14 @@ export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<F
     const [from, to] = [nodes.get(edge.from), nodes.get(edge.to)]
     const [start, end] = [layout.boxes.get(edge.from), layout.boxes.get(edge.to)]
     if (!from || !to || !start || !end) return []
-    const leaves = portsOf(from).find((port) => port.id === handleFor(edge, from))!
+    const leaves = leavingPort(from, edge.verdict)
     const under = { from: start.height - leaves.y, to: end.height - PORT_Y }
     // What is dragged takes its lines along; they find their way again where it is put down.
     const isMoved = look.moved.has(edge.from) || look.moved.has(edge.to)
     const via = isMoved ? DIRECT : (routes.get(edge.id) ?? DIRECT)
     const facts = [
       edge.edge ?? edge.members.join(),
-      handleFor(edge, from),
+      leaves.id,
       via,
       under.from,
       under.to,
@@ -178,7 +178,7 @@ function flowEdge(
   line: Pick<EdgeFacts, 'under' | 'via'>,
   look: Look,
 ): FlowEdge {
-  const handle = handleFor(edge, from)
+  const handle = leavingPort(from, edge.verdict).id
   return {
     id: edge.id,
     type: 'line',
@@ -232,7 +232,7 @@ export function endsOf(
 ): EdgeEnds | null {
   const [from, start, end] = [nodes.get(edge.from), boxes.get(edge.from), boxes.get(edge.to)]
   if (!from || !start || !end) return null
-  const port = portsOf(from).find(({ id }) => id === handleFor(edge, from))!
+  const port = leavingPort(from, edge.verdict)
   const rim = HANDLE / 2
   return {
     from: { x: start.x + port.x + (port.side === 'right' ? rim : 0), y: start.y + port.y },
@@ -242,9 +242,3 @@ export function endsOf(
 }
 
 const titleOf = (node: DrawnNode): string => (node.node ? nodeTitle(node.node) : node.name)
-
-/** A verdict the agent no longer has leaves by the general handle. */
-export function handleFor(edge: DrawnEdge, from: DrawnNode): string {
-  if (from.kind === 'group') return 'out'
-  return edge.verdict !== null && from.verdicts.includes(edge.verdict) ? verdictPort(edge.verdict) : 'out'
-}

@@ -61,7 +61,7 @@ export function GraphCanvas({
   const scheme = useComputedColorScheme('light')
   const refusal = useRefusal()
   const fitNext = useRef(false)
-  const canvas: Canvas | null = shown && {
+  const canvas: Canvas = {
     ...props,
     ...shown,
     mode,
@@ -84,12 +84,12 @@ export function GraphCanvas({
         data-mode={mode}
         style={view.full ? undefined : { height }}
       >
-        {canvas && <Toolbar canvas={canvas} tools={tools} />}
+        <Toolbar canvas={canvas} tools={tools} />
         <div className="graph-body">
-          {canvas && <GraphOutline canvas={canvas} />}
+          <GraphOutline canvas={canvas} />
           <div className="graph-side">
             <div className="graph-stage" ref={stage}>
-              {canvas ? <Drawing canvas={canvas} /> : <Waiting />}
+              <Drawing canvas={canvas} />
               {mode === 'edit' && graph.nodes.length === 0 && (
                 <p className="graph-hint">
                   Begin with a source of events: choose it under New, or drag it here. A trigger watches it
@@ -97,7 +97,7 @@ export function GraphCanvas({
                 </p>
               )}
             </div>
-            {canvas && <Strip canvas={canvas} />}
+            <Strip canvas={canvas} />
           </div>
         </div>
         <Said graph={graph} selected={selected} />
@@ -109,7 +109,7 @@ export function GraphCanvas({
 
 const Waiting = () => (
   <Center h="100%">
-    <Loader role="img" aria-label="Laying the graph out" />
+    <Loader role="img" aria-label="Loading the list of flows" />
   </Center>
 )
 

@@ -1,15 +1,23 @@
 /**
- * Where nodes stand: a pure function, so that the same graph always gives the same picture. dagre lays
- * out each connected part of the graph from left to right; the parts stand below each other, what fired last
+ * Where nodes stand: a pure function, so that the same graph always gives the same picture. Each connected part of the
+ * graph is laid out from left to right, a column for each kind; the parts stand below each other, what fired last
  * first. A node more therefore moves its own part and what is below. Positions that people stored win.
  */
-import { Graph, layout as runDagre } from '@dagrejs/dagre'
 import type { GraphPosition } from '../../schemas/types.ts'
 import { clearOf } from './drawing/clear.ts'
-import { assignColumns } from './drawing/columns.ts'
 import { connectedParts, type Part, type Recent } from './drawing/connected.ts'
 import type { Drawn, DrawnNode } from './drawing/fold.ts'
-import { type Box, COLUMN_GAP, PART_GAP, ROW_GAP, sizeOf, WIDTH } from './drawing/geometry.ts'
+import {
+  type Box,
+  COLUMN_GAP,
+  leavingPort,
+  PART_GAP,
+  PORT_Y,
+  ROW_GAP,
+  sizeOf,
+  WIDTH,
+} from './drawing/geometry.ts'
+import { placeInLayers } from './drawing/layers.ts'
 
 export interface Layout {
   boxes: ReadonlyMap<string, Box>
@@ -75,28 +83,21 @@ const COLUMNS: Record<DrawnNode['kind'], number> = {
 
 function layPart(part: Part): Laid {
   if (part.loose) return layLoose(part)
-  const graph = new Graph({ multigraph: true })
-  const columns = new Map(part.nodes.map((node) => [node.id, firstColumn(node)]))
-  // dagre takes a function here; its types name only its own.
-  const ranker = ((ranked: Graph) => assignColumns(ranked, (id) => columns.get(id))) as never
-  graph.setGraph({ rankdir: 'LR', nodesep: ROW_GAP, edgesep: 8, ranksep: COLUMN_GAP, ranker })
-  graph.setDefaultEdgeLabel(() => ({}))
-  for (const node of part.nodes) graph.setNode(node.id, sizeOf(node))
-  for (const edge of part.edges) graph.setEdge(edge.from, edge.to, {}, edge.id)
-  runDagre(graph)
-  const first = Math.min(...part.nodes.map((node) => startColumn(node)))
-  const [left, top] = ['x', 'y'].map((axis) =>
-    Math.min(...part.nodes.map((node) => corner(graph, node.id, axis))),
+  const nodes = new Map(part.nodes.map((node) => [node.id, node]))
+  const placed = placeInLayers(
+    part.nodes.map((node) => ({ id: node.id, column: firstColumn(node), height: sizeOf(node).height })),
+    part.edges.map((edge) => ({
+      ...{ from: edge.from, to: edge.to },
+      leaves: leavingPort(nodes.get(edge.from)!, edge.verdict).y,
+      arrives: PORT_Y,
+    })),
+    ROW_GAP,
   )
   const boxes = new Map(
-    part.nodes.map((node) => [
-      node.id,
-      {
-        ...sizeOf(node),
-        x: Math.round(corner(graph, node.id, 'x') - left! + first * (WIDTH + COLUMN_GAP)),
-        y: Math.round(corner(graph, node.id, 'y') - top!),
-      },
-    ]),
+    part.nodes.map((node) => {
+      const { column, y } = placed.get(node.id)!
+      return [node.id, { ...sizeOf(node), x: column * (WIDTH + COLUMN_GAP), y }]
+    }),
   )
   return { boxes, height: extentOf(boxes).height }
 }
@@ -109,11 +110,6 @@ function firstColumn(node: DrawnNode): number {
 
 function startColumn(node: DrawnNode): number {
   return COLUMNS[node.kind === 'group' ? node.members[0]!.kind : node.kind]
-}
-
-function corner(graph: Graph, id: string, axis: string): number {
-  const label = graph.node(id) as { x: number; y: number; width: number; height: number }
-  return axis === 'x' ? label.x - label.width / 2 : label.y - label.height / 2
 }
 
 /** Nodes nothing leads to or from, each in the column of its kind. */

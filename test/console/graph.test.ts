@@ -243,6 +243,13 @@ describe('words and lines', () => {
     expect(edgeLine({ ...ends, to: { x: 900, y: 40 } }).label).toEqual({ x: 700, y: 30 })
   })
 
+  it('draw the label of a level line above it, where it does not hide it', () => {
+    const ends = { from: { x: 500, y: 20 }, to: { x: 600, y: 22 }, lane: 200 }
+    expect(edgeLine(ends).label).toEqual({ x: 550, y: 9 })
+    const past = edgeLine({ ...ends, via: [{ left: 540, right: 560, y: 20 }] })
+    expect(past.label).toEqual({ x: 520, y: 8 })
+  })
+
   it('draw an edge past the nodes between its ends, never behind them', () => {
     const sized = { width: 208, height: 60 }
     const from = { x: 213, y: 30 }

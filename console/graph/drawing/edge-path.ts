@@ -24,7 +24,7 @@ export function edgeLine({ from, to, lane, via = [] }: EdgeEnds): EdgeLine {
   if (via.length === 0) {
     return {
       d: `M${point(from.x, from.y)} ${curve(from, to, 28)}`,
-      label: { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 },
+      label: labelBetween(from, to),
     }
   }
   const parts = [`M${point(from.x, from.y)}`]
@@ -36,10 +36,16 @@ export function edgeLine({ from, to, lane, via = [] }: EdgeEnds): EdgeLine {
   parts.push(curve(at, to, 0))
   // Where nothing stands: between what it leaves and the first nodes that it passes.
   const [first] = via
-  return {
-    d: parts.join(' '),
-    label: { x: (from.x + first!.left) / 2, y: (from.y + first!.y) / 2 },
-  }
+  return { d: parts.join(' '), label: labelBetween(from, { x: first!.left, y: first!.y }) }
+}
+
+/** A line that is level, or nearly so, would be hidden by its label: that stands above it. */
+const NEARLY_LEVEL = 16
+const ABOVE = 12
+
+function labelBetween(from: EdgeEnds['from'], to: EdgeEnds['to']): EdgeLine['label'] {
+  const above = Math.abs(from.y - to.y) < NEARLY_LEVEL ? ABOVE : 0
+  return { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 - above }
 }
 
 /** @param least length of the bends, so that a short line leaves and arrives level all the same */

@@ -69,3 +69,10 @@ export function portsOf(node: Sized): Port[] {
   )
   return [into, out, ...verdicts]
 }
+
+/** Where an edge leaves a node: by the handle of its verdict, or by the general one where there is none. */
+export function leavingPort(node: Sized, verdict: string | null): Port {
+  const ports = portsOf(node)
+  const own = verdict === null ? undefined : ports.find(({ id }) => id === verdictPort(verdict))
+  return own ?? ports.find(({ id }) => id === 'out')!
+}

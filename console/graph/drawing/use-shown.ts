@@ -15,8 +15,8 @@ interface Given {
   graph: ProjectGraph
   marks: GraphMarks
   split: Split
-  /** Of everything; null: it is still laid out. */
-  all: Layout | null
+  /** Of everything. */
+  all: Layout
   recent: Recent
   room: Room
   view: CanvasView
@@ -26,10 +26,10 @@ interface Given {
 
 export type Shown = Pick<Canvas, 'drawn' | 'layout' | 'extent' | 'ghost' | 'screens' | 'flows' | 'isListed'>
 
-export function useShown(given: Given): Shown | null {
+export function useShown(given: Given): Shown {
   const { graph, marks, split, all, recent, room, view, canFollow } = given
-  const whole = useMemo(() => all && extentOf(all.boxes), [all])
-  const screens = whole && room.height > 0 ? screensOf(whole, room, window.innerHeight) : 0
+  const whole = useMemo(() => extentOf(all.boxes), [all])
+  const screens = room.height > 0 ? screensOf(whole, room, window.innerHeight) : 0
   const isLarge = screens > FLOWS_FROM
   const flows = useMemo(
     () => (isLarge ? flowsOf({ nodes: graph.nodes, edges: graph.edges }, recent) : []),
@@ -47,12 +47,11 @@ export function useShown(given: Given): Shown | null {
     return { drawn, layout: layoutGraph(drawn, put, recent) }
   }, [flow, split.drawn, marks.changes, graph.positions, recent])
   return useMemo(() => {
-    if (!all || !whole) return null
     const { drawn, layout } = own ?? { drawn: split.drawn, layout: all }
     const ghost = canFollow ? ghostOf(drawn, layout) : null
     const extent = extentOf(ghost ? new Map([...layout.boxes, ['ghost', ghost]]) : layout.boxes)
     return { drawn, layout, extent, ghost, screens, flows, isListed: wantsFlows && !own }
-  }, [all, whole, own, split.drawn, canFollow, screens, flows, wantsFlows])
+  }, [all, own, split.drawn, canFollow, screens, flows, wantsFlows])
 }
 
 /** Where the next part would stand: beside a source that is alone. */

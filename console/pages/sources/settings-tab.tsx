@@ -1,7 +1,7 @@
 /** The config of a source, to change. Secrets are masked and kept unless typed anew. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { Label, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { toDrafts } from '../../forms/label-drafts.ts'
@@ -29,9 +29,12 @@ export function SettingsTab({ source, refetch }: Props) {
   const { shown = source, round, reload } = useShown<Source>(source, refetch)
   const queries = useQueryClient()
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
+  // Suggested while one types: whoever only looks needs none.
+  const [isUsed, setUsed] = useState(false)
   const fields = useQuery({
     queryKey: keys.sourceFields(source.name),
     queryFn: () => api.sourceFields(source.name),
+    enabled: isUsed,
   })
   const schema = connectors.data?.[source.connector]?.config_schema
   const start = useMemo(() => filledFrom(shown), [shown])
@@ -71,6 +74,7 @@ export function SettingsTab({ source, refetch }: Props) {
   if (!connector) return <LoadingRows />
   return (
     <form
+      onFocus={() => setUsed(true)}
       onSubmit={(event) => {
         event.preventDefault()
         save.mutate(kept.version)
