@@ -74,7 +74,7 @@ test('a project is drawn, walked by keys, searched, collapsed, and saved as a pi
     return (await node(page, 'agent:triage').boundingBox())!.x - (from.x + from.width)
   }
   await expect.poll(gap).toBeGreaterThan(0)
-  await expect(page.locator('.graph-edge-label')).toHaveText(['investigate · 1h', 'off'])
+  await expect(page.locator('.graph-edge-label')).toHaveText(['1h', 'off'])
   await expect(node(page, 'agent:watch')).toContainText('Off')
 
   await press(page, '/')

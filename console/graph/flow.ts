@@ -9,6 +9,7 @@ import {
   type Box,
   type Corridor,
   HANDLE,
+  isOfVerdict,
   leavingPort,
   PORT_Y,
   type Port,
@@ -238,6 +239,7 @@ export function endsOf(
     from: { x: start.x + port.x + (port.side === 'right' ? rim : 0), y: start.y + port.y },
     to: { x: end.x - rim, y: end.y + PORT_Y },
     lane: Math.max(start.y + start.height, end.y + end.height) + 10,
+    hasOwnPort: isOfVerdict(port.id),
   }
 }
 

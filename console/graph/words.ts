@@ -99,10 +99,11 @@ const VERBS: Record<GraphEdge['kind'], string> = {
   tells: 'tells',
 }
 
-/** What stands on the line of an edge; empty: nothing does. */
-export function edgeLabel(edge: DrawnEdge): string {
+/** What stands on the line of an edge; empty: nothing does. @param hasOwnPort of its verdict, which stands beside it */
+export function edgeLabel(edge: DrawnEdge, hasOwnPort: boolean): string {
   if (!edge.edge) return edge.members.length > 1 ? `${edge.members.length} ×` : ''
-  if (edge.kind === 'hands_off') return [edge.verdict, edge.edge.cooldown].filter(Boolean).join(' · ')
+  if (edge.kind === 'hands_off')
+    return [hasOwnPort ? null : edge.verdict, edge.edge.cooldown].filter(Boolean).join(' · ')
   return edge.edge.enabled ? '' : 'off'
 }
 

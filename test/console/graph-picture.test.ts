@@ -86,7 +86,7 @@ describe('the picture of a graph', () => {
       // Tools stand in their agents.
       graph.edges.filter(({ kind }) => kind !== 'uses').length,
     )
-    expect(svg.match(/>investigate · 1h</g)).toHaveLength(42)
+    expect(svg.match(/>1h</g)).toHaveLength(42)
   })
 
   it('shows what is off, missing or changed by word, and differs between light and dark', () => {

@@ -8,6 +8,8 @@ export interface EdgeEnds {
   lane: number
   /** Where it passes between nodes, from left to right; absent: it passes none. */
   via?: readonly Corridor[]
+  /** Its label stands by where it leaves, which is its own: in the middle those that cross would hide each other's. */
+  hasOwnPort?: boolean
 }
 
 export interface EdgeLine {
@@ -19,14 +21,14 @@ const point = (x: number, y: number): string => `${round(x)},${round(y)}`
 const round = (n: number): number => Math.round(n * 10) / 10
 
 /** Forward in one curve, or in several between nodes; back, or to itself, in a loop below both nodes. */
-export function edgeLine({ from, to, lane, via = [] }: EdgeEnds): EdgeLine {
+export function edgeLine({ from, to, lane, via = [], hasOwnPort = false }: EdgeEnds): EdgeLine {
   if (to.x < from.x + 24) return backwards(from, to, lane)
-  if (via.length === 0) {
+  const share = hasOwnPort ? BY_PORT : 0.5
+  if (via.length === 0)
     return {
-      d: `M${point(from.x, from.y)} ${curve(from, to, 28)}`,
-      label: labelBetween(from, to),
+      d: `M${point(from.x, from.y)} ${curve(from, to, LEAST_BEND)}`,
+      label: labelOn(from, to, LEAST_BEND, share),
     }
-  }
   const parts = [`M${point(from.x, from.y)}`]
   let at = from
   for (const { left, right, y } of via) {
@@ -36,17 +38,34 @@ export function edgeLine({ from, to, lane, via = [] }: EdgeEnds): EdgeLine {
   parts.push(curve(at, to, 0))
   // Where nothing stands: between what it leaves and the first nodes that it passes.
   const [first] = via
-  return { d: parts.join(' '), label: labelBetween(from, { x: first!.left, y: first!.y }) }
+  return { d: parts.join(' '), label: labelOn(from, { x: first!.left, y: first!.y }, 0, share) }
 }
 
+/** So that a short line leaves and arrives level all the same. */
+const LEAST_BEND = 28
+/** Of the way along the curve. */
+const BY_PORT = 0.3
 /** A line that is level, or nearly so, would be hidden by its label: that stands above it. */
 const NEARLY_LEVEL = 16
 const ABOVE = 12
 
-function labelBetween(from: EdgeEnds['from'], to: EdgeEnds['to']): EdgeLine['label'] {
+/** @param share of the way along the curve */
+function labelOn(
+  from: EdgeEnds['from'],
+  to: EdgeEnds['to'],
+  least: number,
+  share: number,
+): EdgeLine['label'] {
+  const bend = Math.max(least, (to.x - from.x) / 2)
   const above = Math.abs(from.y - to.y) < NEARLY_LEVEL ? ABOVE : 0
-  return { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 - above }
+  return {
+    x: bezier(share, from.x, from.x + bend, to.x - bend, to.x),
+    y: bezier(share, from.y, from.y, to.y, to.y) - above,
+  }
 }
+
+const bezier = (t: number, a: number, b: number, c: number, d: number): number =>
+  round((1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t ** 2 * (1 - t) * c + t ** 3 * d)
 
 /** @param least length of the bends, so that a short line leaves and arrives level all the same */
 function curve(from: EdgeEnds['from'], to: EdgeEnds['to'], least: number): string {

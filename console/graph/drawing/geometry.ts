@@ -50,6 +50,7 @@ export const sizeOf = ({ verdicts }: Pick<Sized, 'verdicts'>): { width: number; 
 })
 
 export const verdictPort = (verdict: string): string => `verdict:${verdict}`
+export const isOfVerdict = (port: string): boolean => port.startsWith(verdictPort(''))
 
 /** Handles of a node: in on the left, out on the right, and one out per verdict that it shows. */
 export function portsOf(node: Sized): Port[] {

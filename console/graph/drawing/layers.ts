@@ -302,18 +302,23 @@ function settleOne(layer: readonly Place[], apart: Apart): number {
 
 const isLevel = (place: Place, { to, offset }: Join): boolean => Math.abs(place.y + offset - to.y) < 0.001
 
-/** Makes lines level that nearly are, where there is room: a bend of a pixel is seen as a mistake. */
+/** Makes lines level that nearly are, by the end that has room: a bend of a pixel is seen as a mistake. */
 function level(layers: readonly Place[][], apart: Apart): void {
+  const move = (place: Place, by: number): boolean => {
+    const layer = layers[place.column]!
+    const [above, below] = [layer[place.at - 1], layer[place.at + 1]]
+    const isFree =
+      (!above || above.y + apart(above, place) <= place.y + by) &&
+      (!below || place.y + by + apart(place, below) <= below.y)
+    // What is level already stays so.
+    if (!isFree || [...place.left, ...place.right].some((join) => isLevel(place, join))) return false
+    place.y += by
+    return true
+  }
   for (const layer of layers)
     for (const place of layer)
       for (const { to, offset } of place.right) {
         const by = place.y + offset - to.y
-        if (Math.abs(by) > NEARLY_LEVEL || to.left.some((join) => isLevel(to, join))) continue
-        const next = layers[to.column]!
-        const [above, below] = [next[to.at - 1], next[to.at + 1]]
-        const isFree =
-          (!above || above.y + apart(above, to) <= to.y + by) &&
-          (!below || to.y + by + apart(to, below) <= below.y)
-        if (isFree) to.y += by
+        if (by !== 0 && Math.abs(by) <= NEARLY_LEVEL && !move(to, by)) move(place, -by)
       }
 }

@@ -2,6 +2,7 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react'
 import { memo } from 'react'
 import { edgeLine } from '../drawing/edge-path.ts'
+import { isOfVerdict } from '../drawing/geometry.ts'
 import type { FlowEdge } from '../flow.ts'
 import { ChangeChip } from '../marks/chips.tsx'
 import { NoteMark } from '../marks/note-mark.tsx'
@@ -9,13 +10,15 @@ import { edgeLabel } from '../words.ts'
 
 export const EdgeLineShape = memo(function EdgeLineShape(props: EdgeProps<FlowEdge>) {
   const { drawn, note, change, under, via } = props.data!
+  const hasOwnPort = isOfVerdict(props.sourceHandleId ?? '')
   const line = edgeLine({
     from: { x: props.sourceX, y: props.sourceY },
     to: { x: props.targetX, y: props.targetY },
     lane: Math.max(props.sourceY + under.from, props.targetY + under.to) + 10,
     via,
+    hasOwnPort,
   })
-  const label = edgeLabel(drawn)
+  const label = edgeLabel(drawn, hasOwnPort)
   const isOff = drawn.edge?.enabled === false
   return (
     <>

@@ -121,7 +121,7 @@ function edgePicture(
     'stroke-dasharray': edge.edge?.enabled === false ? '6 5' : undefined,
     'marker-end': `url(#${isHandoff ? 'handoff' : 'arrow'})`,
   })
-  const words = [edgeLabel(edge), marks.notes.get(edge.id)?.text]
+  const words = [edgeLabel(edge, ends.hasOwnPort === true), marks.notes.get(edge.id)?.text]
   return { path, label: labelPicture(words, line.label, colours) }
 }
 
