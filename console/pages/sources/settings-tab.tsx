@@ -19,6 +19,17 @@ import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { Warnings } from '../../parts/warnings.tsx'
 import { TestOutcome } from './test-outcome.tsx'
 
+/** The fields that events of a source have, suggested while one types: whoever only looks asks for none. */
+function useFields(source: string) {
+  const [isAsked, setAsked] = useState(false)
+  const fields = useQuery({
+    queryKey: keys.sourceFields(source),
+    queryFn: () => api.sourceFields(source),
+    enabled: isAsked,
+  })
+  return { fields, ask: () => setAsked(true) }
+}
+
 interface Props {
   /** As it is now. */
   source: Source
@@ -29,13 +40,7 @@ export function SettingsTab({ source, refetch }: Props) {
   const { shown = source, round, reload } = useShown<Source>(source, refetch)
   const queries = useQueryClient()
   const connectors = useQuery({ queryKey: keys.connectors, queryFn: api.connectors })
-  // Suggested while one types: whoever only looks needs none.
-  const [isUsed, setUsed] = useState(false)
-  const fields = useQuery({
-    queryKey: keys.sourceFields(source.name),
-    queryFn: () => api.sourceFields(source.name),
-    enabled: isUsed,
-  })
+  const { fields, ask } = useFields(source.name)
   const schema = connectors.data?.[source.connector]?.config_schema
   const start = useMemo(() => filledFrom(shown), [shown])
   const kept = useDraft({
@@ -74,7 +79,7 @@ export function SettingsTab({ source, refetch }: Props) {
   if (!connector) return <LoadingRows />
   return (
     <form
-      onFocus={() => setUsed(true)}
+      onFocus={ask}
       onSubmit={(event) => {
         event.preventDefault()
         save.mutate(kept.version)
