@@ -34,14 +34,14 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   setup: /pages\/setup\//,
   editing: /graph\/editor\/|what-if/,
   graph: /graph-tab/,
-  replay: /replay-page|graph\/flows\//,
+  replay: /replay-page/,
   panels: /replay\/panels\/|graph\/picture\//,
   seldom: /\/parts\/(?!code-editor|markdown-text)|login-page/,
 }
 const AREAS: readonly string[] = Object.keys(TOGETHER)
 /** What a page may load besides the shell, and one with a drawing, bytes: the console's brief, section 7, less some. */
-const PAGE = 59_000
-const DRAWING = 128_500
+const PAGE = 58_500
+const DRAWING = 127_000
 /** What is loaded by pages of other areas alone, on top of themselves: it may be as much again as a page. */
 const ON_TOP: readonly [page: string, ...rest: string[]][] = [
   ['triggers', 'forms'],
@@ -57,8 +57,9 @@ const maskOf = (areas: readonly string[]): number =>
 /** What is loaded at once, as bits of areas, and how much it may be. */
 const AT_ONCE: readonly AtOnce[] = [
   ...ALONE.map((area) => ({ areas: maskOf([area]), bytes: area === 'replay' ? DRAWING : PAGE })),
-  // The drawing is a tab: the page of its project is around it.
-  { areas: maskOf(['projects', 'graph']), bytes: DRAWING + 6_000 },
+  // The drawing is a tab: some of the page of its project is around it.
+  { areas: maskOf(['graph']), bytes: DRAWING },
+  { areas: maskOf(['projects', 'graph']), bytes: DRAWING + 14_000 },
   ...ON_TOP.map((areas) => ({
     areas: maskOf(areas),
     bytes: (areas.includes('graph') || areas.includes('replay') ? DRAWING : PAGE) + PAGE,

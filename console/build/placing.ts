@@ -179,7 +179,7 @@ class Placing {
       const more = Math.max(0, files - FILES_FREE - onTop * FILES_ON_TOP)
       const weight = more * (onTop > 0 ? FILE_ON_TOP_WEIGHS : FILE_WEIGHS)
       // One that is far over costs more than several that are a little; the rest decides between equals.
-      sum += over * 3 + over ** 2 / 5_000 + weight + bytes / 20
+      sum += over * 5 + over ** 2 / 2_000 + weight + bytes / 20
     }
     return sum
   }

@@ -88,10 +88,10 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       // The kit that makes a form of a connector's schema is 45 of it.
       [[...source, 'forms/config-fields.tsx'], 150],
       [['pages/projects/graph-tab.tsx'], 130],
-      [graph, 145],
+      [graph, 150],
       [[...graph, 'graph/editor/panel/node-panel.tsx'], 190],
       [['replay/replay-page.tsx', 'replay/panels/why-panel.tsx'], 145],
-      [['parts/palette.tsx'], 60],
+      [['parts/palette.tsx'], 65],
       [['parts/markdown-text.tsx'], 38],
       [['parts/code-editor.tsx'], 224],
     ]
