@@ -1,9 +1,10 @@
 /**
- * How fast the console is in a browser, over the demo and over 4,000 incidents: largest paint, long tasks at load and
+ * How fast the console is in a browser, over the demo, drawings and 4,000 incidents: largest paint, long tasks at load and
  * while events come in, and keys, filter and boxes of a list. Times of this machine, beside the budgets of the console's brief; no test fails by them.
  */
 import { type Browser, chromium } from '@playwright/test'
 import { type RunningDaemon, startDaemon } from '../../e2e/daemon.ts'
+import { imported, SIZES } from '../../e2e/graphs.ts'
 
 export interface ConsoleFigure {
   what: string
@@ -44,7 +45,11 @@ export async function measureConsole(): Promise<ConsoleFigure[]> {
     args: ['--no-sandbox'],
   })
   try {
-    return [...(await measureDemo(browser)), ...(await measureMany(browser))]
+    return [
+      ...(await measureDemo(browser)),
+      ...(await measureDrawings(browser)),
+      ...(await measureMany(browser)),
+    ]
   } finally {
     await browser.close()
   }
@@ -102,6 +107,32 @@ async function measureLive(browser: Browser, daemon: RunningDaemon): Promise<Con
     value: after.blocked - before.blocked,
     unit: 'ms',
     budget: 300,
+  }
+}
+
+/** Graph and replay of projects that are drawn, and of one that is shown as flows. */
+async function measureDrawings(browser: Browser): Promise<ConsoleFigure[]> {
+  const daemon = await startDaemon()
+  try {
+    const figures: ConsoleFigure[] = []
+    for (const size of [60, 300] as const) {
+      const id = await imported(daemon, SIZES[size], `Shop ${size}`)
+      for (const [what, path] of [
+        ['Graph', '?tab=graph'],
+        ['Replay', '/replay'],
+      ] as const) {
+        const { long } = await loads(browser, `${daemon.url}/projects/${id}${path}`, false)
+        figures.push({
+          what: `${what} of ${size} parts: longest task at load`,
+          value: long,
+          unit: 'ms',
+          budget: 100,
+        })
+      }
+    }
+    return figures
+  } finally {
+    await daemon.stop()
   }
 }
 
