@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -7,6 +7,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig, minifySync, type Plugin, type Rolldown } from 'vite'
 import { chunkGroups, pathInProject } from './build/chunk-groups.ts'
 import { lighter } from './build/lighter.ts'
+import { PACKED_FILE } from './build/placing.ts'
 import { runtimeWith } from './build/runtime.ts'
 
 const daemon = process.env.SVCD_URL ?? 'http://127.0.0.1:8787'
@@ -103,8 +104,8 @@ function routesOf(bundle: Rolldown.OutputBundle): [string[], string[]][] {
 }
 
 /**
- * @returns writes which files each part that is loaded on demand needs besides the shell, for test/console/bundle.test.ts,
- * and what each module takes of its file once that is packed, for `npm run split`
+ * @returns writes which files each part that is loaded on demand needs besides the shell, for test/console/bundle.test.ts;
+ * and for `npm run split`, what each module takes of its file once that is packed
  */
 const partsFile = (): Plugin => ({
   name: 'parts file',
@@ -112,17 +113,13 @@ const partsFile = (): Plugin => ({
     const parts = new Set(
       [...this.getModuleIds()].flatMap((id) => this.getModuleInfo(id)?.dynamicallyImportedIds ?? []),
     )
-    const files = [...parts].map((id) => [id.slice(dirname.length), filesBesidesShell(bundle, id)])
+    const source = JSON.stringify(
+      Object.fromEntries([...parts].map((id) => [id.slice(dirname.length), filesBesidesShell(bundle, id)])),
+    )
+    this.emitFile({ type: 'asset', fileName: '.vite/parts.json', source })
     const chunks = Object.values(bundle).filter((one) => one.type === 'chunk')
-    const write = (name: string, pairs: unknown[][]): void => {
-      this.emitFile({
-        type: 'asset',
-        fileName: `.vite/${name}.json`,
-        source: JSON.stringify(Object.fromEntries(pairs)),
-      })
-    }
-    write('parts', files)
-    write('packed', chunks.flatMap(packedModules))
+    if (PACKED_FILE)
+      writeFileSync(PACKED_FILE, JSON.stringify(Object.fromEntries(chunks.flatMap(packedModules))))
   },
 })
 

@@ -238,16 +238,14 @@ async function buildConsole() {
 }
 
 /**
- * Works out anew which file of the console each module goes into, by what each took in the build before, and keeps it
- * (console/build/placing.ts). Twice: what a module takes depends on what is in its file with it.
+ * Works out anew which file of the console each module goes into, by what each takes, and keeps it
+ * (console/build/placing.ts). The first build tells what that is; the third, as it depends on what is in a file together.
  */
 async function splitAnew() {
   const packed = join(dist, 'split-packed.json')
-  for (let n = 0; n < 2; n += 1) {
-    cpSync(join(dist, 'console', '.vite', 'packed.json'), packed)
-    process.env.CONSOLE_SPLIT = packed
-    await buildConsole()
-  }
+  rmSync(packed, { force: true })
+  process.env.CONSOLE_SPLIT = packed
+  for (let n = 0; n < 3; n += 1) await buildConsole()
   rmSync(packed)
 }
 

@@ -1,5 +1,5 @@
 /** Which files groups of modules are put into: as split.json has it, or by which pages load least in vain. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 /** Files for all that is loaded on demand. With those of the shell, styles and workers the build has 30 at most. */
 export const FILES_MAX = 25
@@ -32,15 +32,17 @@ export interface Group {
 }
 
 const SPLIT = new URL('./split.json', import.meta.url)
-/** Set by `npm run split`: a file of what each module took, packed, in the build before. */
-const { CONSOLE_SPLIT: PACKED_FILE } = process.env
+/** Set by `npm run split`: the file of what each module takes, packed, which a build reads and writes. */
+export const PACKED_FILE = process.env.CONSOLE_SPLIT
 
-/** @returns bytes by path in the project; null: files are not worked out anew, and guesses will do */
+/** What modules took in the build before. @returns bytes by path in the project; null: files are not worked out anew */
 export const packedBefore = (): Record<string, number> | null =>
-  PACKED_FILE ? (JSON.parse(readFileSync(PACKED_FILE, 'utf8')) as Record<string, number>) : null
+  PACKED_FILE && existsSync(PACKED_FILE)
+    ? (JSON.parse(readFileSync(PACKED_FILE, 'utf8')) as Record<string, number>)
+    : null
 
 /**
- * Groups as files: as they are kept, or by which areas pass their budgets least, as far as half a minute finds them.
+ * Groups as files: as they are kept, or by which areas pass their budgets least, as far as a minute finds them.
  * @param areas names of them, by bit
  */
 export function joined(
@@ -50,11 +52,12 @@ export function joined(
 ): Group[] {
   const keys = groups.map((group) => areas.filter((_, bit) => group.areas & (1 << bit)).join(' '))
   const placing = (random: number) => new Placing(groups, keys, atOnce, random)
-  const kept = PACKED_FILE ? null : placing(1).asKept()
+  const isAnew = packedBefore() !== null
+  const kept = isAnew ? null : placing(1).asKept()
   if (kept) return kept.files()
   const tries = Array.from({ length: TRIES }, (_, n) => placing(n + 1).settled())
   const best = tries.reduce((least, one) => (one.excess() < least.excess() ? one : least))
-  if (PACKED_FILE) best.keep()
+  if (isAnew) best.keep()
   return best.files()
 }
 
