@@ -86,7 +86,7 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       [['pages/runs/run-page.tsx', 'pages/runs/rerun-dialog.tsx'], 120],
       [source, 120],
       // The kit that makes a form of a connector's schema is 45 of it.
-      [[...source, 'forms/config-fields.tsx'], 150],
+      [[...source, 'forms/config-fields.tsx'], 155],
       [['pages/projects/graph-tab.tsx'], 130],
       [graph, 150],
       [[...graph, 'graph/editor/panel/node-panel.tsx'], 190],
