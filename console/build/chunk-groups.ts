@@ -34,14 +34,16 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   setup: /pages\/setup\//,
   editing: /graph\/editor\/|what-if/,
   graph: /graph-tab/,
-  replay: /replay-page/,
+  replay: /replay-page|graph\/flows\//,
   panels: /replay\/panels\/|graph\/picture\//,
   seldom: /\/parts\/(?!code-editor|markdown-text)|login-page/,
 }
 const AREAS: readonly string[] = Object.keys(TOGETHER)
-/** What a page may load besides the shell, and one with a drawing, bytes: the console's brief, section 7, less some. */
-const PAGE = 58_500
-const DRAWING = 127_000
+/** What a page may load besides the shell, and one with a drawing: the console's brief, section 7, less some. */
+const PAGE = { bytes: 58_500, files: 4 }
+const DRAWING = { bytes: 126_000, files: 6 }
+/** More of them for each that is opened on top: of 15 requests the others are of the shell, and for data. */
+const FILES_ON_TOP = 3
 /** What is loaded by pages of other areas alone, on top of themselves: it may be as much again as a page. */
 const ON_TOP: readonly [page: string, ...rest: string[]][] = [
   ['triggers', 'forms'],
@@ -56,14 +58,18 @@ const maskOf = (areas: readonly string[]): number =>
   areas.reduce((mask, area) => mask | (1 << AREAS.indexOf(area)), 0)
 /** What is loaded at once, as bits of areas, and how much it may be. */
 const AT_ONCE: readonly AtOnce[] = [
-  ...ALONE.map((area) => ({ areas: maskOf([area]), bytes: area === 'replay' ? DRAWING : PAGE })),
+  ...ALONE.map((area) => ({ areas: maskOf([area]), ...(area === 'replay' ? DRAWING : PAGE) })),
   // The drawing is a tab: some of the page of its project is around it.
-  { areas: maskOf(['graph']), bytes: DRAWING },
-  { areas: maskOf(['projects', 'graph']), bytes: DRAWING + 14_000 },
-  ...ON_TOP.map((areas) => ({
-    areas: maskOf(areas),
-    bytes: (areas.includes('graph') || areas.includes('replay') ? DRAWING : PAGE) + PAGE,
-  })),
+  { areas: maskOf(['graph']), ...DRAWING },
+  { areas: maskOf(['projects', 'graph']), bytes: DRAWING.bytes + 14_000, files: DRAWING.files },
+  ...ON_TOP.map((areas) => {
+    const { bytes } = areas.includes('graph') || areas.includes('replay') ? DRAWING : PAGE
+    return {
+      areas: maskOf(areas),
+      bytes: bytes + PAGE.bytes,
+      files: PAGE.files + (areas.length - 1) * FILES_ON_TOP,
+    }
+  }),
 ]
 
 const COMMENTS = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm

@@ -3,21 +3,16 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
 /** Files for all that is loaded on demand. With those of the shell, styles and workers the build has 30 at most. */
 export const FILES_MAX = 25
-/**
- * A first load has few requests, too (15, says the brief): beyond so many files, each weighs as so many bytes, and with
- * what is opened on top, so many more, one more is worse than any bytes.
- */
-const FILES_FREE = 4
-const FILE_WEIGHS = 4_000
-const FILES_ON_TOP = 3
-const FILE_ON_TOP_WEIGHS = 40_000
+/** A first load has few requests, too (15, says the brief): each file too many weighs as so many bytes over the budget. */
+const FILE_WEIGHS = 100_000
 
 /** What is loaded at once. */
 export interface AtOnce {
   /** A bit each. */
   areas: number
-  /** It may be so much, packed. */
+  /** It may be so much, packed, in so many files. */
   bytes: number
+  files: number
 }
 
 /** Modules that go into one file. */
@@ -178,9 +173,7 @@ class Placing {
           files += 1
         }
       const over = Math.max(0, bytes - one.bytes)
-      const onTop = count(one.areas) - 1
-      const more = Math.max(0, files - FILES_FREE - onTop * FILES_ON_TOP)
-      const weight = more * (onTop > 0 ? FILE_ON_TOP_WEIGHS : FILE_WEIGHS)
+      const weight = Math.max(0, files - one.files) * FILE_WEIGHS
       // One that is far over costs more than several that are a little; the rest decides between equals.
       sum += over * 5 + over ** 2 / 2_000 + weight + bytes / 20
     }

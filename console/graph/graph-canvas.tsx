@@ -2,9 +2,10 @@
  * A project drawn as a graph (GraphCanvasProps says what it takes): the drawing, or its flows where it is large, with
  * its toolbar, what is not connected, its outline for those who do not see it, and a voice that says what is selected.
  */
-import { useComputedColorScheme } from '@mantine/core'
+import { Center, Loader, useComputedColorScheme } from '@mantine/core'
 import { ReactFlowProvider } from '@xyflow/react'
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { lazyFrom } from '../lib/chunks.ts'
 import type { Canvas, CanvasView } from './canvas.ts'
 import { foldGraph } from './drawing/fold.ts'
 import { splitLoose } from './drawing/loose.ts'
@@ -12,7 +13,6 @@ import { useLayout } from './drawing/use-layout.ts'
 import { useRoom } from './drawing/use-room.ts'
 import { useShown } from './drawing/use-shown.ts'
 import { pathOf } from './drawing/walk.ts'
-import { FlowList } from './flows/flow-list.tsx'
 import { GraphFlow } from './graph-flow.tsx'
 import { RefusalTip, useRefusal } from './hands/refusal-tip.tsx'
 import { GraphOutline } from './tools/graph-outline.tsx'
@@ -20,6 +20,9 @@ import { Said } from './tools/said.tsx'
 import { Strip } from './tools/strip.tsx'
 import { Toolbar } from './tools/toolbar.tsx'
 import { type GraphCanvasProps, type GraphMarks, NO_MARKS } from './types.ts'
+
+/** Of large projects alone. */
+const FlowList = lazyFrom(() => import('./flows/flow-list.tsx'))('FlowList')
 
 const FIRST_VIEW: CanvasView = {
   folded: new Set(),
@@ -105,10 +108,18 @@ export function GraphCanvas({
   )
 }
 
+const Waiting = () => (
+  <Center h="100%">
+    <Loader role="img" aria-label="Loading the list of flows" />
+  </Center>
+)
+
 function Drawing({ canvas }: { canvas: Canvas }) {
   if (canvas.room.width === 0) return null
   return canvas.isListed ? (
-    <FlowList canvas={canvas} />
+    <Suspense fallback={<Waiting />}>
+      <FlowList canvas={canvas} />
+    </Suspense>
   ) : (
     // Another flow is another drawing, which begins where it begins.
     <GraphFlow key={canvas.view.flow ?? ''} canvas={canvas} />

@@ -89,7 +89,7 @@ describe.skipIf(!existsSync(manifestFile))('the built console', () => {
       [[...source, 'forms/config-fields.tsx'], 155],
       [['pages/projects/graph-tab.tsx'], 130],
       [graph, 150],
-      [[...graph, 'graph/editor/panel/node-panel.tsx'], 190],
+      [[...graph, 'graph/editor/panel/node-panel.tsx'], 200],
       [['replay/replay-page.tsx', 'replay/panels/why-panel.tsx'], 145],
       [['parts/palette.tsx'], 65],
       [['parts/markdown-text.tsx'], 38],
