@@ -188,6 +188,7 @@ const WALKER = `(() => {
     },
     isInside: () => document.activeElement?.closest('[role=dialog],[role=menu],[role=listbox]') !== null && !document.activeElement.matches('main'),
     isDialog: () => document.activeElement?.closest('[role=dialog]') !== null,
+    isRead: () => !document.activeElement?.closest('[role=dialog]')?.querySelector('[data-loading=true],[aria-label="Loading"],[class*=Skeleton]'),
     isBack() {
       return document.activeElement === this.opener || (document.activeElement !== document.body && nameOf(document.activeElement) === this.name)
     },
@@ -249,6 +250,8 @@ export async function openEach(page: Page, known: Set<string>): Promise<string[]
     if (!(await within(() => is('isInside()'))))
       faults.push(`the focus does not go into what is opened by ${name}`)
     else if (await is('isDialog()')) {
+      // What is off while it reads would be on, and not reached, once the walk is over.
+      if (!(await within(() => is('isRead()')))) faults.push(`it goes on reading: ${name}`)
       const walked = await walkFrom(page, 'dialog')
       faults.push(...walked.faults.map((fault) => `in ${name}: ${fault}`))
     }
