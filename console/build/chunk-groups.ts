@@ -44,7 +44,7 @@ const PAGE = { bytes: 58_500, files: 4 }
 const DRAWING = { bytes: 126_000, files: 6 }
 /** More of them for each that is opened on top: of 15 requests the others are of the shell, and for data. */
 const FILES_ON_TOP = 3
-/** What is loaded by pages of other areas alone, on top of themselves: it may be as much again as a page. */
+/** A page, and what it opens: forms, panels, the drawing. No page loads these first; what is opened may be as large as a page again. */
 const ON_TOP: readonly [page: string, ...rest: string[]][] = [
   ['triggers', 'forms'],
   ['agents', 'forms'],

@@ -71,7 +71,7 @@ export function portsOf(node: Sized): Port[] {
   return [into, out, ...verdicts]
 }
 
-/** Where an edge leaves a node: by the handle of its verdict, or by the general one where there is none. */
+/** The port at which an edge leaves a node: that of its verdict; `out` if the edge has no verdict, or the node does not show it. */
 export function leavingPort(node: Sized, verdict: string | null): Port {
   const ports = portsOf(node)
   const own = verdict === null ? undefined : ports.find(({ id }) => id === verdictPort(verdict))
