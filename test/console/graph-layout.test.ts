@@ -72,6 +72,13 @@ describe('where nodes stand', () => {
     expect(lower! - upper!).toBe(60 + 16)
   })
 
+  it('has lines level from port to port, also from the row of a verdict', () => {
+    const boxes = boxesOf(chain())
+    expect(boxes['trigger:errs']!.y).toBe(boxes['agent:triage']!.y)
+    // Its one row of a verdict is below 60 px, and 22 high.
+    expect(boxes['agent:digger']!.y + 30).toBe(boxes['agent:triage']!.y + 60 + 11)
+  })
+
   it('shows every verdict as a port while one edits', () => {
     const drawn = foldGraph(chain(), new Set(), true)
     const triage = drawn.nodes.find(({ id }) => id === 'agent:triage')!

@@ -243,6 +243,14 @@ describe('words and lines', () => {
     expect(edgeLine({ ...ends, to: { x: 900, y: 40 } }).label).toEqual({ x: 700, y: 30 })
   })
 
+  it('draw the label of a line that has a port of its own near it, and one that has not in the middle', () => {
+    const ends = { from: { x: 500, y: 20 }, to: { x: 600, y: 220 }, lane: 300 }
+    expect(edgeLine(ends).label).toEqual({ x: 550, y: 120 })
+    const { x, y } = edgeLine({ ...ends, hasOwnPort: true }).label
+    expect(x).toBeLessThan(540)
+    expect(y).toBeLessThan(80)
+  })
+
   it('draw the label of a level line above it, where it does not hide it', () => {
     const ends = { from: { x: 500, y: 20 }, to: { x: 600, y: 22 }, lane: 200 }
     expect(edgeLine(ends).label).toEqual({ x: 550, y: 9 })
