@@ -41,7 +41,7 @@ import type {
   TracesResult,
   Usage,
 } from '../schemas/types.ts'
-import type { OtlpForm } from './log/ingest/otlp-form.ts'
+import type { OtlpForm } from './log/ingest/otlp-protobuf.ts'
 import type { Tally } from './log/tallies.ts'
 
 /** Who makes a call; `id` is open, env:auth or key:<id>. */

@@ -7,7 +7,11 @@ import { readFileSync } from 'node:fs'
 export type { AskCaller } from './agents/ask/calls.ts'
 export type { FindingsAsked, ResultsAsked } from './agents/findings.ts'
 export type { ModelEnvironment } from './agents/models/providers.ts'
-export { parseTraceHeaders, TRACING_PRESETS, type TracingEnvironment } from './agents/tracing-settings.ts'
+export {
+  parseTraceHeaders,
+  TRACING_PRESETS,
+  type TracingEnvironment,
+} from './agents/telemetry/tracing-settings.ts'
 export type {
   Asked,
   Caller,
@@ -26,12 +30,12 @@ export type {
   Tell,
 } from './calls.ts'
 export { type Clock, systemClock } from './clock.ts'
-export { LoginGrants } from './declared/access/logins.ts'
-export type { OauthClient } from './declared/access/oauth.ts'
-export type { WriteBy } from './declared/write.ts'
+export type { WriteBy } from './declared/declared.ts'
+export type { OauthClient } from './declared/oauth.ts'
+export { LoginGrants } from './declared/oauth.ts'
 export { bundledSkillFile } from './documents/skill.ts'
 export { type ErrorCode, type ErrorExtra, errorTable, fail, SvcError } from './errors.ts'
-export type { OtlpForm, OtlpSignal } from './log/ingest/otlp-form.ts'
+export type { OtlpForm, OtlpSignal } from './log/ingest/otlp-protobuf.ts'
 export { PROGRAMS, parsePrograms } from './net/programs.ts'
 export { isOwnVariable } from './net/secrets.ts'
 export { isTextAlone, nouns, operations, routeOf } from './operations/index.ts'
@@ -52,7 +56,7 @@ export {
   type Repository,
   type RepositoryHome,
   refFaultOf,
-} from './reconcile/repository.ts'
+} from './reconcile/git.ts'
 export { type StartOptions, startEngine } from './threads/start.ts'
 
 /* The catalog file on the machine, as text. */

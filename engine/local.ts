@@ -1,18 +1,22 @@
 /** The engine in the caller's own thread, copies of its file, and what is measured of first messages: for tools and tests. */
 
-export { checkPack } from './agents/evals/check.ts'
 export { type Pack, readPack, VARIANTS, type VariantName } from './agents/evals/incident.ts'
 export { htmlOf, junitOf, measure } from './agents/evals/measure.ts'
 export { ownPack } from './agents/evals/own-pack.ts'
-export { openProviderModels, PROMPT, runEvals, type Variant } from './agents/evals/run.ts'
+export { checkPack, openProviderModels, PROMPT, runEvals, type Variant } from './agents/evals/run.ts'
 export { type Frozen, type FrozenRow, freezeRun, proposedCauses } from './agents/evals/scenario-of-run.ts'
 export { SCRIPTED } from './agents/evals/scripted.ts'
 export { recorded, replayed, type TapeFile, type TapeOf, tapeName } from './agents/evals/tapes.ts'
-export type { RecordedEvents } from './forecast/events.ts'
-export { formatCatalog } from './gitops/format.ts'
-export { lintCatalog } from './gitops/lint.ts'
-export { type PlannedTest, planTests, type ReadBeside } from './gitops/test-plan.ts'
-export { runTest, type TestOutcome, type TestWorld } from './gitops/test-run.ts'
+export {
+  type PlannedTest,
+  planTests,
+  type ReadBeside,
+  runTest,
+  type TestOutcome,
+  type TestWorld,
+} from './agents/evals/test-run.ts'
+export { formatCatalog, lintCatalog } from './declared/catalog/lint.ts'
+export type { RecordedEvents } from './declared/setup/events.ts'
 export { backupDatabase, restoreDatabase } from './log/store/backup.ts'
 export type { LocalEngine } from './operations/operation.ts'
 export type { EngineOptions } from './roles/calls.ts'

@@ -1,5 +1,5 @@
 /** The schema of the catalog file as it is written to schemas/, for editors. */
-import { catalogFileSchema } from '../engine/declared/catalog-text/update.ts'
+import { catalogFileSchema } from '../engine/gitops/update.ts'
 import { describeConnectorSchemas } from '../engine/sources/connectors/index.ts'
 
 export function renderCatalogSchema(): string {

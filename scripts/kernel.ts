@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
 
 /** Where it is written, from the root of the project. */
-export const KERNEL_FILE = 'engine/log/kernel/kernel-bytes.ts'
+export const KERNEL_FILE = 'engine/log/ingest/kernel-bytes.ts'
 const SOURCES = fileURLToPath(new URL('../engine/log/kernel/assembly/', import.meta.url))
 /** No allocator and no checks of bounds: it only reads and writes what its caller laid out. */
 const OPTIONS = ['-O3', '--runtime', 'stub', '--enable', 'simd', '--noAssert', '--use', 'abort=']

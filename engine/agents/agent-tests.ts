@@ -302,7 +302,7 @@ export function sumOf(costs: readonly (number | null)[]): number | null {
 const PATTERN = /^\/(.+)\/(i?)$/s
 /**
  * Instructions of a pattern. A finding has at most 64 KiB and an instruction on a character takes 16 ns at
- * worst (engine/log/ingest/pattern.ts), so the slowest takes a third of a second; a pattern of words has fifty.
+ * worst (engine/model/pattern.ts), so the slowest takes a third of a second; a pattern of words has fifty.
  */
 const SIZE_MAX = 300
 

@@ -21,8 +21,8 @@ import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Ending, Fetcher } from '../outbox/fetching.ts'
 import type { FindingItem } from '../sources/connectors/written.ts'
-import { checkClaims } from './claims.ts'
 import {
+  checkClaims,
   type FindingQueries,
   type FindingRow,
   headlineOf,

@@ -14,8 +14,7 @@
  */
 import type { Clock, Timers } from '../clock.ts'
 import { within } from '../net/fetch.ts'
-import { roomAfter } from './models/adapter.ts'
-import { nextTry } from './models/faults.ts'
+import { nextTry, roomAfter } from './models/adapter.ts'
 import {
   ModelFault,
   type ModelMessage,

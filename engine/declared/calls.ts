@@ -36,7 +36,7 @@ import {
   recordFinding,
   todayOf,
 } from '../agents/findings.ts'
-import type { AgentModels } from '../agents/models/settings.ts'
+import type { AgentModels } from '../agents/models/calls.ts'
 import type { Asked, Row } from '../calls.ts'
 import { changeKindOf } from '../documents/change-sets.ts'
 import { fail, SvcError } from '../errors.ts'
@@ -46,14 +46,13 @@ import type { Egress } from '../net/fetch.ts'
 import { redact } from '../net/redact.ts'
 import type { Fetcher } from '../outbox/fetching.ts'
 import { offeredConnectors } from '../sources/connectors/index.ts'
-import { refuseAgentsName } from './access/keys.ts'
 import type { CatalogRead } from './catalog/apply.ts'
 import type { CatalogFiles } from './catalog/catalog.ts'
 import { catalogListing, describeHandle } from './catalog/handles.ts'
-import type { Declared } from './declared.ts'
+import { type Declared, renamePart, type WriteBy } from './declared.ts'
 import { projectHealth } from './health.ts'
+import { refuseAgentsName } from './keys.ts'
 import { applyOperations, belongings } from './operations.ts'
-import { listDependents, listResources, outlineOf, summaryOf } from './outline.ts'
 import {
   addCredentialServer,
   createAgent,
@@ -81,6 +80,8 @@ import {
   listPrograms,
   listTriggers,
 } from './parts.ts'
+import { listDependents, listResources, outlineOf, summaryOf } from './projects/outline.ts'
+import { presentCard } from './projects/present.ts'
 import {
   createProject,
   deleteProject,
@@ -94,8 +95,7 @@ import {
   repairProject,
   updateProject,
   wireProject,
-} from './project-writes.ts'
-import { presentCard } from './projects/present.ts'
+} from './projects/project-writes.ts'
 import { readPicked } from './projects/remove.ts'
 import { describeTemplate, detectTemplate, renderAction } from './projects/templating.ts'
 import {
@@ -111,7 +111,6 @@ import {
   uploadSkill,
 } from './skill-writes.ts'
 import { createSource, deleteSource, moveSource, updateSource } from './source-writes.ts'
-import { renamePart, type WriteBy } from './write.ts'
 
 export interface CallsParts {
   declared: Declared

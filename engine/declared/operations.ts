@@ -23,10 +23,16 @@ import {
 import { DEFAULT_TEMPLATE, findProject, usersOf } from '../model/project.ts'
 import { normaliseSource } from '../sources/config-secrets.ts'
 import type { Belonging } from '../sources/sources.ts'
-import type { Declared } from './declared.ts'
+import {
+  checkName,
+  type Declared,
+  joiningProject,
+  joinProject,
+  stagePaused,
+  type WriteBy,
+} from './declared.ts'
 import { normaliseProject } from './projects/project-spec.ts'
 import { pauseProject, resumeProject } from './projects/remove.ts'
-import { checkName, joiningProject, joinProject, stagePaused, type WriteBy } from './write.ts'
 
 /** Applies operations in order, all or nothing; with dry_run only plans. @throws SvcError */
 export function applyOperations(declared: Declared, body: ChangeSetCreate, by: WriteBy): ChangeApplied {

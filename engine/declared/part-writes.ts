@@ -39,13 +39,11 @@ import {
   withWake,
   withWakesOf,
 } from '../model/project.ts'
-import { storedName } from '../net/secret-fields.ts'
+import { storedName } from '../net/address-secrets.ts'
 import type { Sources } from '../sources/sources.ts'
-import { type Keys, refuseAgentsName } from './access/keys.ts'
-import type { Declared } from './declared.ts'
-import { requireProject } from './skill-writes.ts'
 import {
   checkName,
+  type Declared,
   deleted,
   joiningProject,
   movePart,
@@ -55,7 +53,9 @@ import {
   stageRename,
   type WriteBy,
   written,
-} from './write.ts'
+} from './declared.ts'
+import { type Keys, refuseAgentsName } from './keys.ts'
+import { requireProject } from './skill-writes.ts'
 
 const STARTS_OFF = 'made, and off: enable it once its trigger is right'
 const NO_TRIGGER = 'made, and nothing wakes it: give it a trigger, or a handoff from another agent'

@@ -11,8 +11,8 @@ import type {
   Trigger,
 } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import { countTools } from '../agents/mcp-tools/pins.ts'
-import type { AgentModels } from '../agents/models/settings.ts'
+import { countTools } from '../agents/mcp-pins.ts'
+import type { AgentModels } from '../agents/models/calls.ts'
 import { workOfAgents } from '../agents/runs/making.ts'
 import { ROUNDS } from '../documents/agent.ts'
 import { severityOf, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
@@ -22,13 +22,12 @@ import { acceptedIn } from '../log/lifecycle.ts'
 import type { NamedKind, Stored, StoredOf } from '../model/documents.ts'
 import { handoffsOf, type ProjectDoc } from '../model/project.ts'
 import { isoOrNull } from '../model/units.ts'
-import { maskAddresses } from '../net/address-secrets.ts'
+import { maskAddresses, storedName } from '../net/address-secrets.ts'
 import { commandOf, programFor, programNameOf, programsOf } from '../net/programs.ts'
-import { storedName } from '../net/secret-fields.ts'
+import { driftsOf } from '../sources/sources.ts'
 import { type Activity, activities } from '../triggers/reads.ts'
 import type { Declared } from './declared.ts'
 import { belongings } from './operations.ts'
-import { driftsOf } from './projects/label-drift.ts'
 
 type Belongs = ReturnType<typeof belongings>
 

@@ -10,8 +10,7 @@ import type { Database } from '../log/store/handle.ts'
 import type { Edit, StoredOf } from '../model/documents.ts'
 import { findProject, projectOf, putProject, usersOf, withoutParts } from '../model/project.ts'
 import { iso } from '../model/units.ts'
-import type { Declared } from './declared.ts'
-import { joinProject, type WriteBy } from './write.ts'
+import { type Declared, joinProject, type WriteBy } from './declared.ts'
 
 /** Every skill of the instance, without bodies. */
 export function listSkills({ kinds, projects }: Declared): SkillSummary[] {

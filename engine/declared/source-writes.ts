@@ -21,8 +21,8 @@ import { checkNew, credentialOf, normaliseSource } from '../sources/config-secre
 import type { ConnectorDefinition, MappingConnector } from '../sources/connectors/connector.ts'
 import { connectorOf } from '../sources/connectors/index.ts'
 import type { LiveSource } from '../sources/live.ts'
-import type { Declared } from './declared.ts'
 import {
+  type Declared,
   deletedBy,
   joiningProject,
   makerOf,
@@ -32,7 +32,7 @@ import {
   stageNew,
   type WriteBy,
   withWarnings,
-} from './write.ts'
+} from './declared.ts'
 
 const MEMORY_NAME = 'agent_memory'
 const KEY_NAME_MAX = 64

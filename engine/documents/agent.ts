@@ -4,14 +4,13 @@ import type { FieldsOf } from '../../schemas/fields-of.ts'
 import { check } from '../../schemas/index.ts'
 import type { AgentHandoff, AgentSpec, ToolPolicy, Verdict } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import { patternFault } from '../log/ingest/pattern.ts'
 import { refuseMoved } from '../model/credentials.ts'
 import { documentOf } from '../model/documents.ts'
+import { patternFault } from '../model/pattern.ts'
 import { MASK } from '../model/plan.ts'
 import { HANDOFF_COOLDOWN } from '../model/project.ts'
 import { parseDuration } from '../model/units.ts'
-import { keepAddressSecrets } from '../net/address-secrets.ts'
-import { keepSecrets, type SecretNames } from '../net/secret-fields.ts'
+import { keepAddressSecrets, keepSecrets, type SecretNames } from '../net/address-secrets.ts'
 
 export const ROUNDS = { plain: 6, withMcp: 12, limit: 24 }
 export const AGENT_SECRETS = {

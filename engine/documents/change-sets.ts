@@ -22,13 +22,15 @@ import {
   isPart,
   type Kinds,
   type NamedKind,
+  nameSince,
+  type Rename,
+  renamedBy,
   type Staged,
   type Stroke,
   UNMARKED,
 } from '../model/documents.ts'
 import { valueAt } from '../model/merge.ts'
 import { plannedChange, planOf, summaryOf } from '../model/plan.ts'
-import { nameSince, type Rename, renamedBy } from '../model/renames.ts'
 import { type Renames, renamesOf } from './record.ts'
 
 /** Newest changes of an object in which one of a field is looked for. */
@@ -426,10 +428,7 @@ function changeQueries(db: Database, renames: Renames) {
     set: (id: number) => set.get(id),
     changes: (id: number) => changes.all(id),
     projects: (id: number) => projects.all(id),
-    /**
-     * An object's document as of a change-set: null when it was not there, undefined when nothing
-     * is recorded of it.
-     */
+    /** An object's document as of a change-set: null, it was not there; undefined, nothing is recorded of it. */
     documentAt: (kind: string, key: string, changeSet: number): string | null | undefined =>
       renames.recorded(kind, key, changeSet)?.text,
     /** What an object was since a time, the newest first, the last 100. */

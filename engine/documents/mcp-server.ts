@@ -6,9 +6,8 @@ import { fail } from '../errors.ts'
 import { refuseMoved } from '../model/credentials.ts'
 import { documentOf } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
-import { keepAddressSecrets } from '../net/address-secrets.ts'
+import { keepAddressSecrets, keepSecrets, type SecretNames } from '../net/address-secrets.ts'
 import { commandOf, programFor, programNameOf } from '../net/programs.ts'
-import { keepSecrets, type SecretNames } from '../net/secret-fields.ts'
 
 export const MCP_SERVER_SECRETS = {
   secrets: ['auth_value'],

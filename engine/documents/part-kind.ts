@@ -19,7 +19,7 @@ import {
   type SyncMode,
   syncModes,
 } from '../model/documents.ts'
-import { maskFields, maskNamed, openFields, type SecretNames, sealFields } from '../net/secret-fields.ts'
+import { maskFields, maskNamed, openFields, type SecretNames, sealFields } from '../net/address-secrets.ts'
 import { hostOf, type Secrets, type VariableUse, variableIn } from '../net/secrets.ts'
 
 export interface PartKindParts {

@@ -1,9 +1,15 @@
 /** What the record of changes says of a part, whatever it was called then: the names it had, and its documents. */
 import { SECTION_OF } from '../../schemas/kinds.ts'
 import type { Database } from '../log/store/handle.ts'
-import { type ChangeKind, type Doc, type DocumentOf, documentOf } from '../model/documents.ts'
+import {
+  type ChangeKind,
+  type Doc,
+  type DocumentOf,
+  documentOf,
+  type Rename,
+  renamedBy,
+} from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
-import { type Rename, renamedBy } from '../model/renames.ts'
 import { maskAddresses } from '../net/address-secrets.ts'
 import { isSealed } from '../net/secrets.ts'
 

@@ -6,7 +6,7 @@ import { check } from '../../schemas/index.ts'
 import type { Condition, Emit, Filter, Storm, TriggerSpec } from '../../schemas/types.ts'
 import { conditionKind, isSchedule } from '../../schemas/words.ts'
 import { fail } from '../errors.ts'
-import { patternFault } from '../log/ingest/pattern.ts'
+import { patternFault } from '../model/pattern.ts'
 import { cronFault } from '../model/slots.ts'
 import { parseDuration } from '../model/units.ts'
 

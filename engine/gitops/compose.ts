@@ -5,12 +5,10 @@
  */
 import { SECTION_OF } from '../../schemas/kinds.ts'
 import type { Catalog } from '../../schemas/types.ts'
-import { MOVED_KEY, moveFaults, movesOf } from '../declared/catalog-text/moved.ts'
-import { identityOf, SECTIONS, type Section, titleOf } from '../declared/catalog-text/render.ts'
-import { rootBreaches, shapeOf } from '../declared/catalog-text/shape.ts'
-import { type Path, pathText } from '../declared/catalog-text/tree.ts'
+import { MOVED_KEY, moveFaults, movesOf } from './moved.ts'
 import {
   type CatalogText,
+  EnvironmentValues,
   type FilePlace,
   type FileProblem,
   fieldOf,
@@ -23,10 +21,13 @@ import {
   readValue,
   type Spot,
   spotAt,
+  type Told,
   textIn,
   type Value,
 } from './nodes.ts'
-import { EnvironmentValues, type Told } from './values.ts'
+import { identityOf, SECTIONS, type Section, titleOf } from './render.ts'
+import { rootBreaches, shapeOf } from './shape.ts'
+import { type Path, pathText } from './tree.ts'
 
 /** Files that are put together at most, and their characters. */
 const FILES_MAX = 10_000

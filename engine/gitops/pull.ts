@@ -6,6 +6,11 @@
 import { createTwoFilesPatch, OMIT_HEADERS } from 'diff'
 import { kindOfSection } from '../../schemas/kinds.ts'
 import type { Catalog } from '../../schemas/types.ts'
+import { equal } from '../model/documents.ts'
+import { nameOfEntry } from '../model/merge.ts'
+import { MASK } from '../model/plan.ts'
+import type { Composed, ComposedPart, ComposeInput } from './compose.ts'
+import type { CatalogText, FilePlace } from './nodes.ts'
 import {
   CANONICAL,
   type Entry,
@@ -18,13 +23,8 @@ import {
   pairLines,
   SECTIONS,
   type Section,
-} from '../declared/catalog-text/render.ts'
-import { type Reading, readTree, updateCatalog, updateFields } from '../declared/catalog-text/update.ts'
-import { equal } from '../model/documents.ts'
-import { nameOfEntry } from '../model/merge.ts'
-import { MASK } from '../model/plan.ts'
-import type { Composed, ComposedPart, ComposeInput } from './compose.ts'
-import type { CatalogText, FilePlace } from './nodes.ts'
+} from './render.ts'
+import { type Reading, readTree, updateCatalog, updateFields } from './update.ts'
 
 /** A file as it is to be; null: it says nothing any more, and goes. */
 export interface PulledFile {

@@ -1,221 +1,252 @@
 /**
- * Values of an environment: declared in the catalog with a type and a default, set by the files of an environment,
- * and referred to as ((values.NAME)). Not `${NAME}`, which is a secret that the daemon reads when it needs it.
+ * A tree as plain values, with every fault that is YAML's rather than the catalog's: keys that are
+ * no text or given twice, tags, merge keys, numbers JSON cannot hold, aliases without bound.
  */
 import {
-  type FileProblem,
-  fieldOf,
-  placeText,
-  plain,
-  problemAt,
-  type Spot,
-  type Value,
-  valueAt,
-} from './nodes.ts'
+  type AliasNode,
+  keyOf,
+  MAX_BYTES,
+  MAX_DEPTH,
+  type MapItem,
+  type MapNode,
+  type Path,
+  type ScalarNode,
+  type TreeNode,
+} from './tree.ts'
 
-type ValueType = 'text' | 'number' | 'integer' | 'switch' | 'list' | 'map'
-const TYPES: readonly string[] = ['text', 'number', 'integer', 'switch', 'list', 'map']
-const TYPE_WORDS: Record<ValueType, string> = {
-  text: 'text',
-  number: 'a number',
-  integer: 'a whole number',
-  switch: 'true or false',
-  list: 'a list',
-  map: 'a map',
-}
-const FIELDS = ['type', 'default', 'description', 'one_of', 'min', 'max']
-
-interface Declaration {
-  name: string
-  key: Spot
-  type: ValueType
-  default: Value | undefined
-  oneOf: unknown[] | null
-  min: number | null
-  max: number | null
-  used: boolean
+/** A fault at a node of the tree. */
+interface Flaw {
+  path: Path
+  start: number
+  end: number
+  message: string
 }
 
-/** What is told while documents are put together. */
-export interface Told {
-  problems: FileProblem[]
-  warnings: FileProblem[]
+export interface Values {
+  value: unknown
+  flaws: Flaw[]
+  /** The value each node stands for; an alias stands for that of its anchor. */
+  of: Map<TreeNode, unknown>
+  /** The node each alias refers to. */
+  targets: Map<AliasNode, TreeNode>
 }
 
-/** Of one reference; `!` writes it out as it is. */
-const REFERENCE = /\(\((!?)\s*values\.([A-Za-z_][A-Za-z0-9_-]*)\s*\)\)/g
-const WHOLE = new RegExp(`^${REFERENCE.source}$`)
+/** What a node amounts to with its aliases written out: about its bytes, and its depth. */
+interface Weight {
+  bytes: number
+  depth: number
+}
 
-/** The values of one environment, and what refers to them. */
-export class EnvironmentValues {
-  private readonly declared = new Map<string, Declaration>()
-  private readonly set = new Map<string, Value>()
+const CORE_TAGS = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((t) => `tag:yaml.org,2002:${t}`)
 
-  constructor(private readonly told: Told) {}
+/**
+ * @param lineOf the line of an offset, for a key that is given twice
+ * @param merges whether merge keys (`<<`) are taken: the caller merges what they name, and `of` leaves it out
+ */
+export function valuesOf(root: TreeNode, lineOf: (offset: number) => number, merges = false): Values {
+  return new Valuation(lineOf, merges).run(root)
+}
 
-  /** Takes the `values` of a file of the catalog: each a default, or a map of type, default and rules. */
-  declare(values: Value): void {
-    if (values.kind !== 'map') {
-      if (values.kind !== 'scalar' || values.value !== null)
-        this.problem(values.spot, 'values must be a map of names to defaults, or to their type and rules')
-      return
-    }
-    for (const [name, { key, value }] of values.fields) {
-      const known = this.declared.get(name)
-      if (known) this.problem(key, `the value ${name} is already declared at ${placeText(known.key)}`)
-      else if (!/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name))
-        this.problem(key, 'the name of a value is letters, digits, dashes and underscores, a letter first')
-      else this.take(name, key, value)
-    }
+/** Whether an item merges the fields of other maps into its own (YAML 1.1, merge key). */
+export const isMerge = (item: MapItem): boolean =>
+  keyOf(item) === '<<' && (item.key as ScalarNode).style === 'plain'
+
+class Valuation {
+  private readonly flaws: Flaw[] = []
+  private readonly of = new Map<TreeNode, unknown>()
+  private readonly targets = new Map<AliasNode, TreeNode>()
+  private readonly anchors = new Map<string, TreeNode>()
+  private readonly weights = new Map<TreeNode, Weight>()
+  private isBeyond = false
+
+  constructor(
+    private readonly lineOf: (offset: number) => number,
+    private readonly merges: boolean,
+  ) {}
+
+  run(root: TreeNode): Values {
+    this.visit(root, [])
+    return { value: this.of.get(root), flaws: this.flaws, of: this.of, targets: this.targets }
   }
 
-  private take(name: string, key: Spot, value: Value): void {
-    const none = { name, key, oneOf: null, min: null, max: null, used: false }
-    if (value.kind !== 'map') {
-      this.declared.set(name, { ...none, type: typeOf(plain(value)), default: value })
-      return
-    }
-    // What is wrong with it is told once, not again by each reference to it.
-    this.declared.set(name, { ...none, type: 'map', default: value })
-    const unknown = [...value.fields].find(([field]) => !FIELDS.includes(field))
-    if (unknown) {
-      this.problem(
-        unknown[1].key,
-        `${unknown[0]} is no rule of a value; there are ${FIELDS.join(', ')}. A default that is a map is given under default`,
+  private flaw(path: Path, { start, end }: { start: number; end: number }, message: string): void {
+    this.flaws.push({ path, start, end, message })
+  }
+
+  private visit(node: TreeNode, path: Path): Weight {
+    if (node.anchor !== null) this.anchors.set(node.anchor, node)
+    if (node.tag !== null && !CORE_TAGS.includes(node.tag) && node.tag !== '!')
+      this.flaw(
+        path,
+        { start: node.outer, end: Math.max(node.outer + 1, node.start) },
+        'tags are not accepted',
       )
-      return
-    }
-    const given = fieldOf(value, 'default')
-    const type = fieldOf(value, 'type')
-    const word = type ? plain(type) : given ? typeOf(plain(given)) : undefined
-    if (typeof word !== 'string' || !TYPES.includes(word)) {
-      this.problem(type?.spot ?? key, `type must be one of ${TYPES.join(', ')}`)
-      return
-    }
-    const number = (field: string): number | null => {
-      const at = fieldOf(value, field)
-      const bound = at && plain(at)
-      if (at && typeof bound !== 'number') this.problem(at.spot, `${field} must be a number`)
-      return typeof bound === 'number' ? bound : null
-    }
-    const choice = fieldOf(value, 'one_of')
-    if (choice && choice.kind !== 'list') this.problem(choice.spot, 'one_of must be a list')
-    const oneOf = choice?.kind === 'list' ? (plain(choice) as unknown[]) : null
-    const declaration: Declaration = {
-      ...none,
-      ...{ type: word as ValueType, default: given, oneOf, min: number('min'), max: number('max') },
-    }
-    this.declared.set(name, declaration)
-    if (given) this.check(declaration, given)
+    const weight = this.weigh(node, path)
+    this.weights.set(node, weight)
+    this.checkWeight(node, path, weight)
+    return weight
   }
 
-  /** Takes the `values` that a file of the environment sets; of two files the later one wins. */
-  setAll(values: Value): void {
-    if (values.kind !== 'map') {
-      if (values.kind !== 'scalar' || values.value !== null)
-        this.problem(values.spot, 'values of an environment must be a map of names to values')
-      return
-    }
-    for (const [name, { key, value }] of values.fields) {
-      const declaration = this.declared.get(name)
-      if (!declaration) this.problem(key, `no file of the catalog declares a value ${name}${this.known()}`)
-      else if (this.check(declaration, value)) this.set.set(name, value)
-    }
-  }
-
-  /** A value with its references replaced; what is whole keeps its type, what is in a text becomes text. */
-  resolve(value: Value): Value {
-    if (value.kind === 'scalar') return this.scalar(value)
-    if (value.kind === 'list') {
-      const items = value.items.map((item) => this.resolve(item))
-      return items.every((item, i) => item === value.items[i]) ? value : { ...value, items }
-    }
-    let changed = false
-    const fields = new Map(
-      [...value.fields].map(([name, field]) => {
-        const inner = this.resolve(field.value)
-        changed ||= inner !== field.value
-        return [name, { ...field, value: inner }] as const
-      }),
-    )
-    return changed ? { ...value, fields } : value
-  }
-
-  private scalar(scalar: Value & { kind: 'scalar' }): Value {
-    const text = scalar.value
-    if (typeof text !== 'string' || !text.includes('((')) return scalar
-    const whole = WHOLE.exec(text)
-    if (whole && !whole[1]) {
-      const found = this.valueOf(whole[2]!, scalar.spot)
-      return found ? valueAt(scalar.spot, plain(found)) : scalar
-    }
-    const written = text.replace(REFERENCE, (reference, escaped: string, name: string) => {
-      if (escaped) return reference.replace('!', '')
-      const found = this.valueOf(name, scalar.spot)
-      const value = found ? plain(found) : ''
-      if (typeof value === 'object') {
-        this.problem(scalar.spot, `the value ${name} is no text or number, and can only stand alone`)
-        return ''
-      }
-      return String(value)
-    })
-    return written === text ? scalar : { ...scalar, value: written }
-  }
-
-  private valueOf(name: string, spot: Spot): Value | null {
-    const declaration = this.declared.get(name)
-    if (!declaration) {
-      this.problem(spot, `no file of the catalog declares a value ${name}${this.known()}`)
-      return null
-    }
-    declaration.used = true
-    return this.set.get(name) ?? declaration.default ?? null
-  }
-
-  /** Tells what has no value in this environment, and what nothing refers to. */
-  finish(environment: string | null): void {
-    for (const { name, key, default: given, used } of this.declared.values()) {
-      if (!given && !this.set.has(name))
-        this.problem(
-          key,
-          environment === null
-            ? `the value ${name} has no default: choose an environment that sets it (--env)`
-            : `the value ${name} has no default, and the environment ${environment} does not set it`,
+  private weigh(node: TreeNode, path: Path): Weight {
+    switch (node.kind) {
+      case 'scalar':
+        this.of.set(node, this.scalar(node, path))
+        return { bytes: 1 + node.source.length, depth: 0 }
+      case 'alias':
+        return this.alias(node, path)
+      case 'seq': {
+        const weights = node.items.map((item, i) => this.visit(item.value, [...path, i]))
+        this.of.set(
+          node,
+          node.items.map((item) => this.of.get(item.value)),
         )
-      else if (!used) this.told.warnings.push(problemAt(key, `nothing refers to the value ${name}`))
+        return sum(weights)
+      }
+      case 'map':
+        return this.map(node, path)
     }
   }
 
-  private check({ name, type, oneOf, min, max }: Declaration, value: Value): boolean {
-    const given = plain(value)
-    const is = typeOf(given)
-    const fits = is === type || (type === 'number' && is === 'integer')
-    const rule = !fits
-      ? `must be ${TYPE_WORDS[type]}`
-      : oneOf && !oneOf.some((one) => JSON.stringify(one) === JSON.stringify(given))
-        ? `must be one of ${oneOf.map((one) => String(one)).join(', ')}`
-        : typeof given === 'number' && min !== null && given < min
-          ? `must be at least ${min}`
-          : typeof given === 'number' && max !== null && given > max
-            ? `must be at most ${max}`
-            : null
-    if (rule) this.problem(value.spot, `the value ${name} ${rule}`)
-    return rule === null
+  /** A bomb is told once, where it goes beyond the bound; nothing is expanded to find it. */
+  private checkWeight(node: TreeNode, path: Path, { bytes, depth }: Weight): void {
+    if (this.isBeyond || (bytes <= MAX_BYTES && path.length + depth <= 2 * MAX_DEPTH && depth <= MAX_DEPTH))
+      return
+    this.isBeyond = true
+    const what = bytes > MAX_BYTES ? 'more than 8 MiB' : `nested more than ${MAX_DEPTH} deep`
+    this.flaw(
+      path,
+      { start: node.start, end: node.start + 1 },
+      `with its aliases written out, this is ${what}`,
+    )
   }
 
-  private known(): string {
-    const names = [...this.declared.keys()].sort()
-    return names.length ? `; there are ${names.slice(0, 20).join(', ')}` : ''
+  private scalar(node: ScalarNode, path: Path): unknown {
+    const { value } = node
+    if (typeof value !== 'number') return value
+    if (!Number.isFinite(value)) this.flaw(path, node, 'must be a finite number')
+    const digits = /^[-+]?0*(\d+)$/.exec(node.source)?.[1]
+    if (digits && !Number.isSafeInteger(value) && String(Math.abs(value)) !== digits)
+      this.flaw(path, node, 'has more digits than a number keeps; put it in quotes')
+    return value === 0 ? 0 : value
   }
 
-  private problem(spot: Spot, message: string): void {
-    this.told.problems.push(problemAt(spot, message))
+  private alias(node: AliasNode, path: Path): Weight {
+    const target = this.anchors.get(node.name)
+    const weight = target && this.weights.get(target)
+    if (!target) this.flaw(path, node, `no value above has the anchor &${node.name}`)
+    else if (!weight) this.flaw(path, node, `the value of &${node.name} cannot hold itself`)
+    if (!target || !weight) return { bytes: 1, depth: 0 }
+    this.targets.set(node, target)
+    this.of.set(node, this.of.get(target))
+    return weight
+  }
+
+  private map(node: MapNode, path: Path): Weight {
+    const value: Record<string, unknown> = {}
+    const lines = new Map<string, number>()
+    const weights: Weight[] = []
+    for (const item of node.items) {
+      const name = keyOf(item)
+      const inner = [...path, name ?? this.keyText(item.key)]
+      weights.push(this.visit(item.key, inner), this.visit(item.value, inner))
+      const known = name === null ? undefined : lines.get(name)
+      if (name === null) this.flaw(inner, item.key, 'a key must be text; put it in quotes')
+      else if (isMerge(item)) {
+        if (!this.merges) this.flaw(inner, item.key, 'merge keys are not accepted; write the fields out')
+      } else if (name === '__proto__') this.flaw(inner, item.key, 'is not accepted as a key')
+      else if (known !== undefined)
+        this.flaw(inner, item.key, `${name.slice(0, 64)} is already given at line ${known}`)
+      else {
+        lines.set(name, this.lineOf(item.key.start))
+        value[name] = this.of.get(item.value)
+      }
+    }
+    this.of.set(node, value)
+    return sum(weights)
+  }
+
+  private keyText(key: TreeNode): string {
+    return key.kind === 'scalar' ? key.source : '?'
   }
 }
 
-function typeOf(value: unknown): ValueType {
-  if (Array.isArray(value)) return 'list'
-  if (typeof value === 'boolean') return 'switch'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
-  return typeof value === 'object' && value !== null ? 'map' : 'text'
+function sum(weights: readonly Weight[]): Weight {
+  let [bytes, depth] = [2, 0]
+  for (const weight of weights) {
+    bytes += weight.bytes
+    depth = Math.max(depth, weight.depth)
+  }
+  return { bytes, depth: depth + 1 }
+}
+
+/*
+ * Scalars as YAML text that reads back to the same value here, and to the same kind of value in
+ * readers of YAML 1.1, to which `on` is true and `2026-11-20` a date.
+ */
+
+/** Where a scalar is written: in a flow collection the signs of the collection end a plain one. */
+interface ScalarPlace {
+  inFlow: boolean
+}
+
+/** Words and numbers that some reader takes for something else than text. */
+const RESERVED = [/^(~|null|true|false|yes|no|on|off|y|n|nan|inf)$/i, /^[-+]?\.?[0-9]/, /^[-+]?\.(inf|nan)$/i]
+
+/** Begins with a digit and is no number to anyone. */
+const DURATION = /^[0-9]+(\.[0-9]+)?(ms|s|m|h|d|w)$/
+
+/** What a plain scalar may consist of at all; anything else is quoted. */
+const PLAIN = /^[\p{L}\p{N}_./$(+;][^\p{C}\p{Zl}\p{Zp}]*$/u
+
+/** Characters that a double-quoted scalar shows as escapes although JSON does not. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Zl}\p{Zp}\u00a0]/gu
+
+/** A string, number, boolean or null on one line. */
+export function scalarText(value: unknown, { inFlow }: ScalarPlace): string {
+  if (typeof value !== 'string') return Object.is(value, -0) ? '0' : String(value)
+  return isPlain(value, inFlow) ? value : doubleQuoted(value)
+}
+
+/** Whether a string needs no quotes. */
+function isPlain(text: string, inFlow: boolean): boolean {
+  if (DURATION.test(text)) return true
+  if (!PLAIN.test(text) || RESERVED.some((form) => form.test(text))) return false
+  if (/[\s:]$|: |\s#/.test(text)) return false
+  // A colon before a sign of the collection ends a key there.
+  return !(inFlow && /[,[\]{}]|:/.test(text))
+}
+
+/**
+ * JSON's escapes are YAML's, but for characters beyond U+FFFF, which JSON writes as two: readers built on libyaml
+ * refuse half of a pair. What cannot be seen is escaped as well.
+ */
+export const doubleQuoted = (text: string): string =>
+  JSON.stringify(text).replace(INVISIBLE, (char) => {
+    const code = char.codePointAt(0)!.toString(16)
+    return char.length === 1 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
+  })
+
+/** The same in a file that is JSON: beyond U+FFFF a character stands for itself, which both can read. */
+export const jsonQuoted = (text: string): string =>
+  JSON.stringify(text).replace(INVISIBLE, (char) =>
+    char.length === 1 ? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}` : char,
+  )
+
+/** Single quotes hold a line of visible characters. */
+export function singleQuoted(text: string): string | null {
+  return /[\p{C}\p{Zl}\p{Zp}]/u.test(text) ? null : `'${text.replaceAll("'", "''")}'`
+}
+
+/**
+ * A string with line breaks as a literal block: the header, and the lines without their indentation.
+ * @returns null when a literal block cannot hold it to the letter
+ */
+export function literalLines(text: string, step: number): { header: string; lines: string[] } | null {
+  if (!text.includes('\n') || /[^\P{C}\n\t]|[\p{Zl}\p{Zp}]/u.test(text)) return null
+  // More than one line break at the end would need to keep the blank lines that follow the value.
+  if (/\n\n$/.test(text) || !/\S/.test(text)) return null
+  const lines = text.replace(/\n$/, '').split('\n')
+  if (/^\s*$/.test(lines.at(-1)!)) return null
+  const indicator = /^[ \t\n]/.test(text) ? String(step) : ''
+  return { header: `|${indicator}${text.endsWith('\n') ? '' : '-'}`, lines }
 }

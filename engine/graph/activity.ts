@@ -1,6 +1,6 @@
 /** Fills the live state into a graph: how often, when last, and what wants looking at. */
 import type { GraphEdge, GraphNode, ProjectGraph } from '../../schemas/types.ts'
-import { countTools } from '../agents/mcp-tools/pins.ts'
+import { countTools } from '../agents/mcp-pins.ts'
 import type { Database } from '../log/store/handle.ts'
 import { offsetsOf, SEGMENT_SIZE, SOURCE_LABEL, sizeOf } from '../log/store/labels.ts'
 import type { Segment } from '../log/store/segments.ts'

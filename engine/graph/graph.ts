@@ -17,11 +17,9 @@ import type {
 } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
 import type { BootCatalog, CatalogFiles } from '../declared/catalog/catalog.ts'
-import type { Declared } from '../declared/declared.ts'
+import type { Declared, WriteBy } from '../declared/declared.ts'
 import { stageOperation } from '../declared/operations.ts'
-import { driftsOf } from '../declared/projects/label-drift.ts'
 import { requireProject } from '../declared/skill-writes.ts'
-import type { WriteBy } from '../declared/write.ts'
 import { fail, SvcError } from '../errors.ts'
 import { openSettings } from '../log/settings.ts'
 import type { Snapshot } from '../log/steps.ts'
@@ -38,6 +36,7 @@ import {
   structureOf,
 } from '../model/graph.ts'
 import { healthOf } from '../sources/health.ts'
+import { driftsOf } from '../sources/sources.ts'
 import { createLiveReader, fillGraph } from './activity.ts'
 import { narrowedGraph } from './replay.ts'
 

@@ -9,8 +9,14 @@ import type { Appender } from '../log/store/append.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { triggerQueries } from '../triggers/queries.ts'
-import { createFiringIncidents, type FiringIncidents } from './firing.ts'
-import { incidentsChanged, parseIncidentId, presentIncident, presentIncidents } from './present.ts'
+import {
+  createFiringIncidents,
+  type FiringIncidents,
+  incidentsChanged,
+  parseIncidentId,
+  presentIncident,
+  presentIncidents,
+} from './present.ts'
 import { createIncidentReads } from './reads.ts'
 import type { IncidentAct, IncidentAction, IncidentWho } from './steps.ts'
 import {

@@ -7,15 +7,14 @@ import type {
   SlackPostShown,
   Source,
 } from '../../schemas/types.ts'
-import { storedClaims } from '../agents/claims.ts'
-import { handledIncidentQueries, type MarkRow, presentMark } from '../agents/finding-queries.ts'
+import { handledIncidentQueries, type MarkRow, presentMark, storedClaims } from '../agents/finding-queries.ts'
 import type { Clock } from '../clock.ts'
 import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { DAY_MS, iso } from '../model/units.ts'
-import { deliveriesOfIncident, presentDelivery } from '../outbox/present.ts'
+import { deliveriesOfIncident, presentDelivery } from '../outbox/rows.ts'
 import { type FiringRow, presentFiring } from '../triggers/queries.ts'
 import { type HomeOfIncidents, homeOf } from './home.ts'
 import { handledOf, parseIncidentId, presentActivity, presentIncidents } from './present.ts'

@@ -1,5 +1,5 @@
 /** Change-sets: what was changed, by whom and why; composed, planned and undone. */
-import type { WriteBy } from '../declared/write.ts'
+import type { WriteBy } from '../declared/declared.ts'
 import { BACKTEST_ADVICE, isAdmin, PLAN_ADVICE } from './input.ts'
 import { tagged } from './operation.ts'
 

@@ -1,6 +1,6 @@
 /** What a call of an operation says, as it crosses to the thread that answers. */
 import type { Asked, Caller, Tell } from '../calls.ts'
-import type { WriteBy } from '../declared/write.ts'
+import type { WriteBy } from '../declared/declared.ts'
 
 /** What a call says. */
 export interface OperationInput<P = unknown, Q = unknown, B = unknown> {

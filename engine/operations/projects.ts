@@ -1,6 +1,6 @@
 /** Projects and their templates (SPEC.md, Projects); each write is a change-set. */
 import type { Project } from '../../schemas/types.ts'
-import type { WriteBy } from '../declared/write.ts'
+import type { WriteBy } from '../declared/declared.ts'
 import type { StoreCalls } from '../roles/calls.ts'
 import { type OperationInput, PLAN_ADVICE } from './input.ts'
 import { type Operation, type Route, tagged } from './operation.ts'

@@ -10,8 +10,15 @@ import type { CatalogText } from '../gitops/nodes.ts'
 import type { PulledFile } from '../gitops/pull.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { verifySignature } from '../log/ingest/signature.ts'
-import { type GitAsk, type GitWorld, RepositoryFault, runGit } from './git.ts'
-import { hostOfRepository, mirrorOf, type Repository } from './repository.ts'
+import {
+  type GitAsk,
+  type GitWorld,
+  hostOfRepository,
+  mirrorOf,
+  type Repository,
+  RepositoryFault,
+  runGit,
+} from './git.ts'
 
 /** A first fetch may be of a large repository. */
 const FETCH_MS = 300_000
@@ -118,7 +125,7 @@ export class Mirror {
   }
 
   /**
-   * The YAML files of a commit at a path, by path, as a folder of the machine is read (gitops/folder.ts): without
+   * The YAML files of a commit at a path, by path, as a folder of the machine is read (engine/files.ts): without
    * hidden ones and node_modules. Links and submodules are no files. @throws RepositoryFault
    */
   async texts(commit: string, path: string): Promise<CatalogText[]> {

@@ -17,10 +17,10 @@ import type {
 import type { CatalogRead } from '../declared/catalog/apply.ts'
 import { type CatalogFiles, unmanagedBy } from '../declared/catalog/catalog.ts'
 import { namedIn } from '../declared/catalog/merge.ts'
-import { NAME_KEY, SECTIONS } from '../declared/catalog-text/render.ts'
 import type { Declared } from '../declared/declared.ts'
 import { type Composed, type ComposeInput, compose } from '../gitops/compose.ts'
 import { type CatalogText, pathOfProblem } from '../gitops/nodes.ts'
+import { NAME_KEY, SECTIONS } from '../gitops/render.ts'
 import type { SyncMode } from '../model/documents.ts'
 
 /** The files of a commit. */

@@ -16,10 +16,8 @@ import type { Egress } from '../net/fetch.ts'
 import { GithubAppFault, type GithubTokens } from '../net/github-app.ts'
 import { storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
-import { RepositoryFault } from './git.ts'
-import type { SyncPort } from './port.ts'
-import type { Repository } from './repository.ts'
-import type { HistoryRow } from './rows.ts'
+import { type Repository, RepositoryFault } from './git.ts'
+import type { HistoryRow, SyncPort } from './port.ts'
 
 export interface ReportParts {
   repository: Repository | null

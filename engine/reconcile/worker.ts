@@ -1,6 +1,6 @@
 /**
- * A look, from the clock, a push or a person to what it came to: fetch, plan, and apply where the policy or the person
- * says so. One at a time. It keeps nothing that is not a row or can be fetched again.
+ * A look, from the clock, a push or a person to what it came to: fetch, plan, and apply where policy or person says so.
+ * One at a time. It keeps nothing that is not a row or can be fetched again.
  */
 import type {
   CatalogAdoption,
@@ -13,7 +13,7 @@ import type {
 } from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { refuseConflicting } from '../declared/catalog/apply.ts'
-import type { WriteBy } from '../declared/write.ts'
+import type { WriteBy } from '../declared/declared.ts'
 import { fail, SvcError } from '../errors.ts'
 import { oneLine } from '../log/ingest/label.ts'
 import { createWorkerLoop, settled } from '../log/worker-loop.ts'
@@ -23,7 +23,7 @@ import type { GithubTokens } from '../net/github-app.ts'
 import { type Secret, storedFault } from '../net/redact.ts'
 import { repoOf } from '../sources/upstreams/github-api.ts'
 import { adoptedFile, branchOf, pushChanges, refuseAdopting, writtenBy } from './adoption.ts'
-import { type FaultCode, RepositoryFault } from './git.ts'
+import { type FaultCode, nameOfRepository, type Repository, RepositoryFault, shownOf } from './git.ts'
 import { type Access, credentialFaultOf, Mirror, type PushRequest, takePush } from './mirror.ts'
 import {
   type CommitTexts,
@@ -33,10 +33,19 @@ import {
   type Outcome,
   type PlannedCommit,
 } from './plan.ts'
-import type { Settled, SyncCode, SyncPlace, SyncPlanPort, SyncPort } from './port.ts'
-import { driftText, outcomeShown, problemText, REASONS, type SyncReads } from './present.ts'
+import {
+  driftText,
+  outcomeShown,
+  problemText,
+  REASONS,
+  type Settled,
+  type SyncCode,
+  type SyncPlace,
+  type SyncPlanPort,
+  type SyncPort,
+  type SyncReads,
+} from './port.ts'
 import { createReport, openPullRequest, pullRequestText, tokenOf } from './report.ts'
-import { nameOfRepository, type Repository, shownOf } from './repository.ts'
 import { NOT_FOLLOWED, short } from './writes.ts'
 
 export interface ReconcilerParts {
@@ -553,8 +562,7 @@ class Looks {
 }
 
 /** A look is stored: it is of the commit as it is. */
-const withoutMerge = (asked: CatalogSyncAsk | null): CatalogSyncAsk | null =>
-  asked && { ...asked, merge: false }
+const withoutMerge = (asked: CatalogSyncAsk | null) => asked && { ...asked, merge: false }
 
 /** @throws SvcError invalid */
 function requireMergeable(asked: CatalogSyncAsk | null, { policy }: Repository): void {

@@ -17,10 +17,17 @@ import type { InnerCall } from '../log/pipeline.ts'
 import { openSettings } from '../log/settings.ts'
 import type { Tallies } from '../log/tallies.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
+import { nameOfRepository } from './git.ts'
 import { changesIn, driftedIn, modesOf } from './plan.ts'
-import type { FetchedCommit, Settled, SyncPort, ToApply } from './port.ts'
-import { nameOfRepository } from './repository.ts'
-import { type HistoryRow, type SyncRow, syncRows } from './rows.ts'
+import {
+  type FetchedCommit,
+  type HistoryRow,
+  type Settled,
+  type SyncPort,
+  type SyncRow,
+  syncRows,
+  type ToApply,
+} from './port.ts'
 
 const AT_WORK = ['fetching', 'planning', 'applying']
 /** Parts of a commit that are stored by name. */

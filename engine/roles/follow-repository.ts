@@ -1,10 +1,13 @@
 /**
  * Which repository is followed: that of the environment, else the one that was stored, which may change while the daemon
  * runs. Each has a reconciler of its own; of two never both are at work.
+ *
+ * Beside it, the other place outside that an instance belongs to: workspaces of the platform that an instance is hosted on: who has several goes from one to another. The platform is
+ * asked at SVC_WORKSPACE_API_URL, with who is asking as its own proxy said (SVC_USER_HEADER).
  */
-import type { CatalogRepositoryWrite, CatalogSync } from '../../schemas/types.ts'
+import type { CatalogRepositoryWrite, CatalogSync, Workspace, WorkspacesResult } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import type { SyncPort } from '../reconcile/port.ts'
+import type { Egress } from '../net/fetch.ts'
 import {
   addressFaultOf,
   pathFaultOf,
@@ -13,7 +16,8 @@ import {
   type RepositoryHome,
   refFaultOf,
   shownOf,
-} from '../reconcile/repository.ts'
+} from '../reconcile/git.ts'
+import type { SyncPort } from '../reconcile/port.ts'
 import {
   createReconciler,
   type Reconciler,
@@ -141,4 +145,68 @@ function repositoryOf(setting: CatalogRepositoryWrite, home: RepositoryHome): Re
     // A token is sent where one is named.
     sshKey: credential === null ? home.sshKey : null,
   }
+}
+
+export interface WorkspaceCalls {
+  /** Never rejects for what the platform answers: that is a reason. @param user as the proxy says; null: not known */
+  listWorkspaces(user: string | null): Promise<WorkspacesResult>
+}
+
+const VARIABLE = 'SVC_WORKSPACE_API_URL'
+const TIMEOUT_MS = 5_000
+const ANSWER_BYTES = 256 * 1024
+const LISTED_MAX = 200
+const NAME_MAX = 120
+
+export function workspaceCalls({
+  egress,
+  env,
+}: {
+  egress: Pick<Egress, 'send'>
+  env: Readonly<Record<string, string | undefined>>
+}): WorkspaceCalls {
+  return {
+    listWorkspaces: async (user) => {
+      const url = env[VARIABLE]?.trim() ?? ''
+      if (url === '') return { workspaces: [], reason: 'none' }
+      const answer = await egress.send({
+        url,
+        method: 'GET',
+        headers: {
+          accept: 'application/json',
+          ...(user === null ? {} : { 'svc-user': encodeURIComponent(user) }),
+        },
+        audience: 'operator',
+        timeoutMs: TIMEOUT_MS,
+        maxResponseBytes: ANSWER_BYTES,
+      })
+      if (!answer.ok) return refused(`the platform cannot be reached: ${answer.message}`)
+      if (answer.status < 200 || answer.status >= 300)
+        return refused(`the platform answered ${answer.status}`)
+      const listed = workspacesIn(answer.body)
+      return listed === null
+        ? refused('the platform answered no list of workspaces')
+        : { workspaces: listed, reason: null }
+    },
+  }
+}
+
+const refused = (detail: string): WorkspacesResult => ({ workspaces: [], reason: 'error', detail })
+
+/** `{workspaces: […]}`, or the list itself. @returns null: it is neither */
+function workspacesIn(body: Buffer): Workspace[] | null {
+  let said: unknown
+  try {
+    said = JSON.parse(body.toString('utf8'))
+  } catch {
+    // A page of a proxy.
+    return null
+  }
+  const list = Array.isArray(said) ? said : (said as { workspaces?: unknown } | null)?.workspaces
+  if (!Array.isArray(list)) return null
+  return list.slice(0, LISTED_MAX).flatMap((one: Record<string, unknown> | null) => {
+    const { id, name, url, current } = one ?? {}
+    if (typeof name !== 'string' || typeof url !== 'string' || !/^https?:\/\//i.test(url)) return []
+    return [{ id: String(id ?? name), name: name.slice(0, NAME_MAX), url, is_current: current === true }]
+  })
 }

@@ -6,21 +6,19 @@
 
 import { createMaking } from '../agents/runs/making.ts'
 import { type Clock, systemTimers } from '../clock.ts'
-import { watchSealedSecrets } from '../declared/access/sealed-secrets.ts'
 import type { BootCatalog } from '../declared/catalog/catalog.ts'
+import { watchSealedSecrets } from '../declared/credentials.ts'
 import { type GraphWrites, graphCalls } from '../graph/graph.ts'
 import type { Figures } from '../log/figures.ts'
 import type { Snapshot } from '../log/steps.ts'
-import type { StoreHandle } from '../log/store/handle.ts'
+import { readingStore, rehearsingStore, type StoreHandle } from '../log/store/handle.ts'
 import { Capacity } from '../log/store/maintenance.ts'
 import { openReading } from '../log/store/open.ts'
 import { Tallies } from '../log/tallies.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
-import { readingStore, rehearsingStore } from '../log/timeline/rehearsal.ts'
 import { createEgress } from '../net/fetch.ts'
 import { keyFileOf, openSecrets } from '../net/secrets.ts'
 import { type Effects, findingNeeds, type Held, openHeld, runNeeds, type Surroundings } from './needs.ts'
-
 import { storeCalls } from './store-calls.ts'
 
 /** Functions by name, as messages ask for them. */

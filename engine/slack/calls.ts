@@ -26,15 +26,16 @@ import {
   type SlackSettings,
   type SlackTeam,
 } from '../outbox/slack-api.ts'
-import { createSlackAnswers, type SlackAnswers } from './answers.ts'
-import { type ActCalls, createSlackRequests, type SlackRequest } from './requests.ts'
 import {
+  createSlackAnswers,
   type FindByEmail,
   lookedUp,
+  type SlackAnswers,
   type SlackAskPort,
   type SlackPeopleSettings,
   type SlackRight,
-} from './rows.ts'
+} from './answers.ts'
+import { type ActCalls, createSlackRequests, type SlackRequest } from './requests.ts'
 import type { SlackThreadPort } from './threads.ts'
 
 export interface SlackCalls {

@@ -5,15 +5,21 @@
 import type { Incident, SlackTeamBound } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
 import type { Clock, Timers } from '../clock.ts'
-import type { ProposalCalls } from '../declared/proposals.ts'
+import type { ProposalCalls } from '../declared/setup/proposals.ts'
 import { fail, SvcError } from '../errors.ts'
 import type { IncidentWrites } from '../incidents/incidents.ts'
 import { verifySignature } from '../log/ingest/signature.ts'
 import { type Egress, within } from '../net/fetch.ts'
 import type { SlackAccess, SlackApi } from '../outbox/slack-api.ts'
 import { ACT_ID, escaped, incidentActs, type SlackAct } from '../outbox/slack-messages.ts'
-import { postTo, type SlackAnswers, whisper } from './answers.ts'
-import type { Mapped, SlackAskPort, SlackRight } from './rows.ts'
+import {
+  type Mapped,
+  postTo,
+  type SlackAnswers,
+  type SlackAskPort,
+  type SlackRight,
+  whisper,
+} from './answers.ts'
 
 /** A request as it came. */
 export interface SlackRequest {

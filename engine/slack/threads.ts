@@ -24,7 +24,7 @@ import {
   type SlackMessage,
   withIncident,
 } from '../outbox/slack-messages.ts'
-import type { SlackPeopleSettings } from './rows.ts'
+import type { SlackPeopleSettings } from './answers.ts'
 
 interface ThreadRow {
   id: number

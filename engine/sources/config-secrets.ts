@@ -17,18 +17,24 @@ import {
 import type { Doc } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
 import { parseDuration } from '../model/units.ts'
-import { keepAddressSecrets, maskAddresses, openAddresses, sealAddresses } from '../net/address-secrets.ts'
-import { isReference, storedName } from '../net/secret-fields.ts'
+import {
+  isReference,
+  keepAddressSecrets,
+  maskAddresses,
+  openAddresses,
+  sealAddresses,
+  storedName,
+} from '../net/address-secrets.ts'
 import { openVariable, type Secrets, variableIn } from '../net/secrets.ts'
+import type { ConnectorDefinition } from './connectors/connector.ts'
 import {
   addressFields,
   addressOf,
+  connectorOf,
   credentialField,
   secretFields,
   validateConfig,
-} from './connectors/config.ts'
-import type { ConnectorDefinition } from './connectors/connector.ts'
-import { connectorOf } from './connectors/index.ts'
+} from './connectors/index.ts'
 import type { SourceRow } from './queries.ts'
 import { repoOf } from './upstreams/github-api.ts'
 

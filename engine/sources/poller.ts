@@ -18,9 +18,8 @@ import { EgressError, withDeadline, within } from '../net/fetch.ts'
 import { GithubAppFault, type GithubTokens } from '../net/github-app.ts'
 import { storedFault } from '../net/redact.ts'
 import { withAppToken } from './config-secrets.ts'
-import { secretsIn } from './connectors/config.ts'
 import { type PollConnector, type Polled, type Reach, UpstreamError } from './connectors/connector.ts'
-import { connectorOf } from './connectors/index.ts'
+import { connectorOf, secretsIn } from './connectors/index.ts'
 import type { ToAsk } from './sources.ts'
 
 interface Poller {

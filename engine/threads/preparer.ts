@@ -8,6 +8,7 @@ import { type MessagePort, parentPort } from 'node:worker_threads'
 import type { IngestCall } from '../calls.ts'
 import { type Clock, clockIn } from '../clock.ts'
 import { SvcError } from '../errors.ts'
+import { Kernel, prepareLines, suits } from '../log/ingest/kernel.ts'
 import { itemsOf } from '../log/ingest/otlp.ts'
 import {
   compileSource,
@@ -16,8 +17,6 @@ import {
   type PreparedBody,
   prepareBody,
 } from '../log/ingest/prepare.ts'
-import { Kernel } from '../log/kernel/kernel.ts'
-import { prepareLines, suits } from '../log/kernel/packer.ts'
 import { LabelIds } from '../log/store/labels.ts'
 import { connectorOf } from '../sources/connectors/index.ts'
 import type { SourceSpec } from '../sources/live.ts'

@@ -5,22 +5,28 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
 import type { ModelEnvironment } from '../agents/models/providers.ts'
-import type { TracingEnvironment } from '../agents/tracing-settings.ts'
+import type { TracingEnvironment } from '../agents/telemetry/tracing-settings.ts'
 import type { IngestPost } from '../calls.ts'
 import { clockIn, systemClock, systemTimers } from '../clock.ts'
 import type { BootCatalog, BootReport } from '../declared/catalog/catalog.ts'
 import { createEngine, type Signals, type StoreRoles } from '../engine.ts'
 import { figuresMemory } from '../log/figures.ts'
-import { sizeOf } from '../log/ingest/otlp-form.ts'
+import { sizeOf } from '../log/ingest/otlp-protobuf.ts'
 import type { Retention } from '../log/store/maintenance.ts'
 import { WriterState } from '../log/store/writer-state.ts'
 import { Tallies } from '../log/tallies.ts'
 import type { ServedEngine } from '../operations/operation.ts'
 import type { SlackEnvironment } from '../outbox/slack-api.ts'
-import type { Repository, RepositoryHome } from '../reconcile/repository.ts'
-import { BufferPool, packCalls } from './protocol.ts'
-
-import { EngineThread, limitHeaps, SMALL_HEAP, type ThreadEvents, WRITER_HEAP } from './thread.ts'
+import type { Repository, RepositoryHome } from '../reconcile/git.ts'
+import {
+  BufferPool,
+  EngineThread,
+  limitHeaps,
+  packCalls,
+  SMALL_HEAP,
+  type ThreadEvents,
+  WRITER_HEAP,
+} from './protocol.ts'
 import { startReading } from './wide-reads.ts'
 
 export interface StartOptions {

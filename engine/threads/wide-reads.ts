@@ -8,8 +8,7 @@ import type { Asked } from '../calls.ts'
 import type { Timers } from '../clock.ts'
 import { SvcError } from '../errors.ts'
 import type { Answering } from '../roles/who-answers.ts'
-import type { SharedOptions } from './protocol.ts'
-import { EngineThread, THREAD_HEAP, type ThreadEvents, WIDE_HEAP } from './thread.ts'
+import { EngineThread, type SharedOptions, THREAD_HEAP, type ThreadEvents, WIDE_HEAP } from './protocol.ts'
 
 /** How long a wide read may take from when its thread begins it, where the thread has a processor for most of it. */
 export const WIDE_MS = 15_000

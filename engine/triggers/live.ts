@@ -7,17 +7,24 @@
 import type { Condition } from '../../schemas/types.ts'
 import { isSchedule, sentenceOf } from '../../schemas/words.ts'
 import type { Clock } from '../clock.ts'
-import type { FiringIncidents } from '../incidents/firing.ts'
+import type { FiringIncidents } from '../incidents/present.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import type { Stamp } from '../log/store/writer-state.ts'
 import type { Tallies } from '../log/tallies.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
 import { latestSlot, nextSlot } from '../model/slots.ts'
 import { createEvaluator } from './core/index.ts'
-import { type Cause, FiringWriter, type PracticeOf, type Written } from './firing-writer.ts'
+import {
+  type AgentWake,
+  type Cause,
+  FiringWriter,
+  type PracticeOf,
+  Recipients,
+  Wirings,
+  type Written,
+} from './firing-writer.ts'
 import { createHistory, createLedger, Notes } from './history.ts'
 import { readDefinitions, type ScheduleRow, type TriggerQueries, triggerQueries } from './queries.ts'
-import { type AgentWake, Recipients, Wirings } from './recipients.ts'
 import type { Decision, Evaluator, SeenBatch, TriggerDefinition, Verdict, WatchedKey } from './types.ts'
 
 interface LiveTriggersParts {

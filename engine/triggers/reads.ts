@@ -42,7 +42,7 @@ import {
   deliveryPage,
   presentDelivery,
   requireDelivery,
-} from '../outbox/present.ts'
+} from '../outbox/rows.ts'
 import { listSubscriptions } from '../outbox/subscriptions.ts'
 import { Backtest, explain, reachOf } from './core/index.ts'
 import { createHistory, ledgerAsOf } from './history.ts'

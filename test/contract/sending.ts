@@ -1,9 +1,8 @@
 /** Deliveries of an instance under a test's eye: real requests, time moved by hand. */
 
 import { createEgress } from '../../engine/net/fetch.ts'
-import { outboxPort } from '../../engine/outbox/queue.ts'
+import { outboxPort, startOutboxWorker, type TryResult } from '../../engine/outbox/queue.ts'
 import { createSlackApi, type SlackEnvironment } from '../../engine/outbox/slack-api.ts'
-import { startOutboxWorker, type TryResult } from '../../engine/outbox/worker.ts'
 import { manualTime } from '../engine/net/egress/manual-time.ts'
 import { noApps } from '../engine/net/no-apps.ts'
 import { startHere, T0 } from './instance.ts'

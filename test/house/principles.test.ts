@@ -66,7 +66,7 @@ describe('a state', () => {
     const OTHERS: Readonly<Record<string, string>> = {
       'engine/agents/ask/queries.ts': 'what a browser keeps of a conversation',
       'engine/declared/projects/follow.ts': 'lines of progress of a plan, of which one runs',
-      'engine/slack/rows.ts': 'the answer of a turn, copied with it',
+      'engine/slack/answers.ts': 'the answer of a turn, copied with it',
     }
     const engine = projectFiles().filter((file) => /^engine\/.*\.ts$/.test(file))
     const writers = engine.filter((file) =>

@@ -14,7 +14,7 @@ import type {
   AskTurn,
 } from '../../../schemas/types.ts'
 import type { Access, Caller } from '../../calls.ts'
-import { waitWords } from '../models/faults.ts'
+import { waitWords } from '../models/adapter.ts'
 import type { ModelMessage } from '../models/types.ts'
 import type { CallRefusal } from '../models/usage.ts'
 import type { Parked, Step, StepWrite } from '../runs/types.ts'

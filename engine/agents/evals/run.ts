@@ -1,4 +1,7 @@
-/** Runs over a pack: each scenario in a world of its own, each variant as a practice run as of its firing. */
+/**
+ * Runs over a pack: each scenario in a world of its own, each variant as a practice run as of its firing.
+ * Scripted agents run over a pack tell whether its scenarios are fit to tell a good agent from a bad one (`checkPack`).
+ */
 import { createHash } from 'node:crypto'
 import type {
   AgentWrite,
@@ -30,7 +33,15 @@ import {
   truthOf,
 } from './incident.ts'
 import { levelOf, scoreRun, shownIn } from './measure.ts'
-import { type ScriptedName, scriptedModels, silentModels, type Told } from './scripted.ts'
+import {
+  SCRIPTED,
+  type ScriptedName,
+  scriptedModels,
+  silentModels,
+  statedFaults,
+  type Told,
+  TRIVIAL,
+} from './scripted.ts'
 import { staleIn, steady, type TapeOf } from './tapes.ts'
 
 /** Who answers, what it is shown first, and by which instructions. */
@@ -517,4 +528,45 @@ export function openProviderModels(open: OpenEngine, environment: ModelEnvironme
       await engine.close()
     },
   }
+}
+
+export interface Unfit {
+  scenario: string
+  why: string
+}
+
+/** @param noise events around each. @returns what is wrong, of each scenario; empty: all are fit */
+export async function checkPack(
+  open: OpenEngine,
+  pack: Pack,
+  { noise, onRun }: { noise: number; onRun?(scenario: string): void },
+): Promise<Unfit[]> {
+  const unfit: Unfit[] = []
+  const variants = SCRIPTED.map((script) => ({
+    ...{ name: script, context: 'brief' as const, prompt: PROMPT, repeats: 1 },
+    by: { script },
+  }))
+  for (const one of pack.incidents) {
+    const { truth, ...incident } = one.load()
+    const scenario = one.id
+    const say = (why: string) => unfit.push({ scenario, why })
+    const loaded = loadedWith({ truth, ...incident }, pack.noise, 0)
+    const found = truthOf(loaded, truth)
+    for (const why of statedFaults({ truth, ...incident }, pack.noise, noise)) say(why)
+    const { runs } = await runEvals(
+      open,
+      { ...pack, incidents: [one] },
+      { noise: [noise], variants, maxUsd: 0 },
+    )
+    if (found.causes.length > 0) {
+      for (const { variant, score } of runs)
+        if ((TRIVIAL as readonly string[]).includes(variant) && score.cause > 0)
+          say(`${variant} finds the cause, which knows nothing`)
+      const knowing = runs.filter(({ variant }) => variant === 'rules' || variant === 'told')
+      if (knowing.every(({ score }) => score.cause === 0))
+        say('neither the rules nor who is told can find it')
+    }
+    onRun?.(scenario)
+  }
+  return unfit
 }

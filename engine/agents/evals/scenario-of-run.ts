@@ -113,7 +113,7 @@ async function fitnessOf({ truth, events }: Frozen, open: () => Promise<OpenEngi
   const incident: Incident = { truth, events }
   if (events.reduce((sum, { count = 1 }) => sum + count, 0) > RUN_MAX)
     return { checked: 'first_message', unfit: [...statedFaults(incident, {}, 0), ...guessedFaults(incident)] }
-  const { checkPack } = await import('./check.ts')
+  const { checkPack } = await import('./run.ts')
   const pack = { incidents: [{ id: truth.id, load: () => incident }], noise: {} }
   const unfit = await checkPack(await open(), pack, { noise: 0 })
   return { checked: 'runs', unfit: unfit.map(({ why }) => why) }

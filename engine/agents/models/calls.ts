@@ -1,11 +1,14 @@
 /**
  * Models as callers see them: what is written and read of them, which runs with the store, and what asks
- * a provider over the network, which runs where runs do.
+ * a provider over the network, which runs where runs do. Settings of providers, prices and the bounds of agents are stored here: secrets go in and
+ * never out.
  */
 import type {
   AgentSettings,
   AgentSettingsWrite,
+  AgentsResult,
   ModelPrices,
+  ModelProvider,
   ModelProviderSaved,
   ModelProvidersResult,
   ModelProviderTested,
@@ -16,18 +19,333 @@ import type {
 import type { Access } from '../../calls.ts'
 import { type Clock, systemTimers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
-import { openSettings } from '../../log/settings.ts'
+import { layered, openSettings, sealedAfter } from '../../log/settings.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
 import { createEgress, type Egress, fetchOver } from '../../net/fetch.ts'
-import type { Secrets } from '../../net/secrets.ts'
-import type { Provider, ProviderConfig } from './adapter.ts'
-import { REPLY_BYTES } from './faults.ts'
+import { addressFault, type Secrets } from '../../net/secrets.ts'
+import { type Provider, type ProviderConfig, REPLY_BYTES } from './adapter.ts'
 import { createModels, type ModelsAndLists } from './models.ts'
-import { emptyModelEnvironment, type ModelEnvironment } from './providers.ts'
-import { type AgentModels, createModelSettings, type ModelSettings } from './settings.ts'
-import { ModelFault, type Models } from './types.ts'
-import { type UsageEntry, usageRecorder } from './usage.ts'
+import {
+  CHOSEN_MODEL,
+  configOf,
+  type DefaultModel,
+  defaultModelsOf,
+  defaultOf,
+  type Entry,
+  emptyModelEnvironment,
+  entriesOf,
+  idOf,
+  isReserved,
+  type Known,
+  type ModelEnvironment,
+  OWN_ADDRESS_OF_A,
+  ownPrices,
+  placeOf,
+  SETTING,
+  type StoredProvider,
+} from './providers.ts'
+import { ModelFault, type Models, type OwnedKind } from './types.ts'
+import { shippedPrices, type UsageEntry, usageRecorder } from './usage.ts'
+
+const DAILY_CAP = 50
+/** Stands for the address a provider has where none is named; the client of provider B knows it. */
+const OWN_ADDRESS_OF_OTHERS = 'own:address'
+const KINDS: ModelProvidersResult['kinds'] = [
+  { id: 'providera', label: 'Provider A' },
+  { id: 'providerb', label: 'Provider B' },
+  { id: 'compatible', label: 'Chat-completions endpoint' },
+]
+
+export type AgentModels = Pick<
+  AgentsResult,
+  | 'key_configured'
+  | 'key_source'
+  | 'models'
+  | 'default_model'
+  | 'providers'
+  | 'default_provider'
+  | 'default_models'
+>
+
+export interface ModelSettings {
+  /** What calls are made with, credentials opened: for the process itself, never for an answer. */
+  config(): ProviderConfig
+  list(): ModelProvidersResult
+  /** What the list of agents says of models. */
+  ofAgents(): AgentModels
+  /** @param id `new` makes one. @returns its id. @throws SvcError invalid, not_found, conflict */
+  save(id: string, body: ProviderWrite): string
+  /** @throws SvcError not_found; conflict for one of the environment alone */
+  remove(id: string): void
+  /** @throws SvcError not_found; invalid for one without a credential */
+  choose(id: string): void
+  /** Keeps what a provider listed. */
+  keepModels(id: string, models: readonly string[]): void
+  prices(): ModelPrices
+  /** @throws SvcError invalid */
+  savePrices(body: PricesWrite): ModelPrices
+  agents(): AgentSettings
+  saveAgents(body: AgentSettingsWrite): AgentSettings
+}
+
+/** Whether a person may choose it. */
+const isOwned = (provider: Provider): provider is Provider & { kind: OwnedKind } =>
+  provider.kind !== 'scripted'
+
+function createModelSettings(known: Known): ModelSettings {
+  const { settings, env } = known
+  const find = (id: string): Entry =>
+    entriesOf(known).find((entry) => entry.id === id) ??
+    fail('not_found', `no model provider has the id ${id}`)
+  return {
+    config: () => configOf(known),
+    list() {
+      const entries = entriesOf(known)
+      const chosen = defaultOf(known, entries)
+      const modelOf = defaultModelsOf(known, entries)
+      return {
+        providers: entries.map((entry) => present(entry, entry.id === chosen?.id, modelOf(entry))),
+        default: chosen?.id ?? null,
+        kinds: KINDS,
+      }
+    },
+    ofAgents() {
+      const { providers: callable, defaultProvider } = configOf(known)
+      const providers = callable.filter(isOwned)
+      const chosen = providers.find(({ id }) => id === defaultProvider)
+      return {
+        key_configured: chosen !== undefined,
+        key_source: chosen?.keySource ?? '',
+        models: chosen?.models ?? [],
+        default_model: chosen?.defaultModel ?? null,
+        providers: providers.map(({ id, name, kind, models }) => ({ id, name, kind, models })),
+        default_provider: defaultProvider,
+        default_models: Object.fromEntries(
+          providers.flatMap(({ id, defaultModel }) => (defaultModel === null ? [] : [[id, defaultModel]])),
+        ),
+      }
+    },
+    save(id, body) {
+      const entries = entriesOf(known)
+      if (isModelAlone(body) && id !== 'new') {
+        chooseModel(settings, find(id).id, body)
+        return id
+      }
+      const hadDefault = defaultOf(known, entries) !== null
+      const target = targetOf(id, body, entries)
+      const next = merged(known, target, body)
+      settings.together(() => {
+        settings.put(SETTING.provider + target.id, next)
+        chooseModel(settings, target.id, body)
+        const now = entriesOf(known)
+        checkUsable(now.find((entry) => entry.id === target.id)!, env)
+        // Models of another address, or another account, are others.
+        if (next.base_url !== (target.entry?.stored?.base_url ?? null))
+          settings.put(SETTING.models + target.id, undefined)
+        if (!hadDefault && defaultOf(known, now)?.id === target.id) settings.put(SETTING.chosen, target.id)
+      })
+      return target.id
+    },
+    remove(id) {
+      const entry = find(id)
+      if (!entry.stored)
+        fail(
+          'conflict',
+          `provider ${id} is set by the environment alone: unset its variables and start again`,
+        )
+      settings.together(() => {
+        settings.put(SETTING.provider + id, undefined)
+        settings.put(SETTING.models + id, undefined)
+        settings.put(CHOSEN_MODEL + id, undefined)
+        if (settings.get(SETTING.chosen) === id) settings.put(SETTING.chosen, undefined)
+      })
+    },
+    choose(id) {
+      if (!find(id).configured)
+        fail('invalid', `id: provider ${id} has no credential; enter one first`, { field: 'id' })
+      settings.put(SETTING.chosen, id)
+    },
+    keepModels(id, models) {
+      find(id)
+      settings.put(SETTING.models + id, models)
+    },
+    prices: () => pricesNow(known),
+    savePrices({ prices }) {
+      prices.forEach(({ prefix }, i) => {
+        if (prices.findIndex((other) => other.prefix === prefix) !== i)
+          fail('invalid', `prices[${i}].prefix ${prefix} is listed twice`, { field: `prices[${i}]` })
+      })
+      settings.put(SETTING.prices, prices.length ? prices : undefined)
+      return pricesNow(known)
+    },
+    agents: () => agentsNow(known),
+    saveAgents(body) {
+      const { fallback_provider: wanted } = body
+      if (wanted && !entriesOf(known).some(({ id }) => id === wanted))
+        fail('invalid', `fallback_provider: no model provider has the id ${wanted}`, {
+          field: 'fallback_provider',
+        })
+      const now = settings.get<StoredAgents>(SETTING.agents) ?? {}
+      const next = Object.fromEntries(Object.entries({ ...now, ...body }).filter(([, value]) => value !== ''))
+      settings.put(SETTING.agents, Object.keys(next).length ? next : undefined)
+      return agentsNow(known)
+    },
+  }
+}
+
+function present(entry: Entry, isDefault: boolean, { model, source }: DefaultModel): ModelProvider {
+  const { id, kind, name, baseUrl, baseSource, configured, keySource, stored, editable, models } = entry
+  return {
+    id,
+    kind,
+    name,
+    base_url: baseUrl ?? '',
+    base_source: baseSource,
+    configured,
+    source: configured ? keySource : '',
+    stored: stored !== null,
+    key_stored: stored !== null && stored.key !== null,
+    editable,
+    default: isDefault,
+    default_model: configured ? model : null,
+    default_model_source: configured ? source : '',
+    models,
+    ...(kind === 'providera'
+      ? {
+          gateway_stored: stored !== null && stored.base_url !== null,
+          gateway_token_stored: stored !== null && stored.gateway_token !== null,
+          default_url: OWN_ADDRESS_OF_A,
+        }
+      : {}),
+  }
+}
+
+/** Which model is the default may be chosen of every provider, also of one the environment alone sets up. */
+const isModelAlone = (body: ProviderWrite): boolean =>
+  body.default_model !== undefined && Object.keys(body).length === 1
+
+/** Empty text goes back to the rule; absent changes nothing. */
+function chooseModel(settings: Known['settings'], id: string, { default_model }: ProviderWrite): void {
+  if (default_model !== undefined) settings.put(CHOSEN_MODEL + id, default_model.trim() || undefined)
+}
+
+interface Target {
+  id: string
+  kind: StoredProvider['kind']
+  name: string
+  /** Null: it is made. */
+  entry: Entry | null
+}
+
+/** Which provider a write is of. @throws SvcError */
+function targetOf(id: string, { kind, name }: ProviderWrite, entries: readonly Entry[]): Target {
+  const given = (entry: Entry): Target => {
+    if (!entry.editable)
+      fail('conflict', `provider ${entry.id} is set by the environment, and cannot be changed here`)
+    if (kind !== undefined && kind !== entry.kind)
+      fail('invalid', `kind: provider ${entry.id} is ${entry.kind}; its kind cannot be changed`, {
+        field: 'kind',
+      })
+    return { id: entry.id, kind: entry.kind, name: name ?? entry.name, entry }
+  }
+  const found = entries.find((entry) => entry.id === id)
+  if (id !== 'new') return given(found ?? fail('not_found', `no model provider has the id ${id}`))
+  if (kind === undefined) fail('invalid', 'kind is required', { field: 'kind' })
+  if (kind !== 'compatible') return given(entries.find((entry) => entry.id === kind)!)
+  if (name === undefined) fail('invalid', 'name is required', { field: 'name' })
+  const made = idOf(name)
+  if (made === '' || isReserved(made))
+    fail('invalid', `name ${name} makes no id of its own; take letters and digits that say which it is`, {
+      field: 'name',
+    })
+  if (entries.some((entry) => entry.id === made))
+    fail('conflict', `a model provider has the id ${made}; take another name, or change that one`, {
+      field: 'name',
+    })
+  return { id: made, kind, name, entry: null }
+}
+
+/** The stored provider after a write. @throws SvcError invalid */
+function merged({ env, secrets }: Known, target: Target, body: ProviderWrite): StoredProvider {
+  const { id, kind, name, entry } = target
+  const was = entry?.stored ?? null
+  if (kind !== 'providera' && (body.gateway_token || body.gateway_token_clear))
+    fail('invalid', 'gateway_token: only provider A has one; this kind takes a key', {
+      field: 'gateway_token',
+    })
+  const base_url = body.base_url === undefined ? (was?.base_url ?? null) : addressOf(body.base_url)
+  if (kind === 'compatible' && base_url === null)
+    fail('invalid', 'base_url is required: an http or https address with the version in it', {
+      field: 'base_url',
+    })
+  const inEnvironment = kind === 'compatible' ? null : env[kind].baseUrl
+  const ownAddress = kind === 'providera' ? OWN_ADDRESS_OF_A : OWN_ADDRESS_OF_OTHERS
+  const address = base_url ?? inEnvironment ?? ownAddress
+  const addresses = [entry?.baseUrl ?? ownAddress, address] as const
+  const secret = (field: 'key' | 'gateway_token') => {
+    const given = body[field] || (body[`${field}_clear`] ? null : undefined)
+    return sealedAfter(secrets, { field, place: placeOf(id, field), given, was: was?.[field], addresses })
+  }
+  return { kind, name, base_url, key: secret('key'), gateway_token: secret('gateway_token') }
+}
+
+/** An address without a trailing slash; null for none. @throws SvcError invalid */
+function addressOf(text: string): string | null {
+  if (text.trim() === '') return null
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !/^https?:$/.test(url.protocol))
+    fail('invalid', 'base_url must be an absolute http or https address', { field: 'base_url' })
+  if (url.username || url.password || url.search || text.includes('#'))
+    fail('invalid', 'base_url must have no user, query or fragment', { field: 'base_url' })
+  const fault = addressFault(text)
+  if (fault !== null) fail('invalid', `base_url: ${fault}`, { field: 'base_url' })
+  return url.href.replace(/\/+$/, '')
+}
+
+/** @throws SvcError invalid where only the environment's credential is there, for another address */
+function checkUsable({ id, configured, baseSource }: Entry, env: Known['env']): void {
+  if (configured || baseSource !== 'console') return
+  const inEnvironment = id === 'providera' ? env.providera.token || env.providera.key : env.providerb.key
+  if (inEnvironment)
+    fail(
+      'invalid',
+      'key: enter one for this address: the credential of the environment is sent to the address of the environment alone',
+      { field: 'key' },
+    )
+}
+
+function pricesNow({ settings }: Known): ModelPrices {
+  const { updated, prices } = shippedPrices
+  return { updated, shipped: [...prices], own: ownPrices(settings) }
+}
+
+/** Runs of all agents at once: each holds a conversation in memory, and a provider has limits of its own. */
+const CONCURRENCY = 8
+
+interface StoredAgents {
+  daily_cap?: number
+  daily_budget_usd?: number
+  concurrency?: number
+  fallback_provider?: string
+  fallback_model?: string
+}
+
+function agentsNow({ settings, env }: Known): AgentSettings {
+  const stored = settings.get<StoredAgents>(SETTING.agents) ?? {}
+  const { daily_cap, daily_budget_usd, concurrency } = stored
+  const cap = layered(daily_cap, env.dailyCap, DAILY_CAP)
+  return {
+    daily_cap: cap.value,
+    daily_cap_source: cap.source,
+    default: DAILY_CAP,
+    env: env.dailyCap,
+    daily_budget_usd: daily_budget_usd ?? null,
+    concurrency: concurrency ?? CONCURRENCY,
+    fallback_provider: stored.fallback_provider ?? '',
+    fallback_model: stored.fallback_model ?? '',
+  }
+}
 
 interface ModelWrites {
   listModelProviders(): Promise<ModelProvidersResult>

@@ -16,6 +16,7 @@ import {
   boundedText,
   CLIENT_MS,
   CutReply,
+  guardedFetch,
   isStream,
   jsonOf,
   MAX_CALLS,
@@ -30,8 +31,6 @@ import {
   type WireUsage,
   withCut,
 } from './adapter.ts'
-
-import { guardedFetch } from './faults.ts'
 import type { ModelMessage, ModelReply, ToolAnswer, ToolCall } from './types.ts'
 
 type Params = OpenAI.ChatCompletionCreateParamsStreaming

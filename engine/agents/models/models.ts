@@ -7,6 +7,7 @@ import { within } from '../../net/fetch.ts'
 import {
   type Adapter,
   chosenOf,
+  failureOf,
   IMAGE_TOKENS,
   imagesIn,
   type Means,
@@ -18,7 +19,6 @@ import {
   type WireUsage,
   withoutImages,
 } from './adapter.ts'
-import { failureOf } from './faults.ts'
 import {
   type ModelChoice,
   ModelFault,

@@ -11,6 +11,7 @@ import {
   boundedText,
   CLIENT_MS,
   CutReply,
+  guardedFetch,
   isStream,
   jsonOf,
   MAX_CALLS,
@@ -25,8 +26,6 @@ import {
   type WireUsage,
   withCut,
 } from './adapter.ts'
-
-import { guardedFetch } from './faults.ts'
 import type { ModelMessage, ModelReply, ToolCall, ToolImage } from './types.ts'
 
 type Params = Anthropic.MessageCreateParamsStreaming

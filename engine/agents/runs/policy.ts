@@ -4,10 +4,10 @@
  * stops in the middle goes on from there; an external call that was begun is not made twice.
  */
 import type { CheckedClaim, ReadRequest } from '../../../schemas/types.ts'
-import { checkClaims } from '../claims.ts'
+import { checkClaims } from '../finding-queries.ts'
 import { AT_ONCE, type Choice, type LoopParts, type Policy, runLoop, stepAt } from '../loop.ts'
-import { decide, type ExternalTools, offered } from '../mcp-tools/client.ts'
-import type { ExternalTool } from '../mcp-tools/types.ts'
+import { decide, type ExternalTools, offered } from '../mcp-client.ts'
+import type { ExternalTool } from '../mcp-types.ts'
 import type { ToolCall } from '../models/types.ts'
 import { callOwnTool, ownTools } from './own-tools.ts'
 import {

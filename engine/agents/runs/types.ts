@@ -13,7 +13,7 @@ import type {
 } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
-import type { FiringIncidents } from '../../incidents/firing.ts'
+import type { FiringIncidents } from '../../incidents/present.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
 import type { InspectQuestion } from '../../log/timeline/inspect-pages.ts'

@@ -21,6 +21,14 @@ import type {
 } from '../../../schemas/types.ts'
 import { fail, SvcError } from '../../errors.ts'
 import {
+  catalogFileSchema,
+  isCompact,
+  readCatalog,
+  readTree,
+  renderCatalog,
+  updateCatalog,
+} from '../../gitops/update.ts'
+import {
   type ChangeKind,
   type Doc,
   type Edit,
@@ -33,17 +41,8 @@ import {
 import { MASK } from '../../model/plan.ts'
 import { DEFAULT_TEMPLATE } from '../../model/project.ts'
 import { connectorOf, describeConnectorSchemas } from '../../sources/connectors/index.ts'
-import {
-  catalogFileSchema,
-  isCompact,
-  readCatalog,
-  readTree,
-  renderCatalog,
-  updateCatalog,
-} from '../catalog-text/update.ts'
-import type { Declared } from '../declared.ts'
-import { createProject } from '../project-writes.ts'
-import type { WriteBy } from '../write.ts'
+import type { Declared, WriteBy } from '../declared.ts'
+import { createProject } from '../projects/project-writes.ts'
 import {
   type CatalogRead,
   CHECK,

@@ -34,10 +34,8 @@ import {
   partsOf,
   wiringOf,
 } from '../../model/project.ts'
-import { maskAddresses } from '../../net/address-secrets.ts'
-import { isReference, maskNamed, type SecretNames } from '../../net/secret-fields.ts'
-import { addressFields, secretFields } from '../../sources/connectors/config.ts'
-import { connectorOf } from '../../sources/connectors/index.ts'
+import { isReference, maskAddresses, maskNamed, type SecretNames } from '../../net/address-secrets.ts'
+import { addressFields, connectorOf, secretFields } from '../../sources/connectors/index.ts'
 import type { Templates } from '../projects/present.ts'
 import { saidOf } from '../projects/project-spec.ts'
 

@@ -26,11 +26,21 @@ import {
   type Stopped,
   usersOf,
 } from '../../model/project.ts'
-import { hasMaskedSecret, secretParts, withAddressSecrets } from '../../net/address-secrets.ts'
-import { isReference, type SecretNames } from '../../net/secret-fields.ts'
+import {
+  hasMaskedSecret,
+  isReference,
+  type SecretNames,
+  secretParts,
+  withAddressSecrets,
+} from '../../net/address-secrets.ts'
 import { defaultPoll } from '../../sources/config-secrets.ts'
-import { addressFields, configFaults, secretFields, validateConfig } from '../../sources/connectors/config.ts'
-import { hasConnector } from '../../sources/connectors/index.ts'
+import {
+  addressFields,
+  configFaults,
+  hasConnector,
+  secretFields,
+  validateConfig,
+} from '../../sources/connectors/index.ts'
 import type { Declared } from '../declared.ts'
 import type { Templates } from '../projects/present.ts'
 import { pauseProject, resumeProject } from '../projects/remove.ts'

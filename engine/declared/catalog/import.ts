@@ -18,6 +18,7 @@ import { normaliseHandoffs } from '../../documents/agent.ts'
 import { guardSentence } from '../../documents/part-kind.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
+import { type Move, movesOf } from '../../gitops/moved.ts'
 import {
   type Doc,
   type Edit,
@@ -45,14 +46,11 @@ import {
   withWake,
 } from '../../model/project.ts'
 import { parseDuration } from '../../model/units.ts'
-import { secretFields } from '../../sources/connectors/config.ts'
-import { connectorOf, hasConnector } from '../../sources/connectors/index.ts'
-import { type Move, movesOf } from '../catalog-text/moved.ts'
-import { type Declared, refuseVariables } from '../declared.ts'
+import { connectorOf, hasConnector, secretFields } from '../../sources/connectors/index.ts'
+import { type Declared, joinProject, refuseVariables, stageRename } from '../declared.ts'
 import { normaliseSpec } from '../operations.ts'
-import { stageProject, stageProjectUpdate } from '../project-writes.ts'
 import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
-import { joinProject, stageRename } from '../write.ts'
+import { stageProject, stageProjectUpdate } from '../projects/project-writes.ts'
 import {
   collecting,
   type Entry,

@@ -6,6 +6,7 @@ import { kindOfSection, SECTION_OF } from '../../../schemas/kinds.ts'
 import type { Catalog, CatalogProblem, MergeChoice, MergeConflict } from '../../../schemas/types.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { SvcError } from '../../errors.ts'
+import { movesOf, withMoves } from '../../gitops/moved.ts'
 import {
   type ChangeKind,
   changeKinds,
@@ -21,7 +22,6 @@ import {
 } from '../../model/documents.ts'
 import { type FieldConflict, merge, nameOfEntry, stepsOf, valueAt } from '../../model/merge.ts'
 import { DEFAULT_TEMPLATE, projectOf, projectsOf, putProject, usersOf } from '../../model/project.ts'
-import { movesOf, withMoves } from '../catalog-text/moved.ts'
 import type { Declared } from '../declared.ts'
 import { stageCatalog, stageMoves, stageRunning } from './import.ts'
 import {

@@ -1,10 +1,10 @@
 /** The texts of an import as one catalog, and who owns which part: a catalog that carries its name owns what it declares. */
 import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
+import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
+import { identityOf } from '../../gitops/render.ts'
+import { isCompact, readCatalog } from '../../gitops/update.ts'
 import type { Database } from '../../log/store/handle.ts'
-import { MOVED_KEY, moveFaults, movesOf } from '../catalog-text/moved.ts'
-import { identityOf } from '../catalog-text/render.ts'
-import { isCompact, readCatalog } from '../catalog-text/update.ts'
 import { type Locate, textOf } from './import-run.ts'
 
 /** Sections of parts and projects. */

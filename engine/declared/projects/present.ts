@@ -11,8 +11,7 @@ import {
   type StoredOf,
 } from '../../model/documents.ts'
 import { DEFAULT_TEMPLATE, type ProjectDoc, partsOf, wiringOf } from '../../model/project.ts'
-import { maskAddresses } from '../../net/address-secrets.ts'
-import { maskFields } from '../../net/secret-fields.ts'
+import { maskAddresses, maskFields } from '../../net/address-secrets.ts'
 import { readTemplates, secretParams, templateKeys } from './templating.ts'
 
 interface PresentParts {

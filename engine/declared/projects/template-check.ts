@@ -15,16 +15,18 @@ import { normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { checkSkillName, normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
 import { SvcError } from '../../errors.ts'
-import { secretFields, validateConfig } from '../../sources/connectors/config.ts'
-import { hasConnector } from '../../sources/connectors/index.ts'
-import { isEmpty, type Params, paramsOf, valueFaults } from './template-params.ts'
+import { hasConnector, secretFields, validateConfig } from '../../sources/connectors/index.ts'
 import {
   type Expression,
+  isEmpty,
+  type Params,
   type PlannedObject,
+  paramsOf,
   parseText,
   parseWhen,
   planObjects,
   planTemplate,
+  valueFaults,
 } from './template-plan.ts'
 
 /** Words that are templates of their own (SPEC.md, Project: template). */

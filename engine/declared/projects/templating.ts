@@ -13,18 +13,21 @@ import type {
 } from '../../../schemas/types.ts'
 import { fail, StartError } from '../../errors.ts'
 import { exampleParams, fileFaults } from './template-check.ts'
-import { isEmpty, objectFaults, type Params, paramsOf, standard } from './template-params.ts'
 import {
+  isEmpty,
   type KeptNames,
+  objectFaults,
+  type Params,
+  paramsOf,
   plannedNames,
   planTemplate,
   render,
   renderPlain,
   type Scope,
+  standard,
 } from './template-plan.ts'
 
-export { checkParams, type Params, secretParams } from './template-params.ts'
-export { type KeptNames, planTemplate } from './template-plan.ts'
+export { checkParams, type KeptNames, type Params, planTemplate, secretParams } from './template-plan.ts'
 
 /* The templates on offer: catalog/templates/*.yaml. Adding one needs no code. */
 

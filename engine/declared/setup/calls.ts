@@ -17,15 +17,13 @@ import type {
 import type { Caller } from '../../calls.ts'
 import { fail, SvcError } from '../../errors.ts'
 import { acceptedBy, advance } from '../../log/lifecycle.ts'
-import { refuseAgentsName } from '../access/keys.ts'
-import type { Declared } from '../declared.ts'
-import { projectNamed } from '../project-writes.ts'
+import type { Declared, WriteBy } from '../declared.ts'
+import { refuseAgentsName } from '../keys.ts'
 import { moveDraft, PLANNING, type SetupRow, setupQueries } from '../projects/follow.ts'
+import { projectNamed } from '../projects/project-writes.ts'
 import { requireProject } from '../skill-writes.ts'
 import { mintIngestKey } from '../source-writes.ts'
-import type { WriteBy } from '../write.ts'
-import { sentenceOfProblems } from './check.ts'
-import { checkNow, checkWhole, keptPlan, stagePlan } from './checking.ts'
+import { checkNow, checkWhole, keptPlan, sentenceOfProblems, stagePlan } from './check.ts'
 import {
   type DraftParts,
   editPlan,

@@ -1,9 +1,13 @@
 /**
  * The check of a plan: the plan as applying would take it, and what keeps it from being applied, each
  * at its card. Pure and without a model. Checking a checked plan changes nothing.
+ * `checkNow` checks one against the instance as it is, with what applying them would make.
  */
+
+import { kindWord } from '../../../schemas/kinds.ts'
 import type {
   AgentSpec,
+  ChangePlan,
   Connector,
   Label,
   Plan,
@@ -13,6 +17,7 @@ import type {
   PlanTool,
   PlanWake,
   PlanWatch,
+  SetupChecked,
   TriggerSpec,
 } from '../../../schemas/types.ts'
 import { isSchedule } from '../../../schemas/words.ts'
@@ -20,15 +25,23 @@ import { normaliseAgent, normaliseHandoffs } from '../../documents/agent.ts'
 import { normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { checkSkillName, normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
-import { SvcError } from '../../errors.ts'
-import { documentOf, type Edit, type PartKind } from '../../model/documents.ts'
-import { projectsOf } from '../../model/project.ts'
-import { maskAddresses } from '../../net/address-secrets.ts'
-import { isReference } from '../../net/secret-fields.ts'
+import { fail, SvcError } from '../../errors.ts'
+import { type Doc, documentOf, Edit, type PartKind } from '../../model/documents.ts'
+import {
+  CUSTOM_TEMPLATE,
+  newProjectId,
+  type ProjectDoc,
+  projectOf,
+  projectsOf,
+  putProject,
+  withHandoff,
+  withWake,
+} from '../../model/project.ts'
+import { isReference, maskAddresses } from '../../net/address-secrets.ts'
 import { normaliseSource } from '../../sources/config-secrets.ts'
 import { describeConnectors } from '../../sources/connectors/index.ts'
+import { checkName, type Declared, joinProject, stageNew } from '../declared.ts'
 import { checkGoal, checkProjectName } from '../projects/project-spec.ts'
-import { checkName } from '../write.ts'
 import {
   freeName,
   isFields,
@@ -88,7 +101,7 @@ function checkWho(given: unknown, report: Report): void {
 }
 
 /** A plan as it is kept, and shown to a model: without the fields that hold a secret, those in addresses masked. */
-export function withoutSecrets(plan: Plan, connectors: SetupWorld['connectors']): Plan {
+function withoutSecrets(plan: Plan, connectors: SetupWorld['connectors']): Plan {
   return {
     ...plan,
     watches: plan.watches.map((watch) => {
@@ -168,7 +181,7 @@ function checkAgent(agent: PlanAgent, plan: Plan, world: SetupWorld, report: Rep
 }
 
 /** What an agent of the plan is, as it is declared. Tools that are off are none of it. */
-export function agentSpecOf(
+function agentSpecOf(
   { prompt, model, verdicts, mcp_servers }: PlanAgent,
   { tools }: Pick<Plan, 'tools'>,
 ): AgentSpec {
@@ -290,7 +303,7 @@ function checkWake(wake: PlanWake, plan: Plan, world: SetupWorld, report: Report
 }
 
 /** What a trigger of the plan is, as it is declared. */
-export function specOf(wake: PlanWake): TriggerSpec {
+function specOf(wake: PlanWake): TriggerSpec {
   const { sources, filters, key_field, condition, cooldown, window } = wake
   return {
     // An empty list is told by the plan's own rule, and would hide what else is wrong.
@@ -398,7 +411,7 @@ function normalise(
 }
 
 /** A plan whose sources could be made: what stands in for a secret is never written. */
-export function withStandIns(plan: Plan): Plan {
+function withStandIns(plan: Plan): Plan {
   return {
     ...plan,
     watches: plan.watches.map((watch) => {
@@ -421,7 +434,7 @@ export interface SetupWorld {
 }
 
 /** @param project the draft whose plan is checked; null: a project that is new. */
-export function worldOf(edit: Edit, project: string | null): SetupWorld {
+function worldOf(edit: Edit, project: string | null): SetupWorld {
   const names = new Set([...projectsOf(edit)].filter(([id]) => id !== project).map(([, { name }]) => name))
   return {
     connectors: describeConnectors(),
@@ -433,5 +446,135 @@ export function worldOf(edit: Edit, project: string | null): SetupWorld {
     },
     has: (kind, name) => edit.has(kind, name),
     isProject: (name) => names.has(name),
+  }
+}
+
+interface OfDraft {
+  /** Id of the draft it is of; null: a project that is new. */
+  project: string | null
+  /** Where the plan says none. */
+  goal?: string
+  /** Whether what cannot be made without its secret is a problem. */
+  withSecrets?: boolean
+}
+
+/** The plan as applying would take it, and what keeps it from being applied. */
+export function checkNow(
+  declared: Declared,
+  given: unknown,
+  { project, goal = '', withSecrets = true }: OfDraft,
+): { plan: Plan; problems: PlanProblem[] } {
+  const edit = new Edit(declared.kinds, () => undefined)
+  return checkPlan(given, worldOf(edit, project), { goal, withSecrets })
+}
+
+/** The same with what would be made; a rule that only applying knows is a problem of the plan. */
+export function checkWhole(declared: Declared, given: unknown, of: OfDraft): SetupChecked {
+  const { plan, problems } = checkNow(declared, given, of)
+  if (problems.length) return { plan, problems, changes: null }
+  const changes = planned(declared, withStandIns(plan), of.project)
+  return changes instanceof SvcError
+    ? { plan, problems: [{ where: 'plan', message: changes.message }], changes: null }
+    : { plan, problems, changes: withoutStandIns(changes) }
+}
+
+/** What stands in for a secret is not read from anywhere. */
+function withoutStandIns(plan: ChangePlan): ChangePlan {
+  const changes = plan.changes.map(({ variables, ...change }) => {
+    const read = variables?.filter(({ variable }) => variable !== STAND_IN_NAME) ?? []
+    return read.length ? { ...change, variables: read } : change
+  })
+  return { ...plan, changes }
+}
+
+function planned(declared: Declared, plan: Plan, project: string | null): ChangePlan | SvcError {
+  const nobody = { caller: { id: 'svc', name: 'svc' }, origin: 'api' as const }
+  try {
+    return declared.changes.commit(nobody, (edit) => stagePlan(edit, project, plan), true).plan
+  } catch (error) {
+    if (error instanceof SvcError) return error
+    throw error
+  }
+}
+
+/** Stages what a plan makes, for who asks what comes of it. @throws SvcError faulty_plan */
+export function stagingOfPlan(
+  declared: Declared,
+  given: unknown,
+  project: string | null,
+): (edit: Edit) => void {
+  const { plan, problems } = checkNow(declared, given, { project, withSecrets: false })
+  if (problems.length) fail('faulty_plan', sentenceOfProblems(problems))
+  return (edit) => void stagePlan(edit, project, withStandIns(plan))
+}
+
+/** A plan as it is kept: secrets that were typed into it are not. */
+export function keptPlan(declared: Declared, plan: Plan): string {
+  const { connectors } = worldOf(new Edit(declared.kinds, () => undefined), null)
+  return JSON.stringify(withoutSecrets(plan, connectors))
+}
+
+/*
+ * What applying a plan makes, staged as one edit: the project, its sources, the tools that are on,
+ * skills, triggers, agents, and what wakes whom. Nothing is written here.
+ */
+
+/**
+ * @param draft id of the draft that becomes the project; null: a new one.
+ * @returns id of the project. @throws SvcError, naming the object
+ */
+export function stagePlan(edit: Edit, draft: string | null, plan: Plan): string {
+  const id = draft ?? newProjectId(edit)
+  const { draft: _draft, ...before } = draft
+    ? projectOf(edit, draft)
+    : { template: CUSTOM_TEMPLATE, uses: {} }
+  putProject(edit, id, { ...before, name: plan.name, goal: plan.goal, setup: true })
+  const make = (kind: PartKind, name: string, exists: boolean, doc: () => Doc) =>
+    naming(kind, name, () => {
+      if (exists) {
+        edit.require(kind, name)
+        joinProject(edit, kind, name, id, false)
+        return
+      }
+      if (kind !== 'skill') checkName(kind, name)
+      stageNew(edit, kind, name, doc(), id)
+    })
+  for (const { existing, name, connector, poll, config } of plan.watches)
+    make('source', name, existing, () =>
+      normaliseSource({ connector, config, ...(poll ? { poll } : {}) }, undefined),
+    )
+  for (const { enabled, existing, name, url } of plan.tools)
+    if (enabled) make('mcp_server', name, existing, () => ({ ...normaliseMcpServer({ url }) }))
+  for (const { enabled, existing, name, ...skill } of plan.skills)
+    if (enabled) make('skill', name, existing, () => ({ ...normaliseSkill(skill) }))
+  for (const wake of plan.wakes)
+    make('trigger', wake.name, false, () => ({ ...normaliseTrigger(specOf(wake)) }))
+  for (const agent of plan.agents)
+    if (agent.enabled)
+      make('agent', agent.name, agent.existing, () => ({ ...normaliseAgent(agentSpecOf(agent, plan)) }))
+  putProject(edit, id, wired(projectOf(edit, id), plan))
+  return id
+}
+
+/** Who looks first is on; who only takes over is woken by nothing else. */
+function wired(project: ProjectDoc, { agents }: Plan): ProjectDoc {
+  const on = new Set(agents.filter(({ enabled }) => enabled).map(({ name }) => name))
+  let doc = project
+  for (const { name, trigger, handoffs } of agents) {
+    if (!on.has(name)) continue
+    if (trigger) doc = withWake(doc, trigger, name, true)
+    for (const { verdict, agent, cooldown } of normaliseHandoffs(name, handoffs))
+      if (on.has(agent)) doc = withHandoff(doc, name, verdict, agent, cooldown!)
+  }
+  return doc
+}
+
+/** A refusal says which object it is about. */
+function naming(kind: PartKind, name: string, stage: () => void): void {
+  try {
+    stage()
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    throw new SvcError(error.code, `${kindWord(kind)} ${name}: ${error.message}`, error.extra)
   }
 }

@@ -8,7 +8,6 @@ import type { Database } from '../../log/store/handle.ts'
 import { type EventRemoval, eventRemoval } from '../../log/store/maintenance.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { parseEventId } from '../../log/timeline/present.ts'
-
 import { partsOf, projectOf } from '../../model/project.ts'
 import {
   BREAKABLE,
@@ -20,10 +19,9 @@ import {
 } from '../../sources/connectors/demo.ts'
 import type { PollPort } from '../../sources/poller.ts'
 import type { CatalogFiles } from '../catalog/catalog.ts'
-import type { Declared } from '../declared.ts'
+import type { Declared, WriteBy } from '../declared.ts'
 import { planRemoval, stageRemoval } from '../projects/remove.ts'
 import { makeFindingsSource } from '../source-writes.ts'
-import type { WriteBy } from '../write.ts'
 
 interface DemoReads {
   demoStatus(): Promise<Demo>

@@ -14,7 +14,7 @@ import {
   waitForModel,
   waitUntil,
 } from '../../agents/loop.ts'
-import { waitWords } from '../../agents/models/faults.ts'
+import { waitWords } from '../../agents/models/adapter.ts'
 import { ModelFault, type Models, type ToolCall, type ToolSpec } from '../../agents/models/types.ts'
 import type { UsageEntry } from '../../agents/models/usage.ts'
 import { fence } from '../../agents/runs/prompt.ts'

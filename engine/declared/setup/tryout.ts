@@ -14,7 +14,7 @@ import type {
   TestEventSent,
 } from '../../../schemas/types.ts'
 import { isSchedule } from '../../../schemas/words.ts'
-import { countTools } from '../../agents/mcp-tools/pins.ts'
+import { countTools } from '../../agents/mcp-pins.ts'
 import type { Caller, IngestCall, Row } from '../../calls.ts'
 import { fail, SvcError } from '../../errors.ts'
 import type { ProjectDoc } from '../../model/project.ts'

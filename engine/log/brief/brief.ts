@@ -3,23 +3,37 @@
  * and numbers stand in one ranked list, because the cause is seldom where the alert is; changes are shown as
  * they are, and what is as usual comes last. The same rows give the same brief, to the byte.
  */
-import { type Flapping, flappingOf, isRoutine, Kinds, type RankedChange, rankChanges } from './changes.ts'
-import { type Group, groupsOf, setStreams } from './groups.ts'
+
+import {
+  type Group,
+  groupsOf,
+  type Item,
+  liftAround,
+  onsetOf,
+  rankItems,
+  setStreams,
+  surroundingsOf,
+} from './groups.ts'
 import {
   changeLine,
   clock,
+  type Flapping,
   flappingLine,
+  flappingOf,
   groupLine,
+  isRoutine,
+  Kinds,
   pathLine,
+  type RankedChange,
+  rankChanges,
   seriesLine,
   shortened,
   type Telling,
   toldBy,
 } from './lines.ts'
 import { type Paths, pathsOf } from './paths.ts'
-import { type Item, liftAround, onsetOf, rankItems, surroundingsOf } from './ranking.ts'
 import { seriesOf } from './series.ts'
-import { Templates } from './templates.ts'
+import { Templates } from './skeletons.ts'
 import { placeIn } from './traces.ts'
 import {
   addTo,

@@ -4,8 +4,8 @@
  * field's value is read as text, then rewritten by pattern, then by map, then typed.
  */
 import type { Label } from '../../../schemas/types.ts'
+import { compileReplace, patternFault } from '../../model/pattern.ts'
 import { compileField } from './json-project.ts'
-import { compileReplace, patternFault } from './pattern.ts'
 
 interface ResolvedLabels {
   /** [name, value], the primary one first where `hasEntity`; no name twice. */

@@ -14,8 +14,9 @@ import {
   type OtlpSignal,
   REFUSED,
   RecordFault,
-} from './otlp-form.ts'
-import { readMessage, requests } from './otlp-protobuf.ts'
+  readMessage,
+  requests,
+} from './otlp-protobuf.ts'
 
 /** Every record repeats what its resource says, so that a small request could become a huge one. */
 const ITEMS_MIB_MAX = 128

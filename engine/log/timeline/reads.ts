@@ -4,9 +4,8 @@
  */
 
 import { inspectInSteps } from '../../agents/inspect.ts'
-import { activityInSteps } from '../../agents/telemetry/activity.ts'
+import { activityInSteps, spansInSteps } from '../../agents/telemetry/activity.ts'
 import { metricsInSteps } from '../../agents/telemetry/metric-series.ts'
-import { spansInSteps } from '../../agents/telemetry/spans.ts'
 import { traceInSteps, tracesInSteps } from '../../agents/telemetry/traces.ts'
 import type { EngineCore, Row, TailFilter } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'

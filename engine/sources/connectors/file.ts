@@ -11,7 +11,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { FileConfig } from '../../../schemas/types.ts'
 import { oneLine } from '../../log/ingest/label.ts'
-import { compileGroups, compileSearch, groupNames, patternFault } from '../../log/ingest/pattern.ts'
+import { compileGroups, compileSearch, groupNames, patternFault } from '../../model/pattern.ts'
 import { type MappedEvent, type PollConnector, type Polled, type Reach, UpstreamError } from './connector.ts'
 import { compileWanted, jsonLine, messageOf, plainLine, textFields } from './upstream.ts'
 

@@ -1,8 +1,15 @@
-/** Every connector, and what GET /api/connectors says of them. */
+/**
+ * Every connector, and what GET /api/connectors says of them; a source's config is checked and normalised: the same
+ * stored bytes for the same meaning, whatever the order and defaults it was written with.
+ */
 import { schemaOf } from '../../../schemas/all.ts'
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { check, type Fault, faults } from '../../../schemas/index.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
-import type { Connector, ConnectorField } from '../../../schemas/types.ts'
+import type { Connector, ConnectorField, Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
+import { validateLabels } from '../../log/ingest/label.ts'
+import { addressSecrets } from '../../net/address-secrets.ts'
 import { dockerLogs } from '../upstreams/docker-logs.ts'
 import { github } from '../upstreams/github.ts'
 import { postgres } from '../upstreams/postgres.ts'
@@ -176,4 +183,126 @@ const isObject = (value: unknown): boolean => value !== null && typeof value ===
 /** The config schema of every connector a person can add. */
 export function describeConnectorSchemas(): { kind: string; schema: object }[] {
   return offered.map(({ kind, configSchema }) => ({ kind, schema: schemaOf(configSchema) }))
+}
+
+const FAULTS_TOLD = 5
+/** Shorter values of a parameter, such as code=7, are too common in text to be taken out of it. */
+const PARAMETER_MIN = 4
+
+type Properties = Record<
+  string,
+  { default?: unknown; 'x-secret'?: boolean; 'x-credential'?: string; 'x-format'?: string }
+>
+
+/** Names of the config fields that are never returned. @throws SvcError invalid: unknown connector */
+export function secretFields(kind: string): string[] {
+  const properties = propertiesOf(kind)
+  return Object.keys(properties).filter((name) => properties[name]!['x-secret'])
+}
+
+/** Names of the config fields that hold an address, which may have a secret in it. @throws SvcError invalid */
+export function addressFields(kind: string): string[] {
+  const properties = propertiesOf(kind)
+  return Object.keys(properties).filter((name) => properties[name]!['x-format'] === 'url')
+}
+
+/** The config field that names a stored credential; undefined: it takes none. @throws SvcError invalid */
+export function credentialField(kind: string): string | undefined {
+  const properties = propertiesOf(kind)
+  return Object.keys(properties).find((name) => properties[name]!['x-credential'])
+}
+
+/** The secrets a config is used with, in the clear. @throws SvcError invalid: unknown connector */
+export function secretsIn(kind: string, config: Readonly<Record<string, unknown>>): string[] {
+  const secrets = secretFields(kind).flatMap((name) =>
+    typeof config[name] === 'string' && config[name] !== '' ? [config[name]] : [],
+  )
+  const inAddresses = addressFields(kind).flatMap((name) => addressSecrets(config[name]))
+  secrets.push(...inAddresses.filter(({ length }) => length >= PARAMETER_MIN))
+  const { username, password } = config
+  return password ? [...secrets, `${String(username ?? '')}:${String(password)}`] : secrets
+}
+
+/** Where a connector asks whose config names no address. */
+const OWN_ADDRESS: Readonly<Record<string, string>> = { github: 'https://api.github.com' }
+
+/**
+ * The address that the secrets of a config are sent to; null: they are sent nowhere, or, such as a
+ * connection URL, say themselves where. @throws SvcError invalid: unknown connector
+ */
+export function addressOf(kind: string, config: Readonly<Record<string, unknown>>): string | null {
+  const [field] = addressFields(kind)
+  if (field === undefined) return null
+  const given = config[field]
+  return typeof given === 'string' && given.trim() !== '' ? given : (OWN_ADDRESS[kind] ?? null)
+}
+
+/**
+ * @param config as given; empty text, null and empty lists stand for absent fields.
+ * @returns the config in schema order, labels last, without empty values and defaults.
+ * @throws SvcError invalid, naming the field and the rule, never a value.
+ */
+export function validateConfig(kind: string, config: Record<string, unknown>): Record<string, unknown> {
+  const connector = connectorOf(kind)
+  const properties = propertiesOf(kind)
+  const given = givenIn(properties, config)
+  const fault = check(connector.configSchema, given)
+  if (fault) fail('invalid', fault, { field: 'config' })
+  const labels = (given.labels ?? []) as Label[]
+  const faults = [...validateLabels(labels), ...(connector.validate?.(given) ?? [])]
+  if (faults.length) fail('invalid', faults.slice(0, FAULTS_TOLD).join('; '), { field: 'config' })
+  const names = Object.keys(properties).filter(
+    (name) => name !== 'labels' && given[name] !== undefined && given[name] !== properties[name]!.default,
+  )
+  const normal = Object.fromEntries(names.map((name) => [name, given[name]]))
+  return labels.length === 0 ? normal : { ...normal, labels: labels.map(normaliseLabel) }
+}
+
+/** What of a config breaks its connector's schema, each fault with its place. @throws SvcError invalid: unknown connector */
+export const configFaults = (kind: string, config: Record<string, unknown>): Fault[] =>
+  faults(connectorOf(kind).configSchema, givenIn(propertiesOf(kind), config))
+
+/** A config without what stands for absent fields. */
+const givenIn = (properties: Properties, config: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(config)
+      .filter(([name, value]) => !isEmpty(value) || !Object.hasOwn(properties, name))
+      .map(([name, value]) => [name, name === 'labels' ? withoutEmpty(value) : value]),
+  )
+
+function propertiesOf(kind: string): Properties {
+  return schemaOf(connectorOf(kind).configSchema).properties as Properties
+}
+
+const isMap = (value: unknown): value is Record<string, string> => value !== null && typeof value === 'object'
+
+const isEmptyMap = (value: unknown): boolean => isMap(value) && Object.keys(value).length === 0
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || value === null || value === undefined || (Array.isArray(value) && value.length === 0)
+}
+
+/** A form sends every field of a label, the unused ones empty. */
+function withoutEmpty(labels: unknown): unknown {
+  if (!Array.isArray(labels)) return labels
+  return labels.map((label: unknown) =>
+    label !== null && typeof label === 'object' && !Array.isArray(label)
+      ? Object.fromEntries(Object.entries(label).filter(([, value]) => !isEmpty(value) && !isEmptyMap(value)))
+      : label,
+  )
+}
+
+const LABEL_ORDER = ['name', 'const', 'field', 'primary', 'type', 'pattern', 'replace', 'map']
+
+function normaliseLabel(label: Label): Label {
+  const all: Record<string, unknown> = { ...label }
+  const kept = LABEL_ORDER.filter((key) => all[key] !== undefined && all[key] !== DEFAULTS[key])
+  return Object.fromEntries(kept.map((key) => [key, sorted(all[key])])) as FieldsOf<Label>
+}
+
+const DEFAULTS: Record<string, unknown> = { primary: false, type: 'string' }
+
+/** The order of a map's entries means nothing. */
+function sorted(value: unknown): unknown {
+  return isMap(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 }

@@ -11,7 +11,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { JournaldConfig } from '../../../schemas/types.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { oneLine } from '../../log/ingest/label.ts'
-import { patternFault } from '../../log/ingest/pattern.ts'
+import { patternFault } from '../../model/pattern.ts'
 import { levelNamed } from '../../model/units.ts'
 import {
   type Item,

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import type { LokiConfig } from '../../../schemas/types.ts'
 import { oneLine } from '../../log/ingest/label.ts'
-import { patternFault } from '../../log/ingest/pattern.ts'
+import { patternFault } from '../../model/pattern.ts'
 import {
   type Item,
   type MappedEvent,

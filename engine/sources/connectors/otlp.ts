@@ -5,7 +5,7 @@
 import type { OtlpConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { LINKED_TRACE_LABELS, oneLine } from '../../log/ingest/label.ts'
-import { fieldsOf, listOf, REFUSED } from '../../log/ingest/otlp-form.ts'
+import { fieldsOf, listOf, REFUSED } from '../../log/ingest/otlp-protobuf.ts'
 import { nanosToMs } from '../../log/ingest/time.ts'
 import { levelOf } from '../../model/units.ts'
 import { type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'

@@ -14,7 +14,7 @@ import type {
 } from '../../../schemas/types.ts'
 import { compileField, lookup } from '../../log/ingest/json-project.ts'
 import { isLabelName, oneLine, parseTemplate, TEXT_MAX } from '../../log/ingest/label.ts'
-import { compileReplace, patternFault } from '../../log/ingest/pattern.ts'
+import { compileReplace, patternFault } from '../../model/pattern.ts'
 import { objectOf, scalar } from './connector.ts'
 
 type Headers = Record<string, string> | undefined

@@ -3,7 +3,7 @@
 import { readRetryAfter } from '../../../schemas/retry-after.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { oneLine } from '../../log/ingest/label.ts'
-import { compileSearch } from '../../log/ingest/pattern.ts'
+import { compileSearch } from '../../model/pattern.ts'
 import { withoutSecrets } from '../../net/redact.ts'
 import { type Reach, UpstreamError } from './connector.ts'
 

@@ -4,7 +4,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { DockerLogsConfig, Label } from '../../../schemas/types.ts'
 import { oneLine } from '../../log/ingest/label.ts'
-import { compileGroups, groupNames, patternFault } from '../../log/ingest/pattern.ts'
+import { compileGroups, groupNames, patternFault } from '../../model/pattern.ts'
 import { withDeadline } from '../../net/fetch.ts'
 import {
   type Item,

@@ -9,14 +9,18 @@ import { EVIDENCE_MAX } from '../types.ts'
 import {
   type Compiled,
   type ConditionState,
+  type Field,
+  fieldOf,
   intakeOf,
   type Met,
   NO_EVENT,
+  numberIn,
   type Outcome,
+  type Predicate,
+  parsePredicate,
   type Unmet,
 } from './condition.ts'
 import type { Entries, EventCursor, Key } from './entries.ts'
-import { type Field, fieldOf, numberIn, type Predicate, parsePredicate } from './filters.ts'
 import { ExactSum, FOREVER, type HistoryReader, type Shared, type Window, Windows } from './windows.ts'
 
 /** Beyond, a sum of as many as memory holds could overflow. */

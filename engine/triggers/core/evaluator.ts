@@ -14,9 +14,16 @@ import type {
   SeenBatch,
   TriggerDefinition,
 } from '../types.ts'
-import { type Compiled, compile, type EvaluatorPorts, isEventful, verdictOf } from './condition.ts'
+import {
+  ANY_LABEL,
+  type Compiled,
+  type CompiledFilter,
+  compile,
+  type EvaluatorPorts,
+  isEventful,
+  verdictOf,
+} from './condition.ts'
 import { EventCursor } from './entries.ts'
-import { ANY_LABEL, type CompiledFilter } from './filters.ts'
 import { Runtime } from './runtime.ts'
 import { HistoryReader, Shared } from './windows.ts'
 

@@ -1,9 +1,16 @@
 /** The evaluator of triggers. It reads through ports and writes nothing. */
 import type { Filter } from '../../../schemas/types.ts'
 import type { Seen, TriggerDefinition, Verdict } from '../types.ts'
-import { compile, type EvaluatorPorts, isEventful, verdictOf, windowOf } from './condition.ts'
+import {
+  compile,
+  compileFilters,
+  type EvaluatorPorts,
+  failing,
+  isEventful,
+  verdictOf,
+  windowOf,
+} from './condition.ts'
 import { EventCursor } from './entries.ts'
-import { compileFilters, failing } from './filters.ts'
 import { Runtime } from './runtime.ts'
 import { HistoryReader } from './windows.ts'
 

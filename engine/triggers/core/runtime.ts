@@ -5,9 +5,11 @@ import { parseDuration } from '../../model/units.ts'
 import type { ActiveKey, Decision, NoteFilter, Verdict, WatchedKey } from '../types.ts'
 import { AggregateState } from './aggregate.ts'
 import {
+  actualOf,
   type Compiled,
   type ConditionState,
   type EvaluatorPorts,
+  fieldOf,
   Intake,
   instantWords,
   intakeOf,
@@ -15,15 +17,14 @@ import {
   KEY_WEIGHT,
   type Met,
   type Outcome,
+  parsePredicate,
   SharedState,
   spanWords,
   verdictOf,
 } from './condition.ts'
 import type { EventCursor, Key } from './entries.ts'
-import { actualOf, fieldOf, parsePredicate } from './filters.ts'
 import { Gate } from './gate.ts'
-import { SequenceState } from './sequence.ts'
-import type { HistoryReader, Shared } from './windows.ts'
+import { type HistoryReader, SequenceState, type Shared } from './windows.ts'
 
 /** What was due longer ago than this was due while nobody looked: it happens now. */
 const OVERDUE_MS = 60_000

@@ -5,7 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { pino } from 'pino'
 import { buildServer } from '../../../api/http/server.ts'
 import { systemTimers } from '../../../engine/clock.ts'
-import { clientDocumentCalls } from '../../../engine/declared/access/oauth.ts'
+import { clientDocumentCalls } from '../../../engine/declared/oauth.ts'
 import { createEngine } from '../../../engine/local.ts'
 import { createEgress } from '../../../engine/net/fetch.ts'
 

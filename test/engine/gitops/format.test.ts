@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import YAML from 'yaml'
-import { formatCatalog } from '../../../engine/gitops/format.ts'
+import { formatCatalog } from '../../../engine/declared/catalog/lint.ts'
 import { plain, readValue } from '../../../engine/gitops/nodes.ts'
 import { longOr } from '../../chaos/scale.ts'
 import { randomCatalog as catalogs } from '../declared/catalog/random-catalog.ts'

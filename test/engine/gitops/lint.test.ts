@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { lintCatalog } from '../../../engine/declared/catalog/lint.ts'
 import { compose } from '../../../engine/gitops/compose.ts'
-import { lintCatalog } from '../../../engine/gitops/lint.ts'
 
 const lint = (text: string, rules = '') => {
   const files = [{ path: 'shop.yaml', text }, ...(rules ? [{ path: 'rules.yaml', text: rules }] : [])]

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { planTests, runTest, type TestOutcome } from '../../../engine/agents/evals/test-run.ts'
 import type { Models } from '../../../engine/agents/models/types.ts'
 import { type Composed, compose } from '../../../engine/gitops/compose.ts'
-import { planTests } from '../../../engine/gitops/test-plan.ts'
-import { runTest, type TestOutcome } from '../../../engine/gitops/test-run.ts'
 import { createEngine, recorded, replayed, type TapeFile } from '../../../engine/local.ts'
 
 const shop = `sources:

@@ -1,6 +1,6 @@
 /** An outbox in memory, with the same rules as the table, that can be held up and made to fail. */
 import type { Clock } from '../../../engine/clock.ts'
-import type { ClaimedFiring, OutboxPort, TryResult } from '../../../engine/outbox/worker.ts'
+import type { ClaimedFiring, OutboxPort, TryResult } from '../../../engine/outbox/queue.ts'
 import { maxTries } from '../../../machines/delivery.ts'
 
 interface Row extends ClaimedFiring {

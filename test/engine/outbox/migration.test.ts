@@ -2,7 +2,7 @@
 import BetterSqlite3 from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { migrate, readMigrations } from '../../../engine/log/store/open.ts'
-import { findingsTold } from '../../../engine/outbox/present.ts'
+import { findingsTold } from '../../../engine/outbox/rows.ts'
 
 const VERSION = 29
 const T = 1_760_000_000_000

@@ -3,9 +3,13 @@
 import { onTestFinished } from 'vitest'
 import { createEgress } from '../../../engine/net/fetch.ts'
 import { createGithubTokens } from '../../../engine/net/github-app.ts'
-import { outboxPort } from '../../../engine/outbox/queue.ts'
+import {
+  type OutboxPort,
+  outboxPort,
+  startOutboxWorker,
+  type TryResult,
+} from '../../../engine/outbox/queue.ts'
 import { createSlackApi } from '../../../engine/outbox/slack-api.ts'
-import { type OutboxPort, startOutboxWorker, type TryResult } from '../../../engine/outbox/worker.ts'
 import type { RunWorld } from '../agents/runs/run-world.ts'
 import { manualTime } from '../net/egress/manual-time.ts'
 

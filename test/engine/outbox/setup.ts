@@ -1,7 +1,7 @@
 /** A worker over an outbox in memory and the real way out, in time that a test moves. */
 
 import { onTestFinished } from 'vitest'
-import { type OutboxWorker, startOutboxWorker } from '../../../engine/outbox/worker.ts'
+import { type OutboxWorker, startOutboxWorker } from '../../../engine/outbox/queue.ts'
 import { type ManualTime, manualTime } from '../net/egress/manual-time.ts'
 import { client, turn } from '../net/egress/setup.ts'
 import { noApps } from '../net/no-apps.ts'

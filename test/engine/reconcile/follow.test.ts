@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createEngine } from '../../../engine/local.ts'
-import type { Repository, RepositoryHome } from '../../../engine/reconcile/repository.ts'
+import type { Repository, RepositoryHome } from '../../../engine/reconcile/git.ts'
 import { gitWorld, SHOP } from './git-world.ts'
 
 const MARIA = { caller: { id: 'key:0a1b2c3d', name: 'maria' }, origin: 'console' as const }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Repository } from '../../../engine/reconcile/repository.ts'
+import type { Repository } from '../../../engine/reconcile/git.ts'
 
 /** Set for every call, so that what a machine is configured with decides nothing. */
 const ENV = {

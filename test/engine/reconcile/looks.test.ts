@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createEngine, type LocalEngine } from '../../../engine/local.ts'
-import type { Repository } from '../../../engine/reconcile/repository.ts'
+import type { Repository } from '../../../engine/reconcile/git.ts'
 import type { CatalogSync, CatalogSyncAsk, CatalogSyncHistory } from '../../../schemas/types.ts'
 import { type GitWorld, gitWorld, SHOP, TRIGGER } from './git-world.ts'
 

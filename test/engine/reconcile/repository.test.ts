@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { loadRepository } from '../../../api/config-repository.ts'
 import { systemTimers } from '../../../engine/clock.ts'
-import { runGit } from '../../../engine/reconcile/git.ts'
-import { credentialFaultOf, Mirror } from '../../../engine/reconcile/mirror.ts'
 import {
   addressFaultOf,
   linksOf,
   nameOfRepository,
   pathFaultOf,
   refFaultOf,
-} from '../../../engine/reconcile/repository.ts'
+  runGit,
+} from '../../../engine/reconcile/git.ts'
+import { credentialFaultOf, Mirror } from '../../../engine/reconcile/mirror.ts'
 import { gitWorld } from './git-world.ts'
 
 const folders: string[] = []

@@ -1,10 +1,10 @@
 /** Sources over a store in memory, with what surrounds them in the test's hands. */
 
 import type { Caller } from '../../../engine/calls.ts'
-import { createKeys } from '../../../engine/declared/access/keys.ts'
-import { type Declared, openDeclared } from '../../../engine/declared/declared.ts'
+import { type Declared, openDeclared, type WriteBy } from '../../../engine/declared/declared.ts'
+import { createKeys } from '../../../engine/declared/keys.ts'
 import { belongings } from '../../../engine/declared/operations.ts'
-import { listDependents } from '../../../engine/declared/outline.ts'
+import { listDependents } from '../../../engine/declared/projects/outline.ts'
 import {
   createSource,
   deleteSource,
@@ -12,7 +12,6 @@ import {
   moveSource,
   updateSource,
 } from '../../../engine/declared/source-writes.ts'
-import type { WriteBy } from '../../../engine/declared/write.ts'
 import { Figures } from '../../../engine/log/figures.ts'
 import { createDocumentsWriter } from '../../../engine/log/retention.ts'
 import { Appender } from '../../../engine/log/store/append.ts'

@@ -1,6 +1,6 @@
 import { cachedDataVersionTag } from 'node:v8'
 import { expect, it, onTestFinished } from 'vitest'
-import { EngineThread, growthFor, limitHeaps } from '../../../engine/threads/thread.ts'
+import { EngineThread, growthFor, limitHeaps } from '../../../engine/threads/protocol.ts'
 
 it('keeps heaps tight while the process is large, and does not waver about the bound', () => {
   const seen: boolean[] = []

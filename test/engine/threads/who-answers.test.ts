@@ -3,8 +3,8 @@
  * write, and answers what the engine in process does; what is said to write does write.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hashSecret } from '../../../engine/declared/access/keys.ts'
 import type { CatalogRead } from '../../../engine/declared/catalog/apply.ts'
+import { hashSecret } from '../../../engine/declared/keys.ts'
 import { operations } from '../../../engine/operations/index.ts'
 import { buildWorld, CATALOG } from '../../chaos/declared-operations.ts'
 import { proposal } from '../declared/setup/setup-world.ts'

@@ -1,6 +1,11 @@
 /** Claims held against their events (issue 17, Part 2.5). */
 import { describe, expect, it } from 'vitest'
-import { checkClaims, numbersIn, numbersInPayload, storedClaims } from '../../../../engine/agents/claims.ts'
+import {
+  checkClaims,
+  numbersIn,
+  numbersInPayload,
+  storedClaims,
+} from '../../../../engine/agents/finding-queries.ts'
 import type { Row } from '../../../../engine/calls.ts'
 
 const row = (id: string, text: string, raw = '{}', labels: Row['labels'] = {}): [string, Row] => [

@@ -1,9 +1,8 @@
 /** Scenarios run by scripted agents in a real engine in memory, through the real run loop. */
 import { describe, expect, it } from 'vitest'
-import { checkPack } from '../../../../engine/agents/evals/check.ts'
 import type { Pack } from '../../../../engine/agents/evals/incident.ts'
 import { ownPack } from '../../../../engine/agents/evals/own-pack.ts'
-import { PROMPT, runEvals } from '../../../../engine/agents/evals/run.ts'
+import { checkPack, PROMPT, runEvals } from '../../../../engine/agents/evals/run.ts'
 import { SCRIPTED, type ScriptedName, TRIVIAL } from '../../../../engine/agents/evals/scripted.ts'
 import { createEngine } from '../../../../engine/local.ts'
 import type { EvalRun } from '../../../../schemas/types.ts'

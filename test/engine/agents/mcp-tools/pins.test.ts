@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countTools, Pins, type SeenTool } from '../../../../engine/agents/mcp-tools/pins.ts'
-
+import { countTools, Pins, type SeenTool } from '../../../../engine/agents/mcp-pins.ts'
 import { openTestStore } from '../../open-test-store.ts'
 
 const seen = (tool: string, hash = 'a', more: Partial<SeenTool> = {}): SeenTool => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decide, offered, type ToolPolicy } from '../../../../engine/agents/mcp-tools/client.ts'
+import { decide, offered, type ToolPolicy } from '../../../../engine/agents/mcp-client.ts'
 import { tool } from './setup.ts'
 
 const reading = tool({ name: 'desk__find', tool: 'find', readOnly: true })

@@ -1,10 +1,6 @@
 /** Servers and connections that end with their test, over the real way out. */
 import { onTestFinished } from 'vitest'
-import {
-  connectTools,
-  type ExternalTool,
-  type McpServerRef,
-} from '../../../../engine/agents/mcp-tools/client.ts'
+import { connectTools, type ExternalTool, type McpServerRef } from '../../../../engine/agents/mcp-client.ts'
 import { fetchOver } from '../../../../engine/net/fetch.ts'
 import type { GithubTokens } from '../../../../engine/net/github-app.ts'
 import { type McpTestServer, type Offered, type ServerOptions, startMcpServer } from '../../../mcp/server.ts'

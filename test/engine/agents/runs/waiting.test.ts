@@ -1,6 +1,7 @@
 /** Claiming runs looks at what it takes, not at all that wait; who comes next is as it ever was. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createStarting } from '../../../../engine/agents/runs/calls.ts'
 import { createFinishing } from '../../../../engine/agents/runs/finishing.ts'
 import { createMaking } from '../../../../engine/agents/runs/making.ts'
 import {
@@ -9,9 +10,7 @@ import {
   runQueries,
   waitingSql,
 } from '../../../../engine/agents/runs/queries.ts'
-import { createStarting } from '../../../../engine/agents/runs/starting.ts'
 import type { RunsParts } from '../../../../engine/agents/runs/types.ts'
-
 import { Tallies } from '../../../../engine/log/tallies.ts'
 import type { AgentSpec } from '../../../../schemas/types.ts'
 import { openTestStore, T0 } from '../../open-test-store.ts'

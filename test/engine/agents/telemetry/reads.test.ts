@@ -1,8 +1,7 @@
 /** Metric series and the activity of agents over stored points, spans and runs. */
 import { describe, expect, it } from 'vitest'
-import { activityInSteps } from '../../../../engine/agents/telemetry/activity.ts'
+import { activityInSteps, spansInSteps } from '../../../../engine/agents/telemetry/activity.ts'
 import { metricsInSteps } from '../../../../engine/agents/telemetry/metric-series.ts'
-import { spansInSteps } from '../../../../engine/agents/telemetry/spans.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
 import { addSource, event, openHarness, T0 } from '../../log/store/store-harness.ts'
 

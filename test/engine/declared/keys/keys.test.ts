@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createKeys, hashSecret, type Keys } from '../../../../engine/declared/access/keys.ts'
+import { createKeys, hashSecret, type Keys } from '../../../../engine/declared/keys.ts'
 import type { KeyCreate } from '../../../../schemas/types.ts'
 import { ME, openTestStore, T0, type TestStore } from '../../open-test-store.ts'
 

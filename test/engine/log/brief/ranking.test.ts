@@ -1,10 +1,9 @@
 /** Rules by which the brief ranks what moved: each decides the order of something, and is seen to (issue 17, part 2.1). */
 import { describe, expect, it } from 'vitest'
 import type { Timed } from '../../../../engine/log/brief/brief.ts'
-import { Kinds, rankChanges } from '../../../../engine/log/brief/changes.ts'
-import type { Group } from '../../../../engine/log/brief/groups.ts'
+import { type Group, type Item, liftAround, rankItems } from '../../../../engine/log/brief/groups.ts'
+import { Kinds, rankChanges } from '../../../../engine/log/brief/lines.ts'
 import type { Paths } from '../../../../engine/log/brief/paths.ts'
-import { type Item, liftAround, rankItems } from '../../../../engine/log/brief/ranking.ts'
 import type { Kind } from '../../../../engine/log/brief/types.ts'
 import { briefOf, every, ordinary, partOf, row } from './hand-made.ts'
 

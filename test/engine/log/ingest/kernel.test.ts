@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../../../engine/errors.ts'
+import { Kernel, prepareLines, suits } from '../../../../engine/log/ingest/kernel.ts'
 import {
   labelStart,
   NEW_LABEL,
@@ -10,8 +11,6 @@ import {
   textOf,
 } from '../../../../engine/log/ingest/packed.ts'
 import { compileSource, mapperOf, prepareBody } from '../../../../engine/log/ingest/prepare.ts'
-import { Kernel } from '../../../../engine/log/kernel/kernel.ts'
-import { prepareLines, suits } from '../../../../engine/log/kernel/packer.ts'
 import { LabelIds } from '../../../../engine/log/store/labels.ts'
 import { webhook } from '../../../../engine/sources/connectors/webhook.ts'
 import { longOr } from '../../../chaos/scale.ts'

@@ -6,7 +6,7 @@ import {
   compileSearch,
   groupNames,
   patternFault,
-} from '../../../../engine/log/ingest/pattern.ts'
+} from '../../../../engine/model/pattern.ts'
 
 /** A reference in braces, which the linter takes for a template string's. */
 const braced = (group: string) => ['$', '{', group, '}'].join('')

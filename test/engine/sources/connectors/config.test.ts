@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { secretFields, validateConfig } from '../../../../engine/sources/connectors/config.ts'
-import { describeConnectors } from '../../../../engine/sources/connectors/index.ts'
+import {
+  describeConnectors,
+  secretFields,
+  validateConfig,
+} from '../../../../engine/sources/connectors/index.ts'
 
 const kinds = Object.keys(describeConnectors()).join(', ')
 const saved = (kind: string, config: Record<string, unknown>) => JSON.stringify(validateConfig(kind, config))

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemTimers } from '../../../../engine/clock.ts'
 import { parseItem } from '../../../../engine/log/ingest/split.ts'
-import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
 import { UpstreamError } from '../../../../engine/sources/connectors/connector.ts'
+import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { stampOf } from '../../../../engine/sources/upstreams/docker.ts'
 import { dockerLogs } from '../../../../engine/sources/upstreams/docker-logs.ts'
 import {

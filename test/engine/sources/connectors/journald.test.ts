@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { journald } from '../../../../engine/sources/connectors/journald.ts'
 import { hasJournal, type Journal, makeJournal } from './journal.ts'
 import { mapped, prepared, reach } from './reach.ts'

@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { createMcpHandler, Server as ModernServer } from '@modelcontextprotocol/server'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { mcpResources } from '../../../../engine/sources/connectors/mcp-resources.ts'
 import { mapped, NOW, prepared, reach } from './reach.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { postgres } from '../../../../engine/sources/upstreams/postgres.ts'
 import { parseDsn } from '../../../../engine/sources/upstreams/postgres-session.ts'
 

@@ -1,7 +1,7 @@
 /** The syslog connector: what becomes of messages as the syslog port takes them apart. */
 import { describe, expect, it } from 'vitest'
 import { parseMessage } from '../../../../api/syslog/message.ts'
-import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { syslog } from '../../../../engine/sources/connectors/syslog.ts'
 import { prepared } from './reach.ts'
 

@@ -1,6 +1,6 @@
 /** The vercel connector. Entries have the fields of Vercel's reference of log drains. */
 import { describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { vercel } from '../../../../engine/sources/connectors/vercel.ts'
 import { prepared } from './reach.ts'
 

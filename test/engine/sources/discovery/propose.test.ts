@@ -1,7 +1,7 @@
 /** Issue 19, 6: the rules of discovery, by what they decide. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { proposeMapping } from '../../../../engine/sources/propose.ts'
 
 const NOW = Date.parse('2026-11-23T12:00:00Z')

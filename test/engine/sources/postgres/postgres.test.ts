@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTimers } from '../../../../engine/clock.ts'
-import { validateConfig } from '../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
 import { postgres } from '../../../../engine/sources/upstreams/postgres.ts'
 import { ME, setup } from '../polling/setup.ts'
 import { PASSWORD, type PostgresServer, postgresPrograms, startPostgres } from './server.ts'

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { catalogFileSchema } from '../../../../../engine/declared/catalog-text/update.ts'
+import { catalogFileSchema } from '../../../../../engine/gitops/update.ts'
 import { describeConnectorSchemas } from '../../../../../engine/sources/connectors/index.ts'
 
 const schema = catalogFileSchema(describeConnectorSchemas())

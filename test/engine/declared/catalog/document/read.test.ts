@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readCatalog } from '../../../../../engine/declared/catalog-text/update.ts'
+import { readCatalog } from '../../../../../engine/gitops/update.ts'
 
 /** Problems of a text as "line:column-line:column path: message". */
 const told = (text: string): string[] =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readCatalog, renderCatalog } from '../../../../../engine/declared/catalog-text/update.ts'
+import { readCatalog, renderCatalog } from '../../../../../engine/gitops/update.ts'
 import type { Catalog } from '../../../../../schemas/types.ts'
 import { catalogs } from './arbitrary.ts'
 

@@ -1,7 +1,7 @@
 /** Catalog files as people write them: one catalog in many styles. */
 import fc from 'fast-check'
 import YAML from 'yaml'
-import { renderCatalog } from '../../../../../engine/declared/catalog-text/update.ts'
+import { renderCatalog } from '../../../../../engine/gitops/update.ts'
 import type { Catalog } from '../../../../../schemas/types.ts'
 
 type Options = YAML.ToStringOptions & YAML.CreateNodeOptions

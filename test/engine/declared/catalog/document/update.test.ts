@@ -1,11 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sameEntry } from '../../../../../engine/declared/catalog/import-run.ts'
-import {
-  readCatalog,
-  renderCatalog,
-  updateCatalog,
-} from '../../../../../engine/declared/catalog-text/update.ts'
+import { readCatalog, renderCatalog, updateCatalog } from '../../../../../engine/gitops/update.ts'
 import type { Catalog } from '../../../../../schemas/types.ts'
 import { longOr } from '../../../../chaos/scale.ts'
 import { catalogs } from './arbitrary.ts'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../../../../engine/errors.ts'
 import { exportItems } from '../../../../../engine/log/ingest/otlp.ts'
-import type { OtlpForm, OtlpSignal } from '../../../../../engine/log/ingest/otlp-form.ts'
+import type { OtlpForm, OtlpSignal } from '../../../../../engine/log/ingest/otlp-protobuf.ts'
 
 type Item = Record<string, unknown>
 

@@ -1,7 +1,7 @@
 /** The claude_code connector: lines as its plugin posts them. */
 import { describe, expect, it } from 'vitest'
 import { claudeCode } from '../../../../../engine/sources/connectors/claude-code.ts'
-import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { prepared } from '../reach.ts'
 
 const BASE = {

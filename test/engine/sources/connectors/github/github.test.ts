@@ -1,6 +1,6 @@
 /** The github connector against a server that speaks GitHub's wire format (github-server.ts). */
 import { describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { github } from '../../../../../engine/sources/upstreams/github.ts'
 import { receiver } from '../../../net/egress/setup.ts'
 import { NOW, prepared, reach } from '../reach.ts'

@@ -1,6 +1,6 @@
 /** The loki connector against a server that speaks Loki's wire format (loki-server.ts). */
 import { describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { loki } from '../../../../../engine/sources/connectors/loki.ts'
 import { NOW, prepared, reach } from '../reach.ts'
 import { type Line, lokiServer } from './loki-server.ts'

@@ -1,6 +1,6 @@
 /** The alertmanager connector. The notification is one that Alertmanager 0.25 sent. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { alertmanager } from '../../../../../engine/sources/upstreams/prometheus-alerts.ts'
 import { startInstance } from '../../../../contract/instance.ts'
 import { prepared } from '../reach.ts'

@@ -1,6 +1,6 @@
 /** The prometheus_alerts connector against a real Prometheus, whose rules the test rewrites. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { prometheusAlerts } from '../../../../../engine/sources/upstreams/prometheus-alerts.ts'
 import { NOW, prepared, reach } from '../reach.ts'
 import { hasPrometheus, type RealPrometheus, startPrometheus, within } from './real.ts'

@@ -1,6 +1,6 @@
 /** The prometheus_alerts connector against a server that speaks the wire format; alerts-real.test.ts has the real one. */
 import { describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { prometheusAlerts } from '../../../../../engine/sources/upstreams/prometheus-alerts.ts'
 import { mapped, NOW, reach } from '../reach.ts'
 import { failure, type Said, success, upstreamServer } from '../upstream-server.ts'

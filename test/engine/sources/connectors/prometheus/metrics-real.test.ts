@@ -1,6 +1,6 @@
 /** The prometheus connector against a real Prometheus. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { prometheus } from '../../../../../engine/sources/upstreams/prometheus.ts'
 import { NOW, prepared, reach } from '../reach.ts'
 import { hasPrometheus, type RealPrometheus, startPrometheus } from './real.ts'

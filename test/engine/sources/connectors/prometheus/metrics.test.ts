@@ -1,6 +1,6 @@
 /** The prometheus connector against a server that speaks the wire format; metrics-real.test.ts has the real one. */
 import { describe, expect, it } from 'vitest'
-import { validateConfig } from '../../../../../engine/sources/connectors/config.ts'
+import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { prometheus } from '../../../../../engine/sources/upstreams/prometheus.ts'
 import { mapped, prepared, reach } from '../reach.ts'
 import { failure, type Said, success, upstreamServer, vector } from '../upstream-server.ts'

@@ -1,0 +1,210 @@
+/**
+ * A program of this machine that speaks MCP: started without a shell, with what its operator declares in its
+ * environment and nothing else, in a group of its own that ends with it. A small process of its own runs it
+ * (bin/program-keeper.mjs) and ends it when svc is gone, however that came; what it says is bounded.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import type { JSONRPCMessage, ReadBuffer, Transport } from '@modelcontextprotocol/client'
+import type { Timers } from '../clock.ts'
+import type { McpServerRef } from './mcp-types.ts'
+
+type Sdk = typeof import('@modelcontextprotocol/client')
+
+/** Bytes of one message, and of all that a program says. */
+const MESSAGE_MAX = 8 * 1024 * 1024
+const SAID_MAX = 256 * 1024 * 1024
+/** Characters kept of the end of its standard error. */
+const ERRORS_KEPT = 2_048
+/** For each of: ending by itself once its input is closed, and ending when it is told to. */
+const END_MS = 1_000
+
+/** Beside what is built, or in the sources. */
+const KEEPER = ['../bin/', '../../bin/']
+  .map((folder) => fileURLToPath(new URL(`${folder}program-keeper.mjs`, import.meta.url)))
+  .find((file) => existsSync(file))
+
+/** Groups that run: they end with this process, too, where it ends by itself. */
+const running = new Set<number>()
+let isHooked = false
+
+export class ProgramTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  /** How it ended, as a sentence; null: it runs, or was ended by us. */
+  ended: string | null = null
+  private child: ChildProcess | null = null
+  private readonly over: Promise<void>
+  private tellOver = () => {}
+  private isClosing = false
+  private said = 0
+  private errors = ''
+  private readonly buffer: ReadBuffer
+
+  constructor(
+    private readonly sdk: Pick<Sdk, 'ReadBuffer' | 'serializeMessage'>,
+    private readonly program: NonNullable<McpServerRef['program']>,
+    private readonly timers: Timers,
+  ) {
+    this.buffer = new sdk.ReadBuffer({ maxBufferSize: MESSAGE_MAX })
+    this.over = new Promise((resolve) => {
+      this.tellOver = resolve
+    })
+  }
+
+  /** @throws Error with a sentence: it cannot be started */
+  start(): Promise<void> {
+    const { words, env } = this.program
+    return new Promise((resolve, reject) => {
+      const refuse = (error: NodeJS.ErrnoException) => {
+        this.ended ??= startFault(words[0], error)
+        reject(new Error(this.ended))
+        this.finish()
+      }
+      if (KEEPER === undefined) return refuse(new Error('bin/program-keeper.mjs of svc is missing'))
+      const child = spawn(process.execPath, [KEEPER], {
+        // What the program finds in its environment is none of the keeper's, and on no command line.
+        env: {},
+        cwd: '/',
+        stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+        shell: false,
+        detached: true,
+        windowsHide: true,
+      })
+      this.child = child
+      child.once('spawn', () => keep(child.pid!))
+      child.once('error', refuse)
+      const line = child.stdio[3] as Duplex
+      let told = ''
+      line
+        .on('error', () => {})
+        .on('data', (part: Buffer) => {
+          told += part.toString('utf8')
+          if (!told.endsWith('\n')) return
+          const { code, message } = JSON.parse(told) as { code?: string; message?: string }
+          if (message === undefined) return resolve()
+          refuse(Object.assign(new Error(message), { code }))
+        })
+      line.write(`${JSON.stringify({ words, env })}\n`)
+      // Not "close": what it started may hold its output open.
+      child.once('exit', (code, signal) => {
+        if (!this.isClosing) this.ended ??= this.endFault(code, signal)
+        // Where it ended before it said that it runs; else the promise is settled already.
+        reject(new Error(this.ended ?? 'its program was ended'))
+        endGroup(child.pid!, 'SIGKILL')
+        running.delete(child.pid!)
+        // What it said last is read first.
+        setImmediate(() => this.finish())
+      })
+      child.stdin!.on('error', () => {})
+      child
+        .stderr!.on('error', () => {})
+        .on('data', (part: Buffer) => {
+          this.errors = (this.errors + part.toString('utf8')).slice(-ERRORS_KEPT)
+        })
+      child.stdout!.on('error', () => {}).on('data', (part: Buffer) => this.take(part))
+    })
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.child?.stdin
+    if (!stdin?.writable) return Promise.reject(new Error(this.ended ?? 'its program was ended'))
+    return new Promise((resolve, reject) => {
+      stdin.write(this.sdk.serializeMessage(message), (error) =>
+        error ? reject(new Error(this.ended ?? 'its program reads no more')) : resolve(),
+      )
+    })
+  }
+
+  /** Its input is closed; where that does not end it within a second it is told to end, and then killed. */
+  async close(): Promise<void> {
+    const { child } = this
+    this.isClosing = true
+    if (!child?.pid) return this.finish()
+    child.stdin?.end()
+    if (await this.isOverWithin(END_MS)) return
+    endGroup(child.pid, 'SIGTERM')
+    if (await this.isOverWithin(END_MS)) return
+    endGroup(child.pid, 'SIGKILL')
+    await this.over
+  }
+
+  private take(part: Buffer): void {
+    this.said += part.length
+    if (this.said > SAID_MAX) {
+      this.cut(`its program said more than ${SAID_MAX / 1024 ** 2} MB`)
+      return
+    }
+    try {
+      this.buffer.append(part)
+    } catch {
+      this.cut(`its program sent a message of more than ${MESSAGE_MAX / 1024 ** 2} MB`)
+      return
+    }
+    for (;;)
+      try {
+        const message = this.buffer.readMessage()
+        if (message === null) return
+        this.onmessage?.(message)
+      } catch (error) {
+        // A line that is none of MCP: programs write such by mistake.
+        this.onerror?.(error as Error)
+      }
+  }
+
+  private cut(why: string): void {
+    this.ended ??= why
+    if (this.child?.pid) endGroup(this.child.pid, 'SIGKILL')
+  }
+
+  private finish(): void {
+    this.tellOver()
+    for (const stream of this.child?.stdio ?? []) stream?.destroy()
+    this.child = null
+    const tell = this.onclose
+    this.onclose = undefined as never
+    tell?.()
+  }
+
+  private isOverWithin(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const cancel = this.timers.after(ms, () => resolve(false))
+      void this.over.then(() => {
+        cancel()
+        resolve(true)
+      })
+    })
+  }
+
+  private endFault(code: number | null, signal: NodeJS.Signals | null): string {
+    const last = this.errors.trim().split('\n').at(-1)?.trim()
+    return `its program ended ${signal === null ? `with status ${code}` : `by ${signal}`}${last ? `: ${last}` : ''}`
+  }
+}
+
+function startFault(name: string, { code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return `its program cannot be started: ${name} is not there`
+  if (code === 'EACCES') return `its program cannot be started: ${name} may not be run`
+  return `its program cannot be started: ${message}`
+}
+
+function keep(pid: number): void {
+  running.add(pid)
+  if (isHooked) return
+  isHooked = true
+  process.once('exit', () => {
+    for (const group of running) endGroup(group, 'SIGKILL')
+  })
+}
+
+function endGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(-pid, signal)
+  } catch (error) {
+    // It has ended by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
