@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { JSONRPCMessage, ReadBuffer, Transport } from '@modelcontextprotocol/client'
 import type { Timers } from '../clock.ts'
@@ -90,14 +90,14 @@ export class ProgramTransport implements Transport {
         })
       line.write(`${JSON.stringify({ words, env })}\n`)
       // Not "close": what it started may hold its output open.
-      child.once('exit', (code, signal) => {
+      child.once('exit', async (code, signal) => {
+        endGroup(child.pid!, 'SIGKILL')
+        running.delete(child.pid!)
+        await this.readToEnd(child.stderr!)
         if (!this.isClosing) this.ended ??= this.endFault(code, signal)
         // Where it ended before it said that it runs; else the promise is settled already.
         reject(new Error(this.ended ?? 'its program was ended'))
-        endGroup(child.pid!, 'SIGKILL')
-        running.delete(child.pid!)
-        // What it said last is read first.
-        setImmediate(() => this.finish())
+        this.finish()
       })
       child.stdin!.on('error', () => {})
       child
@@ -109,14 +109,20 @@ export class ProgramTransport implements Transport {
     })
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    const stdin = this.child?.stdin
-    if (!stdin?.writable) return Promise.reject(new Error(this.ended ?? 'its program was ended'))
-    return new Promise((resolve, reject) => {
-      stdin.write(this.sdk.serializeMessage(message), (error) =>
-        error ? reject(new Error(this.ended ?? 'its program reads no more')) : resolve(),
-      )
-    })
+  /** @throws Error with a sentence: how it ended, or that it reads no more */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const { child } = this
+    if (!child) throw new Error(this.ended ?? 'its program was ended')
+    const stdin = child.stdin!
+    const isWritten =
+      stdin.writable &&
+      (await new Promise<boolean>((resolve) => {
+        stdin.write(this.sdk.serializeMessage(message), (error) => resolve(!error))
+      }))
+    if (isWritten) return
+    // That it reads no more is seen before that it ended, and what it said last.
+    await this.isOverWithin(END_MS)
+    throw new Error(this.ended ?? 'its program reads no more')
   }
 
   /** Its input is closed; where that does not end it within a second it is told to end, and then killed. */
@@ -167,6 +173,18 @@ export class ProgramTransport implements Transport {
     const tell = this.onclose
     this.onclose = undefined as never
     tell?.()
+  }
+
+  /** What it said last is read before it is told how it ended; who left its group may hold that open. */
+  private readToEnd(stream: Readable): Promise<void> {
+    return new Promise((resolve) => {
+      if (stream.readableEnded || stream.destroyed) return resolve()
+      const cancel = this.timers.after(END_MS, resolve)
+      stream.once('close', () => {
+        cancel()
+        resolve()
+      })
+    })
   }
 
   private isOverWithin(ms: number): Promise<boolean> {

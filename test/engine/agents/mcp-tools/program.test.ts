@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { McpServerRef } from '../../../../engine/agents/mcp-client.ts'
 import { createRests } from '../../../../engine/agents/mcp-connection.ts'
+import { ProgramTransport } from '../../../../engine/agents/mcp-program.ts'
 import { eventually } from '../../../eventually.ts'
 import { manualTime } from '../../net/egress/manual-time.ts'
 import { connected } from './setup.ts'
@@ -29,6 +30,9 @@ function isThere(pid: number): boolean {
     return false
   }
 }
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
 
 /** Waits for the end of a process that nobody here is told of. */
 const gone = (pid: number) => eventually(() => expect(isThere(pid)).toBe(false))
@@ -111,6 +115,24 @@ describe('a program', () => {
     ])
   })
 })
+
+it.skipIf(!existsSync('/proc/self/stat'))(
+  'a program that ended before anybody was told of it is said to have ended, with what it said last',
+  async () => {
+    const before = new Set(childrenOf(process.pid))
+    const transport = new ProgramTransport(
+      await import('@modelcontextprotocol/client'),
+      program(['broken']).program!,
+      manualTime(),
+    )
+    await transport.start()
+    const [pid] = childrenOf(process.pid).filter((one) => !before.has(one))
+    // Nothing else has its turn meanwhile, such as what reads that it ended.
+    while (isThere(pid!));
+    const sent = transport.send({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    await expect(sent).rejects.toThrow('its program ended with status 2: no such folder')
+  },
+)
 
 describe('programs that did not start', () => {
   it('are left alone for a while, which doubles up to a minute', () => {
