@@ -196,7 +196,7 @@ export const environment: readonly EnvironmentVariable[] = [
   now('SVC_DEMO_LOKI_URL', daemon, null, 'its Loki, read instead of a container'),
   now('SVC_DEMO_USERNAME', daemon, null, 'user name for all three'),
   now('SVC_DEMO_PASSWORD', daemon, null, 'its password, never shown'),
-  now('SVC_PLATFORM_PROVIDER_URL', daemon, null, 'address of a model provider handed in by a deployment'),
+  now('SVC_PLATFORM_PROVIDER_URL', daemon, null, 'address of a model provider given by a deployment'),
   now('SVC_PLATFORM_PROVIDER_KEY', daemon, null, 'its key'),
   now('SVC_PLATFORM_PROVIDER_NAME', daemon, null, 'its name'),
   now('SVC_MCP_TRANSPORT', mcp, 'stdio', 'stdio, streamable-http or sse'),

@@ -133,7 +133,7 @@ test('a conflict is settled field by field, and what stays by hand is then adopt
     const merge = page.getByRole('region', { name: 'Merge' })
     await expect(merge).toContainText('2 fields were changed in the files and by hand')
     await expect(page.getByRole('region', { name: 'Plan' })).toContainText(
-      'would do this, and write over 2 changes by hand; a merge, below, may keep them',
+      'would do this, and overwrite 2 changes by hand; a merge, below, may keep them',
     )
     await expect(merge.getByRole('status')).toHaveText('0 of 2 chosen.')
     const apply = merge.getByRole('button', { name: 'Apply, and keep what was changed by hand' })

@@ -81,7 +81,7 @@ test('an agent is connected: its key, the text to copy, and the moment it lists 
   expect(await accessibilityFaults(page, 'connect')).toEqual([])
   await page.getByRole('radio', { name: 'Read', exact: true }).check()
   await page.getByLabel('Name of the key').fill('my-editor')
-  await page.getByRole('button', { name: 'Make the key' }).click()
+  await page.getByRole('button', { name: 'Create the key' }).click()
   await expect(page.getByText('my-editor: the key is shown once')).toBeVisible()
   await expect(page.getByText('Waiting for the client.')).toBeVisible()
   await page.clock.fastForward(31_000)

@@ -97,7 +97,7 @@ test('a client is consented to, listed, and signed out', async ({ page, daemon }
   await expect(page.getByText('<b>Agent</b> of the desk')).toBeVisible()
   await expect(page.getByText('a program on your own computer')).toBeVisible()
   await expect(page.getByRole('checkbox', { name: 'Read telemetry' })).toBeChecked()
-  await expect(page.getByRole('checkbox', { name: 'Make API keys' })).not.toBeChecked()
+  await expect(page.getByRole('checkbox', { name: 'Create API keys' })).not.toBeChecked()
   expect(await accessibilityFaults(page, 'consent')).toEqual([])
   expect((await walkThrough(page)).faults).toEqual([])
   await inFour(page, 'consent')

@@ -102,7 +102,7 @@ test.describe('each with parts of its own', () => {
     await page.getByRole('button', { name: 'Undo…' }).first().click()
     await expect(page.getByText('cooldown: 1h → 2h')).toBeVisible()
     await page.getByRole('button', { name: 'Undo', exact: true }).click()
-    await expect(page.getByText('Undone; the undo')).toBeVisible()
+    await expect(page.getByText('Undone; both are in the history')).toBeVisible()
     expect((await daemon.ask<{ cooldown: string }>('GET', '/api/triggers/errs')).cooldown).toBe('2h')
   })
 
@@ -151,7 +151,7 @@ test.describe('each with parts of its own', () => {
     })
     await goTo(page, `${daemon.url}/projects/${project.id}?tab=settings`)
     await page.getByLabel('Name of a new key').fill('scout')
-    await page.getByRole('button', { name: 'Make key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     await expect(page.getByText('scout: shown once')).toBeVisible()
     await daemon.call('POST', `/api/projects/${project.id}/findings`, {
       entity: 'checkout',

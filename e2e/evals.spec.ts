@@ -32,10 +32,10 @@ function asModel(report: Report): Report {
   return { ...report, runs: [...report.runs, ...ofModel] }
 }
 
-// The first hands in what the others look at.
+// The first publishes what the others look at.
 share()
 
-test('reports that the command handed in are listed and shown; a cell opens its run with the truth laid over it', async ({
+test('reports that the command published are listed and shown; a cell opens its run with the truth laid over it', async ({
   page,
   daemon,
 }) => {
@@ -147,7 +147,7 @@ test('a wrong finding is marked, unmarked by Undo, found by the filter, and beco
   expect(text).not.toContain('Acme')
 })
 
-/** @returns accessibility faults of the page before any report was handed in */
+/** @returns accessibility faults of the page before any report was published */
 async function goToEmpty(page: Parameters<typeof goTo>[0], daemon: RunningDaemon): Promise<string[]> {
   await goTo(page, `${daemon.url}/evals`)
   await expect(page.getByText('No report yet')).toBeVisible()

@@ -101,7 +101,7 @@ test('what if: another threshold would not have fired, another prompt finds anot
   await expect(outcome.getByText('practice', { exact: true })).toBeVisible()
   expect(faults).toEqual([])
 
-  await dialog.getByRole('button', { name: 'Take it into the draft' }).click()
+  await dialog.getByRole('button', { name: 'Add to the draft' }).click()
   await expect(page).toHaveURL(/tab=graph/)
   await expect(page.getByText('triage: prompt').first()).toBeVisible()
 

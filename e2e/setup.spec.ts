@@ -101,7 +101,7 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   const [project] = (await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects'))
     .projects
   expect(project?.name).toBe('Gateway watch')
-  await page.getByRole('button', { name: 'Go on to Try it' }).click()
+  await page.getByRole('button', { name: 'Continue to Try it' }).click()
   await page.getByRole('button', { name: 'Start practice' }).click()
   await expect(page.getByText('send a test event first')).toBeVisible()
   await page.getByRole('button', { name: 'Send one to gateway' }).click()
@@ -220,7 +220,7 @@ base.describe('without a model', () => {
     const [, path = ''] = /(\/ingest\/\S+)/.exec((await command.textContent()) ?? '') ?? []
     for (let n = 0; n < 6; n++)
       await daemon.call('POST', path, '{"service": "payments", "level": "error", "msg": "card declined"}')
-    await page.getByRole('button', { name: 'Go on to Try it' }).click()
+    await page.getByRole('button', { name: 'Continue to Try it' }).click()
     await expect(page.getByRole('button', { name: 'Start practice' })).toBeDisabled()
     await expect(page.getByRole('region', { name: 'Run a practice' })).toContainText('Add a model provider')
     await goTo(page, `${daemon.url}/`)

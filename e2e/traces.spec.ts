@@ -181,10 +181,10 @@ test('linked traces are gone to both ways, metrics are drawn, and agents of othe
   expect(await accessibilityFaults(page, 'metrics')).toEqual([])
   await page.getByRole('textbox', { name: 'Metric' }).fill('nothing')
   await page.keyboard.press('Enter')
-  await expect(page.getByText('No metric fits')).toBeVisible()
+  await expect(page.getByText('No matching metrics')).toBeVisible()
 
   await page.getByRole('tab', { name: 'Agents in telemetry' }).click()
-  const agents = page.getByRole('table', { name: 'Agents of others' })
+  const agents = page.getByRole('table', { name: 'Other agents' })
   await expect(agents).toContainText('not of svc, of the service support')
   await expect(agents).toContainText('1,234')
   expect(await accessibilityFaults(page, 'agents in telemetry')).toEqual([])

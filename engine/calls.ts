@@ -186,7 +186,7 @@ export interface EngineStatus {
   pctUsed: number
   /** Why it is not well, if so. */
   detail: string | null
-  /** Runs that wait because a model is not to be had; null: none does. Epoch ms. */
+  /** Runs that wait because a model is unavailable; null: none does. Epoch ms. */
   parked: {
     runs: number
     since: number

@@ -1,6 +1,6 @@
 /**
  * A question to Ask: at work until it is answered, its rounds are used up, it is stopped, or it fails. A restart of
- * the daemon resumes it from its tape, three times at most; while its model is not to be had it waits, as running.
+ * the daemon resumes it from its tape, three times at most; while its model is unavailable it waits, as running.
  */
 import { setup } from 'xstate'
 import { effect } from './effect.ts'

@@ -1,7 +1,7 @@
 /**
  * A run of an agent (SPEC.md, Run and delivery statuses). A round is one model call, so a run that
  * is capped before any call never starts. A restart of the daemon resumes it from its journal, three
- * times at most. While its model is not to be had it is parked, on its tape, and goes on when it is tried
+ * times at most. While its model is unavailable it is parked, on its tape, and goes on when it is tried
  * again. Only queued, running and parked can still change: a rerun is a new run. What it says to its model
  * is no effect: while it runs, the loop reads from the tape what comes next.
  */
@@ -23,7 +23,7 @@ interface Event {
   type: string
   /** Why it ends; absent of succeed. */
   reason?: string
-  /** Of park: since when its model is not to be had, when it is tried again (epoch ms), and why. */
+  /** Of park: since when its model is unavailable, when it is tried again (epoch ms), and why. */
   since?: number
   until?: number
   why?: string
@@ -76,7 +76,7 @@ export const run: Lifecycle = {
     cap: 'a cap is reached before a model call: the budget or the runs of a day',
     fail: 'it cannot go on, such as without a model provider',
     deadline: 'it took longer than it may',
-    park: 'its model is not to be had for now',
+    park: 'its model is unavailable for now',
     go_on: 'its model is tried again',
     interrupted: 'the daemon stopped in the middle',
     cancel: 'a person stops it',

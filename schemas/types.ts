@@ -2030,7 +2030,7 @@ export interface AskTurn {
    */
   finished_at: string | null
   /**
-   * Its model is not to be had: it waits, and goes on by itself. Null: it does not wait.
+   * Its model is unavailable: it waits, and goes on by itself. Null: it does not wait.
    */
   parked: {
     /**
@@ -7715,7 +7715,7 @@ export interface EvalReportHandedIn {
   id: string
 }
 /**
- * A report of svc evals that was handed in, as lists show it.
+ * A report of svc evals that was published, as lists show it.
  */
 export interface EvalReportSummary {
   /**
@@ -7723,7 +7723,7 @@ export interface EvalReportSummary {
    */
   id: string
   /**
-   * When it was handed in.
+   * When it was published.
    */
   handed_in_at: string
   /**
@@ -8091,7 +8091,7 @@ export interface EvalTurn {
   }[]
 }
 /**
- * Reports of svc evals that were handed in.
+ * Reports of svc evals that were published.
  */
 export interface EvalReportsResult {
   /**
@@ -9460,7 +9460,7 @@ export interface Health {
    */
   detail?: string
   /**
-   * Runs of agents that wait because a model is not to be had; absent: none does.
+   * Runs of agents that wait because a model is unavailable; absent: none does.
    */
   parked_runs?: {
     /**
@@ -9481,7 +9481,7 @@ export interface Health {
     reason: string
   }
   /**
-   * Questions to Ask that wait because a model is not to be had; absent: none does.
+   * Questions to Ask that wait because a model is unavailable; absent: none does.
    */
   parked_turns?: {
     /**
@@ -16747,7 +16747,7 @@ export interface Run {
    */
   agent: string
   /**
-   * queued; running; parked: its model is not to be had, and it goes on when that is tried again; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; cancelled: a person ended it; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
+   * queued; running; parked: its model is unavailable, and it goes on when that is tried again; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; cancelled: a person ended it; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
    */
   status:
     | 'queued'
@@ -16902,7 +16902,7 @@ export interface Run {
     reason: string
   }
   /**
-   * Of one that is parked: why, since when its model is not to be had, and when it is tried again; null: it is not.
+   * Of one that is parked: why, since when its model is unavailable, and when it is tried again; null: it is not.
    */
   parked: null | {
     /**
@@ -21314,7 +21314,7 @@ export interface RunDetail {
    */
   agent: string
   /**
-   * queued; running; parked: its model is not to be had, and it goes on when that is tried again; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; cancelled: a person ended it; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
+   * queued; running; parked: its model is unavailable, and it goes on when that is tried again; succeeded; exhausted: the rounds were used up, a partial note is kept; failed; cancelled: a person ended it; capped: a budget or the runs of a day were used up; empty: no text and no conclusion.
    */
   status:
     | 'queued'
@@ -21469,7 +21469,7 @@ export interface RunDetail {
     reason: string
   }
   /**
-   * Of one that is parked: why, since when its model is not to be had, and when it is tried again; null: it is not.
+   * Of one that is parked: why, since when its model is unavailable, and when it is tried again; null: it is not.
    */
   parked: null | {
     /**

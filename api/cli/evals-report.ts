@@ -49,7 +49,7 @@ export async function tellReport(
   if (html !== undefined) writeText(io, html, htmlOf(report))
   if (flags.publish) {
     const { id } = await clientOf(io, flags).ask(calls.handInEvalReport, { body: report })
-    io.err(`handed in as ${id}; the console shows it under Evals\n`)
+    io.err(`published as ${id}; the console shows it under Evals\n`)
   }
   const figures = figuresByVariant(report.runs)
   const comparisons = against ? compareReports(against, report) : []

@@ -128,11 +128,11 @@ export const rerunOfAgent = 'POST /api/agents/builtin/{name}/runs/{run}/rerun' a
 export const previewAgent = 'GET /api/agents/builtin/{name}/preview' as Call<T.AgentPreview, { name: string; firing: string }>
 /** What an agent may cost. */
 export const agentForecast = 'GET /api/agents/builtin/{name}/forecast' as Call<T.AgentForecast, { name: string }>
-/** Reports that were handed in, newest first. */
+/** Reports that were published, newest first. */
 export const listEvalReports = 'GET /api/evals/reports' as Call<T.EvalReportsResult>
 /** Hand in a report; the newest 50 are kept. */
 export const handInEvalReport = 'POST /api/evals/reports' as Call<T.EvalReportHandedIn, { body: T.EvalReport }>
-/** One report, as it was handed in. */
+/** One report, as it was published. */
 export const getEvalReport = 'GET /api/evals/reports/{id}' as Call<T.EvalReport, { id: string }>
 /** Delete a report. */
 export const deleteEvalReport = 'DELETE /api/evals/reports/{id}' as Call<T.Done, { id: string }>

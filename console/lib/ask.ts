@@ -20,7 +20,7 @@ export type AskBlock =
 export interface AskView {
   turn: string | null
   blocks: AskBlock[]
-  /** Its model is not to be had, and why; null: it is. */
+  /** Its model is unavailable, and why; null: it is. */
   waiting: Extract<AskFrame, { type: 'wait' }> | null
   /** Null while it is answered. */
   end: Extract<AskFrame, { type: 'done' | 'error' }> | null
@@ -79,7 +79,7 @@ export function waitWords(
   { until, reason }: NonNullable<AskView['waiting']>,
   time: (at: string) => string,
 ): string {
-  return `The model is not to be had; it is asked again at ${time(until)}. ${reason}`
+  return `The model is unavailable; next try at ${time(until)}. ${reason}`
 }
 
 /** The answer as text, for copying. */

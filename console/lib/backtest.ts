@@ -97,8 +97,8 @@ export function staleWords({
   isOther: boolean
   now: number
 }): string | null {
-  if (isOther) return 'This is of what was there before your last edit; it is tried anew.'
+  if (isOther) return 'From before your last edit; trying again…'
   const age = now - at
   if (at === 0 || age < TRIAL_STALE_MS) return null
-  return `Tried ${ago(new Date(at).toISOString(), now)}: events stored since are not in it.`
+  return `Tried ${ago(new Date(at).toISOString(), now)}; later events are not included.`
 }

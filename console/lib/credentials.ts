@@ -21,14 +21,14 @@ export function expiry({ expires_at: at }: StoredCredential, now: number): 'over
 /** What came of a test: a title, and what GitHub said. */
 export function testedWords(tested: CredentialTested): { title: string; text: string } {
   const { ok, login, scopes, expires_at: expires, error, installations } = tested
-  if (!ok) return { title: 'GitHub does not take it', text: error ?? 'GitHub gave no reason.' }
-  if (installations) return { title: 'GitHub takes it', text: appWords(tested) }
+  if (!ok) return { title: 'GitHub rejects it', text: error ?? 'GitHub gave no reason.' }
+  if (installations) return { title: 'GitHub accepts it', text: appWords(tested) }
   const told = [
-    login ? `A token of ${login}` : 'GitHub does not say whose it is',
+    login ? `A token of ${login}` : 'GitHub names no owner',
     ...(scopes?.length ? [`its scopes are ${scopes.join(', ')}`] : []),
     ...(expires ? [`it expires on ${expires.slice(0, 10)}`] : []),
   ]
-  return { title: 'GitHub takes it', text: `${told.join('; ')}.` }
+  return { title: 'GitHub accepts it', text: `${told.join('; ')}.` }
 }
 
 /** Where an app is installed, and what it may. */

@@ -14,8 +14,7 @@ export function spendShare({
 export function forecastWords(forecast: AgentForecast): string {
   const { runs_per_day, cost_per_run_usd, per_month_usd, budget_usd, spent_usd, days_left } = forecast
   if (runs_per_day === 0) return 'No runs in the last seven days, so no estimate.'
-  if (cost_per_run_usd === null)
-    return 'None of its runs in the last seven days has a price: what it costs is not known.'
+  if (cost_per_run_usd === null) return 'No run of the last seven days has a price, so the cost is unknown.'
   const pace = `At the pace of the last seven days it costs ${money(per_month_usd)} a month`
   if (budget_usd === null) return `${pace}; it has no budget.`
   if (spent_usd >= budget_usd) return `${pace}; its budget is used up.`

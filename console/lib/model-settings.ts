@@ -30,20 +30,19 @@ export function defaultModelWords({
   default_model,
   default_model_source,
 }: Pick<ModelProvider, 'default_model' | 'default_model_source'>): string {
-  if (default_model === null)
-    return 'None is known yet: its models are listed at the first call, and one is taken by the rule.'
-  if (default_model_source === 'console') return `${default_model}, chosen here. Empty: by the rule.`
+  if (default_model === null) return 'None known yet. The first call lists the models and picks one.'
+  if (default_model_source === 'console') return `${default_model}, set here. Empty: picked by svc`
   if (default_model_source.startsWith('env:'))
     return `${default_model}, environment: ${default_model_source.slice(4)}. A model chosen here wins.`
-  return `${default_model}, by the rule. A model chosen here wins.`
+  return `${default_model}, picked by svc. A model set here wins.`
 }
 
 const LOOK_AT: Record<NonNullable<ModelProviderTested['failed']>, string> = {
-  address: 'Look at the address',
-  credential: 'Look at the credential',
-  model: 'Look at the model',
-  format: 'Look at the kind: it answers in another format',
-  provider: 'The provider itself: it is overloaded, or out of quota',
+  address: 'Check the address',
+  credential: 'Check the credential',
+  model: 'Check the model',
+  format: 'Check the kind: the answer has another format',
+  provider: 'The provider is overloaded or out of quota',
 }
 
 /** What came of a test: a title, and what the provider said. */

@@ -11,7 +11,7 @@ const TELEMETRY: Readonly<Record<string, ScopeWords>> = {
     description: 'Traces, spans, metrics, and agents with their runs and cost.',
   },
   keys: {
-    label: 'Make API keys',
+    label: 'Create API keys',
     description: 'Keys that read or send events. A key outlives this sign-in, until it is revoked.',
   },
 }

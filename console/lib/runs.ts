@@ -26,7 +26,7 @@ export const RUN_TONES: Record<Run['status'], Tone> = {
 export const STATUS_HINTS: Record<Run['status'], string> = {
   queued: 'Queued',
   running: 'Running',
-  parked: 'Its model is not to be had; it goes on when that is tried again',
+  parked: 'Model unavailable; the run resumes once it answers',
   succeeded: 'Succeeded',
   exhausted: 'Round limit reached; partial note kept',
   failed: 'Failed',

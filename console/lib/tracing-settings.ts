@@ -61,14 +61,14 @@ export function exportWords({
 }
 
 const LOOK_AT: Record<NonNullable<TracingTested['failed']>, string> = {
-  settings: 'Look at the settings',
-  address: 'Look at the endpoint',
-  credential: 'Look at the API key or the headers',
-  format: 'Look at the endpoint: it does not take OTLP over HTTP',
-  receiver: 'The receiver itself: it is overloaded or out of order',
+  settings: 'Check the settings',
+  address: 'Check the endpoint',
+  credential: 'Check the API key or the headers',
+  format: 'Check the endpoint: OTLP over HTTP is not accepted',
+  receiver: 'The receiver is overloaded or failing',
 }
 
 export function testedWords({ ok, ms, failed, error }: TracingTested): { title: string; text: string } {
-  if (ok) return { title: 'The receiver took a test span', text: `Within ${ms} ms.` }
+  if (ok) return { title: 'The receiver accepted a test span', text: `Within ${ms} ms.` }
   return { title: failed ? LOOK_AT[failed] : 'Not accepted', text: error ?? `No answer within ${ms} ms.` }
 }

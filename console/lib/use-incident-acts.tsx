@@ -63,7 +63,7 @@ function refused(queries: QueryClient, incident: Acted, error: Error): void {
   notifications.show({
     color: now ? 'yellow' : 'red',
     title: (now && firstWords(now)) ?? `Couldn’t change #${incident.number}`,
-    message: now ? 'What you see now is how it is. Nothing of yours was done.' : error.message,
+    message: now ? 'The page now shows the current state. Your action was not applied.' : error.message,
     autoClose: 15_000,
   })
 }

@@ -107,7 +107,7 @@ function UndoChange({ set, onClose }: { set: ChangeSet; onClose: () => void }) {
   })
   const undo = useChange(() => declared.undo(set.id, false), {
     failed: 'Couldn’t undo the change',
-    said: () => 'Undone; the undo is in the history, too',
+    said: () => 'Undone; both are in the history',
     onDone: onClose,
   })
   return (

@@ -55,7 +55,7 @@ export function CredentialSelect({ label, description, value, onChange, error, r
       onChange={(name) => onChange(name ?? '')}
       error={error ?? (isGone ? `No credential is named ${value}` : undefined)}
       clearable
-      clearButtonProps={{ 'aria-label': 'Choose none' }}
+      clearButtonProps={{ 'aria-label': 'Clear selection' }}
     />
   )
 }

@@ -7,9 +7,7 @@ export function IngestKeysOnce({ keys }: { keys: IngestKeys }) {
   return (
     <Alert color="yellow" title={keys.length === 1 ? 'Ingest key (shown once)' : 'Ingest keys (shown once)'}>
       <Stack gap="sm">
-        <Text size="sm">
-          Whoever sends events needs one. Each only writes to its source; it can be revoked under API keys.
-        </Text>
+        <Text size="sm">Senders need a key. Each only writes to its source; revoke it under API keys.</Text>
         {keys.map(({ source, ingest_url, key }) => (
           <Stack key={source} gap={4}>
             <Text size="sm">

@@ -212,7 +212,7 @@ const NO_MODEL = 'no model provider is set'
 function HealthBanner() {
   const { data, isError } = useHealth()
   const text = isError
-    ? 'What is shown was read before, and may be out of date.'
+    ? 'Shown from an earlier read; may be out of date.'
     : data && data.status !== 'ok'
       ? (data.detail ?? `The daemon is ${data.status}.`)
       : null

@@ -42,7 +42,7 @@ export function whyOf(id: string, frame: Frame, moments: readonly ReplayMoment[]
         ? nodeState(node, frame)
         : edge
           ? edgeState(edge, frame)
-          : ['The configuration of then does not have it.']),
+          : ['Not part of the configuration then.']),
       ...(told.length === 0 ? ['Nothing is recorded of it up to here.'] : []),
     ],
     now,
@@ -96,9 +96,9 @@ function isOfSame(a: ReplayMoment, b: ReplayMoment): boolean {
 
 function nodeState(node: GraphNode, frame: Frame): string[] {
   const said: string[] = []
-  if (node.state === 'paused') said.push('Paused, so nothing is done.')
+  if (node.state === 'paused') said.push('Paused, so nothing runs.')
   if (node.state === 'missing') said.push('Named by the wiring, but did not exist.')
-  if (node.state === 'off') said.push('No wire that is switched on reaches it.')
+  if (node.state === 'off') said.push('No active connection leads to it.')
   for (const { node: of, key, until } of frame.cooldowns)
     if (of === node.id)
       said.push(`Fired for ${key || 'all'}; in cooldown until ${clockOf(Date.parse(until))}.`)

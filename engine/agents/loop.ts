@@ -72,7 +72,7 @@ export interface Policy<End> {
   unpaid(reason: string): End
   /** A call has no reply, and is not made again. */
   failed(reason: string, fault: ModelFault): End
-  /** The model is not to be had. @returns null: it was waited for. @param otherwise where no wait is left */
+  /** The model is unavailable. @returns null: it was waited for. @param otherwise where no wait is left */
   away(why: Unavailable, otherwise: (reason: string) => End): Promise<End | null>
 }
 

@@ -404,7 +404,7 @@ function wakesAnyAgent(db: Database): boolean {
   )
 }
 
-/* Runs that wait because a model is not to be had, for whoever looks at how the instance is. */
+/* Runs that wait because a model is unavailable, for whoever looks at how the instance is. */
 
 interface ParkedRow {
   agent: string

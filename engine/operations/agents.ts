@@ -166,7 +166,7 @@ export const agentTests = [
   }),
 ]
 
-/* Reports of svc evals, handed in by the command and read by the console. */
+/* Reports of svc evals, published by the command and read by the console. */
 
 const evalOperation = tagged('evals')
 /** Bytes of a report. */
@@ -179,7 +179,7 @@ export const evals = [
     scope: 'read',
     role: 'reader',
     answer: 'eval-reports-result.json',
-    summary: 'Reports that were handed in, newest first',
+    summary: 'Reports that were published, newest first',
     run: (engine) => engine.listEvalReports(),
   }),
   evalOperation({
@@ -188,7 +188,7 @@ export const evals = [
     scope: 'read',
     role: 'reader',
     answer: { schema: 'eval-report.json', write: promisify<Uint8Array, Uint8Array>(gunzip) },
-    summary: 'One report, as it was handed in',
+    summary: 'One report, as it was published',
     run: (engine, { params }) => engine.getEvalReport(params.id),
   }),
   evalOperation({

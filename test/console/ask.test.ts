@@ -33,7 +33,7 @@ describe('a view of an answer', () => {
     const wait: AskFrame = { type: 'wait', detail: 'd', reason: 'p: Overloaded.', until }
     const view = viewOf([start, text('a'), wait])
     expect(waitWords(view.waiting!, (at) => at.slice(11, 16))).toBe(
-      'The model is not to be had; it is asked again at 03:14. p: Overloaded.',
+      'The model is unavailable; next try at 03:14. p: Overloaded.',
     )
     expect(viewOf([start, text('a'), wait, text('b')])).toMatchObject({
       waiting: null,

@@ -51,7 +51,7 @@ describe('a trial of a trigger', () => {
   it('says that it is of another definition, and after 30 s that events came since', () => {
     const trial = { at: now - 29_999, isOther: false, now }
     expect(staleWords(trial)).toBeNull()
-    expect(staleWords({ ...trial, at: now - 30_000 })).toContain('events stored since are not in it')
+    expect(staleWords({ ...trial, at: now - 30_000 })).toContain('later events are not included')
     expect(staleWords({ ...trial, isOther: true })).toContain('before your last edit')
     expect(staleWords({ ...trial, at: 0 })).toBeNull()
   })

@@ -93,7 +93,7 @@ describe('a model provider', () => {
       text: 'm1 answered within 12 ms.',
     })
     expect(testWords({ ok: false, model: 'm1', ms: 3, failed: 'credential', error: '401' })).toEqual({
-      title: 'Look at the credential',
+      title: 'Check the credential',
       text: '401',
     })
   })
@@ -228,7 +228,7 @@ describe('what an agent may cost', () => {
     expect(forecastWords(forecast({ spent_usd: 5, days_left: 0 }))).toMatch(/its budget is used up\.$/)
     expect(forecastWords(forecast({ days_left: 0.4 }))).toMatch(/lasts less than a day\.$/)
     expect(forecastWords(forecast({ runs_per_day: 0 }))).toMatch(/No runs in the last seven days/)
-    expect(forecastWords(forecast({ cost_per_run_usd: null }))).toMatch(/not known/)
+    expect(forecastWords(forecast({ cost_per_run_usd: null }))).toMatch(/unknown/)
   })
 
   it('is a share of its budget', () => {

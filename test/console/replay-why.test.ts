@@ -29,13 +29,13 @@ describe('why a part did or did not act', () => {
 
   it('says when nothing is recorded, and when the part was not there', () => {
     expect(why(NODES.hands, 5).state.at(-1)).toBe('Nothing is recorded of it up to here.')
-    expect(why(NODES.digger, 0).state[0]).toBe('The configuration of then does not have it.')
+    expect(why(NODES.digger, 0).state[0]).toBe('Not part of the configuration then.')
   })
 
   it('says that a part is paused, that a wire is off, and what a handoff waits for', () => {
     const paused = replayOf([moment(1, { kind: 'state', phase: 'paused', nodes: [NODES.trigger] })])
     const frame = frameAt(paused, { index: 0 })
-    expect(whyOf(NODES.trigger, frame, paused.moments).state[0]).toBe('Paused, so nothing is done.')
+    expect(whyOf(NODES.trigger, frame, paused.moments).state[0]).toBe('Paused, so nothing runs.')
     const off = {
       ...frame,
       graph: { ...frame.graph, edges: frame.graph.edges.map((edge) => ({ ...edge, enabled: false })) },

@@ -52,7 +52,7 @@ describe('the form of Observability', () => {
       exportWords(stored({ state: 'on', host: 'a.example', exported: 3, dropped: 2, last_export })),
     ).toBe('3 spans sent to a.example since the start, 2 dropped. The last export failed: refused')
     expect(testedWords({ ok: false, ms: 3, failed: 'credential', error: 'no' })).toEqual({
-      title: 'Look at the API key or the headers',
+      title: 'Check the API key or the headers',
       text: 'no',
     })
   })

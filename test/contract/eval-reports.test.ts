@@ -1,4 +1,4 @@
-/** Reports of svc evals are handed in, listed, shown and deleted (issue 17, part 1: the page Evals). */
+/** Reports of svc evals are published, listed, shown and deleted (issue 17, part 1: the page Evals). */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { EvalReport, EvalReportsResult } from '../../schemas/types.ts'
 import { svc as command } from '../api/cli/cli-harness.ts'
@@ -19,7 +19,7 @@ const report = (more: object = {}): EvalReport => ({
 })
 const list = async () => (await svc.get<EvalReportsResult>('/api/evals/reports')).reports
 
-it('a report that was handed in is shown as it was, and can be deleted', async () => {
+it('a report that was published is shown as it was, and can be deleted', async () => {
   const { id } = await svc.post<{ id: string }>('/api/evals/reports', report())
   expect(await list()).toMatchObject([{ id, pack: 'mine', runs: 0, bytes: expect.any(Number) }])
   expect(await svc.get(`/api/evals/reports/${id}`)).toEqual(report())
@@ -44,7 +44,7 @@ it('svc evals measure --publish hands its report in', async () => {
     ROOT,
   ]
   const { code, err } = await command(args)
-  expect([code, err]).toEqual([0, expect.stringMatching(/^handed in as eval_[0-9a-f]{16}; /)])
+  expect([code, err]).toEqual([0, expect.stringMatching(/^published as eval_[0-9a-f]{16}; /)])
   expect((await list())[0]).toMatchObject({ pack: 'the pack of svc', runs: 0, measured: expect.any(Number) })
 })
 

@@ -50,7 +50,7 @@ export const slackCommand = noun(
       does: 'Ask Slack whose the bot token is, and what it lacks',
       call: calls.testSlack,
       tell: (io, { ok, team, bot, error, missing_scopes = [], heard_at }) => {
-        if (!ok) return void io.out(`Slack does not take it: ${escapeLine(error ?? '')}\n`)
+        if (!ok) return void io.out(`Slack rejects it: ${escapeLine(error ?? '')}\n`)
         io.out(`bot ${escapeLine(bot ?? '')} of the workspace ${escapeLine(team ?? '')}\n`)
         for (const { scope, why } of missing_scopes) io.out(`lacks ${scope}: ${why}\n`)
         io.out(heard_at ? `heard at ${heard_at}\n` : 'nothing was heard of Slack since the start\n')

@@ -93,14 +93,14 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
     'event_loop_lag_seconds',
     'Delay of the main thread, 99th percentile since the last scrape.',
   )
-  const parked = gauge('agent_runs_parked', 'Runs that wait because their model is not to be had.', ['agent'])
+  const parked = gauge('agent_runs_parked', 'Runs that wait because their model is unavailable.', ['agent'])
   const parkedSince = gauge(
     'agent_runs_parked_since_seconds',
     'Since when the first of them waits, seconds since 1970; 0: none does.',
   )
   const parkedTurns = gauge(
     'ask_turns_parked',
-    'Questions to Ask that wait because their model is not to be had.',
+    'Questions to Ask that wait because their model is unavailable.',
   )
   const parkedTurnsSince = gauge(
     'ask_turns_parked_since_seconds',

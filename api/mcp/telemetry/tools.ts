@@ -117,7 +117,7 @@ const workspaces = ({ all, note }: ListedWorkspaces): string =>
 const traces = defineTool<TelemetryTracesArguments>({
   name: 'traces',
   title: 'Find traces',
-  description: `Traces of a window, newest first, runs of svc's agents among them (service svc, name of the agent): one is listed if one of its spans fits all that is given. Go on with spans and its trace_id. ${SIZE}`,
+  description: `Traces of a window, newest first, runs of svc's agents among them (service svc, name of the agent): one is listed if one of its spans fits all that is given. Continue with spans and its trace_id. ${SIZE}`,
   isReadOnly: true,
   run: async ({ workspace: _, ...query }, { ask }) => {
     const found = await ask(calls.listTraces, query)

@@ -110,7 +110,7 @@ function Standing({ offer: { most }, choice, onChange, listed, isOnlyChosen, set
       <Group gap="sm">
         <Checkbox
           size="xs"
-          label="Only what is chosen"
+          label="Selected only"
           checked={isOnlyChosen}
           onChange={(event) => setOnlyChosen(event.currentTarget.checked)}
         />
@@ -121,7 +121,7 @@ function Standing({ offer: { most }, choice, onChange, listed, isOnlyChosen, set
         )}
         {chosen.size > 0 && (
           <Button size="compact-sm" variant="default" onClick={() => onChange({ names: new Set() })}>
-            Choose none
+            Clear selection
           </Button>
         )}
       </Group>
@@ -151,7 +151,7 @@ function Names({ offer, choice, onChange, listed, isOnlyChosen, setOnlyChosen, l
     return (
       <Nothing
         title={isOnlyChosen && chosen.size === 0 ? 'Nothing is chosen yet' : 'No metric matches'}
-        why={search.trim() ? `No name here has “${search.trim()}” in it.` : 'Tick some in the whole list.'}
+        why={search.trim() ? `No name contains “${search.trim()}”.` : 'Tick some in the whole list.'}
       >
         <Button size="xs" variant="default" onClick={showAll}>
           Show all {count(offer.metrics.length)}

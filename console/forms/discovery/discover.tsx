@@ -52,7 +52,7 @@ export function Discover({ kind, connector, draft, onTake, sourceName }: Props) 
     onTake: (next: SourceDraft) => {
       onTake(next)
       close()
-      notifications.show({ message: 'Taken over; look it over, test it, then save' })
+      notifications.show({ message: 'Applied. Review and test it, then save' })
     },
   }
   const found = discover.isPending ? undefined : discover.data

@@ -77,14 +77,14 @@ export function ProposedChanges(props: ChangesProps) {
       )}
       {next.labels.length > 0 && !next.labels.some(({ primary }) => primary) && (
         <Text size="sm" c="dimmed">
-          No label is the entity key: choose below which one says whose an event is.
+          No label is the entity key. Choose one below.
         </Text>
       )}
       {children}
       <Group gap="xs">
         {changes.length > 0 && (
           <Button size="sm" disabled={isStale} onClick={() => onTake(next)}>
-            Take it over
+            Use the proposal
           </Button>
         )}
         {back}

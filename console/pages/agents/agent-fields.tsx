@@ -169,13 +169,13 @@ function WriteBack({
     <Group grow align="flex-start" preventGrowOverflow={false}>
       <TextInput
         label="Write-back URL"
-        description="An address that takes a POST."
+        description="Receives a POST."
         value={draft.webhook_url}
         onChange={(e) => set('webhook_url', e.currentTarget.value)}
         {...marksOf(errors)('webhook_url')}
       />
       <PasswordInput
-        label="Bearer token of that address"
+        label="Bearer token for that address"
         description={tokenStored ? 'Stored. Leave empty to keep it' : 'Optional'}
         value={draft.webhook_token}
         onChange={(e) => set('webhook_token', e.currentTarget.value)}
@@ -210,7 +210,7 @@ function OnGithub({ draft, set, errors = {} }: Pick<Props, 'draft' | 'set' | 'er
           />
           <Checkbox
             label="Check of the commit"
-            title="Takes a credential that is an app"
+            title="Needs the credential of a GitHub App"
             checked={draft.github_writes.includes('check')}
             onChange={(e) => put('check', e.currentTarget.checked)}
           />

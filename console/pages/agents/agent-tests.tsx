@@ -55,7 +55,7 @@ function Start({ agent }: { agent: string }) {
         ...(choice.provider ? { provider: choice.provider } : {}),
         ...(choice.model ? { model: choice.model } : {}),
       }),
-    { failed: 'Couldn’t start the test', said: () => 'The test has begun: one practice run of each example' },
+    { failed: 'Couldn’t start the test', said: () => 'Test started: one practice run per example' },
   )
   return (
     <Group gap="sm" align="flex-end">
@@ -111,7 +111,7 @@ function Tests({ agent }: { agent: string }) {
   })
   if (error) return <Failed what="the tests" error={error} onRetry={() => void refetch()} />
   if (!data) return <LoadingRows rows={3} />
-  if (data.tests.length === 0) return <Text size="sm">None was run yet.</Text>
+  if (data.tests.length === 0) return <Text size="sm">No test was run yet.</Text>
   return (
     <Stack gap="lg">
       {data.tests.map((test) => (

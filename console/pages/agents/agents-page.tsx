@@ -42,8 +42,8 @@ export default function AgentsPage() {
       {error && <Failed what="agents" error={error} onRetry={() => void refetch()} />}
       {data && !data.key_configured && (
         <Alert color="yellow" mb="md" title="No model is set up yet">
-          An agent that is woken fails until there is one.{' '}
-          <Link to="/settings?tab=providers">Set a model provider</Link>.
+          Agents fail until a model provider is added.{' '}
+          <Link to="/settings?tab=providers">Add a model provider</Link>.
         </Alert>
       )}
       {data &&

@@ -55,7 +55,7 @@ export function VerdictRows({ rows, onChange, hasCheck = false }: VerdictProps) 
           />
           <Checkbox
             label="Closes"
-            title="Given with claims that all hold, it handles the incident"
+            title="Handles the incident if all claims hold"
             mt={8}
             checked={row.closes === true}
             onChange={(e) => put(i, { closes: e.currentTarget.checked })}
@@ -63,7 +63,7 @@ export function VerdictRows({ rows, onChange, hasCheck = false }: VerdictProps) 
           {hasCheck && (
             <Select
               aria-label={`Check of verdict ${i + 1}`}
-              title="How its check on GitHub ends"
+              title="Conclusion of the GitHub check"
               data={CHECKS}
               value={row.check ?? 'neutral'}
               onChange={(value) => put(i, { check: value as NonNullable<Verdicts[number]['check']> })}

@@ -149,7 +149,7 @@ function Delete({ session, onClose, onDone }: DialogProps) {
     <Modal opened onClose={onClose} title="Delete this conversation?" centered>
       <Stack>
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {session.title}: its questions and answers go for good. What was applied from it stays.
+          {session.title}: its questions and answers are deleted for good. Applied changes stay.
         </Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

@@ -29,7 +29,7 @@ export function DriftTab() {
             In no file
           </Title>
           <Text size="sm" c="dimmed" mb="xs">
-            These were made otherwise, and no remembered file names them.
+            Made in other ways, and named by no remembered file.
           </Text>
           <List size="sm">
             {data.unmanaged.map(({ kind, name }) => (
@@ -47,7 +47,7 @@ export function DriftTab() {
 function FileDrift({ file: { name, imported_at, plan, problems } }: { file: CatalogFileDrift }) {
   const forget = useChange(() => declared.forgetCatalogFile(name), {
     failed: `Couldn’t forget ${name}`,
-    said: () => `${name} is compared no more; what it declared stays`,
+    said: () => `${name} is no longer compared; its parts stay`,
   })
   return (
     <Paper withBorder p="md" radius="md">

@@ -14,12 +14,12 @@ type Policy = CatalogRepository['policy']
 type Draft = Required<Omit<CatalogRepositoryWrite, 'interval_seconds'>>
 
 const POLICIES: { value: Policy; label: string; says: string }[] = [
-  { value: 'manual', label: 'Manual', says: 'A person looks at the plan of a commit, and applies it.' },
-  { value: 'auto', label: 'Automatic', says: 'Each commit is applied, and edits by hand are written over.' },
+  { value: 'manual', label: 'Manual', says: 'A person reviews the plan of a commit and applies it.' },
+  { value: 'auto', label: 'Automatic', says: 'Each commit is applied, and edits by hand are overwritten.' },
   {
     value: 'auto-prune',
     label: 'Automatic, with deletions',
-    says: 'As automatic, and what the files no longer name is deleted.',
+    says: 'As automatic, and parts the files no longer name are deleted.',
   },
 ]
 
@@ -135,7 +135,7 @@ export function FollowButtons({ now }: { now: CatalogRepository }) {
   const [opened, setOpened] = useState<'form' | 'leave' | null>(null)
   const close = () => setOpened(null)
   const leave = useChange((_: undefined) => declared.leaveRepository(), {
-    said: () => 'No repository is followed any more',
+    said: () => 'Stopped following the repository',
     onDone: close,
     quiet: true,
   })
@@ -152,7 +152,7 @@ export function FollowButtons({ now }: { now: CatalogRepository }) {
         <Stack>
           <Text size="sm">
             What was applied stays as it is. New commits are no longer read, and edits by hand are no longer
-            told.
+            reported.
           </Text>
           <Refusal title="Couldn’t stop following" error={leave.error} />
           <Group justify="flex-end">

@@ -213,7 +213,7 @@ function Waiting({ sync }: { sync: CatalogSync }) {
         <Text size="sm">
           Applying <span className="mono">{planned?.id.slice(0, 10)}</span>{' '}
           {overwritten > 0
-            ? `would do this, and write over ${changesByHand(overwritten)}:`
+            ? `would do this, and overwrite ${changesByHand(overwritten)}:`
             : code === 'drifted'
               ? 'would overwrite what was changed by hand:'
               : 'would do this:'}

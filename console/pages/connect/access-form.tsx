@@ -31,7 +31,7 @@ const CHOICES: { value: May; label: string; description: string; scopes: KeyCrea
   {
     value: 'admin',
     label: 'Everything',
-    description: 'Make sources, change what is declared, make keys.',
+    description: 'Create sources, change what is declared, create keys.',
     scopes: ['admin'],
   },
 ]
@@ -104,13 +104,13 @@ export function AccessForm({
           required
         />
         {create.error && (
-          <Alert color="red" role="alert" title="No key was made">
+          <Alert color="red" role="alert" title="Couldn’t create the key">
             <Text size="sm">{create.error.message}</Text>
           </Alert>
         )}
         <Group>
           <Button type="submit" loading={create.isPending}>
-            Make the key
+            Create the key
           </Button>
         </Group>
       </Stack>

@@ -33,7 +33,7 @@ export default function ApproveLoginPage() {
       ) : who.data.scopes.includes('admin') ? (
         <Approval key={asked.ask.challenge} {...asked} who={who.data} />
       ) : (
-        <Alert color="yellow" title="You may not give out keys" maw={620}>
+        <Alert color="yellow" title="You cannot create keys" maw={620}>
           You are logged in as {who.data.name}, which has the scope {who.data.scopes.join(', ')}. Log in as an
           admin to approve, or ask one for a key.
         </Alert>

@@ -96,7 +96,7 @@ function Setup({ info, isOpen }: { info: ConnectInfo; isOpen: boolean }) {
                   {made.project_name ? `, in ${made.project_name}` : ''}
                 </Text>
                 <Button variant="default" size="xs" onClick={() => setMade(null)}>
-                  Make another key
+                  Create another key
                 </Button>
               </Group>
             ) : (

@@ -41,8 +41,7 @@ export function LiveCheck({
         <Group gap="sm" wrap="nowrap">
           <Loader size="sm" aria-hidden />
           <Text size="sm">
-            Waiting for the client. Put the text in its place and start the client; it shows up here by
-            itself.
+            Waiting for the client. Paste the text and start the client; this page shows when it connects.
           </Text>
         </Group>
       ) : (
@@ -73,9 +72,7 @@ function NothingYet({ keyId, via, command }: { keyId: string | null; via: Via; c
       <Stack gap="xs">
         <Text size="sm">Still waiting. Check these:</Text>
         <List size="sm" spacing={4}>
-          {lastUsed && (
-            <List.Item>The key was used, so it is right; but no client spoke MCP with it.</List.Item>
-          )}
+          {lastUsed && <List.Item>The key works, but no client has used it over MCP.</List.Item>}
           {via === 'http' ? (
             <List.Item>
               svc mcp must run: <code>{command}</code>. Its address and port must be those of the text.

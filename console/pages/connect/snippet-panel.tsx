@@ -45,7 +45,7 @@ export function SnippetPanel({
             }
             value={mcp}
             onChange={(event) => onMcp(event.currentTarget.value)}
-            error={URL.canParse(mcp) ? undefined : 'This is no address.'}
+            error={URL.canParse(mcp) ? undefined : 'Not a valid address.'}
           />
           <div>
             <Text size="sm" fw={600} mb={4}>
@@ -57,8 +57,8 @@ export function SnippetPanel({
       )}
       {made && (
         <Alert color="yellow" title={`${made.name}: the key is shown once`}>
-          Copy the text now; only the first characters of the key are kept. Who has the text may do what you
-          chose, until you revoke the key under API keys.
+          Copy the text now; only the first characters of the key are kept. Anyone with the text has these
+          rights until you revoke the key under API keys.
         </Alert>
       )}
       <div>

@@ -22,7 +22,7 @@ export function TelemetryAddress({ url, isOpen }: { url: string; isOpen: boolean
           <CopyBlock value={url} label="Copy the address" />
           <Text size="sm" maw={760}>
             {isOpen
-              ? 'This instance is open: clients need the address alone.'
+              ? 'This instance is open: clients need only the address.'
               : 'Give a client the address alone, and the client opens a page here where you sign it in. Or give it an API key with scope read, sent as Authorization: Bearer.'}{' '}
             {!isOpen && (
               <>

@@ -41,7 +41,7 @@ export function Coverage({ draft }: { draft: EntityCoverageRequest | null }) {
   })
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label="Coverage" aria-live="polite">
-      {settled === null && <Text c="dimmed">Give two names or more to see what they join.</Text>}
+      {settled === null && <Text c="dimmed">Enter two or more names to see what they join.</Text>}
       {settled !== null && error && <Text c="red">{error.message}</Text>}
       {settled !== null && !error && !data && <Text c="dimmed">Looking at the newest events…</Text>}
       {settled !== null && !error && data && <Told data={data} />}

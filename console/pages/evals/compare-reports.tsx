@@ -19,7 +19,7 @@ export function CompareReports({ report, id }: { report: EvalReport; id?: string
   if (others.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        No other report was handed in.
+        No other report was published.
       </Text>
     )
   return (

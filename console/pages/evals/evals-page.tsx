@@ -1,4 +1,4 @@
-/** Reports of svc evals: those handed in to the daemon, or one opened from a file, which stays in the browser. */
+/** Reports of svc evals: those published to the daemon, or one opened from a file, which stays in the browser. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { FileUp } from 'lucide-react'
@@ -139,7 +139,7 @@ function ReportList() {
         'Pack',
         'Scenarios',
         'Runs',
-        'Handed in by',
+        'Published by',
         'Size',
         { name: 'Delete', isUnnamed: true },
       ]}
@@ -190,7 +190,7 @@ function NoReports() {
   return (
     <Empty title="No report yet">
       <Text c="dimmed" maw={560}>
-        A report says how good agents are at finding causes that are known. Hand one in from the command line,
+        A report says how good agents are at finding causes that are known. Publish one from the command line,
         or open a file that --out wrote.
       </Text>
       <CopyBlock value="svc evals run --scripted --noise 1000 --publish" label="Copy the command" />

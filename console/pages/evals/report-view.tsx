@@ -15,7 +15,7 @@ import { FigureLines, FoldedSection, ScenarioLines } from './phone-parts.tsx'
 import { RunOverTimeline } from './run-over-timeline.tsx'
 import { ScenarioGrid } from './scenario-grid.tsx'
 
-/** @param id of a report that was handed in; absent: it was opened from a file */
+/** @param id of a report that was published; absent: it was opened from a file */
 export function ReportView({ report, id }: { report: EvalReport; id?: string }) {
   const [chosen, setChosen] = useState<Chosen | null>(null)
   const { pack, release, at, stopped, spent_usd, runs, measured } = report
@@ -28,7 +28,7 @@ export function ReportView({ report, id }: { report: EvalReport; id?: string }) 
       <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         {pack}, svc {release}, {at.slice(0, 16).replace('T', ' ')} UTC, {count(runs.length)} runs
         {spent_usd > 0 && `, ${money(spent_usd)}`}
-        {stopped && '. Stopped before the end: the money was spent'}
+        {stopped && '. Stopped early: the budget was spent'}
       </Text>
       {runs.length > 0 && (
         <>

@@ -14,9 +14,9 @@ export function NoRows({ state, timeline }: { state: ExploreState; timeline: Tim
     <Empty title="No events in this window">
       <Text c="dimmed">
         {isFiltered
-          ? 'Nothing fits these filters; take one away'
+          ? 'Nothing matches these filters; remove one'
           : 'Nothing with these labels happened then; choose a longer range'}
-        {state.live ? ', or wait: new ones show by themselves.' : '.'}
+        {state.live ? ', or wait: new events appear here.' : '.'}
         {timeline.lastSeen !== null && (
           <>
             {' '}

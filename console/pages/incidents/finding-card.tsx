@@ -168,7 +168,7 @@ function NoFinding({ incident: { run, trigger } }: { incident: IncidentDetail })
       </div>
       {run?.status === 'parked' && (
         <Alert color="yellow" p="xs" m={10} mt={0}>
-          Its model does not answer. The run goes on when that is tried again.
+          The model does not answer. The run resumes at the next try.
         </Alert>
       )}
     </section>

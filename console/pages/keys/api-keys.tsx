@@ -118,7 +118,7 @@ function KeyRow({ entry }: { entry: Key }) {
         <Modal opened={asking} onClose={() => setAsking(false)} title={`Revoke ${entry.name}?`} centered>
           <Stack>
             <Text size="sm">
-              Whoever uses it is refused from now on, and its live streams close. This cannot be undone.
+              Its requests are refused from now on, and its live streams close. This cannot be undone.
             </Text>
             <Group justify="flex-end">
               <Button variant="default" onClick={() => setAsking(false)}>

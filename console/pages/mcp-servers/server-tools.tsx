@@ -42,7 +42,7 @@ export function ServerTools({ server }: { server: string }) {
       {isPending && <LoadingRows rows={3} />}
       {data?.length === 0 && (
         <Text c="dimmed" size="sm">
-          None are known yet: a test connects and lists them, and pins what each says of itself.
+          No tools known yet. A test connects, lists them and pins their descriptions.
         </Text>
       )}
       {data && data.length > 0 && <KnownTools tools={data} onReview={setReviewed} />}
@@ -63,7 +63,7 @@ export function TestOutcome({
     <div role="status">
       {isPending && (
         <Text size="sm" c="dimmed">
-          Connecting and listing its tools; that takes 20 seconds at most.
+          Connecting and listing tools, for at most 20 seconds…
         </Text>
       )}
       {!isPending && result && !result.ok && (
@@ -177,7 +177,7 @@ function Review({ server, tool, onClose }: { server: string; tool: McpTool; onCl
     onDone: onClose,
   })
   const change = tool.change!
-  const mark = (is: boolean) => (is ? 'Says that it only reads.' : 'May write.')
+  const mark = (is: boolean) => (is ? 'Declared read-only.' : 'May write.')
   return (
     <Modal opened onClose={onClose} title={`${tool.name} has changed`} size="xl">
       <Stack>

@@ -105,7 +105,7 @@ export function CustomProject() {
           onChange={(parts) => set({ picked: parts })}
           searchable
           clearable
-          nothingFoundMessage="No part of that name is free"
+          nothingFoundMessage="No unused part has that name"
           {...field}
         />
         <Text size="sm" c="dimmed">

@@ -98,7 +98,7 @@ function Gallery({ templates }: { templates: readonly Template[] }) {
             By hand
           </Title>
           <Text size="sm" style={{ flex: 1 }}>
-            Start empty, or from parts that are there already. They are adopted; nothing is made.
+            Start empty, or adopt existing parts.
           </Text>
           <Button component={Link} to="/projects/new?template=custom" variant="light">
             Put one together

@@ -88,7 +88,7 @@ function Outline({ project }: { project: Project }) {
             {state === 'waiting' && (
               <>
                 {'. '}
-                <Link to={partPath('source', source)}>How its events come in</Link>
+                <Link to={partPath('source', source)}>How events come in</Link>
               </>
             )}
           </Line>

@@ -24,7 +24,7 @@ export function ProjectKeys({ project }: { project: Project }) {
         name: name.trim(),
         scopes: findings ? ['read', 'findings'] : ['read'],
       }),
-    { failed: 'Couldn’t make the key' },
+    { failed: 'Couldn’t create the key' },
   )
   const revoke = useChange((id: string) => api.revokeKey(id), {
     failed: 'Couldn’t revoke the key',
@@ -80,7 +80,7 @@ export function ProjectKeys({ project }: { project: Project }) {
               label="May record findings"
             />
             <Button type="submit" loading={create.isPending}>
-              Make key
+              Create key
             </Button>
           </Group>
         </form>

@@ -65,7 +65,7 @@ export default function ProjectPage() {
         <Held project={data} />
         {(data.state === 'connect' || data.state === 'try') && (
           <Button component={Link} to={`/projects/${data.id}/setup`}>
-            Go on with setup
+            Continue setup
           </Button>
         )}
         <RangePicker project={data.id} label="Replay" />

@@ -70,11 +70,11 @@ function ProjectCard({ project }: { project: Project }) {
         {health && <HealthLine health={health} />}
         {project.accepts.includes('try') && project.state !== 'done' && (
           <Anchor component={Link} to={`/projects/${project.id}/setup`} size="sm" underline="always">
-            Go on with setup
+            Continue setup
           </Anchor>
         )}
         <Text size="xs" c="dimmed">
-          {isDraft ? 'Nothing is made yet' : countsText(project.counts)}
+          {isDraft ? 'Nothing is created yet' : countsText(project.counts)}
           {!isDraft && today && ` · today: ${today.looked_at} looked at, ${today.found} found`}
         </Text>
       </Stack>

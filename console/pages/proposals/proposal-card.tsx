@@ -94,7 +94,7 @@ function Decline({ proposal, onClose }: { proposal: Proposal; onClose: () => voi
         <Stack>
           <TextInput
             label="Reason"
-            description="Who proposed it reads this."
+            description="Shown to whoever proposed the change"
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
             maxLength={500}

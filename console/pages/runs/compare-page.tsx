@@ -64,7 +64,7 @@ function Both({ left, right }: { left: RunDetail; right: RunDetail }) {
       <div role="status">
         {[left, right].some(isOpen) && (
           <Text size="sm" c="dimmed">
-            One of them is still at work; this page follows it.
+            One run is still in progress; this page updates.
           </Text>
         )}
       </div>

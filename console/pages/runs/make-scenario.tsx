@@ -159,7 +159,7 @@ function Shown({ preview }: { preview: ScenarioPreview }) {
       <Line title="Replaced by stand-ins">
         {replaced.length
           ? replaced.map(({ kind, names }) => `${kind}: ${count(names)}`).join(', ')
-          : 'nothing. Names that stand in texts alone are not known to be names'}
+          : 'nothing. Names that appear only in text are not recognised'}
       </Line>
       {unfit.length > 0 && (
         <Alert color="yellow" title="Can't tell agents apart yet">

@@ -66,7 +66,7 @@ export function RerunDialog({ run, onClose }: { run: RunDetail; onClose: () => v
               error={prompt.trim() === '' ? 'A prompt is required' : undefined}
             />
           )}
-          <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />
+          <ModelPicker value={choice} onChange={setChoice} blank="Default: the agent’s" />
           <Refusal error={rerun.error} title="Couldn’t repeat the run" />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>

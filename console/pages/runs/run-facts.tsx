@@ -131,7 +131,7 @@ function Origin({ run }: { run: RunDetail }) {
           : <Link to={firingPath(dispatch_id)}>the firing</Link>
         </>
       )}
-      {wakes > 1 && `; it answers ${count(wakes)} firings, those that came while it waited too`}
+      {wakes > 1 && `; answers ${count(wakes)} firings, with those that came while it waited`}
     </>
   )
 }

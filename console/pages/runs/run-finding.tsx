@@ -66,7 +66,7 @@ export function RunFinding({ run }: { run: RunDetail }) {
             Claims: {claimsWords(run.verified) ?? `${claims.length}`}
           </Title>
           <Text size="xs" c="dimmed">
-            Each is compared with the events it rests on, not judged by a model.
+            Each claim is checked against its events, not judged by a model.
           </Text>
           <ClaimList claims={claims} entity={entity} />
         </Stack>

@@ -77,7 +77,7 @@ function Limits({ stored, onSaved }: { stored: AgentSettings; onSaved: () => voi
           }
         />
         <Text size="xs" c="dimmed">
-          Asked while another is unavailable: by agents that name none, Ask and guided setup.
+          Used while another is unavailable, by agents without their own, Ask and guided setup.
         </Text>
         <Refusal title="Couldn’t save the limits" error={save.error} />
         <Group>

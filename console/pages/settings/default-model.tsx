@@ -21,7 +21,7 @@ export function DefaultModel({ provider }: { provider: ModelProvider }) {
         <Autocomplete
           size="xs"
           label={`Default model of ${name}`}
-          placeholder={default_model && default_model_source !== 'console' ? default_model : 'By the rule'}
+          placeholder={default_model && default_model_source !== 'console' ? default_model : 'Picked by svc'}
           data={[...models]}
           value={model}
           onChange={setModel}

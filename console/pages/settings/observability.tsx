@@ -65,7 +65,7 @@ function Tracing({ stored, onSaved }: { stored: TracingSettings; onSaved: () => 
       <Stack>
         <Switch
           label="Export traces"
-          description={`Holds from the next run that ends.${stored.enabled_source === 'env' ? fromWords('env') : ''}`}
+          description={`Applies from the next run that ends.${stored.enabled_source === 'env' ? fromWords('env') : ''}`}
           checked={draft.enabled}
           onChange={(event) => set('enabled', event.currentTarget.checked)}
         />

@@ -40,7 +40,7 @@ function OwnPrices({ prices, onSaved }: { prices: ModelPrices; onSaved: () => vo
     setRows(rows.map((row, i) => (i === at ? { ...row, ...change } : row)))
   const written = pricesOf(rows)
   const save = useChange((_: undefined) => settings.savePrices({ prices: written ?? [] }), {
-    said: () => 'The prices are saved; they hold from the next call on',
+    said: () => 'Prices saved; used from the next call',
     onDone: onSaved,
     quiet: true,
   })
@@ -55,8 +55,8 @@ function OwnPrices({ prices, onSaved }: { prices: ModelPrices; onSaved: () => vo
       >
         <Title order={2}>Own prices</Title>
         <Text size="sm" c="dimmed">
-          US dollars per million tokens, by how the model’s name begins; the longest that fits counts. Cached
-          is what a token from the cache costs, as a part of input.
+          US dollars per million tokens, by how the model’s name begins; the longest match counts. Cached is
+          what a token from the cache costs, as a part of input.
         </Text>
         {rows.map((row, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
@@ -122,8 +122,8 @@ function Shipped({ prices: { shipped, own, updated } }: { prices: ModelPrices })
     <Stack component="section" aria-label="Prices that come with svc">
       <Title order={2}>Prices that come with svc</Title>
       <Text size="sm" c="dimmed">
-        Last looked at on {updated.slice(0, 10)}. A model that fits none is not priced: its tokens count, and
-        no dollars.
+        Last looked at on {updated.slice(0, 10)}. A model that matches none has no price: only its tokens are
+        counted.
       </Text>
       <Paper withBorder radius="md">
         <WideTable minWidth={420}>
@@ -141,7 +141,7 @@ function Shipped({ prices: { shipped, own, updated } }: { prices: ModelPrices })
                 <Table.Tr key={prefix}>
                   <Table.Td className="mono">
                     {prefix}
-                    {over.has(prefix) && ' (an own price holds)'}
+                    {over.has(prefix) && ' (overridden by an own price)'}
                   </Table.Td>
                   <Table.Td ta="right">{input}</Table.Td>
                   <Table.Td ta="right">{output}</Table.Td>

@@ -181,15 +181,15 @@ function Test({ id, models }: { id: string; models: readonly string[] }) {
 function Delete({ provider: { id, name }, onClose }: { provider: ModelProvider; onClose: () => void }) {
   const remove = useChange((_: undefined) => settings.deleteProvider(id), {
     failed: `Couldn’t delete ${name}`,
-    said: () => `What was stored of ${name} is gone`,
+    said: () => `Stored settings of ${name} deleted`,
     onDone: onClose,
   })
   return (
     <Modal opened onClose={onClose} title={`Delete ${name}?`} centered>
       <Stack>
         <Text size="sm">
-          Its address and credential are forgotten here; what the environment says of it holds again. Agents
-          that name it run on the default provider.
+          Its address and credential are forgotten here; the environment’s settings apply again. Agents that
+          name it run on the default provider.
         </Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

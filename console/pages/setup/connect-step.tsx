@@ -13,7 +13,7 @@ export function ConnectStep({ setup }: { setup: Setup }) {
   const go = useNavigate()
   const once = useOnce(setup.project)
   const next = useChange(() => setups.goTo(setup.project, 'try'), {
-    failed: 'Couldn’t go on with setup',
+    failed: 'Couldn’t continue setup',
     onDone: () => void go(`/projects/${setup.project}/setup`),
   })
   const { connect, checks } = setup
@@ -22,7 +22,7 @@ export function ConnectStep({ setup }: { setup: Setup }) {
   return (
     <Stack mt="md" maw={900}>
       <Text>
-        Everything is made. Now let events in; this page shows the first of each source as it comes.
+        Everything is created. Now send events; this page shows the first of each source.
         {once && hasKeys(once) && ' Keys are shown once: copy them before you leave.'}
       </Text>
       {connect.sources.map((source) => (
@@ -46,7 +46,7 @@ export function ConnectStep({ setup }: { setup: Setup }) {
       )}
       <Group>
         <Button loading={next.isPending} onClick={() => next.mutate(undefined)}>
-          Go on to Try it
+          Continue to Try it
         </Button>
         {waiting > 0 && (
           <Text size="sm" c="dimmed">

@@ -97,8 +97,8 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
         <Title order={2}>What will be made</Title>
         {problems.length > 0 ? (
           <Text size="sm" role="status">
-            {problems.length === 1 ? 'One thing has' : `${problems.length} things have`} to be put right
-            first. Each is shown on its card.
+            {problems.length === 1 ? 'One thing has' : `${problems.length} things have`} to be fixed first.
+            Each is shown on its card.
           </Text>
         ) : (
           changes && (
@@ -106,7 +106,7 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
               <ChangedObjects changes={changes.changes.flatMap(madeOf)} />
               <Warnings of={changes.warnings} />
               {plan.who === 'svc' && (
-                <NoModel so="Triggers fire and open incidents; agents run once there is one." />
+                <NoModel so="Triggers fire and open incidents; agents run once one is added." />
               )}
               <PlanBacktestSection
                 key={JSON.stringify(plan)}

@@ -43,7 +43,7 @@ const GROUPS = [
   { title: 'Push', help: 'Producers send events to svc' },
   { title: 'Poll', help: 'Asked at each interval' },
   { title: 'Files', help: 'Logs and sessions' },
-  { title: 'Memory and reference', help: 'What is known, beside what happens' },
+  { title: 'Memory and reference', help: 'Background knowledge' },
 ] as const
 type GroupTitle = (typeof GROUPS)[number]['title']
 

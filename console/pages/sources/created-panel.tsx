@@ -35,8 +35,7 @@ export function CreatedPanel({ created }: { created: SourceCreated }) {
           <Alert color="yellow" title="Ingest key (shown once)">
             <Stack gap="xs">
               <Text size="sm">
-                Whoever sends events needs it. It only writes to this source; it can be revoked under API
-                keys.
+                Senders need this key. It only writes to this source; revoke it under API keys.
               </Text>
               <CopyBlock value={created.key.secret} label="Copy the key" />
             </Stack>

@@ -144,7 +144,7 @@ export function PresetOffer({ fit, used, onUse }: OfferProps) {
       <Group gap="sm">
         <Text size="sm" aria-live="polite">
           {isUsed
-            ? 'Its preset reads them. A field you give a role here goes before it.'
+            ? 'Its preset reads them. Roles you set here win over the preset.'
             : 'Its preset reads type, sentence, time, entity and labels as the sender documents them.'}
         </Text>
         {!isUsed && (

@@ -111,7 +111,7 @@ function Found({ scan, project, onMade }: FoundProps) {
           <Text c="dimmed">
             {summary.containers === 0
               ? 'Docker answers, but it has no containers. Start some, then scan again.'
-              : 'Every container is read already, or has a reason below.'}
+              : 'Every container is already read, or listed below with a reason.'}
           </Text>
         </Empty>
       ) : (

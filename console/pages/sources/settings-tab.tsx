@@ -88,7 +88,7 @@ export function SettingsTab({ source, refetch }: Props) {
       <Stack gap="lg" maw={1100}>
         <DraftRestored of={kept} />
         <Text size="sm" c="dimmed">
-          What is stored keeps its labels; a change applies to events that come from now on.
+          Stored events keep their labels; changes apply to new events.
         </Text>
         <PollInput
           connector={connector}

@@ -42,12 +42,12 @@ function AgentList({ window }: { window: string }) {
   return (
     <Stack gap="md">
       {data.is_cut && (
-        <Alert color="yellow" title="Not all spans were looked at">
-          The newest {count(data.looked_at)} were. Take a shorter window.
+        <Alert color="yellow" title="Not all spans were checked">
+          The newest {count(data.looked_at)} were. Choose a shorter window.
         </Alert>
       )}
       {others.length === 0 ? (
-        <Empty title="No agent of others sent spans in this window">
+        <Empty title="No other agent sent spans in this window">
           <Text c="dimmed" maw={560}>
             An agent that sends spans by OpenTelemetry’s conventions for generative AI (gen_ai.*) is shown
             here with its runs, cost and tools.
@@ -58,7 +58,7 @@ function AgentList({ window }: { window: string }) {
         </Empty>
       ) : (
         <Agents
-          title="Agents of others"
+          title="Other agents"
           said="Run by other systems. Runs, tokens and tools come from their spans, dollars from the price table of svc."
           agents={others}
           window={window}

@@ -50,7 +50,7 @@ function SeriesList({ query, isNarrowed }: { query: MetricQuery; isNarrowed: boo
   const { series, found, looked_at, is_cut } = data
   if (series.length === 0)
     return (
-      <Empty title={isNarrowed ? 'No metric fits' : 'No metrics in this window'}>
+      <Empty title={isNarrowed ? 'No matching metrics' : 'No metrics in this window'}>
         <Text c="dimmed" maw={540}>
           {isNarrowed
             ? `${count(looked_at)} ${looked_at === 1 ? 'point was' : 'points were'} looked at.`
@@ -66,7 +66,7 @@ function SeriesList({ query, isNarrowed }: { query: MetricQuery; isNarrowed: boo
   return (
     <Stack gap="sm">
       {is_cut && (
-        <Alert color="yellow" title="Not all points were looked at">
+        <Alert color="yellow" title="Not all points were checked">
           The newest {count(looked_at)} were. Give a name, a service or a shorter window.
         </Alert>
       )}

@@ -89,10 +89,10 @@ function TraceList({ query, isNarrowed }: { query: TraceQuery; isNarrowed: boole
   )
   if (rows.length === 0)
     return (
-      <Empty title={isNarrowed ? 'No trace fits' : 'No traces in this window'}>
+      <Empty title={isNarrowed ? 'No matching traces' : 'No traces in this window'}>
         <Text c="dimmed" maw={540}>
           {isNarrowed
-            ? `${count(lookedAt)} ${lookedAt === 1 ? 'trace was' : 'traces were'} looked at. One span has to fit all that is asked for.`
+            ? `${count(lookedAt)} ${lookedAt === 1 ? 'trace was' : 'traces were'} looked at. One span has to match all filters.`
             : 'A trace is made of the spans that OpenTelemetry sends, or is the run of an agent. Look further back, or add a source of OpenTelemetry.'}
         </Text>
         {isNarrowed ? (

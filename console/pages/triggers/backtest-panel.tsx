@@ -59,7 +59,7 @@ export function BacktestPanel({ definition, number, window, onWindow, trial }: P
         </Group>
         {definition === null ? (
           <Text size="sm" c="dimmed">
-            Name a source and fill in the condition: what is stored is then tried against it as you type.
+            Choose a source and fill in the condition: stored events are tried as you type.
           </Text>
         ) : error ? (
           <Alert color="red" role="alert" title="Backtest failed">
@@ -129,7 +129,7 @@ function Headline({ data }: { data: BacktestResult }) {
       </Text>
       {data.truncated && (
         <Alert color="yellow" mt="xs" p="xs">
-          There is more than is looked at: this begins at {moment(Date.parse(data.from), Date.now())}.
+          More events than can be checked: this begins at {moment(Date.parse(data.from), Date.now())}.
         </Alert>
       )}
       {data.entities_changed_at !== null && (

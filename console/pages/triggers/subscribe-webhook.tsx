@@ -113,7 +113,7 @@ function Done({ secret, onClose }: { secret: string | undefined; onClose: () => 
           <CopyBlock value={VERIFY_SNIPPET} label="Copy the code" />
         </>
       ) : (
-        <Text size="sm">This address was subscribed already; its secret was shown when it was made.</Text>
+        <Text size="sm">This address was already subscribed; its secret was shown then.</Text>
       )}
       <Group justify="flex-end">
         <Button onClick={onClose}>Done</Button>

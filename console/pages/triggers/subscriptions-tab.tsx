@@ -169,7 +169,7 @@ function Unsubscribe({ subscription: { subscription_id, name, trigger } }: { sub
             {trigger === null
               ? 'This address is subscribed to every trigger of the project and will get none of their firings.'
               : 'Gets no further firings.'}{' '}
-            What waits to be sent to it is withdrawn.
+            Deliveries still waiting are withdrawn.
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={() => setAsking(false)}>

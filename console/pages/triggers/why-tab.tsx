@@ -78,8 +78,8 @@ function Reasons({
         </Group>
       </Chip.Group>
       <Text size="xs" c="dimmed" mt={6}>
-        Of the newest {count(records.length)} records. Firings are always recorded; of every other reason a
-        sample is kept, and any event can be asked about above.
+        Of the newest {count(records.length)} records. Firings are always recorded; other reasons are sampled;
+        ask about any event above.
       </Text>
     </div>
   )

@@ -90,7 +90,7 @@ function Fork({ project, run }: { project: string; run: RunDetail }) {
         maxLength={PROMPT_MAX}
         error={isBlank ? 'A prompt is required' : undefined}
       />
-      <ModelPicker value={choice} onChange={setChoice} blank="As the agent says" />
+      <ModelPicker value={choice} onChange={setChoice} blank="Default: the agent’s" />
       {rerun.error && <Failed what="the rerun" error={rerun.error} />}
       <Group>
         <Button loading={rerun.isPending} disabled={isBlank} onClick={() => rerun.mutate(body)}>

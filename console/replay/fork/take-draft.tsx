@@ -29,7 +29,11 @@ export function TakeDraft({ project, part, before, after }: Props) {
       void navigate(`/projects/${encodeURIComponent(project)}?tab=graph`)
     },
     onError: (error) =>
-      notifications.show({ color: 'red', title: 'Couldn’t take the change over', message: error.message }),
+      notifications.show({
+        color: 'red',
+        title: 'Couldn’t add the change to the draft',
+        message: error.message,
+      }),
   })
   return (
     <Group gap="sm">
@@ -40,12 +44,10 @@ export function TakeDraft({ project, part, before, after }: Props) {
         loading={take.isPending}
         onClick={() => step && take.mutate(step)}
       >
-        Take it into the draft
+        Add to the draft
       </Button>
       <Text size="sm" c="dimmed">
-        {step === null
-          ? 'Nothing is changed yet.'
-          : 'Only what you changed goes there; nothing is applied before you say so.'}
+        {step === null ? 'Nothing is changed yet.' : 'Only your changes are added; nothing is applied yet.'}
       </Text>
     </Group>
   )

@@ -158,10 +158,10 @@ function Cut({
   const listed = [data.result, data.compare].some((run) => run && run.firings > run.list.length)
   const said = [
     data.truncated &&
-      `There are more events than are looked at: this begins at ${moment(Date.parse(data.from), Date.now())}.`,
+      `More events than can be checked: this begins at ${moment(Date.parse(data.from), Date.now())}.`,
     data.entities_changed_at !== null &&
       `Joined entities were changed ${moment(Date.parse(data.entities_changed_at), Date.now())}: both sides are judged by those of one time.`,
-    listed && 'There are more firings than are compared: the newest 500 of each are.',
+    listed && 'Only the newest 500 firings of each are compared.',
     replay.gaps.some(({ kind }) => kind === 'purged') &&
       'Events of this time were removed, so that neither side sees them.',
     replay.next_from !== null &&

@@ -84,9 +84,7 @@ function Rows({
   if (data.rows.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        {isPurged
-          ? 'Nothing of it is stored any more: events of that time were removed.'
-          : 'Nothing of it was stored in the seven days before.'}
+        {isPurged ? 'Its events of that time were removed.' : 'Nothing was stored in the seven days before.'}
       </Text>
     )
   const now = Date.parse(request.to ?? '')

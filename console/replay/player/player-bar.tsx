@@ -93,7 +93,7 @@ function Now({ playing, total, state }: { playing: Playing; total: number; state
           <Text size="sm" className="ellipsis" title={moment.title}>
             {moment.title}
             {missing.length > 0 &&
-              ` (the graph of then lacks ${missing.map((id) => partWords(id, frame.graph)).join(', ')})`}
+              ` (missing in the graph at that time: ${missing.map((id) => partWords(id, frame.graph)).join(', ')})`}
           </Text>
         </Group>
       ) : (

@@ -180,7 +180,7 @@ export function shownOf(result: string): Pick<ToolDone, 'preview' | 'folds'> {
 
 type ToolDone = Extract<AskFrame, { type: 'tool_done' }>
 
-/** Its model is not to be had for now. */
+/** Its model is unavailable for now. */
 export const waitFrame = (parked: Parked): AskFrame => ({
   type: 'wait',
   detail: waitWords(parked),

@@ -1,4 +1,4 @@
-/** Reports of svc evals that were handed in: kept for the console, the newest of them, as many as fit. */
+/** Reports of svc evals that were published: kept for the console, the newest of them, as many as fit. */
 import { randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'

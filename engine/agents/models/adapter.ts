@@ -452,9 +452,9 @@ function retryAfter(headers: Headers, now: number): number | null {
 }
 
 /*
- * How long a model that is not to be had is waited for, by a run, an answer of Ask and the planning of setup alike: as
+ * How long a model that is unavailable is waited for, by a run, an answer of Ask and the planning of setup alike: as
  * long as its provider says, else by backoff, and an hour at most. Written for users in docs/agents.md, section "A
- * model that is not to be had".
+ * model that is unavailable".
  */
 
 /** Milliseconds from the first fault to the last try; a reply in between begins them anew. */
@@ -511,7 +511,7 @@ export function waitWords({
   const at = `${new Date(until).toISOString().slice(11, 19)} UTC`
   return asked
     ? `the provider asks to wait until ${at} (${reason})`
-    : `the provider is not to be had; it is asked again at ${at} (${reason})`
+    : `the provider is unavailable; it is asked again at ${at} (${reason})`
 }
 
 const minutes = (ms: number): string => countWords(Math.ceil(ms / 60_000), 'minute')

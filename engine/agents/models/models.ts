@@ -509,7 +509,7 @@ function fallbackOf(
 const isNamed = (choice: ModelChoice | undefined): choice is ModelChoice =>
   Boolean(choice?.provider || choice?.model)
 
-/** Statuses by which a provider says that this account or model of it is not to be had. */
+/** Statuses by which a provider says that this account or model of it is unavailable. */
 const WITHOUT = [401, 402, 403, 404, 429]
 
 /**

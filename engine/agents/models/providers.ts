@@ -242,7 +242,7 @@ export interface ModelEnvironment {
     baseFrom: 'PROVIDERA_BASE_URL' | 'SVC_PROVIDERA_BASE'
   }
   providerb: { key: string | null; baseUrl: string | null }
-  /** A chat-completions endpoint handed in by a deployment. */
+  /** A chat-completions endpoint given by a deployment. */
   platform: { url: string; key: string | null; name: string } | null
   /** SVC_MODEL_PROVIDER */
   defaultProvider: string | null

@@ -533,7 +533,7 @@ function linesOf(queries: RunQueries): Line[] {
 }
 
 /*
- * Runs whose model is not to be had. Such a run waits on its tape, with its place and what was reserved
+ * Runs whose model is unavailable. Such a run waits on its tape, with its place and what was reserved
  * for its call given back, and is taken up again when its model is tried anew, after a restart too: when
  * that is stands in its row. How long it waits is models/adapter.ts.
  */

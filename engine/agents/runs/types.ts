@@ -228,7 +228,7 @@ export interface RunPort {
   /** Reserves what a call may cost, and writes its step. @returns why it must not be made; null: it may */
   beginCall(run: string, step: StepWrite, ceilingUsd: number | null): Promise<CallRefusal | null>
   /**
-   * Its model is not to be had: it waits on its tape, and is claimed again when it is tried anew.
+   * Its model is unavailable: it waits on its tape, and is claimed again when it is tried anew.
    * @returns why it must not wait any longer; null: it waits
    */
   parkRun(run: string, why: Unavailable): Promise<string | null>

@@ -1,4 +1,4 @@
-/** Runs whose model is not to be had for a while (issue 17, part 3.1): parked, told of, and gone on with. */
+/** Runs whose model is unavailable for a while (issue 17, part 3.1): parked, told of, and gone on with. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

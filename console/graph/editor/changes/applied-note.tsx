@@ -12,7 +12,7 @@ interface Props {
 
 export function AppliedNote({ applied: { change_set, plan }, onDone }: Props) {
   const undo = useChange(() => declared.undo(change_set!, false), {
-    onDone: () => onDone('The change is undone; both stand in the history.'),
+    onDone: () => onDone('Change undone; both are in the history'),
   })
   return (
     <Alert

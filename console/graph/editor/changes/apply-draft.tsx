@@ -56,7 +56,7 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
         if (isOnlyPlaces) {
           // Where parts stand is kept already: there is nothing to send.
           editor.replace(null)
-          editor.say('The parts stay where they stand.')
+          editor.say('Parts keep their positions')
           return
         }
         onApply()
@@ -74,7 +74,7 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
           {!isOnlyPlaces && (
             <TextInput
               label="Why"
-              description="Optional; it stands in the history."
+              description="Optional. Shown in the history"
               value={why}
               onChange={(event) => setWhy(event.currentTarget.value)}
               maxLength={500}

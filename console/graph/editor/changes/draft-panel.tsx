@@ -74,14 +74,14 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
             {preview.answer?.plan ? (
               <PlanView plan={preview.answer.plan} />
             ) : (
-              <Waiting editor={editor} what="There is no plan while something is in its way." />
+              <Waiting editor={editor} what="No plan until the problems are fixed" />
             )}
           </Tabs.Panel>
           <Tabs.Panel value="yaml">
             {yaml ? (
               <PatchView yaml={yaml} />
             ) : (
-              <Waiting editor={editor} what="There is no file while something is in its way." />
+              <Waiting editor={editor} what="No file until the problems are fixed" />
             )}
           </Tabs.Panel>
         </Tabs>
@@ -94,8 +94,7 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
 
 function Waiting({ editor: { draft, preview }, what }: { editor: Editor; what: string }) {
   if (draft?.cursor === 0) return <Text size="sm">Every step is undone. Nothing would change.</Text>
-  if (draft && operationsOf(draft).length === 0)
-    return <Text size="sm">Only where parts stand is changed.</Text>
+  if (draft && operationsOf(draft).length === 0) return <Text size="sm">Only positions change.</Text>
   if (preview.error) return <Failed what="the preview" error={preview.error} />
   const isBlocked = preview.answer && (preview.answer.problems.length || preview.answer.conflicts.length)
   return isBlocked ? <Text size="sm">{what}</Text> : <LoadingRows rows={3} />
@@ -145,7 +144,7 @@ function LostSecrets({ editor, onOpen }: { editor: Editor; onOpen: (id: string) 
   if (editor.lost.length === 0) return null
   return (
     <Alert color="orange" role="alert" title="Secrets have to be typed again">
-      <Text size="sm">Secrets are not kept over a reload.</Text>
+      <Text size="sm">Secrets are not kept after a reload.</Text>
       <List size="sm">
         {editor.lost.map(({ node, path }) => (
           <List.Item key={node + path}>

@@ -97,7 +97,7 @@ export function PartPalette({ actions, onNew, onAdded }: Props) {
       )}
       {word !== '' && found.length === 0 && (
         <Text size="sm" c="dimmed">
-          No part of that name is free.
+          No unused part has that name.
         </Text>
       )}
     </Stack>

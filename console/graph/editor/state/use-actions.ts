@@ -146,7 +146,7 @@ export function useActions(editor: Editor, isEditing: boolean): Actions {
         return act(() => pasteShared(graph, found, joins)) ? found.parts.map(nodeId) : []
       }
       const absent = found.parts.find((part) => !taken.has(nodeId(part)))
-      if (absent) return refuse(act, `${absent.name} is not here, so that there is nothing to copy it from.`)
+      if (absent) return refuse(act, `${absent.name} does not exist here, so it cannot be copied.`)
       const specs = await readSpecs(found.parts, operations)
       const declaredOf = (part: PartRef) => {
         const { spec } = specs.get(nodeId(part))!

@@ -41,7 +41,7 @@ export function usePlaces(editor: Editor, isEditing: boolean): Places {
       offerUndo(step.said, () => {
         const back = positionsAfter(positions.now(), [step], [])
         if (back) positions.put(back)
-        say('Everything stands where it stood.')
+        say('Positions restored')
       })
     },
   }

@@ -144,7 +144,7 @@ function Delete({ credential, onClose }: { credential: StoredCredential; onClose
     <Modal opened onClose={onClose} title={`Delete ${name}?`} centered>
       <Stack>
         {breaks === null ? (
-          <Text size="sm">Nothing uses it. It is forgotten here; GitHub still takes it.</Text>
+          <Text size="sm">Nothing uses it. Deleted here only; GitHub still accepts it.</Text>
         ) : (
           <Alert color="orange" title="This stops what uses it">
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -194,7 +194,7 @@ function Secret({ draft, set, isStored, error }: SecretProps) {
           />
           <TextInput
             label="Installation"
-            description="Its number, as its address on GitHub ends. Empty: all of them, each for its repositories."
+            description="The number at the end of its GitHub address. Empty: all installations."
             value={draft.installation}
             onChange={(event) => set({ ...draft, installation: event.currentTarget.value })}
             {...(installationIn(draft.installation) === undefined
@@ -231,7 +231,7 @@ function HowToMakeOne() {
   )
 }
 
-/** It is stored, and GitHub does not take it. */
+/** It is stored, and GitHub rejects it. */
 function Warned({ warning, onRetry, onDone }: { warning: string; onRetry: () => void; onDone: () => void }) {
   return (
     <Stack>

@@ -88,7 +88,7 @@ function OfManifest({ children }: { children: (read: SlackManifest) => ReactNode
 export function SlackCheck({ result }: { result: SlackTested }) {
   if (!result.ok)
     return (
-      <Alert color="red" p="xs" title="Slack does not take it">
+      <Alert color="red" p="xs" title="Slack rejects the token">
         <Text size="sm">{result.error}</Text>
       </Alert>
     )
@@ -96,13 +96,13 @@ export function SlackCheck({ result }: { result: SlackTested }) {
   const lacks = [
     ...scopes.map(({ scope, why }) => `Without the scope ${scope}: not ${why}`),
     ...(result.signing_secret === false
-      ? ['No signing secret is set: buttons, mentions and the command are not taken']
+      ? ['No signing secret is set: buttons, mentions and the command do not work']
       : []),
     ...(result.request_url === null ? ['SVC_PUBLIC_URL is not set: messages have no links'] : []),
     ...(people.length ? [`Not found in the workspace: ${people.join(', ')}`] : []),
   ]
   return (
-    <Alert color={lacks.length ? 'yellow' : 'teal'} p="xs" title="Slack takes it">
+    <Alert color={lacks.length ? 'yellow' : 'teal'} p="xs" title="Slack accepts the token">
       <Stack gap={4}>
         <Text size="sm">
           Bot {result.bot ?? ''} of the workspace {result.team}
@@ -140,7 +140,9 @@ export function SlackTeamCard({ tested }: { tested: SlackTested | undefined }) {
       failed: 'Couldn’t bind the workspace',
     },
   )
-  const forget = useChange((_: undefined) => slack.forgetTeam(), { failed: 'Couldn’t take requests of any' })
+  const forget = useChange((_: undefined) => slack.forgetTeam(), {
+    failed: 'Couldn’t accept requests of all workspaces',
+  })
   // Its place is kept while it is read.
   if (!data)
     return (
@@ -157,8 +159,8 @@ export function SlackTeamCard({ tested }: { tested: SlackTested | undefined }) {
           </Title>
           <Text size="sm" c="dimmed">
             {data.team_id
-              ? `Buttons, mentions and commands are taken of ${data.team_name} (${data.team_id}) alone.`
-              : 'Buttons, mentions and commands are taken of every workspace that has the app.'}
+              ? `Only ${data.team_name} (${data.team_id}) can use buttons, mentions and commands.`
+              : 'Every workspace with the app can use buttons, mentions and commands.'}
           </Text>
         </Stack>
         {data.team_id ? (
@@ -168,7 +170,7 @@ export function SlackTeamCard({ tested }: { tested: SlackTested | undefined }) {
             loading={forget.isPending}
             onClick={() => forget.mutate(undefined)}
           >
-            Take those of any
+            Accept all workspaces
           </Button>
         ) : (
           tested?.ok &&

@@ -115,7 +115,7 @@ function OwnCard({ plan, problems, edit }: EditedPlan) {
       {own.sentence && <Text size="sm">{own.sentence}.</Text>}
       <TextInput
         label="Name"
-        description="Its key has it, and its findings carry it."
+        description="Names its key and its findings"
         value={own.name}
         onChange={(event) => put({ name: event.currentTarget.value })}
         maxLength={64}

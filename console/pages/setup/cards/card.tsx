@@ -117,7 +117,7 @@ export function Entry(props: EntryProps) {
             </Tooltip>
           )}
           {onRemove && (
-            <Tooltip label="Take it out">
+            <Tooltip label="Remove">
               <ActionIcon variant="subtle" color="gray" onClick={onRemove} aria-label={`Take ${called} out`}>
                 <Trash2 size={15} aria-hidden />
               </ActionIcon>

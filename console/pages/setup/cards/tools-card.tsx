@@ -31,7 +31,7 @@ export function ToolsCard({ plan, problems, edit }: EditedPlan) {
             <TextInput
               mt="xs"
               label="Address"
-              description="Its credential is entered once it is made."
+              description="Enter the credential after creating it."
               placeholder="https://"
               value={tool.url}
               onChange={(event) => put({ ...tool, url: event.currentTarget.value })}
@@ -40,7 +40,7 @@ export function ToolsCard({ plan, problems, edit }: EditedPlan) {
           )}
           {tool.can_act && tool.enabled && (
             <Text size="xs" c="dimmed" mt={4}>
-              Agents call only what reads, until you allow more on the page of the agent.
+              Agents use read-only tools until you allow more on the agent’s page.
             </Text>
           )}
         </Entry>

@@ -69,7 +69,7 @@ export function SourceCard({ source, secret, check }: SourceProps) {
         {!url && (
           <Text size="sm">
             {source.mode === 'reference'
-              ? 'Its documents are at hand already.'
+              ? 'Its documents are already available.'
               : source.needs === 'credential'
                 ? 'A credential is missing.'
                 : 'Polled by svc. Nothing to do.'}

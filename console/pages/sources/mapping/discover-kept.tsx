@@ -102,7 +102,7 @@ function Proposal({ source, onClose }: { source: Source; onClose: () => void }) 
               onChange={setMapping}
             />
             <Text size="sm" c="dimmed">
-              Stored events stay as they are; the mapping holds for new ones.
+              Stored events stay as they are; the mapping applies to new events.
             </Text>
           </>
         )}

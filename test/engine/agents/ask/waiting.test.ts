@@ -1,6 +1,6 @@
 /**
  * Ask while its tools and its model take their time (issue 17, parts 2.3 and 3.1): calls of one reply are
- * made side by side, and a model that is not to be had is waited for.
+ * made side by side, and a model that is unavailable is waited for.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -104,7 +104,7 @@ it('calls of one reply are made side by side, eight at a time, and kept in the o
   expect(kept.tool_calls).toBe(10)
 })
 
-describe('a model that is not to be had', () => {
+describe('a model that is unavailable', () => {
   it('is waited for as long as its provider says, which is told to who reads and is no part of the time of a turn', async () => {
     const world = await openAskWorld()
     world.models.reply('m1', [busy(600), { text: 'The database.' }])

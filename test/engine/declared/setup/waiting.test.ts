@@ -1,4 +1,4 @@
-/** Planning waits out a model that is not to be had, as runs and Ask do (issue 17, part 3.1 and "It is done when" 4). */
+/** Planning waits out a model that is unavailable, as runs and Ask do (issue 17, part 3.1 and "It is done when" 4). */
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Setup } from '../../../../schemas/types.ts'
 import type { ScriptedReply } from '../../../models/scripted-server.ts'
@@ -25,7 +25,7 @@ const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19)
 const waitsUntil = (world: SetupWorld, project: string, at: number): Promise<Setup> =>
   world.until(project, (setup) => setup.planning?.state !== 'running' || untilOf(setup) === timeOf(at))
 
-describe('a plan whose model is not to be had', () => {
+describe('a plan whose model is unavailable', () => {
   it('waits as long as the provider says, shows until when, and is written then', async () => {
     const world = await open()
     world.models.reply('m1', [busy(120), propose])
