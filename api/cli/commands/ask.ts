@@ -33,7 +33,7 @@ interface Progress {
 export function askCommand(io: Io): Command {
   return clientCommand('ask', 'Ask a question; a model answers over what is stored')
     .argument('<question...>', 'what you want to know')
-    .option('--session <id>', 'conversation to go on with: 16 to 64 hexadecimal digits')
+    .option('--session <id>', 'conversation to continue: 16 to 64 hexadecimal digits')
     .option('--model <model>', 'another model of the default provider')
     .addOption(
       new Option('--build <step>', 'have parts proposed, too').choices(['sources', 'watch', 'agent']),
@@ -63,7 +63,7 @@ async function ask(io: Io, question: string, flags: AskFlags): Promise<void> {
     await io.sleep(WAIT_MS * 2 ** failures, io.interrupted)
   }
   if (progress.end?.type === 'error') throw new CliError(escapeLine(progress.end.detail))
-  if (!flags.json) io.err(paint(io, 'dim', `\ngo on with: svc ask --session ${session} "…"\n`))
+  if (!flags.json) io.err(paint(io, 'dim', `\ncontinue with: svc ask --session ${session} "…"\n`))
 }
 
 /** A person ended it: so does the answer, as far as the daemon can be told. */
