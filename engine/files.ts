@@ -1,15 +1,13 @@
 /**
- * Catalog files of the machine: a path, a folder with all below it, and what a file includes.
+ * Catalog files of the machine: a path, a folder with all below it, and what a file includes. It is what the doors may
+ * import for catalog files alone: read, put together, laid out and looked through without an engine, and without
+ * loading one.
  */
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, normalize, sep } from 'node:path'
 import type { Root } from './gitops/compose.ts'
 import type { CatalogText } from './gitops/nodes.ts'
 
-/**
- * What the doors may import for catalog files alone: read, put together, laid out and looked through without an
- * engine, and without loading one.
- */
 export {
   type Composed,
   type ComposeInput,
