@@ -8284,7 +8284,7 @@ export interface ScenarioPreview {
     names: number
   }[]
   /**
-   * How it was looked whether it is fit. runs: as svc evals check does, scripted agents ran over it; first_message: it has more than 20,000 events, and they only guessed from its first message; none: no cause is known.
+   * How it was looked whether it is fit. runs: as svc evals check does, scripted agents ran over it; first_message: it has more than 20,000 events, and they only guessed from its first message; none: no cause is known, or no check was asked for.
    */
   checked: 'runs' | 'first_message' | 'none'
   /**
@@ -20667,6 +20667,10 @@ export interface ScenarioAsk {
    * Items: A name, as texts have it.
    */
   replace?: string[]
+  /**
+   * Whether scripted agents run over it, to tell whether it is fit, which takes most of the time. False: checked is none. The file is never checked.
+   */
+  check?: boolean
 }
 /**
  * Body of POST /api/session: exchanges a token for an HttpOnly cookie.

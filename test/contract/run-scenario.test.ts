@@ -65,6 +65,14 @@ describe('a scenario made from a run', () => {
     expect(await preview()).toMatchObject({ cause_from: 'mark', causes: [[{ id: ids[0] }]], unfit: [] })
   })
 
+  it('is shown without a check where none is asked for', async () => {
+    const { checked: _, unfit: __, ...held } = await preview({ causes: [[ids[0]]] })
+    expect(await preview({ causes: [[ids[0]]], check: false })).toEqual({
+      ...held,
+      ...{ checked: 'none', unfit: [] },
+    })
+  })
+
   it('shows what would leave: counts, size, and what is replaced by stand-ins', async () => {
     expect(await preview({ causes: [[ids[0]]] })).toMatchObject({
       ...{ checked: 'runs', unfit: [] },

@@ -1,5 +1,5 @@
 /** A scenario for svc evals made from a run: its cause, what would leave, and the file. */
-import { Alert, Button, Group, Modal, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, Loader, Modal, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
@@ -49,7 +49,7 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
   const [asked, setAsked] = useState<ScenarioAsk>({})
   const { data, error, isFetching } = useQuery({
     queryKey: [...rkeys.one(run.id), 'scenario', asked],
-    queryFn: () => runs.previewScenario(run.id, asked),
+    queryFn: () => runs.previewScenario(run.id, { ...asked, check: false }),
     retry: false,
   })
   const download = useChange((ask: ScenarioAsk) => runs.downloadScenario(run.id, ask), {
@@ -112,6 +112,7 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
           </Stack>
         </form>
         {error ? <Failed error={error} /> : data ? <Shown preview={data} /> : <LoadingRows />}
+        {data && data.cause_from !== 'none' && <Fitness run={run.id} asked={asked} />}
         <Refusal error={download.error} title="Couldn't make the scenario" />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -132,7 +133,7 @@ function ScenarioDialog({ run, onClose }: { run: RunDetail; onClose: () => void 
 }
 
 function Shown({ preview }: { preview: ScenarioPreview }) {
-  const { causes, cause_from, events, kept, bytes, sources, replaced, unfit } = preview
+  const { causes, cause_from, events, kept, bytes, sources, replaced } = preview
   return (
     <Stack gap="xs" role="status">
       {cause_from === 'none' ? (
@@ -161,14 +162,39 @@ function Shown({ preview }: { preview: ScenarioPreview }) {
           ? replaced.map(({ kind, names }) => `${kind}: ${count(names)}`).join(', ')
           : 'nothing. Names that appear only in text are not recognised'}
       </Line>
-      {unfit.length > 0 && (
+    </Stack>
+  )
+}
+
+/** Whether the scenario is fit. Scripted agents run over it for that: what it holds does not wait for them. */
+function Fitness({ run, asked }: { run: string; asked: ScenarioAsk }) {
+  const { data, error } = useQuery({
+    queryKey: [...rkeys.one(run), 'scenario', asked, 'checked'],
+    queryFn: () => runs.previewScenario(run, asked),
+    retry: false,
+  })
+  if (error) return <Failed error={error} />
+  return (
+    <div role="status" aria-label="Check">
+      {!data ? (
+        <Group gap="xs">
+          <Loader size="xs" aria-hidden />
+          <Text size="sm">Checking with scripted agents…</Text>
+        </Group>
+      ) : data.unfit.length > 0 ? (
         <Alert color="yellow" title="Can't tell agents apart yet">
-          {unfit.map((why) => (
+          {data.unfit.map((why) => (
             <div key={why}>{why}</div>
           ))}
         </Alert>
+      ) : (
+        <Text size="sm">
+          {data.checked === 'runs'
+            ? 'Checked: tells good agents from bad ones'
+            : 'Checked by guesses alone: too many events to run agents over'}
+        </Text>
       )}
-    </Stack>
+    </div>
   )
 }
 

@@ -83,7 +83,7 @@ export function createScenarioReads(
   return {
     previewScenario: async (id, asked) => {
       const { frozen, from, rows } = await make(id, asked)
-      const fitness = from === 'none' ? NOT_CHECKED : await fitnessOf(frozen, open)
+      const fitness = from === 'none' || asked.check === false ? NOT_CHECKED : await fitnessOf(frozen, open)
       return { ...previewOf(frozen, { from, events: rows.length }), ...fitness }
     },
     scenarioOfRun: async (id, asked) => {
