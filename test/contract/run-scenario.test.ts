@@ -91,7 +91,7 @@ describe('a scenario made from a run', () => {
     const newest = await preview({ causes: [['evt_3']] })
     expect(newest).toMatchObject({
       checked: 'runs',
-      unfit: expect.arrayContaining(['newest-change finds the cause, which knows nothing']),
+      unfit: expect.arrayContaining(['newest-change finds the cause without knowing anything']),
     })
   })
 

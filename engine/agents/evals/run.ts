@@ -561,7 +561,7 @@ export async function checkPack(
     if (found.causes.length > 0) {
       for (const { variant, score } of runs)
         if ((TRIVIAL as readonly string[]).includes(variant) && score.cause > 0)
-          say(`${variant} finds the cause, which knows nothing`)
+          say(`${variant} finds the cause without knowing anything`)
       const knowing = runs.filter(({ variant }) => variant === 'rules' || variant === 'told')
       if (knowing.every(({ score }) => score.cause === 0))
         say('neither the rules nor who is told can find it')

@@ -141,7 +141,7 @@ describe('check', () => {
     ]
     const unfit = await checkPack(createEngine, { ...pack, incidents }, { noise: 300 })
     expect(unfit).toEqual([
-      { scenario: 'newest', why: 'newest-change finds the cause, which knows nothing' },
+      { scenario: 'newest', why: 'newest-change finds the cause without knowing anything' },
       { scenario: 'nobody', why: 'no event is of the fact none' },
       { scenario: 'nobody', why: 'neither the rules nor who is told can find it' },
       { scenario: 'no root', why: 'a finding is expected, and no fact has the role root' },
