@@ -1,6 +1,6 @@
 /** Entry of the engine's threads: starts the role it is given and says whether it could. */
 import { flushCompileCache } from 'node:module'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { StartError } from '../errors.ts'
 import type { FromThread, ThreadOptions } from './protocol.ts'
@@ -8,13 +8,18 @@ import type { FromThread, ThreadOptions } from './protocol.ts'
 const options = workerData as ThreadOptions
 const send = (message: FromThread): void => parentPort!.postMessage(message)
 
+/** As `nice` has it. */
+const NICEST = 19
+/** What the process was started with: only a privileged one may be less nice again. */
+const own = getPriority(0)
+
 /**
  * Lets the threads of ingest have a busy processor first. On Linux a thread has a priority of its own; elsewhere it is
  * that of the process, which has to stay.
- * @param niceness of 19, as `nice` has it: each step leaves four fifths of what the one before leaves
+ * @param niceness besides that of the process: each step leaves four fifths of what the one before leaves
  */
 function giveWay(niceness: number): void {
-  if (niceness > 0 && process.platform === 'linux') setPriority(0, niceness)
+  if (niceness > 0 && process.platform === 'linux') setPriority(0, Math.min(NICEST, own + niceness))
 }
 
 /** Whoever asked for a wide read waits for what its thread loads: that gives way no more than short reads do. */

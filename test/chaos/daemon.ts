@@ -27,7 +27,7 @@ export interface Daemon {
 /**
  * Starts the daemon on a free port and waits until it answers.
  * @param args more arguments of `svc up`. @param bundle another build than the one in dist/.
- * @param handles files it may have open.
+ * @param under `handles`: files it may have open; `niceness`: that it is started with.
  * @throws Error with its output when it ends before it listens.
  */
 export async function startDaemon(
@@ -35,12 +35,13 @@ export async function startDaemon(
   args: string[] = [],
   env: Record<string, string> = {},
   bundle = BUNDLE,
-  handles?: number,
+  { handles, niceness }: { handles?: number; niceness?: number } = {},
 ): Promise<Daemon> {
   if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run npm run setup`)
   const command = [process.execPath, ...ROOMY, bundle, 'up', '--port', '0', '--data-dir', dataDir, ...args]
   const limited = handles === undefined ? [] : ['sh', '-c', `ulimit -n ${handles}; exec "$0" "$@"`]
-  const [program, ...rest] = [...limited, ...command]
+  const nicer = niceness === undefined ? [] : ['nice', '-n', String(niceness)]
+  const [program, ...rest] = [...nicer, ...limited, ...command]
   const child = spawn(program!, rest, {
     env: {
       PATH: process.env.PATH ?? '',

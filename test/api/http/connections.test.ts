@@ -20,7 +20,7 @@ afterEach(async () => {
 
 async function start(handles: number): Promise<URL> {
   folder = mkdtempSync(join(tmpdir(), 'svc-handles-'))
-  daemon = await startDaemon(join(folder, 'data'), [], {}, undefined, handles)
+  daemon = await startDaemon(join(folder, 'data'), [], {}, undefined, { handles })
   return new URL(daemon.url)
 }
 

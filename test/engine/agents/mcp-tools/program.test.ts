@@ -1,5 +1,5 @@
 /** Programs of this machine as MCP servers: real ones, by the official server classes (test/mcp/program.mjs). */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { McpServerRef } from '../../../../engine/agents/mcp-client.ts'
@@ -33,6 +33,9 @@ function isThere(pid: number): boolean {
 
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+
+/** Whether it has ended with all of its threads, the last of which closes its files. */
+const isOver = (pid: number): boolean => !isThere(pid) && readdirSync(`/proc/${pid}/task`).length === 1
 
 /** Waits for the end of a process that nobody here is told of. */
 const gone = (pid: number) => eventually(() => expect(isThere(pid)).toBe(false))
@@ -128,7 +131,7 @@ it.skipIf(!existsSync('/proc/self/stat'))(
     await transport.start()
     const [pid] = childrenOf(process.pid).filter((one) => !before.has(one))
     // Nothing else has its turn meanwhile, such as what reads that it ended.
-    while (isThere(pid!));
+    while (!isOver(pid!));
     const sent = transport.send({ jsonrpc: '2.0', id: 1, method: 'ping' })
     await expect(sent).rejects.toThrow('its program ended with status 2: no such folder')
   },
