@@ -232,6 +232,8 @@ describe('any body', () => {
           const isGood = (text: string) => isJson(text)
           // Lines that are one document together are one item.
           fc.pre(!isJson(lines.join(between)))
+          // Where a broken first line opens a list that the last one closes, they are one broken document.
+          fc.pre(isGood(lines[0]!) || !lines[0]!.startsWith('[') || !lines.at(-1)!.endsWith(']'))
           const { items, rejected } = splitBody(bytes(lines.join(between)))
           const at = (good: boolean) => lines.flatMap((text, i) => (isGood(text) === good ? [i] : []))
           expect(items.map((item) => item.index)).toEqual(at(true))
