@@ -20668,7 +20668,7 @@ export interface ScenarioAsk {
    */
   replace?: string[]
   /**
-   * Whether scripted agents run over it, to tell whether it is fit, which takes most of the time. False: checked is none. The file is never checked.
+   * True: svc runs scripted agents over the scenario and reports in unfit what is wrong with it, which takes most of the time. False: it does not, and checked is none. The download ignores this.
    */
   check?: boolean
 }

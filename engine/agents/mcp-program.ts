@@ -93,7 +93,8 @@ export class ProgramTransport implements Transport {
       child.once('exit', async (code, signal) => {
         endGroup(child.pid!, 'SIGKILL')
         running.delete(child.pid!)
-        await this.readToEnd(child.stderr!)
+        // An answer may be the last it writes, and an error is told with its last line.
+        await Promise.all([this.readToEnd(child.stdout!), this.readToEnd(child.stderr!)])
         if (!this.isClosing) this.ended ??= this.endFault(code, signal)
         // Where it ended before it said that it runs; else the promise is settled already.
         reject(new Error(this.ended ?? 'its program was ended'))
@@ -120,7 +121,7 @@ export class ProgramTransport implements Transport {
         stdin.write(this.sdk.serializeMessage(message), (error) => resolve(!error))
       }))
     if (isWritten) return
-    // That it reads no more is seen before that it ended, and what it said last.
+    // A write to a program that ended fails before its exit is reported.
     await this.isOverWithin(END_MS)
     throw new Error(this.ended ?? 'its program reads no more')
   }
@@ -175,7 +176,7 @@ export class ProgramTransport implements Transport {
     tell?.()
   }
 
-  /** What it said last is read before it is told how it ended; who left its group may hold that open. */
+  /** Resolves once the stream is read to its end; after a second at most, as a process that left the group may keep it open. */
   private readToEnd(stream: Readable): Promise<void> {
     return new Promise((resolve) => {
       if (stream.readableEnded || stream.destroyed) return resolve()

@@ -1,6 +1,7 @@
 /**
- * Runs over a pack: each scenario in a world of its own, each variant as a practice run as of its firing.
- * Scripted agents run over a pack tell whether its scenarios are fit to tell a good agent from a bad one (`checkPack`).
+ * Runs agents over a pack of scenarios. Each scenario gets an engine of its own, and each variant of an agent investigates
+ * it as a practice run at the time of the firing. `checkPack` runs scripted agents, to find scenarios that cannot tell a
+ * good agent from a bad one.
  */
 import { createHash } from 'node:crypto'
 import type {
@@ -564,7 +565,7 @@ export async function checkPack(
           say(`${variant} finds the cause without knowing anything`)
       const knowing = runs.filter(({ variant }) => variant === 'rules' || variant === 'told')
       if (knowing.every(({ score }) => score.cause === 0))
-        say('neither the rules nor who is told can find it')
+        say('neither rules nor told, which knows the truth, finds the cause')
     }
     onRun?.(scenario)
   }

@@ -1,6 +1,6 @@
 /**
  * What an adapter of a wire format is: one try of one request. Tries, time and cost are models.ts's.
- * What went wrong with one, and whether another may help, is told here: errors of both clients have one shape.
+ * `failureOf` says what went wrong with a try and whether another one may help: errors of both clients have one shape.
  */
 
 import { countWords } from '../../../schemas/plain-words.ts'

@@ -143,11 +143,14 @@ describe('check', () => {
     expect(unfit).toEqual([
       { scenario: 'newest', why: 'newest-change finds the cause without knowing anything' },
       { scenario: 'nobody', why: 'no event is of the fact none' },
-      { scenario: 'nobody', why: 'neither the rules nor who is told can find it' },
+      { scenario: 'nobody', why: 'neither rules nor told, which knows the truth, finds the cause' },
       { scenario: 'no root', why: 'a finding is expected, and no fact has the role root' },
       { scenario: 'clock certificate', why: 'no event is of the fact says' },
       { scenario: 'clock certificate', why: 'its id or its entity says the answer: the fact says' },
-      { scenario: 'clock certificate', why: 'neither the rules nor who is told can find it' },
+      {
+        scenario: 'clock certificate',
+        why: 'neither rules nor told, which knows the truth, finds the cause',
+      },
     ])
   })
 })
