@@ -33,8 +33,8 @@ export function DemoBar() {
       <Text size="sm" fw={600} style={{ whiteSpace: 'nowrap' }}>
         Demo data
       </Text>
-      <Tip />
       {me.data?.scopes.includes('admin') && <Acts data={data} />}
+      <Tip />
     </Group>
   )
 }
@@ -50,7 +50,7 @@ const TIPS: readonly (readonly [at: RegExp, text: string])[] = [
   [/^\/projects\/[^/]+$/, 'Next: under Graph, follow an event from source to agent'],
 ]
 
-/** Where there is room for it, in the line of the bar, so that it moves nothing. */
+/** Where there is room for it, at the end of the bar: it differs by page, and moves nothing. */
 function Tip() {
   const { pathname } = useLocation()
   const [isHidden, setHidden] = useState(() => window.localStorage.getItem(TIPS_HIDDEN) !== null)

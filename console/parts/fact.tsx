@@ -1,7 +1,8 @@
 /** A fact in a small box. */
-import { Paper, Text } from '@mantine/core'
+import { Paper, Skeleton, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
+/** @param children what is known; undefined while it is read: a line is kept for it, so that nothing below moves */
 export function Fact({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Paper withBorder p="sm" radius="md" style={{ minWidth: 0 }}>
@@ -9,7 +10,7 @@ export function Fact({ title, children }: { title: string; children: ReactNode }
         {title}
       </Text>
       <Text component="div" fw={600} style={{ overflowWrap: 'anywhere' }}>
-        {children}
+        {children === undefined ? <Skeleton h="1lh" w="60%" /> : children}
       </Text>
     </Paper>
   )

@@ -1,5 +1,5 @@
 /** What wakes an agent and whom it hands over to, what it may cost, and its last runs. */
-import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Button, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import type { Agent, AgentForecast } from '../../../schemas/types.ts'
@@ -107,42 +107,41 @@ function Wakes({
 }
 
 function Forecast({ agent }: { agent: string }) {
-  const { data, error, isPending, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: rkeys.forecast(agent),
     queryFn: () => runs.forecast(agent),
     refetchInterval: 15_000,
   })
-  if (isPending) return <LoadingRows rows={1} />
-  if (error) return <Failed what="the forecast" error={error} onRetry={() => void refetch()} />
+  if (!data && error) return <Failed what="the forecast" error={error} onRetry={() => void refetch()} />
   return <Costs forecast={data} />
 }
 
-function Costs({ forecast }: { forecast: AgentForecast }) {
-  const { runs_per_day, cost_per_run_usd, per_day_usd, per_month_usd, spent_usd, budget_usd } = forecast
-  const share = spendShare(forecast)
+/** @param forecast undefined while it is read */
+function Costs({ forecast }: { forecast: AgentForecast | undefined }) {
+  const share = forecast ? spendShare(forecast) : null
   return (
-    <Stack gap="xs">
+    <Stack gap="xs" {...(forecast ? {} : { role: 'status', 'aria-label': 'Loading' })}>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }}>
-        <Fact title="Spent, of all time">
-          {money(spent_usd)}
-          {budget_usd !== null && ` of ${money(budget_usd)}`}
-        </Fact>
-        <Fact title="Runs a day">{value(runs_per_day)}</Fact>
-        <Fact title="A run">{money(cost_per_run_usd)}</Fact>
-        <Fact title="A day">{money(per_day_usd)}</Fact>
-        <Fact title="A month">{money(per_month_usd)}</Fact>
+        <Fact title="Spent, of all time">{forecast && spentWords(forecast)}</Fact>
+        <Fact title="Runs a day">{forecast && value(forecast.runs_per_day)}</Fact>
+        <Fact title="A run">{forecast && money(forecast.cost_per_run_usd)}</Fact>
+        <Fact title="A day">{forecast && money(forecast.per_day_usd)}</Fact>
+        <Fact title="A month">{forecast && money(forecast.per_month_usd)}</Fact>
       </SimpleGrid>
       {share !== null && (
         <div className="budget" role="img" aria-label={`${Math.round(share * 100)}% of its budget is spent`}>
           <div style={{ width: `${share * 100}%` }} />
         </div>
       )}
-      <Text size="sm" c="dimmed">
-        {forecastWords(forecast)}
+      <Text component="div" size="sm" c="dimmed">
+        {forecast ? forecastWords(forecast) : <Skeleton h="1lh" w="80%" />}
       </Text>
     </Stack>
   )
 }
+
+const spentWords = ({ spent_usd, budget_usd }: AgentForecast): string =>
+  budget_usd === null ? money(spent_usd) : `${money(spent_usd)} of ${money(budget_usd)}`
 
 const LISTED = 5
 

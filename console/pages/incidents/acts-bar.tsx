@@ -155,13 +155,20 @@ function AskButton({ incident: { number, trigger, entity, headline } }: ActsProp
 
 function ReplayButton({ incident: { project, trigger }, firing }: ActsProps) {
   const of = project ?? firing?.projects[0]
-  if (!of || !firing) return null
+  if (!of) return null
+  const look = { variant: 'default', leftSection: <Play size={15} aria-hidden /> } as const
+  // Its place is kept while its firing is read.
+  if (!firing)
+    return (
+      <Button disabled {...look}>
+        Replay
+      </Button>
+    )
   return (
     <Button
       component={Link}
       to={instantReplayPath(of, momentOf(firing), `trigger:${trigger}`, firing.dispatch_id)}
-      variant="default"
-      leftSection={<Play size={15} aria-hidden />}
+      {...look}
     >
       Replay
     </Button>

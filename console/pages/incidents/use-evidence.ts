@@ -27,12 +27,11 @@ function useRead({ dispatch_id: id }: FiringDetail, side: Side) {
 export const useChanges = (firing: FiringDetail): ApiEvent[] =>
   useRead(firing, 'evidence').data?.events.filter(isChange) ?? []
 
-/**
- * Types of the events that tripped it: a filter by type is what most triggers have.
- * @returns undefined: not known yet
- */
-export const useTypes = (firing: FiringDetail): string[] | undefined =>
-  useRead(firing, 'evidence').data?.event_types
+/** Types of the events that tripped it: a filter by type is what most triggers have. Undefined: not read, or not yet. */
+export function useTypes(firing: FiringDetail): { types: string[] | undefined; hasFailed: boolean } {
+  const { data, isError } = useRead(firing, 'evidence')
+  return { types: data?.event_types, hasFailed: isError }
+}
 
 /** Ids of all events that tripped it, as far as they are known. */
 export function useTripped({ dispatch_id, event_ids, events }: FiringDetail): ReadonlySet<string> {

@@ -1,5 +1,5 @@
 /** Why it fired: what was asked for and what there was, as a line against its threshold where events are counted. */
-import { VisuallyHidden } from '@mantine/core'
+import { Skeleton, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -15,6 +15,7 @@ import { Brush, type Span } from '../../parts/brush.tsx'
 import { useChanges, useTypes } from './use-evidence.ts'
 
 const HEIGHT = 84
+const MARGIN = '0 14px 8px'
 const LEFT = 30
 const BELOW = 14
 const BUCKETS = 120
@@ -35,7 +36,7 @@ export function WhyCard({
   onSpan: (span: Span) => void
 }) {
   const { trigger, sentence } = firing
-  const line = useLine(firing)
+  const { line, isReading } = useLine(firing)
   return (
     <section className="card" aria-labelledby="incident-why">
       <div className="card-head">
@@ -48,7 +49,9 @@ export function WhyCard({
           <Link to={triggerPath(trigger, 'why')}>Why not?</Link>
         </span>
       </div>
-      {line && line.points.length > 1 ? (
+      {isReading ? (
+        <Skeleton h={HEIGHT} m={MARGIN} w="auto" role="status" aria-label="Loading" />
+      ) : line && line.points.length > 1 ? (
         <Chart line={line} firing={firing} firings={firings} onSpan={onSpan} />
       ) : (
         <div style={{ padding: '0 14px 10px', fontSize: 13.5, overflowWrap: 'anywhere' }}>{sentence}.</div>
@@ -57,8 +60,8 @@ export function WhyCard({
   )
 }
 
-/** Null: it counts no events of an entity, so that nothing read here is its value. */
-function useLine(firing: FiringDetail): ValueLine | null {
+/** Line null: it counts no events of an entity, so that nothing read here is its value, or they cannot be read. */
+function useLine(firing: FiringDetail): { line: ValueLine | null; isReading: boolean } {
   const { entity, window, aggregate, predicate, sources } = firing
   const windowMs = durationMs(window ?? '')
   const isCount = entity !== null && windowMs > 0 && aggregate === 'count'
@@ -66,8 +69,8 @@ function useLine(firing: FiringDetail): ValueLine | null {
   const from = at - BEFORE_MS - windowMs
   // What is to come is not asked for.
   const to = Math.min(Date.now(), at + AFTER_MS)
-  const types = useTypes(firing)
-  const { data } = useQuery({
+  const { types, hasFailed } = useTypes(firing)
+  const { data, isError } = useQuery({
     queryKey: ['timeline', 'why', firing.dispatch_id, types],
     queryFn: ({ signal }) =>
       api.histogram(
@@ -84,9 +87,10 @@ function useLine(firing: FiringDetail): ValueLine | null {
     enabled: isCount && types !== undefined,
     staleTime: 60_000,
   })
-  if (!data) return null
+  if (!data) return { line: null, isReading: isCount && !hasFailed && !isError }
   const counts = data.buckets.map((bucket) => ({ at: Date.parse(bucket.at), count: bucket.count }))
-  return valueLine(counts, { windowMs, bucketMs: data.bucket_ms, threshold: thresholdOf(predicate) })
+  const line = valueLine(counts, { windowMs, bucketMs: data.bucket_ms, threshold: thresholdOf(predicate) })
+  return { line, isReading: false }
 }
 
 function Chart({
@@ -116,7 +120,7 @@ function Chart({
   const named = changes.filter((one) => one.at <= at).toSorted((a, b) => b.at - a.at)[0]
   const words = wordsOf({ points, threshold }, firing, changes)
   return (
-    <div ref={ref} style={{ margin: '0 14px 8px' }}>
+    <div ref={ref} style={{ margin: MARGIN }}>
       <div role="img" aria-label={words} style={{ height: HEIGHT, position: 'relative' }}>
         {wide > 0 && (
           <svg width={width} height={HEIGHT} aria-hidden fontSize={11} fill="var(--text-2)">

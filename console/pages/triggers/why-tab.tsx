@@ -63,23 +63,26 @@ function Reasons({
       ? [{ value, label: `${reasonWords(value)} 0` }]
       : []),
   ]
-  // As high as what comes, so that the table below stays where it is.
-  if (!data) return <Skeleton h={46} />
-  if (records.length === 0 && !value) return null
+  if (data && records.length === 0 && !value) return null
   return (
     <div>
-      <Chip.Group value={value} onChange={(next) => onChange(next as string)}>
-        <Group gap={6} role="radiogroup" aria-label="Only this reason">
-          {options.map((option) => (
-            <Chip key={option.value} value={option.value} size="xs" variant="outline">
-              {option.label}
-            </Chip>
-          ))}
-        </Group>
-      </Chip.Group>
+      {data ? (
+        <Chip.Group value={value} onChange={(next) => onChange(next as string)}>
+          <Group gap={6} role="radiogroup" aria-label="Only this reason">
+            {options.map((option) => (
+              <Chip key={option.value} value={option.value} size="xs" variant="outline">
+                {option.label}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+      ) : (
+        // As high as the chips that come, so that what is below stays where it is.
+        <Skeleton h={23} maw={360} role="status" aria-label="Loading" />
+      )}
       <Text size="xs" c="dimmed" mt={6}>
-        Of the newest {count(records.length)} records. Firings are always recorded; other reasons are sampled;
-        ask about any event above.
+        Of the newest {data ? count(records.length) : '…'} records. Firings are always recorded; other reasons
+        are sampled; ask about any event above.
       </Text>
     </div>
   )
