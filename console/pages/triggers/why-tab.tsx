@@ -68,7 +68,7 @@ function Reasons({
     <div>
       {data ? (
         <Chip.Group value={value} onChange={(next) => onChange(next as string)}>
-          <Group gap={6} role="radiogroup" aria-label="Only this reason">
+          <Group gap={6} className="reasons" role="radiogroup" aria-label="Only this reason">
             {options.map((option) => (
               <Chip key={option.value} value={option.value} size="xs" variant="outline">
                 {option.label}
