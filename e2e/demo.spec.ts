@@ -2,6 +2,7 @@
 import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { startDaemon, test } from './daemon.ts'
+import { placeOf } from './go.ts'
 
 interface Incidents {
   incidents: { key: string; state: string; claims: { held: number; total: number } | null }[]
@@ -26,6 +27,8 @@ test('the demo is on fire, is broken by its bar, is removed whole, and is loaded
     await expect(bar.getByRole('link', { name: 'Use your own data' })).toHaveAttribute('href', '/sources/new')
     await page.setViewportSize({ width: 1440, height: 900 })
     await expect(bar).toContainText('Next: press J, then Enter')
+    const remove = bar.getByRole('button', { name: 'Remove demo' })
+    const place = await placeOf(remove)
     await page
       .getByRole('link', { name: /checkout fails/ })
       .first()
@@ -33,6 +36,7 @@ test('the demo is on fire, is broken by its bar, is removed whole, and is loaded
     // Rows come one read after another, and the demo's bar stands above them.
     await expect(page.getByText(/^◆ Fired/)).toBeInViewport({ ratio: 1 })
     await expect(bar).toContainText('Next: open an event of a claim')
+    expect(await placeOf(remove), 'whatever the tip says').toEqual(place)
     await bar.getByRole('button', { name: 'Hide tips' }).click()
     await page.getByRole('link', { name: 'Home', exact: true }).click()
     await expect(bar).not.toContainText('Next:')

@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { test } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import { share } from './daemon.ts'
-import { goTo, press, settled } from './go.ts'
+import { goTo, placeOf, press, settled } from './go.ts'
 import { actOnAll, HEADLINE, incidentOf, incidentsOf, NEXT, onScreen, prepare, sceneOf } from './incidents.ts'
 
 const evidence = (page: Page) => page.getByRole('region', { name: 'Evidence' })
@@ -270,6 +270,38 @@ test.describe('with its finding, which nobody acts on', () => {
       await fail('checkout')
       await expect.poll(async () => (await incidentsOf(daemon, 1))[0]!.headline).toBe(HEADLINE)
     },
+  })
+
+  test('what is read late has its place: evidence and buttons stay where they are', async ({
+    page,
+    daemon,
+  }) => {
+    const held = new Map<string, () => void>()
+    for (const [what, path] of [
+      ['firing', /\/api\/firings\/[^/]+$/],
+      ['line', /\/api\/histogram$/],
+    ] as const)
+      await page.route(path, async (route) => {
+        await new Promise<void>((resolve) => held.set(what, resolve))
+        await route.continue().catch(() => undefined)
+      })
+    const release = async (what: string): Promise<void> => {
+      await expect.poll(() => held.has(what), what).toBe(true)
+      held.get(what)!()
+    }
+    await page.goto(`${daemon.url}/incidents/1`)
+    const replay = page.locator('.acts').getByText('Replay')
+    const ask = page.locator('.acts').getByRole('link', { name: 'Ask' })
+    const before = await placeOf(ask)
+    await expect(replay).toBeVisible()
+    await release('firing')
+    await expect(page.locator('.evidence-fired')).toBeVisible()
+    expect(await placeOf(ask)).toEqual(before)
+    const evidence = page.getByRole('region', { name: 'Evidence' })
+    const { y } = await placeOf(evidence)
+    await release('line')
+    await expect(page.getByRole('region', { name: 'Why it fired' }).getByRole('img')).toBeVisible()
+    expect(Math.abs((await placeOf(evidence)).y - y)).toBeLessThan(6)
   })
 
   test('the finding stands above its evidence, with verdict, claims and next step', async ({

@@ -20668,7 +20668,7 @@ export interface ScenarioAsk {
    */
   replace?: string[]
   /**
-   * True: svc runs scripted agents over the scenario and reports in unfit what is wrong with it, which takes most of the time. False: it does not, and checked is none. The download ignores this.
+   * Whether svc checks the scenario: it runs scripted agents over the scenario and lists in unfit what is wrong. The check takes most of the request's time. Where false, checked is none. The download ignores this field.
    */
   check?: boolean
 }

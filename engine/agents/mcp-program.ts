@@ -93,7 +93,7 @@ export class ProgramTransport implements Transport {
       child.once('exit', async (code, signal) => {
         endGroup(child.pid!, 'SIGKILL')
         running.delete(child.pid!)
-        // An answer may be the last it writes, and an error is told with its last line.
+        // The program may write an answer just before it exits, and the error quotes its last line of standard error.
         await Promise.all([this.readToEnd(child.stdout!), this.readToEnd(child.stderr!)])
         if (!this.isClosing) this.ended ??= this.endFault(code, signal)
         // Where it ended before it said that it runs; else the promise is settled already.

@@ -1,7 +1,7 @@
 /**
  * An MCP server as a program, by the official server classes of either generation, whose tools tell what it was started
  * with and end it in the ways a program may end.
- * Arguments: `legacy`, of before 2026-07-28, which ends at a request before `initialize`; `modern`; `broken`, which ends at once; then `stubborn`, where it does not end by itself,
+ * Arguments: `legacy`, of before 2026-07-28, which ends at a request before `initialize`; `modern`; `broken`, which ends at once; `last`, which ends with an answer; then `stubborn`, where it does not end by itself,
  * `mute`, where it lists no tools, and a file that it writes its own process, one that it started and its parent into.
  */
 import { spawn } from 'node:child_process'
@@ -56,7 +56,9 @@ if (file) {
 if (mode === 'broken') {
   process.stderr.write('no such folder\n')
   process.exitCode = 2
-} else if (mode === 'modern')
+} else if (mode === 'last')
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(60_000) } })}\n`)
+else if (mode === 'modern')
   serveStdio(() => {
     const server = new ModernServer({ name: 'test', version: '1' }, { capabilities: { tools: {} } })
     server.setRequestHandler('tools/list', list)

@@ -23,6 +23,8 @@ import { snoozeTimes } from '../../lib/snooze.ts'
 export interface ActsProps {
   incident: IncidentDetail
   firing: FiringDetail | undefined
+  /** The firing is being read, and may come. */
+  isReading: boolean
   onAct: (act: Act) => void
   /** Takes it, asking for a name first where none is known. */
   onMine: () => void
@@ -153,9 +155,9 @@ function AskButton({ incident: { number, trigger, entity, headline } }: ActsProp
   )
 }
 
-function ReplayButton({ incident: { project, trigger }, firing }: ActsProps) {
+function ReplayButton({ incident: { project, trigger }, firing, isReading }: ActsProps) {
   const of = project ?? firing?.projects[0]
-  if (!of) return null
+  if (!of || !(firing || isReading)) return null
   const look = { variant: 'default', leftSection: <Play size={15} aria-hidden /> } as const
   // Its place is kept while its firing is read.
   if (!firing)

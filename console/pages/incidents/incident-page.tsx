@@ -78,7 +78,7 @@ function Shown({ incident }: { incident: IncidentDetail }) {
     ['a', () => incident.state === 'open' && onAct({ action: 'acknowledge' })],
     ['e', () => incident.state !== 'handled' && onAct({ action: 'handle' })],
   ])
-  const props = { incident, firing: firing.data, onAct, onMine }
+  const props = { incident, firing: firing.data, isReading: firing.isLoading, onAct, onMine }
   return (
     <div className="has-phone-acts">
       <Head incident={incident} />

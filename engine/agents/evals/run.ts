@@ -1,6 +1,6 @@
 /**
- * Runs agents over a pack of scenarios. Each scenario gets an engine of its own, and each variant of an agent investigates
- * it as a practice run at the time of the firing. `checkPack` runs scripted agents, to find scenarios that cannot tell a
+ * Runs agents over a pack of scenarios. Each scenario is loaded into its own engine, where each variant of an agent makes
+ * one practice run, at the time of the firing. `checkPack` runs scripted agents, to find scenarios that cannot tell a
  * good agent from a bad one.
  */
 import { createHash } from 'node:crypto'

@@ -137,6 +137,28 @@ it.skipIf(!existsSync('/proc/self/stat'))(
   },
 )
 
+it.skipIf(!existsSync('/proc/self/stat'))(
+  'an answer that a program writes just before it ends is read',
+  async () => {
+    const before = new Set(childrenOf(process.pid))
+    const transport = new ProgramTransport(
+      await import('@modelcontextprotocol/client'),
+      program(['last']).program!,
+      manualTime(),
+    )
+    const answers: unknown[] = []
+    transport.onmessage = (message) => void answers.push(message)
+    const closed = new Promise<void>((resolve) => {
+      transport.onclose = resolve
+    })
+    await transport.start()
+    const [pid] = childrenOf(process.pid).filter((one) => !before.has(one))
+    while (!isOver(pid!));
+    await closed
+    expect(answers).toMatchObject([{ id: 1 }])
+  },
+)
+
 describe('programs that did not start', () => {
   it('are left alone for a while, which doubles up to a minute', () => {
     const time = manualTime()
