@@ -183,10 +183,15 @@ test('an event that fired nothing says why, and firings are narrowed by what the
   )
   await goTo(page, `${daemon.url}/triggers/door-errors?tab=why`)
   await expect(page.getByRole('table', { name: 'Records' })).toContainText('threshold not met')
-  await page
-    .getByRole('radiogroup', { name: 'Only this reason' })
-    .getByText(/^fired, no subscribers/)
-    .click()
+  const reasons = page.getByRole('radiogroup', { name: 'Only this reason' })
+  const wide = page.viewportSize()!
+  await page.setViewportSize({ width: 390, height: 844 })
+  const places = () =>
+    page.evaluate<number[]>("[...document.querySelectorAll('.reasons > *')].map((one) => one.offsetTop)")
+  await expect.poll(async () => new Set(await places()).size, 'lines of reasons on a phone').toBe(1)
+  expect((await places()).length).toBeGreaterThan(3)
+  await page.setViewportSize(wide)
+  await reasons.getByText(/^fired, no subscribers/).click()
   await expect(cell(page, 'Records')).toHaveCount(2)
   await expect(page).toHaveURL(/reason=no_subscriber/)
 
