@@ -20,28 +20,38 @@ type Operation =
   | { kind: 'remove'; file: string }
   | { kind: 'ack'; n: number; size: number }
 
-/** Traces one run of the workload. @throws Error with strace's output when it cannot run. */
-export function traceWorkload(
-  folder: string,
-  commits: number,
-  mode: 'FULL' | 'NORMAL' | 'GROUP' | 'BESIDE',
-): Operation[] {
-  // Inside the project, so that the bundle finds its packages.
-  const bundle = fileURLToPath(new URL('../../dist/chaos/workload.mjs', import.meta.url))
+// Inside the project, so that the bundle finds its packages; of its own, as other tests build beside it meanwhile.
+const BUNDLE = fileURLToPath(new URL('../../dist/chaos-power-cut/workload.mjs', import.meta.url))
+
+let isBuilt = false
+
+/** Builds the workload as a program, once. */
+function buildWorkload(): void {
+  if (isBuilt) return
   buildSync({
     entryPoints: [fileURLToPath(new URL('./workload.ts', import.meta.url))],
     bundle: true,
     platform: 'node',
     format: 'esm',
     packages: 'external',
-    outfile: bundle,
+    outfile: BUNDLE,
     logLevel: 'error',
   })
   cpSync(
     fileURLToPath(new URL('../../engine/log/store/migrations', import.meta.url)),
-    join(dirname(bundle), 'migrations'),
+    join(dirname(BUNDLE), 'migrations'),
     { recursive: true },
   )
+  isBuilt = true
+}
+
+/** Traces one run of the workload. @throws Error with strace's output when it cannot run. */
+export function traceWorkload(
+  folder: string,
+  commits: number,
+  mode: 'FULL' | 'NORMAL' | 'GROUP' | 'BESIDE',
+): Operation[] {
+  buildWorkload()
   const data = join(folder, 'data')
   mkdirSync(data)
   const trace = join(folder, 'trace')
@@ -58,7 +68,7 @@ export function traceWorkload(
       '-o',
       trace,
       process.execPath,
-      bundle,
+      BUNDLE,
       join(data, 'svc.db'),
       String(commits),
       mode,

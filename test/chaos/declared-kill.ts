@@ -15,7 +15,7 @@ import { daemonOptions } from '../../scripts/build.mjs'
 import type { Run } from './declared-child.ts'
 import { digestFile } from './declared-state.ts'
 
-const BUNDLE = fileURLToPath(new URL('../../dist/chaos/declared-child.mjs', import.meta.url))
+const BUNDLE = fileURLToPath(new URL('../../dist/chaos-declared/declared-child.mjs', import.meta.url))
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** The one the operations use, and one to seed from. */
 const TEMPLATES = [
