@@ -1,16 +1,14 @@
 /** The schemas as data, for who reads them and checks nothing. */
-import { schemas } from './registry.ts'
+import { findSchema, type Schema, schemaIds } from './registry.ts'
 
-const byId = new Map(schemas.map((schema) => [schema.$id, schema]))
+export { schemaIds } from './registry.ts'
 
 /** The schema with this $id. @throws Error when there is none: a fault of ours. */
-export function schemaOf(id: string): (typeof schemas)[number] {
-  const schema = byId.get(id)
+export function schemaOf(id: string): Schema {
+  const schema = findSchema(id)
   if (!schema) throw new Error(`no schema has the $id ${id}`)
   return schema
 }
 
 /** All schemas, for OpenAPI and the docs. */
-export function allSchemas(): typeof schemas {
-  return schemas
-}
+export const allSchemas = (): Schema[] => schemaIds.map(schemaOf)

@@ -5,7 +5,7 @@
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormatsModule from 'ajv-formats'
-import { allSchemas, schemaOf } from './all.ts'
+import { schemaOf } from './all.ts'
 import { closest, didYouMean } from './near-names.ts'
 import { patternRule } from './pattern-rules.ts'
 
@@ -41,18 +41,40 @@ function newAjv(): Ajv {
     validateSchema: false,
     // Each process compiles what it first needs: ajv's passes over its own code take a third of that (2026-11-26).
     code: { optimize: false },
+    // A schema that many lead to is compiled once, not again wherever it is named.
+    inlineRefs: false,
   })
   addFormats(ajv)
   for (const keyword of annotationKeywords) ajv.addKeyword(keyword)
-  for (const schema of allSchemas()) ajv.addSchema(schema)
   return ajv
 }
 
 let ajv: Ajv | undefined
 
+/** Those that are added: with all, which takes a tenth of a short command, most are for nothing. */
+const added = new Set<string>()
+
+/** Adds a schema and those it leads to. */
+function addSchema(to: Ajv, id: string): void {
+  if (added.has(id)) return
+  added.add(id)
+  const schema = schemaOf(id)
+  to.addSchema(schema)
+  for (const ref of refsIn(schema)) addSchema(to, ref)
+}
+
+/** The $ids that a schema names, at any depth. */
+function refsIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, one]) =>
+    key === '$ref' && typeof one === 'string' ? [one.replace(/#.*$/, '')] : refsIn(one),
+  )
+}
+
 /** Compiled when it is first used: no start waits for what it may never need. */
 function validatorOf(id: string): ValidateFunction {
   ajv ??= newAjv()
+  addSchema(ajv, id)
   const validate = ajv.getSchema(id)
   if (!validate) throw new Error(`no schema has the $id ${id}`)
   return validate

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { basename, join, relative, sep } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { localBin, main, root, run, ScriptError, say } from './run.mjs'
 
@@ -106,6 +106,36 @@ const builtinsByName = {
 }
 
 /**
+ * Each schema as text, parsed when it is first asked for: as literals all 658 are made at every start, in every thread.
+ * @type {import('esbuild').Plugin}
+ */
+const schemasAsText = {
+  name: 'schemas as text',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]schemas[\\/]registry\.ts$/ }, ({ path }) => {
+      const files = [...readFileSync(path, 'utf8').matchAll(/^import s\d+ from '(.+)' with/gm)].map(
+        ([, file]) => join(dirname(path), String(file)),
+      )
+      const texts = files.map((file) => {
+        const schema = JSON.parse(readFileSync(file, 'utf8'))
+        return [schema.$id, JSON.stringify(schema)]
+      })
+      return { contents: lazyRegistry(Object.fromEntries(texts)), watchFiles: files }
+    })
+  },
+}
+
+/** schemas/registry.ts over texts. @param {Record<string, string>} texts by their $id */
+const lazyRegistry = (texts) => `
+const texts = ${JSON.stringify(texts)}
+const known = new Map()
+export const schemaIds = Object.keys(texts)
+export function findSchema(id) {
+  if (!known.has(id) && Object.hasOwn(texts, id)) known.set(id, JSON.parse(texts[id]))
+  return known.get(id)
+}`
+
+/**
  * What is bundled by itself: no thread loads code of both. Bundled together each is cut into more chunks by what the
  * other needs, and what a thread resolves and links of them, not their size, is most of what its start costs: 398 imports
  * between chunks on the main thread are 235 so, 319 of the writer 193 (2026-11-26).
@@ -133,7 +163,7 @@ export function daemonOptions(outdir) {
     external: EXTERNAL,
     // For what bundled packages require of those.
     banner: { js: "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);" },
-    plugins: [builtinsByName],
+    plugins: [builtinsByName, schemasAsText],
     // Each thread holds the text of what it loads: without comments and indents it is a third shorter. Names stay.
     minifyWhitespace: true,
     lineLimit: 120,

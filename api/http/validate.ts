@@ -2,7 +2,8 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { SvcError } from '../../engine/index.ts'
-import { allSchemas, annotationKeywords, check, explain } from '../../schemas/index.ts'
+import { schemaIds, schemaOf } from '../../schemas/all.ts'
+import { annotationKeywords, check, explain } from '../../schemas/index.ts'
 import { shapeOf } from '../../schemas/shape.ts'
 import type { HeaderName } from './document/headers.ts'
 
@@ -68,11 +69,14 @@ export function shaping(schema: object): (answer: unknown) => string {
 }
 
 /** Those a route may name; those of tools are for models and the other door. */
-const schemas = Object.fromEntries(
-  allSchemas()
-    .filter(({ $id }) => !/^(mcp|ask|telemetry)-call-/.test($id))
-    .map((schema) => [schema.$id, schema]),
-)
+const schemas = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    schemaIds
+      .filter((id) => !/^(mcp|ask|telemetry)-call-/.test(id))
+      .map((id) => [id, { enumerable: true, get: () => schemaOf(id) }]),
+  ),
+) as Readonly<Record<string, object>>
 
 /**
  * What Fastify checks bodies with and writes answers by. The schemas are given as they are: added one by one, Fastify

@@ -4,7 +4,7 @@
  */
 import { check } from '../../schemas/index.ts'
 import { escapeText } from '../../schemas/plain-text.ts'
-import { toolSchemas } from '../../schemas/tools.ts'
+import { toolSchema } from '../../schemas/tools.ts'
 import { DaemonError } from './daemon.ts'
 import { shownSchema, taken } from './forms.ts'
 import { linkTo } from './links.ts'
@@ -43,7 +43,7 @@ const inputs = new Map<string, { type: 'object' }>()
 function inputOf(name: string): { type: 'object' } {
   const known = inputs.get(name)
   if (known) return known
-  const made = shownSchema({ ...toolSchemas[name]!.input }) as { type: 'object' }
+  const made = shownSchema({ ...toolSchema(name).input }) as { type: 'object' }
   inputs.set(name, made)
   return made
 }
@@ -75,7 +75,7 @@ export async function callTool(
   context: Omit<Context, 'identity'>,
 ): Promise<CallResult> {
   try {
-    const args = taken({ ...toolSchemas[tool.name]!.input }, renamed(given, tool.aliases))
+    const args = taken({ ...toolSchema(tool.name).input }, renamed(given, tool.aliases))
     const identity = await identify()
     if (!isAllowed(tool, identity) && !(onlyProposes(tool, identity) && args.dry_run === true))
       return failed(whyNot(tool, identity), { status: 403 })
@@ -106,7 +106,7 @@ const NAMES = /is not a known field|is required/
 
 /** What a tool can be given, for who guessed: the names, those that must be there first. */
 function takes(name: string): string {
-  const { properties = {}, required = [] } = toolSchemas[name]!.input as {
+  const { properties = {}, required = [] } = toolSchema(name).input as {
     properties?: Record<string, unknown>
     required?: string[]
   }

@@ -1,6 +1,6 @@
 /** What a resource holds: the answers of tools, under an address. */
 import { escapeText } from '../../../schemas/plain-text.ts'
-import { toolSchemas } from '../../../schemas/tools.ts'
+import { toolNames, toolSchema } from '../../../schemas/tools.ts'
 import * as calls from '../../client/calls.ts'
 import { projectOf } from '../project.ts'
 import { type Context, type Tool, ToolError } from '../tool.ts'
@@ -52,7 +52,7 @@ function textOf(address: Address, context: Context): Promise<string> {
 
 /** The arguments a tool takes, in full, and what it answers. @throws ToolError */
 async function schemasOf(name: string): Promise<string> {
-  if (Object.hasOwn(toolSchemas, name)) return JSON.stringify(toolSchemas[name])
+  if (toolNames.includes(name)) return JSON.stringify(toolSchema(name))
   throw new ToolError(`no tool is named ${printable(name)}; tools/list has those there are`, 'uri')
 }
 

@@ -1,5 +1,5 @@
 /** The tool get_part: what is declared, in the form in which a change of it is proposed. */
-import { specSchemas } from '../../../schemas/tools.ts'
+import { specSchema } from '../../../schemas/tools.ts'
 import type { ToolGetPart, ToolGetPartResult } from '../../../schemas/types.ts'
 import type { Call } from '../../client/call.ts'
 import * as calls from '../../client/calls.ts'
@@ -43,7 +43,7 @@ export const getPart = defineTool<ToolGetPart, ToolGetPartResult>({
       return { text, content: { kind, name, names: [], text, next_cursor: null } }
     }
     const { entries, next_cursor } = pageOf(await namesOf(kind, context), cursor)
-    const form = kind === 'project' ? WIRING : JSON.stringify(specSchemas[kind])
+    const form = kind === 'project' ? WIRING : JSON.stringify(specSchema(kind))
     return {
       text: `${entries.join(', ') || `there is no ${kind}`}${more(next_cursor)}\n${form}`,
       content: { kind, name: null, names: entries, text: form, next_cursor },
@@ -65,6 +65,6 @@ async function specOf(kind: ToolGetPart['kind'], name: string, context: Context)
     return daemon.ask(calls.getWiring, { id }, signal)
   }
   const told = await daemon.ask(ONE[kind], { name }, signal)
-  const declared = Object.keys(specSchemas[kind]!.properties)
+  const declared = Object.keys(specSchema(kind).properties)
   return Object.fromEntries(Object.entries(told).filter(([field]) => declared.includes(field)))
 }

@@ -1,7 +1,7 @@
 /** The tools of Ask: each reads as the caller, or plans a proposal; nothing of it writes. */
 
 import { check } from '../../../schemas/index.ts'
-import { askToolSchemas } from '../../../schemas/tools.ts'
+import { askToolSchema } from '../../../schemas/tools.ts'
 import type { AskProposal, Source } from '../../../schemas/types.ts'
 import { fail, SvcError } from '../../errors.ts'
 import type { EngineCalls } from '../../roles/calls.ts'
@@ -298,7 +298,7 @@ const why: ToolCallOf = async ({ event, trigger }: { event: string; trigger?: st
 const RESULT_MAX = 20_000
 
 function tool(name: string, call: ToolCallOf, scope?: 'admin'): AskTool {
-  const { description, ...input } = askToolSchemas[name]!
+  const { description, ...input } = askToolSchema(name)
   return { spec: { name, description, input }, call, ...(scope ? { scope } : {}) }
 }
 

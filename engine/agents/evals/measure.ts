@@ -83,7 +83,8 @@ export function measure(pack: Pack, options: MeasureOptions): EvalMeasured[] {
 /** Services of the events of its roots, where the truth does not say in which it began. */
 function rootServices(loaded: Loaded, truth: Truth): ReadonlySet<string> {
   if (truth.root_services) return new Set(truth.root_services)
-  const ids = new Set(truthOf(loaded, truth).causes.flatMap(({ events }) => [...events]))
+  const roots = truth.facts.filter(({ role }) => role === 'root')
+  const ids = new Set(truthOf(loaded, { facts: roots }).causes.flatMap(({ events }) => [...events]))
   return new Set(loaded.events.flatMap(({ id, labels }) => (ids.has(id) && labels.service) || []))
 }
 

@@ -1,7 +1,7 @@
 /** The tools of the service itself that a run is offered: they read, within the projects it works for. */
 
 import { check } from '../../../schemas/index.ts'
-import { askToolSchemas } from '../../../schemas/tools.ts'
+import { askToolSchema } from '../../../schemas/tools.ts'
 import type { InspectRequest, ReadRequest, StatsRequest } from '../../../schemas/types.ts'
 import type { ReadAnswer } from '../../calls.ts'
 import { SvcError } from '../../errors.ts'
@@ -251,7 +251,7 @@ const SOURCES_TOOL: ToolSpec = {
 /** @returns the tools that a run is offered; it reads its projects, so none is named */
 export const lookSpecs = (): ToolSpec[] => [
   ...SHARED.map((name): ToolSpec => {
-    const { description, ...input } = askToolSchemas[name]!
+    const { description, ...input } = askToolSchema(name)
     const { project: _project, ...properties } = input.properties as Record<string, unknown>
     return { name, description, input: { ...input, properties } }
   }),

@@ -13,7 +13,7 @@ import { buildMcpHttp } from '../../../api/mcp/http/server.ts'
 import type { Shared } from '../../../api/mcp/session.ts'
 import { loadMcpSettings } from '../../../api/mcp/settings.ts'
 import { Watches } from '../../../api/mcp/watches.ts'
-import { toolSchemas } from '../../../schemas/tools.ts'
+import { toolSchema } from '../../../schemas/tools.ts'
 import type { Fields } from '../../contract/instance.ts'
 
 export type McpWorld = Awaited<ReturnType<typeof startMcp>>
@@ -105,7 +105,7 @@ const ajv = new Ajv({ strict: true, formats: { 'date-time': true } })
 export async function call(client: Client, name: string, args: Fields = {}): Promise<Called> {
   const result = await client.callTool({ name, arguments: args })
   if (result.structuredContent !== undefined) {
-    const isRight = ajv.compile(toolSchemas[name]!.output)
+    const isRight = ajv.compile(toolSchema(name).output)
     if (!isRight(result.structuredContent)) throw new Error(`${name}: ${ajv.errorsText(isRight.errors)}`)
   }
   const [block] = result.content as { text: string }[]

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { listed, toolsFor } from '../../../api/mcp/call-tool.ts'
 import { shownSchema, taken } from '../../../api/mcp/forms.ts'
 import { tools } from '../../../api/mcp/tools/index.ts'
-import { toolSchemas } from '../../../schemas/tools.ts'
+import { toolSchema } from '../../../schemas/tools.ts'
 import type { Identity } from '../../../schemas/types.ts'
 
 type Json = Record<string, unknown>
@@ -131,7 +131,7 @@ describe('the list', () => {
   it.each(shown)(
     'has for %s every argument, its words, its choices and its bounds',
     (name, { inputSchema }) => {
-      const full = toolSchemas[name]!.input as Json
+      const full = toolSchema(name).input as Json
       const facts = (schema: Json) =>
         [...within(schema)]
           .filter(([at]) => at !== '#')
@@ -144,7 +144,7 @@ describe('the list', () => {
   )
 
   it.each(shown)('says of %s in words what the check of a text asks for', (name) => {
-    for (const [at, { pattern, description }] of within(toolSchemas[name]!.input as Json))
+    for (const [at, { pattern, description }] of within(toolSchema(name).input as Json))
       if (typeof pattern === 'string' && pattern !== '\\S') {
         expect(Object.keys(WORDS), at).toContain(pattern)
         expect(String(description), at).toMatch(WORDS[pattern]!)
