@@ -60,7 +60,7 @@ export async function generate(): Promise<Record<string, string>> {
   })
   const withoutBundle = types.replace(/export interface Bundle \{[\s\S]*?\n\}\n/, '')
   const imports = files.map((f, i) => `import s${i} from './${f.path}' with { type: 'json' }`)
-  const list = files.map(({ schema }, i) => `  '${schema.$id}': s${i},`)
+  const list = files.map((_, i) => `s${i}`).join(', ')
   const registry = `${BANNER}${imports.join('\n')}
 
 /** A schema of the service. */
@@ -70,16 +70,18 @@ export interface Schema {
   [key: string]: unknown
 }
 
-const schemas: Readonly<Record<string, Schema>> = {
-${list.join('\n')}
-}
+const schemas: readonly Schema[] = [${list}]
+
+const byId = new Map(schemas.map((schema) => [schema.$id, schema]))
 
 /** The $id of every schema. */
-export const schemaIds: readonly string[] = Object.keys(schemas)
+export const schemaIds: readonly string[] = [...byId.keys()]
 
-/** The schema with this $id; undefined: there is none. In a build each is text until it is asked for (scripts/build.mjs). */
-export const findSchema = (id: string): Schema | undefined =>
-  Object.hasOwn(schemas, id) ? schemas[id] : undefined
+/**
+ * Finds a schema by its $id. scripts/build.mjs replaces this module in the build by one that parses a schema when it is
+ * first asked for. @returns undefined when no schema has this $id
+ */
+export const findSchema = (id: string): Schema | undefined => byId.get(id)
 `
   return {
     'types.ts': `${BANNER}/* eslint-disable */\n${withoutBundle}${renderTypesById(files)}`,

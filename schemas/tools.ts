@@ -1,6 +1,7 @@
 /**
- * Schemas without references, for those that know none of our others: of the MCP tools, of Ask's, and of what is declared
- * of a part. Each is made when it is first asked for: as a file of their own they were 9,000 lines, read at every start.
+ * Schemas that clients and models are given: of the MCP tools, of Ask's tools, and of what a catalog declares of a source,
+ * trigger, agent, MCP server or skill. A client knows none of the schemas that these refer to, so each reference is
+ * replaced by what it refers to, when the schema is first asked for.
  */
 import { schemaIds, schemaOf } from './all.ts'
 import { selfContained } from './self-contained.ts'
@@ -17,24 +18,34 @@ function made(id: string): Made {
 
 const fileName = (name: string): string => name.replaceAll('_', '-')
 
-/** Of every MCP tool, as its schema files name it. */
+/** The name of every MCP tool. */
 export const toolNames: readonly string[] = schemaIds.flatMap((id) => {
   const name = /^mcp-call-(.+?)\.json$/.exec(id)?.[1]
   return name === undefined || name.endsWith('-result') ? [] : [name.replaceAll('-', '_')]
 })
 
 /**
- * Arguments and result of an MCP tool. @param name such as `get_event`. @throws Error when there is none: a fault of ours.
+ * Arguments and result of an MCP tool.
+ * @param name such as `get_event`
+ * @throws Error when no tool has this name: a fault in svc
  */
 export const toolSchema = (name: string): { input: Made; output: Made } => ({
   input: made(`mcp-call-${fileName(name)}.json`),
   output: made(`mcp-call-${fileName(name)}-result.json`),
 })
 
-/** Arguments of a tool of Ask, with its description. @throws Error when there is none: a fault of ours. */
+/**
+ * Arguments of a tool of Ask, with its description.
+ * @param name such as `list_sources`
+ * @throws Error when no tool of Ask has this name: a fault in svc
+ */
 export const askToolSchema = (name: string): Made & { description: string } =>
   made(`ask-call-${fileName(name)}.json`) as Made & { description: string }
 
-/** What is declared of a kind of part, such as `trigger`. @throws Error when there is none: a fault of ours. */
+/**
+ * The fields that a catalog declares of a part.
+ * @param kind of the part, such as `trigger` or `mcp_server`
+ * @throws Error when no schema describes this kind: a fault in svc
+ */
 export const specSchema = (kind: string): Made & { properties: object } =>
   made(`${fileName(kind)}-spec.json`) as Made & { properties: object }

@@ -106,7 +106,8 @@ const builtinsByName = {
 }
 
 /**
- * Each schema as text, parsed when it is first asked for: as literals all 658 are made at every start, in every thread.
+ * Replaces schemas/registry.ts by a module that holds each schema as text and parses it when it is first asked for.
+ * As literals, every thread would make all 658 when it starts.
  * @type {import('esbuild').Plugin}
  */
 const schemasAsText = {
@@ -125,7 +126,10 @@ const schemasAsText = {
   },
 }
 
-/** schemas/registry.ts over texts. @param {Record<string, string>} texts by their $id */
+/**
+ * The module that replaces schemas/registry.ts.
+ * @param {Record<string, string>} texts each schema as JSON, by its $id
+ */
 const lazyRegistry = (texts) => `
 const texts = ${JSON.stringify(texts)}
 const known = new Map()

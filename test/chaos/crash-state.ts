@@ -20,7 +20,7 @@ type Operation =
   | { kind: 'remove'; file: string }
   | { kind: 'ack'; n: number; size: number }
 
-// Inside the project, so that the bundle finds its packages; of its own, as other tests build beside it meanwhile.
+// The folder is inside the project, so that the bundle finds its packages. No other test builds there: tests run at once.
 const BUNDLE = fileURLToPath(new URL('../../dist/chaos-power-cut/workload.mjs', import.meta.url))
 
 let isBuilt = false

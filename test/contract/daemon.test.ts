@@ -77,6 +77,13 @@ it('is built of ASCII alone: with one other character a file takes twice the mem
   expect(wide).toEqual([])
 })
 
+it('holds schemas as text, which it parses when they are asked for', () => {
+  const modules = readdirSync(beside).filter((name) => name.endsWith('.mjs'))
+  const texts = modules.map((name) => readFileSync(join(beside, name), 'utf8'))
+  expect(texts.filter((text) => text.includes('"catalog.json":'))).not.toEqual([])
+  expect(texts.filter((text) => text.includes('$id:"catalog.json"'))).toEqual([])
+})
+
 /** Of an instance whose first boot had the whole file: its data, and what it exported. */
 let exported: string | null = null
 const imported = join(files, 'data')

@@ -20,6 +20,18 @@ describe('what is committed', () => {
     ).toEqual([])
   })
 
+  it('has no two tests that build in one folder: one would remove what the other runs', () => {
+    const built = projectFiles()
+      .filter((file) => file.startsWith('test/') && file !== 'test/house/hygiene.test.ts')
+      .flatMap((file) => [
+        ...new Set(
+          [...textOf(file).matchAll(/dist\/((?:chaos|test|bench)[\w-]*)/g)].map(([, folder]) => folder),
+        ),
+      ])
+    expect(built).toContain('chaos-power-cut')
+    expect(built.filter((folder, at) => built.indexOf(folder) !== at)).toEqual([])
+  })
+
   it('pins every package to an exact version', () => {
     const loose = namedPackages().filter(
       ({ version }) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+(-[a-z]+\.\d+)?$/.test(version),
