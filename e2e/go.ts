@@ -63,3 +63,16 @@ export async function press(page: Page, ...keys: string[]): Promise<void> {
     await page.keyboard.press(key)
   }
 }
+
+/**
+ * Presses a key on a part of a dialog once the dialog has taken the focus. It does so by two timers, of its element and of
+ * its effect; a key that is pressed before goes to what the dialog focuses first, such as Cancel.
+ */
+export async function pressInDialog(what: Locator, key: string): Promise<void> {
+  const page = what.page()
+  await expect(page.locator('[aria-modal="true"]:focus-within')).toHaveCount(1)
+  await settled(page)
+  // The effect has run, so this timer is later than that of the effect.
+  await page.evaluate('new Promise((done) => setTimeout(done))')
+  await what.press(key)
+}

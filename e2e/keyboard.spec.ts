@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 import { ended, prepareChain, trip } from './agents.ts'
 import { type RunningDaemon, share, test } from './daemon.ts'
-import { goTo, press } from './go.ts'
+import { goTo, press, pressInDialog } from './go.ts'
 import { openEach, walkThrough } from './walk.ts'
 
 let models: ScriptedModels
@@ -242,7 +242,7 @@ test('where a row goes, the focus is on what is nearest; a time is copied from w
   await goTo(page, `${daemon.url}/settings?tab=access`)
   await page.getByRole('button', { name: 'Revoke k2' }).focus()
   await press(page, 'Enter')
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).press('Enter')
+  await pressInDialog(page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }), 'Enter')
   await expect(page.getByRole('button', { name: 'Revoke k2' })).toHaveCount(0)
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await expect(page.locator('main :focus')).toHaveCount(1)

@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { practise, prepareChain, runsOf, test, trip, wakeChain } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import { type RunningDaemon, share } from './daemon.ts'
-import { goTo, press } from './go.ts'
+import { goTo, press, pressInDialog } from './go.ts'
 
 const rows = (page: Page, table: string) => page.getByRole('table', { name: table }).getByRole('row')
 const steps = (page: Page) => page.getByRole('list', { name: 'Steps', exact: true }).locator('> li')
@@ -296,8 +296,8 @@ test.describe('of a chain that was woken once', () => {
     await goTo(page, `${daemon.url}/runs/${triage!.id}`)
     await page.getByRole('button', { name: 'Rerun…' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('switch', { name: 'Practice' }).press('Space')
-    await dialog.getByRole('switch', { name: 'Override the prompt' }).press('Space')
+    await pressInDialog(dialog.getByRole('switch', { name: 'Practice' }), 'Space')
+    await pressInDialog(dialog.getByRole('switch', { name: 'Override the prompt' }), 'Space')
     await dialog.getByRole('textbox', { name: 'Prompt' }).fill('Say whether it is worth a person’s time.')
     await dialog.getByRole('button', { name: 'Rerun', exact: true }).click()
     await dialog.getByRole('link', { name: 'Compare both' }).click()
