@@ -15,7 +15,7 @@ import { fail } from './errors.ts'
 import { follow } from './log/live.ts'
 import type { Tally } from './log/tallies.ts'
 import type { Backlog } from './log/timeline/reads.ts'
-import { createEgress } from './net/fetch.ts'
+import { connectionsPerTarget, createEgress, handleLimit } from './net/fetch.ts'
 import { createGithubTokens } from './net/github-app.ts'
 import { operationOf, roleOf } from './operations/index.ts'
 import type { NetworkInput, OperationInput } from './operations/input.ts'
@@ -67,7 +67,8 @@ interface EngineParts
 export function createEngine({ roles, works, webhookAllowPrivate, ...options }: EngineParts): ServedEngine {
   const { clock, onFault } = options
   const timers = systemTimers
-  const egress = createEgress({ allowPrivate: webhookAllowPrivate, timers })
+  const connections = connectionsPerTarget(handleLimit())
+  const egress = createEgress({ allowPrivate: webhookAllowPrivate, timers, connections })
   const waiting = createWaiting(timers, (error) => onFault('deliveries', error))
   const { calls, ports } = callsOver(roles)
   const { repository = null, repositoryHome = null } = options

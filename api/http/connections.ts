@@ -3,7 +3,6 @@
  * cannot open its own and the daemon ends. Where they run short an idle connection makes room, and what is left
  * is kept for events that arrive and for whoever asks whether the daemon is well.
  */
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -36,17 +35,6 @@ export function connectionBounds(handles: number | null): ConnectionBounds {
   const left = handles === null ? CONNECTIONS_MAX : Math.floor((handles - OWN_HANDLES) * SHARE)
   const connections = Math.min(CONNECTIONS_MAX, Math.max(CONNECTIONS_MIN, left))
   return { connections, streams: Math.min(STREAMS_MAX, Math.floor(connections * STREAMS_SHARE)) }
-}
-
-/** How many files this process may have open, as Linux says it; null where it does not. */
-export function handleLimit(): number | null {
-  try {
-    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return soft === undefined ? null : Number(soft)
-  } catch {
-    // No Linux: its own standard is 256 on macOS, which is what there is then at least.
-    return process.platform === 'darwin' ? 256 : null
-  }
 }
 
 /** How a connection is used. */

@@ -6,14 +6,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import fastifyCookie from '@fastify/cookie'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { type Clock, type Engine, nouns, type Operation, SvcError, systemClock } from '../../engine/index.ts'
+import {
+  type Clock,
+  type Engine,
+  handleLimit,
+  nouns,
+  type Operation,
+  SvcError,
+  systemClock,
+} from '../../engine/index.ts'
 import { otlpRoutes } from '../otlp/routes.ts'
 import { startOtlpGrpc } from '../otlp/start.ts'
 import { startSyslog } from '../syslog/start.ts'
 import { Authenticator, checkAudience, type Identity, requireScope } from './auth.ts'
 import { BodyBudget } from './body-budget.ts'
 import { limitBodyTime } from './body-time.ts'
-import { Connections, connectionBounds, handleLimit } from './connections.ts'
+import { Connections, connectionBounds } from './connections.ts'
 import { type Checked, DirectIngest } from './direct-ingest.ts'
 import type { Doors, OtlpGrpcState, ServerConfig } from './doors.ts'
 import { checkHost, checkOrigin, checkRawHeaders, outcomeOf } from './guard.ts'

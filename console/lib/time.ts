@@ -90,31 +90,44 @@ export function ago(iso: string, now: number): string {
   return ms > 0 ? `${lasting(ms)} ago` : `in ${lasting(-ms)}`
 }
 
+/** 1,234,567 of a whole number. By hand: the first use of Intl costs a page ten milliseconds. */
+export const grouped = (n: number): string =>
+  Math.abs(n) < 1e21 ? String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ',') : n.toLocaleString('en-US')
+
+const formats = new Map<string, Intl.NumberFormat>()
+
+/** To so many digits that count, compact or with groups of three: made once for each, as making one costs more than using it. */
+export function digits(n: number, max: number, notation: 'standard' | 'compact' = 'standard'): string {
+  const key = `${max} ${notation}`
+  const format =
+    formats.get(key) ?? new Intl.NumberFormat('en-US', { maximumSignificantDigits: max, notation })
+  formats.set(key, format)
+  return format.format(n)
+}
+
 /** 28,410; from 100,000 on 128k, 1.28M. */
-export const count = (n: number): string =>
-  Math.abs(n) < 100_000
-    ? n.toLocaleString('en-US')
-    : n.toLocaleString('en-US', { notation: 'compact', maximumSignificantDigits: 3 }).replace('K', 'k')
+export function count(n: number): string {
+  if (Math.abs(n) >= 100_000) return digits(n, 3, 'compact').replace('K', 'k')
+  return Number.isInteger(n) ? grouped(n) : n.toLocaleString('en-US')
+}
 
 /** "1 event", "28,410 events". */
 export const countEvents = (n: number): string => `${count(n)} ${n === 1 ? 'event' : 'events'}`
 
 /** A measured value: three digits that count, and no fewer than it has before the point. */
 export const value = (n: number): string =>
-  Number.isInteger(n) || Math.abs(n) >= 100
-    ? count(Math.round(n))
-    : n.toLocaleString('en-US', { maximumSignificantDigits: 3 })
+  Number.isInteger(n) || Math.abs(n) >= 100 ? count(Math.round(n)) : digits(n, 3)
 
 /** A sample as it was measured, to eight digits. */
-export const exactly = (n: number): string => n.toLocaleString('en-US', { maximumSignificantDigits: 8 })
+export const exactly = (n: number): string => digits(n, 8)
 
 /** $0.86, $1,234.50; <$0.01; null: not priced, —. */
 export function money(usd: number | null): string {
   if (usd === null) return '—'
   if (usd === 0) return '$0'
   if (Math.abs(usd) < 0.01) return usd > 0 ? '<$0.01' : '>-$0.01'
-  const size = Math.abs(usd).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-  return `${usd < 0 ? '-' : ''}$${size}`
+  const [whole, cents] = Math.abs(usd).toFixed(2).split('.')
+  return `${usd < 0 ? '-' : ''}$${grouped(Number(whole))}.${cents}`
 }
 
 /** Value of a datetime-local input for an instant, and back. */

@@ -1,6 +1,6 @@
 /** Traces: how their list is asked for by its address, and where the bars of a waterfall stand. */
 import type { TraceRow } from '../../schemas/types.ts'
-import { count, money, took } from './time.ts'
+import { count, digits, grouped, money, took } from './time.ts'
 
 export const tracePath = (id: string): string => `/traces/${encodeURIComponent(id)}`
 
@@ -100,12 +100,9 @@ export const usedWords = ({
 }: Pick<TraceRow, 'input_tokens' | 'output_tokens' | 'cost_usd'>): string =>
   `${count(input_tokens ?? 0)} tokens in, ${count(output_tokens ?? 0)} out${cost_usd === null ? '' : `, ${money(cost_usd)}`}`
 
-const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-const EXACT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 })
-
 /** A measured number, to four digits; a dash where there is none. */
 export const figure = (value: number | null): string =>
-  value === null ? '—' : Math.abs(value) >= 10_000 ? WHOLE.format(value) : EXACT.format(value)
+  value === null ? '—' : Math.abs(value) >= 10_000 ? grouped(Math.round(value)) : digits(value, 4)
 
 /** The line of a series as paths in a box: one for each stretch without a gap. @param height of the box */
 export function linePaths(

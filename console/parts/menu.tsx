@@ -2,7 +2,7 @@
 import { AppShell, Badge, NavLink, Text, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Moon, Sun } from 'lucide-react'
-import { type ReactNode, useEffect } from 'react'
+import { memo, type ReactNode, useEffect } from 'react'
 import { Link, useLocation } from 'react-router'
 import type { Home } from '../../schemas/types.ts'
 import ICON from '../icons/favicon.svg?inline'
@@ -17,6 +17,10 @@ const LISTED_MAX = 20
 
 /** @param onGo called when a page was chosen @param version of the daemon; absent: not known yet */
 export function MenuEntries({ onGo, version }: { onGo: () => void; version: string | undefined }) {
+  const { pathname } = useLocation()
+  const entryOf = (page: MenuPage) => (
+    <Entry key={page.to} page={page} isHere={isAt(page.to, pathname)} onGo={onGo} />
+  )
   return (
     <>
       <AppShell.Section grow style={{ overflowY: 'auto' }}>
@@ -27,16 +31,12 @@ export function MenuEntries({ onGo, version }: { onGo: () => void; version: stri
                 {group}
               </Text>
             )}
-            {pages.map((page) => (
-              <Entry key={page.to} page={page} onGo={onGo} />
-            ))}
+            {pages.map(entryOf)}
           </div>
         ))}
       </AppShell.Section>
       <AppShell.Section pt={4}>
-        {FOOT.map((page) => (
-          <Entry key={page.to} page={page} onGo={onGo} />
-        ))}
+        {FOOT.map(entryOf)}
         <SchemeSwitch />
         <Text size="xs" c="dimmed" px="sm" py={4}>
           {version ? `Version ${version}` : ' '}
@@ -46,9 +46,14 @@ export function MenuEntries({ onGo, version }: { onGo: () => void; version: stri
   )
 }
 
-function Entry({ page: { to, label, icon: Icon }, onGo }: { page: MenuPage; onGo: () => void }) {
-  const { pathname } = useLocation()
-  const isHere = isAt(to, pathname)
+interface EntryProps {
+  page: MenuPage
+  isHere: boolean
+  onGo: () => void
+}
+
+/** Drawn again when the page is another one, not with each answer the shell waits for. */
+const Entry = memo(function Entry({ page: { to, label, icon: Icon }, isHere, onGo }: EntryProps) {
   return (
     <NavLink
       component={Link}
@@ -62,7 +67,7 @@ function Entry({ page: { to, label, icon: Icon }, onGo }: { page: MenuPage; onGo
       onClick={onGo}
     />
   )
-}
+})
 
 const COUNTS: Record<string, ReactNode> = {
   '/incidents': <OpenIncidents />,

@@ -188,8 +188,8 @@ function Banners() {
   useLayoutEffect(() => {
     const [shown, root] = [box.current, document.documentElement]
     if (!shown) return
+    // Told the first time, too, before anything is drawn; to measure here would lay out a page that is not there yet.
     const tell = () => root.style.setProperty('--banner', `${shown.offsetHeight}px`)
-    tell()
     const watching = new ResizeObserver(tell)
     watching.observe(shown)
     return () => {
@@ -243,10 +243,16 @@ function HealthBanner() {
   )
 }
 
-/** The zone of all times of the page, once. */
+/** The zone of all times of the page, once; its name is asked for when it is pointed at, as the first use of Intl takes 10 ms. */
 function Zone() {
+  const [name, setName] = useState<string>()
   return (
-    <Text size="xs" c="dimmed" title={Intl.DateTimeFormat().resolvedOptions().timeZone}>
+    <Text
+      size="xs"
+      c="dimmed"
+      title={name}
+      onPointerEnter={() => setName(Intl.DateTimeFormat().resolvedOptions().timeZone)}
+    >
       {zoneName(new Date())}
     </Text>
   )

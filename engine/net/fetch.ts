@@ -3,6 +3,7 @@
  * another client, so that what may be reached, how long it may take and how much may come back is
  * decided here alone.
  */
+import { readFileSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { Timers } from '../clock.ts'
 import {
@@ -85,6 +86,33 @@ const OURS =
   /^(host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*)$/
 /** What another origin may see of the headers; the rest may carry credentials. */
 const ANYWHERE = /^(accept|accept-encoding|content-type|user-agent)$/
+
+/*
+ * How many connections to one target there may be. All runs at work may ask one provider, or one MCP server, at once, and
+ * each holds its connection for as long as its answer is read: a request that waited for one would count as unanswered.
+ */
+
+/** Runs at work at most (agents/runs/runner.ts), and who asks besides. */
+const PER_TARGET_MAX = 320
+/** Of the files that may be open: half of what is left for all that the daemon asks (api/http/connections.ts). */
+const PER_TARGET_SHARE = 1 / 6
+
+/** @param handles files the process may have open; null: not known */
+export const connectionsPerTarget = (handles: number | null): number =>
+  handles === null
+    ? PER_TARGET_MAX
+    : Math.min(PER_TARGET_MAX, Math.max(CONNECTIONS, Math.floor(handles * PER_TARGET_SHARE)))
+
+/** How many files this process may have open, as Linux says it; null where it does not. */
+export function handleLimit(): number | null {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return soft === undefined ? null : Number(soft)
+  } catch {
+    // No Linux: its own standard is 256 on macOS, which is what there is then at least.
+    return process.platform === 'darwin' ? 256 : null
+  }
+}
 
 /** Makes the client. @returns its methods; `close` when the process ends. */
 export function createEgress(options: EgressOptions): Egress {
@@ -246,6 +274,8 @@ export const getOver = async (address: OwnAddress, path: string, signal: AbortSi
 
 /* Bounded waiting. */
 
+const OVER = new Error('it is over')
+
 /**
  * What is asked of others, bounded in time and by a signal, and cut off at either.
  * @param ms milliseconds. @param ask gets the signal that cuts it off.
@@ -261,8 +291,8 @@ export async function withDeadline<T>(
   try {
     return await within(timers, ms, signal, ask(over.signal))
   } finally {
-    // Whatever still runs of it has nobody to answer.
-    over.abort()
+    // Whatever still runs of it has nobody to answer. With a reason of ours: making one takes as long as all of the rest.
+    over.abort(OVER)
   }
 }
 
@@ -314,6 +344,18 @@ export interface FetchBounds {
 
 const NO_BODY = new Set([204, 205, 304])
 
+/** A text that says its type is taken as it is: a Request would copy a conversation three times. */
+async function readRequest(
+  input: Parameters<typeof fetch>[0],
+  init: RequestInit = {},
+): Promise<{ request: Request; body: Buffer | null }> {
+  const { body: text, ...rest } = init
+  if (typeof text === 'string' && new Headers(init.headers).has('content-type'))
+    return { request: new Request(input, rest), body: Buffer.from(text) }
+  const request = new Request(input, init)
+  return { request, body: request.body === null ? null : Buffer.from(await request.arrayBuffer()) }
+}
+
 /**
  * @returns a fetch whose answers stream. With `redirect: 'manual'` none is followed.
  * @throws EgressError; what the signal was aborted with.
@@ -323,8 +365,7 @@ export function fetchOver(
   { audience, timeoutMs, maxResponseBytes }: FetchBounds,
 ): typeof fetch {
   return async (input, init) => {
-    const request = new Request(input, init)
-    const body = request.body === null ? null : Buffer.from(await request.arrayBuffer())
+    const { request, body } = await readRequest(input, init)
     const answer = await egress.open({
       url: request.url,
       method: request.method,

@@ -24,8 +24,16 @@ async function ask<T>(daemon: Daemon, path: string, body: object, method = 'POST
   return (await answer.json()) as T
 }
 
-/** @returns the rate of ingest with runs at work over that with none, and how many were at work at least */
-export async function measureRunCost(folder: string): Promise<{ ratio: number; atWork: number }> {
+export interface RunCost {
+  /** Rate of ingest with runs at work over that with none. */
+  ratio: number
+  /** Runs that were at work at least. */
+  atWork: number
+  /** Calls of the model a second meanwhile. */
+  calls: number
+}
+
+export async function measureRunCost(folder: string): Promise<RunCost> {
   const models = await startScriptedModels()
   const daemon = await startDaemon(folder, [], {
     PROVIDERA_BASE_URL: models.url,
@@ -37,16 +45,22 @@ export async function measureRunCost(folder: string): Promise<{ ratio: number; a
   const generator = createGenerator(11, Date.now())
   const rates: number[][] = [[], []]
   let atWork = RUNS
+  const asked = { calls: 0, seconds: 0 }
   for (let round = 0; round < ROUNDS; round++) {
     const stop = round % 2 === 1 ? await keepAtWork(daemon, models, wake, round) : null
     const bodies = makeBodies(generator, round * ROUND_EVENTS, ROUND_EVENTS / 1_000, ROUNDS * ROUND_EVENTS)
-    rates[round % 2]!.push(ROUND_EVENTS / (await sendAll(url, bodies, 4)))
-    if (stop) atWork = Math.min(atWork, await stop())
+    const before = models.requests.length
+    const seconds = await sendAll(url, bodies, 4)
+    rates[round % 2]!.push(ROUND_EVENTS / seconds)
+    if (!stop) continue
+    asked.calls += models.requests.length - before
+    asked.seconds += seconds
+    atWork = Math.min(atWork, await stop())
   }
   await daemon.stop()
   await models.close()
   const [idle, busy] = rates.map((all) => Math.max(...all))
-  return { ratio: busy! / idle!, atWork }
+  return { ratio: busy! / idle!, atWork, calls: asked.calls / asked.seconds }
 }
 
 async function prepareAgents(daemon: Daemon): Promise<string> {

@@ -5,6 +5,7 @@
 import { type Browser, chromium } from '@playwright/test'
 import { type RunningDaemon, startDaemon } from '../../e2e/daemon.ts'
 import { imported, SIZES } from '../../e2e/graphs.ts'
+import { ensureBrowser } from '../../scripts/browser.mjs'
 
 export interface ConsoleFigure {
   what: string
@@ -39,11 +40,7 @@ interface Marks {
 
 /** @returns figures in the order of the brief */
 export async function measureConsole(): Promise<ConsoleFigure[]> {
-  const program = process.env.SVC_TEST_BROWSER
-  const browser = await chromium.launch({
-    ...(program ? { executablePath: program } : {}),
-    args: ['--no-sandbox'],
-  })
+  const browser = await chromium.launch({ executablePath: await ensureBrowser(), args: ['--no-sandbox'] })
   try {
     return [
       ...(await measureDemo(browser)),

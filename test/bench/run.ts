@@ -347,9 +347,9 @@ async function measureForecasts(): Promise<void> {
 }
 
 async function measureAgents(): Promise<void> {
-  const { ratio, atWork } = await measureRunCost(join(folder, 'agents'))
+  const { ratio, atWork, calls } = await measureRunCost(join(folder, 'agents'))
   report(
-    `ingest while ${atWork} runs of agents are at work, against none`,
+    `ingest while ${atWork} runs of agents are at work, which ask a model ${Math.round(calls)} times a second, against none`,
     ratio.toFixed(2),
     '>= 0.80',
     ratio >= 0.8,

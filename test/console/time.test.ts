@@ -5,6 +5,7 @@ import {
   clock,
   count,
   day,
+  grouped,
   instantWords,
   lasting,
   moment,
@@ -63,7 +64,16 @@ describe('lengths and numbers', () => {
   it('are as short as they can be said', () => {
     expect([34_000, 720_000, 7_500_000].map(lasting)).toEqual(['34 s', '12 min', '2 h 5 min'])
     expect([null, 930, 1_200, 34_000].map(took)).toEqual(['—', '930 ms', '1.2 s', '34 s'])
-    expect([28_410, 99_999, 128_000, 1_284_000].map(count)).toEqual(['28,410', '99,999', '128k', '1.28M'])
+    expect([0, 999, -1_000, 28_410, 99_999, 128_000, 1_284_000].map(count)).toEqual([
+      '0',
+      '999',
+      '-1,000',
+      '28,410',
+      '99,999',
+      '128k',
+      '1.28M',
+    ])
+    expect([1_234_567, 1e21].map(grouped)).toEqual(['1,234,567', '1,000,000,000,000,000,000,000'])
     expect([0.12345, 4.567, 12.345, 4_213, 1_234.5].map(value)).toEqual([
       '0.123',
       '4.57',
@@ -71,6 +81,14 @@ describe('lengths and numbers', () => {
       '4,213',
       '1,235',
     ])
-    expect([null, 0, 0.004, 0.86, 1_234.5].map(money)).toEqual(['—', '$0', '<$0.01', '$0.86', '$1,234.50'])
+    expect([null, 0, 0.004, 0.86, -0.86, 1_234.5, 1_234_567.891].map(money)).toEqual([
+      '—',
+      '$0',
+      '<$0.01',
+      '$0.86',
+      '-$0.86',
+      '$1,234.50',
+      '$1,234,567.89',
+    ])
   })
 })

@@ -1,8 +1,11 @@
 /** Models in the daemon: the store is in one thread, the calls in another, and a secret is on disk sealed. */
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { currentDaemon } from '../../scripts/build.mjs'
 import { startDaemon } from '../chaos/daemon.ts'
 import { clientOf } from '../contract/instance.ts'
@@ -41,4 +44,45 @@ it('keeps a provider over a restart, its secret sealed and out of the log', asyn
   expect(await test(clientOf(second.url))).toMatchObject({ ok: true })
   expect(await second.stop()).toBe(0)
   expect([...first.output, ...second.output].join('\n')).not.toContain('canary')
+})
+
+describe('what others are asked by many at once does not wait for a connection, where it would count as silent', () => {
+  const CALLS = 200
+
+  async function started(env: Record<string, string> = {}) {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-models-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const daemon = await startDaemon(folder, [], env, bundle)
+    onTestFinished(() => daemon.kill())
+    return clientOf(daemon.url)
+  }
+
+  const often = <T>(ask: () => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: CALLS }, ask))
+
+  it('a provider of models', async () => {
+    const server = await scripted()
+    let answer = () => {}
+    const delayUntil = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    server.reply('m1', () => ({ text: 'ok', delayUntil }))
+    const svc = await started({ PROVIDERA_BASE_URL: server.url, PROVIDERA_API_KEY: 'key' })
+    const answers = often(() => svc.post('/api/settings/providers/providera/test', { model: 'm1' }))
+    await expect.poll(() => server.requests.filter(({ method }) => method === 'POST').length).toBe(CALLS)
+    answer()
+    for (const one of await answers) expect(one).toMatchObject({ ok: true })
+  })
+
+  it('an MCP server', async () => {
+    const waiting: ServerResponse[] = []
+    const server = createServer((_request, response) => void waiting.push(response)).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const svc = await started()
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+    const answers = often(() => svc.post('/api/mcp-servers/test', { name: 'slow', url }))
+    await expect.poll(() => waiting.length).toBe(CALLS)
+    for (const response of waiting) response.writeHead(403).end()
+    for (const one of await answers) expect(one).toMatchObject({ ok: false })
+  })
 })

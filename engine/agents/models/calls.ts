@@ -22,7 +22,7 @@ import { fail } from '../../errors.ts'
 import { layered, openSettings, sealedAfter } from '../../log/settings.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
-import { createEgress, type Egress, fetchOver } from '../../net/fetch.ts'
+import { connectionsPerTarget, createEgress, type Egress, fetchOver, handleLimit } from '../../net/fetch.ts'
 import { addressFault, type Secrets } from '../../net/secrets.ts'
 import { type Provider, type ProviderConfig, REPLY_BYTES } from './adapter.ts'
 import { createModels, type ModelsAndLists } from './models.ts'
@@ -505,9 +505,6 @@ interface ModelsOverNetwork {
   close(): void
 }
 
-/** Answers that are read as they come hold their connection for minutes. */
-const CONNECTIONS = 32
-
 /**
  * The way out to providers: their addresses are an operator's and may be private. How long a try may take, and how
  * long it may be silent, is said by the call.
@@ -520,7 +517,11 @@ export function openModels(
   port: ModelPort & Pick<ModelWrites, 'listModelProviders'>,
   clock: Clock,
 ): ModelsOverNetwork {
-  const egress = createEgress({ allowPrivate: false, timers: systemTimers, connections: CONNECTIONS })
+  const egress = createEgress({
+    allowPrivate: false,
+    timers: systemTimers,
+    connections: connectionsPerTarget(handleLimit()),
+  })
   const models = createModels({
     config: () => port.modelConfig(),
     keepModels: (id, listed) => port.keepModels(id, listed),

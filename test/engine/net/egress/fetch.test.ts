@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { EgressError, type FetchBounds, fetchOver } from '../../../../engine/net/fetch.ts'
+import {
+  connectionsPerTarget,
+  EgressError,
+  type FetchBounds,
+  fetchOver,
+} from '../../../../engine/net/fetch.ts'
 import { say } from './receiver.ts'
 import { client, receiver } from './setup.ts'
 
@@ -90,4 +95,14 @@ describe('the way out as a fetch', () => {
     expect([manual.status, manual.headers.get('location')]).toEqual([307, '/there'])
     await manual.body!.cancel()
   })
+})
+
+it.each([
+  [64, 10],
+  [256, 42],
+  [1_024, 170],
+  [1_048_576, 320],
+  [null, 320],
+])('of %s files that may be open, those to one target are %i at most', (handles, most) => {
+  expect(connectionsPerTarget(handles)).toBe(most)
 })
