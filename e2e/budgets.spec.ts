@@ -65,12 +65,35 @@ const SHIFT_SO_FAR = `new Promise((resolve) => requestAnimationFrame(() => reque
   resolve(moved)
 }))))`
 
+/** Installed before the page begins: what it makes of Intl, or words by it. */
+const WATCH_INTL = `window.__intl = [];
+const tell = (what) => window.__intl.push(what);
+for (const name of ['NumberFormat', 'DateTimeFormat', 'PluralRules', 'RelativeTimeFormat', 'ListFormat', 'Collator'])
+  Intl[name] = new Proxy(Intl[name], {
+    construct: (type, args, made) => (tell(name), Reflect.construct(type, args, made)),
+    apply: (type, self, args) => (tell(name), Reflect.apply(type, self, args)),
+  });
+for (const [{ prototype }, ...names] of [
+  [Number, 'toLocaleString'],
+  [Date, 'toLocaleString', 'toLocaleDateString', 'toLocaleTimeString'],
+  [String, 'localeCompare'],
+])
+  for (const name of names) {
+    const own = prototype[name];
+    prototype[name] = function (...args) {
+      tell(name);
+      return own.apply(this, args)
+    }
+  }`
+
 type Size = NonNullable<ReturnType<Page['viewportSize']>>
 
 interface Measured {
   requests: number
   /** What was asked ahead of the page, and not by it. */
   wasted: string[]
+  /** What it made of Intl, where that is watched: the first of it takes 10 ms. */
+  intl: string[]
   shift: number
   elements: number
 }
@@ -91,10 +114,10 @@ async function measure(page: Page, url: string): Promise<Measured> {
   await settled(page)
   await page.waitForLoadState('networkidle').catch(() => undefined)
   page.off('request', count)
-  const [shift, elements, wasted] = await page.evaluate<[number, number, string[]]>(
-    '[window.__shift, document.querySelectorAll("*").length, Object.keys(window.svcFirst ?? {})]',
+  const [shift, elements, wasted, intl] = await page.evaluate<[number, number, string[], string[]]>(
+    '[window.__shift, document.querySelectorAll("*").length, Object.keys(window.svcFirst ?? {}), window.__intl ?? []]',
   )
-  return { requests, wasted, shift: Math.round(shift * 1_000) / 1_000, elements }
+  return { requests, wasted, intl, shift: Math.round(shift * 1_000) / 1_000, elements }
 }
 
 /** Pages of the parts of the demo, besides the lists. */
@@ -136,23 +159,31 @@ open.describe('with the demo', () => {
         .toBeGreaterThan(0),
   })
 
-  open('pages stay within their budgets: requests, layout shift, elements', async ({ browser, daemon }) => {
-    const over: string[] = []
-    for (const path of [...PAGES, ...(await pagesOf(daemon))]) {
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-      await context.addInitScript(WATCH)
-      const { requests, wasted, shift, elements } = await measure(await context.newPage(), daemon.url + path)
-      await context.close()
-      if (process.env.SHOW) console.log(path, requests, shift, elements)
-      const most = path.endsWith('graph') ? GRAPH_ELEMENTS_MAX : ELEMENTS_MAX
-      if (requests > (path === '/' ? REQUESTS_OF_HOME : REQUESTS_MAX))
-        over.push(`${path}: ${requests} requests`)
-      if (wasted.length > 0) over.push(`${path}: asks ahead for ${wasted} in vain`)
-      if (shift > SHIFT_MAX) over.push(`${path}: shifts by ${shift}`)
-      if (elements > most) over.push(`${path}: ${elements} elements`)
-    }
-    expect(over).toEqual([])
-  })
+  open(
+    'pages stay within their budgets: requests, layout shift, elements, no Intl',
+    async ({ browser, daemon }) => {
+      const over: string[] = []
+      for (const path of [...PAGES, ...(await pagesOf(daemon))]) {
+        const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+        await context.addInitScript(WATCH)
+        await context.addInitScript(WATCH_INTL)
+        const { requests, wasted, intl, shift, elements } = await measure(
+          await context.newPage(),
+          daemon.url + path,
+        )
+        await context.close()
+        if (process.env.SHOW) console.log(path, requests, shift, elements)
+        const most = path.endsWith('graph') ? GRAPH_ELEMENTS_MAX : ELEMENTS_MAX
+        if (requests > (path === '/' ? REQUESTS_OF_HOME : REQUESTS_MAX))
+          over.push(`${path}: ${requests} requests`)
+        if (intl.length > 0) over.push(`${path}: makes ${intl} as it loads`)
+        if (wasted.length > 0) over.push(`${path}: asks ahead for ${wasted} in vain`)
+        if (shift > SHIFT_MAX) over.push(`${path}: shifts by ${shift}`)
+        if (elements > most) over.push(`${path}: ${elements} elements`)
+      }
+      expect(over).toEqual([])
+    },
+  )
 
   open(
     'answers that are none, and answers that take long: menu and page stay, and nothing jumps, is lost or is wider than a phone of 390 px',

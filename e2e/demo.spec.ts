@@ -26,6 +26,13 @@ test('the demo is on fire, is broken by its bar, is removed whole, and is loaded
     await expect(bar).toContainText('Demo data')
     await expect(bar.getByRole('link', { name: 'Use your own data' })).toHaveAttribute('href', '/sources/new')
     await page.setViewportSize({ width: 1440, height: 900 })
+    // Pages that fill the window leave room for what stands above them.
+    const room = () =>
+      page.evaluate<number>(
+        "Number.parseInt(document.documentElement.style.getPropertyValue('--banner')) - document.querySelector('main > div').offsetHeight",
+      )
+    await expect.poll(room).toBe(0)
+    expect((await bar.boundingBox())?.height).toBeGreaterThan(20)
     await expect(bar).toContainText('Next: press J, then Enter')
     const remove = bar.getByRole('button', { name: 'Remove demo' })
     const place = await placeOf(remove)
@@ -50,6 +57,7 @@ test('the demo is on fire, is broken by its bar, is removed whole, and is loaded
     expect(await accessibilityFaults(page, 'the bar of the demo')).toEqual([])
     await bar.getByRole('button', { name: 'Remove demo' }).click()
     await expect(bar).toBeHidden()
+    await expect.poll(room).toBe(0)
     expect(await open()).toEqual([])
     expect((await daemon.ask<{ loaded: boolean }>('GET', '/api/demo')).loaded).toBe(false)
     await page.getByRole('region', { name: 'Load the demo' }).getByRole('button').click()

@@ -320,4 +320,7 @@ test('a time shows its instant here, in UTC and as ISO 8601, to copy', async ({ 
   const card = page.locator('#time-card')
   await expect(card).toContainText('UTC')
   await expect(card.getByRole('button', { name: 'Copy' })).toBeVisible()
+  const zone = page.getByRole('banner').getByText(/^UTC/)
+  await zone.hover()
+  await expect(zone).toHaveAttribute('title', Intl.DateTimeFormat().resolvedOptions().timeZone)
 })

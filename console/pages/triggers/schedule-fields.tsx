@@ -1,5 +1,6 @@
 /** A schedule: every so long, or at the times of a cron expression; and what its summary holds. */
-import { Autocomplete, Select, TagsInput, TextInput } from '@mantine/core'
+import { Autocomplete, type AutocompleteProps, Select, TagsInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import { faultAt } from '../../lib/field-errors.ts'
 import type { TriggerDraft } from '../../lib/trigger-draft.ts'
 import { DurationInput } from '../../parts/duration-input.tsx'
@@ -7,7 +8,7 @@ import { Line, Slot, Words } from './line.tsx'
 import type { Part } from './part.ts'
 
 /** The zones this browser knows; its own and UTC first. */
-const ZONES: string[] = [
+const listZones = (): string[] => [
   ...new Set([
     'UTC',
     Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -58,11 +59,7 @@ export function ScheduleFields({ draft, set, errors }: Part) {
             />
           </Slot>
           <Slot path="condition.time_zone" width={170}>
-            <Autocomplete
-              aria-label="Time zone"
-              placeholder="UTC"
-              data={ZONES}
-              limit={60}
+            <ZoneInput
               value={draft.time_zone}
               onChange={(value) => set('time_zone', value)}
               error={faultAt(errors, 'condition.time_zone')}
@@ -72,6 +69,11 @@ export function ScheduleFields({ draft, set, errors }: Part) {
       )}
     </>
   )
+}
+
+function ZoneInput(props: Pick<AutocompleteProps, 'value' | 'onChange' | 'error'>) {
+  const [zones] = useState(listZones)
+  return <Autocomplete aria-label="Time zone" placeholder="UTC" data={zones} limit={60} {...props} />
 }
 
 /** "with a summary of [counts] by [the entity]". */
