@@ -74,14 +74,18 @@ describe('what others are asked by many at once does not wait for a connection, 
   })
 
   it('an MCP server', async () => {
-    const waiting: ServerResponse[] = []
-    const server = createServer((_request, response) => void waiting.push(response)).listen(0, '127.0.0.1')
+    // Those that gave up wait no more.
+    const waiting = new Set<ServerResponse>()
+    const server = createServer((_request, response) => {
+      waiting.add(response)
+      response.on('close', () => waiting.delete(response))
+    }).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
     const svc = await started()
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
     const answers = often(() => svc.post('/api/mcp-servers/test', { name: 'slow', url }))
-    await expect.poll(() => waiting.length).toBe(CALLS)
+    await expect.poll(() => waiting.size).toBe(CALLS)
     for (const response of waiting) response.writeHead(403).end()
     for (const one of await answers) expect(one).toMatchObject({ ok: false })
   })
