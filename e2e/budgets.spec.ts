@@ -176,7 +176,7 @@ open.describe('with the demo', () => {
         const most = path.endsWith('graph') ? GRAPH_ELEMENTS_MAX : ELEMENTS_MAX
         if (requests > (path === '/' ? REQUESTS_OF_HOME : REQUESTS_MAX))
           over.push(`${path}: ${requests} requests`)
-        if (intl.length > 0) over.push(`${path}: makes ${intl} as it loads`)
+        if (intl.length > 0) over.push(`${path}: makes ${[...new Set(intl)].join(', ')} as it loads`)
         if (wasted.length > 0) over.push(`${path}: asks ahead for ${wasted} in vain`)
         if (shift > SHIFT_MAX) over.push(`${path}: shifts by ${shift}`)
         if (elements > most) over.push(`${path}: ${elements} elements`)
