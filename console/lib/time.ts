@@ -90,13 +90,13 @@ export function ago(iso: string, now: number): string {
   return ms > 0 ? `${lasting(ms)} ago` : `in ${lasting(-ms)}`
 }
 
-/** 1,234,567 of a whole number. By hand: the first use of Intl costs a page ten milliseconds. */
+/** A whole number in groups of three digits: 1,234,567. Without Intl, whose first use takes a page ten milliseconds. */
 export const grouped = (n: number): string =>
   Math.abs(n) < 1e21 ? String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ',') : n.toLocaleString('en-US')
 
 const formats = new Map<string, Intl.NumberFormat>()
 
-/** To so many digits that count, compact or with groups of three: made once for each, as making one costs more than using it. */
+/** A number to `max` significant digits: 1,234.5, or compact 1.28M. Formats are kept: making one costs more than using it. */
 export function digits(n: number, max: number, notation: 'standard' | 'compact' = 'standard'): string {
   const key = `${max} ${notation}`
   const format =

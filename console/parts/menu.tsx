@@ -52,7 +52,7 @@ interface EntryProps {
   onGo: () => void
 }
 
-/** Drawn again when the page is another one, not with each answer the shell waits for. */
+/** Memoized: the shell renders again with each answer of /health, an entry only when its page is opened or left. */
 const Entry = memo(function Entry({ page: { to, label, icon: Icon }, isHere, onGo }: EntryProps) {
   return (
     <NavLink

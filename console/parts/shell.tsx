@@ -188,7 +188,7 @@ function Banners() {
   useLayoutEffect(() => {
     const [shown, root] = [box.current, document.documentElement]
     if (!shown) return
-    // Told the first time, too, before anything is drawn; to measure here would lay out a page that is not there yet.
+    // The observer calls this before the first paint, too. Measuring here as well would force a layout of an unfinished page.
     const tell = () => root.style.setProperty('--banner', `${shown.offsetHeight}px`)
     const watching = new ResizeObserver(tell)
     watching.observe(shown)
@@ -243,7 +243,7 @@ function HealthBanner() {
   )
 }
 
-/** The zone of all times of the page, once; its name is asked for when it is pointed at, as the first use of Intl takes 10 ms. */
+/** The time zone of the page. Its name is looked up when the pointer is on it, as the first use of Intl takes 10 ms. */
 function Zone() {
   const [name, setName] = useState<string>()
   return (

@@ -291,7 +291,7 @@ export async function withDeadline<T>(
   try {
     return await within(timers, ms, signal, ask(over.signal))
   } finally {
-    // Whatever still runs of it has nobody to answer. With a reason of ours: making one takes as long as all of the rest.
+    // Nobody waits any more for what still runs. Without a reason, abort() creates a DOMException with its stack each time.
     over.abort(OVER)
   }
 }
@@ -344,7 +344,7 @@ export interface FetchBounds {
 
 const NO_BODY = new Set([204, 205, 304])
 
-/** A text that says its type is taken as it is: a Request would copy a conversation three times. */
+/** The body is taken directly where it is a text and the headers say its type; a Request would copy it several times. */
 async function readRequest(
   input: Parameters<typeof fetch>[0],
   init: RequestInit = {},
