@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { test as base, type Page } from '@playwright/test'
+import { type Browser, test as base, type Page, type TestInfo } from '@playwright/test'
 import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 
 export interface RunningDaemon {
@@ -140,6 +140,18 @@ async function delayAnswers(page: Page): Promise<void> {
   })
 }
 
+/** Of a test that failed: a picture of each page that is open. */
+async function takePictures(browser: Browser, info: TestInfo): Promise<void> {
+  if (info.status === info.expectedStatus) return
+  const pages = browser.contexts().flatMap((context) => context.pages())
+  for (const [n, page] of pages.entries()) {
+    const path = info.outputPath(`failed-${n + 1}.png`)
+    // A page that is stuck must not hide why the test failed.
+    const taken = await page.screenshot({ path, timeout: 5_000 }).catch(() => null)
+    if (taken) info.attachments.push({ name: 'screenshot', path, contentType: 'image/png' })
+  }
+}
+
 /**
  * A test with an open daemon, of its own unless its file shares one (`share`); a fault on the page
  * fails it.
@@ -150,6 +162,8 @@ export const test = base.extend<
     share: Share | null
     /** Of each daemon of the tests, besides what it always has. */
     env: Record<string, string>
+    /** Of pages that a test opened itself. */
+    pictures: undefined
   },
   {
     kept: Kept
@@ -187,11 +201,19 @@ export const test = base.extend<
     await use(daemon)
     await daemon.stop()
   },
-  page: async ({ page }, use) => {
+  pictures: [
+    async ({ browser }, use, info) => {
+      await use(undefined)
+      await takePictures(browser, info)
+    },
+    { auto: true },
+  ],
+  page: async ({ page, browser }, use, info) => {
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(error.message))
     await delayAnswers(page)
     await use(page)
+    await takePictures(browser, info)
     if (faults.length) throw new Error(`the page met a fault: ${faults.join('; ')}`)
   },
 })

@@ -3,14 +3,7 @@ import { defineConfig } from '@playwright/test'
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** Each takes a worker for a minute or more: begun last they would leave the others without work. */
-const LONGEST = /(access|budgets|keyboard)\.spec\.ts$/
-
 export default defineConfig({
-  projects: [
-    { name: 'longest', testMatch: LONGEST },
-    { name: 'others', testIgnore: LONGEST },
-  ],
   testDir: here('.'),
   outputDir: here('../test-results/e2e'),
   // Each test has a daemon and a folder of its own, but for files whose tests share one and run in their order.
@@ -31,7 +24,9 @@ export default defineConfig({
     contextOptions: { reducedMotion: 'reduce' },
     // A trace of every test took two fifths of the time (2026-11-22); `--trace retain-on-failure` makes one.
     trace: 'off',
-    screenshot: 'only-on-failure',
+    // `daemon.ts` takes a picture of what fails: told to, Playwright takes one of each page that is closed, 212 of them
+    // in tests that pass.
+    screenshot: 'off',
     launchOptions: {
       ...(process.env.SVC_TEST_BROWSER ? { executablePath: process.env.SVC_TEST_BROWSER } : {}),
       args: [

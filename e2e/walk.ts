@@ -13,7 +13,8 @@ interface Walked {
 
 /** More stops than any page has. */
 const MOST = 400
-const AT_ONCE = 25
+/** Of those that come after it is round again, few are pressed in vain. */
+const AT_ONCE = 8
 
 const sessions = new WeakMap<Page, Promise<CDPSession>>()
 
@@ -23,10 +24,9 @@ async function pressMany(page: Page, times: number): Promise<void> {
   const session = await sessions.get(page)!
   const tab = { key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 }
   await Promise.all(
-    Array.from({ length: times }, () => [
+    Array.from({ length: times }, () =>
       session.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', ...tab }),
-      session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...tab }),
-    ]).flat(),
+    ),
   )
 }
 
@@ -155,10 +155,18 @@ const WALKER = `(() => {
     const faint = faintness(now)
     focused.push({ faint, element: now, look: lookOf(now), hidden: isSeen(now), name: nameOf(now), positive: now.tabIndex > 0, times: 0 })
   }
-  addEventListener('keyup', (event) => event.key === 'Tab' && keyed(), true)
+  // What a key did is looked at before the next one does something, and when the state is asked for.
+  let isPressed = false
+  const look = () => { if (isPressed) keyed(); isPressed = false }
+  addEventListener('keydown', (event) => {
+    if (event.key !== 'Tab') return
+    look()
+    if (state === 'on') isPressed = true
+    else event.preventDefault()
+  }, true)
   window.walker = {
     begin(from) {
-      focused = []; seen = new Set(); state = 'on'
+      focused = []; seen = new Set(); state = 'on'; isPressed = false
       inDialog = from === 'dialog'
       if (inDialog) {
         all = [...document.activeElement.closest('[role=dialog]').querySelectorAll(CONTROLS)]
@@ -170,7 +178,7 @@ const WALKER = `(() => {
       const start = document.querySelector(from === 'main' ? 'main' : '.skip-link')
       start.focus()
     },
-    state: () => state,
+    state() { look(); return state },
     openers() {
       const named = [...document.querySelectorAll('main button, main [role=combobox], header button')].filter((one) =>
         isShown(one) && !isOff(one) && (/^(true|menu|dialog|listbox)$/.test(one.getAttribute('aria-haspopup') ?? '') && one.tagName === 'BUTTON' || /…$/.test(one.textContent.trim())))

@@ -92,8 +92,11 @@ let empty: Buffer | undefined
 function openInMemory(state: WriterState): OpenStore {
   const db = connect(empty ?? ':memory:')
   format(db)
-  prepare(db)
-  empty ??= db.serialize()
+  secure(db)
+  if (empty === undefined) {
+    migrate(db)
+    empty = db.serialize()
+  }
   return {
     ...{ db, file: null, loss: null },
     ...transactions(db, {
@@ -123,8 +126,8 @@ function format(db: Database): void {
   db.pragma('auto_vacuum = INCREMENTAL')
 }
 
-/** Settings of the writing connection, and the newest schema. @throws StartError */
-function prepare(db: Database): void {
+/** Settings of the writing connection. @throws StartError */
+function secure(db: Database): void {
   db.pragma('synchronous = FULL')
   if (db.pragma('synchronous', { simple: true }) !== 2)
     throw new StartError('the store cannot be opened with synchronous=FULL', 78)
@@ -132,8 +135,6 @@ function prepare(db: Database): void {
   db.pragma('trusted_schema = OFF')
   db.pragma('mmap_size = 0')
   db.pragma(`cache_size = -${WRITER_CACHE_KIB}`)
-  migrate(db)
-  checkAfterUncleanStop(db)
 }
 
 function openWriting(
@@ -150,7 +151,9 @@ function openWriting(
     db.pragma('journal_size_limit = 67108864')
     // Before anything can fail, for closing the file deletes the log.
     foldLog(db, file)
-    prepare(db)
+    secure(db)
+    migrate(db)
+    checkAfterUncleanStop(db)
     const incarnation = newIncarnation(db, file, () => foldLog(db, file))
     chmodSync(file, 0o600)
     const checkpoints = new Checkpoints(db, file, checkpointer ?? null)
