@@ -1,17 +1,15 @@
 /** The checkpointer's thread: copies the log into the data file when the writer asks, and knows nothing else. */
-import { once } from 'node:events'
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { openCheckpointing } from '../log/store/checkpoints.ts'
 import { type FromThread, faultOf, type ToThread } from './protocol.ts'
 
 /**
- * Waits until the file can be opened, then runs until the thread is ended.
+ * Runs until the thread is ended; the writer has the file open already.
  * @param writer the port to the writer; each of its messages is answered.
  */
-export async function runCheckpointer(dataFile: string, writer: MessagePort): Promise<void> {
+export function runCheckpointer(dataFile: string, writer: MessagePort): void {
   const main = parentPort!
   const send = (message: FromThread): void => main.postMessage(message)
-  await once(main, 'message')
   const log = openCheckpointing(dataFile)
   writer.on('message', () => {
     try {

@@ -71,7 +71,7 @@ interface CallMeta extends Omit<IngestCall, 'body' | 'wireBody'> {
   wire?: Place
 }
 
-/** Tells the reader and the checkpointer that the file can be opened. */
+/** Tells the reader that the file can be opened. */
 export type ToReader = { t: 'open' }
 
 export type ToThread =
@@ -96,6 +96,8 @@ export type FromThread =
   | { t: 'pending' }
   /** A commit made, changed or deleted sources. */
   | { t: 'sources' }
+  /** The log is long enough to be copied beside the writer. */
+  | { t: 'log' }
   | { t: 'fatal'; message: string }
   | { t: 'fault'; id: string; stack: string }
 
@@ -272,6 +274,8 @@ export interface ThreadEvents {
   onFault(id: string, stack: string): void
   onPending(): void
   onSourcesChanged(): void
+  /** The writer asks for the checkpointer. */
+  onLogLong(): void
   /** What the writer counted. */
   onTallies(tallies: readonly Tally[]): void
 }
@@ -457,6 +461,7 @@ export class EngineThread {
     else if (message.t === 'tail') this.tails.get(message.id)?.(message.message)
     else if (message.t === 'pending') this.events.onPending()
     else if (message.t === 'sources') this.events.onSourcesChanged()
+    else if (message.t === 'log') this.events.onLogLong()
     else if (message.t === 'tallies') this.events.onTallies(message.tallies)
     else if (message.t === 'fatal') this.events.onFatal(new Error(message.message))
     else if (message.t === 'fault') this.events.onFault(message.id, message.stack)

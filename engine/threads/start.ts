@@ -2,7 +2,7 @@
  * The roles of the store in threads of their own: the doors stay responsive while the writer waits for its fsync, and
  * a wide read holds up neither.
  */
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { MessageChannel } from 'node:worker_threads'
 import type { IngestResult } from '../../schemas/types.ts'
 import type { ModelEnvironment } from '../agents/models/providers.ts'
 import type { TracingEnvironment } from '../agents/telemetry/tracing-settings.ts'
@@ -61,9 +61,6 @@ export interface StartOptions {
   onFault(id: string, stack: string): void
 }
 
-/** What the log needs is not urgent: until then a start has the processors to itself. */
-const CHECKPOINTER_AFTER_MS = 1_000
-
 /** Of the threads, as tests have them. */
 export interface ThreadsOf {
   /** Their code; what is built, or written, beside this file. */
@@ -97,8 +94,10 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
 function eventsOf({ onFatal, onFault }: Pick<StartOptions, 'onFatal' | 'onFault'>) {
   const tallies = new Tallies()
   let signals: Signals | null = null
+  let startCheckpointer = (): void => {}
   const events: ThreadEvents = {
     ...{ onFatal, onFault },
+    onLogLong: () => startCheckpointer(),
     onPending: () => signals?.pending(),
     onSourcesChanged: () => signals?.sourcesChanged(),
     onTallies: (changed) => tallies.put(changed),
@@ -109,20 +108,26 @@ function eventsOf({ onFatal, onFault }: Pick<StartOptions, 'onFatal' | 'onFault'
     signal: (to: Signals) => {
       signals = to
     },
+    whenLogIsLong: (start: () => void) => {
+      startCheckpointer = start
+    },
   }
 }
 
 /**
- * Starts the threads, all at once: most of a start is loading code. The reader opens the file once the
- * writer has, for the writer takes the lock and migrates. @throws StartError
+ * Starts the writer and the reader, at once: most of a start is loading code. The reader opens the file once the writer
+ * has, for the writer takes the lock and migrates. The preparer and the checkpointer are started when they are first
+ * needed: each is a tenth of the processor time of a start, and an instance may never have a large body, nor a long log.
+ * @throws StartError
  */
 export async function rolesInThreads(
   options: Omit<StartOptions, 'repository' | 'repositoryHome'>,
   how = OF_DAEMON,
 ): Promise<StoreRoles> {
   const { entry } = how
-  const { events, tallies, signal } = eventsOf(options)
-  const { state, shared, writer, preparer, log } = startStore(options, how, events)
+  const { events, tallies, signal, whenLogIsLong } = eventsOf(options)
+  const { state, shared, writer, preparer, checkpointer } = startStore(options, how, events)
+  whenLogIsLong(checkpointer.start)
   const reading = startReading({ entry, options: shared, events, timers: systemTimers })
   const reader = reading.thread
   // Of the start: the writer has it at hand, and a reader would load what is declared for it.
@@ -132,13 +137,12 @@ export async function rolesInThreads(
     reader.send({ t: 'open' })
     options.onBooted(await writer.call<BootReport>('bootReport', []))
     directory = await writer.call('directory', [])
-    await Promise.all([reader.ready, preparer.ready])
+    await reader.ready
   } catch (error) {
-    await Promise.all([writer, reader, preparer].map((thread) => thread.end()))
+    await Promise.all([writer, reader].map((thread) => thread.end()))
     throw error
   }
-  const stopCheckpointer = laterCheckpointer(entry, options, events, log)
-  const ingest = new IngestBatcher(writer, preparer)
+  const ingest = new IngestBatcher(writer, preparer.start)
   return {
     ...{ tallies, signal, wide: reading.wide },
     writer: (method, args) => writer.call(method, args),
@@ -163,16 +167,38 @@ export async function rolesInThreads(
     close: async () => {
       await reading.stop()
       // All it was given is with the writer once it answers.
-      await preparer.call('handOver', [])
+      await preparer.started()?.call('handOver', [])
       // The last to hold the file open, the writer empties the log.
-      await stopCheckpointer()
+      await checkpointer.started()?.stop()
       await writer.stop()
-      await preparer.end()
+      await preparer.started()?.end()
     },
   }
 }
 
-/** Starts the writer and the preparer, and says what those that read the file are told. */
+/** A thread that is started when it is first needed. */
+interface LateThread {
+  /** Starts it, but the first time only: what it is sent waits until it runs. */
+  start(): EngineThread
+  /** Null: it was never needed. */
+  started(): EngineThread | null
+}
+
+function lateThread(make: () => EngineThread, { onFatal }: ThreadEvents): LateThread {
+  let thread: EngineThread | null = null
+  return {
+    start: () => {
+      if (!thread) {
+        thread = make()
+        thread.ready.catch(onFatal)
+      }
+      return thread
+    },
+    started: () => thread,
+  }
+}
+
+/** Starts the writer, and says what those that read the file are told. */
 function startStore(
   options: Omit<StartOptions, 'repository' | 'repositoryHome'>,
   { entry, time: clock }: ThreadsOf,
@@ -198,27 +224,15 @@ function startStore(
     [port1, log.port1],
     WRITER_HEAP,
   )
-  const preparer = new EngineThread(entry, { role: 'preparer', port: port2, clock }, events, [port2])
-  return { state, shared, writer, preparer, log: log.port2 }
-}
-
-/** Starts the checkpointer once a start has had its time. @returns what stops it, started or not */
-function laterCheckpointer(
-  entry: URL,
-  { dataFile, onFatal }: Pick<StartOptions, 'dataFile' | 'onFatal'>,
-  events: ThreadEvents,
-  log: MessagePort,
-): () => Promise<void> {
-  let thread: EngineThread | null = null
-  const callOff = systemTimers.after(CHECKPOINTER_AFTER_MS, () => {
-    thread = new EngineThread(entry, { role: 'checkpointer', dataFile, log }, events, [log], SMALL_HEAP)
-    thread.ready.catch(onFatal)
-    thread.send({ t: 'open' })
-  })
-  return async () => {
-    callOff()
-    await thread?.stop()
-  }
+  const preparer = lateThread(
+    () => new EngineThread(entry, { role: 'preparer', port: port2, clock }, events, [port2]),
+    events,
+  )
+  const checkpointer = lateThread(() => {
+    const own = { role: 'checkpointer', dataFile, log: log.port2 } as const
+    return new EngineThread(entry, own, events, [log.port2], SMALL_HEAP)
+  }, events)
+  return { state, shared, writer, preparer, checkpointer }
 }
 
 /** Bodies from this size on are prepared beside the writer; smaller ones are not worth the way. */
@@ -237,7 +251,7 @@ class IngestBatcher {
 
   constructor(
     private readonly writer: EngineThread,
-    private readonly preparer: EngineThread,
+    private readonly preparer: () => EngineThread,
   ) {
     writer.onBuffer = (buffer) => this.pool.give(buffer)
   }
@@ -262,7 +276,7 @@ class IngestBatcher {
     const straight = group.filter(({ call }) => !this.preparing.has(call.ingestKey))
     const large = group.filter(({ call }) => this.preparing.has(call.ingestKey))
     if (straight.length) this.sendTo(this.writer, straight)
-    if (large.length) this.sendTo(this.preparer, large)
+    if (large.length) this.sendTo(this.preparer(), large)
   }
 
   private sendTo(thread: EngineThread, group: readonly { call: IngestPost; id: number }[]): void {

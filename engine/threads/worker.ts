@@ -51,7 +51,7 @@ async function run(): Promise<void> {
     await runReader(options)
   } else if (options.role === 'checkpointer') {
     const { runCheckpointer } = await import('./checkpointer.ts')
-    await runCheckpointer(options.dataFile, options.log)
+    runCheckpointer(options.dataFile, options.log)
   } else {
     const { runPreparer } = await import('./preparer.ts')
     runPreparer(options.port, options.clock)

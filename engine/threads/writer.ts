@@ -80,7 +80,10 @@ export class Writer {
       clock: this.clock,
       state: this.state,
       checkpointer: {
-        ask: () => log.postMessage(null),
+        ask: () => {
+          log.postMessage(null)
+          this.send({ t: 'log' })
+        },
         onDone: (listener) =>
           log.on('message', () => {
             if (!this.closed) listener()
