@@ -2,16 +2,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-// Faults of the page are no faults here: for a moment there is no daemon.
-import { expect, test } from '@playwright/test'
+import { expect } from '@playwright/test'
 import { startDaemon } from '../test/chaos/daemon.ts'
 import { questionWaited } from '../test/chaos/outage.ts'
 import { startScriptedModels } from '../test/models/scripted-server.ts'
+import { test } from './daemon.ts'
 
 for (const how of ['stopped', 'killed'] as const)
   test(`a question that waits for its model is answered on its page after the daemon was ${how}`, async ({
-    page,
+    context,
   }) => {
+    // Faults of the page are no faults here: for a moment there is no daemon.
+    const page = await context.newPage()
     const folder = mkdtempSync(join(tmpdir(), 'svc-e2e-ask-'))
     const models = await startScriptedModels()
     const busy = { status: 529, error: 'Overloaded', errorType: 'overloaded_error' }

@@ -214,7 +214,10 @@ open.describe('with the demo', () => {
       )
       const slow = { wide: await start(late), 'on a phone': await start(late, { width: 390, height: 844 }) }
       const show = (page: Page, path: string) =>
-        page.evaluate(`history.pushState(null, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`)
+        page.evaluate(
+          // What moved on the page before, which lives on, is not this one's.
+          `window.__shift = 0; history.pushState(null, '', '${path}'); dispatchEvent(new PopStateEvent('popstate'))`,
+        )
       const isDrawn = (page: Page) =>
         page.evaluate<boolean>('document.documentElement.dataset.page === location.pathname')
       /** What is wrong with what stands there; nothing: menu, heading and something below it. */

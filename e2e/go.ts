@@ -22,23 +22,25 @@ export async function goTo(page: Page, url: string): Promise<void> {
  * @param shown path of the page that is drawn, where the address is of the next one already
  */
 export async function settled(page: Page, shown = ''): Promise<void> {
-  // Asked by evaluate, which the console's content security policy does not bear on.
-  await expect
-    .poll(
-      () =>
-        page.evaluate(
-          `document.documentElement.dataset.page === (${JSON.stringify(shown)} || location.pathname)`,
-        ),
-      {
-        // Asked often: nearly every step of a test waits for this, and the usual steps grow to a second.
-        intervals: [20, 50, 100],
-      },
-    )
-    .toBe(true)
-  // After all that waits to run. Not requestIdleCallback, which Chromium holds back for seconds on some idle pages, as
-  // after a second Tab without a frame between (2026-11-26).
-  await page.evaluate("scheduler.postTask(() => undefined, { priority: 'background' })")
+  // Asked by evaluate, which the console's content security policy does not bear on; again where a load ends what was asked.
+  await expect(async () => {
+    await page.evaluate(`(${WHEN_READY})(${JSON.stringify(shown)})`)
+  }).toPass({ timeout: 60_000, intervals: [20, 50, 100] })
 }
+
+/**
+ * Runs in the page, which waits itself: nearly every step of a test waits for this, and to be asked now and then takes
+ * twice the calls, and time between them. The last task comes after all that waits to run; not by requestIdleCallback,
+ * which Chromium holds back for seconds on some idle pages, as after a second Tab without a frame between (2026-11-26).
+ */
+const WHEN_READY = `async (shown) => {
+  const isReady = () => document.documentElement.dataset.page === (shown || location.pathname)
+  for (let waited = 0; !isReady(); waited += 10) {
+    if (waited > 5_000) throw new Error('at ' + location.pathname + ' the page is ' + document.documentElement.dataset.page)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  await scheduler.postTask(() => undefined, { priority: 'background' })
+}`
 
 /** Where it is, in pixels of the window, once the page is ready and it stands still: what loads moves what is on it. */
 export async function placeOf(

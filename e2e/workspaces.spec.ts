@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { test as base, expect } from '@playwright/test'
+import { expect } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
-import { type RunningDaemon, startDaemon } from './daemon.ts'
+import { test as base, type RunningDaemon, startDaemon } from './daemon.ts'
 import { goTo } from './go.ts'
 
 /** A small server that lists workspaces, and has the pages that a platform has. It is no platform. */
