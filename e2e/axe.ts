@@ -39,22 +39,24 @@ const SETTLE = `for (const animation of document.getAnimations())
  * What is laid over others has its class in that, too, as it may lie on what it does not stand in.
  */
 const COLOURS = `(() => {
-  const behind = new Map([[document, '']])
+  const around = new Map()
   const elements = new Map()
   for (const element of document.querySelectorAll('html, body, body *')) {
     const style = getComputedStyle(element)
-    let ground = behind.get(element.parentNode) ?? ''
-    const { backgroundColor, backgroundImage, opacity, position, filter, mixBlendMode } = style
-    if (/^(absolute|fixed|sticky)$/.test(position)) ground += ' over ' + element.className
-    if (backgroundColor.startsWith('rgb(')) ground = (/ over .*$/.exec(ground)?.[0] ?? '') + ' ' + backgroundColor
-    else if (backgroundColor !== 'rgba(0, 0, 0, 0)') ground += ' ' + backgroundColor
-    const more = [[backgroundImage, 'none'], [opacity, '1'], [filter, 'none'], [mixBlendMode, 'normal']]
-    for (const [value, usual] of more) if (value !== usual) ground += ' ' + value
-    behind.set(element, ground)
+    let { laid, ground } = around.get(element.parentNode) ?? { laid: '', ground: '' }
+    if (/^(absolute|fixed|sticky)$/.test(style.position)) laid += ' ' + element.className
+    for (const [name, usual] of [['opacity', '1'], ['filter', 'none'], ['mixBlendMode', 'normal']])
+      if (style[name] !== usual) laid += ' ' + style[name]
+    const { backgroundColor: colour, backgroundImage: image } = style
+    // Nothing is seen of what is behind a colour that covers it.
+    if (colour.startsWith('rgb(')) ground = colour
+    else if (colour !== 'rgba(0, 0, 0, 0)') ground += ' ' + colour
+    if (image !== 'none') ground += ' ' + image
+    around.set(element, { laid, ground })
     const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
     const isField = element.matches('select, input:not([type=checkbox], [type=radio], [type=range]), textarea')
     if (!isText && !(isField && (element.value || element.placeholder))) continue
-    const look = [style.color, style.fontSize, style.fontWeight, style.textShadow, ground].join('|')
+    const look = [style.color, style.fontSize, style.fontWeight, style.textShadow, ground, laid].join('|')
     elements.set(look, [...(elements.get(look) ?? []), element])
   }
   window.colours = elements

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -31,11 +31,14 @@ export interface RunningDaemon {
 export async function startDaemon(
   args: string[] = [],
   env: Record<string, string> = {},
-  command = fileURLToPath(new URL('../bin/svc.mjs', import.meta.url)),
+  command = fileURLToPath(new URL('../dist/svc.mjs', import.meta.url)),
 ): Promise<RunningDaemon & { stop(): Promise<void> }> {
   const home = mkdtempSync(join(tmpdir(), 'svc-e2e-'))
-  const child = spawn(process.execPath, [command, 'up', '--port', '0', '--data-dir', home, ...args], {
+  // Without the launcher, which begins a process anew, and with room from the beginning: a fifth of a start.
+  const program = ['--min-semi-space-size=16', command]
+  const child = spawn(process.execPath, [...program, 'up', '--port', '0', '--data-dir', home, ...args], {
     env: {
+      NODE_COMPILE_CACHE: join(dirname(command), '.compiled'),
       PATH: process.env.PATH ?? '',
       HOME: home,
       SVC_LOG_FORMAT: 'json',

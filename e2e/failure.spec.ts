@@ -119,7 +119,7 @@ function upgradedBuild(): { command: string; remove: () => void } {
   const built = readdirSync(join(root, 'dist')).filter((name) =>
     /\.mjs$|^(migrations|catalog|console)$/.test(name),
   )
-  for (const name of ['bin', 'package.json', ...built.map((one) => join('dist', one))])
+  for (const name of ['package.json', ...built.map((one) => join('dist', one))])
     cpSync(join(root, name), join(folder, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const assets = join(folder, 'dist', 'console', 'assets')
@@ -134,7 +134,7 @@ function upgradedBuild(): { command: string; remove: () => void } {
     rmSync(path)
   }
   return {
-    command: join(folder, 'bin', 'svc.mjs'),
+    command: join(folder, 'dist', 'svc.mjs'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

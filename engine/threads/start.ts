@@ -10,6 +10,7 @@ import type { IngestPost } from '../calls.ts'
 import { clockIn, systemClock, systemTimers } from '../clock.ts'
 import type { BootCatalog, BootReport } from '../declared/catalog/catalog.ts'
 import { createEngine, type Signals, type StoreRoles } from '../engine.ts'
+import { StartError } from '../errors.ts'
 import { figuresMemory } from '../log/figures.ts'
 import { sizeOf } from '../log/ingest/otlp-protobuf.ts'
 import type { Retention } from '../log/store/maintenance.ts'
@@ -139,7 +140,9 @@ export async function rolesInThreads(
     directory = await writer.call('directory', [])
     await reader.ready
   } catch (error) {
-    await Promise.all([writer, reader].map((thread) => thread.end()))
+    whenLogIsLong(() => {})
+    const begun = [writer, reader, checkpointer.started()]
+    await Promise.all(begun.map((thread) => thread?.end()))
     throw error
   }
   const ingest = new IngestBatcher(writer, preparer.start)
@@ -165,6 +168,7 @@ export async function rolesInThreads(
     },
     writerSilence: () => state.silence(clockIn(how.time).now()),
     close: async () => {
+      whenLogIsLong(() => {})
       await reading.stop()
       // All it was given is with the writer once it answers.
       await preparer.started()?.call('handOver', [])
@@ -190,7 +194,10 @@ function lateThread(make: () => EngineThread, { onFatal }: ThreadEvents): LateTh
     start: () => {
       if (!thread) {
         thread = make()
-        thread.ready.catch(onFatal)
+        // All else that ends a thread tells so itself.
+        thread.ready.catch((error) => {
+          if (error instanceof StartError) onFatal(error)
+        })
       }
       return thread
     },
