@@ -1,5 +1,5 @@
 /** Ask in the console: a question answered with what was looked at, kept, stopped, and a card applied. */
-import { expect } from '@playwright/test'
+import { expect, type Route } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { test } from './daemon.ts'
 import { press } from './go.ts'
@@ -95,4 +95,42 @@ test('a question is answered with links, kept and renamed; a card is applied; an
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await expect(page.getByRole('heading', { name: 'What do you want to know?' })).toBeVisible()
   await expect(conversations.getByRole('listitem')).toHaveCount(0)
+})
+
+test('a conversation that is read before its answer ends, and comes after that, is read again', async ({
+  page,
+  daemon,
+  models,
+}) => {
+  let answer = () => {}
+  let deliver = () => {}
+  models.reply('m1', () => ({
+    text: 'All is well',
+    pauseUntil: new Promise<void>((resolve) => (answer = resolve)),
+  }))
+  const provider = { kind: 'compatible', name: 'scripted', key: 'k', base_url: `${models.url}/v1` }
+  expect((await daemon.call('PUT', '/api/settings/providers/new', provider)).status).toBe(200)
+  const delivered = new Promise<void>((resolve) => (deliver = resolve))
+  const read = new Promise<void>((resolve) => {
+    const hold = async (route: Route): Promise<void> => {
+      const response = await route.fetch()
+      expect(await response.json()).toMatchObject({ turns: [{ state: 'running' }] })
+      resolve()
+      await delivered
+      // The page may ask anew in place of waiting for it.
+      await route.fulfill({ response }).catch(() => undefined)
+    }
+    void page.route('**/api/ask/sessions/*', hold, { times: 1 })
+  })
+  await page.goto(`${daemon.url}/ask`)
+  const question = page.getByRole('textbox', { name: 'Question' })
+  await question.fill('Is all well?')
+  await question.press('Enter')
+  await read
+  answer()
+  const turn = page.getByRole('article', { name: 'Is all well?' })
+  await expect(page.getByRole('button', { name: 'Send' })).toBeVisible()
+  await expect(turn).toContainText('All is well')
+  deliver()
+  await expect(turn.getByRole('button', { name: 'Ask again' })).toBeVisible()
 })

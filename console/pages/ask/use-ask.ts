@@ -31,8 +31,8 @@ export function useAsk(session: string, isNew: boolean): Asking {
     queryKey: akeys.session(session),
     queryFn: () => ask.session(session),
     enabled: !isNew,
-    // What another window asks shows here, too.
-    refetchInterval: ({ state }) => (state.data?.running && !live ? 2_000 : false),
+    // What another window asks shows here, too; and what is over is asked for until it is stored.
+    refetchInterval: ({ state }) => (state.data?.running && (!live || live.isOver) ? 2_000 : false),
   })
   const { data, refetch } = stored
   const isOver = live?.isOver ?? false
@@ -45,13 +45,15 @@ export function useAsk(session: string, isNew: boolean): Asking {
   const ended = live?.view.end
   useEffect(() => {
     if (!isOver || !ended) return
-    // The stored conversation takes its place once it has the end.
     void queries.invalidateQueries({ queryKey: akeys.sessions, exact: true })
-    void refetch().then((answer) => {
-      const turn = answer.data?.turns.find(({ id }) => id === live?.view.turn)
-      if (turn && turn.state !== 'running') askLive.forget(session)
-    })
-  }, [isOver, ended, live?.view.turn, queries, refetch, session])
+    // What was asked for before the end may be answered without it, and asking again would join it.
+    void queries.cancelQueries({ queryKey: akeys.session(session), exact: true }).then(() => refetch())
+  }, [isOver, ended, queries, refetch, session])
+  useEffect(() => {
+    const turn = data?.turns.find(({ id }) => id === live?.view.turn)
+    // The stored conversation takes its place once it has the end.
+    if (isOver && ended && turn && turn.state !== 'running') askLive.forget(session)
+  }, [data, isOver, ended, live?.view.turn, session])
 
   return {
     session,
