@@ -143,9 +143,10 @@ async function delayAnswers(page: Page): Promise<void> {
   })
 }
 
-/** Of a test that failed: a picture of each page that is open. */
+/** Takes a picture of each open page of a test that failed, once: later fewer are open. */
 async function takePictures(browser: Browser, info: TestInfo): Promise<void> {
-  if (info.status === info.expectedStatus) return
+  const isTaken = info.attachments.some(({ name }) => name === 'screenshot')
+  if (isTaken || info.status === info.expectedStatus) return
   const pages = browser.contexts().flatMap((context) => context.pages())
   for (const [n, page] of pages.entries()) {
     const path = info.outputPath(`failed-${n + 1}.png`)

@@ -1,5 +1,5 @@
 /** A search by text through more events than one page looks at. */
-import { expect } from '@playwright/test'
+import { expect, type Route } from '@playwright/test'
 import { test } from './daemon.ts'
 import { goTo } from './go.ts'
 
@@ -34,4 +34,36 @@ test('a search that stopped says so, and goes on back until it has found the res
   await expect(page.getByText('card declined, the first')).toBeVisible()
   await expect(page.getByText('The search stopped before the start of the window')).toBeHidden()
   await expect(page.getByText('1 event, all of this window')).toBeVisible()
+})
+
+test('an event that is stored after Explore was read, and before its tail listens, is shown', async ({
+  page,
+  daemon,
+}) => {
+  const path = await daemon.source('late', { labels: [{ name: 'service', field: 'service', primary: true }] })
+  let goOn = (): void => {}
+  const isStored = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const isRead = new Promise<void>((resolve) => {
+    const hold = async (route: Route): Promise<void> => {
+      const response = await route.fetch()
+      expect(await response.json()).toMatchObject({ rows: [] })
+      resolve()
+      await isListening
+      // The page may ask anew in place of waiting for it.
+      await route.fulfill({ response }).catch(() => undefined)
+    }
+    void page.route('**/read', hold, { times: 1 })
+  })
+  await page.route('**/tail*', async (route) => {
+    await isStored
+    await route.continue()
+  })
+  const isListening = page.waitForResponse('**/tail*')
+  await page.goto(`${daemon.url}/explore?l=service%3Dtardy&live=1`)
+  await isRead
+  await daemon.call('POST', path, { service: 'tardy', text: 'between read and tail' })
+  goOn()
+  await expect(page.getByRole('main').getByText('between read and tail')).toBeVisible()
 })

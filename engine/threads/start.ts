@@ -205,7 +205,7 @@ function lateThread(make: () => EngineThread, { onFatal }: ThreadEvents): LateTh
   }
 }
 
-/** Starts the writer, and says what those that read the file are told. */
+/** Starts the writer. @returns it, how to start the late threads, and the options of the threads that read the file */
 function startStore(
   options: Omit<StartOptions, 'repository' | 'repositoryHome'>,
   { entry, time: clock }: ThreadsOf,

@@ -1,5 +1,5 @@
 /** The rows of a timeline: pages back in time by cursor, new ones from the live tail in front. */
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { startTransition, useEffect, useMemo, useRef, useState } from 'react'
 import type { JoinedName } from '../../../schemas/types.ts'
 import { type ApiEvent, api, tailUrl } from '../../client.ts'
@@ -45,17 +45,23 @@ export function useTimeline(state: ExploreState): Timeline {
   const enabled = isChosen(state)
   const { live: isLive, group: _group, event: _event, ...asked } = state
   const identity = JSON.stringify(asked)
+  const queries = useQueryClient()
+  const queryKey = ['timeline', identity]
   const pages = useInfiniteQuery({
-    queryKey: ['timeline', identity],
+    queryKey,
     enabled,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => api.read(readRequest(state, pageParam), signal),
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     staleTime: 30_000,
   })
-  // What was stored after the read and before the tail listened is in neither: it is read once more.
-  const live = useLive(state, enabled && isLive && state.asOf === null && state.from === null, identity, () =>
-    pages.refetch(),
+  // What was stored after the read and before the tail listened is in neither: it is read once more. To ask for it while
+  // the first read is under way would join that read.
+  const live = useLive(
+    state,
+    enabled && isLive && state.asOf === null && state.from === null,
+    identity,
+    () => void queries.cancelQueries({ queryKey, exact: true }).then(() => pages.refetch()),
   )
   const { references, rows } = useMemo(() => {
     const all = pages.data?.pages.flatMap((page) => page.rows) ?? []

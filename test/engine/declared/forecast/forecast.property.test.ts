@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Operation, PlanBacktestTrigger } from '../../../../schemas/types.ts'
-import { longOr } from '../../../chaos/scale.ts'
 import { BY, MINUTE, openWorld, T0, type World } from '../../triggers/trigger-world.ts'
 
 const SOURCES = ['app', 'db'] as const
@@ -38,8 +37,6 @@ const groups = fc.constantFrom(['region'], ['service', 'state'], ['key_value'], 
  * so that without an end the test would be ended before it tells what failed.
  */
 const SMALLER = 150
-
-const ROUNDS = Array.from({ length: longOr(4, 2) }, (_, round) => round + 1)
 
 /** Every kind there is, by the field that makes it. */
 const KINDS = ['event', 'aggregate', 'absent_for', 'change_of', 'sequence', 'every', 'cron'] as const
@@ -309,8 +306,8 @@ async function requireSameFirings(one: Scene): Promise<void> {
 }
 
 describe('a plan says what fires before a change, and what fires in a fresh instance with it', () => {
-  // A test each: it has a limit of its own, and a machine that others use takes ten times as long for all.
-  it.each(ROUNDS)('of 50 random changes, the %s. time', async () => {
+  // Four tests: each has a limit of its own, and a machine that others use takes ten times as long for all.
+  it.each([1, 2, 3, 4])('of 50 random changes, the %s. time', async () => {
     let smaller: number | null = null
     await fc.assert(
       fc.asyncProperty(scene, async (one) => {
@@ -327,10 +324,10 @@ describe('a plan says what fires before a change, and what fires in a fresh inst
   })
 
   it('of changes that reach something: all kinds of conditions, firings and what holds them back', () => {
-    expect(all.reached).toBeGreaterThan(50 * ROUNDS.length)
-    expect(all.differing).toBeGreaterThan(25 * ROUNDS.length)
-    expect(all.relabelled).toBeGreaterThan(7 * ROUNDS.length)
-    expect(all.firings).toBeGreaterThan(125 * ROUNDS.length)
+    expect(all.reached).toBeGreaterThan(200)
+    expect(all.differing).toBeGreaterThan(100)
+    expect(all.relabelled).toBeGreaterThan(30)
+    expect(all.firings).toBeGreaterThan(500)
     for (const what of [
       ...KINDS,
       'resolved',
@@ -341,7 +338,7 @@ describe('a plan says what fires before a change, and what fires in a fresh inst
       'late',
       'both sources',
     ])
-      expect(all.seen[what] ?? 0, what).toBeGreaterThan(ROUNDS.length)
+      expect(all.seen[what] ?? 0, what).toBeGreaterThan(4)
   })
 })
 
