@@ -1,4 +1,5 @@
 /** What a change would have done, in words: the same in the command, in Markdown and in the console. */
+import { ownField } from './fields-of.ts'
 import { countWords, numberWords } from './plain-words.ts'
 import type { PlanBacktestSide, PlanBacktestTrigger, WeeklyRange } from './types.ts'
 
@@ -54,7 +55,7 @@ const LABEL_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** What a label is called; the service's own by their words. */
-export const labelName = (label: string): string => LABEL_NAMES[label] ?? label
+export const labelName = (label: string): string => ownField(LABEL_NAMES, label) ?? label
 
 /** "12 (4 to 20)". */
 export const rangeWords = ({ expected, low, high }: WeeklyRange): string =>

@@ -3,6 +3,7 @@
  * read, as of an instant, and within a number of tokens. They work in steps, between which others have their turn.
  */
 
+import { ownField } from '../../schemas/fields-of.ts'
 import { escapeLine } from '../../schemas/plain-text.ts'
 import type { InspectResult } from '../../schemas/types.ts'
 import type { Row } from '../calls.ts'
@@ -194,7 +195,7 @@ function* entitiesInSteps(around: Around): Steps<Looked> {
   const { rows, told, window } = yield* lookedAt(around)
   const values = new Map<string, Counted>()
   for (const row of rows) {
-    const value = row.labels[label]
+    const value = ownField(row.labels, label)
     if (value !== undefined && String(value).startsWith(prefix)) count(values, String(value), row)
   }
   const lines = byEvents(values).map(

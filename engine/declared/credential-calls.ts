@@ -2,6 +2,7 @@
  * Stored credentials as callers of the engine see them. Rows are read and written in the writer's thread;
  * GitHub is asked on the main thread, with a token that passes over a port that is no part of `Engine`.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import type {
   CredentialDeleted,
   CredentialSaved,
@@ -320,7 +321,7 @@ async function treeOf(
   )
   const entries = listed.map(({ path: at, type, size = 0 }) => ({
     ...{ path: at, size },
-    type: ENTRY_TYPES[type] ?? 'file',
+    type: ownField(ENTRY_TYPES, type) ?? 'file',
   }))
   const rank = ({ type }: { type: string }) => (type === 'folder' ? 0 : 1)
   return {

@@ -14,7 +14,7 @@ import { type Authoring, ChangeSets, type Committed } from '../documents/change-
 import { EntityKind } from '../documents/entity.ts'
 import { MCP_SERVER_SECRETS, programWarnings, refuseProgram } from '../documents/mcp-server.ts'
 import { GuardedKind, type PartTable, SpecPartKind } from '../documents/part-kind.ts'
-import { checkSkillName, SkillKind } from '../documents/skill.ts'
+import { checkSkillName, refuseInherited, SkillKind } from '../documents/skill.ts'
 import { completeEdit } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
 import { renameInIncidents } from '../incidents/steps.ts'
@@ -77,6 +77,7 @@ export function checkName(kind: NamedKind, name: string): void {
       `name of ${articled(kind)} must be 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit`,
       { field: 'name' },
     )
+  refuseInherited(name)
 }
 
 /** The project a body names, by id or name; none: Default. @throws SvcError invalid */

@@ -22,7 +22,13 @@ export function checkSkillName(name: unknown): string {
   if (typeof name !== 'string' || name === '') return fail('invalid', 'a name is required', { field: 'name' })
   if (name.length > SKILL_NAME_MAX || !/^[a-z0-9-]+$/.test(name))
     fail('invalid', `name must be ${NAME_RULE}`, { field: 'name' })
+  refuseInherited(name)
   return name
+}
+
+/** Parts are kept under their names, where every object has something of such a name already. @throws SvcError invalid */
+export function refuseInherited(name: string): void {
+  if (name in Object.prototype) fail('invalid', `name must not be ${name}: it is reserved`, { field: 'name' })
 }
 
 /** @returns description and body, trimmed. @throws SvcError invalid */

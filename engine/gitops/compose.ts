@@ -3,6 +3,7 @@
  * of one environment. Pure: texts come in, and a reader for what they include; a document comes out that knows where
  * each value was written.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import { SECTION_OF } from '../../schemas/kinds.ts'
 import type { Catalog } from '../../schemas/types.ts'
 import { MOVED_KEY, moveFaults, movesOf } from './moved.ts'
@@ -400,7 +401,7 @@ class Composition {
 
   private onePart(value: MapValue): [Section, Value][] {
     const { value: kind, key } = value.fields.get('kind')!
-    const section = KINDS[String(plain(kind))]
+    const section = ownField(KINDS, String(plain(kind)))
     if (!section) {
       this.told.problems.push(
         problemAt(

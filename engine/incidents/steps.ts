@@ -2,8 +2,10 @@
  * What happens to incidents, each step in the caller's transaction: the machine says what becomes of the state, its
  * effects are written to the row, and one row of the activity says what it was.
  */
+
 import { lifecycles } from '../../machines/index.ts'
 import { type Snapshot, step } from '../../machines/step.ts'
+import { ownField } from '../../schemas/fields-of.ts'
 import type {
   Incident,
   IncidentActivity,
@@ -474,7 +476,7 @@ export const severityOfRank = (rank: number): Severity => RANKS[rank - 1]!
 function severityNamed(word: unknown): Severity | undefined {
   if (typeof word !== 'string' && typeof word !== 'number') return undefined
   const name = String(word).trim().toLowerCase()
-  return Object.hasOwn(WORDS, name) ? WORDS[name] : undefined
+  return ownField(WORDS, name)
 }
 
 /**
@@ -494,7 +496,7 @@ export function severityOfFiring(
   const inPayload = field.startsWith(PAYLOAD)
   const said = ctx.rows.read(ids().slice(-LOOKED_AT), inPayload).flatMap((stored) => {
     const { labels, raw } = presentRow(stored, ctx.dictionary, ctx.names, stored.ts)
-    return severityNamed(inPayload ? inText(raw, field) : labels[field]) ?? []
+    return severityNamed(inPayload ? inText(raw, field) : ownField(labels, field)) ?? []
   })
   if (said.length === 0) return own
   return severityOfRank(Math.max(...said.map(rankOf)))

@@ -1,4 +1,5 @@
 /** What an edit would do, by object, as people read it before and after it is applied. */
+import { ownField } from '../../schemas/fields-of.ts'
 import { kindWord, nounOfKind } from '../../schemas/kinds.ts'
 import type { ChangePlan, FieldChange, PlannedChange } from '../../schemas/types.ts'
 import {
@@ -141,6 +142,6 @@ function sentence({ kind, key, stored, doc }: Staged): string {
   if (stored.was !== undefined) return `${label} renamed from ${stored.was}`
   const names = new Set(differences(stored.doc, doc).map((field) => field.path.split('/')[1] ?? ''))
   if (names.has('paused')) return `${label} ${doc.paused ? 'paused' : 'resumed'}`
-  const words = [...new Set([...names].flatMap((name) => FIELD_WORDS[name] ?? [name]))]
+  const words = [...new Set([...names].flatMap((name) => ownField(FIELD_WORDS, name) ?? [name]))]
   return `${label}: ${words.slice(0, 4).join(', ')}${words.length > 4 ? ', …' : ''}`
 }

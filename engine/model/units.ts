@@ -2,6 +2,7 @@
  * Durations: a number and one of s, m, h, d, such as 5s, 15m, 1.5h, 7d (SPEC.md, Sources and labels 1). Levels of logs, US
  * dollars and instants, too.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import { fail } from '../errors.ts'
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -50,7 +51,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 /** The level a word says; undefined where it says none. */
 export function levelNamed(word: string): string | undefined {
   const name = word.trim().toUpperCase()
-  return Object.hasOwn(ALIASES, name) ? ALIASES[name] : undefined
+  return ownField(ALIASES, name)
 }
 
 /**

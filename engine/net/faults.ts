@@ -1,6 +1,8 @@
 /** What a request comes to: an answer, or a fault, as a word for programs and a text for people. */
+
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import { ownField } from '../../schemas/fields-of.ts'
 
 export interface EgressAnswer {
   ok: true
@@ -107,7 +109,7 @@ export function networkFault(error: unknown): EgressFault {
     return faultOf('bad_answer', 'answer changes the protocol', 101)
   if (name === 'SocketError' && message === 'bad response')
     return faultOf('bad_answer', 'answer goes on with what was not begun', 100)
-  const known = BY_CODE[code]
+  const known = ownField(BY_CODE, code)
   if (known) return faultOf(...known)
   if (CERTIFICATE.test(code)) return faultOf('tls', `certificate is not trusted (${code})`)
   if (/^ERR_(TLS|SSL|OSSL)/.test(code)) return faultOf('tls', `TLS failed (${code})`)

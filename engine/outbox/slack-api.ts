@@ -3,6 +3,7 @@
  * here each is a sentence that says what to do, and whether trying again could help.
  */
 
+import { ownField } from '../../schemas/fields-of.ts'
 import { readRetryAfter } from '../../schemas/retry-after.ts'
 import type { SlackChannel, SlackChannelsResult, SlackSecret } from '../../schemas/types.ts'
 import type { Clock } from '../clock.ts'
@@ -96,7 +97,7 @@ function refusal(
   token: string,
 ): SlackRefusal {
   const code = typeof error === 'string' ? oneLine(storedFault(error, [token]), WORD_MAX) : 'unknown_error'
-  const told = SENTENCES[code]
+  const told = ownField(SENTENCES, code)
   const scope =
     code === 'missing_scope' && typeof needed === 'string' ? ` (${oneLine(needed, WORD_MAX)})` : ''
   return refused(

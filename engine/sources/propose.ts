@@ -4,6 +4,7 @@
  * payloads it is. No rule knows a sender; test/engine/sources/discovery holds that with payloads that were not there
  * when the rules were written. Pure: payloads in, a config and why out.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import type { Label, WebhookConfig } from '../../schemas/types.ts'
 import { parseText } from '../log/ingest/json.ts'
 import { lookup } from '../log/ingest/json-project.ts'
@@ -290,7 +291,7 @@ const SENTENCE = / \S/
 const TEXTS_MAX = 3
 
 function textScore(field: Field): number {
-  const base = Math.max(...field.words.map((word) => SAID[word] ?? 0), 0)
+  const base = Math.max(...field.words.map((word) => ownField(SAID, word) ?? 0), 0)
   if (base === 0 || field.times.length > 0) return 0
   const texts = field.values.map(String)
   if (!field.values.every((value) => typeof value === 'string') || texts.some((text) => LINK.test(text)))
@@ -409,20 +410,21 @@ const NONE_OF_IT = words('url uri link href avatar icon color html version count
 /** The key of a ticket, as people say it. */
 const TICKET = /^[A-Z][A-Z0-9]{0,9}-\d+$/
 
-const nounOf = (said: readonly string[]): number => Math.max(0, ...said.map((word) => NOUNS[word] ?? 0))
+const nounOf = (said: readonly string[]): number =>
+  Math.max(0, ...said.map((word) => ownField(NOUNS, word) ?? 0))
 
 function entityScore(field: Field): number {
   const texts = field.values.map(String)
   if (field.times.length > 0 || has(field, NONE_OF_IT)) return 0
   if (field.values.some((value) => typeof value === 'boolean') || texts.some((text) => LINK.test(text)))
     return 0
-  const rest = field.words.filter((word) => PARTS[word] === undefined && !isNumeral(word))
+  const rest = field.words.filter((word) => ownField(PARTS, word) === undefined && !isNumeral(word))
   const isPart = rest.length === 0
   let base = isPart ? nounOf(field.around) : nounOf([rest.at(-1)!])
   if (isPart && field.isOfKind) base = Math.max(base, 6.5)
   if (isPart && base === 0 && texts.every((text) => TICKET.test(text))) base = 4.5
   if (base === 0) return 0
-  const part = field.words.reduce((sum, word) => sum + (PARTS[word] ?? 0), 0)
+  const part = field.words.reduce((sum, word) => sum + (ownField(PARTS, word) ?? 0), 0)
   return base + part + placed(field) + shapeScore(field, texts) - (rest.length > 1 ? 1 : 0)
 }
 
@@ -502,7 +504,7 @@ const isMeasure = (field: Field): boolean =>
 
 /** The noun, or what the last name says. */
 function labelName({ words: said, around, above }: Field): string {
-  const rest = said.filter((word) => PARTS[word] === undefined && !isNumeral(word))
+  const rest = said.filter((word) => ownField(PARTS, word) === undefined && !isNumeral(word))
   const isHeld = around.every((word) => HOLDERS.has(word))
   const names = [rest.length ? rest : isHeld ? said : around, said, [...above, ...said]]
   return names.map((one) => one.join('_').slice(0, 64)).find((name) => isLabelName(name)) ?? 'entity'

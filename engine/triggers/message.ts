@@ -3,6 +3,7 @@
  * out when it is sent or shown; since it speaks for an instant that is closed, it is the same bytes
  * every time, as long as its events are kept.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import type {
   Event,
   FiringDetail,
@@ -112,7 +113,10 @@ function selectorOf(ctx: ReadContext, row: FiringRow, { condition }: TriggerSpec
   const group = 'group_by' in condition ? (condition.group_by ?? []) : []
   const labels = firstLabels(ctx, row)
   return Object.fromEntries(
-    group.flatMap((name) => (labels[name] === undefined ? [] : [[name, String(labels[name])]])),
+    group.flatMap((name) => {
+      const value = ownField(labels, name)
+      return value === undefined ? [] : [[name, String(value)]]
+    }),
   )
 }
 
@@ -265,7 +269,7 @@ function tableOf(
   const lines = new Map<string, Line>()
   const total = new Array<number>(windows).fill(0)
   for (const row of rows) {
-    const value = label === '' || label === 'key_value' ? row.entity : row.labels[label]
+    const value = label === '' || label === 'key_value' ? row.entity : ownField(row.labels, label)
     if (value === null || value === undefined) continue
     const window = Math.min(windows - 1, Math.floor((slot - row.ts) / length))
     if (window < 0) continue
@@ -329,7 +333,7 @@ function changeOf(now: number, before: number): string {
 function numbersOf(rows: readonly Counted[], name: string, slot: number, length: number): string[] {
   const valuesIn = (window: number) =>
     rows.flatMap((row) => {
-      const value = row.labels[name]
+      const value = ownField(row.labels, name)
       return typeof value === 'number' && Math.floor((slot - row.ts) / length) === window ? [value] : []
     })
   const told = (values: number[]) =>

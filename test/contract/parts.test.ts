@@ -56,6 +56,18 @@ describe.each(KINDS)('the endpoints of a %s', (kind) => {
     expect(await listOf(kind)).toEqual([])
   })
 
+  it('refuse a name that every object has something of', async () => {
+    for (const name of ['constructor', 'toString']) {
+      const said = [400, `name must not be ${name}: it is reserved`]
+      expect(await svc.refused('POST', base, { ...body, name })).toEqual(said)
+    }
+    await svc.post(base, body)
+    expect(await svc.refused('POST', `${base}/x/rename`, { to: 'constructor' })).toEqual([
+      400,
+      'name must not be constructor: it is reserved',
+    ])
+  })
+
   it('answer 409 when the name is taken', async () => {
     await svc.post(base, body)
     expect(await svc.refused('POST', base, body)).toEqual([409, `a ${WORDS[kind]} named x exists`])

@@ -1,6 +1,8 @@
 /** One look of the assistant: which tool, how long it took, and on demand what was asked and answered. */
+
 import { Text } from '@mantine/core'
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react'
+import { ownField } from '../../../schemas/fields-of.ts'
 import type { AskBlock } from '../../lib/ask.ts'
 import { readOf } from '../../lib/folds.ts'
 import { took } from '../../lib/time.ts'
@@ -54,7 +56,7 @@ const WORDS: Record<string, string> = {
 }
 
 const wordsOf = (name: string): string => {
-  const text = WORDS[name] ?? name.replace(/^list_/, 'listed ').replaceAll('_', ' ')
+  const text = ownField(WORDS, name) ?? name.replace(/^list_/, 'listed ').replaceAll('_', ' ')
   return text[0]!.toUpperCase() + text.slice(1)
 }
 

@@ -1,5 +1,6 @@
 /** The tools of Ask: each reads as the caller, or plans a proposal; nothing of it writes. */
 
+import { ownField } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
 import { askToolSchema } from '../../../schemas/tools.ts'
 import type { AskProposal, Source } from '../../../schemas/types.ts'
@@ -91,7 +92,7 @@ const listConnectors: ToolCallOf = async ({ connector }: { connector?: string },
   if (connector !== undefined)
     return {
       found:
-        all[connector] ??
+        ownField(all, connector) ??
         fail('not_found', `no connector is named ${connector}; there are ${Object.keys(all).join(', ')}`),
     }
   return {
@@ -149,7 +150,7 @@ const describe: ToolCallOf = async ({ handle }: { handle: string }, { reads }) =
   const at = handle.indexOf(':')
   const kind = handle.slice(0, Math.max(0, at))
   const look =
-    KINDS[kind] ??
+    ownField(KINDS, kind) ??
     fail('invalid', `handle must be kind:name, its kind one of ${Object.keys(KINDS).join(', ')}`)
   return { found: await look(reads, handle.slice(at + 1)) }
 }

@@ -7,6 +7,7 @@
  */
 
 import { gunzipSync } from 'node:zlib'
+import { ownField } from '../../../schemas/fields-of.ts'
 import { faults } from '../../../schemas/index.ts'
 import type {
   Catalog,
@@ -550,7 +551,7 @@ function judgeEvent(said: CatalogTestExpectation, number: number, { events, test
   if (!event) return `${head} that it is there\ninstead there are ${among.length}`
   const labels = (event.labels ?? {}) as Record<string, unknown>
   const differs = Object.entries(said.labels ?? {}).flatMap(([name, value]) => {
-    const is = labels[name]
+    const is = ownField(labels, name)
     const isSame = value === null ? is === undefined : is !== undefined && String(is) === String(value)
     if (isSame) return []
     return [

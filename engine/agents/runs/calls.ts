@@ -4,6 +4,7 @@
  * Runs are started in this order: those that a stopped daemon left first, then those that waited for a model,
  * then those that wait, in turn.
  */
+import { ownField } from '../../../schemas/fields-of.ts'
 import type { AgentPreview, AgentSpec, RememberRequest, RerunResult } from '../../../schemas/types.ts'
 import type { Caller } from '../../calls.ts'
 import { ROUNDS } from '../../documents/agent.ts'
@@ -158,7 +159,7 @@ export function writeBackOfRun(
     event: 'finding',
     agent: row.agent,
     trigger: row.trigger_name,
-    key: keyLabel && labels[keyLabel] !== undefined ? String(labels[keyLabel]) : row.entity,
+    key: String((keyLabel ? ownField(labels, keyLabel) : undefined) ?? row.entity),
     labels,
     finding: row.note ?? '',
     verdict: row.verdict,

@@ -1,4 +1,5 @@
 /** Runs as they are read, and what runs read: on a connection of its own, which never writes. */
+import { ownField } from '../../../schemas/fields-of.ts'
 import type {
   AgentForecast,
   Run,
@@ -158,7 +159,8 @@ function listRuns(ctx: ReadContext, filter: RunFilter, present: (row: RunRow) =>
 
 function statesOf(status: string): readonly string[] {
   const known = [...OPEN_STATES, 'succeeded', 'exhausted', 'failed', 'cancelled', 'capped', 'empty', 'ok']
-  if (STATUSES[status]) return STATUSES[status]
+  const several = ownField(STATUSES, status)
+  if (several) return several
   if (status === 'ok') return ['succeeded']
   if (known.includes(status)) return [status]
   return fail('invalid', `status must be one of ${[...Object.keys(STATUSES), ...known].join(', ')}`, {

@@ -38,6 +38,7 @@ import {
 import { orderedEntry, SECTIONS, type Section } from '../../gitops/render.ts'
 import { entityFault, overlapsOf } from '../../log/entity-rules.ts'
 import { equal } from '../../model/documents.ts'
+import { isObject } from '../../model/merge.ts'
 import { secretParts } from '../../net/address-secrets.ts'
 import { connectorOf, hasConnector } from '../../sources/connectors/index.ts'
 import { needsOfTrigger } from '../../sources/health.ts'
@@ -199,14 +200,15 @@ interface Said {
   message: string
 }
 interface LabelSaid {
-  name: string
+  name?: string
   type?: string
   primary?: boolean
 }
 
+/** One for each that is written, in order; what is no label says nothing, and is told when it is applied. */
 const labelsOf = (config: unknown): LabelSaid[] => {
   const labels = (config as { labels?: unknown } | undefined)?.labels
-  return Array.isArray(labels) ? (labels as LabelSaid[]) : []
+  return Array.isArray(labels) ? labels.map((label) => (isObject(label) ? label : {})) : []
 }
 
 export const RULES: readonly LintRule[] = [
@@ -363,7 +365,7 @@ const STAMPED = new Set(['repository', 'actor', 'number', 'action', 'key', 'send
 
 /** The labels of a source where they are those of its config alone; null: its connector or its sender brings others. */
 function ownLabels(source: NonNullable<Catalog['sources']>[number] | undefined): string[] | null {
-  const labels = labelsOf(source?.config).map(({ name }) => name)
+  const labels = labelsOf(source?.config).flatMap(({ name }) => name ?? [])
   const isOwn = source?.connector === 'http_poll' || (source?.connector === 'webhook' && !hasPreset(source))
   return isOwn && labels.length > 0 ? labels : null
 }

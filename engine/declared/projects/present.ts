@@ -1,6 +1,8 @@
 /** Projects as they are read. */
+
 import { lifecycles } from '../../../machines/index.ts'
 import { accepts, type Snapshot } from '../../../machines/step.ts'
+import { ownField } from '../../../schemas/fields-of.ts'
 import type { Project, ProjectCard, ProjectObject, TemplateFile } from '../../../schemas/types.ts'
 import type { Database } from '../../log/store/handle.ts'
 import {
@@ -37,7 +39,9 @@ export function presentProject(
   const row = queries.byId(stored.key)!
   const snapshot = JSON.parse(row.snapshot) as Snapshot
   const title =
-    (doc.setup ? 'Guided setup' : TITLES[doc.template]) ?? templates.get(doc.template)?.title ?? doc.template
+    (doc.setup ? 'Guided setup' : ownField(TITLES, doc.template)) ??
+    templates.get(doc.template)?.title ??
+    doc.template
   const objects = objectsOf(queries, stored.key, doc, usersOf)
   return {
     id: stored.key,

@@ -4,6 +4,7 @@
  * `checkNow` checks one against the instance as it is, with what applying them would make.
  */
 
+import { ownField } from '../../../schemas/fields-of.ts'
 import { kindWord } from '../../../schemas/kinds.ts'
 import type {
   AgentSpec,
@@ -92,7 +93,7 @@ export function checkPlan(
   plan = { ...plan, wakes: checkWakes(plan, world, report) }
   plan = { ...plan, tools: checkTools(plan, world, report), skills: checkSkills(plan, world, report) }
   plan = { ...plan, agents: checkAgents(plan, world, report) }
-  return { plan: withSentences(plan, (kind) => world.connectors[kind]), problems }
+  return { plan: withSentences(plan, (kind) => ownField(world.connectors, kind)), problems }
 }
 
 function checkWho(given: unknown, report: Report): void {
@@ -106,7 +107,9 @@ function withoutSecrets(plan: Plan, connectors: SetupWorld['connectors']): Plan 
     ...plan,
     watches: plan.watches.map((watch) => {
       const secret = new Set(
-        (connectors[watch.connector]?.fields ?? []).filter((field) => field.secret).map(({ name }) => name),
+        (ownField(connectors, watch.connector)?.fields ?? [])
+          .filter((field) => field.secret)
+          .map(({ name }) => name),
       )
       const config = Object.entries(watch.config).filter(
         ([name, value]) => !secret.has(name) || isReference(value),
@@ -328,7 +331,7 @@ function tellNoNumber(
   if (!OF_NUMBERS.includes(String(condition.aggregate))) return
   const watched = plan.watches.filter(({ name }) => sources.includes(name))
   const labels = watched.flatMap(({ existing, name, config }) =>
-    existing ? (world.source(name)?.labels ?? []) : ((config.labels ?? []) as Label[]),
+    existing ? (world.source(name)?.labels ?? []) : labelsIn(config),
   )
   const declared = labels.filter(({ name }) => name === field)
   if (declared.some(({ type }) => type === 'number')) return
@@ -338,6 +341,10 @@ function tellNoNumber(
     `condition.field ${field} must be a label of type number of a source it watches, or payload. and a path`,
   )
 }
+
+/** Labels of a config that may hold anything where they are: what is wrong with it is told by its connector. */
+const labelsIn = ({ labels }: PlanWatch['config']): Partial<Label>[] =>
+  Array.isArray(labels) ? labels.filter(isFields) : []
 
 /* The sources of a plan: their connectors, configs and the secrets that are still to be entered. */
 
@@ -364,7 +371,7 @@ function existingWatch(watch: PlanWatch, world: SetupWorld, report: Report): Pla
 
 function newWatch(watch: PlanWatch, world: SetupWorld, withSecrets: boolean, report: Report): PlanWatch {
   const where = `watches.${watch.key}`
-  const known = world.connectors[watch.connector]
+  const known = ownField(world.connectors, watch.connector)
   if (!known) {
     const all = Object.keys(world.connectors).join(', ')
     report(

@@ -3,7 +3,9 @@
  * newest event. Both are marked practice: nothing else is woken, and nothing is posted outside by the
  * service's own agents.
  */
+
 import { randomBytes } from 'node:crypto'
+import { ownField } from '../../../schemas/fields-of.ts'
 import type {
   IngestResult,
   Plan,
@@ -149,7 +151,7 @@ const nothingToPractise = ({ name }: ProjectDoc): never =>
 /** The newest event that the trigger could be about. @throws SvcError conflict when there is none */
 function eventFor(parts: TryoutParts, { spec, entityLabel, name }: TriggerDefinition): Row {
   const isWanted = ({ labels }: Row) =>
-    isSchedule(spec.condition) || (entityLabel !== null && labels[entityLabel] !== undefined)
+    isSchedule(spec.condition) || (entityLabel !== null && ownField(labels, entityLabel) !== undefined)
   const came = spec.sources.map((source) => parts.newest(source, LOOKED_AT))
   const newest = came
     .flatMap((events) => events.filter(isWanted).slice(0, 1))

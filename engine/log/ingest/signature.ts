@@ -2,7 +2,9 @@
  * Webhook signatures, checked over the raw body as it was sent (SPEC.md, Webhook connector config:
  * signature_scheme). A table has how each sender signs; here a claim is checked.
  */
+
 import { createHash, createHmac, timingSafeEqual, verify, X509Certificate } from 'node:crypto'
+import { ownField } from '../../../schemas/fields-of.ts'
 import type { WebhookConfig } from '../../../schemas/types.ts'
 
 /**
@@ -297,10 +299,10 @@ function snsFault(
   const message = snsMessage(body)
   if (!message) return 'the body is not one JSON object'
   const { Type: type = '', TopicArn: topic = '', Signature: given, SignatureVersion: version = '' } = message
-  const fields = SNS_FIELDS[type === 'UnsubscribeConfirmation' ? 'SubscriptionConfirmation' : type]
+  const fields = ownField(SNS_FIELDS, type === 'UnsubscribeConfirmation' ? 'SubscriptionConfirmation' : type)
   if (!fields || given === undefined)
     return 'the body has no Type and Signature of Amazon SNS; raw message delivery is not signed'
-  const algorithm = SNS_ALGORITHMS[version]
+  const algorithm = ownField(SNS_ALGORITHMS, version)
   if (algorithm === undefined) return 'SignatureVersion is neither 1 nor 2'
   if (certificate === null) return 'the body has no SigningCertURL'
   const signed = fields.flatMap((name) =>

@@ -4,6 +4,7 @@
  * earlier instant shows the documents of then.
  */
 
+import { ownField } from '../../../schemas/fields-of.ts'
 import { escapeText } from '../../../schemas/plain-text.ts'
 import type { Row } from '../../calls.ts'
 import { iso } from '../../model/units.ts'
@@ -90,7 +91,8 @@ function matches(
   return Object.entries(selector ?? {}).every(([name, value]) => {
     const thing = joinedConstraints.find(({ label }) => label === name)?.thing
     if (thing) return thing.names.some((one) => String(labels[one.label]) === one.value)
-    const own = name === 'key_value' ? (entity === null ? undefined : labels[entity]) : labels[name]
+    const own =
+      name === 'key_value' ? (entity === null ? undefined : ownField(labels, entity)) : ownField(labels, name)
     return own !== undefined && String(own) === String(value)
   })
 }

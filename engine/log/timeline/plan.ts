@@ -2,6 +2,7 @@
  * From a request to a query on the index: the window, the label groups, and the filters the index
  * cannot answer (text, number labels, the entity value).
  */
+import { ownField } from '../../../schemas/fields-of.ts'
 import type { JoinedName } from '../../../schemas/types.ts'
 import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
@@ -113,7 +114,7 @@ export function compilePlan(
       )
       filters.push((row) => row.entity?.value === value)
     } else if (numbers.has(name)) {
-      filters.push((row) => name in row.labels && String(row.labels[name]) === value)
+      filters.push(({ labels }) => Object.hasOwn(labels, name) && String(labels[name]) === value)
     } else {
       const thing = rules.size ? rules.of(name, value) : null
       if (thing) joined.push({ label: name, value, thing })
@@ -163,7 +164,7 @@ export function joinedBy(
   labels: Readonly<Record<string, unknown>>,
 ): string | undefined {
   const others = joined
-    .map((constraint) => namesFrom(constraint).find(({ label, value }) => labels[label] === value))
+    .map((constraint) => namesFrom(constraint).find(({ label, value }) => ownField(labels, label) === value))
     .filter((name, i) => name && (name.label !== joined[i]!.label || name.value !== joined[i]!.value))
   return others.length ? others.map((name) => nameText(name!)).join(', ') : undefined
 }

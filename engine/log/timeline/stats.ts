@@ -1,4 +1,5 @@
 /** Counts of a label's values in a window against the window before it, biggest change first. */
+import { ownField } from '../../../schemas/fields-of.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import { escapeLine } from '../../../schemas/plain-text.ts'
 import type {
@@ -69,7 +70,7 @@ export function* statsInSteps(
   )
   const ceiling = asOf === undefined ? ctx.index.tail.lastId : ctx.ceilingAt(asOf)
   const query = queryOf(plan, { from: now - 2 * length, to: now }, ceiling)
-  const values = labelsNamed(ctx, BUILT_IN[request.by] ?? request.by)
+  const values = labelsNamed(ctx, ownField(BUILT_IN, request.by) ?? request.by)
   const counted = new Set(values.keys())
   const counts = new Map<number, { now: number; before: number }>()
   yield* eachLabelled(ctx, query, counted, (labelId, _id, ts) => {

@@ -2,6 +2,7 @@
  * OpenTelemetry (SPEC.md, Ingest and reads: POST /v1/logs, /v1/traces, /v1/metrics): an event for each log
  * record, span and metric point. An item is a record as `ingest/otlp` takes exports apart.
  */
+import { ownField } from '../../../schemas/fields-of.ts'
 import type { OtlpConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { LINKED_TRACE_LABELS, oneLine } from '../../log/ingest/label.ts'
@@ -306,7 +307,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 /** The label of an attribute: its name with _ for what no label can have. */
 const labelOfAttribute = (attribute: string): string =>
-  NAMES[attribute] ?? attribute.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 64)
+  ownField(NAMES, attribute) ?? attribute.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 64)
 
 interface ResourceLabels {
   labels: Record<string, string>

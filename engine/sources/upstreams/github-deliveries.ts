@@ -3,6 +3,7 @@
  * time and the labels that tell whom and what it is about. The names of actions are those of the github
  * connector, so that a pull request that was merged says so.
  */
+import { ownField } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { objectOf, scalar } from '../connectors/connector.ts'
@@ -122,11 +123,11 @@ function momentOf(event: string, payload: Fields, action: string): string | numb
     return timeIn(pushed) ?? timeIn(objectOf(payload.head_commit).timestamp)
   }
   if (GONE.has(action)) return undefined
-  for (const path of ABOUT[event] ?? [event]) {
+  for (const path of ownField(ABOUT, event) ?? [event]) {
     const thing =
       path === '' ? payload : path.split('.').reduce<Fields>((inner, name) => objectOf(inner[name]), payload)
     const fields = [
-      FIELD_OF[action] ?? `${action}_at`,
+      ownField(FIELD_OF, action) ?? `${action}_at`,
       'starred_at',
       'updated_at',
       'timestamp',
@@ -172,17 +173,17 @@ const spaced = (name: string): string => name.replaceAll('_', ' ')
 
 /** @returns the sentence without the repository, which is added where there is room. */
 function sentenceOf(event: string, payload: Fields, action: string): string {
-  return OWN[event]?.(payload, action) || general(event, payload, action)
+  return ownField(OWN, event)?.(payload, action) || general(event, payload, action)
 }
 
 /** "Codertocat created label bug". */
 function general(event: string, payload: Fields, action: string): string {
-  const thing = THINGS[event] ?? { is: spaced(event), name: [event] }
+  const thing = ownField(THINGS, event) ?? { is: spaced(event), name: [event] }
   const paths = thing.name.flatMap((path) => NAMES.map((name) => `${path}.${name}`))
   const name = [...thing.name, ...paths]
     .map((path) => firstLine(at(payload, path)))
     .find((text) => text !== '')
-  const done = DONE[action] ?? (spaced(action) || 'sent')
+  const done = ownField(DONE, action) ?? (spaced(action) || 'sent')
   return words(at(payload, 'sender.login') || 'GitHub', done, thing.is, name ?? '')
 }
 
@@ -250,7 +251,7 @@ const pullRequest: Say = (payload, action) => {
   if (action === 'merged') return `${head} merged into ${of('base.ref')}: ${title}`
   const with_ =
     at(payload, 'label.name') || at(payload, 'assignee.login') || at(payload, 'requested_reviewer.login')
-  return `${head} ${words(DONE[action] ?? spaced(action), with_)}: ${title} (${of('user.login')})`
+  return `${head} ${words(ownField(DONE, action) ?? spaced(action), with_)}: ${title} (${of('user.login')})`
 }
 
 const issue: Say = (payload, action) => {
@@ -298,7 +299,8 @@ const OWN: Record<string, Say> = {
   pull_request_review_comment: comment(pullOf),
   pull_request_review: (payload, action) => {
     const state = at(payload, 'review.state').toLowerCase()
-    const done = action === 'submitted' ? (REVIEWED[state] ?? 'reviewed') : `review ${spaced(action)}`
+    const done =
+      action === 'submitted' ? (ownField(REVIEWED, state) ?? 'reviewed') : `review ${spaced(action)}`
     return `${pullOf(payload)} ${done} by ${at(payload, 'review.user.login')}${after(': ', firstLine(at(payload, 'review.body')))}`
   },
   pull_request_review_thread: (payload, action) =>

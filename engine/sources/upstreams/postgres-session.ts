@@ -5,6 +5,7 @@
 
 import { isIP } from 'node:net'
 import type { Client, ClientConfig } from 'pg'
+import { ownField } from '../../../schemas/fields-of.ts'
 import { addressesOf, mayReach, NOT_ALLOWED, systemResolve } from '../../net/address.ts'
 import { type Reach, UpstreamError } from '../connectors/connector.ts'
 
@@ -212,7 +213,7 @@ function sentenceOf(error: unknown, isCut: boolean): string {
   if (isCut) return 'PostgreSQL gave no answer in time'
   const { code, message = '' } = error as { code?: unknown; message?: string }
   if (typeof code === 'string') {
-    const known = SENTENCES[code]
+    const known = ownField(SENTENCES, code)
     if (known) return known
     if (TLS.test(code))
       return `TLS with PostgreSQL failed (${code}): check sslmode in dsn and the certificate`

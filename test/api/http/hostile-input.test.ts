@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDoor } from './door.ts'
 
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 interface Parameter {
   name: string
   in: 'query' | 'path' | 'header'
@@ -10,17 +11,20 @@ interface Parameter {
 }
 interface Operation {
   parameters?: Parameter[]
-  requestBody?: { content?: Record<string, { schema?: { $ref?: string } }> }
+  requestBody?: { content?: Record<string, { examples?: Record<string, { $ref: string }> }> }
 }
 
 const document = JSON.parse(
   readFileSync(new URL('../../../api/http/openapi.json', import.meta.url), 'utf8'),
-) as { paths: Record<string, Record<string, Operation>> }
+) as {
+  paths: Record<string, Record<string, Operation>>
+  components: { examples: Record<string, { value: Json }> }
+}
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
-const names = ['app', 'nothing-has-this-name', 'Infinity', '%00', '__proto__']
+const names = ['app', 'nothing-has-this-name', 'Infinity', '%00', '__proto__', 'constructor']
 const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 const BODIES: [string, string | undefined][] = [
   ['no body', undefined],
@@ -60,6 +64,25 @@ beforeAll(async () => {
 })
 afterAll(() => door.close())
 
+/** What may stand where something else is wanted; the last is a name that every object inherits. */
+const ODD: Json[] = [null, 5, [], [null], {}, '', 'constructor']
+
+/** A body, and every other that differs from it in what stands in one place. */
+function differing(body: Json): Json[] {
+  if (body === null || typeof body !== 'object') return ODD
+  const inner = (Object.entries(body) as [string, Json][]).flatMap(([key, value]) =>
+    differing(value).map((other) =>
+      Array.isArray(body) ? body.with(Number(key), other) : { ...body, [key]: other },
+    ),
+  )
+  return [body, ...ODD, ...inner]
+}
+
+const exampleOf = ({ requestBody }: Operation): Json | undefined => {
+  const [known] = Object.values(requestBody?.content?.['application/json']?.examples ?? {})
+  return known && document.components.examples[known.$ref.split('/').at(-1)!]!.value
+}
+
 /** Paths with things that are there, and with things that are not. */
 const placesOf = (path: string): string[] => {
   const own = /^\/api\/(projects|usecases)\//.test(path) ? path.replace('{id}', project) : path
@@ -88,6 +111,21 @@ describe('no route answers with a fault of ours', () => {
         if (answer.status >= 400 && answer.text !== '')
           expect(answer.json().detail ?? answer.json().message, said).toMatch(/\w/)
       }
+  })
+
+  const taking = writing.flatMap(({ method, path, operation }) => {
+    const example = exampleOf(operation)
+    return example === undefined ? [] : [[method, path, example] as const]
+  })
+  it.each(taking)('%s %s, whatever stands in one place of its example', async (method, path, example) => {
+    const [place] = placesOf(path)
+    for (const body of differing(example)) {
+      const answer = await door.call(method, place!, JSON.stringify(body), {
+        'content-type': 'application/json',
+      })
+      const said = `${method} ${place} with ${JSON.stringify(body).slice(0, 400)}: ${answer.status} ${answer.text.slice(0, 200)}`
+      expect(isFault(answer.status, place!), said).toBe(false)
+    }
   })
 
   const NEEDS_A_BODY = [
@@ -124,7 +162,15 @@ describe('no route answers with a fault of ours', () => {
       const asked = (operation.parameters ?? []).filter((one) => one.in === 'query')
       for (const place of placesOf(path)) {
         for (const { name } of asked)
-          for (const value of [...NUMBERS, 'x'.repeat(4_000), '%00', '__proto__', '[]', 'evt_1']) {
+          for (const value of [
+            ...NUMBERS,
+            'x'.repeat(4_000),
+            '%00',
+            '__proto__',
+            'constructor',
+            '[]',
+            'evt_1',
+          ]) {
             const answer = await door.call('GET', `${place}?${name}=${value}`)
             const said = `GET ${place}?${name}=${value.slice(0, 40)}: ${answer.status} ${answer.text.slice(0, 200)}`
             expect(isFault(answer.status, place), said).toBe(false)

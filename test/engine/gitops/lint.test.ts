@@ -50,6 +50,15 @@ describe('the rules of svc', () => {
     expect(found('', 'otlp').join()).not.toContain('primary')
   })
 
+  it('find what there is to find where a label is none: what is wrong with it is told when it is applied', () => {
+    for (const odd of ['null', '5', 'x', '[]']) {
+      const found = lint(
+        `sources:\n${source('a', `${odd}, ${primary}, { name: Service, field: s }`)}triggers:\n${trigger}`,
+      )
+      expect(found.messages).toContain('label Service of a is called service in a')
+    }
+  })
+
   it('find a label that no source of a trigger has, and a verdict that its agent never concludes with', () => {
     const labels = `${primary}, { name: status, field: s, type: number }`
     const text = (more: string, preset = '') =>

@@ -132,6 +132,71 @@ const plan = fc.record({
 
 const RUNS = { numRuns: 150 }
 
+/** A plan that is right, of a connector. */
+const rightPlan = (connector: string) => ({
+  goal: 'Find out why',
+  name: 'Errors of the gateway',
+  who: 'svc',
+  watches: [
+    {
+      key: 'w1',
+      name: 'access',
+      connector,
+      poll: '1m',
+      config: {
+        ...{ url: 'https://a.example/x', dsn: 'postgres://u:p@h/db', table: 'orders', repositories: ['a/b'] },
+        text_template: '{msg}',
+        labels: [
+          { name: 'service', primary: true },
+          { name: 'ms', field: 'payload.ms', type: 'number' },
+        ],
+      },
+      sample: { service: 'pay' },
+    },
+  ],
+  wakes: [
+    {
+      key: 'k1',
+      name: 'slow',
+      sources: ['access'],
+      filters: [{ field: 'payload.status', op: 'gte', value: 500 }],
+      condition: { aggregate: 'sum', field: 'ms', predicate: '>= 5', window: '10m' },
+      knobs: [{ id: 'threshold', value: 5 }],
+    },
+  ],
+  agents: [
+    {
+      key: 'a1',
+      name: 'look',
+      trigger: 'slow',
+      prompt: 'Say why.',
+      verdicts: [{ verdict: 'investigate', when: 'orders fail' }],
+      handoffs: [{ verdict: 'investigate', agent: 'dig', cooldown: '5m' }],
+      mcp_servers: ['logs'],
+    },
+    { key: 'a2', name: 'dig', prompt: 'Find it.' },
+  ],
+  own_agent: { name: 'mine', wake: 'poll' },
+  tools: [
+    { key: 't1', name: 'logs', url: 'https://a.example/mcp', enabled: true, why: 'logs', can_act: true },
+  ],
+  skills: [{ key: 's1', name: 'roll-back', description: 'How to', body: 'Look twice.' }],
+  notes: ['one'],
+})
+
+const ODD = [null, 5, '', 'constructor', [], [null], [[]], {}, { name: null }]
+
+/** Every value that differs from it in what stands in one place. */
+function differing(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return ODD
+  const inner = Object.entries(value).flatMap(([key, of]) =>
+    differing(of).map((other) =>
+      Array.isArray(value) ? value.with(Number(key), other) : { ...value, [key]: other },
+    ),
+  )
+  return [...ODD, ...inner]
+}
+
 describe('the check of a plan', () => {
   it('changes nothing of a plan it has checked, and finds the same', () => {
     fc.assert(
@@ -143,6 +208,18 @@ describe('the check of a plan', () => {
       RUNS,
     )
   })
+
+  it.each(['webhook', 'postgres', 'github'])(
+    'says what is wrong, whatever stands in one place of a plan with a source of %s',
+    (connector) => {
+      const right = rightPlan(connector)
+      for (const given of differing(right)) {
+        const once = checkPlan(given, world)
+        const asked = once.problems.filter(({ message }) => message !== 'who must be svc or own')
+        expect(checkPlan(once.plan, world)).toEqual({ plan: once.plan, problems: asked })
+      }
+    },
+  )
 
   it('gives a plan of the schema, with free names, whatever it is given', () => {
     fc.assert(

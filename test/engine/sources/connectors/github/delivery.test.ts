@@ -69,6 +69,20 @@ describe('a delivery of GitHub', () => {
     }
   })
 
+  it('is told where its kind, its action or a state is a name that every object inherits', () => {
+    const odd = 'constructor'
+    const review = { action: 'submitted', review: { state: odd }, pull_request: { number: 1, title: 'One' } }
+    for (const [kind, payload] of [
+      [odd, { action: odd, [odd]: { name: 'One' } }],
+      ['issues', { action: odd, issue: { number: 1, title: 'One' } }],
+      ['pull_request_review', review],
+    ] as const) {
+      const { text } = delivered(kind, payload)
+      expect(text).toMatch(/One|PR #1 reviewed/)
+      expect(text).not.toMatch(/function|object Object/)
+    }
+  })
+
   it('is put at its own time wherever its payload has one, not at its arrival', () => {
     const without = all.filter(([name, payload]) => delivered(name, payload).ts === null)
     const unexpected = without.filter(

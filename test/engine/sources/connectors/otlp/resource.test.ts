@@ -64,6 +64,9 @@ describe('A2: attributes of a resource', () => {
       process_pid: '7',
     })
     expect(of(attributes, { resource_labels: ['service.name'] }).labels).toEqual({ service: 'a' })
+    expect(of({ constructor: 'x' }, { resource_labels: ['constructor'] }).labels).toMatchObject({
+      constructor: 'x',
+    })
     expect(of(attributes, { resource_labels: ['*'] }).labels).toEqual({
       service: 'a',
       host_name: 'h',
