@@ -249,7 +249,7 @@ export type Folder = string
  */
 export type Units = string[]
 /**
- * Programs whose entries are read, by their syslog identifier, such as sshd or kernel; with units, those of both.
+ * Read entries of these programs, by syslog identifier, such as sshd or kernel. Where units are given too, entries of either are read.
  *
  * @maxItems 50
  */
@@ -267,7 +267,7 @@ export type DropMessagesThatMatch = string
 export type URL1 = string
 /** Token of a service account that may list and watch events and pods. */
 export type BearerToken = string
-/** svc runs in this cluster: address and token are those of its own service account, read anew for each poll. */
+/** svc runs in this cluster: use the address and token of its service account, which are read again at each poll. */
 export type SvcRunsInThisCluster = boolean
 /** Only this namespace; without it, all of them. */
 export type Namespace = string
@@ -357,7 +357,7 @@ export type Password2 = string
 /** PromQL that gives one value a series, such as sum by (service) (rate(http_requests_total[1m])). */
 export type PromQL = string
 /**
- * The query is one counter, such as http_requests_total{code="500"}: how fast it grows per second, over this time back, is stored in place of its value; one that begins anew at 0 is no fall. Such as 5m.
+ * The query is one counter, such as http_requests_total{code="500"}: its growth per second over this time, such as 5m, is stored in place of its value. A counter that restarts at 0 does not count as a fall.
  */
 export type RateOver = string
 /** Event type of its events; metric when empty. */
@@ -426,7 +426,7 @@ export type EventTimeField1 = string
 /** Payload field that identifies an item; a repeat within 72 hours is not stored again. */
 export type DeduplicationField = string
 /**
- * Payload field that holds a list, such as alerts: an event for each entry of it. The other fields read the entry then, and envelope.<field> what is around the list.
+ * Payload field that holds a list, such as alerts: each entry becomes an event. The other fields then read from the entry, and envelope.<field> reads what is around the list.
  */
 export type ListOfItems = string
 /**
@@ -501,7 +501,7 @@ export interface AgentActivityResult {
   agents: AgentActivity[]
   /** Agents there are. */
   found: number
-  /** Spans looked at for those of others. */
+  /** Spans that were read to find agents of other services. */
   looked_at: number
   /** There are more spans than are looked at: narrow the window. */
   is_cut: boolean
@@ -594,7 +594,7 @@ export interface AgentForecast {
   per_day_usd: number | null
   /** Of 30 days. */
   per_month_usd: number | null
-  /** Of its lifetime, what is reserved included. */
+  /** Spend over its lifetime, including what is reserved. */
   spent_usd: number
   /** Its lifetime budget. */
   budget_usd: number | null
@@ -630,7 +630,7 @@ export interface PreviewTool {
 }
 /** Bounds of what agents may do. */
 export interface AgentSettings {
-  /** Runs of one agent in 24 hours, where it has no cap of its own. */
+  /** Most runs of one agent in 24 hours, for agents without their own cap. */
   daily_cap: number
   /** Where that is from. */
   daily_cap_source: 'console' | 'env' | 'default'
@@ -649,7 +649,7 @@ export interface AgentSettings {
   /** Its model; empty: its default. */
   fallback_model: string
 }
-/** What is declared of an agent, apart from its name. */
+/** Everything declared for an agent except its name. */
 export interface AgentSpec {
   /** Prompt: instructions for the agent. */
   prompt: string
@@ -680,7 +680,7 @@ export interface AgentSpec {
   /** Model calls of one run; null: 6, or 12 with MCP servers. */
   max_rounds?: number | null
   /**
-   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   * What the agent is shown first. brief: what is unusual in everything it may read; plain: only the timeline of its entity.
    */
   context?: 'brief' | 'plain'
   /** Lifetime spend cap, US dollars; null: none. */
@@ -790,7 +790,9 @@ export interface AgentTest {
   /** Examples. */
   examples: AgentTestExample[]
   totals: AgentTestTotals
-  /** Against the last finished test of another definition; null: there is none, or this is not finished. */
+  /**
+   * Comparison with the last finished test of a different definition; null: there is none, or this test is not finished.
+   */
   change: null | AgentTestChange
 }
 /** What was other than saved; null: as saved. */
@@ -849,7 +851,7 @@ export interface AgentTestsResult {
   /** How many there are. */
   total: number
 }
-/** A service agent; trigger, handoffs and enabled are those of the project asked for. */
+/** A service agent. Its trigger, handoffs and enabled come from the project that was asked for. */
 export interface Agent {
   /** Name, unique among the agents. */
   name: string
@@ -882,7 +884,7 @@ export interface Agent {
   /** Model calls of one run; null: 6, or 12 with MCP servers. */
   max_rounds: number | null
   /**
-   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   * What the agent is shown first. brief: what is unusual in everything it may read; plain: only the timeline of its entity.
    */
   context: 'brief' | 'plain'
   /** Lifetime spend cap, US dollars; null: none. */
@@ -1522,7 +1524,7 @@ export interface AskCallProposeTrigger {
   /** Why, in one or two sentences for the person who decides: name the counts it rests on. */
   reasoning: string
 }
-/** What is declared of a trigger, apart from its name. */
+/** Everything declared for a trigger except its name. */
 export interface TriggerSpec {
   /**
    * Sources it watches.
@@ -1621,7 +1623,7 @@ export interface SequenceStep {
   /** Name of the step. */
   name?: string
   /**
-   * All must hold, besides those of the trigger.
+   * All must hold, in addition to the filters of the trigger.
    *
    * @minItems 1
    * @maxItems 50
@@ -1710,7 +1712,7 @@ export interface Storm {
   /** Fire only when at least so many events were gathered; needs quiet or max_wait. */
   min_count?: number
   /**
-   * Each holds back what is more; what was held back is counted in the next firing.
+   * Firings beyond these limits are held back, and counted in the next firing.
    *
    * @minItems 1
    * @maxItems 5
@@ -1901,7 +1903,7 @@ export interface BacktestResult {
   /** True when there were more events than are looked at: from is later than asked. */
   truncated: boolean
   /**
-   * When joined entities last changed since from, of a trigger that goes by them: all events are judged by those of now (of the version that is asked for), those before it were judged by others when they came. Null: nothing changed, or it does not go by them.
+   * When joined entities last changed within the window, for a trigger that uses them. The backtest judges all events by today's joined entities (or those of the version that was asked for); events before this time were judged by earlier ones when they arrived. Null: nothing changed, or the trigger does not use them.
    */
   entities_changed_at: string | null
   result: BacktestRun
@@ -2124,7 +2126,7 @@ export interface CatalogAgent {
   /** Model calls of one run; null: 6, or 12 with MCP servers. */
   max_rounds?: number | null
   /**
-   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   * What the agent is shown first. brief: what is unusual in everything it may read; plain: only the timeline of its entity.
    */
   context?: 'brief' | 'plain'
   /** Lifetime spend cap, US dollars; null: none. */
@@ -2312,7 +2314,7 @@ export interface PlanBacktestSide {
 export interface PlanBacktestLabels {
   /** Name. */
   source: string
-  /** Its stored events that were labelled anew. */
+  /** Stored events of the source that were labelled again. */
   events: number
   /** Labels that differ on any event, most first. */
   labels: {
@@ -2445,7 +2447,7 @@ export interface CatalogDescription {
     /** Health of the source. */
     status: string
   }
-  /** Subscriptions that are told of its firings, its own and those of projects that use it. */
+  /** Subscriptions that receive its firings: to the trigger itself, and to projects that use it. */
   subscribers?: number
   /** What leads to it and what it leads to. */
   lineage: {
@@ -2487,7 +2489,7 @@ export interface Event {
   reference?: boolean
   fold?: Fold
   /**
-   * In a read through a joined entity: the name, label=value, by which this event is of it, where it is another than the one asked for.
+   * In a read through a joined entity: the name (label=value) that ties this event to the entity, where it differs from the name that was asked for.
    */
   joined_by?: string
   /** The stored item as received, with include_payload: digits, key order and duplicate keys are kept. */
@@ -3066,13 +3068,13 @@ export interface CatalogTestExpectation {
   fires?: true | number
   /** It does not fire. */
   not_fires?: true
-  /** Of firings, and of the event, those of this entity alone. */
+  /** Only firings and events of this entity. */
   entity?: string
   /** When it fires: a time, or so long after the start of the test. */
   at?: string
   /** Event that is looked at, from 1 in the order in which they were sent; of a body of several, each counts. */
   event?: number
-  /** Of events, those of this source alone. */
+  /** Only events of this source. */
   source?: string
   /** Type of the event. */
   type?: string
@@ -3094,7 +3096,7 @@ export interface CatalogTestExpectation {
   /** Agent that takes over; null: none does. */
   hands_over_to?: string | null
 }
-/** A test of what a catalog declares, over events of its own. */
+/** A test of what a catalog declares. The test brings the events it runs over. */
 export interface CatalogTest {
   /** What it shows, in words. */
   name: string
@@ -3107,7 +3109,7 @@ export interface CatalogTest {
    */
   events?: CatalogTestEvent[]
   /**
-   * File with more of them, one JSON object a line, by its path from this file: events of a test, or those of a recorded incident.
+   * File with more events, one JSON object per line, given by its path from this file: events of a test, or of a recorded incident.
    */
   events_file?: string
   /** How far the clock goes after them: a time, or so long after the start. */
@@ -3286,7 +3288,9 @@ export interface CheckedClaim {
   was: number | null
   /** What it became. */
   now: number | null
-  /** Every event exists, was read by the run, and what is quoted, named, counted or compared is there. */
+  /**
+   * Every cited event exists and was read by the run, and what the claim quotes, names, counts or compares is in those events.
+   */
   ok: boolean
   /** It gives nothing that could be held against its events: it may be right. */
   unproved: boolean
@@ -4343,7 +4347,7 @@ export interface EntityCoverage {
   adds: number
   /** Things of the draft that they are of. */
   things: number
-  /** Things of which two names or more were found: what the draft joins. */
+  /** Things for which the draft found two or more names, and so joins them. */
   joined_things: number
   /** Names of the draft that were found, by label. */
   names: {
@@ -4354,7 +4358,7 @@ export interface EntityCoverage {
     /** Values. */
     values: number
   }[]
-  /** Entities of which most events have no name of any joined entity, with the draft. */
+  /** Entities most of whose events have no name of a joined entity, with the draft. */
   without: {
     /** Label. */
     label: string
@@ -4441,7 +4445,7 @@ export interface EntityNeighbours {
   }[]
 }
 /**
- * What is declared of a joined entity, apart from its name: the names of one thing, or, with groups, of each thing of a kind.
+ * Everything declared for a joined entity except its name: the names of one thing or, with groups, of each thing of a kind.
  */
 export interface EntitySpec {
   /** What it is, such as service, host or customer. */
@@ -4827,7 +4831,7 @@ export interface EvalScore {
   outcome: boolean
   /** It found something where there was nothing. */
   false_alarm: boolean
-  /** Facts of the truth of which an event is cited, over all. */
+  /** Facts of the truth for which an event is cited, divided by all facts. */
   evidence_recall: number
   /** Cited events that are of the truth, over all cited. */
   evidence_precision: number
@@ -4837,7 +4841,9 @@ export interface EvalScore {
   confidently_wrong: boolean
   /** Claims that name an innocent event as the cause. */
   decoys: number
-  /** Facts of which an event was ever shown to the run, over all: what it was not shown it could not see. */
+  /**
+   * Facts for which at least one event was shown to the run, divided by all facts: a run cannot find what it was not shown.
+   */
   reached: number
 }
 /** One call of the model in a run: what it said, and the tools that it called. */
@@ -5092,7 +5098,7 @@ export interface ExportedEvents {
   /** Give it as after for the next page; null: this is the last. */
   next_after: string | null
 }
-/** Agents outside that are told of the firings of a project. */
+/** Outside agents that receive the firings of a project. */
 export interface ExternalAgentsResult {
   /** Agents. */
   agents: {
@@ -5180,7 +5186,7 @@ export interface FindingCreated {
   /** Its claims, and whether their events hold them. */
   claims: CheckedClaim[]
   /**
-   * Open incidents it is about, and is shown on: that of the firing it answers, else those of its entity.
+   * Open incidents that the finding is about and is shown on: the incident of the firing it answers, else the incidents of its entity.
    *
    * Items: Incident.
    */
@@ -5613,7 +5619,7 @@ export interface GithubTree {
 }
 /** Where people put the nodes of a project's graph. */
 export interface GraphPositions {
-  /** By node; those of nodes that are gone are left out. */
+  /** By node; positions of nodes that no longer exist are left out. */
   positions: GraphPosition[]
 }
 /**
@@ -6574,7 +6580,7 @@ export interface McpProgram {
   /** The auth_value of an MCP server goes into a variable of its environment. */
   takes_credential: boolean
 }
-/** What is declared of a mcp server, apart from its name. */
+/** Everything declared for an MCP server except its name. */
 export interface McpServerSpec {
   /**
    * Address of the server; or stdio: and the name of a program of the daemon's machine, which its operator lists in SVC_MCP_STDIO_COMMANDS.
@@ -7576,7 +7582,7 @@ export interface ToolJoinProjectResult {
   project: string
   /** True when the address had joined already. */
   existing: boolean
-  /** Key that signs what is posted (Standard Webhooks). Shown once; absent when it had joined already. */
+  /** Key that signs what is posted (Standard Webhooks). Shown once; absent when the agent had already joined. */
   secret?: string
 }
 /** Arguments of the tool join_project. */
@@ -9281,7 +9287,7 @@ export interface PlanWake {
   filters: Filter[]
   /** Label that is the entity; empty: the primary label of the first source that has one. */
   key_field: string
-  /** When it trips, as of a trigger; its numbers are those of the knobs. */
+  /** When it trips, written as a trigger's condition; the knobs hold its numbers. */
   condition: {
     [k: string]: unknown
   }
@@ -10221,7 +10227,7 @@ export interface Proposal {
   /** Change-set that approving it wrote; null: none. */
   change_set: number | null
 }
-/** What a trigger watches and when it trips, apart from its name. */
+/** Everything that defines a trigger except its name: what it watches and when it trips. */
 export interface TriggerDefinition {
   /**
    * Sources it watches.
@@ -10646,7 +10652,7 @@ export interface ActionArguments {
 }
 /** Keep a past firing as an example of what an agent should make of it. */
 export interface AgentExampleWrite {
-  /** Name, one of its own among those of the agent. */
+  /** Name, unique among the examples of the agent. */
   name: string
   /** A finished run of the agent; its firing, entity, projects and as_of are taken. */
   run_id: string
@@ -10720,7 +10726,7 @@ export interface AgentUpdate {
   /** Model calls of one run; null: 6, or 12 with MCP servers. */
   max_rounds?: number | null
   /**
-   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   * What the agent is shown first. brief: what is unusual in everything it may read; plain: only the timeline of its entity.
    */
   context?: 'brief' | 'plain'
   /** Lifetime spend cap, US dollars; null: none. */
@@ -10797,7 +10803,7 @@ export interface AgentWrite {
   /** Model calls of one run; null: 6, or 12 with MCP servers. */
   max_rounds?: number | null
   /**
-   * What it is shown first: brief, what is unusual in all that it may read; plain, the timeline of its entity alone.
+   * What the agent is shown first. brief: what is unusual in everything it may read; plain: only the timeline of its entity.
    */
   context?: 'brief' | 'plain'
   /** Lifetime spend cap, US dollars; null: none. */
@@ -11874,12 +11880,14 @@ export interface ReadRequest {
    * @maxItems 100
    */
   event_types?: string[]
-  /** Only events whose text contains this, in any case; without selector and sources those of all sources. */
+  /**
+   * Only events whose text contains this, in upper or lower case. Without selector and sources, events of all sources are searched.
+   */
   text?: string
   /** Return each stored item as raw. */
   include_payload?: boolean
   /**
-   * Metric points of OpenTelemetry: those of a series as one row with its newest value, their count and range, or each by itself. Absent: folded, and each by itself where event_types, text or the label signal ask for them.
+   * How OpenTelemetry metric points are shown. folded: one row per series with its newest value, count and range; all: each point on its own. When absent: folded, unless event_types, text or the label signal ask for points.
    */
   points?: 'folded' | 'all'
   /** Only what had been ingested by this instant (ISO 8601, UTC). */
@@ -12616,7 +12624,7 @@ export interface SetupConnectSource {
   } | null
   /** Which credential it needs, and where it is entered; null: none. */
   credential_hint: string | null
-  /** Ingest key of its own, in the answer that makes it and never again. */
+  /** Ingest key of the source, shown only in the answer that creates it. */
   key: string | null
 }
 /** An MCP server of the project. */
@@ -12766,7 +12774,7 @@ export interface SkillRemoved {
   /** Ids of the projects that still use it. */
   kept_for: string[]
 }
-/** What is declared of a skill, apart from its name. */
+/** Everything declared for a skill except its name. */
 export interface SkillSpec {
   /** One paragraph on what it is for, up to 1,024 characters. */
   description: string
@@ -12825,7 +12833,7 @@ export interface SlackChannelsResult {
   reason: 'no_token' | 'missing_scope' | 'error' | null
   /** That in a sentence. */
   detail?: string
-  /** They are those of an earlier read. */
+  /** The channels come from an earlier read. */
   stale?: boolean
 }
 /** The Slack app that svc needs. */
@@ -12887,11 +12895,11 @@ export interface SlackSecret {
   source: string
   /** One is stored here. */
   stored: boolean
-  /** The environment sets one, which wins over what is stored. */
+  /** The environment sets one, which takes precedence over the stored one. */
   env_overrides: boolean
   /** Workspace of the bot token, once it was tested. */
   team?: string | null
-  /** Why what is stored cannot be used. */
+  /** Why the stored secret cannot be used. */
   problem?: string
 }
 /** The workspace of Slack that requests are taken of. */
@@ -12911,7 +12919,7 @@ export interface SlackTested {
   bot?: string | null
   /** Id of the workspace. */
   team_id?: string
-  /** Scopes that the token lacks, and what is not there without them. */
+  /** Scopes that the token lacks, and what does not work without them. */
   missing_scopes?: SlackScope[]
   /** Where Slack is to send what happens there; null: SVC_PUBLIC_URL is not set. */
   request_url?: string | null
@@ -13019,7 +13027,7 @@ export interface PresetFit1 {
     [k: string]: unknown
   }
 }
-/** What is declared of a source, apart from its name. */
+/** Everything declared for a source except its name. */
 export interface SourceSpec {
   /** Connector. */
   connector: string
@@ -13402,7 +13410,7 @@ export interface TemplateObject {
   }
   /** Parameter that is a list: one object per entry, as item and index. */
   for_each?: string
-  /** With for_each: what is appended to the key, item.<field>, item or index; index when absent. */
+  /** With for_each: what is appended to the key: item.<field>, item or index. When absent: index. */
   key_by?: string
   /** Parameter that must be set, or name=value; name= when it must not be set. */
   when?: string
@@ -13515,7 +13523,7 @@ export interface TraceRow {
   key: string
   /** The event that says so; null: a part of a run of svc, which is no event. */
   event_id: string | null
-  /** Its id, or of what is no span the id of the span it belongs to; null: not known. */
+  /** Id of the span, or of the span that the event belongs to; null: not known. */
   span_id: string | null
   /** Id of the span that began it; null: none. */
   parent_id: string | null
