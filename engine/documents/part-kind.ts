@@ -22,6 +22,14 @@ import {
 import { maskFields, maskNamed, openFields, type SecretNames, sealFields } from '../net/address-secrets.ts'
 import { hostOf, type Secrets, type VariableUse, variableIn } from '../net/secrets.ts'
 
+/**
+ * Refuses `constructor`, `toString` and the other names of which every object inherits something: a project keeps its
+ * parts by their names, and would take such a part for one it has. @throws SvcError invalid
+ */
+export function refuseInherited(name: string): void {
+  if (name in Object.prototype) fail('invalid', `name must not be ${name}: it is reserved`, { field: 'name' })
+}
+
 export interface PartKindParts {
   db: Database
   secrets: Secrets

@@ -7,7 +7,7 @@ import type matter from 'gray-matter'
 import type { SkillSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import type { Doc, Stored, Stroke } from '../model/documents.ts'
-import { type PartKindParts, type PartRow, SpecPartKind } from './part-kind.ts'
+import { type PartKindParts, type PartRow, refuseInherited, SpecPartKind } from './part-kind.ts'
 
 const SKILL_NAME_MAX = 64
 const DESCRIPTION_MAX = 1_024
@@ -24,11 +24,6 @@ export function checkSkillName(name: unknown): string {
     fail('invalid', `name must be ${NAME_RULE}`, { field: 'name' })
   refuseInherited(name)
   return name
-}
-
-/** Parts are kept under their names, where every object has something of such a name already. @throws SvcError invalid */
-export function refuseInherited(name: string): void {
-  if (name in Object.prototype) fail('invalid', `name must not be ${name}: it is reserved`, { field: 'name' })
 }
 
 /** @returns description and body, trimmed. @throws SvcError invalid */

@@ -2,10 +2,10 @@
  * A tree edited to say another value: scalars change in place, fields and items are put in and taken
  * out, and only what cannot be kept is written anew.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import { equal } from '../model/documents.ts'
 import {
   type Entry,
-  fieldOf,
   flowText,
   isEntry,
   itemLines,
@@ -77,7 +77,7 @@ const NAMES = [['kind', 'name'], ['name'], ['verdict', 'agent'], ['field', 'op']
 function isSameItem(before: unknown, after: unknown): boolean {
   if (!isEntry(before) || !isEntry(after)) return false
   const keys = NAMES.find((names) => names.every((key) => Object.hasOwn(before, key)))
-  return keys?.every((key) => equal(before[key], fieldOf(after, key))) ?? false
+  return keys?.every((key) => equal(before[key], ownField(after, key))) ?? false
 }
 
 function isSameKind(before: unknown, after: unknown): boolean {
@@ -94,7 +94,7 @@ class MapEdit {
    * @returns false when no field of the text stays
    */
   edit(node: MapNode, wanted: Entry): boolean {
-    const isKept = (item: MapItem) => fieldOf(wanted, keyOf(item)!) !== undefined
+    const isKept = (item: MapItem) => ownField(wanted, keyOf(item)!) !== undefined
     const firstKept = node.items.find(isKept)
     if (!firstKept) return node.items.length === 0 && Object.keys(wanted).length === 0
     node.items.forEach((item, i) => {

@@ -4,6 +4,7 @@
  */
 
 import { createTwoFilesPatch, OMIT_HEADERS } from 'diff'
+import { ownField } from '../../schemas/fields-of.ts'
 import { kindOfSection } from '../../schemas/kinds.ts'
 import type { Catalog } from '../../schemas/types.ts'
 import { equal } from '../model/documents.ts'
@@ -19,7 +20,6 @@ import {
   inTodaysWords,
   isEntry,
   orderedEntry,
-  fieldOf as ownField,
   pairLines,
   SECTIONS,
   type Section,

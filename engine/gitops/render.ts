@@ -262,11 +262,6 @@ export function inTodaysWords(entry: unknown): unknown {
   )
 }
 
-/** A field of its own: `constructor` is none unless it was given. */
-export function fieldOf(map: Entry, key: string): unknown {
-  return Object.hasOwn(map, key) ? map[key] : undefined
-}
-
 interface Splice {
   start: number
   end: number

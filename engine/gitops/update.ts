@@ -2,13 +2,13 @@
  * Brings a catalog file to say another catalog by editing its text where it changed: comments,
  * order, quotes, line breaks and the formatting of all else stay to the byte.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import type { Catalog } from '../../schemas/types.ts'
 import { equal } from '../model/documents.ts'
 import { inFlow, type Place, TextEdit } from './edit.ts'
 import {
   type Entry,
   entryLines,
-  fieldOf,
   identityOf,
   inTodaysWords,
   isEntry,
@@ -285,10 +285,10 @@ function settle(before: unknown, after: unknown, means: Means): unknown {
   if (equal(before, after) || means(before)) return before
   if (isEntry(before) && isEntry(after)) {
     const all = new Set([...Object.keys(before), ...Object.keys(after)])
-    const keys = [...all].filter((key) => !equal(fieldOf(before, key), fieldOf(after, key)))
+    const keys = [...all].filter((key) => !equal(ownField(before, key), ownField(after, key)))
     if (keys.length > FIELDS_MAX) return after
     return keys.reduce((current: Record<string, unknown>, key) => {
-      const inner = settle(fieldOf(before, key), fieldOf(after, key), (value) =>
+      const inner = settle(ownField(before, key), ownField(after, key), (value) =>
         means(withField(current, key, value)),
       )
       return withField(current, key, inner)

@@ -2,7 +2,6 @@
  * What happens to incidents, each step in the caller's transaction: the machine says what becomes of the state, its
  * effects are written to the row, and one row of the activity says what it was.
  */
-
 import { lifecycles } from '../../machines/index.ts'
 import { type Snapshot, step } from '../../machines/step.ts'
 import { ownField } from '../../schemas/fields-of.ts'

@@ -1,5 +1,4 @@
 /** What a request comes to: an answer, or a fault, as a word for programs and a text for people. */
-
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { ownField } from '../../schemas/fields-of.ts'

@@ -1,5 +1,4 @@
 /** One look of the assistant: which tool, how long it took, and on demand what was asked and answered. */
-
 import { Text } from '@mantine/core'
 import { CircleAlert, CircleCheck, CircleDashed } from 'lucide-react'
 import { ownField } from '../../../schemas/fields-of.ts'

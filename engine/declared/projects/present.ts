@@ -1,5 +1,4 @@
 /** Projects as they are read. */
-
 import { lifecycles } from '../../../machines/index.ts'
 import { accepts, type Snapshot } from '../../../machines/step.ts'
 import { ownField } from '../../../schemas/fields-of.ts'

@@ -3,7 +3,6 @@
  * newest event. Both are marked practice: nothing else is woken, and nothing is posted outside by the
  * service's own agents.
  */
-
 import { randomBytes } from 'node:crypto'
 import { ownField } from '../../../schemas/fields-of.ts'
 import type {

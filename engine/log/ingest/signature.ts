@@ -2,7 +2,6 @@
  * Webhook signatures, checked over the raw body as it was sent (SPEC.md, Webhook connector config:
  * signature_scheme). A table has how each sender signs; here a claim is checked.
  */
-
 import { createHash, createHmac, timingSafeEqual, verify, X509Certificate } from 'node:crypto'
 import { ownField } from '../../../schemas/fields-of.ts'
 import type { WebhookConfig } from '../../../schemas/types.ts'

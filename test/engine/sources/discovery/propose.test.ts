@@ -28,11 +28,6 @@ describe('the entity', () => {
     expect(config.labels?.[0]).toEqual({ name: 'server', field: 'server.name', primary: true })
   })
 
-  it('is found beside fields whose names every object inherits', () => {
-    const config = configOf({ constructor: 'F1', toString: 'x', service: 'pay', valueOf: 1 })
-    expect(config.labels?.[0]).toMatchObject({ name: 'service', primary: true })
-  })
-
   it('is none where nothing names a thing', () => {
     expect(configOf({ a: 1, b: true }).labels?.some(({ primary }) => primary) ?? false).toBe(false)
   })
