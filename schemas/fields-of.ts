@@ -1,4 +1,4 @@
-/** A type of a schema where a record of fields is wanted, and a field of a record by a name that others chose. */
+/** Passing a type of a schema as a record of fields, and reading a record by a name that others chose. */
 
 /**
  * The fields of a type, as they are: TypeScript takes an interface for no record of fields, and this for one.
@@ -8,9 +8,9 @@
 export type FieldsOf<T> = { [F in keyof T]: T[F] }
 
 /**
- * A field of its own, by a name that came from outside: of `constructor` and `toString`, which every object
- * inherits, a record has none unless they were written into it.
- * @returns undefined: it has none of that name.
+ * Reads a field by a name that a user or another system chose. `record[name]` would return what every object inherits
+ * for names such as `constructor` and `toString`.
+ * @returns undefined when the record itself has no such field
  * @example
  * ownField({ p1: 'critical' }, 'constructor') // undefined
  */

@@ -791,7 +791,7 @@ export interface AgentTest {
   examples: AgentTestExample[]
   totals: AgentTestTotals
   /**
-   * Comparison with the last finished test of a different definition; null: there is none, or this test is not finished.
+   * How this test differs from the last finished test of another definition of the agent. Null until this test has finished, and when there is no such test.
    */
   change: null | AgentTestChange
 }

@@ -2,6 +2,7 @@
  * One call of a tool: known, allowed, arguments checked, run, presented. What an agent can mend comes
  * back as a result with isError; only a tool that does not exist is an error of the protocol.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import { check } from '../../schemas/index.ts'
 import { escapeText } from '../../schemas/plain-text.ts'
 import { toolSchema } from '../../schemas/tools.ts'
@@ -118,7 +119,7 @@ function takes(name: string): string {
 /** The arguments by the names of the schema; where both names are given, the alias is an unknown field. */
 function renamed(given: Record<string, unknown>, aliases: Tool['aliases'] = {}): Record<string, unknown> {
   const nameOf = (name: string) => {
-    const to = Object.hasOwn(aliases, name) ? aliases[name]! : name
+    const to = ownField(aliases, name) ?? name
     return Object.hasOwn(given, to) ? name : to
   }
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [nameOf(name), value]))

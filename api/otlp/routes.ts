@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fail, type OtlpForm, type OtlpSignal, type SvcError } from '../../engine/index.ts'
+import { ownField } from '../../schemas/fields-of.ts'
 import { announced, idempotencyKey } from '../http/body-budget.ts'
 import type { Doors } from '../http/doors.ts'
 import { asSvcError, problemHeaders } from '../http/problems.ts'
@@ -85,7 +86,7 @@ function refusedType(wire: readonly Buffer[]): never {
 
 function encodingOf(request: FastifyRequest): OtlpForm['encoding'] | undefined {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
-  return Object.hasOwn(ENCODINGS, type) ? ENCODINGS[type] : undefined
+  return ownField(ENCODINGS, type)
 }
 
 /** As every refusal is, and as exporters read it: {detail} and {code, message} in one, or a Status. */

@@ -3,6 +3,7 @@
  * skipped with a reason, and what comes back is bounded. The connections live for the run only.
  */
 import { createHash } from 'node:crypto'
+import { ownField } from '../../schemas/fields-of.ts'
 import type { McpTestedTool, McpTestResult } from '../../schemas/types.ts'
 import type { Clock, Timers } from '../clock.ts'
 import { compileWhole, patternFault } from '../model/pattern.ts'
@@ -283,7 +284,7 @@ function notListed({ name, readOnly }: ExternalTool, hasReadOutsideText: boolean
 
 function argumentFault(tool: ExternalTool, args: Record<string, unknown>, row: ToolPolicy): string | null {
   for (const [name, pattern] of Object.entries(row.arguments ?? {})) {
-    const value = Object.hasOwn(args, name) ? args[name] : undefined
+    const value = ownField(args, name)
     if (value === undefined) return `${tool.name} needs the argument ${name}: this agent's policy limits it`
     if (!holds(pattern, textOf(value)))
       return `${tool.name}: the argument ${name} is not one that this agent's policy allows (${pattern})`

@@ -22,6 +22,7 @@ import type { ConnectorDefinition, MappingConnector } from '../sources/connector
 import { connectorOf } from '../sources/connectors/index.ts'
 import type { LiveSource } from '../sources/live.ts'
 import {
+  checkName,
   type Declared,
   deletedBy,
   joiningProject,
@@ -92,6 +93,7 @@ export function refuseInternal(connector: string): void {
 
 /** Stages a new source, whose body was checked. @throws SvcError invalid; conflict when the name is taken */
 export function stageNewSource(edit: Edit, body: SourceWrite): void {
+  checkName('source', body.name)
   const doc = normaliseSource(specOf(body), undefined)
   stageNew(edit, 'source', body.name, doc, joiningProject(edit, body.project))
 }

@@ -23,8 +23,9 @@ import { maskFields, maskNamed, openFields, type SecretNames, sealFields } from 
 import { hostOf, type Secrets, type VariableUse, variableIn } from '../net/secrets.ts'
 
 /**
- * Refuses `constructor`, `toString` and the other names of which every object inherits something: a project keeps its
- * parts by their names, and would take such a part for one it has. @throws SvcError invalid
+ * Refuses names such as `constructor` and `toString`. A project keeps its parts in objects by their names, and every
+ * object inherits fields of these names: the project would seem to have the part already.
+ * @throws SvcError invalid
  */
 export function refuseInherited(name: string): void {
   if (name in Object.prototype) fail('invalid', `name must not be ${name}: it is reserved`, { field: 'name' })

@@ -56,18 +56,6 @@ describe.each(KINDS)('the endpoints of a %s', (kind) => {
     expect(await listOf(kind)).toEqual([])
   })
 
-  it('refuse a name that every object has something of', async () => {
-    for (const name of ['constructor', 'toString']) {
-      const said = [400, `name must not be ${name}: it is reserved`]
-      expect(await svc.refused('POST', base, { ...body, name })).toEqual(said)
-    }
-    await svc.post(base, body)
-    expect(await svc.refused('POST', `${base}/x/rename`, { to: 'constructor' })).toEqual([
-      400,
-      'name must not be constructor: it is reserved',
-    ])
-  })
-
   it('answer 409 when the name is taken', async () => {
     await svc.post(base, body)
     expect(await svc.refused('POST', base, body)).toEqual([409, `a ${WORDS[kind]} named x exists`])
@@ -334,5 +322,36 @@ describe('GET /api/resources', () => {
     const [tool] = resources.tools!
     expect((tool!.used_by as Fields[]).map(({ name }) => name).sort()).toEqual(['Default', 'Shop'])
     expect(resources.sources!.map(({ name, state }) => [name, state])).toEqual([['gw', 'push']])
+  })
+})
+
+describe('a name of which every object inherits a field', () => {
+  const RESERVED = 'name must not be constructor: it is reserved'
+
+  it.each<readonly [string, string, Fields]>([
+    ['source', '/api/sources', { connector: 'webhook' }],
+    ...KINDS.map((kind) => [kind, BASES[kind], BODIES[kind].body] as const),
+  ])('is refused of a %s that is made or renamed', async (_kind, base, body) => {
+    expect(await svc.refused('POST', base, { ...body, name: 'constructor' })).toEqual([400, RESERVED])
+    await svc.post(base, { ...body, name: 'x' })
+    expect(await svc.refused('POST', `${base}/x/rename`, { to: 'constructor' })).toEqual([400, RESERVED])
+  })
+
+  it('is refused of a skill and of a joined entity', async () => {
+    const skill = { name: 'constructor', description: 'How to', body: 'Look.' }
+    expect(await svc.refused('POST', `/api/projects/${shop}/skills`, skill)).toEqual([400, RESERVED])
+    const entity = { name: 'constructor', is: ['service=a', 'host=b'] }
+    expect(await svc.refused('POST', '/api/entities/joined', entity)).toEqual([400, RESERVED])
+  })
+
+  it.each([
+    'sources: [{ name: constructor, connector: webhook }]',
+    'triggers: [{ name: constructor, sources: [gw], condition: { event: any } }]',
+    'agents: [{ name: constructor, prompt: Look. }]',
+    'mcp_servers: [{ name: constructor, url: https://mcp.example/ }]',
+    'entities: [{ name: constructor, is: [service=a, host=b] }]',
+  ])('is refused in a catalog: %s', async (yaml) => {
+    const { problems } = await svc.post<{ problems: { message: string }[] }>('/api/catalog/check', { yaml })
+    expect(problems.map(({ message }) => message)).toEqual([RESERVED])
   })
 })

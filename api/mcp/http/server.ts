@@ -4,6 +4,7 @@
  * has said that it knows the caller.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { ownField } from '../../../schemas/fields-of.ts'
 import * as calls from '../../client/calls.ts'
 import { ambiguous, foreignHost, foreignOrigin } from '../../host-rules.ts'
 import { hashOf } from '../access.ts'
@@ -157,7 +158,7 @@ class Door {
             '/sse/messages': (...of) => takeSseMessage(sessions, ...of),
             '/messages': (...of) => takeSseMessage(sessions, ...of),
           }
-    const serve = Object.hasOwn(routes, path) ? routes[path] : undefined
+    const serve = ownField(routes, path)
     if (serve) return serve
     throw new Refusal(
       404,

@@ -205,7 +205,7 @@ interface LabelSaid {
   primary?: boolean
 }
 
-/** One for each that is written, in order; what is no label says nothing, and is told when it is applied. */
+/** Labels as the file lists them. An entry that is not an object counts as an empty label: `svc catalog apply` refuses it. */
 const labelsOf = (config: unknown): LabelSaid[] => {
   const labels = (config as { labels?: unknown } | undefined)?.labels
   return Array.isArray(labels) ? labels.map((label) => (isObject(label) ? label : {})) : []

@@ -342,7 +342,7 @@ function tellNoNumber(
   )
 }
 
-/** Labels of a config that may hold anything where they are: what is wrong with it is told by its connector. */
+/** Labels of a config that was not checked yet. Entries that are not objects are left out: the connector's check reports them. */
 const labelsIn = ({ labels }: PlanWatch['config']): Partial<Label>[] =>
   Array.isArray(labels) ? labels.filter(isFields) : []
 

@@ -1,4 +1,5 @@
 /** Events of one key that a condition counts, in order of (event time, id). */
+import { ownField } from '../../../schemas/fields-of.ts'
 import { EntityRules, type JoinedThing } from '../../log/entity-rules.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { labelStart, type PackedEvents, rawOf, textOf } from '../../log/ingest/packed.ts'
@@ -397,7 +398,7 @@ export class EventCursor {
 
   number(name: string): number | undefined {
     this.numbersRead ??= this.readNumbers()
-    return Object.hasOwn(this.numbersRead, name) ? this.numbersRead[name] : undefined
+    return ownField(this.numbersRead, name)
   }
 
   /** Names of its number labels. */

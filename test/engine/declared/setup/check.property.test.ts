@@ -5,6 +5,7 @@ import { checkPlan, type SetupWorld } from '../../../../engine/declared/setup/ch
 import { describeConnectors } from '../../../../engine/sources/connectors/index.ts'
 
 import { faults } from '../../../../schemas/index.ts'
+import { differing } from '../../../differing.ts'
 import { proposal } from './setup-world.ts'
 
 const TAKEN = ['gateway', 'gateway-2', 'triage', 'runbook', 'errors']
@@ -186,17 +187,6 @@ const rightPlan = (connector: string) => ({
 
 const ODD = [null, 5, '', 'constructor', [], [null], [[]], {}, { name: null }]
 
-/** Every value that differs from it in what stands in one place. */
-function differing(value: unknown): unknown[] {
-  if (typeof value !== 'object' || value === null) return ODD
-  const inner = Object.entries(value).flatMap(([key, of]) =>
-    differing(of).map((other) =>
-      Array.isArray(value) ? value.with(Number(key), other) : { ...value, [key]: other },
-    ),
-  )
-  return [...ODD, ...inner]
-}
-
 describe('the check of a plan', () => {
   it('changes nothing of a plan it has checked, and finds the same', () => {
     fc.assert(
@@ -212,8 +202,7 @@ describe('the check of a plan', () => {
   it.each(['webhook', 'postgres', 'github'])(
     'says what is wrong, whatever stands in one place of a plan with a source of %s',
     (connector) => {
-      const right = rightPlan(connector)
-      for (const given of differing(right)) {
+      for (const given of differing(rightPlan(connector), ODD)) {
         const once = checkPlan(given, world)
         const asked = once.problems.filter(({ message }) => message !== 'who must be svc or own')
         expect(checkPlan(once.plan, world)).toEqual({ plan: once.plan, problems: asked })
