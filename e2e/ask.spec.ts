@@ -104,10 +104,9 @@ test('a conversation that is read before its answer ends, and comes after that, 
 }) => {
   let answer = () => {}
   let deliver = () => {}
-  models.reply('m1', () => ({
-    text: 'All is well',
-    pauseUntil: new Promise<void>((resolve) => (answer = resolve)),
-  }))
+  // Made before the model is asked: the conversation may be read first.
+  const pauseUntil = new Promise<void>((resolve) => (answer = resolve))
+  models.reply('m1', [{ text: 'All is well', pauseUntil }])
   const provider = { kind: 'compatible', name: 'scripted', key: 'k', base_url: `${models.url}/v1` }
   expect((await daemon.call('PUT', '/api/settings/providers/new', provider)).status).toBe(200)
   const delivered = new Promise<void>((resolve) => (deliver = resolve))
