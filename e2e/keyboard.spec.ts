@@ -4,7 +4,7 @@ import { type ScriptedModels, startScriptedModels } from '../test/models/scripte
 import { ended, prepareChain, trip } from './agents.ts'
 import { type RunningDaemon, share, test } from './daemon.ts'
 import { goTo, press, pressInDialog } from './go.ts'
-import { openEach, walkThrough } from './walk.ts'
+import { brokenWords, openEach, walkThrough } from './walk.ts'
 
 let models: ScriptedModels
 let paths: string[]
@@ -155,7 +155,7 @@ for (const { width, height, colorScheme, isOpened } of [
       let stops = 0
       const walk = async (what: string, from: 'start' | 'main' = 'main'): Promise<void> => {
         const walked = await walkThrough(page, from)
-        faults.push(...walked.faults.map((fault) => `${what}: ${fault}`))
+        faults.push(...[...walked.faults, ...(await brokenWords(page))].map((fault) => `${what}: ${fault}`))
         stops += walked.stops.length
       }
       for (const path of paths) {

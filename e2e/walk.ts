@@ -235,6 +235,25 @@ const WALKER = `(() => {
   }
 })()`
 
+/** @returns plain words of the page that go on in the next line: one breaks so where its column is too narrow for it. */
+export function brokenWords(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const broken = new Set()
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      if (!text.parentElement.checkVisibility()) continue
+      for (const { 0: word, index } of text.data.matchAll(/(?<![\\w.@:/-])[A-Za-z]{2,14}(?![\\w@:/-])/g)) {
+        const range = document.createRange()
+        range.setStart(text, index)
+        range.setEnd(text, index + word.length)
+        const lines = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top)))
+        if (lines.size > 1) broken.add('broken within the word: ' + word + ' in ' + text.parentElement.className)
+      }
+    }
+    return [...broken]
+  })()`)
+}
+
 /**
  * Opens what the page has to open, each by Enter, and closes it by Escape: menus, and dialogs by the dots that their
  * buttons end with. The focus goes in, and comes back to what it was opened by.
@@ -261,7 +280,7 @@ export async function openEach(page: Page, known: Set<string>): Promise<string[]
       // What is off while it reads would be on, and not reached, once the walk is over.
       if (!(await within(() => is('isRead()')))) faults.push(`it goes on reading: ${name}`)
       const walked = await walkFrom(page, 'dialog')
-      faults.push(...walked.faults.map((fault) => `in ${name}: ${fault}`))
+      faults.push(...[...walked.faults, ...(await brokenWords(page))].map((fault) => `in ${name}: ${fault}`))
     }
     await page.keyboard.press('Escape')
     if (!(await within(() => is(`isBack(${at})`))))

@@ -1,0 +1,143 @@
+/**
+ * Where the system forces its own colours on a page (forced colors: CSS Color Adjustment 1, section 3; the contrast
+ * themes of Windows), all that was told by a ground alone is still told, and all text is read.
+ */
+import { expect, type Page } from '@playwright/test'
+import { share, test } from './daemon.ts'
+import { goTo, settled } from './go.ts'
+
+share({
+  args: ['--demo'],
+  prepare: (daemon) =>
+    expect
+      .poll(async () => (await daemon.ask<{ runs: unknown[] }>('GET', '/api/runs')).runs.length)
+      .toBeGreaterThan(0),
+})
+
+/**
+ * Runs in the page, twice: in the page's own colours it keeps what is told by looks alone, and says how many marks there are;
+ * in those that are forced it says what is no longer told. By computed styles, which have the forced colours; axe goes by
+ * `-webkit-text-fill-color`, which has not.
+ */
+const LOOKS = `(() => {
+  const CHOSEN = '[aria-current]:not([aria-current=false]), [aria-selected=true], [aria-pressed=true], [data-active]:not([data-active=false])'
+  const clear = (colour) => colour === 'transparent' || /^rgba\\(.*, 0\\)$/.test(colour)
+  const groundOf = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const { backgroundColor } = getComputedStyle(one)
+      if (!clear(backgroundColor)) return backgroundColor
+    }
+    return 'rgb(255, 255, 255)'
+  }
+  const SIDES = ['Top', 'Right', 'Bottom', 'Left']
+  const bordersOf = (style, ground) =>
+    SIDES.map((side) => {
+      const [width, kind, colour] = ['Width', 'Style', 'Color'].map((part) => style['border' + side + part])
+      return parseFloat(width) > 0 && kind !== 'none' && !clear(colour) && colour !== ground ? width + colour : ''
+    }).join()
+  // What an element without words is seen by.
+  const paints = (element, pseudo) => {
+    const style = getComputedStyle(element, pseudo)
+    const ground = groundOf(pseudo ? element : element.parentElement)
+    return (!clear(style.backgroundColor) && style.backgroundColor !== ground) || style.backgroundImage !== 'none' || bordersOf(style, ground) !== ',,,'
+  }
+  const lookOf = (element) => {
+    const one = (style, ground) => [style.backgroundColor, bordersOf(style, ground), style.outlineStyle + style.outlineColor + style.outlineWidth, style.color].join()
+    return ['', '::before', '::after'].map((pseudo) => one(getComputedStyle(element, pseudo || null), groundOf(element.parentElement))).join()
+  }
+  const nameOf = (element) => element.tagName.toLowerCase() + '.' + String(element.className).replaceAll(' ', '.') + ' "' + element.textContent.trim().slice(0, 40) + '"'
+  const isSeen = (element) => {
+    const { width, height } = element.getBoundingClientRect()
+    return width > 2 && height > 1 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+  }
+  for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish()
+  const numbersOf = (colour) => {
+    const [r, g, b, a = 1] = colour.match(/[\\d.]+/g).map(Number)
+    return a < 1 ? [NaN] : [r, g, b]
+  }
+  const lightOf = (rgb) => {
+    const [r, g, b] = rgb.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const contrastOf = (element) => {
+    const [words, ground] = [getComputedStyle(element).color, groundOf(element)].map((colour) => lightOf(numbersOf(colour)))
+    return (Math.max(words, ground) + 0.05) / (Math.min(words, ground) + 0.05)
+  }
+  if (!window.told) {
+    const marks = []
+    for (const element of document.querySelectorAll('body *')) {
+      if (element.closest('svg') || !isSeen(element)) continue
+      if (element.textContent.trim() === '' && !element.querySelector('svg, img, input') && paints(element, null)) marks.push([element, null])
+      for (const pseudo of ['::before', '::after'])
+        if (!['none', 'normal'].includes(getComputedStyle(element, pseudo).content) && paints(element, pseudo)) marks.push([element, pseudo])
+    }
+    const pairs = []
+    for (const chosen of document.querySelectorAll(CHOSEN)) {
+      if (!isSeen(chosen)) continue
+      const isPeer = (other) => other.tagName === chosen.tagName && other.className === chosen.className && !other.matches(CHOSEN) && isSeen(other)
+      let peer
+      for (let around = chosen.parentElement; around && !peer; around = around.parentElement) peer = [...around.querySelectorAll(chosen.tagName)].find(isPeer)
+      if (peer && lookOf(chosen) !== lookOf(peer)) pairs.push([chosen, peer])
+    }
+    window.told = { marks, pairs }
+    return marks.length
+  }
+  const lost = []
+  for (const [element, pseudo] of told.marks)
+    if (element.isConnected && isSeen(element) && !paints(element, pseudo)) lost.push('not seen: ' + nameOf(element) + (pseudo ?? ''))
+  for (const [chosen, peer] of told.pairs)
+    if (chosen.isConnected && peer.isConnected && chosen.matches(CHOSEN) && lookOf(chosen) === lookOf(peer)) lost.push('looks as if not chosen: ' + nameOf(chosen))
+  for (const element of document.querySelectorAll('body *')) {
+    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
+    if (!isText || element.closest('svg, :disabled, [data-disabled]') || !isSeen(element)) continue
+    if (!(contrastOf(element) >= 4.5)) lost.push('not read: ' + nameOf(element) + ' ' + contrastOf(element).toFixed(1))
+  }
+  delete window.told
+  return [...new Set(lost)]
+})()`
+
+async function lostIn(page: Page, path: string, colorScheme: 'light' | 'dark'): Promise<string[]> {
+  await page.emulateMedia({ forcedColors: 'none', colorScheme, reducedMotion: 'reduce' })
+  await settled(page)
+  expect(await page.evaluate<number>(LOOKS), `${path}: what is seen by its ground`).toBeGreaterThan(0)
+  await page.emulateMedia({ forcedColors: 'active', colorScheme, reducedMotion: 'reduce' })
+  await settled(page)
+  const lost = await page.evaluate<string[]>(LOOKS)
+  return lost.map((fault) => `${path}, ${colorScheme}: ${fault}`)
+}
+
+test('in colours that the system forces, what is chosen and what is drawn without words is seen, and text is read', async ({
+  page,
+  daemon,
+}) => {
+  const { projects } = await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects')
+  const id = projects.find(({ name }) => name !== 'Default')!.id
+  const { runs } = await daemon.ask<{ runs: { id: number }[] }>('GET', '/api/runs')
+  const faults: string[] = []
+  for (const path of [
+    '/',
+    '/incidents',
+    '/incidents/1',
+    '/explore?l=service%3Dcheckout',
+    '/traces',
+    `/projects/${id}?tab=graph`,
+    `/projects/${id}/replay`,
+    '/sources',
+    '/sources/demo-app-logs?tab=fields',
+    '/triggers/demo-errors?tab=why',
+    '/triggers/demo-errors?tab=edit',
+    `/runs/${runs[0]!.id}`,
+    '/usage',
+    '/settings?tab=providers',
+    '/help/glossary',
+  ]) {
+    await page.emulateMedia({ forcedColors: 'none' })
+    await goTo(page, daemon.url + path)
+    await expect(
+      page.locator('.mantine-Skeleton-root:visible, .mantine-Loader-root:visible, [aria-label="Loading"]'),
+    ).toHaveCount(0)
+    await settled(page)
+    for (const scheme of ['light', 'dark'] as const) faults.push(...(await lostIn(page, path, scheme)))
+  }
+  expect(faults).toEqual([])
+})
