@@ -61,9 +61,7 @@ export function Strip({ strip, onHours, onSpan }: Props) {
             onPick={onSpan}
           />
         )}
-        <div
-          style={{ display: 'flex', justifyContent: 'space-between', fontSize: 12, color: 'var(--text-2)' }}
-        >
+        <div className="strip-axis">
           {[0, 1 / 3, 2 / 3, 1].map((part) => (
             <span key={part}>
               {moment(from + (to - from) * part, to)}
