@@ -285,7 +285,7 @@ export function faults(id: string, value: unknown): Fault[] {
     choices.some((c) => e.instancePath === c.instancePath || e.instancePath.startsWith(`${c.instancePath}/`))
   const found = new Map<string, Fault>()
   const add = (path: (string | number)[], message: string) =>
-    found.set(`${path.join('/')} ${message}`, { path, message })
+    found.set(`${path.join('/')} ${message}`, { path, message: named(path, message) })
   for (const choice of choices) {
     const inner = errors.filter(
       (e) =>
@@ -322,10 +322,10 @@ export function ruleFaults(schema: object): (value: unknown) => Fault[] {
   return (value) =>
     validate(value)
       ? []
-      : (validate.errors ?? []).map((error) => ({
-          path: segments(error.instancePath),
-          message: sentence(shortened(error)),
-        }))
+      : (validate.errors ?? []).map((error) => {
+          const at = segments(error.instancePath)
+          return { path: at, message: named(at, sentence(shortened(error))) }
+        })
 }
 
 function outermost(choices: ErrorObject[]): ErrorObject[] {
@@ -345,6 +345,14 @@ const segments = (pointer: string): (string | number)[] =>
 function shortened(error: ErrorObject): ErrorObject {
   const last = error.instancePath.split('/').at(-1) ?? ''
   return { ...error, instancePath: last === '' || /^\d+$/.test(last) ? '' : `/${last}` }
+}
+
+/** An entry of a list is named by its list and its place: `labels[0]`, not `body`. */
+function named(at: readonly (string | number)[], message: string): string {
+  const list = at.findLastIndex((step) => typeof step === 'string')
+  if (list < 0 || list === at.length - 1) return message
+  const name = at.slice(list + 1).reduce<string>((all, step) => `${all}[${step}]`, String(at[list]))
+  return message.replace(/^body(?=[: ])/, () => name)
 }
 
 /** With more fields a list of them is no help. */

@@ -164,7 +164,7 @@ wiring:
     connector: webhook
     config:
       event_type_feild: level
-      labels: [{ name: service, feild: service }]
+      labels: [{ name: service, feild: service }, 5]
       signature_scheme: githb
   - name: known
     connector: webhook
@@ -190,6 +190,7 @@ skills:
       ),
       '8:16 sources[1].config.labels[0]: field is required',
       '8:40 sources[1].config.labels[0].feild: feild is not a known field (did you mean field?)',
+      '8:51 sources[1].config.labels[1]: labels[1] must be an object',
       '7:25 sources[1].config.event_type_feild: event_type_feild is not a known field (did you mean event_type_field?)',
       expect.stringMatching(/^9:25 sources\[1\]\.config\.signature_scheme: .* \(did you mean github\?\)$/),
       expect.stringMatching(

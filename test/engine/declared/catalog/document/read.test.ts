@@ -49,6 +49,11 @@ describe('a catalog file that is read', () => {
       /^2:5-2:15 agents\[0\]: must be a map of fields$/,
     ],
     [
+      'an entry that is no text, within a list of an entry',
+      'triggers:\n  - {name: t, sources: [5], condition: {event: any}}\n',
+      /^2:25-2:26 triggers\[0\]\.sources\[0\]: sources\[0\] must be text; put it in quotes$/,
+    ],
+    [
       'A13: views, which 1.38.0 removed',
       'views:\n  - name: v\n    source: a\n',
       /^1:1-1:6 views: views were removed in 1\.38\.0: a trigger reads sources itself\. Give its sources and, as filters, what the view selected, and take this out$/,
