@@ -22,6 +22,7 @@ import './styles/graph-edges.css'
 import './styles/editor.css'
 import './styles/replay.css'
 import './styles/forced-colors.css'
+import './styles/print.css'
 import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
@@ -33,6 +34,7 @@ import { loadAhead } from './lib/ahead.ts'
 import { closeInnermostOnEscape } from './lib/escape.ts'
 import { leadToFirstFault } from './lib/first-fault.ts'
 import { keepFocus } from './lib/keep-focus.ts'
+import { printLight } from './lib/print-light.ts'
 import { Notices } from './parts/notices.tsx'
 import { PageBoundary } from './parts/page-boundary.tsx'
 import { paletteDoor } from './parts/palette-door.ts'
@@ -59,6 +61,7 @@ const queries = new QueryClient({
 closeInnermostOnEscape(paletteDoor.close)
 keepFocus()
 leadToFirstFault()
+printLight()
 loadAhead()
 
 createRoot(document.getElementById('root')!).render(

@@ -3,7 +3,7 @@ import { SegmentedControl, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import type { Home } from '../../../schemas/types.ts'
 import { middle } from '../../lib/middle.ts'
-import { count, moment } from '../../lib/time.ts'
+import { count, moment, zoneName } from '../../lib/time.ts'
 import { Brush, type Span } from '../../parts/brush.tsx'
 
 type StripOf = Home['strip']
@@ -28,7 +28,7 @@ export function Strip({ strip, onHours, onSpan }: Props) {
   const { ref, width } = useElementSize()
   const { buckets, changes } = strip
   const [from, to] = [Date.parse(strip.from), Date.parse(strip.to)]
-  const zone = zoneOf(to)
+  const zone = zoneName(new Date(to))
   return (
     <section className="card" aria-labelledby="home-strip" style={{ paddingBottom: 8 }}>
       <div className="card-head">
@@ -231,14 +231,4 @@ function ChangeName({
 function seen(firings: StripOf['firings'], xOf: (one: StripOf['firings'][number]) => number) {
   const places = new Map(firings.map((one) => [`${one.severity} ${Math.round(xOf(one) / MARK_EVERY)}`, one]))
   return [...places.values()]
-}
-
-/** UTC+1. @param at epoch ms */
-function zoneOf(at: number): string {
-  const minutes = -new Date(at).getTimezoneOffset()
-  const hours = Math.trunc(minutes / 60)
-  const rest = Math.abs(minutes % 60)
-  return minutes === 0
-    ? 'UTC'
-    : `UTC${hours >= 0 ? '+' : ''}${hours}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`
 }

@@ -1,4 +1,5 @@
 /**
+ * Pages in other media than a screen of their own colours. On paper they are light, and whole, and nothing can be pressed.
  * Where the system forces its own colours on a page (forced colors: CSS Color Adjustment 1, section 3; the contrast
  * themes of Windows), all that was told by a ground alone is still told, and all text is read.
  */
@@ -140,4 +141,32 @@ test('in colours that the system forces, what is chosen and what is drawn withou
     for (const scheme of ['light', 'dark'] as const) faults.push(...(await lostIn(page, path, scheme)))
   }
   expect(faults).toEqual([])
+})
+
+test('on paper an incident is light and whole, names the zone of its times, and has nothing to press', async ({
+  page,
+  daemon,
+}) => {
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await page.goto(`${daemon.url}/incidents/1`)
+  const rows = page.locator('.evidence-rows')
+  await expect(rows.getByText(/pool exhausted/).first()).toBeVisible()
+  const scheme = (): Promise<string> => page.evaluate('document.documentElement.dataset.mantineColorScheme')
+  expect(await scheme()).toBe('dark')
+  await page.evaluate(
+    `addEventListener('beforeprint', () => { window.printed = document.documentElement.dataset.mantineColorScheme })`,
+  )
+  expect((await page.pdf({ format: 'A4' })).subarray(0, 5).toString()).toBe('%PDF-')
+  expect(await page.evaluate('window.printed')).toBe('light')
+  expect(await scheme()).toBe('dark')
+  await page.emulateMedia({ media: 'print' })
+  await expect(page.getByRole('navigation', { name: 'Pages' })).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Acknowledge' })).toHaveCount(0)
+  await expect(page.getByRole('banner').getByText(/^UTC/)).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Finding' })).toBeVisible()
+  const cut =
+    '[...document.querySelectorAll(".evidence-rows, .evidence-rows *, .three-lines")].filter((one) => one.scrollHeight > one.clientHeight + 1 && getComputedStyle(one).overflowY !== "visible").length'
+  expect(await page.evaluate(cut)).toBe(0)
+  await page.emulateMedia({ media: 'screen' })
+  expect(await page.evaluate(cut)).toBeGreaterThan(0)
 })
