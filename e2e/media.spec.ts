@@ -87,7 +87,7 @@ const LOOKS = `(() => {
   for (const [element, pseudo] of told.marks)
     if (element.isConnected && isSeen(element) && !paints(element, pseudo)) lost.push('not seen: ' + nameOf(element) + (pseudo ?? ''))
   for (const [chosen, peer] of told.pairs)
-    if (chosen.isConnected && peer.isConnected && chosen.matches(CHOSEN) && lookOf(chosen) === lookOf(peer)) lost.push('looks as if not chosen: ' + nameOf(chosen))
+    if (chosen.isConnected && peer.isConnected && chosen.matches(CHOSEN) && !peer.matches(CHOSEN) && lookOf(chosen) === lookOf(peer)) lost.push('looks as if not chosen: ' + nameOf(chosen))
   for (const element of document.querySelectorAll('body *')) {
     const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
     if (!isText || element.closest('svg, :disabled, [data-disabled]') || !isSeen(element)) continue
@@ -114,6 +114,7 @@ test('in colours that the system forces, what is chosen and what is drawn withou
   const { projects } = await daemon.ask<{ projects: { id: string; name: string }[] }>('GET', '/api/projects')
   const id = projects.find(({ name }) => name !== 'Default')!.id
   const { runs } = await daemon.ask<{ runs: { id: number }[] }>('GET', '/api/runs')
+  const { traces } = await daemon.ask<{ traces: { trace_id: string }[] }>('GET', '/api/traces')
   const faults: string[] = []
   for (const path of [
     '/',
@@ -121,6 +122,7 @@ test('in colours that the system forces, what is chosen and what is drawn withou
     '/incidents/1',
     '/explore?l=service%3Dcheckout',
     '/traces',
+    `/traces/${traces[0]!.trace_id}`,
     `/projects/${id}?tab=graph`,
     `/projects/${id}/replay`,
     '/sources',

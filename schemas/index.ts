@@ -347,12 +347,12 @@ function shortened(error: ErrorObject): ErrorObject {
   return { ...error, instancePath: last === '' || /^\d+$/.test(last) ? '' : `/${last}` }
 }
 
-/** An entry of a list is named by its list and its place: `labels[0]`, not `body`. */
+/** An entry of a list is named by its list and its place: `labels[0]`, not `body`. A field may be called body, too. */
 function named(at: readonly (string | number)[], message: string): string {
   const list = at.findLastIndex((step) => typeof step === 'string')
   if (list < 0 || list === at.length - 1) return message
   const name = at.slice(list + 1).reduce<string>((all, step) => `${all}[${step}]`, String(at[list]))
-  return message.replace(/^body(?=[: ])/, () => name)
+  return message.replace(/^body(?=[: ])(?! is (required|not a known field))/, () => name)
 }
 
 /** With more fields a list of them is no help. */
