@@ -2,12 +2,13 @@
  * `svc backup` and `svc restore`: the data file itself, without the daemon's help. A backup is
  * consistent while the daemon runs; a restore needs it stopped.
  */
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { systemClock } from '../../../engine/index.ts'
 import { backupDatabase, restoreDatabase } from '../../../engine/local.ts'
-import { loadConfig } from '../../config.ts'
+import { type Config, loadConfig } from '../../config.ts'
 import { guardOldDataFile } from '../../guards.ts'
+import { checkFolder, prepareDataFolders } from '../daemon/data-folder.ts'
 import type { Io } from '../terminal.ts'
 
 interface FileFlags {
@@ -15,18 +16,19 @@ interface FileFlags {
   json?: boolean
 }
 
-/** Where the data file is, by flags and environment. @throws StartError for an old data file. */
-function dataFileOf(io: Io, flags: FileFlags): string {
+/** Where the data is, by flags and environment. @throws ConfigError for an old data file. */
+function configOf(io: Io, flags: FileFlags): Config {
   const config = loadConfig(flags, io.env)
   guardOldDataFile(config)
   process.umask(0o077)
-  return config.dataFile
+  return config
 }
 
 /** Copies the data file, consistent while the daemon writes. */
 export async function backup(io: Io, file: string, flags: FileFlags): Promise<void> {
-  const dataFile = dataFileOf(io, flags)
+  const { dataFile } = configOf(io, flags)
   const target = resolve(file)
+  checkFolder(dirname(target))
   let shown = -1
   await backupDatabase(dataFile, target, (done, total) => {
     const percent = Math.floor((done / Math.max(1, total)) * 100)
@@ -45,7 +47,10 @@ export async function backup(io: Io, file: string, flags: FileFlags): Promise<vo
 
 /** Puts a backup in place of the data file; what was there is kept beside it. */
 export async function restore(io: Io, file: string, flags: FileFlags): Promise<void> {
-  const dataFile = dataFileOf(io, flags)
+  const config = configOf(io, flags)
+  // Nothing is made for a backup that is not there.
+  if (existsSync(resolve(file))) prepareDataFolders(config)
+  const { dataFile } = config
   const kept = restoreDatabase(resolve(file), dataFile, systemClock.now())
   if (flags.json) io.out(`${JSON.stringify({ ok: true, file: dataFile, kept })}\n`)
   else

@@ -2,7 +2,7 @@
  * `svc up`: configuration, guards, log, engine, HTTP server, listening, in that order. Nothing is
  * created on disk before the guards have passed.
  */
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { flushCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -23,6 +23,7 @@ import {
   describeSyslog,
   warnIfExposed,
 } from '../daemon/announce.ts'
+import { prepareDataFolders } from '../daemon/data-folder.ts'
 import { openBrowser } from '../daemon/open-browser.ts'
 import { resolveRootToken } from '../daemon/root-token.ts'
 import { createStop, endOnFault } from '../daemon/shutdown.ts'
@@ -45,7 +46,7 @@ export async function up(
   guardOldDataFile(config)
   guardOpenStart(io.env, config.auth)
   process.umask(0o077)
-  makeHome(config.home)
+  prepareDataFolders(config)
   const rootToken = resolveRootToken(config.auth, config.home)
   const log = createLog({ level: config.logLevel, format: config.logFormat, colour: io.colour })
   const fault = endOnFault(log, (code) => process.exit(code))
@@ -90,15 +91,6 @@ async function loadDemo(engine: Engine): Promise<void> {
   }
   const { loaded } = (await engine.perform('getDemo', input)) as Demo
   if (!loaded) await engine.perform('startDemo', input)
-}
-
-/** The data home, for its owner alone; one that exists keeps its mode unless it is our default. */
-function makeHome(home: string): void {
-  const isNew = !existsSync(home)
-  mkdirSync(home, { recursive: true, mode: 0o700 })
-  if (isNew) chmodSync(home, 0o700)
-  if (!statSync(home).isDirectory())
-    throw new CliError(`${home} is not a folder; choose another --data-dir`, 78)
 }
 
 function openEngine(

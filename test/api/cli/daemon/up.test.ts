@@ -224,6 +224,14 @@ describe('svc up', () => {
     expect(readdirSync(folder)).toEqual(['navflow.db'])
   })
 
+  it('refuses a data home that is a file with 78, and says what to choose', async () => {
+    const file = join(home, '..', 'a-file')
+    writeFileSync(file, '')
+    const { code, output } = await ended(['up', '--data-dir', file])
+    expect(code).toBe(78)
+    expect(output).toBe(`svc: ${file} is not a folder, or is within a file; choose another with --data-dir\n`)
+  })
+
   it('refuses a file that is not its own with 78', async () => {
     const file = join(home, '..', 'x.db')
     writeFileSync(file, 'not a database, but long enough to look at: '.repeat(20))
@@ -301,6 +309,9 @@ describe('svc up', () => {
     expect((await ended(['backup', file])).output).toContain('exists')
     await remember('after the backup')
     expect((await ended(['restore', file])).code).toBe(75)
+    expect(await ended(['backup', join(home, 'none', 'b.db')])).toMatchObject({
+      ...{ code: 74, output: expect.stringContaining('none does not exist') },
+    })
     await stop(daemon)
     const restored = await ended(['restore', file, '--json'])
     expect(restored.code).toBe(0)
