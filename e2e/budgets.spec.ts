@@ -3,7 +3,7 @@
  * width on a phone. Times stand in `npm run bench -- --only console`, sizes in test/console/bundle.test.ts.
  */
 import { expect, type Page, type Request } from '@playwright/test'
-import { test as open, share, startDaemon } from './daemon.ts'
+import { test as open, shareDemo, startDaemon } from './daemon.ts'
 import { settled } from './go.ts'
 
 /** As the brief has it; files of the build are among it. */
@@ -153,13 +153,7 @@ async function pagesOf(daemon: { ask<T>(method: string, path: string): Promise<T
 open.use({ contextOptions: { reducedMotion: 'no-preference' } })
 
 open.describe('with the demo', () => {
-  share({
-    args: ['--demo'],
-    prepare: (daemon) =>
-      expect
-        .poll(async () => (await daemon.ask<{ runs: unknown[] }>('GET', '/api/runs')).runs.length)
-        .toBeGreaterThan(0),
-  })
+  shareDemo()
 
   open(
     'pages stay within their budgets: requests, layout shift, elements, no Intl',

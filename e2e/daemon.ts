@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Browser, test as base, type Page, type TestInfo } from '@playwright/test'
+import { type Browser, test as base, expect, type Page, type TestInfo } from '@playwright/test'
 import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 
 export interface RunningDaemon {
@@ -229,4 +229,15 @@ export const test = base.extend<
 export function share(of: Share = {}): void {
   test.describe.configure({ mode: 'default' })
   test.use({ share: of })
+}
+
+/** They share the demo, whose first incident has been looked at by its agent. */
+export function shareDemo(): void {
+  share({
+    args: ['--demo'],
+    prepare: (daemon) =>
+      expect
+        .poll(async () => (await daemon.ask<{ runs: unknown[] }>('GET', '/api/runs')).runs.length)
+        .toBeGreaterThan(0),
+  })
 }

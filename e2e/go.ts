@@ -42,6 +42,10 @@ const WHEN_READY = `async (shown) => {
   await scheduler.postTask(() => undefined, { priority: 'background' })
 }`
 
+/** What stands on a page in place of what it is still reading. */
+export const stillLoading = (page: Page): Locator =>
+  page.locator('.mantine-Skeleton-root:visible, .mantine-Loader-root:visible, [aria-label="Loading"]')
+
 /** Where it is, in pixels of the window, once the page is ready and it stands still: what loads moves what is on it. */
 export async function placeOf(
   what: Locator,

@@ -3,8 +3,8 @@ import { expect, type Page } from '@playwright/test'
 import { type ScriptedModels, startScriptedModels } from '../test/models/scripted-server.ts'
 import { ended, prepareChain, trip } from './agents.ts'
 import { type RunningDaemon, share, test } from './daemon.ts'
-import { goTo, press, pressInDialog } from './go.ts'
-import { brokenWords, openEach, walkThrough } from './walk.ts'
+import { goTo, press, pressInDialog, stillLoading } from './go.ts'
+import { openEach, splitWords, walkThrough } from './walk.ts'
 
 let models: ScriptedModels
 let paths: string[]
@@ -134,7 +134,7 @@ async function goToWhole(page: Page, url: string): Promise<void> {
   await expect
     .poll(async () => {
       await press(page, 'Tab')
-      return page.locator('.mantine-Skeleton-root:visible, [aria-label="Loading"]').count()
+      return stillLoading(page).count()
     })
     .toBe(0)
 }
@@ -155,7 +155,7 @@ for (const { width, height, colorScheme, isOpened } of [
       let stops = 0
       const walk = async (what: string, from: 'start' | 'main' = 'main'): Promise<void> => {
         const walked = await walkThrough(page, from)
-        faults.push(...[...walked.faults, ...(await brokenWords(page))].map((fault) => `${what}: ${fault}`))
+        faults.push(...[...walked.faults, ...(await splitWords(page))].map((fault) => `${what}: ${fault}`))
         stops += walked.stops.length
       }
       for (const path of paths) {

@@ -1,24 +1,20 @@
 /**
- * Pages in other media than a screen of their own colours. On paper they are light, and whole, and nothing can be pressed.
- * Where the system forces its own colours on a page (forced colors: CSS Color Adjustment 1, section 3; the contrast
- * themes of Windows), all that was told by a ground alone is still told, and all text is read.
+ * Pages on paper, and pages on which the system forces its own colours, such as the contrast themes of Windows (forced
+ * colors: CSS Color Adjustment 1, section 3). Forced colours replace every background colour: what the console shows by a
+ * background alone must be visible in another way, and all text must have enough contrast.
  */
 import { expect, type Page } from '@playwright/test'
-import { share, test } from './daemon.ts'
-import { goTo, settled } from './go.ts'
+import { shareDemo, test } from './daemon.ts'
+import { goTo, settled, stillLoading } from './go.ts'
+import { LUMINANCE } from './luminance.ts'
 
-share({
-  args: ['--demo'],
-  prepare: (daemon) =>
-    expect
-      .poll(async () => (await daemon.ask<{ runs: unknown[] }>('GET', '/api/runs')).runs.length)
-      .toBeGreaterThan(0),
-})
+shareDemo()
 
 /**
- * Runs in the page, twice: in the page's own colours it keeps what is told by looks alone, and says how many marks there are;
- * in those that are forced it says what is no longer told. By computed styles, which have the forced colours; axe goes by
- * `-webkit-text-fill-color`, which has not.
+ * Runs in the page. The first run, in the page's own colours, remembers the marks that are visible and the chosen elements
+ * that look chosen, and returns the number of marks. The second run, in forced colours, returns a line for each that is no
+ * longer so, and for each text with too little contrast. It reads computed styles, which have the forced colours; axe cannot
+ * be used, as it reads `-webkit-text-fill-color`, which has not.
  */
 const LOOKS = `(() => {
   const CHOSEN = '[aria-current]:not([aria-current=false]), [aria-selected=true], [aria-pressed=true], [data-active]:not([data-active=false])'
@@ -36,7 +32,7 @@ const LOOKS = `(() => {
       const [width, kind, colour] = ['Width', 'Style', 'Color'].map((part) => style['border' + side + part])
       return parseFloat(width) > 0 && kind !== 'none' && !clear(colour) && colour !== ground ? width + colour : ''
     }).join()
-  // What an element without words is seen by.
+  // Whether an element without words is visible.
   const paints = (element, pseudo) => {
     const style = getComputedStyle(element, pseudo)
     const ground = groundOf(pseudo ? element : element.parentElement)
@@ -56,10 +52,7 @@ const LOOKS = `(() => {
     const [r, g, b, a = 1] = colour.match(/[\\d.]+/g).map(Number)
     return a < 1 ? [NaN] : [r, g, b]
   }
-  const lightOf = (rgb) => {
-    const [r, g, b] = rgb.map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-  }
+  const lightOf = ${LUMINANCE}
   const contrastOf = (element) => {
     const [words, ground] = [getComputedStyle(element).color, groundOf(element)].map((colour) => lightOf(numbersOf(colour)))
     return (Math.max(words, ground) + 0.05) / (Math.min(words, ground) + 0.05)
@@ -100,14 +93,14 @@ const LOOKS = `(() => {
 async function lostIn(page: Page, path: string, colorScheme: 'light' | 'dark'): Promise<string[]> {
   await page.emulateMedia({ forcedColors: 'none', colorScheme, reducedMotion: 'reduce' })
   await settled(page)
-  expect(await page.evaluate<number>(LOOKS), `${path}: what is seen by its ground`).toBeGreaterThan(0)
+  expect(await page.evaluate<number>(LOOKS), `${path}: number of visible marks`).toBeGreaterThan(0)
   await page.emulateMedia({ forcedColors: 'active', colorScheme, reducedMotion: 'reduce' })
   await settled(page)
   const lost = await page.evaluate<string[]>(LOOKS)
   return lost.map((fault) => `${path}, ${colorScheme}: ${fault}`)
 }
 
-test('in colours that the system forces, what is chosen and what is drawn without words is seen, and text is read', async ({
+test('in forced colours, marks without words are visible, what is chosen looks chosen, and text can be read', async ({
   page,
   daemon,
 }) => {
@@ -132,13 +125,12 @@ test('in colours that the system forces, what is chosen and what is drawn withou
     `/runs/${runs[0]!.id}`,
     '/usage',
     '/settings?tab=providers',
+    '/agents/demo-first-look?tab=edit',
     '/help/glossary',
   ]) {
     await page.emulateMedia({ forcedColors: 'none' })
     await goTo(page, daemon.url + path)
-    await expect(
-      page.locator('.mantine-Skeleton-root:visible, .mantine-Loader-root:visible, [aria-label="Loading"]'),
-    ).toHaveCount(0)
+    await expect(stillLoading(page)).toHaveCount(0)
     await settled(page)
     for (const scheme of ['light', 'dark'] as const) faults.push(...(await lostIn(page, path, scheme)))
   }

@@ -4,6 +4,7 @@
  */
 import { type CDPSession, expect, type Page } from '@playwright/test'
 import { settled } from './go.ts'
+import { LUMINANCE } from './luminance.ts'
 
 interface Walked {
   /** Names of what was focused, in that order. */
@@ -74,10 +75,7 @@ const WALKER = `(() => {
       element.nextElementSibling, element.previousElementSibling, ...element.querySelectorAll(':scope > *')].filter(Boolean)
     return [...around.map((one) => styleOf(one)), styleOf(element, '::after'), styleOf(element, '::before')].join('\\n')
   }
-  const light = (colour) => {
-    const [r, g, b] = colour.map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-  }
+  const light = ${LUMINANCE}
   const coloursOf = (css) => (/^rgba?\\(/.test(css) ? css.match(/[\\d.]+/g).map(Number) : null)
   // How the ring stands out from what is around it: 3 is asked for (WCAG 2.2, 1.4.11); what has another sign than a ring has none.
   const faintness = (element) => {
@@ -235,11 +233,11 @@ const WALKER = `(() => {
   }
 })()`
 
-/** @returns plain words of the page that go on in the next line: one breaks so where its column is too narrow for it. */
-export function brokenWords(page: Page): Promise<string[]> {
+/** @returns plain words of the page that are split over two lines, as a column that is too narrow splits them */
+export function splitWords(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-    const broken = new Set()
+    const split = new Set()
     for (let text = texts.nextNode(); text; text = texts.nextNode()) {
       if (!text.parentElement.checkVisibility()) continue
       for (const { 0: word, index } of text.data.matchAll(/(?<![\\w.@:/-])[A-Za-z]{2,14}(?![\\w@:/-])/g)) {
@@ -247,10 +245,10 @@ export function brokenWords(page: Page): Promise<string[]> {
         range.setStart(text, index)
         range.setEnd(text, index + word.length)
         const lines = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top)))
-        if (lines.size > 1) broken.add('broken within the word: ' + word + ' in ' + text.parentElement.className)
+        if (lines.size > 1) split.add('split over two lines: ' + word + ' in ' + text.parentElement.className)
       }
     }
-    return [...broken]
+    return [...split]
   })()`)
 }
 
@@ -280,7 +278,7 @@ export async function openEach(page: Page, known: Set<string>): Promise<string[]
       // What is off while it reads would be on, and not reached, once the walk is over.
       if (!(await within(() => is('isRead()')))) faults.push(`it goes on reading: ${name}`)
       const walked = await walkFrom(page, 'dialog')
-      faults.push(...[...walked.faults, ...(await brokenWords(page))].map((fault) => `in ${name}: ${fault}`))
+      faults.push(...[...walked.faults, ...(await splitWords(page))].map((fault) => `in ${name}: ${fault}`))
     }
     await page.keyboard.press('Escape')
     if (!(await within(() => is(`isBack(${at})`))))

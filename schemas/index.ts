@@ -116,8 +116,8 @@ export function explain(errors: readonly ErrorObject[]): string {
 /** Fields of a label, whichever of its two forms it has. */
 const LABEL_FIELDS = ['name', 'const', 'field', 'primary', 'type', 'pattern', 'replace', 'map']
 
-function explainChoice(choice: ErrorObject, inner: ErrorObject[]): string {
-  const at = path(choice.instancePath)
+function explainChoice(choice: NamedError, inner: NamedError[]): string {
+  const at = subjectOf(choice)
   const missing = inner
     .filter((e) => e.keyword === 'required' && e.instancePath === choice.instancePath)
     .map((e) => e.params.missingProperty as string)
@@ -175,13 +175,13 @@ function meantBy({ data }: ErrorObject, variants: readonly Variant[]): Variant |
 }
 
 /** What is wrong with the variant that was meant. */
-function explainVariant(choice: ErrorObject, variants: readonly Variant[]): string {
+function explainVariant(choice: NamedError, variants: readonly Variant[]): string {
   const meant = meantBy(choice, variants)
   if (!meant) {
     const known = variants.flatMap((one) => one.required!)
     const close = Object.keys(choice.data as object).flatMap((name) => closest(name, known) ?? [])[0]
     const names = variants.map((one) => one.required![0]).join(', ')
-    return `${path(choice.instancePath)} must have one of ${names}${close ? ` (did you mean ${close}?)` : ''}`
+    return `${subjectOf(choice)} must have one of ${names}${close ? ` (did you mean ${close}?)` : ''}`
   }
   const validate = validatorOf(meant.$id)
   validate(choice.data)
@@ -211,9 +211,9 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-function sentence(error: ErrorObject): string {
-  const at = path(error.instancePath)
-  const join = (name: string) => (at === 'body' ? name : `${at}.${name}`)
+function sentence(error: NamedError): string {
+  const [at, place] = [subjectOf(error), path(error.instancePath)]
+  const join = (name: string) => (place === 'body' ? name : `${place}.${name}`)
   const p = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'required':
@@ -285,7 +285,7 @@ export function faults(id: string, value: unknown): Fault[] {
     choices.some((c) => e.instancePath === c.instancePath || e.instancePath.startsWith(`${c.instancePath}/`))
   const found = new Map<string, Fault>()
   const add = (path: (string | number)[], message: string) =>
-    found.set(`${path.join('/')} ${message}`, { path, message: named(path, message) })
+    found.set(`${path.join('/')} ${message}`, { path, message })
   for (const choice of choices) {
     const inner = errors.filter(
       (e) =>
@@ -294,7 +294,12 @@ export function faults(id: string, value: unknown): Fault[] {
     )
     const named = shortened(choice)
     const base = choice.instancePath.length - named.instancePath.length
-    const shown = inner.map((e) => ({ ...e, instancePath: e.instancePath.slice(base) }))
+    const shown = inner.map((e) => ({
+      ...e,
+      instancePath: e.instancePath.slice(base),
+      // Of the choice itself; what is within it has a path of its own.
+      ...(e.instancePath === choice.instancePath && named.subject ? { subject: named.subject } : {}),
+    }))
     const variants = variantsOf(choice)
     const meant = variants && meantBy(choice, variants)
     if (meant)
@@ -322,10 +327,10 @@ export function ruleFaults(schema: object): (value: unknown) => Fault[] {
   return (value) =>
     validate(value)
       ? []
-      : (validate.errors ?? []).map((error) => {
-          const at = segments(error.instancePath)
-          return { path: at, message: named(at, sentence(shortened(error))) }
-        })
+      : (validate.errors ?? []).map((error) => ({
+          path: segments(error.instancePath),
+          message: sentence(shortened(error)),
+        }))
 }
 
 function outermost(choices: ErrorObject[]): ErrorObject[] {
@@ -341,19 +346,20 @@ const segments = (pointer: string): (string | number)[] =>
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
 
-/** An error that names its field by the last part of its path alone: the rest is told beside it. */
-function shortened(error: ErrorObject): ErrorObject {
-  const last = error.instancePath.split('/').at(-1) ?? ''
-  return { ...error, instancePath: last === '' || /^\d+$/.test(last) ? '' : `/${last}` }
+/** @property subject what a sentence names in place of its path */
+type NamedError = ErrorObject & { subject?: string }
+
+/**
+ * An error that names its field by the last part of its path alone: the rest is told beside it. An entry of a list is
+ * named by its list and its place: `labels[0]`.
+ */
+function shortened(error: ErrorObject): NamedError {
+  const [name, places] = /([^/]*)((?:\/\d+)*)$/.exec(error.instancePath)!.slice(1)
+  if (!places) return { ...error, instancePath: name ? `/${name}` : '' }
+  return { ...error, instancePath: '', ...(name ? { subject: path(`/${name}${places}`) } : {}) }
 }
 
-/** An entry of a list is named by its list and its place: `labels[0]`, not `body`. A field may be called body, too. */
-function named(at: readonly (string | number)[], message: string): string {
-  const list = at.findLastIndex((step) => typeof step === 'string')
-  if (list < 0 || list === at.length - 1) return message
-  const name = at.slice(list + 1).reduce<string>((all, step) => `${all}[${step}]`, String(at[list]))
-  return message.replace(/^body(?=[: ])(?! is (required|not a known field))/, () => name)
-}
+const subjectOf = (error: NamedError): string => error.subject ?? path(error.instancePath)
 
 /** With more fields a list of them is no help. */
 const LISTED_MAX = 32

@@ -1,4 +1,4 @@
-/** Paper is light: in the dark scheme its words would be pale on white, as browsers print no grounds. */
+/** Browsers print no backgrounds: in the dark scheme a page would be pale text on white paper. */
 
 const SCHEME = 'data-mantine-color-scheme'
 

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { allSchemas, check, explain } from '../../schemas/index.ts'
+import { allSchemas, check, explain, ruleFaults } from '../../schemas/index.ts'
 
 // They are compiled when they are first used, and not checked then.
 describe('the schemas', () => {
@@ -34,4 +34,21 @@ describe('what is said of a value that a list does not have', () => {
       'x has no value that is allowed',
     ])
   })
+})
+
+it('an entry of a list is named by its list and place where its path is told beside it, a field of it alone', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      tags: {
+        type: 'array',
+        items: { type: 'object', required: ['body'], properties: { n: { type: 'number' } } },
+      },
+    },
+  }
+  expect(ruleFaults(schema)({ tags: [5, {}, { body: '', n: '' }] })).toEqual([
+    { path: ['tags', 0], message: 'tags[0] must be an object' },
+    { path: ['tags', 1], message: 'body is required' },
+    { path: ['tags', 2, 'n'], message: 'n must be a number' },
+  ])
 })

@@ -15,7 +15,7 @@ import { CliError, EXIT } from '../exit.ts'
 
 /**
  * Makes the data home and the folder of the data file, for their owner alone; those that exist keep their mode.
- * @throws CliError 78: a folder cannot be made, or is none; or this user may not write to it, or to the data file
+ * @throws CliError 78 when a path is not a folder or cannot be made, or when this user may not write to a folder or to the data file
  */
 export function prepareDataFolders({
   home,
@@ -39,7 +39,7 @@ export function prepareDataFolders({
   )
 }
 
-/** One level after another: mkdir with `recursive` tells of none that cannot be made, or tries for ever, as in /proc. */
+/** Makes one level after another: mkdir with `recursive` hides why a level cannot be made, and in /proc never returns. */
 function prepareFolder(folder: string, choice: string, isWritten: boolean): void {
   const missing: string[] = []
   for (let at = folder; !existsSync(at) && at !== dirname(at); at = dirname(at)) missing.unshift(at)
