@@ -17,7 +17,7 @@ shareDemo()
  * be used, as it reads `-webkit-text-fill-color`, which has not.
  */
 const LOOKS = `(() => {
-  const CHOSEN = '[aria-current]:not([aria-current=false]), [aria-selected=true], [aria-pressed=true], [data-active]:not([data-active=false])'
+  const CHOSEN = '[aria-current]:not([aria-current=false]), [aria-selected=true], [aria-pressed=true], [data-active]:not([data-active=false]), input:checked'
   const clear = (colour) => colour === 'transparent' || /^rgba\\(.*, 0\\)$/.test(colour)
   const groundOf = (element) => {
     for (let one = element; one; one = one.parentElement) {

@@ -262,7 +262,9 @@ test.describe('of a chain that was woken once', () => {
     )
     await visit('/agents', () => page.getByRole('table', { name: 'Agents' }).waitFor())
     await visit('/agents/triage', () => text(/At the pace of the last seven days/))
-    await visit('/agents/triage?tab=edit', () => text('Handoffs'))
+    await visit('/agents/triage?tab=edit', () =>
+      expect(page.getByRole('combobox', { name: 'Woken by' })).toHaveValue('gateway-errors'),
+    )
     await visit('/agents/triage?tab=preview', () => text(/^About/))
     await goTo(page, `${daemon.url}/settings?tab=providers`)
     await text('environment: PROVIDERA_API_KEY')

@@ -58,7 +58,8 @@ function WokenBy({ value, mark, onChange }: WokenByProps) {
       label="Woken by"
       {...mark}
       description="Without one, only a handoff starts the agent"
-      data={(triggers.data ?? []).map(({ name }) => name)}
+      // The chosen one is shown before the others are read.
+      data={[...new Set([...(value ? [value] : []), ...(triggers.data ?? []).map(({ name }) => name)])]}
       {...triggers.field}
       value={value || null}
       onChange={(next) => onChange(next ?? '')}
