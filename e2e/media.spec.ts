@@ -62,6 +62,8 @@ const LOOKS = `(() => {
     for (const element of document.querySelectorAll('body *')) {
       if (element.closest('svg') || !isSeen(element)) continue
       if (element.textContent.trim() === '' && !element.querySelector('svg, img, input') && paints(element, null)) marks.push([element, null])
+      // What is chosen is compared below, as a whole: a part of it may have been replaced by another.
+      if (element.matches(CHOSEN)) continue
       for (const pseudo of ['::before', '::after'])
         if (!['none', 'normal'].includes(getComputedStyle(element, pseudo).content) && paints(element, pseudo)) marks.push([element, pseudo])
     }
