@@ -28,6 +28,23 @@ export async function inTurns<T>(steps: Steps<T>, snapshot: Snapshot): Promise<T
   }
 }
 
+/**
+ * Gives what looks at very many rows its turn only once what was asked before is over, so that the rows of one are in
+ * memory, and not of all that were asked at once; reads that are no part of it come between the steps of each.
+ * @returns runs what it is given, and settles as it does
+ * @example
+ * const inOrder = oneByOne()
+ * await Promise.all([inOrder(first), inOrder(second)]) // `second` is called once `first` has settled
+ */
+export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (run) => {
+    const turn = last.then(run, run)
+    last = turn
+    return turn
+  }
+}
+
 /* Reads on one view of the store. */
 
 export type Snapshot = <T>(answer: () => T) => Promise<T>

@@ -14,14 +14,14 @@ import { fail } from '../../errors.ts'
 import { cautiousTokens, makeBriefInSteps, renderBrief } from '../../log/brief/brief.ts'
 import { entityLinesInSteps } from '../../log/entity-views.ts'
 import { acceptedIn } from '../../log/lifecycle.ts'
-import { inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
+import { inTurns, oneByOne, type Snapshot, type Steps } from '../../log/steps.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
 import { compilePlan, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
 import { namedCuts, wideContextRows } from '../../log/timeline/rows.ts'
-import { answerStats } from '../../log/timeline/stats.ts'
+import { statsInSteps } from '../../log/timeline/stats.ts'
 import { setSpans } from '../../log/timeline/traces.ts'
 import { DAY_MS, dollars, iso, isoOrNull } from '../../model/units.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
@@ -71,6 +71,8 @@ export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapsho
   const queries = runQueries(ctx.db)
   const incidents = incidentQueries(ctx.db)
   const told = findingsTold(ctx.db)
+  // A storm wakes hundreds of runs at once, and each looks at up to 200,000 rows first.
+  const [inOrderOfBriefs, inOrderOfLooks] = [oneByOne(), oneByOne()]
   const present = (row: RunRow): Run => presentRun(row, queries.projectsOf.all(row.id), told(row.id))
   return {
     listRuns: (filter) => snapshot(() => listRuns(ctx, filter, present)),
@@ -92,11 +94,14 @@ export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapsho
         readInSteps(ctx, { ...request, ...scoped(projects) }, clock.now(), undefined, renderRow),
         snapshot,
       ),
-    briefFor: (projects, question) => inTurns(briefInSteps(ctx, projects, question), snapshot),
+    briefFor: (projects, question) =>
+      inOrderOfBriefs(() => inTurns(briefInSteps(ctx, projects, question), snapshot)),
     statsFor: (projects, request, asOf) =>
-      snapshot(() => answerStats(ctx, { ...request, ...scoped(projects) }, asOf, asOf)),
+      inTurns(statsInSteps(ctx, { ...request, ...scoped(projects) }, asOf, asOf), snapshot),
     inspectFor: (projects, question, now) =>
-      inTurns(inspectInSteps(ctx, question, { projects, now, isRedacted: true }), snapshot),
+      inOrderOfLooks(() =>
+        inTurns(inspectInSteps(ctx, question, { projects, now, isRedacted: true }), snapshot),
+      ),
     eventsOf: (ids) => snapshot(() => eventsOf(ctx, ids, clock.now())),
     skillOf: (projects, name) =>
       snapshot(

@@ -15,7 +15,7 @@ import type {
 import { fail } from '../../errors.ts'
 import { iso, parseDuration } from '../../model/units.ts'
 import { NO_ENTITIES } from '../entity-rules.ts'
-import { atOnce, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import type { ReadContext } from './context.ts'
 import { eachLabelled, labelsNamed } from './fit.ts'
@@ -35,20 +35,11 @@ const TOP_MAX = 50
 const BUILT_IN: Record<string, string> = { source: SOURCE_LABEL, event_type: TYPE_LABEL }
 
 /**
+ * Segment by segment.
  * @param now end of the window, epoch ms.
  * @param asOf counts only what had been ingested by then, epoch ms; absent: everything.
  * @throws SvcError invalid, not_found
  */
-export function answerStats(
-  ctx: ReadContext,
-  request: Scoped<StatsRequest>,
-  now: number,
-  asOf?: number,
-): StatsResult {
-  return atOnce(statsInSteps(ctx, request, now, asOf))
-}
-
-/** The same segment by segment. */
 export function* statsInSteps(
   ctx: ReadContext,
   request: Scoped<StatsRequest>,

@@ -1,9 +1,9 @@
 /** What a real run is shown first: the brief, or the timeline; of what it may read, and the same each time. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { briefInSteps } from '../../../../engine/agents/runs/run-reads.ts'
+import { briefInSteps, createRunReads } from '../../../../engine/agents/runs/run-reads.ts'
 import type { BriefQuestion } from '../../../../engine/agents/runs/types.ts'
 import { cautiousTokens } from '../../../../engine/log/brief/brief.ts'
-import { atOnce } from '../../../../engine/log/steps.ts'
+import { atOnce, snapshotsOf } from '../../../../engine/log/steps.ts'
 import { createReadContext, type KeptRow, KeptRows } from '../../../../engine/log/timeline/context.ts'
 import type { EntityWrite } from '../../../../schemas/types.ts'
 import { addSource, event, openHarness, type StoreHarness, T0 } from '../../log/store/store-harness.ts'
@@ -161,6 +161,42 @@ describe('the brief of a store', () => {
     expect(
       cautiousTokens(`<<<data ${'0'.repeat(16)}\n${next.value.text}\ndata ${'0'.repeat(16)}>>>`),
     ).toBeLessThanOrEqual(500)
+  })
+})
+
+/** Each holds all rows of its window: of 200 that began together over 100,000 events the reader ran out of memory. */
+describe('what several runs look at at the same time', () => {
+  it('is one after another, in the order they asked, and a short read comes between', async () => {
+    const { ctx } = store()
+    const order: string[] = []
+    const ceilingAt = ctx.ceilingAt.bind(ctx)
+    ctx.ceilingAt = (asOf) => {
+      order.push(`begun ${asOf - T0}`)
+      return ceilingAt(asOf)
+    }
+    const reads = createRunReads(ctx, { now: () => T0 }, snapshotsOf(ctx, false))
+    const looked = [1, 2, 3].map((n) =>
+      reads.briefFor([], question({ asOf: T0 + n })).finally(() => order.push(`over ${n}`)),
+    )
+    const short = reads.skillOf([], 'none').finally(() => order.push('short'))
+    const [first] = await Promise.all([...looked, short])
+    expect(order.filter((one) => one !== 'short')).toEqual(
+      [1, 2, 3].flatMap((n) => [`begun ${n}`, `over ${n}`]),
+    )
+    expect(order.indexOf('short')).toBeLessThan(order.indexOf('over 1'))
+    expect(first).toEqual(atOnce(briefInSteps(ctx, [], question({ asOf: T0 + 1 }))))
+  })
+
+  it('goes on after one that fails', async () => {
+    const { ctx } = store()
+    vi.spyOn(ctx, 'ceilingAt').mockImplementationOnce(() => {
+      throw new Error('the disk cannot be read')
+    })
+    const reads = createRunReads(ctx, { now: () => T0 }, snapshotsOf(ctx, false))
+    const failing = reads.briefFor([], question())
+    const next = reads.briefFor([], question())
+    await expect(failing).rejects.toThrow('the disk cannot be read')
+    expect((await next).text).toContain('deployed pay v7')
   })
 })
 

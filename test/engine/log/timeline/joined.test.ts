@@ -7,7 +7,7 @@ import { coverageInSteps } from '../../../../engine/log/entity-views.ts'
 import { atOnce } from '../../../../engine/log/steps.ts'
 import type { OpenStore } from '../../../../engine/log/store/open.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
-import { answerStats, histogramInSteps } from '../../../../engine/log/timeline/stats.ts'
+import { histogramInSteps, statsInSteps } from '../../../../engine/log/timeline/stats.ts'
 import type { ReadRequest } from '../../../../schemas/types.ts'
 import { addSource, event, openHarness, T0 } from '../store/store-harness.ts'
 
@@ -141,7 +141,8 @@ describe('a read of a name of a joined entity', () => {
 
   it('counts and draws all of its names', () => {
     const { ctx, declare } = setUp()
-    const stats = () => answerStats(ctx, { by: 'source', where: { service: 'api' }, window: '2h' }, NOW)
+    const stats = () =>
+      atOnce(statsInSteps(ctx, { by: 'source', where: { service: 'api' }, window: '2h' }, NOW))
     const drawn = (joined?: boolean) =>
       atOnce(
         histogramInSteps(

@@ -1,8 +1,9 @@
 /** Issue 16, A13: control bytes of a log do not reach who reads text, and are exact in the payload. */
 import { expect, it } from 'vitest'
 import { fence, renderRows } from '../../../../engine/agents/runs/prompt.ts'
+import { atOnce } from '../../../../engine/log/steps.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
-import { answerStats } from '../../../../engine/log/timeline/stats.ts'
+import { statsInSteps } from '../../../../engine/log/timeline/stats.ts'
 import { escapeLine, escapeText } from '../../../../schemas/plain-text.ts'
 import { addSource, event, openHarness, T0 } from '../store/store-harness.ts'
 
@@ -30,7 +31,9 @@ it('A13: text of an event, its labels and the table of counts come harmless, the
   expect(JSON.parse(row!.raw!)).toEqual({ service: 'shop', msg: TEXT })
   // Labels are what a selector takes, so they stay what they are.
   expect(row!.labels.user).toBe('eve\u001b[31m')
-  expect(answerStats(harness.ctx, { by: 'user', window: '2h' }, T0 + 60_000).stats).not.toMatch(CONTROL)
+  expect(atOnce(statsInSteps(harness.ctx, { by: 'user', window: '2h' }, T0 + 60_000)).stats).not.toMatch(
+    CONTROL,
+  )
 })
 
 it('A13: line breaks and tabs of a text stay, those of a line do not', () => {

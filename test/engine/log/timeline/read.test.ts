@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { atOnce } from '../../../../engine/log/steps.ts'
 import { tokensOf } from '../../../../engine/log/timeline/fit.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
-import { answerStats } from '../../../../engine/log/timeline/stats.ts'
+import { statsInSteps } from '../../../../engine/log/timeline/stats.ts'
 import type { ReadRequest } from '../../../../schemas/types.ts'
 import { longOr } from '../../../chaos/scale.ts'
 import { addSource, event, openHarness, random, T0 } from '../store/store-harness.ts'
@@ -94,16 +95,16 @@ describe('a read', () => {
       { service: 'checkout' },
     ]
     for (const selector of known) expect(read({ selector })).not.toHaveProperty('notice')
-    expect(answerStats(ctx, { by: 'nosuch' }, NOW)).toMatchObject({
+    expect(atOnce(statsInSteps(ctx, { by: 'nosuch' }, NOW))).toMatchObject({
       rows: [],
       notice: 'no event has the label nosuch',
       stats: expect.stringContaining('no event has the label nosuch'),
     })
-    expect(answerStats(ctx, { by: 'source', where: { nosuch: 'x' } }, NOW).notice).toBe(
+    expect(atOnce(statsInSteps(ctx, { by: 'source', where: { nosuch: 'x' } }, NOW)).notice).toBe(
       'no event has the label nosuch',
     )
     for (const by of ['source', 'event_type', 'service', 'status'])
-      expect(answerStats(ctx, { by }, NOW)).not.toHaveProperty('notice')
+      expect(atOnce(statsInSteps(ctx, { by }, NOW))).not.toHaveProperty('notice')
   })
 
   it('is a strict AND, compares numbers by their JSON form, and matches the entity by key_value', () => {

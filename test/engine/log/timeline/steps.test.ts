@@ -34,20 +34,21 @@ const send = (n: number) =>
   })
 
 const to = new Date(NOW).toISOString()
-const CASES: [name: string, request: object][] = [
+const CASES: [name: string, ...args: unknown[]][] = [
   ['read', { selector: { service: 'pay' }, text: 'nowhere' }],
   ['stats', { by: 'service' }],
+  ['statsFor', [], { by: 'service' }, NOW],
   ['histogram', { selector: { service: 'pay' }, from: new Date(NOW - 60_000).toISOString(), to }],
 ]
 
 describe('a wide read', () => {
   it.each(CASES)(
     '%s gives way to a short one, and answers what it would have at once',
-    async (name, request) => {
+    async (name, ...args) => {
       const { reader, engine } = svc
-      const atOnce = await (engine as unknown as Split['calls'])[name]!(request)
+      const atOnce = await (engine as unknown as Split['calls'])[name]!(...args)
       const order: string[] = []
-      const wide = reader[name]!(request).finally(() => order.push('wide'))
+      const wide = reader[name]!(...args).finally(() => order.push('wide'))
       await reader.event!('evt_1').finally(() => order.push('short'))
       expect(order).toEqual(['short'])
       // What is stored meanwhile is not of it.
