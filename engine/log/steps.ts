@@ -29,19 +29,28 @@ export async function inTurns<T>(steps: Steps<T>, snapshot: Snapshot): Promise<T
 }
 
 /**
- * Gives what looks at very many rows its turn only once what was asked before is over, so that the rows of one are in
- * memory, and not of all that were asked at once; reads that are no part of it come between the steps of each.
+ * Lets few of what looks at very many rows be at work at the same time, so that the rows of few are in memory, and not of
+ * all that were asked at once; the others wait in order, and reads that are no part of it come between the steps of each.
+ * @param most at work at the same time
  * @returns runs what it is given, and settles as it does
  * @example
- * const inOrder = oneByOne()
+ * const inOrder = fewAtOnce(1)
  * await Promise.all([inOrder(first), inOrder(second)]) // `second` is called once `first` has settled
  */
-export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (run) => {
-    const turn = last.then(run, run)
-    last = turn
-    return turn
+export function fewAtOnce(most: number): <T>(run: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let atWork = 0
+  return async (run) => {
+    // Who ends hands its place over: whoever asks meanwhile does not come before those that wait.
+    if (atWork >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else atWork++
+    try {
+      return await run()
+    } finally {
+      const next = waiting.shift()
+      if (next) setImmediate(next)
+      else atWork--
+    }
   }
 }
 

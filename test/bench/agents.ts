@@ -1,8 +1,8 @@
 /**
  * Agents in the benchmark: what 200 runs at work, each waiting for its model, cost ingest over none, in
- * alternating rounds of one run on one daemon. The model is a scripted server.
+ * alternating rounds of one run on one daemon; and what 200 that wake at once take. The model is a scripted server.
  */
-
+import { readFileSync } from 'node:fs'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
 import { type ScriptedModels, startScriptedModels } from '../models/scripted-server.ts'
 import { createGenerator, makeBodies, SOURCE } from './data.ts'
@@ -63,12 +63,83 @@ export async function measureRunCost(folder: string): Promise<RunCost> {
   return { ratio: busy! / idle!, atWork, calls: asked.calls / asked.seconds }
 }
 
-async function prepareAgents(daemon: Daemon): Promise<string> {
+export interface Storm {
+  /** Events that each of the runs looks at first. */
+  events: number
+  /** Most memory of the daemon while they wake over what it had before, MB. */
+  grown: number
+  /** When the first run asks its model and when the last does, ms after they were woken. */
+  first: number
+  last: number
+}
+
+/** As many runs at once as the bound allows, each of which looks at all events of its project first. */
+export async function measureStorm(folder: string, events = 20_000): Promise<Storm> {
+  const models = await startScriptedModels()
+  const daemon = await startDaemon(folder, [], {
+    PROVIDERA_BASE_URL: models.url,
+    PROVIDERA_API_KEY: 'scripted',
+  })
+  const url = await prepareAgents(daemon, async (work) => {
+    const line = (n: number) => ({ job: `job-${n % 300}`, message: `answered in ${(n * 7) % 9_973} ms` })
+    for (let at = 0; at < events; at += 2_000)
+      await postItems(
+        work,
+        Array.from({ length: 2_000 }, (_, i) => line(at + i)),
+      )
+  })
+  let asked = 0
+  let [first, last] = [0, 0]
+  let all = () => {}
+  const over = new Promise<void>((resolve) => {
+    all = resolve
+  })
+  const before = memoryMb(daemon, 'VmRSS')
+  const began = performance.now()
+  models.reply('m1', () => {
+    last = performance.now() - began
+    if (asked++ === 0) first = last
+    if (asked === RUNS) all()
+    return { calls: [{ name: 'conclude', arguments: { outcome: 'no_op' } }] }
+  })
+  await postItems(
+    url,
+    Array.from({ length: RUNS }, (_, n) => ({ job: `r-${n}`, message: 'pod crashed' })),
+  )
+  await over
+  const grown = memoryMb(daemon, 'VmHWM') - before
+  await daemon.stop()
+  await models.close()
+  return { events, grown, first, last }
+}
+
+/** @param which `VmRSS`: as it is; `VmHWM`: the most it ever was (proc(5)) */
+function memoryMb(daemon: Daemon, which: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${daemon.process.pid}/status`, 'utf8')
+  return Number(new RegExp(`${which}:\\s+(\\d+)`).exec(status)![1]) / 1024
+}
+
+async function postItems(url: string, items: readonly object[]): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(items),
+  })
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`)
+}
+
+/** @param before what is posted while nothing wakes the agent. @returns where what wakes it is posted */
+async function prepareAgents(
+  daemon: Daemon,
+  before: (url: string) => Promise<void> = async () => {},
+): Promise<string> {
   const { ingest_key } = await ask<{ ingest_key: string }>(daemon, '/api/sources', {
     name: 'work',
     connector: 'webhook',
     config: { labels: [{ name: 'job', field: 'job', primary: true }] },
   })
+  const url = `${daemon.url}/ingest/${ingest_key}`
+  await before(url)
   await ask(daemon, '/api/settings/agents', { concurrency: RUNS }, 'PUT')
   await ask(daemon, '/api/triggers', { name: 'jobs', sources: ['work'], condition: { event: 'any' } })
   await ask(daemon, '/api/agents/builtin', {
@@ -81,7 +152,7 @@ async function prepareAgents(daemon: Daemon): Promise<string> {
     max_rounds: 24,
   })
   await ask(daemon, '/api/agents/builtin/busy/enable', {})
-  return `${daemon.url}/ingest/${ingest_key}`
+  return url
 }
 
 /** Wakes the runs, and waits until all are at work. @returns ends them; how many were at work then */
@@ -105,12 +176,10 @@ async function keepAtWork(
       delayUntil: new Promise((resolve) => setTimeout(resolve, THINKS_MS * (0.5 + Math.random()))),
     }
   })
-  const items = Array.from({ length: RUNS }, (_, n) => ({ job: `r${round}-${n}` }))
-  await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(items),
-  })
+  await postItems(
+    url,
+    Array.from({ length: RUNS }, (_, n) => ({ job: `r${round}-${n}` })),
+  )
   await begun
   const count = async (status: string): Promise<number> => {
     const answer = await fetch(`${daemon.url}/api/runs?status=${status}&limit=1`)

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import { buildSync } from 'esbuild'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
-import { measureRunCost } from './agents.ts'
+import { measureRunCost, measureStorm } from './agents.ts'
 import { bareInsertRate } from './bare.ts'
 import { measureBrief } from './brief.ts'
 import { type FilesMeasure, measureCatalogFiles } from './catalog-files.ts'
@@ -353,6 +353,20 @@ async function measureAgents(): Promise<void> {
     ratio.toFixed(2),
     '>= 0.80',
     ratio >= 0.8,
+  )
+  const { events, grown, first, last } = await measureStorm(join(folder, 'storm'))
+  const storm = `200 runs that wake at once over ${thousands(events)} events`
+  report(
+    `most memory of ${storm}, over what there was before`,
+    `${Math.round(grown)} MB`,
+    '< 300 MB',
+    grown < 300,
+  )
+  report(
+    `the first of ${storm} asks its model`,
+    `after ${(first / last).toFixed(2)} of the time that the last takes (${Math.round(first)} and ${Math.round(last)} ms)`,
+    '<= 0.40',
+    first / last <= 0.4,
   )
 }
 

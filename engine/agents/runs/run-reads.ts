@@ -14,7 +14,7 @@ import { fail } from '../../errors.ts'
 import { cautiousTokens, makeBriefInSteps, renderBrief } from '../../log/brief/brief.ts'
 import { entityLinesInSteps } from '../../log/entity-views.ts'
 import { acceptedIn } from '../../log/lifecycle.ts'
-import { inTurns, oneByOne, type Snapshot, type Steps } from '../../log/steps.ts'
+import { fewAtOnce, inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
 import { compilePlan, queryOf } from '../../log/timeline/plan.ts'
@@ -48,6 +48,8 @@ const STATUSES: Record<string, readonly RunRow['state'][]> = {
   open: OPEN_STATES,
 }
 const FORECAST_DAYS = 7
+/** Looks by tools at the same time, as of wide reads: a long one does not hold up the short ones. */
+const LOOKS = 4
 
 interface RunFilter {
   agent?: string | undefined
@@ -72,7 +74,7 @@ export function createRunReads(ctx: ReadContext, clock: Clock, snapshot: Snapsho
   const incidents = incidentQueries(ctx.db)
   const told = findingsTold(ctx.db)
   // A storm wakes hundreds of runs at once, and each looks at up to 200,000 rows first.
-  const [inOrderOfBriefs, inOrderOfLooks] = [oneByOne(), oneByOne()]
+  const [inOrderOfBriefs, inOrderOfLooks] = [fewAtOnce(1), fewAtOnce(LOOKS)]
   const present = (row: RunRow): Run => presentRun(row, queries.projectsOf.all(row.id), told(row.id))
   return {
     listRuns: (filter) => snapshot(() => listRuns(ctx, filter, present)),
