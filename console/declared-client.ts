@@ -29,7 +29,7 @@ import { filtered } from './lib/filtered.ts'
 
 type Dependent = NonNullable<InputOf<typeof calls.listDependents>['kind']>
 type ProposalState = InputOf<typeof calls.listProposals>['state']
-type Marked = Pick<InputOf<typeof calls.listResults>, 'mark' | 'before'>
+type Marked = Pick<InputOf<typeof calls.listResults>, 'mark' | 'before' | 'show'>
 type ChangesQuery = InputOf<typeof calls.listChangeSets>
 
 export type Removal = ProjectDeletion
@@ -57,9 +57,12 @@ export const declared = {
   /**
    * One of each incident: what was found of it so far.
    * @param mark right, wrong, partly, any or none; absent: all
+   * @param show findings: without what found nothing
    */
-  results: (id: string, { before, mark }: { before?: string | undefined; mark?: string | undefined }) =>
-    ask(calls.listResults, { id, by: 'incident', ...filtered<Marked>({ mark, before }) }),
+  results: (
+    id: string,
+    of: { before?: string | undefined; mark?: string | undefined; show?: 'findings' | undefined },
+  ) => ask(calls.listResults, { id, by: 'incident', ...filtered<Marked>(of) }),
   result: (id: string, run: string) => ask(calls.getResult, { id, run }),
   markHandled: (id: string, run: string, handled: boolean) =>
     ask(calls.markHandled, { id, run, body: { handled } }),

@@ -222,7 +222,7 @@ test.describe('that nobody looks into', () => {
   })
 })
 
-test('an incident that goes on shows one finding that grows; a run that found nothing new hides none', async ({
+test('an incident that goes on shows one finding that grows; a run that found nothing hides none, and says so', async ({
   page,
   daemon,
   models,
@@ -238,6 +238,7 @@ test('an incident that goes on shows one finding that grows; a run that found no
     found('Orders fail'),
     found(HEADLINE),
     { outcome: 'no_op', summary: 'nothing new since the last finding' },
+    { outcome: 'no_op' },
   ]
   models.reply('model-look', (_request, n) => ({ calls: [{ name: 'conclude', arguments: said[n]! }] }))
   const total = async (path: string) => (await daemon.ask<{ total: number }>('GET', path)).total
@@ -261,6 +262,22 @@ test('an incident that goes on shows one finding that grows; a run that found no
   await finding.getByText('Other notes of it').click()
   await expect(finding.getByRole('link', { name: 'Orders fail' })).toBeVisible()
   expect(await accessibilityFaults(page, 'an incident that grew')).toEqual([])
+
+  await fail('pay')
+  await expect.poll(() => total('/api/runs?status=successful&limit=1')).toBe(4)
+  await page.goto(`${daemon.url}/incidents/2`)
+  await expect(finding).toContainText('Nothing to report.')
+  await expect(finding.getByRole('button', { name: 'Wrong' })).toBeVisible()
+  await expect(finding.getByRole('button', { name: 'Full note' })).toBeHidden()
+
+  // Findings are listed alone, unless what found nothing is asked for.
+  await page.goto(`${daemon.url}/findings`)
+  const nothing = page.getByRole('article').filter({ hasText: 'Nothing to report' })
+  await expect(page.getByRole('article').filter({ hasText: HEADLINE })).toHaveCount(1)
+  await expect(nothing).toHaveCount(0)
+  await page.getByRole('combobox', { name: 'Show' }).click()
+  await page.getByRole('option', { name: 'Nothing to report, too' }).click()
+  await expect(nothing).toHaveCount(1)
 })
 
 test.describe('with its finding, which nobody acts on', () => {

@@ -5819,6 +5819,21 @@ export interface Home {
   }[]
   /** Sources in all. */
   sources_total: number
+  /** Sources in all by their states. */
+  source_counts: {
+    /** Its upstream fails, or refuses. */
+    failing: number
+    /** Nothing came for a day. */
+    quiet: number
+    /** It takes nothing. */
+    paused: number
+    /** It receives. */
+    ok: number
+  }
+  /** Runs at work in all, those that wait for their turn or their model included. */
+  agents_total: number
+  /** When the open incident that has been open for longest was opened; null: none is open. */
+  oldest_opened_at: string | null
   /** Totals since 00:00 UTC, practice excluded. */
   today: {
     /** 00:00 UTC. */

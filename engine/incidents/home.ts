@@ -54,6 +54,7 @@ export function homeOf(
   const hasEvents = ctx.index.all().some(({ n }) => n > 0)
   const isOnFire = rows.length > 0
   const { strip, lastHour } = stripOf(ctx, hours ?? (isOnFire ? ON_FIRE_HOURS : QUIET_HOURS), now)
+  const states = sourcesOf(ctx, sources, lastHour, now)
   return {
     state: isOnFire ? 'on_fire' : hasEvents ? 'quiet' : 'empty',
     incidents: shown.slice(0, rows.length),
@@ -61,8 +62,16 @@ export function homeOf(
     last_handled: shown[rows.length] ?? null,
     findings: findingsOf(db),
     agents: agentsOf(db),
-    sources: sourcesOf(ctx, sources, lastHour, now),
+    sources: states.slice(0, SOURCES_MAX),
     sources_total: sources.length,
+    source_counts: countStates(states),
+    agents_total: db.prepare<[], number>(`SELECT count(*) FROM runs r WHERE ${AT_WORK}`).pluck().get()!,
+    oldest_opened_at: isoOrNull(
+      db
+        .prepare<[], number | null>("SELECT min(opened_at) FROM incidents WHERE state = 'open'")
+        .pluck()
+        .get() ?? null,
+    ),
     today: todayOf(ctx, now),
     strip,
     triggers: triggersOf(db, now),
@@ -138,6 +147,8 @@ interface AgentRow {
   incident_id: number | null
 }
 
+const AT_WORK = "r.state IN ('queued', 'running', 'parked') AND r.practice = 0"
+
 /** Runs at work: their state leads, by its index. */
 function agentsOf(db: Database): Home['agents'] {
   return db
@@ -145,7 +156,7 @@ function agentsOf(db: Database): Home['agents'] {
       `SELECT r.id AS run_id, r.agent, r.entity, r.trigger_name AS "trigger", r.state AS status, r.rounds AS round,
          json_extract(r.snapshot, '$.context.max_rounds') AS max_rounds, r.started_at,
          (SELECT max(ir.incident_id) FROM incident_runs ir WHERE ir.run_id = r.id) AS incident_id
-       FROM runs r WHERE r.state IN ('queued', 'running', 'parked') AND r.practice = 0
+       FROM runs r WHERE ${AT_WORK}
        ORDER BY r.seq DESC LIMIT ${AGENTS_MAX}`,
     )
     .all()
@@ -192,7 +203,12 @@ function sourcesOf(
       }
     })
     .sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || (a.name < b.name ? -1 : 1))
-    .slice(0, SOURCES_MAX)
+}
+
+function countStates(sources: Home['sources']): Home['source_counts'] {
+  const counts: Home['source_counts'] = { failing: 0, quiet: 0, paused: 0, ok: 0 }
+  for (const { state } of sources) counts[state]++
+  return counts
 }
 
 /** Since 00:00 UTC. */
@@ -242,7 +258,7 @@ function triggersOf(db: Database, now: number): Home['triggers'] {
     )
     .all({ from })
   const daily = db.prepare<[number, number, number], { ago: number; n: number }>(
-    `SELECT (? - fired_at) / ${DAY_MS} AS ago, count(*) AS n FROM firings
+    `SELECT CAST((? - fired_at) / ${DAY_MS} AS INTEGER) AS ago, count(*) AS n FROM firings
      WHERE trigger_id = ? AND fired_at >= ? AND practice = 0 AND resolves IS NULL GROUP BY 1`,
   )
   return rows.map(({ id, name, spec, firings, incidents }) => {

@@ -209,7 +209,7 @@ const HOUR_MS = 3_600_000
 const SPARK_HOURS = 24
 const SUMMARY_MAX = 300
 const EVENT_TEXT_MAX = 300
-const NOTHING = 'Nothing found'
+const NOTHING = 'Nothing to report'
 /** What of the machine's events is for people; the rest is the service's. */
 const FOR_PEOPLE = ['acknowledge', 'assign', 'snooze', 'unsnooze', 'handle', 'reopen']
 
@@ -307,8 +307,9 @@ function prepare(db: Database) {
        WHERE @project IS NULL
          OR s.name IN (SELECT name FROM project_uses WHERE project = @project AND kind = 'source')`,
     ),
+    // What is bound is a real number to SQLite, and so is what it is divided into.
     spark: db.prepare<{ ids: string; from: number }, { incident_id: number; hour: number; n: number }>(
-      `SELECT incident_id, (fired_at - @from) / ${HOUR_MS} AS hour, count(*) AS n FROM firings
+      `SELECT incident_id, CAST((fired_at - @from) / ${HOUR_MS} AS INTEGER) AS hour, count(*) AS n FROM firings
        WHERE incident_id IN (SELECT value FROM json_each(@ids)) AND fired_at >= @from AND resolves IS NULL
        GROUP BY 1, 2`,
     ),

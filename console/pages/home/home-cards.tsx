@@ -67,10 +67,14 @@ export function NewestFindings({ findings }: Pick<Home, 'findings'>) {
   )
 }
 
-export function AgentsAtWork({ agents }: Pick<Home, 'agents'>) {
+export function AgentsAtWork({ agents, total }: Pick<Home, 'agents'> & { total: number }) {
   if (agents.length === 0) return null
   return (
-    <Card id="home-agents" title={`Agents at work: ${agents.length}`} aside={<Link to="/runs">Runs</Link>}>
+    <Card
+      id="home-agents"
+      title={`Agents at work: ${count(total)}`}
+      aside={<Link to={total > agents.length ? '/runs?status=open' : '/runs'}>Runs</Link>}
+    >
       {agents.map(({ run_id, agent, entity, status, round, max_rounds }) => (
         <div className="rail-row" key={run_id}>
           <Clock size={15} aria-hidden color="var(--verdict)" />
@@ -105,7 +109,11 @@ const MARKS: Record<Home['sources'][number]['state'], ReactNode> = {
 }
 const sourcePath = (name: string): string => `/sources/${encodeURIComponent(name)}`
 
-export function SourcesCard({ sources, total }: Pick<Home, 'sources'> & { total: number }) {
+export function SourcesCard({
+  sources,
+  counts,
+  total,
+}: Pick<Home, 'sources'> & { counts: Home['source_counts']; total: number }) {
   const unwell = sources.filter(({ state }) => state !== 'ok')
   const well = sources.filter(({ state }) => state === 'ok')
   return (
@@ -121,11 +129,11 @@ export function SourcesCard({ sources, total }: Pick<Home, 'sources'> & { total:
           </div>
         </div>
       ))}
-      {well.length > 0 && (
+      {counts.ok > 0 && (
         <div className="rail-row">
           {MARKS.ok}
           <div>
-            {count(well.length)} receiving
+            {count(counts.ok)} receiving
             <div style={{ color: 'var(--text-2)' }}>
               {well.slice(0, LISTED).map(({ name }, i) => (
                 <span key={name}>
@@ -133,7 +141,7 @@ export function SourcesCard({ sources, total }: Pick<Home, 'sources'> & { total:
                   <Link to={sourcePath(name)}>{name}</Link>
                 </span>
               ))}
-              {well.length > LISTED && ` and ${well.length - LISTED} more`}
+              {well.length > LISTED && ` and ${count(counts.ok - LISTED)} more`}
             </div>
           </div>
         </div>
@@ -143,26 +151,26 @@ export function SourcesCard({ sources, total }: Pick<Home, 'sources'> & { total:
 }
 
 /** Of the heading line: sources that fail or are quiet, in a sentence each. */
-export function Unwell({ sources }: Pick<Home, 'sources'>) {
-  const unwell = sources.filter(({ state }) => state === 'failing' || state === 'quiet')
-  if (unwell.length === 0) return null
-  const [first] = unwell
+export function Unwell({ sources, counts }: Pick<Home, 'sources'> & { counts: Home['source_counts'] }) {
+  const first = sources.find(({ state }) => state === 'failing' || state === 'quiet')
+  if (!first) return null
+  const others = counts.failing + counts.quiet - 1
   return (
     <span style={{ display: 'inline-flex', gap: 6, alignItems: 'center', color: 'var(--warning)' }}>
-      {MARKS[first!.state]}
+      {MARKS[first.state]}
       <span>
-        <Link to={sourcePath(first!.name)} style={{ color: 'inherit' }}>
-          {first!.name}
+        <Link to={sourcePath(first.name)} style={{ color: 'inherit' }}>
+          {first.name}
         </Link>{' '}
-        {first!.state === 'quiet' && first!.last_event_at === null
+        {first.state === 'quiet' && first.last_event_at === null
           ? 'has received nothing yet'
-          : `is ${first!.state}`}
-        {unwell.length > 1 && (
+          : `is ${first.state}`}
+        {others > 0 && (
           <>
             {' '}
             and{' '}
             <Link to="/sources" style={{ color: 'inherit' }}>
-              {unwell.length - 1} more
+              {count(others)} more
             </Link>
           </>
         )}

@@ -64,8 +64,8 @@ export function HomePage() {
           {data.state === 'quiet' && <OftenFired triggers={data.triggers} />}
         </div>
         <aside className="rail" aria-label="At work">
-          <AgentsAtWork agents={data.agents} />
-          <SourcesCard sources={data.sources} total={data.sources_total} />
+          <AgentsAtWork agents={data.agents} total={data.agents_total} />
+          <SourcesCard sources={data.sources} counts={data.source_counts} total={data.sources_total} />
           <Today today={data.today} />
           {!Object.values(data.checklist).every(Boolean) && <Checklist done={data.checklist} />}
         </aside>
@@ -108,9 +108,12 @@ function useExplore(): (span: Span) => Promise<void> {
 const count = (n: number, word: string): string => `${thousands(n)} ${word}${n === 1 ? '' : 's'}`
 
 /** Counts, the oldest, the last one handled; and sources that are not well, in all states. */
-function HeadLine({ home: { counts, incidents: rows, last_handled, sources } }: { home: Home }) {
+function HeadLine({
+  home: { counts, oldest_opened_at: oldest, last_handled, sources, source_counts: sourceCounts },
+}: {
+  home: Home
+}) {
   const now = useNow()
-  const oldest = rows.filter(({ state }) => state === 'open').map(({ opened_at }) => Date.parse(opened_at))
   return (
     <Group gap="md" mt={-10} mb="sm" fz={14} c="var(--text-2)">
       {(['critical', 'warning', 'info'] as const).map((severity) =>
@@ -118,20 +121,20 @@ function HeadLine({ home: { counts, incidents: rows, last_handled, sources } }: 
           <Group key={severity} gap={6} wrap="nowrap">
             <Severity of={severity} size={15} isSaid />
             <span>
-              {counts.open[severity]} {severity}
+              {thousands(counts.open[severity])} {severity}
             </span>
           </Group>
         ) : null,
       )}
-      {oldest.length > 0 && <span>oldest {lasting(now - Math.min(...oldest))}</span>}
-      {counts.acknowledged > 0 && <span>{counts.acknowledged} acknowledged</span>}
-      {oldest.length === 0 && last_handled?.handled && (
+      {oldest !== null && <span>oldest {lasting(now - Date.parse(oldest))}</span>}
+      {counts.acknowledged > 0 && <span>{thousands(counts.acknowledged)} acknowledged</span>}
+      {oldest === null && last_handled?.handled && (
         <span>
           Last one: <Link to={incidentPath(last_handled)}>{last_handled.headline}</Link>,{' '}
           {moment(Date.parse(last_handled.handled.at), now)}, {lower(stateWords(last_handled, now))}
         </span>
       )}
-      <Unwell sources={sources} />
+      <Unwell sources={sources} counts={sourceCounts} />
       <Repository />
     </Group>
   )

@@ -40,7 +40,10 @@ export function FindingCard({ incident }: { incident: IncidentDetail }) {
       </div>
       <div style={{ display: 'grid', gap: 8, padding: '0 14px 10px' }}>
         <div className="three-lines">
-          <Linked text={plainText(finding?.note ?? result.summary)} entity={incident.entity} />
+          <Linked
+            text={plainText(finding?.note ?? result.summary) || `${result.headline}.`}
+            entity={incident.entity}
+          />
         </div>
         {result.next_step && <NextStep text={result.next_step} />}
         {finding && finding.claims.length > 0 && <Claims claims={finding.claims} entity={incident.entity} />}
@@ -113,7 +116,7 @@ function Foot({ incident }: { incident: IncidentDetail }) {
         {result.chain.join(' → ')}, {result.rounds} {result.rounds === 1 ? 'round' : 'rounds'}
         {result.cost_usd === null ? '' : `, ${money(result.cost_usd)}`}
       </span>
-      {finding && (
+      {finding?.note && (
         <button type="button" className="text-button" onClick={() => setOpen(true)}>
           Full note
         </button>
@@ -125,7 +128,7 @@ function Foot({ incident }: { incident: IncidentDetail }) {
           <FindingMarks project={of} run={result.run_id} mark={finding.mark} name={headline} />
         </span>
       )}
-      {finding && (
+      {finding?.note && (
         <Modal opened={isOpen} onClose={() => setOpen(false)} title={result.headline} size="xl">
           <Stack>
             <MarkdownText text={finding.note} isNested />

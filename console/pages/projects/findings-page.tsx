@@ -1,27 +1,25 @@
 /** Findings of all projects, newest first: to read, to mark as handled, and as right or wrong. */
-import { Stack, Text } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
-import { MARK_FILTERS } from '../../lib/finding-marks.ts'
 import { PageHead } from '../../parts/page.tsx'
-import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
+import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
+import { FindingFilters, NoFindings, useFindingFilters } from './finding-filters.tsx'
 import { ResultRow } from './result-row.tsx'
 
 /** Newest shown of all; a project's own tab has the rest. */
 const SHOWN = 60
 
 export default function FindingsPage() {
-  const [address, setAddress] = useSearchParams()
-  const mark = MARK_FILTERS.find(({ value }) => value === address.get('mark'))?.value
+  const { address, set, asked: filter, key } = useFindingFilters()
   const only = address.get('project')
   const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
   const asked = (projects.data ?? []).filter(({ id }) => only === null || id === only)
   const results = useQueries({
     queries: asked.map(({ id }) => ({
-      queryKey: dkeys.of(id, `results:${mark ?? ''}`),
-      queryFn: () => declared.results(id, { mark }),
+      queryKey: dkeys.of(id, `results:${key}`),
+      queryFn: () => declared.results(id, filter),
       refetchInterval: 15_000,
     })),
   })
@@ -29,16 +27,6 @@ export default function FindingsPage() {
     .flatMap(({ data }, i) => (data?.results ?? []).map((result) => ({ result, project: asked[i]! })))
     .sort((a, b) => Date.parse(b.result.at) - Date.parse(a.result.at))
     .slice(0, SHOWN)
-  const set = (name: string, value: string | null) =>
-    setAddress(
-      (now) => {
-        const next = new URLSearchParams(now)
-        if (value) next.set(name, value)
-        else next.delete(name)
-        return next
-      },
-      { replace: true },
-    )
   const isPending = projects.isPending || results.some((one) => one.isPending)
   return (
     <>
@@ -50,13 +38,7 @@ export default function FindingsPage() {
           value={only ?? undefined}
           onChange={(value) => set('project', value)}
         />
-        <WordSelect
-          label="Marked as"
-          all="All findings"
-          data={MARK_FILTERS}
-          value={mark}
-          onChange={(value) => set('mark', value)}
-        />
+        <FindingFilters asked={filter} set={set} />
       </PageHead>
       {projects.error && (
         <Failed what="findings" error={projects.error} onRetry={() => void projects.refetch()} />
@@ -71,11 +53,9 @@ export default function FindingsPage() {
         <LoadingRows />
       ) : (
         !projects.error && (
-          <Empty title="No findings yet">
-            <Text c="dimmed" maw={520}>
-              What agents conclude is listed here, with its verdict, its claims and its next step.
-            </Text>
-          </Empty>
+          <NoFindings asked={filter} set={set}>
+            What agents conclude is listed here, with its verdict, its claims and its next step.
+          </NoFindings>
         )
       )}
     </>

@@ -43,7 +43,7 @@ export function OverviewTab({ project }: { project: Project }) {
 function useResults(id: string) {
   return useQuery({
     queryKey: dkeys.of(id, 'results'),
-    queryFn: () => declared.results(id, {}),
+    queryFn: () => declared.results(id, { show: 'findings' }),
     refetchInterval: 15_000,
   })
 }

@@ -1,0 +1,64 @@
+/** Figures of Home speak for all there is, though its lists are cut. */
+import { expect, it, onTestFinished } from 'vitest'
+import { openRunWorld } from '../agents/runs/run-world.ts'
+import { MINUTE, openWorld } from '../triggers/trigger-world.ts'
+
+it('counts runs at work, sources and the age of incidents beyond what it lists', async () => {
+  const world = await openRunWorld()
+  onTestFinished(() => world.close())
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  onTestFinished(answer)
+  await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+  await world.agent({ name: 'first-look', trigger: 't', model: 'm1', concurrency: 1 })
+  world.models.reply('m1', () => ({
+    calls: [{ name: 'conclude', arguments: { outcome: 'no_op' } }],
+    delayUntil: answered,
+  }))
+  const first = new Date(world.clock.at).toISOString()
+  await world.post({ service: 'first', type: 'error' })
+  world.clock.at += 60_000
+  await world.post(Array.from({ length: 69 }, (_, n) => ({ service: `s${n}`, type: 'error' })))
+  const [source] = await world.engine.listSources()
+  const quiet = { ...source!, health: { ...source!.health, last_ingest: null } }
+  const home = await world.engine.home([
+    ...Array.from({ length: 70 }, (_, n) => ({ ...source!, name: `ok-${n}` })),
+    ...Array.from({ length: 60 }, (_, n) => ({ ...quiet, name: `quiet-${n}` })),
+    { ...source!, name: 'paused', paused: true },
+  ])
+  expect(home.incidents).toHaveLength(50)
+  expect(home.incidents.map(({ opened_at }) => opened_at)).not.toContain(first)
+  expect(home.agents).toHaveLength(20)
+  expect(home.sources).toHaveLength(50)
+  expect(home).toMatchObject({
+    oldest_opened_at: first,
+    agents_total: 70,
+    sources_total: 131,
+    source_counts: { failing: 0, quiet: 60, paused: 1, ok: 70 },
+  })
+  const { incidents } = await world.engine.listIncidents({ limit: 200 }, null)
+  const ids = incidents.map(({ id }) => id)
+  await world.engine.actOnIncidents({ action: 'acknowledge', ids }, { by: 'mara', via: 'console' })
+  expect((await world.engine.home([])).oldest_opened_at).toBeNull()
+})
+
+it('draws firings in the hour and on the day of each, not in the newest alone', async () => {
+  const world = await openWorld()
+  await world.trigger({ condition: { event: 'any' }, cooldown: '1m' })
+  const fire = (after: number) => {
+    world.clock.at += after
+    return world.post({ service: 'checkout', type: 'error' })
+  }
+  await fire(7 * MINUTE)
+  await fire(90 * MINUTE)
+  await fire(5 * MINUTE)
+  const hours = async () => (await world.engine.listIncidents({ limit: 1 }, null)).incidents[0]!.spark
+  expect(await hours()).toEqual([...new Array(22).fill(0), 1, 2])
+  await fire(2 * 24 * 60 * MINUTE)
+  expect(await hours()).toEqual([...new Array(23).fill(0), 1])
+  expect((await world.engine.home([])).triggers).toMatchObject([
+    { name: 't', firings: 4, spark: [0, 0, 0, 0, 3, 0, 1] },
+  ])
+})
