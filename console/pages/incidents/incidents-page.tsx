@@ -9,6 +9,7 @@ import { ACTED_MAX, type IncidentQuery, ikeys, incidents, SELECTED_MAX } from '.
 import { lazyFrom } from '../../lib/chunks.ts'
 import { isOutermost } from '../../lib/escape.ts'
 import { count } from '../../lib/time.ts'
+import { useFilters } from '../../lib/use-filters.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { KeysHelp, KeysHint, SELECTION_KEYS } from '../../parts/keys-help.tsx'
@@ -44,7 +45,7 @@ export default function IncidentsPage() {
 }
 
 function Listed({ isHandled }: { isHandled: boolean }) {
-  const [address, setAddress] = useSearchParams()
+  const [address, set] = useFilters()
   const state = STATES.find((value) => value === address.get('state'))
   const severity = SEVERITIES.find((value) => value === address.get('severity'))
   const q = address.get('q') ?? ''
@@ -54,16 +55,6 @@ function Listed({ isHandled }: { isHandled: boolean }) {
     ...(q ? { q } : {}),
   }
   const list = usePages(ikeys.list(query), (before) => incidents.list(query, before))
-  const set = (name: string, value: string | null) =>
-    setAddress(
-      (now) => {
-        const next = new URLSearchParams(now)
-        if (value) next.set(name, value)
-        else next.delete(name)
-        return next
-      },
-      { replace: true },
-    )
   const rows = list.pages?.flatMap((page) => page.incidents)
   const counts = list.pages?.[0]?.counts
   return (

@@ -1,8 +1,8 @@
 /** Which results of agents are listed: findings alone or what found nothing, too; and by how they were marked. */
 import { Button, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useSearchParams } from 'react-router'
 import { MARK_FILTERS } from '../../lib/finding-marks.ts'
+import { useFilters } from '../../lib/use-filters.ts'
 import { Empty } from '../../parts/states.tsx'
 import { WordSelect } from '../../parts/word-select.tsx'
 
@@ -18,17 +18,7 @@ export interface ResultsShown {
 
 /** The filters of the address. `set` changes one of them, null: to what it is without. */
 export function useFindingFilters() {
-  const [address, setAddress] = useSearchParams()
-  const set = (name: string, value: string | null) =>
-    setAddress(
-      (now) => {
-        const next = new URLSearchParams(now)
-        if (value) next.set(name, value)
-        else next.delete(name)
-        return next
-      },
-      { replace: true },
-    )
+  const [address, set] = useFilters()
   const mark = MARK_FILTERS.find(({ value }) => value === address.get('mark'))?.value
   const asked: ResultsShown = { mark, show: address.get('show') === ALL ? undefined : 'findings' }
   return { address, set, asked, key: `${mark ?? ''}:${asked.show ?? ''}` }
