@@ -384,6 +384,9 @@ function grownQueries<Id extends string | number>(db: Database, of: string) {
 const HEADLINE_MAX = 100
 const NEXT_STEP_MAX = 300
 
+/** Headline of a run that found nothing and says no more. */
+export const NOTHING = 'Nothing to report'
+
 /** The first heading, bold lead, or sentence of a note; empty of an empty one. */
 export function headlineOf(note: string): string {
   const line = note.split('\n').find((text) => text.trim() !== '') ?? ''

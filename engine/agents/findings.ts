@@ -27,6 +27,7 @@ import {
   type FindingRow,
   headlineOf,
   type MarkFilter,
+  NOTHING,
   nextStepOf,
   plain,
   presentMark,
@@ -36,7 +37,6 @@ import {
 const FINDING_MAX_BYTES = 65_536
 const SUMMARY_MAX = 400
 const RESERVED_VERDICT = 'no_op'
-const NOTHING = 'Nothing to report'
 
 export interface FindingsParts {
   clock: Clock

@@ -6,7 +6,7 @@
  */
 import type { Incident, IncidentActivity, TriggerSpec } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import { headlineOf, nextStepOf, plain } from '../agents/finding-queries.ts'
+import { headlineOf, NOTHING, nextStepOf, plain } from '../agents/finding-queries.ts'
 import { fail } from '../errors.ts'
 import { acceptedBy, firstSnapshot } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
@@ -209,7 +209,6 @@ const HOUR_MS = 3_600_000
 const SPARK_HOURS = 24
 const SUMMARY_MAX = 300
 const EVENT_TEXT_MAX = 300
-const NOTHING = 'Nothing to report'
 /** What of the machine's events is for people; the rest is the service's. */
 const FOR_PEOPLE = ['acknowledge', 'assign', 'snooze', 'unsnooze', 'handle', 'reopen']
 

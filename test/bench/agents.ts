@@ -114,7 +114,7 @@ export async function measureStorm(folder: string, events = 20_000): Promise<Sto
 }
 
 /** @param which `VmRSS`: as it is; `VmHWM`: the most it ever was (proc(5)) */
-function memoryMb(daemon: Daemon, which: 'VmRSS' | 'VmHWM'): number {
+export function memoryMb(daemon: Daemon, which: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${daemon.process.pid}/status`, 'utf8')
   return Number(new RegExp(`${which}:\\s+(\\d+)`).exec(status)![1]) / 1024
 }

@@ -5,7 +5,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
 import { buildSync } from 'esbuild'
 import { type Daemon, startDaemon } from '../chaos/daemon.ts'
-import { measureRunCost, measureStorm } from './agents.ts'
+import { measureRunCost, measureStorm, memoryMb } from './agents.ts'
 import { bareInsertRate } from './bare.ts'
 import { measureBrief } from './brief.ts'
 import { type FilesMeasure, measureCatalogFiles } from './catalog-files.ts'
@@ -122,11 +122,6 @@ async function postsOf(
   return rates
 }
 
-function residentMb(daemon: Daemon): number {
-  const status = readFileSync(`/proc/${daemon.process.pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024
-}
-
 /** The middle one. */
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
@@ -230,9 +225,9 @@ async function measureStore(): Promise<void> {
     }).then((answer) => answer.text())
   report(
     'resident memory after 200 reads',
-    `${Math.round(residentMb(daemon))} MB`,
+    `${Math.round(memoryMb(daemon, 'VmRSS'))} MB`,
     '< 400 MB',
-    residentMb(daemon) < 400,
+    memoryMb(daemon, 'VmRSS') < 400,
   )
   await daemon.stop()
 }

@@ -1,5 +1,6 @@
 /** 15 B6: text search, stats and histograms give way to other reads, and answer as of when they began. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fewAtOnce } from '../../../../engine/log/steps.ts'
 import { NOW, openSplit, type Split } from '../../threads/split.ts'
 
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'api' as const }
@@ -56,4 +57,32 @@ describe('a wide read', () => {
       expect(await wide).toEqual(atOnce)
     },
   )
+})
+
+it('few are at work at the same time, the others in order, whatever came of those before', async () => {
+  const inOrder = fewAtOnce(2)
+  const begun: number[] = []
+  const ends: ((how: 'answer' | 'fail') => void)[] = []
+  const asked = [0, 1, 2, 3].map((n) =>
+    inOrder(() => {
+      begun.push(n)
+      return new Promise<number>((resolve, reject) => {
+        ends[n] = (how) => (how === 'answer' ? resolve(n) : reject(new Error(`no ${n}`)))
+      })
+    }),
+  )
+  const settled = Promise.allSettled(asked)
+  await expect.poll(() => begun).toEqual([0, 1])
+  ends[1]!('fail')
+  await expect.poll(() => begun).toEqual([0, 1, 2])
+  ends[0]!('answer')
+  await expect.poll(() => begun).toEqual([0, 1, 2, 3])
+  ends[2]!('answer')
+  ends[3]!('answer')
+  expect((await settled).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+  ])
 })
