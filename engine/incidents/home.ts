@@ -66,9 +66,12 @@ export function homeOf(
     sources_total: sources.length,
     source_counts: countStates(states),
     agents_total: db.prepare<[], number>(`SELECT count(*) FROM runs r WHERE ${AT_WORK}`).pluck().get()!,
+    // By the index of those that are not handled, not past all that were handled since the beginning.
     oldest_opened_at: isoOrNull(
       db
-        .prepare<[], number | null>("SELECT min(opened_at) FROM incidents WHERE state = 'open'")
+        .prepare<[], number | null>(
+          "SELECT min(+opened_at) FROM incidents WHERE state <> 'handled' AND state = 'open'",
+        )
         .pluck()
         .get() ?? null,
     ),
