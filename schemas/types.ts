@@ -969,16 +969,33 @@ export interface Agent {
     output_tokens: number
     /** Runs with calls that have no price. */
     uncosted_runs: number
+    /** Of those that have ended, the newest: ten at most. */
+    newest_finished: number
+    /** Of these, those that succeeded. */
+    newest_ok: number
   }
   /** Its newest run; null: it never ran. */
   last_run: null | {
     /** Run. */
     id: string
     /** Status. */
-    status: string
+    status:
+      | 'queued'
+      | 'running'
+      | 'parked'
+      | 'succeeded'
+      | 'exhausted'
+      | 'failed'
+      | 'cancelled'
+      | 'capped'
+      | 'empty'
     /** Woken. */
     at: string
+    /** What it concluded: finding, or no_op; null: nothing yet. */
+    outcome: 'finding' | 'no_op' | null
   }
+  /** Of its budget, US dollars: what all its calls cost, practice too, and what calls under way may cost. */
+  spent_usd: number
   /** Labels that it depends on and that the last events do not carry, a sentence each; absent in lists. */
   warnings?: string[]
 }

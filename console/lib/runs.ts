@@ -152,51 +152,16 @@ export function githubWords({
   return told?.tone === 'good' ? { tone: 'good', words: 'written' } : told
 }
 
-/** Success of the last runs of each agent, and what they cost; from one page of runs, newest first. */
-export interface AgentRecord {
-  /** Those that ended, at most ten, without practice. */
-  ended: number
-  succeeded: number
-  last: Run
-}
-
-const LAST = 10
-
-export function recordsOf(runs: readonly Run[]): Map<string, AgentRecord> {
-  const records = new Map<string, AgentRecord>()
-  for (const run of runs) {
-    if (run.practice) continue
-    const known = records.get(run.agent) ?? { ended: 0, succeeded: 0, last: run }
-    if (!isOpen(run) && known.ended < LAST) {
-      known.ended++
-      if (run.status === 'succeeded') known.succeeded++
-    }
-    records.set(run.agent, known)
-  }
-  return records
-}
-
 export interface Spent {
-  /** US dollars of the runs that are priced. */
+  /** US dollars of the calls that are priced. */
   usd: number
   /** Runs that called a model without a price. */
   unpriced: number
 }
 
-/** What an agent spent, of all runs there are; null: the page does not have them all. */
-export function spentOf(agent: string, runs: readonly Run[], total: number): Spent | null {
-  if (total > runs.length) return null
-  const own = runs.filter((run) => run.agent === agent)
-  return {
-    usd: own.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0),
-    unpriced: own.filter(({ cost_usd, rounds }) => cost_usd === null && rounds > 0).length,
-  }
-}
-
-/** "$0.40 of $5.00, 2 runs not priced"; empty: nothing is known of it. */
-export function spentWords(spent: Spent | null, budget: number | null): string {
+/** "$0.40 of $5.00, 2 runs not priced". */
+export function spentWords(spent: Spent, budget: number | null): string {
   const of = budget === null ? '' : `of ${money(budget)}`
-  if (spent === null) return of
   const unpriced =
     spent.unpriced === 0 ? '' : `${count(spent.unpriced)} ${spent.unpriced === 1 ? 'run' : 'runs'} not priced`
   const usd = spent.usd === 0 && unpriced ? '' : money(spent.usd)

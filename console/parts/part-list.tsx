@@ -1,11 +1,12 @@
 /** A list of parts of one kind, each with what it is and the projects that use it. */
-import { Badge, Button, Group, Text } from '@mantine/core'
+import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { declared, dkeys } from '../declared-client.ts'
 import { partPath } from '../lib/fields.ts'
+import { useLongList } from './long-list.tsx'
 import { PageHead } from './page.tsx'
 import { Cell, Row, RowLink, Rows } from './rows.tsx'
 import { Empty, Failed, LoadingRows } from './states.tsx'
@@ -27,7 +28,7 @@ interface Props<T extends Part> {
   error: Error | null
   onRetry: () => void
   /** What a part is, in plain words. */
-  what: (part: T) => ReactNode
+  what: (part: T) => string
   /** Its state, on the right. */
   state: (part: T) => ReactNode
   /** What to say when there is none. */
@@ -47,6 +48,12 @@ export function PartListPage<T extends Part>({
   empty,
 }: Props<T>) {
   const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
+  const { above, shown, below } = useLongList(
+    parts,
+    subtitle ?? title.toLowerCase(),
+    'name or description',
+    (part) => `${part.name} ${what(part)}`,
+  )
   const nameOf = (id: string) => projects.data?.find((project) => project.id === id)?.name ?? id
   return (
     <>
@@ -68,35 +75,44 @@ export function PartListPage<T extends Part>({
             </Button>
           </Empty>
         ) : (
-          <Rows label={title} columns={[{ name: 'Name', isHead: true }, 'Description', 'Projects', 'State']}>
-            {parts.map((part) => (
-              <Row key={part.name}>
-                <Cell>
-                  <RowLink to={partPath(kind, part.name)}>{part.name}</RowLink>
-                  {part.customized && (
-                    <Badge ml={6} size="sm" variant="light" tt="none">
-                      edited by hand
-                    </Badge>
-                  )}
-                </Cell>
-                <Cell>
-                  <Text size="sm" lineClamp={2}>
-                    {what(part)}
-                  </Text>
-                </Cell>
-                <Cell>
-                  <Group gap={6}>
-                    {part.projects.map((id) => (
-                      <Link key={id} to={`/projects/${id}`}>
-                        {nameOf(id)}
-                      </Link>
-                    ))}
-                  </Group>
-                </Cell>
-                <Cell>{state(part)}</Cell>
-              </Row>
-            ))}
-          </Rows>
+          <Stack gap="sm">
+            {above}
+            {shown.length > 0 && (
+              <Rows
+                label={title}
+                columns={[{ name: 'Name', isHead: true }, 'Description', 'Projects', 'State']}
+              >
+                {shown.map((part) => (
+                  <Row key={part.name}>
+                    <Cell>
+                      <RowLink to={partPath(kind, part.name)}>{part.name}</RowLink>
+                      {part.customized && (
+                        <Badge ml={6} size="sm" variant="light" tt="none">
+                          edited by hand
+                        </Badge>
+                      )}
+                    </Cell>
+                    <Cell>
+                      <Text size="sm" lineClamp={2}>
+                        {what(part)}
+                      </Text>
+                    </Cell>
+                    <Cell>
+                      <Group gap={6}>
+                        {part.projects.map((id) => (
+                          <Link key={id} to={`/projects/${id}`}>
+                            {nameOf(id)}
+                          </Link>
+                        ))}
+                      </Group>
+                    </Cell>
+                    <Cell>{state(part)}</Cell>
+                  </Row>
+                ))}
+              </Rows>
+            )}
+            {below}
+          </Stack>
         ))}
     </>
   )

@@ -4,7 +4,7 @@ import type { Run } from '../../schemas/types.ts'
 import { RUN_TONES, STATUS_HINTS } from '../lib/runs.ts'
 import { Mark } from './mark.tsx'
 
-export function RunMarks({ run }: { run: Pick<Run, 'status' | 'practice' | 'rerun_of' | 'outcome'> }) {
+export function RunMarks({ run }: { run: Pick<Run, 'status' | 'outcome'> & { practice?: boolean } }) {
   return (
     <Group gap={4} wrap="nowrap">
       <Mark tone={RUN_TONES[run.status]} title={STATUS_HINTS[run.status]}>

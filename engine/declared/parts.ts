@@ -13,7 +13,7 @@ import type {
 import { sentenceOf } from '../../schemas/words.ts'
 import { countTools } from '../agents/mcp-pins.ts'
 import type { AgentModels } from '../agents/models/calls.ts'
-import { workOfAgents } from '../agents/runs/making.ts'
+import { type Work, workOfAgents } from '../agents/runs/making.ts'
 import { ROUNDS } from '../documents/agent.ts'
 import { severityOf, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
@@ -96,7 +96,7 @@ export function agentsOf(declared: Declared, project: string | null): Agent[] {
 /** @throws SvcError not_found */
 export function getAgent(declared: Declared, name: string, project: string | null): Agent {
   const stored = find(declared, 'agent', name)
-  const work = workOfAgents(declared.store.db)
+  const work = workOfAgents(declared.store.db, name)
   const agent = presentAgent(stored, belongings(declared), projectDocs(declared), project, work)
   return { ...agent, warnings: driftsOf(declared, 'agent', name) }
 }
@@ -200,7 +200,7 @@ function presentAgent(
   belongs: Belongs,
   docs: ReadonlyMap<string, ProjectDoc>,
   project: string | null,
-  work: ReturnType<typeof workOfAgents>,
+  work: (agent: string) => Work,
 ): Agent {
   const { slack_webhook, webhook_token, ...spec } = stored.doc
   const shown = common('agent', stored, belongs)

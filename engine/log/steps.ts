@@ -2,6 +2,7 @@
  * A read in steps, so that others have their turn between two of them. Each step sees one snapshot of the
  * store; what an answer speaks for is fixed by the first.
  */
+import { SvcError } from '../errors.ts'
 import type { ReadContext } from './timeline/context.ts'
 
 export type Steps<T> = Generator<void, T, void>
@@ -61,6 +62,7 @@ export type Snapshot = <T>(answer: () => T) => Promise<T>
 /**
  * Runs each read on one snapshot of the store.
  * @param isReader true on a connection of its own, which must catch up before each read.
+ * @returns a read fails with `unavailable` once the connection is closed: a long one is in the midst of its steps then
  */
 export function snapshotsOf(ctx: ReadContext, isReader: boolean): Snapshot {
   // Differs from the last one if another connection has committed since; a reader writes nothing itself.
@@ -77,5 +79,8 @@ export function snapshotsOf(ctx: ReadContext, isReader: boolean): Snapshot {
   }
   // Deferred: the snapshot is taken by the first statement, and everything reads from it.
   const view = isReader ? ctx.db.transaction(catchUp).deferred : catchUp
-  return <T>(answer: () => T) => new Promise<T>((resolve) => resolve(view(answer) as T))
+  return async <T>(answer: () => T) => {
+    if (!ctx.db.open) throw new SvcError('unavailable', 'the daemon is stopping', { retryAfter: 5 })
+    return view(answer) as T
+  }
 }

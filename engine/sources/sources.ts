@@ -72,6 +72,8 @@ export interface Belonging {
   projects: string[]
 }
 
+type SourceDoing = Pick<Source, 'name' | 'connector' | 'mode' | 'health'>
+
 /** Names may not be found, bodies may break a rule: every method may throw SvcError. */
 export interface Sources {
   /** What their documents are stored with. */
@@ -79,6 +81,8 @@ export interface Sources {
   /** By name, without those that are deleted; secrets masked. */
   list(belonging: (name: string) => Belonging): Source[]
   get(name: string, belonging: (name: string) => Belonging): Source
+  /** How those of these names are doing, in that order; one that is not there is left out. */
+  doing(names: readonly string[]): SourceDoing[]
   test(body: SourceWrite): { result: SourceTestResult } | { ask: ToAsk }
   discover(body: DiscoverRequest): ToAsk | { found: SourceProposal }
   previewLabel(body: LabelsPreview): LabelsPreviewResult
@@ -113,6 +117,13 @@ export function createSources(parts: SourcesParts): Sources {
       const row = store.queries.byName(name) ?? fail('not_found', `no source is named ${name}`)
       return present(store, row, store.storageReason(), store.polls.find(row.id), belonging)
     },
+    doing: (names) => {
+      const storageReason = store.storageReason()
+      return names.flatMap((name) => {
+        const row = store.queries.byName(name)
+        return row ? [presentDoing(store, row, storageReason, store.polls.find(row.id))] : []
+      })
+    },
     test: (body) => trials.test(body),
     discover: (body) => trials.discover(body),
     previewLabel: (body) => trials.previewLabel(body),
@@ -128,18 +139,17 @@ export function createSources(parts: SourcesParts): Sources {
 }
 
 function present(
-  { live, credentials, coverage }: SourceStore,
+  store: SourceStore,
   row: SourceRow,
   storageReason: string | null,
   poll: PollRow | undefined,
   belonging: (name: string) => Belonging,
 ): Source {
-  const source = live.byId(row.id) ?? fail('not_found', `no source is named ${row.name}`)
+  const source = sourceOf(store, row)
+  const { health, ...doing } = presentDoing(store, row, storageReason, poll)
   return {
-    name: row.name,
+    ...doing,
     type: source.connector.sourceType,
-    connector: row.connector,
-    mode: source.connector.mode,
     poll: row.poll,
     config: maskSecrets(row.connector, source),
     state: row.state as Source['state'],
@@ -151,6 +161,25 @@ function present(
     version: row.change_set,
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
+    health,
+  }
+}
+
+const sourceOf = ({ live }: SourceStore, row: SourceRow): LiveSource =>
+  live.byId(row.id) ?? fail('not_found', `no source is named ${row.name}`)
+
+function presentDoing(
+  store: SourceStore,
+  row: SourceRow,
+  storageReason: string | null,
+  poll: PollRow | undefined,
+): SourceDoing {
+  const source = sourceOf(store, row)
+  const { credentials, coverage } = store
+  return {
+    name: row.name,
+    connector: row.connector,
+    mode: source.connector.mode,
     health: healthOf(
       row,
       source,

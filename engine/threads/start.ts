@@ -13,6 +13,7 @@ import { createEngine, type Signals, type StoreRoles } from '../engine.ts'
 import { StartError } from '../errors.ts'
 import { figuresMemory } from '../log/figures.ts'
 import { sizeOf } from '../log/ingest/otlp-protobuf.ts'
+import { holdLog } from '../log/store/checkpoints.ts'
 import type { Retention } from '../log/store/maintenance.ts'
 import { WriterState } from '../log/store/writer-state.ts'
 import { Tallies } from '../log/tallies.ts'
@@ -133,14 +134,18 @@ export async function rolesInThreads(
   const reader = reading.thread
   // Of the start: the writer has it at hand, and a reader would load what is declared for it.
   let directory: unknown
+  let letGoOfLog = (): void => {}
   try {
     await writer.ready
+    // Here, as threads are ended before the thread that started them.
+    letGoOfLog = holdLog(options.dataFile)
     reader.send({ t: 'open' })
     options.onBooted(await writer.call<BootReport>('bootReport', []))
     directory = await writer.call('directory', [])
     await reader.ready
   } catch (error) {
     whenLogIsLong(() => {})
+    letGoOfLog()
     const begun = [writer, reader, checkpointer.started()]
     await Promise.all(begun.map((thread) => thread?.end()))
     throw error
@@ -174,6 +179,7 @@ export async function rolesInThreads(
       await preparer.started()?.call('handOver', [])
       // The last to hold the file open, the writer empties the log.
       await checkpointer.started()?.stop()
+      letGoOfLog()
       await writer.stop()
       await preparer.started()?.end()
     },

@@ -12,15 +12,13 @@ import {
   durationOf,
   freshMs,
   handoffWords,
-  recordsOf,
-  spentOf,
   spentWords,
   tokenWords,
   wokenWords,
   writeBackWords,
 } from '../../console/lib/runs.ts'
 import { money, took } from '../../console/lib/time.ts'
-import type { Run, RunDetail, RunStep } from '../../schemas/types.ts'
+import type { RunDetail, RunStep } from '../../schemas/types.ts'
 
 const AT = '2026-11-20T12:00:00.000Z'
 
@@ -177,38 +175,12 @@ describe('a run in words', () => {
 })
 
 describe('how an agent fares', () => {
-  const runs: Run[] = [
-    run({ id: 'run_9', status: 'running', cost_usd: null }),
-    run({ id: 'run_8', practice: true, status: 'failed', cost_usd: 0.5 }),
-    run({ id: 'run_7' }),
-    run({ id: 'run_6', status: 'failed' }),
-    run({ id: 'run_5', agent: 'digger' }),
-  ]
-
-  it('is told by its last runs that ended, without practice', () => {
-    const records = recordsOf(runs)
-    expect(records.get('triage')).toMatchObject({ ended: 2, succeeded: 1, last: { id: 'run_9' } })
-    expect(records.get('digger')).toMatchObject({ ended: 1, succeeded: 1 })
-    expect(records.has('nobody')).toBe(false)
-    const many = recordsOf(Array.from({ length: 30 }, () => run()))
-    expect(many.get('triage')!.ended).toBe(10)
-  })
-
-  it('spent what all its runs cost, practice too, where all of them are known', () => {
-    const spent = spentOf('triage', runs, runs.length)!
-    expect(spent.usd).toBeCloseTo(0.511)
-    expect(spent.unpriced).toBe(1)
-    expect(spentOf('triage', runs, runs.length + 1)).toBeNull()
-  })
-
   it('is not said to cost nothing where a price is missing', () => {
     expect(spentWords({ usd: 0.4, unpriced: 0 }, 5)).toBe('$0.40 of $5.00')
     expect(spentWords({ usd: 0.4, unpriced: 2 }, null)).toBe('$0.40, 2 runs not priced')
     expect(spentWords({ usd: 0, unpriced: 1 }, null)).toBe('1 run not priced')
     expect(spentWords({ usd: 0, unpriced: 1 }, 5)).toBe('$0 of $5.00, 1 run not priced')
     expect(spentWords({ usd: 0, unpriced: 0 }, null)).toBe('$0')
-    expect(spentWords(null, 5)).toBe('of $5.00')
-    expect(spentWords(null, null)).toBe('')
   })
 })
 

@@ -1,13 +1,14 @@
 /** Agents: what wakes each, what it spent of its budget, and how its last runs went. */
-import { Alert, Badge, Button, Group, Switch, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, Stack, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
-import type { Agent, RunsResult } from '../../../schemas/types.ts'
+import type { Agent } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
-import { type AgentRecord, freshMs, recordsOf, type Spent, spentOf, spentWords } from '../../lib/runs.ts'
+import { isOpen, spentWords } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useLongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -15,21 +16,16 @@ import { RunMarks } from '../../parts/run-marks.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
-import { rkeys, runs } from '../../run-client.ts'
 
-/** Runs that are looked at for how the agents fare: one answer for all of them. */
-const LOOKED_AT = 200
+/** While one of them is at work. */
+const BUSY_FRESH_MS = 2_000
 
 export default function AgentsPage() {
   const { data, error, refetch } = useQuery({
     queryKey: dkeys.agents,
     queryFn: () => declared.agents(),
-    refetchInterval: LIST_FRESH_MS,
-  })
-  const recent = useQuery({
-    queryKey: rkeys.list({}, LOOKED_AT, 0),
-    queryFn: () => runs.list({}, LOOKED_AT),
-    refetchInterval: ({ state }) => freshMs(state.data?.runs ?? []),
+    refetchInterval: ({ state }) =>
+      state.data?.agents.some(({ last_run }) => last_run && isOpen(last_run)) ? BUSY_FRESH_MS : LIST_FRESH_MS,
   })
   return (
     <>
@@ -46,8 +42,7 @@ export default function AgentsPage() {
           <Link to="/settings?tab=providers">Add a model provider</Link>.
         </Alert>
       )}
-      {data &&
-        (data.agents.length === 0 ? <NoAgents /> : <AgentTable agents={data.agents} recent={recent.data} />)}
+      {data && (data.agents.length === 0 ? <NoAgents /> : <AgentTable agents={data.agents} />)}
     </>
   )
 }
@@ -66,41 +61,41 @@ function NoAgents() {
   )
 }
 
-function AgentTable({ agents, recent }: { agents: readonly Agent[]; recent: RunsResult | undefined }) {
-  const records = recordsOf(recent?.runs ?? [])
+function AgentTable({ agents }: { agents: readonly Agent[] }) {
+  const { above, shown, below } = useLongList(
+    agents,
+    'agents',
+    'name, prompt or trigger',
+    ({ name, prompt, triggers }) => `${name} ${prompt} ${triggers.join(' ')}`,
+  )
   return (
-    <Rows
-      label="Agents"
-      columns={[
-        { name: 'Agent', isHead: true },
-        'On',
-        'Woken by',
-        'Projects',
-        'Spent',
-        'Last runs',
-        'Last run',
-      ]}
-    >
-      {agents.map((agent) => (
-        <AgentRow
-          key={agent.name}
-          agent={agent}
-          record={records.get(agent.name)}
-          spent={recent ? spentOf(agent.name, recent.runs, recent.total) : null}
-        />
-      ))}
-    </Rows>
+    <Stack gap="sm">
+      {above}
+      {shown.length > 0 && (
+        <Rows
+          label="Agents"
+          columns={[
+            { name: 'Agent', isHead: true },
+            'On',
+            'Woken by',
+            'Projects',
+            'Spent',
+            'Newest runs',
+            'Last run',
+          ]}
+        >
+          {shown.map((agent) => (
+            <AgentRow key={agent.name} agent={agent} />
+          ))}
+        </Rows>
+      )}
+      {below}
+    </Stack>
   )
 }
 
-interface RowProps {
-  agent: Agent
-  record: AgentRecord | undefined
-  spent: Spent | null
-}
-
-function AgentRow({ agent, record, spent }: RowProps) {
-  const { name, prompt, triggers, budget_usd, projects, customized } = agent
+function AgentRow({ agent }: { agent: Agent }) {
+  const { name, prompt, triggers, budget_usd, projects, customized, stats, spent_usd, last_run } = agent
   return (
     <Row>
       <Cell>
@@ -131,17 +126,17 @@ function AgentRow({ agent, record, spent }: RowProps) {
       <Cell>
         <ProjectLinks ids={projects} />
       </Cell>
-      <Cell isWhole>{spentWords(spent, budget_usd) || <Link to={agentPath(name)}>see its page</Link>}</Cell>
+      <Cell isWhole>{spentWords({ usd: spent_usd, unpriced: stats.uncosted_runs }, budget_usd)}</Cell>
       <Cell isWhole>
-        {record && record.ended > 0 ? `${record.succeeded} of ${record.ended} succeeded` : 'none'}
+        {stats.newest_finished > 0 ? `${stats.newest_ok} of ${stats.newest_finished} succeeded` : 'none'}
       </Cell>
       <Cell isWhole>
-        {record ? (
+        {last_run ? (
           <Group gap={6} wrap="nowrap">
-            <Link to={runPath(record.last.id)} aria-label={`Last run of ${name}, ${record.last.status}`}>
-              <When at={record.last.made_at} />
+            <Link to={runPath(last_run.id)} aria-label={`Last run of ${name}, ${last_run.status}`}>
+              <When at={last_run.at} />
             </Link>
-            <RunMarks run={record.last} />
+            <RunMarks run={last_run} />
           </Group>
         ) : (
           'never'

@@ -1,9 +1,10 @@
 /** Explore without an entity: the ones there are, what sources brought, or how to get some. */
-import { Button, Code, Group, Stack, Text } from '@mantine/core'
+import { Box, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { api, keys } from '../../client.ts'
 import { count } from '../../lib/time.ts'
+import { useFirstRows } from '../../parts/long-list.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 
 export function PickOne({
@@ -20,9 +21,10 @@ export function PickOne({
     refetchOnMount: 'always',
     refetchInterval: 5_000,
   })
+  const named = sources.data ?? []
+  const { shown, more } = useFirstRows(named, 'sources')
   if (isPending || sources.isPending) return <LoadingRows rows={4} />
   if (error) return <Failed what="entities" error={error} onRetry={() => void refetch()} />
-  const named = sources.data ?? []
   if (data.labels.length === 0 && named.length === 0)
     return (
       <Empty title="No timelines yet">
@@ -75,12 +77,13 @@ export function PickOne({
           All events of a source
         </Text>
         <Group gap="xs">
-          {named.map(({ name }) => (
+          {shown.map(({ name }) => (
             <Button key={name} size="compact-sm" variant="default" fw={400} onClick={() => onSource(name)}>
               {name}
             </Button>
           ))}
         </Group>
+        {more && <Box mt="xs">{more}</Box>}
       </div>
     </Stack>
   )

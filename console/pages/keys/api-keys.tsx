@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react'
 import type { Key } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { notifications } from '../../lib/notices.ts'
+import { useLongList } from '../../parts/long-list.tsx'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -15,6 +16,12 @@ import { NewKey } from './new-key.tsx'
 export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
   const { data, error, isPending, refetch } = useQuery({ queryKey: keys.apiKeys, queryFn: api.keys })
   const [making, setMaking] = useState(false)
+  const { above, shown, below } = useLongList(
+    data?.keys,
+    'keys',
+    'name, prefix or scope',
+    ({ name, prefix, scopes, source }) => `${name} ${prefix} ${scopes.join(' ')} ${source ?? ''}`,
+  )
   return (
     <>
       {head(
@@ -42,21 +49,27 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
               <Button onClick={() => setMaking(true)}>New key</Button>
             </Empty>
           ) : (
-            <Rows
-              label="API keys"
-              columns={[
-                { name: 'Name', isHead: true },
-                'Begins with',
-                'Scopes',
-                'Last used',
-                'Created',
-                'State',
-              ]}
-            >
-              {data.keys.map((key) => (
-                <KeyRow key={key.id} entry={key} />
-              ))}
-            </Rows>
+            <>
+              {above}
+              {shown.length > 0 && (
+                <Rows
+                  label="API keys"
+                  columns={[
+                    { name: 'Name', isHead: true },
+                    'Begins with',
+                    'Scopes',
+                    'Last used',
+                    'Created',
+                    'State',
+                  ]}
+                >
+                  {shown.map((key) => (
+                    <KeyRow key={key.id} entry={key} />
+                  ))}
+                </Rows>
+              )}
+              {below}
+            </>
           )}
         </Stack>
       )}

@@ -9,6 +9,7 @@ import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { foundWords, freshMs } from '../../lib/runs.ts'
 import { count, money } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
+import { useFirstRows } from '../../parts/long-list.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
@@ -19,6 +20,8 @@ import { RunTable } from '../runs/run-table.tsx'
 import { ResultRow } from './result-row.tsx'
 
 const SHOWN = 5
+/** Parts of a kind, at first: all are under Parts. */
+const PARTS_SHOWN = 10
 const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
 
 export function OverviewTab({ project }: { project: Project }) {
@@ -76,6 +79,7 @@ function Outline({ project }: { project: Project }) {
     <SimpleGrid cols={{ base: 1, md: 3 }}>
       <Card
         title="Watches"
+        many="sources"
         none={
           <>
             No sources yet. <Link to={`/sources/new?project=${project.id}`}>Add a source</Link>
@@ -96,6 +100,7 @@ function Outline({ project }: { project: Project }) {
       </Card>
       <Card
         title="Wakes when"
+        many="triggers"
         none={
           <>
             No triggers yet. <Link to={`/triggers/new?project=${project.id}`}>Add a trigger</Link>
@@ -117,6 +122,7 @@ function Outline({ project }: { project: Project }) {
       </Card>
       <Card
         title="Agents"
+        many="agents"
         none={
           <>
             No agents yet. <Link to={`/agents/new?project=${project.id}`}>Add an agent</Link>
@@ -143,14 +149,29 @@ function Watched({ state }: { state: ProjectOutline['watches'][number]['state'] 
   return <Mark tone={state === 'error' ? 'bad' : 'quiet'}>{state}</Mark>
 }
 
-function Card({ title, none, children }: { title: string; none: ReactNode; children: readonly ReactNode[] }) {
+function Card({
+  title,
+  none,
+  many,
+  children,
+}: {
+  title: string
+  none: ReactNode
+  /** What is listed. */
+  many: string
+  children: readonly ReactNode[]
+}) {
+  const { shown, more } = useFirstRows(children, many, PARTS_SHOWN)
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label={title}>
       <Title order={2} mb="xs">
         {title}
       </Title>
       {children.length ? (
-        <Stack gap="sm">{children}</Stack>
+        <Stack gap="sm">
+          {shown}
+          {more}
+        </Stack>
       ) : (
         <Text size="sm" c="dimmed">
           {none}

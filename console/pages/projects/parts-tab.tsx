@@ -1,27 +1,34 @@
 /** The parts of a project by kind, each with its state; what is missing or edited is repaired here. */
-import { Anchor, Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { Wrench } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Project, ProjectObject } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
-
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
+import { useFirstRows, useNarrowed } from '../../parts/long-list.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 
 const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
 
 export function PartsTab({ project }: { project: Project }) {
+  const { rows, field } = useNarrowed(project.objects, 'parts', 'name', ({ name }) => name)
   return (
     <Stack>
+      {field}
       {KINDS.map((kind) => {
-        const parts = project.objects.filter((object) => object.kind === kind)
+        const parts = rows.filter((object) => object.kind === kind)
         return parts.length === 0 ? null : (
           <PartsOfKind key={kind} project={project} kind={kind} parts={parts} />
         )
       })}
       {project.objects.length === 0 && <Text c="dimmed">This project has no parts yet.</Text>}
+      {project.objects.length > 0 && rows.length === 0 && (
+        <Text c="dimmed" size="sm" role="status">
+          None of its {project.objects.length} parts match.
+        </Text>
+      )}
       <Text size="sm">
         Parts are added, wired and taken out{' '}
         <Anchor component={Link} to="?tab=graph" underline="always">
@@ -46,6 +53,7 @@ function PartsOfKind({
   kind: (typeof KINDS)[number]
   parts: readonly ProjectObject[]
 }) {
+  const { shown, more } = useFirstRows(parts, KIND_WORDS[kind]!.many)
   const repair = useChange((key: string) => declared.repairProject(project.id, key), {
     failed: 'Couldn’t repair the part',
     said: () => 'As planned again',
@@ -59,7 +67,7 @@ function PartsOfKind({
         label={KIND_WORDS[kind]!.many}
         columns={[{ name: 'Name', isHead: true }, 'State', { name: 'Repair', isUnnamed: true }]}
       >
-        {parts.map((part) => (
+        {shown.map((part) => (
           <Row key={part.name}>
             <Cell>
               {part.missing ? (
@@ -118,6 +126,7 @@ function PartsOfKind({
           </Row>
         ))}
       </Rows>
+      {more && <Box mt="xs">{more}</Box>}
       {repair.data?.ingest_keys && <IngestKeysOnce keys={repair.data.ingest_keys} />}
     </section>
   )

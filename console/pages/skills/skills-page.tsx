@@ -8,6 +8,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useChoices } from '../../parts/choices.tsx'
+import { useLongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -21,6 +22,13 @@ export default function SkillsPage() {
     queryFn: declared.skills,
     refetchInterval: LIST_FRESH_MS,
   })
+  const { above, shown, below } = useLongList(
+    data,
+    'skills',
+    'name, description or project',
+    ({ name, description, used_by }) =>
+      `${name} ${description} ${used_by.map((project) => project.name).join(' ')}`,
+  )
   return (
     <>
       <PageHead title="Skills">
@@ -43,38 +51,44 @@ export default function SkillsPage() {
             </Button>
           </Empty>
         ) : (
-          <Rows
-            label="Skills"
-            columns={[{ name: 'Name', isHead: true }, 'When it helps', 'Used by', 'Size', 'Changed']}
-          >
-            {data.map((skill) => (
-              <Row key={skill.name}>
-                <Cell>
-                  <RowLink to={`/skills/${skill.name}?project=${skill.used_by[0]?.id ?? ''}`}>
-                    {skill.name}
-                  </RowLink>
-                </Cell>
-                <Cell>
-                  <Text size="sm" lineClamp={2}>
-                    {skill.description}
-                  </Text>
-                </Cell>
-                <Cell>
-                  <Group gap={6}>
-                    {skill.used_by.map((project) => (
-                      <Link key={project.id} to={`/projects/${project.id}`}>
-                        {project.name}
-                      </Link>
-                    ))}
-                  </Group>
-                </Cell>
-                <Cell>{bytesText(skill.size)}</Cell>
-                <Cell>
-                  <When at={skill.updated_at} />
-                </Cell>
-              </Row>
-            ))}
-          </Rows>
+          <Stack gap="sm">
+            {above}
+            {shown.length > 0 && (
+              <Rows
+                label="Skills"
+                columns={[{ name: 'Name', isHead: true }, 'When it helps', 'Used by', 'Size', 'Changed']}
+              >
+                {shown.map((skill) => (
+                  <Row key={skill.name}>
+                    <Cell>
+                      <RowLink to={`/skills/${skill.name}?project=${skill.used_by[0]?.id ?? ''}`}>
+                        {skill.name}
+                      </RowLink>
+                    </Cell>
+                    <Cell>
+                      <Text size="sm" lineClamp={2}>
+                        {skill.description}
+                      </Text>
+                    </Cell>
+                    <Cell>
+                      <Group gap={6}>
+                        {skill.used_by.map((project) => (
+                          <Link key={project.id} to={`/projects/${project.id}`}>
+                            {project.name}
+                          </Link>
+                        ))}
+                      </Group>
+                    </Cell>
+                    <Cell isWhole>{bytesText(skill.size)}</Cell>
+                    <Cell isWhole>
+                      <When at={skill.updated_at} />
+                    </Cell>
+                  </Row>
+                ))}
+              </Rows>
+            )}
+            {below}
+          </Stack>
         ))}
     </>
   )

@@ -1,19 +1,8 @@
 /** Every source with its health. */
-import {
-  ActionIcon,
-  Badge,
-  Button,
-  Group,
-  Menu,
-  Paper,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core'
+import { ActionIcon, Badge, Button, Group, Menu, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { Ellipsis, FileJson, GitBranch, Plus, Search } from 'lucide-react'
+import { Ellipsis, FileJson, GitBranch, Plus } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { Link, useNavigate } from 'react-router'
 import type { Source } from '../../../schemas/types.ts'
@@ -21,6 +10,7 @@ import { api, keys } from '../../client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { notifications } from '../../lib/notices.ts'
 import { count } from '../../lib/time.ts'
+import { useLongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -31,14 +21,16 @@ import { useMoveSource } from './use-move-source.ts'
 const DeleteSource = lazyFrom(() => import('./delete-source.tsx'))('DeleteSource')
 
 export default function SourcesPage() {
-  const [filter, setFilter] = useState('')
   const { data, error, isPending, refetch } = useQuery({
     queryKey: keys.sources,
     queryFn: api.sources,
     refetchInterval: 5_000,
   })
-  const shown = (data ?? []).filter((source) =>
-    `${source.name} ${source.connector}`.toLowerCase().includes(filter.toLowerCase()),
+  const { above, shown, below } = useLongList(
+    data,
+    'sources',
+    'name or connector',
+    ({ name, connector }) => `${name} ${connector}`,
   )
   return (
     <>
@@ -52,15 +44,8 @@ export default function SourcesPage() {
       {data?.length === 0 && <FirstSource />}
       {data && data.length > 0 && (
         <Stack gap="sm">
-          <TextInput
-            aria-label="Filter sources"
-            placeholder="Filter by name or connector"
-            leftSection={<Search size={15} aria-hidden />}
-            value={filter}
-            onChange={(event) => setFilter(event.currentTarget.value)}
-            maw={340}
-          />
-          {shown.length > 0 ? (
+          {above}
+          {shown.length > 0 && (
             <Rows
               label="Sources"
               columns={[
@@ -75,11 +60,8 @@ export default function SourcesPage() {
                 <SourceRow key={source.name} source={source} />
               ))}
             </Rows>
-          ) : (
-            <Text c="dimmed" size="sm">
-              No source matches “{filter}”.
-            </Text>
           )}
+          {below}
         </Stack>
       )}
     </>

@@ -1,13 +1,13 @@
 /** Triggers: what each waits for, and how often it came. */
-import { Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Plus, Search } from 'lucide-react'
-import { useState } from 'react'
+import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { triggerPath } from '../../lib/paths.ts'
 import { count } from '../../lib/time.ts'
+import { useLongList } from '../../parts/long-list.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
@@ -17,15 +17,16 @@ import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 
 export default function TriggersPage() {
-  const [filter, setFilter] = useState('')
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.triggers,
     queryFn: declared.triggers,
     refetchInterval: 15_000,
   })
-  const wanted = filter.toLowerCase()
-  const shown = (data ?? []).filter(({ name, sentence, sources }) =>
-    `${name} ${sentence} ${sources.join(' ')}`.toLowerCase().includes(wanted),
+  const { above, shown, below } = useLongList(
+    data,
+    'triggers',
+    'name, words or source',
+    ({ name, sentence, sources }) => `${name} ${sentence} ${sources.join(' ')}`,
   )
   return (
     <>
@@ -39,15 +40,8 @@ export default function TriggersPage() {
       {data?.length === 0 && <NoTriggers />}
       {data && data.length > 0 && (
         <Stack gap="sm">
-          <TextInput
-            aria-label="Filter triggers"
-            placeholder="Filter by name, words or source"
-            leftSection={<Search size={15} aria-hidden />}
-            value={filter}
-            onChange={(event) => setFilter(event.currentTarget.value)}
-            maw={340}
-          />
-          {shown.length > 0 ? (
+          {above}
+          {shown.length > 0 && (
             <Rows
               label="Triggers"
               columns={[
@@ -64,11 +58,8 @@ export default function TriggersPage() {
                 <TriggerRow key={trigger.name} trigger={trigger} />
               ))}
             </Rows>
-          ) : (
-            <Text c="dimmed" size="sm">
-              No trigger matches “{filter}”.
-            </Text>
           )}
+          {below}
         </Stack>
       )}
     </>

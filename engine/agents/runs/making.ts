@@ -7,10 +7,10 @@ import { fail } from '../../errors.ts'
 import { incidentQueries } from '../../incidents/steps.ts'
 import { firstSnapshot } from '../../log/lifecycle.ts'
 import type { Database } from '../../log/store/handle.ts'
-import { dollarsSql, parseDuration } from '../../model/units.ts'
+import { dollars, dollarsSql, iso, parseDuration } from '../../model/units.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
 import { noteRun } from '../../outbox/rows.ts'
-import { isOpen, type NewRun, type RunQueries, type RunRow } from './queries.ts'
+import { isOpen, type NewRun, type RunQueries, type RunRow, runQueries } from './queries.ts'
 import type { RunsParts } from './types.ts'
 
 /** A firing as it wakes an agent. */
@@ -320,9 +320,9 @@ const wakeKeyOf = (trigger: string, label: string, entity: string): string =>
 /** @param last the last firing, epoch ms. @param at the one now */
 const goesOn = (last: number, at: number, quiet: number): boolean => at - last <= quiet
 
-/* What agents did, for lists of them: two statements for all. */
+/* What agents did. */
 
-type Work = Pick<Agent, 'stats' | 'last_run'>
+export type Work = Pick<Agent, 'stats' | 'last_run' | 'spent_usd'>
 
 const NOTHING: Work['stats'] = {
   runs: 0,
@@ -333,30 +333,48 @@ const NOTHING: Work['stats'] = {
   input_tokens: 0,
   output_tokens: 0,
   uncosted_runs: 0,
+  newest_finished: 0,
+  newest_ok: 0,
 }
+/** How many of the newest runs tell how an agent fares now. */
+const NEWEST = 10
+/** Practice is left out, and so are findings of outside agents. */
+const COUNTED = "practice = 0 AND woken_by <> 'external'"
 
-/** Practice is left out, and so are findings of outside agents. @returns by the agent's name */
-export function workOfAgents(db: Database): (agent: string) => Work {
+/** @param only the one agent that is asked for; null: any. @returns what an agent did, by its name */
+export function workOfAgents(db: Database, only: string | null = null): (agent: string) => Work {
+  const counted = only === null ? COUNTED : `agent = @only AND ${COUNTED}`
+  const asked = only === null ? [] : [{ only }]
   const stats = new Map(
     db
-      .prepare<[], Work['stats'] & { agent: string }>(
+      .prepare<{ only: string }[], Omit<Work['stats'], 'newest_finished' | 'newest_ok'> & { agent: string }>(
         `SELECT agent, count(*) AS runs, count(finished_at) AS finished, sum(state = 'succeeded') AS ok,
            CAST(avg(finished_at - started_at) AS INTEGER) AS avg_duration_ms, ${dollarsSql('sum(cost_usd)')} AS cost_usd,
            sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
            sum(uncosted_calls > 0) AS uncosted_runs
-         FROM runs WHERE practice = 0 AND woken_by <> 'external' GROUP BY agent`,
+         FROM runs WHERE ${counted} GROUP BY agent`,
       )
-      .all()
+      .all(...asked)
       .map(({ agent, ...rest }) => [agent, rest]),
   )
-  const last = new Map(
-    db
-      .prepare<[], { agent: string; id: string; status: string; made_at: number; seq: number }>(
-        `SELECT agent, id, state AS status, made_at, max(seq) AS seq FROM runs
-         WHERE practice = 0 AND woken_by <> 'external' GROUP BY agent`,
-      )
-      .all()
-      .map(({ agent, id, status, made_at }) => [agent, { id, status, at: new Date(made_at).toISOString() }]),
+  const last = db.prepare<[string], Omit<NonNullable<Work['last_run']>, 'at'> & { made_at: number }>(
+    `SELECT id, state AS status, made_at, outcome FROM runs WHERE agent = ? AND ${COUNTED} ORDER BY seq DESC LIMIT 1`,
   )
-  return (agent) => ({ stats: stats.get(agent) ?? NOTHING, last_run: last.get(agent) ?? null })
+  const newest = db.prepare<[string], { newest_finished: number; newest_ok: number }>(
+    `SELECT count(*) AS newest_finished, coalesce(sum(state = 'succeeded'), 0) AS newest_ok
+     FROM (SELECT state FROM runs WHERE agent = ? AND finished_at IS NOT NULL AND ${COUNTED}
+           ORDER BY seq DESC LIMIT ${NEWEST})`,
+  )
+  const { spentBy } = runQueries(db)
+  return (agent) => {
+    const spent_usd = dollars(spentBy.get({ agent })!)
+    const own = stats.get(agent)
+    if (!own) return { stats: NOTHING, last_run: null, spent_usd }
+    const { made_at, ...run } = last.get(agent)!
+    return {
+      stats: { ...own, ...newest.get(agent)! },
+      last_run: { ...run, at: iso(made_at) },
+      spent_usd,
+    }
+  }
 }

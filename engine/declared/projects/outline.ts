@@ -78,21 +78,16 @@ export function outlineOf(declared: Declared, word: string): ProjectOutline {
 }
 
 /** The sources of a project and how each is doing. */
-export function watchesOf({ sources, ...declared }: Declared, doc: ProjectDoc): ProjectOutline['watches'] {
-  const belongs = belongings({ sources, ...declared })
-  const mine = new Set(names(doc, 'source'))
-  return sources
-    .list((name) => belongs('source', name))
-    .filter(({ name }) => mine.has(name))
-    .map(({ name, connector, mode, health }) => ({
-      source: name,
-      title: name,
-      connector,
-      description: `${connector}, ${mode}`,
-      state: stateOf(health.status, health.last_ingest, mode),
-      last_event_at: health.last_ingest,
-      detail: health.reason,
-    }))
+export function watchesOf({ sources }: Declared, doc: ProjectDoc): ProjectOutline['watches'] {
+  return sources.doing(names(doc, 'source')).map(({ name, connector, mode, health }) => ({
+    source: name,
+    title: name,
+    connector,
+    description: `${connector}, ${mode}`,
+    state: stateOf(health.status, health.last_ingest, mode),
+    last_event_at: health.last_ingest,
+    detail: health.reason,
+  }))
 }
 
 function stateOf(status: string, lastIngest: string | null, mode: string): string {

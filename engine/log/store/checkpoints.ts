@@ -167,6 +167,19 @@ function stateOf(statement: Statement<[], [number, number, number]>): LogState {
   }
 }
 
+/**
+ * Keeps the log beside the data file for as long as it is held. A process that exits at once closes what its threads have
+ * open, and the last to close the file folds the log in and removes it, without a word to the witness: the next start
+ * would miss it. A connection that only reads does neither, and while it is open no other is the last.
+ * @param file path of the data file, which is open already. @returns lets go of it
+ */
+export function holdLog(file: string): () => void {
+  const db = new BetterSqlite3(file, { readonly: true })
+  // It holds the file from the first read on.
+  db.pragma('user_version')
+  return () => void db.close()
+}
+
 /*
  * A witness of the last commit, outside the data file: `<data file>.witness`. SQLite takes a log that
  * is missing, cut off or damaged for one that ends earlier, so that after a kill acknowledged commits

@@ -98,7 +98,8 @@ describe('a firing', () => {
     expect(today.spent_usd).toBeCloseTo(done!.cost_usd!, 12)
     expect(await engine.getAgent('first-look')).toMatchObject({
       stats: { runs: 1, finished: 1, ok: 1, input_tokens: 20, output_tokens: 10, uncosted_runs: 0 },
-      last_run: { id: done!.id, status: 'succeeded' },
+      last_run: { id: done!.id, status: 'succeeded', outcome: 'finding' },
+      spent_usd: done!.cost_usd,
     })
   })
 

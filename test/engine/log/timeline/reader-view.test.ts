@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { inTurns, snapshotsOf } from '../../../../engine/log/steps.ts'
 import { openReading } from '../../../../engine/log/store/open.ts'
 import { createReadContext } from '../../../../engine/log/timeline/context.ts'
 import { createReads } from '../../../../engine/log/timeline/reads.ts'
@@ -36,6 +37,28 @@ it('sees every commit of the writer in its next read: events, documents, names a
     expect(await texts()).toEqual([])
   } finally {
     reader.close()
+    store.close()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+it('is unavailable, and no fault, where a stop cuts it off between two of its steps', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-view-'))
+  const file = join(folder, 'svc.db')
+  const { store } = openHarness(file)
+  const reader = openReading(file)
+  try {
+    const snapshot = snapshotsOf(createReadContext(reader, false, 'secret'), true)
+    const steps = (function* () {
+      queueMicrotask(() => reader.close())
+      yield
+      return 'all of it'
+    })()
+    await expect(inTurns(steps, snapshot)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'the daemon is stopping',
+    })
+  } finally {
     store.close()
     rmSync(folder, { recursive: true })
   }

@@ -1,0 +1,68 @@
+/**
+ * A daemon that exits by itself, at once: by a second signal, a fault nobody caught, a disk that failed. Other than a kill
+ * this closes what its threads have open, and the last to close a file of SQLite folds the log in and removes it.
+ */
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { expect, it } from 'vitest'
+import { startDaemon } from './daemon.ts'
+
+const EVENTS = 500
+
+it('leaves a file that starts again, with all that was acknowledged, while its log is copied in part', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-exit-'))
+  const daemon = await startDaemon(folder)
+  const call = async <T>(path: string, body?: unknown): Promise<T> => {
+    const answer = await fetch(daemon.url + path, {
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(answer.ok, path).toBe(true)
+    return (await answer.json()) as T
+  }
+  const source = { name: 'app', connector: 'webhook', config: {} }
+  const { ingest_key } = await call<{ ingest_key: string }>('/api/sources', source)
+
+  // One who reads what was there before holds up the copying: the witness goes on saying that it is under way.
+  const reader = new BetterSqlite3(join(folder, 'svc.db'), { readonly: true })
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM events').get()
+  const flags = () => readFileSync(join(folder, 'svc.db.witness'), 'latin1').trim().slice(-2)
+  let sent = 0
+  await expect
+    .poll(async () => {
+      const text = Array.from({ length: 2_000 }, (_, i) => ((i * 7919 + sent) % 97).toString(36)).join('')
+      await call(
+        `/ingest/${ingest_key}`,
+        Array.from({ length: EVENTS }, (_, n) => ({ n: sent + n, text })),
+      )
+      sent += EVENTS
+      return flags()
+    })
+    .toContain('1')
+
+  // A request that never ends holds up the stop, until the second signal: one that comes within half a second is the same.
+  const { port } = new URL(daemon.url)
+  const unfinished = connect(Number(port), '127.0.0.1')
+  unfinished.on('error', () => undefined)
+  await once(unfinished, 'connect')
+  unfinished.write(`POST /ingest/${ingest_key} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n[`)
+  const exited = once(daemon.process, 'exit') as Promise<[number | null]>
+  const stopping = performance.now()
+  daemon.process.kill('SIGTERM')
+  await expect.poll(() => performance.now() - stopping).toBeGreaterThan(600)
+  reader.close()
+  daemon.process.kill('SIGTERM')
+  expect((await exited)[0]).toBe(1)
+  expect(flags(), 'it was still under way').toContain('1')
+
+  const again = await startDaemon(folder)
+  const found = await fetch(`${again.url}/api/sources/app`)
+  expect(await found.json()).toMatchObject({ health: { events_total: sent } })
+  expect(await again.stop()).toBe(0)
+  rmSync(folder, { recursive: true, force: true })
+})
