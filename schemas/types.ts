@@ -994,7 +994,7 @@ export interface Agent {
     /** What it concluded: finding, or no_op; null: nothing yet. */
     outcome: 'finding' | 'no_op' | null
   }
-  /** Of its budget, US dollars: what all its calls cost, practice too, and what calls under way may cost. */
+  /** Of its budget, US dollars: what all its calls cost, practice too, and what those that are being made may cost. */
   spent_usd: number
   /** Labels that it depends on and that the last events do not carry, a sentence each; absent in lists. */
   warnings?: string[]

@@ -146,6 +146,8 @@ export interface WriterOwn {
   maintain(): boolean
   /** Does what triggers have due by the clock. */
   tick(): void
+  /** Copies the log into the data file, where nothing is in the way. */
+  foldLog(): void
   /** When `tick` has something to do, epoch ms; null: nothing waits. */
   nextDue(): number | null
   /** Registers a live listener without its backlog. */

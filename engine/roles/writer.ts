@@ -401,6 +401,7 @@ function writerOwn(
       capacity.refusal(clock.now())
       return maintenance.step(clock.now()) || records.step(clock.now())
     },
+    foldLog: () => store.foldLog(),
     tick: () => triggers.tick(),
     nextDue: () => triggers.nextDue(),
     cursorSecret: secret,

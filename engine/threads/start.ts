@@ -177,9 +177,11 @@ export async function rolesInThreads(
       await reading.stop()
       // All it was given is with the writer once it answers.
       await preparer.started()?.call('handOver', [])
-      // The last to hold the file open, the writer empties the log.
       await checkpointer.started()?.stop()
+      // What takes long is done while the log is held: who does not wait for it, exits.
+      await writer.call('foldLog', [])
       letGoOfLog()
+      // The last to hold the file open, the writer removes the log.
       await writer.stop()
       await preparer.started()?.end()
     },
