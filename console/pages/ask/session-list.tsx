@@ -1,5 +1,5 @@
 /** Conversations of before: opened, renamed, deleted. */
-import { ActionIcon, Button, Group, Menu, Modal, NavLink, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Box, Button, Group, Menu, Modal, NavLink, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ellipsis, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
@@ -8,6 +8,7 @@ import type { AskSession } from '../../../schemas/types.ts'
 import { akeys, ask } from '../../ask-client.ts'
 import { api } from '../../client.ts'
 import { notifications } from '../../lib/notices.ts'
+import { useFirstRows } from '../../parts/long-list.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 
@@ -27,6 +28,7 @@ export function SessionList({ current, onOpen, onGone }: Props) {
   })
   const identity = useQuery({ queryKey: ['whoami'], queryFn: api.whoami, staleTime: 60_000 })
   const [asked, setAsked] = useState<{ of: AskSession; what: 'rename' | 'delete' } | null>(null)
+  const { shown, more } = useFirstRows(data ?? [], 'conversations')
   if (isPending) return <LoadingRows rows={4} />
   if (error) return <Failed what="conversations" error={error} onRetry={() => void refetch()} />
   return (
@@ -38,7 +40,7 @@ export function SessionList({ current, onOpen, onGone }: Props) {
         </Text>
       ) : (
         <ul className="ask-session-list">
-          {data.map((session) => (
+          {shown.map((session) => (
             <li key={session.id}>
               <NavLink
                 component={Link}
@@ -75,6 +77,7 @@ export function SessionList({ current, onOpen, onGone }: Props) {
           ))}
         </ul>
       )}
+      {more && <Box p="xs">{more}</Box>}
       {asked?.what === 'rename' && <Rename session={asked.of} onClose={() => setAsked(null)} />}
       {asked?.what === 'delete' && (
         <Delete

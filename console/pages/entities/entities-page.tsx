@@ -1,9 +1,10 @@
 /** Joined entities: the names that one thing has in several systems. */
-import { Button, Group, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
+import { useLongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -17,6 +18,12 @@ export default function EntitiesPage() {
     queryFn: declared.entities,
     refetchInterval: LIST_FRESH_MS,
   })
+  const { above, shown, below } = useLongList(
+    data,
+    'entities',
+    'name, kind or owner',
+    ({ name, kind, is, owned_by = [] }) => [name, kind, ...is, ...owned_by].join(' '),
+  )
   return (
     <>
       <PageHead title="Entities">
@@ -41,32 +48,38 @@ export default function EntitiesPage() {
         ) : (
           <>
             <CoverageLine />
-            <Rows
-              label="Joined entities"
-              columns={[{ name: 'Name', isHead: true }, 'Kind', 'Names', 'Owned by', 'Changed']}
-            >
-              {data.map(({ name, kind, is, owned_by = [], updated_at }) => (
-                <Row key={name}>
-                  <Cell>
-                    <RowLink to={`/entities/${encodeURIComponent(name)}`}>{name}</RowLink>
-                  </Cell>
-                  <Cell>{kind ?? ''}</Cell>
-                  <Cell>
-                    <Group gap={6}>
-                      {is.map((one) => (
-                        <span key={one} className="chip mono">
-                          {one}
-                        </span>
-                      ))}
-                    </Group>
-                  </Cell>
-                  <Cell>{owned_by.join(', ')}</Cell>
-                  <Cell>
-                    <When at={updated_at} />
-                  </Cell>
-                </Row>
-              ))}
-            </Rows>
+            <Stack gap="sm">
+              {above}
+              {shown.length > 0 && (
+                <Rows
+                  label="Joined entities"
+                  columns={[{ name: 'Name', isHead: true }, 'Kind', 'Names', 'Owned by', 'Changed']}
+                >
+                  {shown.map(({ name, kind, is, owned_by = [], updated_at }) => (
+                    <Row key={name}>
+                      <Cell>
+                        <RowLink to={`/entities/${encodeURIComponent(name)}`}>{name}</RowLink>
+                      </Cell>
+                      <Cell>{kind ?? ''}</Cell>
+                      <Cell>
+                        <Group gap={6}>
+                          {is.map((one) => (
+                            <span key={one} className="chip mono">
+                              {one}
+                            </span>
+                          ))}
+                        </Group>
+                      </Cell>
+                      <Cell>{owned_by.join(', ')}</Cell>
+                      <Cell>
+                        <When at={updated_at} />
+                      </Cell>
+                    </Row>
+                  ))}
+                </Rows>
+              )}
+              {below}
+            </Stack>
           </>
         ))}
     </>
