@@ -12,6 +12,20 @@ const REDACTED = ['authorization', 'cookie', 'set-cookie', 'x-svc-token', 'token
 /** A request that took longer is logged at warn. */
 const SLOW_MS = 1_000
 
+/** What is kept of lines that cannot be written, until they can; the rest is dropped. */
+const KEPT_BYTES = 1 << 20
+
+/**
+ * Lines as they are written to a stream of the process. A log that cannot be written, as on a full volume, ends nothing:
+ * what takes events goes on, and says by /health and 507 that there is no room.
+ * @param fd 1: standard output; 2: standard error
+ */
+export function linesTo(fd: 1 | 2): DestinationStream {
+  const stream = destination({ dest: fd, sync: true, maxLength: KEPT_BYTES })
+  stream.on('error', () => undefined)
+  return stream
+}
+
 /**
  * Makes the logger of this process.
  * @param output where lines go; standard output when absent.
@@ -20,7 +34,7 @@ export function createLog(
   options: { level: LogLevel; format: LogFormat; colour?: boolean },
   output?: DestinationStream,
 ): Logger {
-  const stream = output ?? destination({ dest: 1, sync: true })
+  const stream = output ?? linesTo(1)
   const lines = options.format === 'pretty' ? readable(stream, options.colour ?? false) : stream
   return pino(
     {

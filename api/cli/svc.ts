@@ -32,8 +32,10 @@ const io: Io = {
   interrupted: interrupt.signal,
 }
 
-// `svc tail | head` closes the pipe: that is an end, not a failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+// `svc tail | head` closes the pipe: that is an end, not a failure. The daemon goes on: what it says is no more than its log.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (process.argv[2] !== 'up') process.exit(error.code === 'EPIPE' ? 0 : 1)
+})
 
 /** Commands that run until they are told to stop, and end in good order by themselves. */
 const isServing = process.argv[2] === 'up' || process.argv[2] === 'mcp'

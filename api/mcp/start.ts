@@ -1,8 +1,8 @@
 /** A process of `svc mcp`: settings, log, transport, until it is told to stop. */
 import { Console } from 'node:console'
 import type { AddressInfo } from 'node:net'
-import { destination, type Logger } from 'pino'
-import { createLog } from '../log.ts'
+import type { Logger } from 'pino'
+import { createLog, linesTo } from '../log.ts'
 import { version } from '../version.ts'
 import { Access } from './access.ts'
 import { explain } from './call-tool.ts'
@@ -37,10 +37,7 @@ export async function startMcp(
   const settings = loadMcpSettings(flags, around.env, process.stderr.isTTY === true)
   // Standard output is the protocol's; whatever writes a line writes it to standard error.
   globalThis.console = new Console(process.stderr, process.stderr)
-  const log = createLog(
-    { level: settings.logLevel, format: settings.logFormat },
-    destination({ dest: 2, sync: true }),
-  )
+  const log = createLog({ level: settings.logLevel, format: settings.logFormat }, linesTo(2))
   const daemon = new Daemon(target.url, createExchange(), `svc-mcp/${version}`)
   const now = () => performance.now()
   const shared: Shared = {

@@ -1,12 +1,15 @@
 /**
  * A daemon that exits by itself, at once: by a second signal, a fault nobody caught, a disk that failed. Other than a kill
- * this closes what its threads have open, and the last to close a file of SQLite folds the log in and removes it.
+ * this closes what its threads have open, and the last to close a file of SQLite folds the log in and removes it. And
+ * what is no reason to exit.
  */
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import BetterSqlite3 from 'better-sqlite3'
 import { expect, it } from 'vitest'
 import { startDaemon } from './daemon.ts'
@@ -64,5 +67,40 @@ it('leaves a file that starts again, with all that was acknowledged, while its l
   const found = await fetch(`${again.url}/api/sources/app`)
   expect(await found.json()).toMatchObject({ health: { events_total: sent } })
   expect(await again.stop()).toBe(0)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+it('goes on where its own log cannot be written, as on a full volume', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-mute-'))
+  // It cannot say where it listens.
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const { port } = free.address() as { port: number }
+  free.close()
+  await once(free, 'close')
+  const full = openSync('/dev/full', 'w')
+  const bundle = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
+  const daemon = spawn(process.execPath, [bundle, 'up', '--port', String(port), '--data-dir', folder], {
+    env: {
+      ...{ PATH: process.env.PATH ?? '', HOME: folder, SVC_OTLP_GRPC_PORT: 'off' },
+      ...{ SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'debug' },
+      NODE_COMPILE_CACHE: join(dirname(bundle), '.compiled'),
+    },
+    stdio: ['ignore', full, 'ignore'],
+  })
+  closeSync(full)
+  const exited = once(daemon, 'exit') as Promise<[number | null]>
+  const health = async () => {
+    expect(daemon.exitCode, 'it runs').toBeNull()
+    return fetch(`http://127.0.0.1:${port}/health`).then(
+      ({ status }) => status,
+      () => 0,
+    )
+  }
+  await expect.poll(health).toBe(200)
+  // Each request is a line.
+  for (let n = 0; n < 20; n++) expect(await health()).toBe(200)
+  daemon.kill('SIGTERM')
+  expect((await exited)[0]).toBe(0)
   rmSync(folder, { recursive: true, force: true })
 })

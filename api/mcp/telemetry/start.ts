@@ -1,10 +1,9 @@
 /** A process of `svc telemetry`: settings, log, server, until it is told to stop. */
 import type { AddressInfo } from 'node:net'
-import { destination } from 'pino'
 import { LOG_FORMATS, LOG_LEVELS } from '../../config.ts'
 import { parseBindHost, parseChoice, parseHosts, parseHttpUrl, parsePort } from '../../config-values.ts'
 import type { Environment } from '../../environment.ts'
-import { createLog } from '../../log.ts'
+import { createLog, linesTo } from '../../log.ts'
 import { version } from '../../version.ts'
 import { Access } from '../access.ts'
 import { Daemon } from '../daemon.ts'
@@ -47,7 +46,7 @@ export async function startTelemetry(
   around: { err(text: string): void; env: Environment },
 ): Promise<'closed' | Error> {
   const { host, port, ownUrl, allowedHosts, level, format } = settingsOf(flags, around.env)
-  const log = createLog({ level, format }, destination({ dest: 2, sync: true }))
+  const log = createLog({ level, format }, linesTo(2))
   const daemon = new Daemon(target.url, createExchange(), `svc-telemetry/${version}`)
   const now = () => performance.now()
   const { hostname } = new URL(target.url)
