@@ -12,7 +12,7 @@ const REDACTED = ['authorization', 'cookie', 'set-cookie', 'x-svc-token', 'token
 /** A request that took longer is logged at warn. */
 const SLOW_MS = 1_000
 
-/** What is kept of lines that cannot be written, until they can; the rest is dropped. */
+/** While lines cannot be written, so many bytes of them are kept, to be written later; further lines are dropped. */
 const KEPT_BYTES = 1 << 20
 
 /**

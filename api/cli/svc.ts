@@ -32,13 +32,15 @@ const io: Io = {
   interrupted: interrupt.signal,
 }
 
-// `svc tail | head` closes the pipe: that is an end, not a failure. The daemon goes on: what it says is no more than its log.
+const command = process.argv[2]
+
+// `svc tail | head` closes the pipe: that is an end, not a failure. The daemon takes events whether or not it can write its log.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (process.argv[2] !== 'up') process.exit(error.code === 'EPIPE' ? 0 : 1)
+  if (command !== 'up') process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
 
 /** Commands that run until they are told to stop, and end in good order by themselves. */
-const isServing = process.argv[2] === 'up' || process.argv[2] === 'mcp'
+const isServing = command === 'up' || command === 'mcp'
 
 if (!isServing) {
   process.once('SIGINT', () => {

@@ -2,7 +2,7 @@
  * Lists that have no end: some rows at first and more when asked for, as hundreds take seconds to draw, again with each
  * answer; and a field that narrows them, which the address holds, once they are more than one sees at a glance.
  */
-import { Button, Group, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -81,21 +81,34 @@ export function useNarrowed<T>(
 const includesAll = (text: string, wanted: readonly string[]): boolean =>
   wanted.every((word) => text.includes(word))
 
-/** Both. @returns the rows to draw, and what stands above and below them */
-export function useLongList<T>(
-  all: readonly T[] | undefined,
-  many: string,
-  by: string,
-  words: (row: T) => string,
-): { above: ReactNode; shown: readonly T[]; below: ReactNode } {
-  const narrowed = useNarrowed(all ?? NONE, many, by, words)
-  const { shown, more } = useFirstRows(narrowed.rows, many)
-  const none = !!all?.length && shown.length === 0 && (
-    <Text c="dimmed" size="sm" role="status">
-      None of the {count(all.length)} {many} match.
-    </Text>
-  )
-  return { above: narrowed.field, shown, below: none || more }
+interface Props<T> {
+  /** One at least. */
+  all: readonly T[]
+  /** What they are called, such as "sources". */
+  many: string
+  by: string
+  words: (row: T) => string
+  /** Draws some of them. */
+  children: (shown: readonly T[]) => ReactNode
 }
 
-const NONE: readonly never[] = []
+/** A list with both: its first rows, and the field that narrows it (`by` and `words` as of `useNarrowed`). */
+export function LongList<T>({ all, many, by, words, children }: Props<T>) {
+  const { rows, field } = useNarrowed(all, many, by, words)
+  const { shown, more } = useFirstRows(rows, many)
+  return (
+    <Stack gap="sm">
+      {field}
+      {rows.length > 0 ? children(shown) : <NoneMatch of={all.length} many={many} />}
+      {more}
+    </Stack>
+  )
+}
+
+export function NoneMatch({ of, many }: { of: number; many: string }) {
+  return (
+    <Text c="dimmed" size="sm" role="status">
+      None of the {count(of)} {many} match.
+    </Text>
+  )
+}

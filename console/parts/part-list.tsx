@@ -1,12 +1,12 @@
 /** A list of parts of one kind, each with what it is and the projects that use it. */
-import { Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { Badge, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { declared, dkeys } from '../declared-client.ts'
 import { partPath } from '../lib/fields.ts'
-import { useLongList } from './long-list.tsx'
+import { LongList } from './long-list.tsx'
 import { PageHead } from './page.tsx'
 import { Cell, Row, RowLink, Rows } from './rows.tsx'
 import { Empty, Failed, LoadingRows } from './states.tsx'
@@ -48,12 +48,6 @@ export function PartListPage<T extends Part>({
   empty,
 }: Props<T>) {
   const projects = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
-  const { above, shown, below } = useLongList(
-    parts,
-    subtitle ?? title.toLowerCase(),
-    'name or description',
-    (part) => `${part.name} ${what(part)}`,
-  )
   const nameOf = (id: string) => projects.data?.find((project) => project.id === id)?.name ?? id
   return (
     <>
@@ -75,9 +69,13 @@ export function PartListPage<T extends Part>({
             </Button>
           </Empty>
         ) : (
-          <Stack gap="sm">
-            {above}
-            {shown.length > 0 && (
+          <LongList
+            all={parts}
+            many={subtitle ?? title.toLowerCase()}
+            by="name or description"
+            words={(part) => `${part.name} ${what(part)}`}
+          >
+            {(shown) => (
               <Rows
                 label={title}
                 columns={[{ name: 'Name', isHead: true }, 'Description', 'Projects', 'State']}
@@ -111,8 +109,7 @@ export function PartListPage<T extends Part>({
                 ))}
               </Rows>
             )}
-            {below}
-          </Stack>
+          </LongList>
         ))}
     </>
   )

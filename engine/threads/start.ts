@@ -178,7 +178,7 @@ export async function rolesInThreads(
       // All it was given is with the writer once it answers.
       await preparer.started()?.call('handOver', [])
       await checkpointer.started()?.stop()
-      // What takes long is done while the log is held: who does not wait for it, exits.
+      // Copying the log may take seconds. It is held meanwhile: a process that exits before the copying ends keeps its log.
       await writer.call('foldLog', [])
       letGoOfLog()
       // The last to hold the file open, the writer removes the log.

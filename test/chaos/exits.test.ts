@@ -1,7 +1,7 @@
 /**
- * A daemon that exits by itself, at once: by a second signal, a fault nobody caught, a disk that failed. Other than a kill
- * this closes what its threads have open, and the last to close a file of SQLite folds the log in and removes it. And
- * what is no reason to exit.
+ * A daemon that exits without a stop: by a second signal, an uncaught fault or a disk that failed. Unlike SIGKILL, an exit
+ * closes the connections of all threads, and the last connection to close copies the log into the data file and removes
+ * it. And a log of the daemon that cannot be written, which is no reason to exit.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +30,7 @@ it('leaves a file that starts again, with all that was acknowledged, while its l
   const source = { name: 'app', connector: 'webhook', config: {} }
   const { ingest_key } = await call<{ ingest_key: string }>('/api/sources', source)
 
-  // One who reads what was there before holds up the copying: the witness goes on saying that it is under way.
+  // While a read transaction is open SQLite cannot copy all of the log, and the witness keeps its mark of the copying.
   const reader = new BetterSqlite3(join(folder, 'svc.db'), { readonly: true })
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM events').get()
@@ -48,7 +48,7 @@ it('leaves a file that starts again, with all that was acknowledged, while its l
     })
     .toContain('1')
 
-  // A request that never ends holds up the stop, until the second signal: one that comes within half a second is the same.
+  // The stop waits for this request, which never ends. A signal within half a second of the first is ignored.
   const { port } = new URL(daemon.url)
   const unfinished = connect(Number(port), '127.0.0.1')
   unfinished.on('error', () => undefined)

@@ -1,5 +1,5 @@
 /** Agents: what wakes each, what it spent of its budget, and how its last runs went. */
-import { Alert, Badge, Button, Group, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Badge, Button, Group, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
@@ -8,7 +8,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { isOpen, spentWords } from '../../lib/runs.ts'
 import { useChange } from '../../lib/use-change.ts'
-import { useLongList } from '../../parts/long-list.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -62,16 +62,14 @@ function NoAgents() {
 }
 
 function AgentTable({ agents }: { agents: readonly Agent[] }) {
-  const { above, shown, below } = useLongList(
-    agents,
-    'agents',
-    'name, prompt or trigger',
-    ({ name, prompt, triggers }) => `${name} ${prompt} ${triggers.join(' ')}`,
-  )
   return (
-    <Stack gap="sm">
-      {above}
-      {shown.length > 0 && (
+    <LongList
+      all={agents}
+      many="agents"
+      by="name, prompt or trigger"
+      words={({ name, prompt, triggers }) => `${name} ${prompt} ${triggers.join(' ')}`}
+    >
+      {(shown) => (
         <Rows
           label="Agents"
           columns={[
@@ -89,8 +87,7 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
           ))}
         </Rows>
       )}
-      {below}
-    </Stack>
+    </LongList>
   )
 }
 

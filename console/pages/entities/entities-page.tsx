@@ -1,10 +1,10 @@
 /** Joined entities: the names that one thing has in several systems. */
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
-import { useLongList } from '../../parts/long-list.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -18,12 +18,6 @@ export default function EntitiesPage() {
     queryFn: declared.entities,
     refetchInterval: LIST_FRESH_MS,
   })
-  const { above, shown, below } = useLongList(
-    data,
-    'entities',
-    'name, kind or owner',
-    ({ name, kind, is, owned_by = [] }) => [name, kind, ...is, ...owned_by].join(' '),
-  )
   return (
     <>
       <PageHead title="Entities">
@@ -48,9 +42,13 @@ export default function EntitiesPage() {
         ) : (
           <>
             <CoverageLine />
-            <Stack gap="sm">
-              {above}
-              {shown.length > 0 && (
+            <LongList
+              all={data}
+              many="entities"
+              by="name, kind or owner"
+              words={({ name, kind, is, owned_by = [] }) => [name, kind, ...is, ...owned_by].join(' ')}
+            >
+              {(shown) => (
                 <Rows
                   label="Joined entities"
                   columns={[{ name: 'Name', isHead: true }, 'Kind', 'Names', 'Owned by', 'Changed']}
@@ -78,8 +76,7 @@ export default function EntitiesPage() {
                   ))}
                 </Rows>
               )}
-              {below}
-            </Stack>
+            </LongList>
           </>
         ))}
     </>

@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react'
 import type { Key } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { notifications } from '../../lib/notices.ts'
-import { useLongList } from '../../parts/long-list.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { Cell, Row, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -16,12 +16,6 @@ import { NewKey } from './new-key.tsx'
 export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
   const { data, error, isPending, refetch } = useQuery({ queryKey: keys.apiKeys, queryFn: api.keys })
   const [making, setMaking] = useState(false)
-  const { above, shown, below } = useLongList(
-    data?.keys,
-    'keys',
-    'name, prefix or scope',
-    ({ name, prefix, scopes, source }) => `${name} ${prefix} ${scopes.join(' ')} ${source ?? ''}`,
-  )
   return (
     <>
       {head(
@@ -49,9 +43,15 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
               <Button onClick={() => setMaking(true)}>New key</Button>
             </Empty>
           ) : (
-            <>
-              {above}
-              {shown.length > 0 && (
+            <LongList
+              all={data.keys}
+              many="keys"
+              by="name, prefix or scope"
+              words={({ name, prefix, scopes, source }) =>
+                `${name} ${prefix} ${scopes.join(' ')} ${source ?? ''}`
+              }
+            >
+              {(shown) => (
                 <Rows
                   label="API keys"
                   columns={[
@@ -68,8 +68,7 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
                   ))}
                 </Rows>
               )}
-              {below}
-            </>
+            </LongList>
           )}
         </Stack>
       )}

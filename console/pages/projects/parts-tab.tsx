@@ -7,7 +7,7 @@ import { declared } from '../../declared-client.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
-import { useFirstRows, useNarrowed } from '../../parts/long-list.tsx'
+import { NoneMatch, useFirstRows, useNarrowed } from '../../parts/long-list.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 
 const KINDS = ['source', 'trigger', 'agent', 'mcp_server', 'skill'] as const
@@ -25,9 +25,7 @@ export function PartsTab({ project }: { project: Project }) {
       })}
       {project.objects.length === 0 && <Text c="dimmed">This project has no parts yet.</Text>}
       {project.objects.length > 0 && rows.length === 0 && (
-        <Text c="dimmed" size="sm" role="status">
-          None of its {project.objects.length} parts match.
-        </Text>
+        <NoneMatch of={project.objects.length} many="parts" />
       )}
       <Text size="sm">
         Parts are added, wired and taken out{' '}

@@ -6,7 +6,7 @@ import { Link } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
-import { useLongList } from '../../parts/long-list.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
@@ -18,12 +18,6 @@ export default function ProjectsPage() {
     queryFn: declared.projectsDoing,
     refetchInterval: LIST_FRESH_MS,
   })
-  const { above, shown, below } = useLongList(
-    data,
-    'projects',
-    'name, goal or template',
-    ({ name, goal, template_title }) => `${name} ${goal} ${template_title}`,
-  )
   return (
     <>
       <PageHead title="Projects">
@@ -45,15 +39,20 @@ export default function ProjectsPage() {
             </Button>
           </Empty>
         ) : (
-          <Stack gap="sm">
-            {above}
-            <SimpleGrid cols={{ base: 1, md: 2 }}>
-              {shown.map((project) => (
-                <ProjectCard key={project.id} project={project} />
-              ))}
-            </SimpleGrid>
-            {below}
-          </Stack>
+          <LongList
+            all={data}
+            many="projects"
+            by="name, goal or template"
+            words={({ name, goal, template_title }) => `${name} ${goal} ${template_title}`}
+          >
+            {(shown) => (
+              <SimpleGrid cols={{ base: 1, md: 2 }}>
+                {shown.map((project) => (
+                  <ProjectCard key={project.id} project={project} />
+                ))}
+              </SimpleGrid>
+            )}
+          </LongList>
         ))}
     </>
   )

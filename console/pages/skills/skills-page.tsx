@@ -8,7 +8,7 @@ import { declared, dkeys } from '../../declared-client.ts'
 import { bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useChoices } from '../../parts/choices.tsx'
-import { useLongList } from '../../parts/long-list.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
@@ -22,13 +22,6 @@ export default function SkillsPage() {
     queryFn: declared.skills,
     refetchInterval: LIST_FRESH_MS,
   })
-  const { above, shown, below } = useLongList(
-    data,
-    'skills',
-    'name, description or project',
-    ({ name, description, used_by }) =>
-      `${name} ${description} ${used_by.map((project) => project.name).join(' ')}`,
-  )
   return (
     <>
       <PageHead title="Skills">
@@ -51,9 +44,15 @@ export default function SkillsPage() {
             </Button>
           </Empty>
         ) : (
-          <Stack gap="sm">
-            {above}
-            {shown.length > 0 && (
+          <LongList
+            all={data}
+            many="skills"
+            by="name, description or project"
+            words={({ name, description, used_by }) =>
+              `${name} ${description} ${used_by.map((project) => project.name).join(' ')}`
+            }
+          >
+            {(shown) => (
               <Rows
                 label="Skills"
                 columns={[{ name: 'Name', isHead: true }, 'When it helps', 'Used by', 'Size', 'Changed']}
@@ -87,8 +86,7 @@ export default function SkillsPage() {
                 ))}
               </Rows>
             )}
-            {below}
-          </Stack>
+          </LongList>
         ))}
     </>
   )

@@ -1,5 +1,5 @@
 /** Every source with its health. */
-import { ActionIcon, Badge, Button, Group, Menu, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { ActionIcon, Badge, Button, Group, Menu, Paper, SimpleGrid, Text } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Ellipsis, FileJson, GitBranch, Plus } from 'lucide-react'
@@ -10,7 +10,7 @@ import { api, keys } from '../../client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { notifications } from '../../lib/notices.ts'
 import { count } from '../../lib/time.ts'
-import { useLongList } from '../../parts/long-list.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -26,12 +26,6 @@ export default function SourcesPage() {
     queryFn: api.sources,
     refetchInterval: 5_000,
   })
-  const { above, shown, below } = useLongList(
-    data,
-    'sources',
-    'name or connector',
-    ({ name, connector }) => `${name} ${connector}`,
-  )
   return (
     <>
       <PageHead title="Sources">
@@ -43,9 +37,13 @@ export default function SourcesPage() {
       {error && <Failed what="sources" error={error} onRetry={() => void refetch()} />}
       {data?.length === 0 && <FirstSource />}
       {data && data.length > 0 && (
-        <Stack gap="sm">
-          {above}
-          {shown.length > 0 && (
+        <LongList
+          all={data}
+          many="sources"
+          by="name or connector"
+          words={({ name, connector }) => `${name} ${connector}`}
+        >
+          {(shown) => (
             <Rows
               label="Sources"
               columns={[
@@ -61,8 +59,7 @@ export default function SourcesPage() {
               ))}
             </Rows>
           )}
-          {below}
-        </Stack>
+        </LongList>
       )}
     </>
   )

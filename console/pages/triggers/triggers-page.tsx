@@ -1,5 +1,5 @@
 /** Triggers: what each waits for, and how often it came. */
-import { Badge, Button, Group, Stack, Text } from '@mantine/core'
+import { Badge, Button, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
@@ -7,7 +7,7 @@ import type { Trigger } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { triggerPath } from '../../lib/paths.ts'
 import { count } from '../../lib/time.ts'
-import { useLongList } from '../../parts/long-list.tsx'
+import { LongList } from '../../parts/long-list.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
@@ -22,12 +22,6 @@ export default function TriggersPage() {
     queryFn: declared.triggers,
     refetchInterval: 15_000,
   })
-  const { above, shown, below } = useLongList(
-    data,
-    'triggers',
-    'name, words or source',
-    ({ name, sentence, sources }) => `${name} ${sentence} ${sources.join(' ')}`,
-  )
   return (
     <>
       <PageHead title="Triggers">
@@ -39,9 +33,13 @@ export default function TriggersPage() {
       {error && <Failed what="triggers" error={error} onRetry={() => void refetch()} />}
       {data?.length === 0 && <NoTriggers />}
       {data && data.length > 0 && (
-        <Stack gap="sm">
-          {above}
-          {shown.length > 0 && (
+        <LongList
+          all={data}
+          many="triggers"
+          by="name, words or source"
+          words={({ name, sentence, sources }) => `${name} ${sentence} ${sources.join(' ')}`}
+        >
+          {(shown) => (
             <Rows
               label="Triggers"
               columns={[
@@ -59,8 +57,7 @@ export default function TriggersPage() {
               ))}
             </Rows>
           )}
-          {below}
-        </Stack>
+        </LongList>
       )}
     </>
   )

@@ -1,4 +1,4 @@
-/** How an agent fares, as lists of agents tell it: whatever others have done since. */
+/** `stats`, `last_run` and `spent_usd` of agents. */
 import { afterEach, expect, it } from 'vitest'
 import type { ScriptedReply } from '../../../models/scripted-server.ts'
 import { BY } from '../../triggers/trigger-world.ts'
@@ -13,7 +13,7 @@ const FOUND: ScriptedReply = {
   calls: [{ name: 'conclude', arguments: { outcome: 'finding', summary: 'The gateway is down.' } }],
 }
 
-it('is told by the ten newest runs that ended, and by the last one, of each agent alone', async () => {
+it('the list of agents counts the ten newest runs of each agent, however many runs other agents had since', async () => {
   world = await openRunWorld()
   const { agent, models, post, settled, engine } = world
   await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
@@ -36,7 +36,7 @@ it('is told by the ten newest runs that ended, and by the last one, of each agen
   expect(quiet!.stats).toMatchObject({ runs: 1, newest_finished: 1, newest_ok: 1 })
   expect(quiet!.last_run).toMatchObject({ id: first!.id })
   expect(quiet!.spent_usd).toBeCloseTo(first!.cost_usd!, 12)
-  // One that is asked for alone is told the same.
+  // GET of one agent answers what the list does.
   for (const one of [busy!, quiet!])
     expect(await engine.getAgent(one.name)).toMatchObject({ stats: one.stats, last_run: one.last_run })
 })
