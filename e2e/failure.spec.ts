@@ -47,7 +47,7 @@ open(
 )
 
 open('a page that throws: the menu stays, and other pages open', async ({ page, daemon }) => {
-  await page.route('**/api/triggers', (route) => route.fulfill({ json: { triggers: 5 } }))
+  await page.route('**/api/triggers', (route) => route.fulfill({ json: [null] }))
   await page.goto(`${daemon.url}/triggers`)
   await expect(page.getByRole('heading', { level: 1, name: 'Couldn’t show this page' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Reload' })).toBeVisible()
