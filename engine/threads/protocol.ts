@@ -557,13 +557,14 @@ function holdGrowthFor(ready: Promise<void>): void {
  * Bounds the heaps of this process from when its threads have started. V8 reads these flags at each collection, so
  * that it needs no command line and can follow the memory that the process has; the young heap of the main thread
  * does, which bin/runtime.mjs gives it.
+ * @param resident bytes of memory that the process has
  * @returns ends that
  */
-export function limitHeaps(): () => void {
+export function limitHeaps(resident: () => number = process.memoryUsage.rss): () => void {
   heldTo = growthFor(0)
   setGrowth()
   const looks = setInterval(() => {
-    const next = growthFor(process.memoryUsage.rss(), heldTo ?? undefined)
+    const next = growthFor(resident(), heldTo ?? undefined)
     if (next === heldTo) return
     heldTo = next
     setGrowth()
