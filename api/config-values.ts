@@ -3,6 +3,8 @@
  * came from (a flag or a variable) and the rule, never the value: it may be a secret.
  */
 
+import { type Environment, readVariable } from './environment.ts'
+
 /**
  * A configuration that cannot be used, or leftovers that must be moved first; the process prints
  * the message and exits with 78 (EX_CONFIG). Not the engine's StartError: client commands read the
@@ -14,6 +16,38 @@ export class ConfigError extends Error {
     super(message)
     this.name = 'ConfigError'
   }
+}
+
+/* What only the bind shows: that an address or a port is none of this machine. */
+
+/** How an address and a port were chosen: a flag or a variable. */
+export interface Choices {
+  host: string
+  port: string
+}
+
+/** The variable where it says the value; else the flag, which also is how to choose what nothing said yet. */
+export const choiceOf = (
+  given: string | undefined,
+  flag: string,
+  env: Environment,
+  variable: string,
+): string => (given === undefined && readVariable(env, variable) !== undefined ? variable : flag)
+
+/** @param who is perhaps there already. @returns a sentence with the way out; null for another fault */
+export function whyNotBound(
+  { code }: NodeJS.ErrnoException,
+  who: string,
+  { host, port }: { host: string; port: number },
+  choices: Choices,
+): string | null {
+  if (code === 'EADDRINUSE')
+    return `port ${port} on ${host} is in use, perhaps by another ${who}; stop that program, or choose another port with ${choices.port}`
+  if (code === 'EACCES')
+    return `port ${port} needs more rights than this user has; choose one above 1023 with ${choices.port}`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `${host} is not an address of this machine; choose another with ${choices.host}`
+  return null
 }
 
 const SIZE_UNITS: Record<string, number> = {

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
 import { ConfigError } from './config-values.ts'
 import { type Environment, environment, readVariable } from './environment.ts'
+import { isLoopbackHost } from './host-rules.ts'
 
 const OLD_FILE = 'navflow.db'
 const OLD_HOME = '.navflow'
@@ -41,6 +42,19 @@ export function guardOpenStart(env: Environment, auth: Config['auth']): void {
   if (lost.length === 0) return
   throw new ConfigError(
     `this would start svc open, without any login, although a variable that restricted access is set:\n${lost.join('\n')}\n${UPGRADE}`,
+  )
+}
+
+/**
+ * A token that was meant and is blank, such as one of a variable that a script never set, would open the instance to
+ * every machine that reaches it. On this machine alone a blank variable is as an unset one.
+ * @param auth how the instance is about to start. @throws ConfigError when it is open to others
+ */
+export function guardBlankToken(env: Environment, { auth, host }: Pick<Config, 'auth' | 'host'>): void {
+  if (auth.mode !== 'open' || isLoopbackHost(host)) return
+  if (env.SVC_AUTH_TOKEN === undefined) return
+  throw new ConfigError(
+    `SVC_AUTH_TOKEN is blank, and would start svc open, without any login, on ${host}: give it a token, or start with --auth, or unset it to start open`,
   )
 }
 

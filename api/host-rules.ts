@@ -13,6 +13,11 @@ export interface HostRules {
   allowedHosts: readonly string[]
 }
 
+/** True for a bind address that only this machine reaches. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
 /** Headers that would be read one way here and another way by a proxy if they came twice. */
 const ONCE = new Set(['host', 'authorization', 'content-type', 'content-encoding', 'idempotency-key'])
 

@@ -262,4 +262,11 @@ test('where a row goes, the focus is on what is nearest; a time is copied from w
   await expect(card).toContainText('Copied')
   await press(page, 'Escape')
   await expect(card).toHaveCount(0)
+  // What is opened stands where the card did.
+  const event = page.getByRole('button', { name: /^pay answered 503/ })
+  await event.blur()
+  await event.focus()
+  await expect(card).toContainText('UTC')
+  await press(page, 'Enter')
+  await expect(card).toHaveCount(0)
 })

@@ -48,6 +48,37 @@ test('the menu has its groups and says what needs a person', async ({ page, daem
   await expect(page).toHaveTitle('(1) Tools · svc')
 })
 
+test('what is typed before the palette is there is its own, and none of the keys of the page', async ({
+  page,
+  daemon,
+}) => {
+  await goTo(page, `${daemon.url}/incidents/1`)
+  await expect(page.getByRole('button', { name: /^Acknowledge/ }).first()).toBeVisible()
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  // It is loaded with its first use, over a network that takes its time.
+  await page.route('**/assets/*.js', async (route) => {
+    await released
+    await route.fallback()
+  })
+  await press(page, 'Control+k')
+  await page.keyboard.type('errorx')
+  await page.keyboard.press('Backspace')
+  release()
+  await expect(palette(page)).toHaveValue('error')
+  await expect(palette(page)).toBeFocused()
+  // Once it is loaded, it is drawn a moment later than the key.
+  await press(page, 'Escape')
+  await expect(palette(page)).toHaveCount(0)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('eae')
+  await expect(palette(page)).toHaveValue('eae')
+  await press(page, 'Escape')
+  expect((await daemon.ask<{ state: string }>('GET', '/api/incidents/1')).state).toBe('open')
+})
+
 test('addresses from before lead to where they are now, with what they asked for', async ({
   page,
   daemon,

@@ -148,8 +148,8 @@ test('an address is subscribed, told of a firing once and again by hand, with a 
     expect(receiver.posts[1]!.headers['webhook-id']).toBe(headers['webhook-id'])
     expect(receiver.posts[1]!.body).toBe(body)
 
-    await page.getByText('failed', { exact: true }).click()
-    await expect(page.getByText('No delivery fits')).toBeVisible()
+    await page.getByText('Failed', { exact: true }).click()
+    await expect(page.getByText('No deliveries match')).toBeVisible()
     await expect(page).toHaveURL(/status=failed/)
     await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.getByRole('link', { name: 'relay-errors: bank' }).click()

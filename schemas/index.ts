@@ -103,15 +103,20 @@ export function explain(errors: readonly ErrorObject[]): string {
         (e.instancePath === c.instancePath || e.instancePath.startsWith(`${c.instancePath}/`)) &&
         e.schemaPath !== c.schemaPath,
     )
+  // Of a blank value nothing else is worth saying: that it is blank is why it has not the form it must have.
+  const blank = new Set(errors.filter(isBlank).map(({ instancePath }) => instancePath))
+  const isSaid = (e: ErrorObject) => e.keyword === 'pattern' && blank.has(e.instancePath)
   const sentences = new Set<string>()
   for (const choice of choices) {
     const inner = errors.filter((e) => e !== choice && e.instancePath.startsWith(choice.instancePath))
     sentences.add(explainChoice(choice, inner))
   }
   for (const error of errors)
-    if (!choices.includes(error) && !isInChoice(error)) sentences.add(sentence(error))
+    if (!choices.includes(error) && !isInChoice(error) && !isSaid(error)) sentences.add(sentence(error))
   return withListOnce([...sentences].slice(0, 5)).join('; ')
 }
+
+const isBlank = ({ keyword, data }: ErrorObject): boolean => keyword === 'minLength' && data === ''
 
 /** Fields of a label, whichever of its two forms it has. */
 const LABEL_FIELDS = ['name', 'const', 'field', 'primary', 'type', 'pattern', 'replace', 'map']
@@ -124,7 +129,11 @@ function explainChoice(choice: NamedError, inner: NamedError[]): string {
   const extra = inner
     .filter((e) => e.keyword === 'additionalProperties' && e.instancePath === choice.instancePath)
     .map((e) => e.params.additionalProperty as string)
-  const isLabel = ['const', 'field'].some((name) => missing.includes(name) || extra.includes(name))
+  const variants = variantsOf(choice)
+  // Conditions have a field of the same name.
+  const isLabel = variants
+    ? variants.some((one) => one.$id === 'const-label.json')
+    : ['const', 'field'].some((name) => missing.includes(name) || extra.includes(name))
   if (isLabel) {
     const unknown = extra.filter((name) => !['const', 'field', 'pattern', 'replace', 'map'].includes(name))
     if (unknown.length) return `${at}: unknown field ${unknown[0]}${didYouMean(unknown[0], LABEL_FIELDS)}`
@@ -133,7 +142,6 @@ function explainChoice(choice: NamedError, inner: NamedError[]): string {
     if (other) return sentence(other)
     return `${at}: give exactly one of const or field`
   }
-  const variants = variantsOf(choice)
   if (variants) return explainVariant(choice, variants)
   const takesEmpty = inner.some(isEmptyText)
   const first =

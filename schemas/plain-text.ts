@@ -20,3 +20,35 @@ export const escapeText = (text: string): string =>
 /** A word as a POSIX shell takes it, so that a name cannot become a command. */
 export const shellQuote = (text: string): string =>
   /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+
+const HIDDEN = /[\ue021-\ue07e]/g
+
+/**
+ * A text of Markdown as one line: without what is markup, and with what only looks like it. An underscore within a word is
+ * a character of a name, and a star between spaces multiplies (CommonMark 0.31, section 6.2).
+ */
+export const textOfMarkdown = (markdown: string): string =>
+  markdown
+    // What is escaped is no markup: it is hidden among characters that nobody writes until all markup is gone.
+    .replace(/\\([!-/:-@[-`{-~])/g, (_, character: string) =>
+      String.fromCharCode(0xe000 + character.charCodeAt(0)),
+    )
+    .replace(/^ {0,3}#{1,6}\s+/gm, '')
+    .replace(/^\s*\* +/gm, '')
+    .replace(/(?<![\w*])(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])/gs, '$2')
+    .replace(/(?<!\w)_(?=[^\s_])(.+?)(?<=[^\s_])_(?!\w)/gs, '$1')
+    .replace(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/gs, '$2')
+    .replace(HIDDEN, (character) => String.fromCharCode(character.charCodeAt(0) - 0xe000))
+    .replace(/\s+/g, ' ')
+    .trim()
+
+const HEADLINE_MAX = 100
+
+/** The first heading, bold lead, or sentence of a note; empty of an empty one. */
+export function headlineOf(note: string): string {
+  const line = note.split('\n').find((text) => text.trim() !== '') ?? ''
+  const bold = /^\*\*(.+?)\*\*/.exec(line.trim())?.[1]
+  const text = bold ?? textOfMarkdown(line)
+  const sentence = /^.+?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
+  return sentence.length > HEADLINE_MAX ? `${sentence.slice(0, HEADLINE_MAX - 1)}…` : sentence
+}

@@ -4282,7 +4282,9 @@ export interface Wake {
   trigger: string
   /** Agent. */
   agent: string
-  /** On or off; off when absent. */
+  /**
+   * On or off; off when absent. While the project is paused every wake is off: one given as on is on once it is resumed, one given as off stays off, one without it is as it was.
+   */
   enabled?: boolean
 }
 /** An agent takes over on the verdict of another. */
@@ -5274,6 +5276,8 @@ export interface Finding {
   agent: string
   /** Entity. */
   entity: string
+  /** Label of the entity. */
+  label: string
   /** Verdict. */
   verdict: string | null
   /** Headline. */
@@ -6129,6 +6133,15 @@ export interface Identity {
   project?: string
   /** Its name. */
   project_name?: string | null
+  /** The instance that is asked, as the telemetry query server names it. */
+  workspace?: {
+    /** Host name of SVC_PUBLIC_URL; local where it is not set. */
+    id: string
+    /** In words. */
+    name: string
+    /** SVC_PUBLIC_URL; null where it is not set. */
+    url: string | null
+  }
   /** Of a client that a person signed in, by OAuth. */
   oauth?: {
     /** The client, as it registered. */
@@ -6551,6 +6564,8 @@ export interface Key {
   source: string | null
   /** Project of a project key, by id. */
   project: string | null
+  /** Name of that project. */
+  project_name: string | null
   state: 'active' | 'revoked'
   /** Lifecycle events the key accepts now. */
   accepts: string[]
@@ -6859,7 +6874,7 @@ export interface ToolCatalogDescribeResult {
   /** source or trigger. */
   kind: string
   /**
-   * The description as JSON: the entry, and of a source its schema, labels, freshness and newest events, of a trigger its subscribers, and the lineage.
+   * The description: of a source its state, config, newest events and labels with values, of a trigger its definition and subscriptions, and of both what leads to what.
    */
   text: string
 }
@@ -7242,6 +7257,14 @@ export interface ToolGetFindingResult {
   at: string
   /** Entity. */
   entity: string
+  /** Label of the entity. */
+  label: string
+  /**
+   * Its claims.
+   *
+   * Items: A claim and whether the events it cites bear it out.
+   */
+  claims: string[]
   /** Agents of the chain, first to last. */
   agents: string[]
   /** Verdict. */
@@ -7726,6 +7749,10 @@ export interface ToolListFindingsResult {
     agent: string
     /** Entity. */
     entity: string
+    /** Label of the entity. */
+    label: string
+    /** How many of its claims hold; null: it made none. */
+    verified: null | Verified
     /** Verdict. */
     verdict: string | null
     /** Headline. */
@@ -8036,6 +8063,8 @@ export interface ToolProjectTimelineResult {
     at: string
     /** Entity. */
     entity: string
+    /** Label of the entity. */
+    label: string
     /** action: somebody should look; no_action. */
     kind: string
     /** Headline. */
@@ -8882,6 +8911,10 @@ export interface ModelProvidersResult {
   providers: ModelProvider[]
   /** Id of the default one; null: there is none. */
   default: string | null
+  /**
+   * What made it the default: console, env:SVC_MODEL_PROVIDER, env:SVC_PLATFORM_PROVIDER_URL, or rule; empty: there is none.
+   */
+  default_source: string
   /** Kinds there are. */
   kinds: {
     /** Id. */
@@ -9429,14 +9462,16 @@ export interface PresetExample {
 export interface PresetRow {
   type: string
   text: string
-  /** ISO 8601. */
-  time: string
+  /** ISO 8601; absent: it is the time of arrival. */
+  time?: string
   /** Label and value, as service=checkout. */
   entity?: string
   /** Labels that it has, among others. */
   labels?: {
     [k: string]: string | number
   }
+  /** Labels that it does not have. */
+  lacks?: string[]
 }
 /** A preset of webhook senders: catalog/presets/<name>.yaml. Adding one needs no code. */
 export interface PresetFile {
@@ -9461,6 +9496,10 @@ export interface PresetFile {
    * How the sender asks whether the address is meant for it: slack sends a challenge that is answered, sns a subscription that is confirmed.
    */
   handshake?: 'slack' | 'sns'
+  /**
+   * How texts are encoded in the headers it reads: percent is UTF-8 with percent signs, as CloudEvents has them. Absent: as they are.
+   */
+  header_encoding?: 'percent'
   signature?: PresetSignature
   reads: PresetReading
   /**
@@ -9514,7 +9553,7 @@ export interface PresetSignature {
   where: string
 }
 /**
- * How a payload, or an entry of its list, becomes an event. In a template {field} stands for a payload field, {header.x-name} for a header of the delivery, and {field|pairs} for the plain values of an object as name=value.
+ * How a payload, or an entry of its list, becomes an event. In a template {field} stands for a payload field, {header.x-name} for a header of the delivery, {field|pairs} for the plain values of an object as name=value, and {list|last.field} for a field of the last entry of a list.
  */
 export interface PresetReading {
   when?: PresetMatch1
@@ -9852,6 +9891,8 @@ export interface ProjectDeleted {
   kept: string[]
   /** kind:name left in place. */
   released: string[]
+  /** kind:name that stay and that a pause of the project stopped: they stand still until somebody resumes them. */
+  left_paused?: string[]
   /** Parts other projects use. */
   kept_shared: {
     /** Kind of part. */
@@ -9888,6 +9929,8 @@ export interface ProjectDeletion {
     /** Name. */
     name: string
   }[]
+  /** kind:name that stay and that a pause of the project stopped: they stand still until somebody resumes them. */
+  left_paused?: string[]
   /** Left in place because other projects use them. */
   shared: {
     /** Kind of part. */
@@ -10021,6 +10064,8 @@ export interface ProjectReport {
   added?: string[]
   /** kind:name that left. */
   released?: string[]
+  /** kind:name that left and that a pause of the project stopped: they stand still until somebody resumes them. */
+  left_paused?: string[]
 }
 /** One result with its whole note. */
 export interface ProjectResultDetail {
@@ -10030,6 +10075,8 @@ export interface ProjectResultDetail {
   at: string
   /** Entity. */
   entity: string
+  /** Label of the entity. */
+  label: string
   /** action or no_action. */
   kind: 'action' | 'no_action'
   /** Headline. */
@@ -10068,6 +10115,8 @@ export interface ProjectResultDetail {
   note: string
   /** The finding on the timeline. */
   event_id: string
+  /** Its claims, and whether their events hold them. */
+  checked_claims: CheckedClaim[]
   /** What was found of its incident so far, in this project; null: nothing was. */
   incident: null | FindingIncident
 }
@@ -10079,6 +10128,8 @@ export interface ProjectResult {
   at: string
   /** Entity. */
   entity: string
+  /** Label of the entity. */
+  label: string
   /** action or no_action. */
   kind: 'action' | 'no_action'
   /** Headline. */
@@ -11351,6 +11402,10 @@ export interface HistogramRequest {
    * @maxItems 100
    */
   event_types?: string[]
+  /** Only events whose text contains this, in upper or lower case. */
+  text?: string
+  /** Only what had been ingested by this instant (ISO 8601, UTC). */
+  as_of?: string
   /** Buckets, 1 to 200; clamped. */
   buckets?: number
   /** Only what this project reads (id or name). */
@@ -11849,7 +11904,7 @@ export interface ProposalDecline {
 }
 /** Body of PUT /api/settings/providers/default. */
 export interface ProviderDefault {
-  /** Id of a provider with a credential. */
+  /** Id of a provider with a credential; empty goes back to SVC_MODEL_PROVIDER, or the rule. */
   id: string
 }
 /** Body of POST /api/settings/providers/{id}/test. */
@@ -13018,7 +13073,7 @@ export interface SourceHealth {
   events_total: number
   /** Last event stored (ISO 8601, UTC). */
   last_ingest: string | null
-  /** Items refused since the daemon started (bad signature, bad item). */
+  /** Items refused since the daemon started (bad signature, bad item, body that cannot be read). */
   rejected: number
 }
 /** What a connector found upstream, and a config it proposes; what else there is differs by connector. */

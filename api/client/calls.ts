@@ -456,6 +456,8 @@ export const getOauthServer = 'GET /.well-known/oauth-authorization-server' as C
 export const getTelemetryResource = 'GET /.well-known/oauth-protected-resource/telemetry/mcp' as Call<T.OauthResource>
 /** Metadata of svc mcp. */
 export const getMcpResource = 'GET /.well-known/oauth-protected-resource/mcp' as Call<T.OauthResource>
+/** Metadata of svc mcp over the older transport. */
+export const getSseResource = 'GET /.well-known/oauth-protected-resource/sse' as Call<T.OauthResource>
 /** What a client asks a person to consent to. */
 export const showOauthRequest = 'POST /api/oauth/requests' as Call<T.OauthRequest, { body: T.OauthRequestShow }>
 /** Consent to a client, or refuse it. */
@@ -474,7 +476,7 @@ export const noteMcpClient = 'POST /api/connect/clients' as Call<T.Done, { body:
 export const downloadAgentSkill = 'GET /api/connect/skill' as Call<string>
 /** List model providers. */
 export const listModelProviders = 'GET /api/settings/providers' as Call<T.ModelProvidersResult>
-/** Choose the default provider. */
+/** Choose the default provider; an empty id goes back to the environment or the rule. */
 export const chooseModelProvider = 'PUT /api/settings/providers/default' as Call<T.ModelProvidersResult, { body: T.ProviderDefault }>
 /** Make a provider (id new) or change one, and list its models. */
 export const saveModelProvider = 'PUT /api/settings/providers/{id}' as Call<T.ModelProviderSaved, { id: string; body: T.ProviderWrite }>

@@ -143,8 +143,11 @@ const metaOf = ({ status, retryAfter }: DaemonError): Record<string, unknown> =>
 })
 
 /** The daemon's sentence, with what to do about it. */
-export function explain({ message, status, retryAfter }: DaemonError): string {
+export function explain({ message, status, retryAfter, hasCredential }: DaemonError): string {
   if (retryAfter !== null) return `${message}. Call again in ${retryAfter} seconds`
+  // Over HTTP a request without one gets no further than the door: this is a process that was given none.
+  if (status === 401 && !hasCredential)
+    return `the daemon is secured, and no credential was sent (${message}); an operator must set SVC_AUTH_TOKEN to an API key where this client starts svc mcp, or run svc login there`
   if (status === 401)
     return `the daemon does not know this credential (${message}); an operator must put a valid API key where this client is configured`
   if (status === 403) return `${message}. Ask an operator for a key that may`

@@ -16,8 +16,11 @@ export class DaemonError extends Error {
   readonly status: number | null
   /** Whether the same call may work later, and in how many seconds. */
   readonly retryAfter: number | null
-  constructor(message: string, status: number | null, retryAfter: number | null) {
+  /** Whether the call carried a credential. */
+  readonly hasCredential: boolean
+  constructor(message: string, status: number | null, retryAfter: number | null, hasCredential = true) {
     super(message)
+    this.hasCredential = hasCredential
     this.name = 'DaemonError'
     this.status = status
     this.retryAfter = retryAfter
@@ -61,7 +64,7 @@ export class Daemon {
       throw unreachable(error as NodeJS.ErrnoException, timeout.aborted)
     }
     if (answer.status >= 200 && answer.status < 300) return answer.text
-    throw refusal(answer)
+    throw refusal(answer, token !== null)
   }
 }
 
@@ -83,7 +86,7 @@ export class Caller {
   }
 }
 
-function refusal({ status, headers, text }: Received): DaemonError {
+function refusal({ status, headers, text }: Received, hasCredential: boolean): DaemonError {
   if (status >= 300 && status < 400)
     return new DaemonError(
       `the address of the daemon answers with a redirect (HTTP ${status}); an operator must give svc mcp the daemon's own address with --svcd`,
@@ -96,6 +99,7 @@ function refusal({ status, headers, text }: Received): DaemonError {
     detailOf(text) ?? `the daemon answered with HTTP ${status} and no reason`,
     status,
     mayRetry ? (askedMs === null ? RETRY_S : Math.ceil(askedMs / 1_000)) : null,
+    hasCredential,
   )
 }
 

@@ -2,6 +2,7 @@
 import { Console } from 'node:console'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import { type Choices, ConfigError, choiceOf, whyNotBound } from '../config-values.ts'
 import { createLog, linesTo } from '../log.ts'
 import { version } from '../version.ts'
 import { Access } from './access.ts'
@@ -59,7 +60,7 @@ export async function startMcp(
     void announceStdio(shared, target, around)
     return serveStdio(shared, target.token, { input: process.stdin, output: process.stdout, stopped })
   }
-  return serveHttp(settings, shared, now, around, stopped)
+  return serveHttp({ flags, settings }, shared, now, around, stopped)
 }
 
 /** Aborted by SIGTERM or SIGINT; a second one ends the process at once. */
@@ -75,7 +76,7 @@ export function untilSignal(log: Logger): AbortSignal {
 }
 
 async function serveHttp(
-  settings: McpSettings,
+  { flags, settings }: { flags: McpFlags; settings: McpSettings },
   shared: Shared,
   now: () => number,
   around: Surroundings,
@@ -87,7 +88,11 @@ async function serveHttp(
     server.once('error', resolve)
     server.listen({ host, port: settings.port }, () => resolve(null))
   })
-  if (fault) return new Error(whyNotListening(fault, settings))
+  if (fault)
+    return whyNotListening(fault, 'svc mcp', settings, {
+      host: choiceOf(flags.host, '--host', around.env, 'SVC_MCP_HOST'),
+      port: choiceOf(flags.port, '--port', around.env, 'SVC_MCP_PORT'),
+    })
   const { port } = server.address() as AddressInfo
   const name = host.includes(':') ? `[${host}]` : host
   const path = transport === 'sse' ? '/sse' : '/mcp'
@@ -106,18 +111,19 @@ async function serveHttp(
   return 'closed'
 }
 
-/** Why it does not listen, as a sentence. */
+/**
+ * Why it does not listen, by the name of what chose the address. A port that another program holds may be free the
+ * next time; what can never be bound here is a wrong value. @throws ConfigError for such a one
+ */
 export function whyNotListening(
   error: NodeJS.ErrnoException,
-  { host, port }: Pick<McpSettings, 'host' | 'port'>,
-): string {
-  if (error.code === 'EADDRINUSE')
-    return `port ${port} on ${host} is in use, perhaps by another svc mcp; stop that program, or choose another port with --port`
-  if (error.code === 'EACCES')
-    return `port ${port} needs more rights than this user has; choose one above 1023 with --port`
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return `${host} is not an address of this machine; choose another with --host`
-  return error.message
+  who: string,
+  address: Pick<McpSettings, 'host' | 'port'>,
+  choices: Choices,
+): Error {
+  const sentence = whyNotBound(error, who, address, choices)
+  if (sentence !== null && error.code !== 'EADDRINUSE') throw new ConfigError(sentence)
+  return new Error(sentence ?? error.message)
 }
 
 /** Tells the person who reads the client's log which instance this is, and as whom. */

@@ -43,6 +43,7 @@ export function GraphFlow({ canvas }: { canvas: Canvas }) {
       className="graph-flow"
       data-editing={editing !== undefined}
       data-connecting={connecting.active}
+      tabIndex={-1}
       onKeyDown={keys.onKeyDown}
       onFocus={keys.onFocus}
       {...drop}

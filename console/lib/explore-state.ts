@@ -1,5 +1,6 @@
 /** The whole state of Explore as its address, so that every view is a permalink. */
 import type { HistogramRequest, ReadRequest } from '../../schemas/types.ts'
+import { durationMs } from './time.ts'
 
 export const RANGES = ['15m', '1h', '6h', '24h', '7d', '30d'] as const
 export type Group = 'none' | 'source' | 'type' | 'minute'
@@ -67,6 +68,18 @@ function spanOf(state: ExploreState): Pick<ReadRequest, 'window' | 'from' | 'to'
     : { window: state.window === '24h' ? '1d' : (state.window ?? '1h') }
 }
 
+/** Where what is shown begins and ends, for one who goes on from there. @param now epoch ms */
+export function shownSpan(
+  { from, to, window, asOf }: ExploreState,
+  now: number,
+): { from: string; to: string } {
+  const end = to ? Date.parse(to) : asOf ? Date.parse(asOf) : now
+  return {
+    from: from ?? new Date(end - durationMs(window ?? '1h')).toISOString(),
+    to: new Date(end).toISOString(),
+  }
+}
+
 /** Whether it says what is looked at: an entity, sources, or a text to search all events for. */
 export const isChosen = ({
   selector,
@@ -78,29 +91,40 @@ export const isChosen = ({
 const selectorOf = ({ selector }: ExploreState): Pick<ReadRequest, 'selector'> =>
   Object.keys(selector).length > 0 ? { selector } : {}
 
+/** Which events are shown: the list and the chart above it count the same ones. */
+const shownOf = (
+  state: ExploreState,
+): Pick<
+  ReadRequest & HistogramRequest,
+  'selector' | 'window' | 'from' | 'to' | 'sources' | 'event_types' | 'text' | 'as_of'
+> => ({
+  ...selectorOf(state),
+  ...spanOf(state),
+  ...(state.sources.length ? { sources: state.sources } : {}),
+  ...(state.types.length ? { event_types: state.types } : {}),
+  ...(state.text ? { text: state.text } : {}),
+  ...(state.asOf ? { as_of: state.asOf } : {}),
+})
+
 /** The read behind the list; pages go back in time. */
 export function readRequest(state: ExploreState, cursor: string | undefined): ReadRequest {
-  return {
-    ...selectorOf(state),
-    ...spanOf(state),
-    order: 'desc',
-    limit: 500,
-    ...(cursor ? { cursor } : {}),
-    ...(state.sources.length ? { sources: state.sources } : {}),
-    ...(state.types.length ? { event_types: state.types } : {}),
-    ...(state.text ? { text: state.text } : {}),
-    ...(state.asOf ? { as_of: state.asOf } : {}),
-  }
+  return { ...shownOf(state), order: 'desc', limit: 500, ...(cursor ? { cursor } : {}) }
 }
 
-export function histogramRequest(state: ExploreState, buckets: number): HistogramRequest {
-  return {
-    ...selectorOf(state),
-    ...spanOf(state),
-    buckets,
-    ...(state.sources.length ? { sources: state.sources } : {}),
-    ...(state.types.length ? { event_types: state.types } : {}),
-  }
+export const histogramRequest = (state: ExploreState, buckets: number): HistogramRequest => ({
+  ...shownOf(state),
+  buckets,
+})
+
+/** Of a list without events: what may have left them out. */
+export function emptyWords({ text, types, sources, asOf, live }: ExploreState): string {
+  const isFiltered = text !== '' || types.length > 0 || sources.length > 0
+  const why = isFiltered
+    ? 'Nothing matches these filters; remove one'
+    : 'Nothing with these labels happened then; choose a longer range'
+  const wait = live ? ', or wait: new events appear here' : ''
+  const later = asOf ? ' “As of” leaves out events that were stored later; clear the field to see them.' : ''
+  return `${why}${wait}.${later}`
 }
 
 /** Where an event is looked at: on the timeline of an entity, where it is on that, else on its own. */

@@ -1,5 +1,5 @@
 /** Changed fields as people read them. */
-import type { FieldChange } from '../../schemas/types.ts'
+import type { ChangeSet, FieldChange } from '../../schemas/types.ts'
 
 /** /config/labels as config · labels. */
 export function fieldName(pointer: string): string {
@@ -23,6 +23,10 @@ export function valueText(value: unknown): string {
 export function fieldText({ path, from, to }: FieldChange): string {
   return `${fieldName(path)}: ${valueText(from)} → ${valueText(to)}`
 }
+
+/** Not undone yet, and of something declared: a mark on a finding or an action of a template has nothing to take back. */
+export const canUndo = ({ undone_by, objects }: Pick<ChangeSet, 'undone_by' | 'objects'>): boolean =>
+  undone_by === null && objects > 0
 
 /** What kinds are called, one and many. */
 export const KIND_WORDS: Record<string, { one: string; many: string; path: string }> = {

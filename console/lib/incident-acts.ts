@@ -52,6 +52,16 @@ export function foreseen<T extends Worked>(incident: T, act: Act, by: string, at
   }
 }
 
+/**
+ * Whether the daemon would take an act of a key of lists. What it accepts was read before acts that are shown at once,
+ * so that the state says it too.
+ */
+export const takesAct = (
+  { state, accepts }: Pick<Incident, 'state' | 'accepts'>,
+  action: 'acknowledge' | 'handle',
+): boolean =>
+  accepts.includes(action) && state !== 'handled' && !(action === 'acknowledge' && state === 'acknowledged')
+
 /** The first act that brings an incident nearer to how it was; null: it is as it was. Asked again after each. */
 export function actBack(now: Worked, before: Worked): Exclude<Act, { action: 'note' }> | null {
   if (now.state !== before.state) {

@@ -1,6 +1,7 @@
 /** Incidents in words. */
 import type { Incident, IncidentActivity, IncidentCounts } from '../../schemas/types.ts'
 import type { Severity } from './incident-acts.ts'
+import { RUN_TONES } from './run-tones.ts'
 import { lasting, moment } from './time.ts'
 
 export const incidentPath = (of: { number: number } | number, firing?: string): string =>
@@ -47,6 +48,14 @@ export function runWords({ agent, status, round, max_rounds, reason }: NonNullab
   if (status === 'parked') return `${agent} waits for its model`
   if (status === 'succeeded') return `${agent} found nothing to report`
   return `${agent} ${status}${reason ? `: ${reason}` : ''}`
+}
+
+/** How loudly that is said: at work, ended without what it was to find, or neither. As lists of runs mark it. */
+export function runRole({
+  status,
+}: Pick<NonNullable<Incident['run']>, 'status'>): 'info' | 'warning' | undefined {
+  const tone = RUN_TONES[status]
+  return tone === 'busy' ? 'info' : tone === 'bad' ? 'warning' : undefined
 }
 
 /** What a row of activity says, after who did it. */

@@ -11,18 +11,6 @@ export const isOpen = ({ status }: Pick<Run, 'status'>): boolean =>
 /** How soon a list of runs is read again, ms. */
 export const freshMs = (runs: readonly Pick<Run, 'status'>[]): number => (runs.some(isOpen) ? 2_000 : 5_000)
 
-export const RUN_TONES: Record<Run['status'], Tone> = {
-  queued: 'busy',
-  running: 'busy',
-  parked: 'quiet',
-  succeeded: 'good',
-  exhausted: 'bad',
-  failed: 'bad',
-  cancelled: 'quiet',
-  capped: 'bad',
-  empty: 'bad',
-}
-
 export const STATUS_HINTS: Record<Run['status'], string> = {
   queued: 'Queued',
   running: 'Running',

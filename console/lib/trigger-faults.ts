@@ -58,6 +58,8 @@ function conditionFaults(
   if (kind === 'change') need('condition.change_of', draft.change_of.trim() !== '', 'Choose a label or field')
   if (kind === 'sequence') {
     need('condition.within', isDuration(draft.within), DURATION)
+    for (const [i, { filters }] of draft.steps.entries())
+      need(`condition.sequence[${i}].filters`, !filters.every(isBlank), 'Say what this step looks for')
   }
   if (kind === 'schedule' && draft.timing === 'every')
     need('condition.every', isDuration(draft.every), DURATION)

@@ -191,4 +191,6 @@ function typed(value: string): string | number {
 
 /** Whether there is enough to try it out: its name and what it does afterwards do not count. */
 export const isComplete = (draft: TriggerDraft): boolean =>
-  !Object.keys(faultsOf(draft)).some((path) => path === 'sources' || path.startsWith('condition'))
+  !Object.keys(faultsOf(draft)).some(
+    (path) => path === 'sources' || path.startsWith('condition') || path.startsWith('filters'),
+  )

@@ -1,6 +1,6 @@
 /** Filters of the lists of firings and deliveries as their address, so that every view is a permalink. */
 import type { Delivery, Firing } from '../../schemas/types.ts'
-import { durationMs } from './time.ts'
+import { durationMs, moment } from './time.ts'
 
 export const FIRING_STATES: Firing['state'][] = ['gathering', 'held', 'fired', 'dropped']
 /** Kinds of recipients, and what lists call them. */
@@ -13,7 +13,27 @@ export const DELIVERY_KINDS = [
   { value: 'github', label: 'GitHub' },
 ]
 export const DELIVERY_STATUSES: Delivery['status'][] = ['running', 'delivered', 'failed']
-export const SINCE = ['1h', '24h', '7d', '30d']
+const SINCE_WORDS: Readonly<Record<string, string>> = {
+  '1h': 'the last hour',
+  '24h': 'the last 24 hours',
+  '7d': 'the last 7 days',
+  '30d': 'the last 30 days',
+}
+const isInstant = (since: string): boolean =>
+  /^\d{4}-\d\d-\d\dT/.test(since) && !Number.isNaN(Date.parse(since))
+
+/** Times to choose from, with the instant that the address has. @param now epoch ms */
+export const timesFor = (since: string, now: number): { value: string; label: string }[] => [
+  { value: '', label: 'all' },
+  ...Object.entries(SINCE_WORDS).map(([value, label]) => ({ value, label })),
+  ...(isInstant(since) ? [{ value: since, label: `since ${moment(Date.parse(since), now)}` }] : []),
+]
+
+/** A length of time that is offered, or an instant, as the figures of a day lead to; blank: all. */
+export function readSince(address: URLSearchParams): string {
+  const since = address.get('since') ?? ''
+  return Object.hasOwn(SINCE_WORDS, since) || isInstant(since) ? since : ''
+}
 
 /** As the API asks for them. */
 export interface FiringQuery {
@@ -51,10 +71,9 @@ function words<T extends string>(
 }
 
 export function readFiringFilter(address: URLSearchParams): FiringFilter {
-  const since = address.get('since') ?? ''
   return {
     query: words(address, ['trigger', 'project', 'state', 'key'], { state: FIRING_STATES }),
-    since: SINCE.includes(since) ? since : '',
+    since: readSince(address),
   }
 }
 
@@ -72,7 +91,7 @@ export function withWord(address: URLSearchParams, name: string, value: string |
   return next
 }
 
-/** Whether a firing began since. @param now epoch ms */
-export function isSince({ opened_at }: Pick<Firing, 'opened_at'>, since: string, now: number): boolean {
-  return since === '' || Date.parse(opened_at) >= now - durationMs(since)
+/** Whether something happened since. @param at ISO 8601 @param since as `readSince` gives it @param now epoch ms */
+export function isSince(at: string, since: string, now: number): boolean {
+  return since === '' || Date.parse(at) >= (isInstant(since) ? Date.parse(since) : now - durationMs(since))
 }

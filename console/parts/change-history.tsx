@@ -6,6 +6,7 @@ import { useState } from 'react'
 import type { ChangeSet } from '../../schemas/types.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { callerText } from '../lib/actor.ts'
+import { canUndo } from '../lib/fields.ts'
 import { useChange } from '../lib/use-change.ts'
 import { ChangedObjects, PlanView } from './plan-view.tsx'
 import { Empty, Failed, LoadingRows } from './states.tsx'
@@ -71,7 +72,7 @@ export function ChangeHistory({ project, about }: Props) {
                     and {set.objects - set.changes.length} more objects
                   </Text>
                 )}
-                {set.undone_by === null && (
+                {canUndo(set) && (
                   <Group>
                     <Button
                       size="xs"
@@ -115,7 +116,7 @@ function UndoChange({ set, onClose }: { set: ChangeSet; onClose: () => void }) {
       <Stack>
         <Text size="sm">{set.summary}</Text>
         {preview.isPending && <LoadingRows />}
-        {preview.error && <Failed what="the history" error={preview.error} />}
+        {preview.error && <Failed title="Couldn’t undo the change" error={preview.error} />}
         {preview.data && <PlanView plan={preview.data.plan} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

@@ -5,6 +5,7 @@
 import { useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Incident } from '../../schemas/types.ts'
+import { takesAct } from '../lib/incident-acts.ts'
 import { incidentPath } from '../lib/incidents.ts'
 import { usePageKeys } from '../lib/page-keys.ts'
 import { useIncidentActs } from '../lib/use-incident-acts.tsx'
@@ -50,11 +51,16 @@ export function IncidentList({ incidents, label, selection }: Props) {
       { preventDefault: false },
     ],
     ['x', () => active && selection?.toggle(active)],
-    ['a', () => isAlone && active.state !== 'acknowledged' && void act(active, { action: 'acknowledge' })],
-    ['e', () => isAlone && active.state !== 'handled' && void act(active, { action: 'handle' })],
+    ['a', () => isAlone && takesAct(active, 'acknowledge') && void act(active, { action: 'acknowledge' })],
+    ['e', () => isAlone && takesAct(active, 'handle') && void act(active, { action: 'handle' })],
   ])
   return (
-    <ul ref={list} aria-label={label} style={{ margin: 0, padding: 0, listStyle: 'none' }}>
+    <ul
+      ref={list}
+      className="incident-list"
+      aria-label={label}
+      style={{ margin: 0, padding: 0, listStyle: 'none' }}
+    >
       {incidents.map((incident) => (
         <IncidentRow
           key={incident.id}

@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import { claimWords } from '../../schemas/claim-words.ts'
 import type { Incident } from '../../schemas/types.ts'
 import type { Act } from '../lib/incident-acts.ts'
-import { incidentPath, runWords, stateWords } from '../lib/incidents.ts'
+import { incidentPath, runRole, runWords, stateWords } from '../lib/incidents.ts'
 import { count, lasting } from '../lib/time.ts'
 import { RowCheckbox } from './row-checkbox.tsx'
 import { Severity } from './severity.tsx'
@@ -84,11 +84,8 @@ export function IncidentRow(props: Props) {
             className="chip"
             data-role={ROLES[incident.state]}
             style={{ display: 'inline-block', maxWidth: '100%' }}
-            title={stateWords(incident, now)}
           >
-            <span className="ellipsis" style={{ display: 'block' }}>
-              {stateWords(incident, now)}
-            </span>
+            {stateWords(incident, now)}
           </span>
         )}
       </div>
@@ -110,13 +107,20 @@ function Chips({ incident: { entity, key, result, claims, run, trigger } }: { in
         </span>
       )}
       {claims && <ClaimsHeld claims={claims} />}
-      {!result && run && (
-        <span className="chip" data-role="info">
-          <Loader size={12} aria-hidden /> {runWords(run)}
-        </span>
-      )}
+      {!result && run && <RunChip run={run} />}
       <span style={{ color: 'var(--text-2)', overflowWrap: 'anywhere' }}>{trigger}</span>
     </div>
+  )
+}
+
+/** What the newest run is at, where nothing was found: only one at work has the sign of work. */
+function RunChip({ run }: { run: NonNullable<Incident['run']> }) {
+  const role = runRole(run)
+  return (
+    <span className="chip" data-role={role}>
+      {role === 'info' && <Loader size={12} aria-hidden />}
+      {role === 'warning' && <CircleAlert size={12} aria-hidden />} {runWords(run)}
+    </span>
   )
 }
 

@@ -17,6 +17,12 @@ export const SELECTION_KEYS: typeof LIST_KEYS = [
   ['X', 'Select; A and E then act on all that are selected'],
   ...LIST_KEYS.slice(2),
 ]
+/** Of the list of what is handled, which A and E do nothing to. */
+export const HANDLED_KEYS: typeof LIST_KEYS = [
+  ...LIST_KEYS.slice(0, 2),
+  ['X', 'Select'],
+  ...LIST_KEYS.filter(([key]) => key === 'U' || key === '?'),
+]
 
 export function KeysHelp({ keys }: { keys: readonly [key: string, what: string][] }) {
   const [opened, { open, close }] = useDisclosure(false)
@@ -39,8 +45,8 @@ export function KeysHelp({ keys }: { keys: readonly [key: string, what: string][
   )
 }
 
-/** What of them is said beside a list. */
-export function KeysHint({ canSelect = false }: { canSelect?: boolean }) {
+/** What of them is said beside a list. @param canAct some of its incidents are not handled */
+export function KeysHint({ canSelect = false, canAct = true }: { canSelect?: boolean; canAct?: boolean }) {
   return (
     <span className="push keys-hint" style={{ fontSize: 12.5, color: 'var(--text-2)' }}>
       <Kbd size="xs">J</Kbd> <Kbd size="xs">K</Kbd> move{' '}
@@ -49,7 +55,11 @@ export function KeysHint({ canSelect = false }: { canSelect?: boolean }) {
           <Kbd size="xs">X</Kbd> select{' '}
         </>
       )}
-      <Kbd size="xs">A</Kbd> acknowledge <Kbd size="xs">E</Kbd> handled
+      {canAct && (
+        <>
+          <Kbd size="xs">A</Kbd> acknowledge <Kbd size="xs">E</Kbd> handled
+        </>
+      )}
     </span>
   )
 }

@@ -1,10 +1,10 @@
 /** The command palette: any id, name or words, and what is done to them (Ctrl or Cmd K). */
 import { createSpotlight, Spotlight, type SpotlightActionData, useSpotlight } from '@mantine/spotlight'
 import { Search } from 'lucide-react'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { idIn, isFound, verbIn } from '../lib/palette.ts'
-import { paletteDoor } from './palette-door.ts'
+import { FIELD_LABEL, paletteDoor } from './palette-door.ts'
 import { useAskedId } from './use-asked-id.ts'
 import { iconOf, type Row, usePaletteActs, usePaletteRows } from './use-palette-rows.tsx'
 
@@ -23,12 +23,13 @@ function selectFirst(): void {
 
 export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () => void }) {
   const go = useNavigate()
+  const [typed, setTyped] = useState('')
   // It is loaded because it is wanted.
   useEffect(() => {
-    paletteDoor.isHere(palette)
+    paletteDoor.isHere({ ...palette, type: (text) => setTyped((now) => text + now) })
     palette.open()
   }, [])
-  const { query: typed, opened } = useSpotlight(store)
+  const { opened } = useSpotlight(store)
   const query = typed.trim()
   const id = useAskedId(query)
   const { groups, isRead } = usePaletteRows(opened, secured, onLogOut)
@@ -81,18 +82,21 @@ export function Palette({ secured, onLogOut }: { secured: boolean; onLogOut: () 
   return (
     <Spotlight
       store={store}
+      query={typed}
+      onQueryChange={setTyped}
       actions={found.map(({ group, rows }) => ({ group, actions: rows.map(actionOf) }))}
       // What fits was found above: by all words, ids and verbs.
       filter={(_query, actions) => actions}
       attributes={{ content: { 'aria-label': 'Search and act' } }}
-      shortcut={['mod + K']}
+      // The door has it, which keeps what is typed until the field is there.
+      shortcut={null}
       limit={query === '' ? undefined : SHOWN_MAX}
       scrollable
       maxHeight={420}
       nothingFound={<span role="status">{nothingWords(query, id.said)}</span>}
       searchProps={{
         placeholder: 'Search or act: evt_12, #128, pause app-logs',
-        'aria-label': 'Search',
+        'aria-label': FIELD_LABEL,
         leftSection: <Search size={17} aria-hidden />,
       }}
     />

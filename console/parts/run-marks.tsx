@@ -1,7 +1,8 @@
 /** The status of a run, and what sets it apart. */
 import { Group } from '@mantine/core'
 import type { Run } from '../../schemas/types.ts'
-import { RUN_TONES, STATUS_HINTS } from '../lib/runs.ts'
+import { RUN_TONES } from '../lib/run-tones.ts'
+import { STATUS_HINTS } from '../lib/runs.ts'
 import { Mark } from './mark.tsx'
 
 export function RunMarks({ run }: { run: Pick<Run, 'status' | 'outcome'> & { practice?: boolean } }) {

@@ -150,8 +150,7 @@ function WantedPalette({ secured, onLogOut }: { secured: boolean; onLogOut: () =
   const { pathname } = useLocation()
   const [isWanted, setWanted] = useState(false)
   useEffect(() => paletteDoor.onWanted(() => setWanted(true)), [])
-  // Once it is there, it listens to this by itself.
-  useHotkeys([['mod+K', () => !isWanted && paletteDoor.open()]], [])
+  useHotkeys([['mod+K', paletteDoor.open]], [])
   if (!isWanted) return null
   return (
     <Boundary at={pathname} shown={() => null}>

@@ -18,17 +18,14 @@ interface FailedProps {
   error: Error
   /** What was to be loaded: "firings". */
   what?: string
+  /** What did not happen, where nothing was to be loaded: "Couldn’t answer". */
+  title?: string
   onRetry?: () => void
 }
 
-export function Failed({ error, what = 'this', onRetry }: FailedProps) {
+export function Failed({ error, what = 'this', title = `Couldn’t load ${what}`, onRetry }: FailedProps) {
   return (
-    <Alert
-      color="red"
-      icon={<CircleAlert size={18} aria-hidden />}
-      title={`Couldn’t load ${what}`}
-      role="alert"
-    >
+    <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title={title} role="alert">
       <Text size="sm">{error.message}</Text>
       {onRetry && (
         <Button mt="sm" size="xs" variant="default" onClick={onRetry}>

@@ -7,6 +7,8 @@ import { instantWords } from '../lib/time.ts'
 /** How long the pointer rests before it comes or goes, milliseconds. */
 const RESTS_MS = 300
 const CARD = 'time-card'
+/** Keys that close it. */
+const CLOSES: ReadonlySet<string> = new Set(['Escape', 'Enter', ' '])
 const WIDTH = 250
 /** Of its three lines and the button. */
 const HEIGHT = 112
@@ -67,8 +69,8 @@ export function TimeCard() {
       if (event.pointerType !== 'mouse' && !isInCard(event.target)) show(timeUnder(event))
     }
     const gone = () => show(null)
-    // WCAG 2.1, 1.4.13; what else Escape closes is closed, too.
-    const press = ({ key }: KeyboardEvent) => key === 'Escape' && gone()
+    // WCAG 2.1, 1.4.13; what else Escape closes is closed, too. What Enter and Space open stands where the card does.
+    const press = ({ key }: KeyboardEvent) => CLOSES.has(key) && gone()
     document.addEventListener('pointermove', move)
     document.addEventListener('focusin', focus)
     document.addEventListener('pointerup', tap)

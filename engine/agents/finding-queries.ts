@@ -5,6 +5,7 @@
  * it, and holds the words that are quoted, the number that is named, or the two numbers that are compared. A claim
  * that gives nothing to compare may be right, and is unproved.
  */
+import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 import type {
   CheckedClaim,
   Claim,
@@ -162,6 +163,7 @@ export function findingQueries(db: Database) {
     `AND ${noOther(`(o.outcome = 'finding', o.finished_at, o.seq) > (r.outcome = 'finding', r.finished_at, r.seq)
        AND ${isResult('o')}`)}`,
   )
+  const claims = db.prepare<[string], string | null>('SELECT claims FROM runs WHERE id = ?').pluck()
   const incidents = incidentQueries(db)
   const since = db.prepare<{ project: string; at: number }, Omit<ProjectToday, 'spent_usd'>>(
     `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at,
@@ -198,6 +200,7 @@ export function findingQueries(db: Database) {
       addProject.run(finding.run_id, finding.project)
     },
     byRun: (project: string, runId: string) => byRun.get(project, runId),
+    claimsOf: (runId: string) => storedClaims(claims.get(runId) ?? null),
     /** @param isGrown one of each incident, the newest; else each */
     findings: (filter: FindingFilter, isGrown: boolean) =>
       (isGrown ? grownFindings : eachFinding).all(filter),
@@ -381,33 +384,15 @@ function grownQueries<Id extends string | number>(db: Database, of: string) {
 
 /* What a note says of itself where it has no headline and no next step of its own. */
 
-const HEADLINE_MAX = 100
 const NEXT_STEP_MAX = 300
 
 /** Headline of a run that found nothing and says no more. */
 export const NOTHING = 'Nothing to report'
 
-/** The first heading, bold lead, or sentence of a note; empty of an empty one. */
-export function headlineOf(note: string): string {
-  const line = note.split('\n').find((text) => text.trim() !== '') ?? ''
-  const bold = /^\*\*(.+?)\*\*/.exec(line.trim())?.[1]
-  const text = bold ?? plain(line)
-  const sentence = /^.+?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
-  return sentence.length > HEADLINE_MAX ? `${sentence.slice(0, HEADLINE_MAX - 1)}…` : sentence
-}
-
 export function nextStepOf(note: string): string | null {
   const match = /(?:^|\n)[#*\s-]*next step[s]?\**\s*:\**\s*(.+)/i.exec(note)
-  return match ? plain(match[1]!).slice(0, NEXT_STEP_MAX) : null
+  return match ? textOfMarkdown(match[1]!).slice(0, NEXT_STEP_MAX) : null
 }
-
-/** A text of Markdown as one line. */
-export const plain = (markdown: string): string =>
-  markdown
-    .replace(/^#+\s*/gm, '')
-    .replace(/[*_`]/g, '')
-    .replace(/\s+/g, ' ')
-    .trim()
 
 /** Fractions are compared as people write them. */
 const TOLERANCE = 1e-9

@@ -4,6 +4,7 @@
  * is stored with it in one transaction.
  */
 import { randomBytes } from 'node:crypto'
+import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 import type {
   CheckedClaim,
   Finding,
@@ -13,6 +14,7 @@ import type {
   FindingsResult,
   Label,
   ProjectResult,
+  ProjectResultDetail,
   ProjectToday,
   ResultsResult,
 } from '../../schemas/types.ts'
@@ -25,11 +27,9 @@ import {
   checkClaims,
   type FindingQueries,
   type FindingRow,
-  headlineOf,
   type MarkFilter,
   NOTHING,
   nextStepOf,
-  plain,
   presentMark,
   type ResultRow,
 } from './finding-queries.ts'
@@ -248,16 +248,13 @@ export function markHandled(
 }
 
 /** One result with its whole note. @throws SvcError not_found */
-export function getResult(
-  { queries }: FindingsParts,
-  project: string,
-  runId: string,
-): ProjectResult & { note: string; event_id: string } {
+export function getResult({ queries }: FindingsParts, project: string, runId: string): ProjectResultDetail {
   const row = queries.byRun(project, runId) ?? fail('not_found', `this project has no result ${runId}`)
   return {
     ...presentResult(row, queries.incident(row, project)),
     note: row.finding ?? '',
     event_id: row.event_id ?? '',
+    checked_claims: queries.claimsOf(runId),
   }
 }
 
@@ -280,11 +277,12 @@ function readCursor(before: string): { at: number; id: string } {
 }
 
 function presentFinding(row: FindingRow, incident: FindingIncident | null): Finding {
-  const { run_id, agent, entity, verdict, headline, next_step, finding } = row
+  const { run_id, agent, entity, label, verdict, headline, next_step, finding } = row
   return {
     run_id,
     agent,
     entity,
+    label,
     verdict,
     headline,
     next_step,
@@ -306,9 +304,10 @@ function presentResult(row: ResultRow, incident: FindingIncident | null): Projec
     id: row.run_id,
     at: new Date(row.at).toISOString(),
     entity: row.entity,
+    label: row.label,
     kind: isFinding ? 'action' : 'no_action',
     headline: row.headline ?? (note ? headlineOf(note) : NOTHING),
-    summary: plain(note).slice(0, SUMMARY_MAX),
+    summary: textOfMarkdown(note).slice(0, SUMMARY_MAX),
     next_step: row.next_step ?? nextStepOf(note),
     verdict: row.verdict,
     chain: JSON.parse(row.chain) as string[],

@@ -14,14 +14,7 @@ import {
   type Timed,
 } from '../log/brief/brief.ts'
 import type { Steps } from '../log/steps.ts'
-import {
-  type Around,
-  inspectPlan,
-  type Looked,
-  type Named,
-  queryIn,
-  windowOf,
-} from '../log/timeline/inspect-pages.ts'
+import { type Around, askedQuery, type Looked, type Named, windowOf } from '../log/timeline/inspect-pages.ts'
 import { namedCuts, wideContextRows } from '../log/timeline/rows.ts'
 import { DAY_MS, iso } from '../model/units.ts'
 import { redact } from '../net/redact.ts'
@@ -43,7 +36,7 @@ interface Window {
 export function* seriesInSteps(around: Around): Steps<Looked> {
   const { ctx, question, budget } = around
   const { until, ...window } = windowOf(around)
-  const query = queryIn(inspectPlan(around), window.from, until, around)
+  const query = yield* askedQuery(around, window.from, until)
   const { rows, cuts } = yield* wideContextRows(ctx, query, ROWS, '')
   yield
   const lines = rows.map((row): Timed => timed(row, window.to))

@@ -15,18 +15,17 @@ import { labelIdsOf } from '../log/store/tail.ts'
 import { projectScope, type ReadContext } from '../log/timeline/context.ts'
 import {
   type Around,
+  askedQuery,
   baselineOf,
   cursorOf,
   DEFAULT_TOKENS,
   document,
   type InspectQuestion,
-  inspectPlan,
   instantOf,
   type Looked,
   linesOf,
   pageOf,
   placeOf,
-  queryIn,
   readableDocument,
   windowOf,
 } from '../log/timeline/inspect-pages.ts'
@@ -112,7 +111,7 @@ function* changedInSteps(around: Around): Steps<Looked> {
   const before = baselineOf(around, length)
   if (length + before > LONGEST_MS)
     fail('invalid', 'window and baseline must be at most 30d together', { field: 'baseline' })
-  const query = queryIn(inspectPlan(around), from - before, until, around)
+  const query = yield* askedQuery(around, from - before, until)
   // Of one label asked for, it is the entity: its own lines need not say so.
   const asked = Object.entries(question.selector ?? {})
   const [label, entity] = asked.length === 1 && asked[0]![0] !== 'key_value' ? asked[0]! : ['', NOBODY]
@@ -239,7 +238,7 @@ interface LookedAt {
 function* lookedAt(around: Around): Steps<LookedAt> {
   const { ctx, now } = around
   const { until, ...window } = windowOf(around)
-  const query = queryIn(inspectPlan(around), window.from, until, around)
+  const query = yield* askedQuery(around, window.from, until)
   const { rows: stored, cuts } = yield* wideRows(ctx, query, LOOKED_AT, (ids) => ctx.rows.read(ids, false))
   const rows: Row[] = []
   for (const some of pagesOf(stored, BATCH)) {
@@ -302,23 +301,31 @@ function event(around: Around): Looked {
   const named = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
   const raw = isRedacted ? redact(row.raw ?? '') : (row.raw ?? '')
   const from = placeOf(question)
+  const said = beginning(text.slice(0, TEXT_MAX), budget)
   const head = [
     `${event_type} of ${source}${entity ? `, ${entity.label}=${entity.value}` : ''}`,
-    named.join(' '),
-    text.trim() === raw.trim() ? '' : text.slice(0, TEXT_MAX),
+    beginning(named.join(' '), budget),
+    text.trim() === raw.trim() ? '' : said,
   ].filter(Boolean)
   const above = from === 0 ? `${head.join('\n')}\n` : ''
   const heading = `${id}, event time ${event_time}, ingested ${ingested_at}; payload of ${raw.length} characters${from ? `, from character ${from}` : ''}`
   const { page, next } = pageOf(raw, from, Math.max(50, budget - cautiousTokens(`${heading}\n${above}`)))
   const record = {
     ...{ id, source, event_type, event_time, ingested_at, entity, labels },
-    text: text.slice(0, TEXT_MAX),
+    text: said,
     ...{ payload: page, payload_bytes: Buffer.byteLength(row.raw ?? '') },
   }
   return { heading, text: above + page, shown: [[id, 1]], next, record }
 }
 
 const TEXT_MAX = 2_000
+/** Of the budget, for what stands above a payload: its labels, and its text. */
+const SHARE_ABOVE = 0.25
+
+function beginning(text: string, budget: number): string {
+  const { page, next } = pageOf(text, 0, Math.ceil(budget * SHARE_ABOVE))
+  return next === null ? page : `${page}…`
+}
 
 /**
  * Events and documents that exist and that the projects read, with payloads.

@@ -372,7 +372,7 @@ interface ActionRan {
 /**
  * @param id project id. @param args as the action's parameters say. @param by who runs it: what was done, and what
  *   was tried and failed, is in the log of the project.
- * @throws SvcError not_found; invalid; unavailable when the address does not answer or refuses
+ * @throws SvcError not_found; invalid; upstream when the address cannot be reached or refuses; upstream_slow
  */
 async function runAction(
   declared: Declared,
@@ -398,7 +398,7 @@ async function runAction(
     return ran
   } catch (error) {
     // What was asked of another system may have been done there, though no answer said so.
-    if (action.request && error instanceof SvcError && error.code === 'unavailable')
+    if (action.request && error instanceof SvcError && error.code.startsWith('upstream'))
       log(` failed: ${error.message.replace(`action ${name}: `, '')}`)
     throw error
   }
@@ -426,7 +426,7 @@ async function perform(
   }
   if (!request) return fail('conflict', `action ${name} says neither what to call nor whom to run`)
   const status = await send(egress, request)
-  if (status >= 300) fail('unavailable', `action ${name}: ${new URL(request.url).host} answered ${status}`)
+  if (status >= 300) fail('upstream', `action ${name}: ${new URL(request.url).host} answered ${status}`)
   return { ok: true, action: name, message: `${new URL(request.url).host} answered ${status}` }
 }
 
@@ -443,7 +443,7 @@ async function send(
   })
   if (answer.ok) return answer.status
   return fail(
-    'unavailable',
+    answer.fault === 'timeout' ? 'upstream_slow' : 'upstream',
     `${URL.canParse(url) ? new URL(url).host : 'the address'} cannot be reached: ${answer.message}`,
   )
 }

@@ -15,10 +15,10 @@ import { EntityKind } from '../documents/entity.ts'
 import { MCP_SERVER_SECRETS, programWarnings, refuseProgram } from '../documents/mcp-server.ts'
 import { GuardedKind, type PartTable, refuseInherited, SpecPartKind } from '../documents/part-kind.ts'
 import { checkSkillName, SkillKind } from '../documents/skill.ts'
-import { completeEdit } from '../documents/wiring.ts'
+import { completeEdit, isNeeded } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
 import { renameInIncidents } from '../incidents/steps.ts'
-import { refuseEvent } from '../log/lifecycle.ts'
+import { acceptedIn, refuseEvent } from '../log/lifecycle.ts'
 import type { StoreHandle } from '../log/store/handle.ts'
 import { WHERE } from '../model/credentials.ts'
 import {
@@ -95,7 +95,7 @@ export function stageNew(edit: Edit, kind: PartKind, name: string, doc: Doc, pro
   joinProject(edit, kind, name, project, true)
 }
 
-/** A part joins a project; it belongs to it when it is new there. */
+/** A part joins a project; it belongs to it when it is new there. A draft takes none (completeEdit). */
 export function joinProject(edit: Edit, kind: PartKind, name: string, project: string, owned: boolean): void {
   const doc = projectOf(edit, project)
   const belongs = owned && doc.template !== DEFAULT_TEMPLATE
@@ -183,7 +183,7 @@ export function movePart(
   return { ok: true, state: stored.state, version: stored.changeSet }
 }
 
-/** Stages `paused` of a part. @throws SvcError not_found; wrong_state when it is so already */
+/** Stages `paused` of a part. @throws SvcError not_found; wrong_state when it is so already, or its project is paused */
 export function stagePaused(
   edit: Edit,
   kind: 'source' | 'trigger',
@@ -193,7 +193,22 @@ export function stagePaused(
   const { paused: was, ...doc } = edit.require(kind, name)
   const paused = event === 'pause'
   if (Boolean(was) === paused) refuseEvent(kind, name, paused ? 'paused' : 'active', event)
+  if (kind === 'trigger' && !paused) refuseInPaused(edit, name)
   edit.put(kind, name, paused ? { ...doc, paused: true } : doc)
+}
+
+/** A trigger runs where one of its projects does. @throws SvcError wrong_state */
+function refuseInPaused(edit: Edit, name: string): void {
+  const [user] = usersOf(edit, 'trigger', name)
+  if (user === undefined || isNeeded(edit, 'trigger', name)) return
+  fail(
+    'wrong_state',
+    `project ${projectOf(edit, user).name} is paused; resume it to resume trigger ${name}`,
+    {
+      state: 'paused',
+      accepts: acceptedIn('project', 'paused'),
+    },
+  )
 }
 
 /* Another name for a part: what is kept of it, and all that refers to it, goes along. */

@@ -160,6 +160,7 @@ function present(row: KeyRow): Key {
     scopes: JSON.parse(row.scopes) as Key['scopes'],
     source: row.source_name,
     project: row.project,
+    project_name: row.project_name,
     state: row.state,
     accepts: acceptedBy('key', row.snapshot),
     created_at: new Date(row.created_at).toISOString(),

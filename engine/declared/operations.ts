@@ -2,14 +2,14 @@
 
 import { kindWord } from '../../schemas/kinds.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
-import type { ChangeApplied, ChangeSetCreate, Operation } from '../../schemas/types.ts'
+import type { ChangeApplied, ChangeSetCreate, Operation, Wake } from '../../schemas/types.ts'
 import { keepAgentSecrets, normaliseAgent } from '../documents/agent.ts'
 import { changeKindOf } from '../documents/change-sets.ts'
 import { normaliseEntity } from '../documents/entity.ts'
 import { keepMcpSecrets, normaliseMcpServer } from '../documents/mcp-server.ts'
 import { checkSkillName, normaliseSkill } from '../documents/skill.ts'
 import { normaliseTrigger } from '../documents/trigger.ts'
-import { fail } from '../errors.ts'
+import { fail, SvcError } from '../errors.ts'
 import {
   type ChangeKind,
   type Doc,
@@ -20,7 +20,7 @@ import {
   type PartKind,
   syncModes,
 } from '../model/documents.ts'
-import { DEFAULT_TEMPLATE, findProject, usersOf } from '../model/project.ts'
+import { DEFAULT_TEMPLATE, findProject, projectOf, putProject, usersOf } from '../model/project.ts'
 import { normaliseSource } from '../sources/config-secrets.ts'
 import type { Belonging } from '../sources/sources.ts'
 import {
@@ -32,7 +32,7 @@ import {
   type WriteBy,
 } from './declared.ts'
 import { normaliseProject } from './projects/project-spec.ts'
-import { pauseProject, resumeProject } from './projects/remove.ts'
+import { pauseProject, resumeProject, withoutNotes } from './projects/remove.ts'
 
 /** Applies operations in order, all or nothing; with dry_run only plans. @throws SvcError */
 export function applyOperations(declared: Declared, body: ChangeSetCreate, by: WriteBy): ChangeApplied {
@@ -52,7 +52,19 @@ export function stageOperations(
   base: number | undefined,
 ): void {
   operations.forEach((operation, i) => {
-    stageOperation(declared, edit, operation, base, `operations[${i}]`)
+    const at = `operations[${i}]`
+    try {
+      stageOperation(declared, edit, operation, base, at)
+    } catch (error) {
+      if (!(error instanceof SvcError) || operations.length === 1 || error.message.startsWith(at)) throw error
+      // Of many, which one breaks the rule.
+      const { code, message, extra } = error
+      throw new SvcError(
+        code,
+        `${at} (${kindWord(changeKindOf(operation.kind))} ${operation.name}): ${message}`,
+        extra,
+      )
+    }
   })
 }
 
@@ -93,7 +105,23 @@ export function stageOperation(
       : spec
   const doc = normaliseSpec(edit, kind, key, given)
   edit.put(kind, key, doc, base)
+  if (kind === 'project' && operation.op === 'patch') stayOff(edit, key, spec)
   if (isPart(kind)) stageJoin(edit, kind, key, operation.project, now === undefined)
+}
+
+/** Wakes of a patch that was checked, by name or as a list; null takes one away. */
+function wakeRows(wakes: unknown): Wake[] {
+  if (Array.isArray(wakes)) return wakes as Wake[]
+  return Object.entries((wakes ?? {}) as Record<string, Record<string, object | null> | null>).flatMap(
+    ([trigger, agents]) => Object.entries(agents ?? {}).map(([agent, wake]) => ({ ...wake, trigger, agent })),
+  )
+}
+
+/** A patch that switches a wake off says so also where a pause has it off: resuming leaves it off then. */
+function stayOff(edit: Edit, id: string, { wakes }: Doc): void {
+  const doc = projectOf(edit, id)
+  const off = wakeRows(wakes).filter(({ enabled }) => enabled === false)
+  if (doc.paused && off.length > 0) putProject(edit, id, withoutNotes(doc, off))
 }
 
 function stageJoin(edit: Edit, kind: PartKind, name: string, word: string | undefined, isNew: boolean): void {

@@ -55,6 +55,7 @@ import {
   written,
 } from './declared.ts'
 import { type Keys, refuseAgentsName } from './keys.ts'
+import { withoutNotes } from './projects/remove.ts'
 import { requireProject } from './skill-writes.ts'
 
 const STARTS_OFF = 'made, and off: enable it once its trigger is right'
@@ -120,7 +121,8 @@ export function switchAgent(
 ): PartMoved {
   const { result } = declared.changes.commit(by, (edit) => {
     edit.require('agent', name)
-    const chosen = projectWord ? [joiningProject(edit, projectWord)] : usersOf(edit, 'agent', name)
+    const chosen =
+      projectWord !== undefined ? [joiningProject(edit, projectWord)] : usersOf(edit, 'agent', name)
     let wired = 0
     for (const id of chosen) {
       const doc = projectOf(edit, id)
@@ -135,7 +137,15 @@ export function switchAgent(
       putProject(
         edit,
         id,
-        triggers.reduce((next, [trigger]) => withWake(next, trigger, name, enabled), doc),
+        triggers.reduce(
+          (next, [trigger]) => withWake(next, trigger, name, enabled),
+          enabled
+            ? doc
+            : withoutNotes(
+                doc,
+                triggers.map(([trigger]) => ({ trigger, agent: name })),
+              ),
+        ),
       )
     }
     if (wired === 0 && enabled)
@@ -498,8 +508,8 @@ export function createBoundKey(
   caller: Caller,
   isLogin = false,
 ): KeyCreated {
-  if (body.project) {
-    if (body.source) fail('invalid', 'give source or project, not both', { field: 'project' })
+  if (body.project !== undefined) {
+    if (body.source !== undefined) fail('invalid', 'give source or project, not both', { field: 'project' })
     const project = projectFor(declared, body.project)
     if (body.scopes?.includes('findings') ?? true) refuseAgentsName(declared, body.name)
     return keys.create({ ...body, project }, caller, { project })

@@ -11,7 +11,7 @@ import type {
   SourceWrite,
 } from '../../schemas/types.ts'
 import type { Caller, IngestCall } from '../calls.ts'
-import { readersOf } from '../documents/wiring.ts'
+import { readersOf, refuseRead } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
 import { itemsOf } from '../log/ingest/otlp.ts'
 import { compileSource, type PrepareParts, prepareBody } from '../log/ingest/prepare.ts'
@@ -150,6 +150,7 @@ export function deleteSource(
       edit.require('source', name)
       if (cascade)
         for (const { kind, name: other } of dependentsOf(edit, 'source', name)) edit.remove(kind, other)
+      else refuseRead(name, readersOf(edit, name), 'delete with cascade=true to delete them too')
       edit.remove('source', name)
     })
     const { '@id': id } = JSON.parse(lastSealed(declared, committed.changeSet!, name)) as { '@id': number }

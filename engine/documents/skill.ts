@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type matter from 'gray-matter'
+import type yaml from 'yaml'
 import type { SkillSpec } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import type { Doc, Stored, Stroke } from '../model/documents.ts'
@@ -97,6 +98,7 @@ export class SkillKind extends SpecPartKind {
 
 /** Loaded when a skill is first read or written: three threads would each load its forty modules at their start. */
 const load = (): typeof matter => createRequire(import.meta.url)('gray-matter')
+const loadYaml = (): typeof yaml => createRequire(import.meta.url)('yaml')
 
 /** Front matter and body together; a larger file cannot hold a skill that keeps the rules. */
 const FILE_MAX_BYTES = BODY_MAX_BYTES + 16_384
@@ -114,14 +116,15 @@ export function readSkillFile(bytes: Uint8Array): { name: unknown; description: 
     )
   if (!lines.slice(1).some((line) => line.trimEnd() === '---'))
     fail('invalid', 'the front matter is not closed: it must end with a second line of three dashes')
-  const { data, content } = parse(text)
+  const { data, content, matter } = parse(text)
   for (const [key, rule] of [
     ['name', NAME_RULE],
     ['description', DESCRIPTION_RULE],
   ] as const)
     if (data[key] === undefined || data[key] === null || data[key] === '')
       fail('invalid', `the front matter has no ${key}; ${key} must be ${rule}`, { field: key })
-  return { name: data.name, description: data.description, body: content }
+  const said = (key: string) => writtenText(data[key], key, matter)
+  return { name: said('name'), description: said('description'), body: content }
 }
 
 /** The file of a skill; reading it gives the same skill. */
@@ -138,22 +141,39 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function parse(text: string): { data: Record<string, unknown>; content: string } {
-  const { data, content } = parseYaml(text)
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    return fail('invalid', 'the front matter must be fields, such as name: and description:')
-  return { data: data as Record<string, unknown>, content }
+/** A name of digits is text, as it is written: YAML would have 007 as the number 7. */
+function writtenText(value: unknown, key: string, front: string): unknown {
+  if (typeof value === 'string' || (typeof value === 'object' && !(value instanceof Date))) return value
+  const { isScalar, parseDocument } = loadYaml()
+  const node = parseDocument(front, { uniqueKeys: false }).get(key, true)
+  return isScalar(node) && node.source !== undefined ? node.source : String(value)
 }
 
-function parseYaml(text: string): { data: unknown; content: string } {
+interface Parsed<T> {
+  data: T
+  content: string
+  /** The front matter as it is written, from the end of the first line of dashes. */
+  matter: string
+}
+
+function parse(text: string): Parsed<Record<string, unknown>> {
+  const { data, content, matter } = parseYaml(text)
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    return fail('invalid', 'the front matter must be fields, such as name: and description:')
+  return { data: data as Record<string, unknown>, content, matter }
+}
+
+function parseYaml(text: string): Parsed<unknown> {
   try {
     // Its own options: without them the library answers a repeated text from a cache.
     return load()(text, {})
   } catch (error) {
     const line = (error as { mark?: { line?: number } }).mark?.line
+    // Lines are counted from 0 and from the first line of dashes. What is not closed is noticed past the last one.
+    const last = text.split('\n').findIndex((one, i) => i > 0 && one.trimEnd() === '---')
     return fail(
       'invalid',
-      `the front matter is not valid YAML${line === undefined ? '' : `, line ${line + 2}`}`,
+      `the front matter is not valid YAML${line === undefined ? '' : `, line ${Math.min(line + 1, last)}`}`,
     )
   }
 }

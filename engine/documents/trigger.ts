@@ -133,13 +133,54 @@ function normaliseAggregate(condition: Aggregate): Aggregate {
       field: 'condition.field',
     })
   checkUnit(aggregate, predicate, 'condition.predicate')
-  if (typeof resolve === 'string') checkUnit(aggregate, resolve, 'condition.resolve')
+  if (typeof resolve === 'string') {
+    checkUnit(aggregate, resolve, 'condition.resolve')
+    refuseOverlap(condition, resolve)
+  }
   parseDuration(condition.window, 'condition.window')
   return {
     ...condition,
     predicate: spaced(predicate),
     ...(typeof resolve === 'string' ? { resolve: spaced(resolve) } : {}),
   }
+}
+
+/** Where both hold at once, each event would fire and resolve, and a firing tell its addresses twice. @throws SvcError invalid */
+function refuseOverlap({ aggregate, predicate }: Aggregate, resolve: string): void {
+  const isWhole = aggregate === 'count' || aggregate === 'distinct'
+  const [fires, over] = [predicate, resolve].map((text) => spanOf(text, isWhole)) as [Span, Span]
+  const [from, to] = [Math.max(fires.from, over.from), Math.min(fires.to, over.to)]
+  const isIn = ({ from: low, to: high, isOpen }: Span): boolean => !isOpen || (from !== low && from !== high)
+  if (from > to || (from === to && !(isIn(fires) && isIn(over)))) return
+  fail(
+    'invalid',
+    `condition.resolve (${resolve}) must not hold while condition.predicate (${predicate}) does: it says when that is over`,
+    { field: 'condition.resolve' },
+  )
+}
+
+/** The numbers for which a comparison holds. */
+interface Span {
+  from: number
+  to: number
+  /** Its finite ends are not in it. */
+  isOpen: boolean
+}
+
+const PER_HOUR: Readonly<Record<string, number>> = { s: 3_600, m: 60, h: 1 }
+
+/** @param isWhole only whole numbers come, which no rate is. */
+function spanOf(text: string, isWhole: boolean): Span {
+  const [, op, digits, unit = 's'] = /^(>=|<=|==|>|<) ?([^/]+)(?:\/(.))?$/.exec(text)!
+  const limit = Number(digits) * (isWhole ? 1 : PER_HOUR[unit]!)
+  const ends = isWhole ? [Math.ceil(limit), Math.floor(limit)] : [limit, limit]
+  const next = isWhole ? 1 : 0
+  const isOpen = !isWhole && (op === '>' || op === '<')
+  if (op === '>') return { from: ends[1]! + next, to: Number.POSITIVE_INFINITY, isOpen }
+  if (op === '>=') return { from: ends[0]!, to: Number.POSITIVE_INFINITY, isOpen }
+  if (op === '<') return { from: Number.NEGATIVE_INFINITY, to: ends[0]! - next, isOpen }
+  if (op === '<=') return { from: Number.NEGATIVE_INFINITY, to: ends[1]!, isOpen }
+  return { from: ends[0]!, to: ends[1]!, isOpen }
 }
 
 const spaced = (predicate: string): string => predicate.replace(/^(>=|<=|==|>|<) ?/, '$1 ')

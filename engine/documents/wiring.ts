@@ -1,12 +1,22 @@
 /**
  * Completes an edit before it is planned: what a deletion takes with it, which references hold,
- * which parts come along, and where parts go that no project uses any more.
+ * which parts come along, where parts go that no project uses any more, and that neither a draft nor a
+ * paused project runs anything.
  */
 
 import { kindWord } from '../../schemas/kinds.ts'
-import type { ToolPolicy, TriggerSpec } from '../../schemas/types.ts'
+import type { ToolPolicy, TriggerSpec, Wake } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
-import { type Doc, documentOf, type Edit, isPart, type PartKind, partKinds } from '../model/documents.ts'
+import { acceptedIn } from '../log/lifecycle.ts'
+import {
+  type Doc,
+  documentOf,
+  type Edit,
+  equal,
+  isPart,
+  type PartKind,
+  partKinds,
+} from '../model/documents.ts'
 import {
   defaultProject,
   NOTED,
@@ -15,6 +25,9 @@ import {
   projectOf,
   projectsOf,
   putProject,
+  type Stopped,
+  tidyProject,
+  usersOf,
   wiringOf,
   withoutParts,
   withUses,
@@ -22,13 +35,18 @@ import {
 import { checkEntities } from './entity.ts'
 import { refuseGuarded } from './part-kind.ts'
 
-/** @throws SvcError invalid for a reference to nothing; conflict for a name or a part in use. */
+/**
+ * @throws SvcError invalid for a reference to nothing; conflict for a name or a part in use; wrong_state for a part
+ *   of a draft.
+ */
 export function completeEdit(edit: Edit): void {
   detachRemoved(edit)
   checkParts(edit)
   checkEntities(edit)
+  refuseNewInDrafts(edit)
   checkProjects(edit)
   housePartsOfNobody(edit)
+  keepPaused(edit)
   handNotesOn(edit)
   refuseGuarded(edit)
 }
@@ -62,15 +80,23 @@ function detachRemoved(edit: Edit): void {
 }
 
 function refuseOrphanedTriggers(edit: Edit, sources: ReadonlySet<string>): void {
-  for (const source of sources) {
-    const readers = readersOf(edit, source)
-    if (readers.length)
-      fail(
-        'conflict',
-        `source ${source} is read by ${readers.length === 1 ? 'trigger' : 'triggers'} ${readers.join(', ')}; delete with cascade=true to delete them too, or change them first`,
-        { about: { kind: 'source', name: source } },
-      )
-  }
+  for (const source of sources) refuseRead(source, readersOf(edit, source), 'delete them too')
+}
+
+/**
+ * Refuses to delete a source that triggers read.
+ * @param way what the call that is asked can do. @throws SvcError conflict
+ */
+export function refuseRead(source: string, readers: readonly string[], way: string): void {
+  if (readers.length === 0) return
+  const word = readers.length === 1 ? 'trigger' : 'triggers'
+  fail(
+    'conflict',
+    `source ${source} is read by ${word} ${readers.join(', ')}; ${way}, or change them first`,
+    {
+      about: { kind: 'source', name: source },
+    },
+  )
 }
 
 /** Names of the triggers that read a source, sorted. */
@@ -170,7 +196,8 @@ function closeOver(edit: Edit, id: string): void {
     want('agent', agent)
     for (const server of serversOf(edit.require('agent', agent))) want('mcp_server', server)
   }
-  if (wanted.size) putProject(edit, id, withUses(doc, [...wanted.values()]))
+  // A draft that holds parts is of a release that let them in: it takes no more.
+  if (wanted.size && !doc.draft) putProject(edit, id, withUses(doc, [...wanted.values()]))
 }
 
 function requireWired(
@@ -217,16 +244,149 @@ function housePartsOfNobody(edit: Edit): void {
   closeOver(edit, id)
 }
 
+/*
+ * A draft has nothing: its plan makes what it needs when it is applied (SPEC.md, Project lifecycle). A part that joined
+ * it before would run though the draft watches nothing, and go with it.
+ */
+
+/** What is said of a part that is to join a draft, or of an agent that is to be woken there. @throws SvcError wrong_state */
+export function refuseInDraft({ name }: Pick<ProjectDoc, 'name'>): never {
+  return fail(
+    'wrong_state',
+    `project ${name} is a draft, which has no parts and wakes nobody; apply its plan first, or choose another project`,
+    { state: 'draft', accepts: acceptedIn('project', 'draft') },
+  )
+}
+
+/** What a draft gains in an edit is refused; what it has of an older release may stay, and leave. */
+function refuseNewInDrafts(edit: Edit): void {
+  for (const { kind, key, stored, revive } of edit.touched()) {
+    const next = kind === 'project' && revive === null ? edit.get('project', key) : undefined
+    if (!next?.draft) continue
+    const before = projectBefore(edit, key)
+    const was = before?.draft ? before : undefined
+    for (const part of partKinds)
+      for (const name of Object.keys(next.uses[part] ?? {})) {
+        if (was?.uses[part]?.[name]) continue
+        const label = `${kindWord(part)} ${name}`
+        // Undoing an apply leaves what was made in the project since.
+        if (stored && !was)
+          fail(
+            'conflict',
+            `project ${next.name} would be a draft again, and a draft has no parts: ${label} came since; delete it, or take it out of the project first`,
+          )
+        refuseInDraft(next)
+      }
+    const isNew = ({ trigger, agent, enabled }: Wake) =>
+      was?.wakes?.[trigger]?.[agent] === undefined || (enabled === true && !was.wakes[trigger][agent].enabled)
+    if (wiringOf(next).wakes.some(isNew)) refuseInDraft(next)
+  }
+}
+
+/** A project as it is stored, in the names that the edit gives. */
+function projectBefore(edit: Edit, id: string): ProjectDoc | undefined {
+  const stored = edit.storedNow('project', id)
+  return stored && documentOf('project', stored)
+}
+
+/*
+ * A paused project runs nothing, whichever way something came into it: a wake that is on is off until it is resumed, and
+ * noted for that. So is a trigger that no running project uses, and a source that is new there, where the pause took sources.
+ */
+
+/** Pauses a part unless it is paused, or another running project uses it. @returns whether it did. */
+export function stopPart(edit: Edit, kind: Pausable, name: string, id: string): boolean {
+  const part = edit.get(kind, name)
+  if (!part || part.paused || isNeeded(edit, kind, name, id)) return false
+  edit.put(kind, name, { ...part, paused: true })
+  return true
+}
+
+/** Whether a running project uses a part. @param but id of a project that does not count */
+export function isNeeded(edit: Edit, kind: Pausable, name: string, but?: string): boolean {
+  return usersOf(edit, kind, name).some((user) => {
+    const { paused, draft } = projectOf(edit, user)
+    return user !== but && !paused && !draft
+  })
+}
+
+function keepPaused(edit: Edit): void {
+  const paused = [...projectsOf(edit)].filter(([, doc]) => doc.paused)
+  const moved = paused.length ? partsMovedIn(edit) : new Set<string>()
+  for (const [id, doc] of paused) {
+    const stopped = {
+      wakes: notedWakes(doc),
+      triggers: notedParts(edit, id, 'trigger', moved),
+      sources: notedParts(edit, id, 'source', moved),
+    }
+    const next = tidyProject({ ...doc, wakes: wakesOff(doc), stopped })
+    if (!equal(next, doc)) edit.put('project', id, next)
+  }
+}
+
+/** kind:name of the parts that an edit touches, itself or in a project that uses or used them. */
+function partsMovedIn(edit: Edit): Set<string> {
+  const moved = new Set<string>()
+  for (const { kind, key } of edit.touched()) {
+    if (isPart(kind)) moved.add(`${kind}:${key}`)
+    if (kind !== 'project') continue
+    for (const one of [projectBefore(edit, key), edit.get('project', key)])
+      for (const part of Object.keys(NOTED) as Pausable[])
+        for (const name of Object.keys(one?.uses[part] ?? {})) moved.add(`${part}:${name}`)
+  }
+  return moved
+}
+
+/** What a paused project has to start again of a kind, once what moved and may not run there is stopped. */
+function notedParts(
+  edit: Edit,
+  id: string,
+  kind: Pausable,
+  moved: ReadonlySet<string>,
+): Record<string, true> {
+  const { uses, stopped } = projectOf(edit, id)
+  const noted = { ...stopped?.[NOTED[kind]] }
+  const used = projectBefore(edit, id)?.uses[kind]
+  // Sources take events in while their project is paused, unless it was paused with them; one that was there may be
+  // resumed by itself.
+  const takes = kind === 'trigger' || Object.keys(noted).length > 0
+  const stops = (name: string) => takes && (kind === 'trigger' || !used?.[name] || !edit.stored(kind, name))
+  for (const name of Object.keys(uses[kind] ?? {})) {
+    if (!moved.has(`${kind}:${name}`)) continue
+    if (stops(name) && stopPart(edit, kind, name, id)) noted[name] = true
+    // One that runs again needs no resuming: what a hand stops of it later stays stopped.
+    else if (noted[name] && !edit.get(kind, name)?.paused) delete noted[name]
+  }
+  return noted
+}
+
+/** The wakes that resuming a paused project switches on: of those that are there. */
+function notedWakes(doc: ProjectDoc): NonNullable<Stopped['wakes']> {
+  const noted: NonNullable<Stopped['wakes']> = {}
+  for (const { trigger, agent, enabled } of wiringOf(doc).wakes)
+    if (enabled || doc.stopped?.wakes?.[trigger]?.[agent])
+      noted[trigger] = { ...noted[trigger], [agent]: true }
+  return noted
+}
+
+const wakesOff = ({ wakes = {} }: ProjectDoc): NonNullable<ProjectDoc['wakes']> =>
+  Object.fromEntries(
+    Object.entries(wakes).map(([trigger, agents]) => [
+      trigger,
+      Object.fromEntries(Object.keys(agents).map((agent) => [agent, { enabled: false }])),
+    ]),
+  )
+
 /**
  * A paused project notes what it stopped. When it goes, or lets go of such a part, a paused project
  * that still uses the part has the note, so that resuming that one starts it again.
  */
 function handNotesOn(edit: Edit): void {
   if (edit.saysNotes) return
-  for (const { kind, key, stored, doc } of edit.touched()) {
+  for (const { kind, key, stored } of edit.touched()) {
     if (kind !== 'project' || !stored) continue
     const was = documentOf('project', stored.doc).stopped
-    const is = doc && documentOf('project', doc).stopped
+    const is = edit.get('project', key)?.stopped
     for (const part of Object.keys(NOTED) as Pausable[])
       for (const name of Object.keys(was?.[NOTED[part]] ?? {})) {
         const now: Doc | undefined = edit.get(part, name)

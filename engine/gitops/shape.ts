@@ -86,10 +86,12 @@ function movedIn({ [MOVED_KEY]: list }: Entry, breaches: Breach[]): CatalogMoved
     return []
   }
   const found = list.flatMap((line: unknown, i): Breach[] =>
-    schemaFaults('catalog-moved.json', (isEntry(line) ? line : { line }) as Entry).map((breach) => ({
-      ...breach,
-      path: [MOVED_KEY, i, ...breach.path],
-    })),
+    isEntry(line)
+      ? schemaFaults('catalog-moved.json', line).map((breach) => ({
+          ...breach,
+          path: [MOVED_KEY, i, ...breach.path],
+        }))
+      : [{ path: [MOVED_KEY, i], message: 'must be a map of fields' }],
   )
   if (found.length === 0) found.push(...movesOf(list as CatalogMoved[]).faults)
   breaches.push(...found)

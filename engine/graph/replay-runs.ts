@@ -484,7 +484,8 @@ function lastBefore({ ctx }: Scope, { from_agent, to_agent, label, entity, at }:
     ctx.db
       .prepare<[string, string, string, string, number], number | null>(
         `SELECT max(at) FROM handoffs WHERE from_agent = ? AND to_agent = ? AND label = ? AND entity = ? AND at < ?
-           AND state IN ('started', 'done')`,
+           AND state IN ('started', 'done')
+           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = handoffs.from_run AND runs.practice = 1)`,
       )
       .pluck()
       .get(from_agent, to_agent, label, entity, at) ?? null

@@ -1,6 +1,8 @@
 /** Home: what is wrong, what was found, who is at work, and how the sources are, in one answer. */
+
+import { headlineOf } from '../../schemas/plain-text.ts'
 import type { Home, Source } from '../../schemas/types.ts'
-import { headlineOf, nextStepOf } from '../agents/finding-queries.ts'
+import { nextStepOf } from '../agents/finding-queries.ts'
 import { severityOf } from '../documents/trigger.ts'
 import { CHANGE_KIND, NO_CHANGE_KIND } from '../log/brief/words.ts'
 import type { Database } from '../log/store/handle.ts'

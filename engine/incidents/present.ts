@@ -4,9 +4,10 @@
  * What a firing does to incidents, in the transaction that writes it: it opens one, adds to the one that is not
  * handled, or ends it; and whether its deliveries are held back. What the clock does is here, too.
  */
+import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 import type { Incident, IncidentActivity, TriggerSpec } from '../../schemas/types.ts'
 import { sentenceOf } from '../../schemas/words.ts'
-import { headlineOf, NOTHING, nextStepOf, plain } from '../agents/finding-queries.ts'
+import { NOTHING, nextStepOf } from '../agents/finding-queries.ts'
 import { fail } from '../errors.ts'
 import { acceptedBy, firstSnapshot } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
@@ -428,7 +429,7 @@ function presentResult(row: ResultRow): NonNullable<Incident['result']> {
     kind: row.outcome === 'finding' ? 'action' : 'no_action',
     verdict: row.verdict,
     headline: row.headline ?? (note ? headlineOf(note) : NOTHING),
-    summary: plain(note).slice(0, SUMMARY_MAX),
+    summary: textOfMarkdown(note).slice(0, SUMMARY_MAX),
     next_step: row.next_step ?? nextStepOf(note),
     rounds: row.rounds,
     cost_usd: row.uncosted > 0 ? null : row.cost_usd,

@@ -21,6 +21,7 @@ import type { Steps } from './steps.ts'
 import { firstPositions } from './store/scan.ts'
 import { labelIdsOf } from './store/tail.ts'
 import type { ReadContext } from './timeline/context.ts'
+import { matchingQuery } from './timeline/fit.ts'
 import { compilePlan, queryOf, resolveWindow } from './timeline/plan.ts'
 import { spansOfTraces, type TracePart } from './timeline/traces.ts'
 
@@ -269,7 +270,8 @@ export function* neighboursInSteps(
   yield
   const scope = projects.length ? { project: projects } : {}
   const asked = { selector: { [label]: value }, ...scope }
-  const query = queryOf(compilePlan(asked, ctx.db, ctx.dictionary, ctx.names, rules), span, ceiling)
+  const plan = compilePlan(asked, ctx.db, ctx.dictionary, ctx.names, rules)
+  const query = yield* matchingQuery(ctx, plan, queryOf(plan, span, ceiling))
   const positions = firstPositions(ctx.index.all(), query, 'desc', EVENTS, null)
   const traces = around.places(positions.map(({ id }) => id))
   yield

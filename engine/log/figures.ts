@@ -14,6 +14,8 @@ export interface SourceCounters {
   polls: number
   /** Events whose time was not understood since its config is what it is, and what the first of them gave; null: none. */
   untimed: Untimed | null
+  /** Bodies of which nothing could be stored since its config is what it is, and why of the first; null: none. */
+  refused: Untimed | null
 }
 
 const PIPELINE = ['commits', 'fsync_batches', 'events', 'duplicates', 'rejected'] as const
@@ -22,10 +24,12 @@ export type PipelineCounters = Record<(typeof PIPELINE)[number], number>
 
 /** Sources with an id up to this are counted for all to see; memory is used as they are. */
 const SOURCES_MAX = 65_536
-/** Its counters; how many events had no time, under which config. */
-const PER_SOURCE = 5
-/** A byte for the length of the sample, and the sample. */
-const SAMPLE_BYTES = 96
+/** Its counters; how many events had no time, and how many bodies were refused, each under which config. */
+const PER_SOURCE = 7
+const [UNTIMED_AT, REFUSED_AT] = [3, 5]
+/** A byte for the length of a sample, and the sample: of a time, and the reason of a refusal. */
+const [TIME_BYTES, REASON_BYTES] = [96, 256]
+const SAMPLE_BYTES = TIME_BYTES + REASON_BYTES
 const TEXT_BYTES = 2_048
 /** Integers before the text: its version, odd while it is written; its length, 0 for none; reads. */
 const [VERSION, LENGTH, READS] = [0, 1, 2]
@@ -61,7 +65,7 @@ export class Figures {
    * @param config of it: what was said of its times holds for the config it was said of.
    */
   ofSource(id: number, config: string): SourceCounters {
-    if (id >= SOURCES_MAX) return { events: 0, rejected: 0, polls: 0, untimed: null }
+    if (id >= SOURCES_MAX) return { events: 0, rejected: 0, polls: 0, untimed: null, refused: null }
     const sample = this.samples.subarray(id * SAMPLE_BYTES, (id + 1) * SAMPLE_BYTES)
     return new SharedCounters(this.counters, SOURCES_AT + id * PER_SOURCE, sample, crc32(config))
   }
@@ -104,20 +108,37 @@ class SharedCounters implements SourceCounters {
   ) {}
 
   get untimed(): Untimed | null {
-    const [count = 0, config] = this.counters.subarray(this.at + 3, this.at + 5)
-    if (count === 0 || config !== this.config) return null
-    return { count, sample: new TextDecoder().decode(this.sample.slice(1, 1 + this.sample[0]!)) }
+    return this.told(UNTIMED_AT, this.sample.subarray(0, TIME_BYTES))
   }
 
   set untimed(untimed: Untimed | null) {
+    this.tell(UNTIMED_AT, this.sample.subarray(0, TIME_BYTES), untimed)
+  }
+
+  get refused(): Untimed | null {
+    return this.told(REFUSED_AT, this.sample.subarray(TIME_BYTES))
+  }
+
+  set refused(refused: Untimed | null) {
+    this.tell(REFUSED_AT, this.sample.subarray(TIME_BYTES), refused)
+  }
+
+  /** @param place of the count; its config lies behind it. */
+  private told(place: number, sample: Uint8Array): Untimed | null {
+    const [count = 0, config] = this.counters.subarray(this.at + place, this.at + place + 2)
+    if (count === 0 || config !== this.config) return null
+    return { count, sample: new TextDecoder().decode(sample.slice(1, 1 + sample[0]!)) }
+  }
+
+  private tell(place: number, sample: Uint8Array, given: Untimed | null): void {
     // Written once for a config, before the count that shows it.
-    if (untimed && !this.untimed) {
-      const bytes = new TextEncoder().encode(untimed.sample).subarray(0, SAMPLE_BYTES - 1)
-      this.sample.set(bytes, 1)
-      this.sample[0] = bytes.length
-      this.counters[this.at + 4] = this.config
+    if (given && !this.told(place, sample)) {
+      // Whole characters alone.
+      const { written } = new TextEncoder().encodeInto(given.sample, sample.subarray(1))
+      sample[0] = written
+      this.counters[this.at + place + 1] = this.config
     }
-    this.counters[this.at + 3] = untimed?.count ?? 0
+    this.counters[this.at + place] = given?.count ?? 0
   }
 
   get events(): number {

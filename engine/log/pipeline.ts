@@ -28,6 +28,8 @@ import type { Capacity } from './store/maintenance.ts'
 import type { OpenStore } from './store/open.ts'
 import type { Stamp } from './store/writer-state.ts'
 
+/** What is wrong with a body that its sender can mend. */
+const UNREADABLE: ReadonlySet<string> = new Set(['invalid', 'unsupported_media', 'too_large'])
 /** Rejected items listed in an answer; the rest is only counted. */
 const REJECTED_LISTED = 100
 
@@ -128,14 +130,15 @@ export class Pipeline {
     // What the service concludes is small and asked for; producers wait.
     const refused = full ?? this.parts.capacity.refusalOf(call.body.length)
     if (refused && !source.connector.internal) fail('storage_full', refused)
-    const { events, rejected: found, skewed, untimed } = this.bodyOf(call, source, now)
+    const { events, rejected: found, skewed, untimed } = this.readOf(call, source, now)
     const before = call.itemsBefore ?? 0
     const rejected = before ? found.map((one) => ({ ...one, index: before + one.index })) : found
     this.countRejected(source, rejected.length)
-    if (events.n === 0 && rejected.length > 0 && !call.polled)
-      fail('invalid', `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`, {
-        rejected: rejected.slice(0, REJECTED_LISTED),
-      })
+    if (events.n === 0 && rejected.length > 0 && !call.polled) {
+      const reason = `no item could be stored; item ${rejected[0]!.index}: ${rejected[0]!.error}`
+      source.counters.refused = addTo(source.counters.refused, { count: 1, sample: reason })
+      fail('invalid', reason, { rejected: rejected.slice(0, REJECTED_LISTED) })
+    }
     const key =
       call.idempotencyKey === undefined
         ? null
@@ -145,6 +148,19 @@ export class Pipeline {
           }
     this.parts.capacity.admit(events.body.length)
     return { source, call, events, rejected, skewed, untimed, key }
+  }
+
+  /** A body that cannot be read is one that is rejected. @throws SvcError */
+  private readOf(call: InnerCall, source: LiveSource, now: number): PreparedBody {
+    try {
+      return this.bodyOf(call, source, now)
+    } catch (error) {
+      if (error instanceof SvcError && UNREADABLE.has(error.code)) {
+        this.countRejected(source, 1)
+        source.counters.refused = addTo(source.counters.refused, { count: 1, sample: error.message })
+      }
+      throw error
+    }
   }
 
   /** @throws SvcError */

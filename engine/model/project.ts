@@ -29,7 +29,7 @@ export function projectsOf(edit: Edit): Map<string, ProjectDoc> {
 
 /** Stages a project's document without its empty parts. @param base as for Edit.put. */
 export function putProject(edit: Edit, id: string, doc: ProjectDoc, base?: number): void {
-  edit.put('project', id, tidy(doc), base)
+  edit.put('project', id, tidyProject(doc), base)
 }
 
 /** The id behind an id or a name. */
@@ -122,7 +122,7 @@ export function withoutParts(doc: ProjectDoc, isGone: (kind: PartKind, name: str
 }
 
 /** Empty relations say nothing: without them, equal projects are equal documents. */
-function tidy({ uses, ...doc }: ProjectDoc): Doc {
+export function tidyProject({ uses, ...doc }: ProjectDoc): Doc {
   // A use is {} or {owned}: unlike other empty objects, it says that the part is there.
   const kept = Object.entries(uses).filter(([, names]) => names && Object.keys(names).length > 0)
   return { ...prune(doc, ['params']), uses: Object.fromEntries(kept) }

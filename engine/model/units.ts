@@ -16,7 +16,9 @@ const MAX_MS = 36_525 * 86_400_000
 export function parseDuration(text: string, field: string): number {
   const match = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text)
   const ms = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : Number.NaN
-  if (!(ms > 0 && ms <= MAX_MS))
+  if (ms > MAX_MS)
+    fail('invalid', `${field} must be at most ${MAX_MS / UNIT_MS.d}d, a hundred years`, { field })
+  if (!(ms > 0))
     fail('invalid', `${field} must be a number above 0 and one of s, m, h, d, such as 15m`, { field })
   return Math.round(ms)
 }

@@ -1,6 +1,6 @@
 /** Model providers, prices, bounds of agents and their tracing (SPEC.md, Model providers; Outbound 6); what models were used for. */
 
-import type { Gateway, ModelProvider, ProvideraKey, ProviderWrite } from '../../schemas/types.ts'
+import type { Gateway, ModelProvider, ProvideraKey } from '../../schemas/types.ts'
 import type { ModelCalls } from '../agents/models/calls.ts'
 import { tagged } from './operation.ts'
 
@@ -23,7 +23,7 @@ export const settings = [
     role: 'writer',
     body: 'request-provider-default.json',
     answer: 'model-providers-result.json',
-    summary: 'Choose the default provider',
+    summary: 'Choose the default provider; an empty id goes back to the environment or the rule',
     run: (engine, { body }) => engine.chooseModelProvider(body.id),
   }),
   operation({
@@ -146,9 +146,7 @@ export const settings = [
 
 const ID = 'providera'
 
-type Models = Pick<ModelCalls, 'listModelProviders' | 'saveModelProvider' | 'removeModelProvider'>
-
-const entryOf = async (engine: Pick<Models, 'listModelProviders'>): Promise<ModelProvider> =>
+const entryOf = async (engine: Pick<ModelCalls, 'listModelProviders'>): Promise<ModelProvider> =>
   (await engine.listModelProviders()).providers.find(({ id }) => id === ID)!
 
 const keyOf = ({ configured, source, key_stored }: ModelProvider): ProvideraKey => ({
@@ -166,10 +164,6 @@ const gatewayOf = (entry: ModelProvider): Gateway => ({
   token_stored: entry.gateway_token_stored ?? false,
   default_url: entry.default_url ?? '',
 })
-
-/** @param keepsMore whether something of it stays stored. */
-const forget = (engine: Models, keepsMore: boolean | undefined, what: ProviderWrite) =>
-  keepsMore ? engine.saveModelProvider(ID, what) : engine.removeModelProvider(ID)
 
 export const providerA = [
   operation({
@@ -202,8 +196,8 @@ export const providerA = [
     answer: 'providera-key.json',
     summary: 'Forget the stored key of provider A',
     run: async (engine) => {
-      const { key_stored, gateway_stored, gateway_token_stored } = await entryOf(engine)
-      if (key_stored) await forget(engine, gateway_stored || gateway_token_stored, { key_clear: true })
+      // Written, not removed: the model and the provider that a person chose are no part of the key.
+      if ((await entryOf(engine)).key_stored) await engine.saveModelProvider(ID, { key_clear: true })
       return keyOf(await entryOf(engine))
     },
   }),
@@ -240,9 +234,9 @@ export const providerA = [
     answer: 'gateway.json',
     summary: 'Forget the stored address and token',
     run: async (engine) => {
-      const { key_stored, gateway_stored, gateway_token_stored } = await entryOf(engine)
+      const { gateway_stored, gateway_token_stored } = await entryOf(engine)
       if (gateway_stored || gateway_token_stored)
-        await forget(engine, key_stored, { base_url: '', gateway_token_clear: true })
+        await engine.saveModelProvider(ID, { base_url: '', gateway_token_clear: true })
       return gatewayOf(await entryOf(engine))
     },
   }),

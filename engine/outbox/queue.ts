@@ -338,7 +338,10 @@ function createQueue({
     if (finding_of !== null) return [{ ...one, of: 'finding', kind: kind as FindingKind }]
     const target = subscriptions.target(recipient)
     if (target) return [{ ...one, of: 'firing', kind: kind as 'webhook' | 'slack', ...target }]
-    moveDelivery(db, id, { type: 'refuse', at, reason: 'its subscription was removed' })
+    // A receiver that says 410 is what switches one off; it is still listed then.
+    const isOff = typeof subscriptions.find(recipient)?.disabled_at === 'number'
+    const reason = `its subscription was ${isOff ? 'switched off after HTTP 410' : 'removed'}`
+    moveDelivery(db, id, { type: 'refuse', at, reason })
     return []
   }
 
@@ -405,7 +408,10 @@ function createQueue({
         const row = rows.byId.get(id) ?? fail('not_found', `no delivery has the id ${id}`)
         if (row.recipient_kind === 'agent') fail('conflict', rerunInstead(row.run_id))
         if (row.finding_of === null && !subscriptions.isThere(row.recipient))
-          fail('conflict', 'its subscription was removed or disabled: there is nobody to send it to')
+          fail(
+            'conflict',
+            'its subscription was removed, or switched off after HTTP 410: there is nobody to send it to',
+          )
         moveDelivery(db, id, { type: 'redeliver', at: clock.now() })
         store.afterCommit(onPending)
       })

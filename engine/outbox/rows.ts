@@ -329,6 +329,8 @@ export interface DeliveryRow {
   /** Of the subscription. */
   name: string | null
   masked: string | null
+  /** 1: it is there and not switched off. */
+  is_subscribed: 0 | 1
   /** Of the run whose finding it is. */
   agent: string | null
   entity: string | null
@@ -337,6 +339,7 @@ export interface DeliveryRow {
 }
 
 const SELECT = `SELECT d.*, f.dispatch_id, f.trigger_name, f.fired_at, s.name, s.masked, r.agent, r.entity,
+    s.id IS NOT NULL AND s.removed_at IS NULL AND s.disabled_at IS NULL AS is_subscribed,
     r.definition ->> 'webhook_url' AS webhook_url, r.definition ->> 'slack_channel' AS slack_channel
   FROM deliveries d LEFT JOIN runs r ON r.id = d.finding_of
   LEFT JOIN firings f ON f.id = coalesce(d.firing_id, r.firing_id)
@@ -425,10 +428,8 @@ export function presentDelivery(db: Database, row: DeliveryRow): Delivery {
     made_at: iso(row.made_at),
     recipient: presentRecipient(row),
     status: row.state === 'pending' ? 'running' : row.state,
-    // What a worker does is not for people to ask for; an agent's run is repeated by a rerun.
-    accepts: acceptedIn('delivery', row.state).filter(
-      (event) => event === 'redeliver' && row.recipient_kind !== 'agent',
-    ),
+    // What a worker does is not for people to ask for.
+    accepts: acceptedIn('delivery', row.state).filter((event) => event === 'redeliver' && canSendAgain(row)),
     tries,
     max_tries,
     due_at: isoOrNull(row.due_at),
@@ -443,6 +444,10 @@ export function presentDelivery(db: Database, row: DeliveryRow): Delivery {
       .map(({ at, ...rest }) => ({ at: iso(at), ...rest })),
   }
 }
+
+/** An agent's run is repeated by a rerun instead; a firing goes to a subscription that is there, a finding to an address. */
+const canSendAgain = ({ recipient_kind, finding_of, is_subscribed }: DeliveryRow): boolean =>
+  recipient_kind !== 'agent' && (finding_of !== null || is_subscribed === 1)
 
 function presentRecipient(row: DeliveryRow): Delivery['recipient'] {
   const { recipient_kind: kind, recipient, agent } = row

@@ -18,7 +18,7 @@ import { openSettings } from '../log/settings.ts'
 import type { Tallies } from '../log/tallies.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
 import { nameOfRepository } from './git.ts'
-import { changesIn, driftedIn, modesOf } from './plan.ts'
+import { changesIn, driftedIn, modesOf, type Outcome } from './plan.ts'
 import {
   type FetchedCommit,
   type HistoryRow,
@@ -137,7 +137,11 @@ class SyncWriter {
     const [newest] = this.rows.history(1)
     const isSame = newest?.outcome === told[outcome] && newest.commit?.id === commit?.id && row.code === code
     const isNew = outcome !== 'matches' && !isSame
-    const entry = this.entry(row, told[outcome], { commit, by: NOBODY, code, reason: reason ?? WAITS })
+    const entry = {
+      ...this.entry(row, told[outcome], { commit, by: NOBODY, code, reason: reason ?? WAITS }),
+      // What waits is told with what it would do.
+      ...countsIn(planned?.outcome.plan),
+    }
     this.tell(isNew ? [entry] : [], row, () => {
       this.move(outcome === 'failed' ? 'fail' : outcome)
       // A commit that says what is there, such as one of what was changed by hand, is what was applied last.
@@ -173,11 +177,15 @@ class SyncWriter {
     const { outcome, apply } = planned
     if (!apply || !outcome.plan)
       return fail('invalid', `commit ${short(commit)} has problems and cannot be applied`)
-    const { creates, updates, deletes } = outcome.plan
-    const counts = { creates, updates, deletes }
+    const counts = countsIn(outcome.plan)
     const told: Omit<HistoryRow, 'id'>[] = [
       ...(isDrifted
-        ? [this.entry(row, 'drifted', { commit, by: NOBODY, code: 'drifted', reason: DRIFTED })]
+        ? [
+            {
+              ...this.entry(row, 'drifted', { commit, by: NOBODY, code: 'drifted', reason: DRIFTED }),
+              ...counts,
+            },
+          ]
         : []),
       {
         ...this.entry(row, isRollback && !isDrifted ? 'rolled_back' : 'applied', {
@@ -285,8 +293,7 @@ class SyncWriter {
     of: Pick<HistoryRow, 'commit' | 'by' | 'code' | 'reason'>,
   ): Omit<HistoryRow, 'id'> {
     const { clock } = this.parts.declared
-    const none = { creates: 0, updates: 0, deletes: 0, changeSet: null }
-    return { at: clock.now(), outcome, policy: settings.policy, ...none, ...of }
+    return { at: clock.now(), outcome, policy: settings.policy, ...countsIn(null), changeSet: null, ...of }
   }
 
   private move(type: string): void {
@@ -374,3 +381,8 @@ const itemOf = (entry: Omit<HistoryRow, 'id'>, settings: CatalogRepository) => (
   ...(entry.code === null ? {} : { code: entry.code }),
   ...(entry.reason === null ? {} : { reason: entry.reason }),
 })
+
+/** What a plan does, in numbers; nothing where there is none. */
+function countsIn(plan: Outcome['plan'] | undefined): Pick<HistoryRow, 'creates' | 'updates' | 'deletes'> {
+  return { creates: plan?.creates ?? 0, updates: plan?.updates ?? 0, deletes: plan?.deletes ?? 0 }
+}

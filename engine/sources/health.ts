@@ -2,6 +2,7 @@
 
 import type { AgentSpec, Filter, Label, SourceHealth, SourceSpec, TriggerSpec } from '../../schemas/types.ts'
 import { isSchedule } from '../../schemas/words.ts'
+import type { SourceCounters } from '../log/figures.ts'
 import { untimedHealth } from '../log/ingest/time.ts'
 import type { CredentialLookup } from '../model/credentials.ts'
 import { isoOrNull } from '../model/units.ts'
@@ -24,9 +25,10 @@ export function healthOf(
 ): SourceHealth {
   const [status, reason] = statusOf(row, live, storageReason, poll, credentials)
   const drifts = drift.map((sentence) => `Its ${sentence}.`)
-  const { untimed } = live.counters
+  const { untimed, refused } = live.counters
   const times = untimed ? [untimedHealth(untimed)] : []
-  const notices = [poll?.restarted, poll?.notice, ...times, ...drifts].filter(
+  const bodies = refused ? [refusedHealth(refused)] : []
+  const notices = [poll?.restarted, poll?.notice, ...bodies, ...times, ...drifts].filter(
     (notice) => typeof notice === 'string',
   )
   return {
@@ -44,6 +46,12 @@ export function healthOf(
     last_ingest: isoOrNull(row.last_ingest),
     rejected: live.counters.rejected,
   }
+}
+
+/** That bodies were refused, and why the first of them. */
+export function refusedHealth({ count, sample }: NonNullable<SourceCounters['refused']>): string {
+  const [said, which] = count === 1 ? ['1 body was', ''] : [`${count} bodies were`, ' the first']
+  return `${said} refused and nothing of ${count === 1 ? 'it' : 'them'} stored,${which} because ${sample}.`
 }
 
 function statusOf(
@@ -112,13 +120,20 @@ export function faultOfSecrets(
  * carry. Saves, plans, health and graphs all ask here, so that they say the same.
  */
 
-/** What is wrong with one label; null where it is there, or nothing came yet. */
+/**
+ * What is wrong with one label; null where it is there, or nothing came yet.
+ * @param declared labels of a source, which say what a label is before an event does
+ */
 export function driftOf(
-  { field, label, sources, isEntity, isProposed }: Need,
+  need: Need,
   coverage: (source: string) => Coverage | null,
+  declared: (source: string) => readonly Label[] = () => [],
 ): string | null {
+  const { field, label, sources, isEntity, isProposed } = need
   const found = sources.flatMap((source) => coverage(source) ?? [])
   const sampled = sum(found, (one) => one.sampled)
+  const kind = kindFaultOf(need, coverage, declared)
+  if (kind !== null) return `${field} names label ${label}, ${kind}`
   if (sampled === 0) return null
   const carried = sum(found, ({ counts }) => counts.get(label) ?? 0)
   // Of what lacks it a connector may take another label: that is on a timeline, and wakes.
@@ -132,6 +147,24 @@ export function driftOf(
   if (!isEntity || isMost) return null
   const others = elsewhere === 0 ? 'the others' : `${sampled - carried - elsewhere} of the others`
   return `${names}, the entity, which is on ${carried} of ${of}; ${others} are on no timeline and wake nobody`
+}
+
+/** That a label is a number where a text is asked for, or the other way round; null: it is not, or not known of each source. */
+function kindFaultOf(
+  { label, sources, wants, why = '' }: Need,
+  coverage: (source: string) => Coverage | null,
+  declared: (source: string) => readonly Label[],
+): string | null {
+  if (wants === undefined) return null
+  const isNumber = sources.flatMap((source): boolean[] => {
+    const one = coverage(source)
+    const [count, numbers] = [one?.counts.get(label) ?? 0, one?.numbers.get(label) ?? 0]
+    if (count > 0) return numbers === 0 ? [false] : numbers === count ? [true] : [true, false]
+    return declared(source).flatMap(({ name, type }) => (name === label ? [type === 'number'] : []))
+  })
+  if (isNumber.length === 0 || !isNumber.every((one) => one === (wants === 'text'))) return null
+  const is = wants === 'text' ? 'a number label' : 'a text label'
+  return `which is ${is} of ${listed(sources)}: ${why}`
 }
 
 /**
@@ -199,6 +232,8 @@ const listed = (names: readonly string[]): string =>
 /** One event: the names of its labels. */
 export interface Carried {
   labels: readonly string[]
+  /** Those of them that are numbers. */
+  numbers?: readonly string[]
   /** Which of them is its entity: the primary one, or what its connector takes in its place. */
   entity?: string | undefined
 }
@@ -207,6 +242,8 @@ export interface Coverage {
   /** Events looked at. */
   sampled: number
   counts: ReadonlyMap<string, number>
+  /** Of these, where the label is a number. */
+  numbers: ReadonlyMap<string, number>
   /** Events by the label that is their entity. */
   entities: ReadonlyMap<string, number>
   /** Labels of the newest events, as many as STOPPED_AFTER. */
@@ -223,13 +260,15 @@ export function coverageOf(events: readonly Carried[]): Coverage | null {
   if (events.length === 0) return null
   const counts = new Map<string, number>()
   const entities = new Map<string, number>()
+  const numbers = new Map<string, number>()
   const count = (map: Map<string, number>, label: string) => map.set(label, (map.get(label) ?? 0) + 1)
-  for (const { labels, entity } of events) {
+  for (const { labels, numbers: ofNumbers = [], entity } of events) {
     for (const label of new Set(labels)) count(counts, label)
+    for (const label of new Set(ofNumbers)) count(numbers, label)
     if (entity !== undefined) count(entities, entity)
   }
   const newest = new Set(events.slice(0, STOPPED_AFTER).flatMap(({ labels }) => labels))
-  return { sampled: events.length, counts, entities, newest }
+  return { sampled: events.length, counts, numbers, entities, newest }
 }
 
 /* Which labels a declared part depends on, each with the field that says so. */
@@ -244,6 +283,10 @@ export interface Need {
   isEntity: boolean
   /** The connector names it by itself, so that nobody meant more by it than that there is an entity. */
   isProposed?: boolean
+  /** What it must be; absent: either. */
+  wants?: 'text' | 'number'
+  /** Why, and what comes of the other. */
+  why?: string
 }
 
 /** Fields of filters and groups that are no labels, or any. */
@@ -276,24 +319,31 @@ export const proposedLabels = (connector: { mode: string }): readonly Label[] =>
 
 const fieldOf = (label: Label): unknown => ('field' in label ? label.field : undefined)
 
+type Named = [field: string, label: string, kind?: Pick<Need, 'wants' | 'why'>]
+
 /** Labels that filters compare, that it groups and keys by, and that it aggregates. */
 export function needsOfTrigger({ sources, filters = [], key_field: key, condition }: TriggerSpec): Need[] {
-  const named: [field: string, label: string][] = [
+  const named: Named[] = [
     ...ofFilters(filters, 'filters'),
-    ...(key ? ([['key_field', key]] as [string, string][]) : []),
+    ...(key ? [['key_field', key, OF_KEY] satisfies Named] : []),
   ]
   if ('group_by' in condition)
     for (const [i, label] of (condition.group_by ?? []).entries())
-      named.push([`condition.group_by[${i}]`, label])
-  if ('field' in condition && typeof condition.field === 'string')
-    named.push(['condition.field', condition.field])
+      named.push([`condition.group_by[${i}]`, label, OF_KEY])
+  if ('field' in condition && typeof condition.field === 'string') {
+    const { aggregate } = condition
+    const why = `${aggregate} takes numbers alone, so that no event counts`
+    named.push(['condition.field', condition.field, aggregate === 'distinct' ? {} : { wants: 'number', why }])
+  }
   if ('sequence' in condition)
     for (const [i, step] of condition.sequence.entries())
       named.push(...ofFilters(step.filters, `condition.sequence[${i}].filters`))
   return named
     .filter(([, label]) => isLabel(label))
-    .map(([field, label]) => ({ field, label, sources, isEntity: false }))
+    .map(([field, label, kind]) => ({ field, label, sources, isEntity: false, ...kind }))
 }
+
+const OF_KEY = { wants: 'text', why: 'a key is made of text labels alone, so that it never fires' } as const
 
 /** That a label is missing is what `exists: false` asks for. */
 function ofFilters(filters: readonly Filter[], at: string): [string, string][] {

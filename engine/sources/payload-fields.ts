@@ -130,3 +130,41 @@ export const objectOf = (value: unknown): Record<string, unknown> =>
 
 export const has = (field: Pick<Field, 'words'>, list: ReadonlySet<string>): boolean =>
   field.words.some((word) => list.has(word))
+
+/* What the names of things are worth. */
+
+/** How well a noun says what an event is about: what people watch first. */
+export const NOUNS: Readonly<Record<string, number>> = {
+  ...{ service: 10, app: 9.5, application: 9.5, entity: 9.5, component: 9, workload: 9 },
+  ...{ host: 8, hostname: 8, server: 8, instance: 8, machine: 8, device: 8, vm: 8, node: 7.8 },
+  ...{ pod: 7.5, container: 7.5, bucket: 7.5, function: 7.5, database: 7.5, queue: 7.2, cluster: 7 },
+  ...{ monitor: 7, probe: 7, check: 7, repository: 6.5, repo: 6.5, project: 6, resource: 5 },
+  ...{
+    order: 5.5,
+    customer: 5.5,
+    account: 5.5,
+    tenant: 5.5,
+    subject: 5,
+    channel: 5,
+    email: 4.5,
+    session: 4.5,
+  },
+  ...{
+    issue: 4.5,
+    ticket: 4.5,
+    incident: 4.5,
+    topic: 4.5,
+    alert: 2,
+    object: 4,
+    alertname: 4,
+    alarm: 4,
+    rule: 4,
+  },
+  ...{ job: 4, workflow: 4, pipeline: 4, user: 3.5, namespace: 3.5, environment: 3.5, env: 3.5 },
+  ...{ team: 3, organization: 3, org: 3, group: 3, source: 2.5, region: 2, zone: 2, platform: 2, branch: 2 },
+}
+/** What of a thing a field is, and what that is worth as its name; a name alone is that of the thing around it. */
+export const PARTS: Readonly<Record<string, number>> = {
+  ...{ name: 0, full: 0.3, path: 0.3, slug: 0.6, with: 0, key: 0, display: 0, identifier: 0.3, login: 0 },
+  ...{ title: -0.3, summary: -0.3, label: 0, arn: -2, id: -1.5, uid: -1.5, uuid: -3, number: -2 },
+}

@@ -18,7 +18,9 @@ import {
   HOLDERS,
   has,
   LINK,
+  NOUNS,
   objectOf,
+  PARTS,
   UUID,
   words,
   wordsOf,
@@ -162,6 +164,9 @@ const CLOCK = words('time timestamp ts datetime date occurred happened')
 const NOW = words('triggered fired emitted sent received published observed event')
 const LATER = words('finished completed stopped ended resolved closed merged updated modified last changed')
 
+/** A name that is a time alone, or with its unit. */
+const INSTANT = /^(at|when|epoch|unix)(_(s|sec|seconds|ms|millis|milliseconds|us|micros|ns|nanos))?$/
+
 function timeScore(field: Field): number {
   if (field.times.length === 0 || field.times.length < field.values.length) return 0
   const said = field.words.join('_')
@@ -174,6 +179,7 @@ function timeScore(field: Field): number {
   else if (has(field, LATER)) score = 8
   else if (has(field, words('starts started opened begin began'))) score = 7.5
   else if (has(field, words('created'))) score = 7
+  else if (INSTANT.test(said)) score = 9
   else if (!isNumber && /_(at|on)$/.test(said)) score = 6.5
   if (has(field, words('last')) && has(field, CLOCK)) score = 9.5
   if (NOT_NOW.test(said)) score -= 6
@@ -371,41 +377,6 @@ function differs(field: Field, fields: readonly Field[], path: string | undefine
 
 /* The entity and labels. */
 
-/** How well a noun says what an event is about: what people watch first. */
-const NOUNS: Readonly<Record<string, number>> = {
-  ...{ service: 10, app: 9.5, application: 9.5, entity: 9.5, component: 9, workload: 9 },
-  ...{ host: 8, hostname: 8, server: 8, instance: 8, machine: 8, device: 8, vm: 8, node: 7.8 },
-  ...{ pod: 7.5, container: 7.5, bucket: 7.5, function: 7.5, database: 7.5, queue: 7.2, cluster: 7 },
-  ...{ monitor: 7, probe: 7, check: 7, repository: 6.5, repo: 6.5, project: 6, resource: 5 },
-  ...{
-    order: 5.5,
-    customer: 5.5,
-    account: 5.5,
-    tenant: 5.5,
-    subject: 5,
-    channel: 5,
-    email: 4.5,
-    session: 4.5,
-  },
-  ...{
-    issue: 4.5,
-    ticket: 4.5,
-    incident: 4.5,
-    topic: 4.5,
-    alert: 2,
-    object: 4,
-    alertname: 4,
-    alarm: 4,
-    rule: 4,
-  },
-  ...{ job: 4, workflow: 4, pipeline: 4, user: 3.5, namespace: 3.5, environment: 3.5, env: 3.5 },
-  ...{ team: 3, organization: 3, org: 3, group: 3, source: 2.5, region: 2, zone: 2, platform: 2, branch: 2 },
-}
-/** What of a thing a field is, and what that is worth as its name; a name alone is that of the thing around it. */
-const PARTS: Readonly<Record<string, number>> = {
-  ...{ name: 0, full: 0.3, path: 0.3, slug: 0.6, with: 0, key: 0, display: 0, identifier: 0.3, login: 0 },
-  ...{ title: -0.3, summary: -0.3, label: 0, arn: -2, id: -1.5, uid: -1.5, uuid: -3, number: -2 },
-}
 const NONE_OF_IT = words('url uri link href avatar icon color html version count size description type kind')
 /** The key of a ticket, as people say it. */
 const TICKET = /^[A-Z][A-Z0-9]{0,9}-\d+$/
@@ -513,8 +484,10 @@ function labelName({ words: said, around, above }: Field): string {
 /* A list in the payload, an event for each of its entries. */
 
 const LISTS = words(
-  'alerts events records entries items messages logs metrics notifications incidents results batch matches hits deliveries points',
+  'alerts events records entries items messages logs metrics notifications incidents results batch matches hits deliveries points data',
 )
+/** Names of lists of what happened, whose entries need no time to be that. */
+const PLAIN_LISTS = words('alerts events items records entries logs messages results data')
 const LIST_DEPTH = 2
 /** Entries of one list that are looked at. */
 const ENTRIES_MAX = 50
@@ -529,7 +502,8 @@ function listOf(payloads: readonly unknown[], nowMs: number): FoundRole | null {
     if (coverage < 0.5) return null
     const having = payloads.filter((payload) => listsIn(payload).includes(path))
     const entries = having.flatMap((payload) => entriesOf(payload, path))
-    if (!isOfEvents(entries, having, path, nowMs)) continue
+    const reason = reasonToSplit(entries, having, path, nowMs)
+    if (reason === null) continue
     return {
       ...{
         role: 'items',
@@ -538,7 +512,7 @@ function listOf(payloads: readonly unknown[], nowMs: number): FoundRole | null {
         confidence: coverage === 1 ? 'high' : 'medium',
       },
       ...{
-        reason: 'a list of what happened, each entry with its own time',
+        reason,
         example: `${entries.length} entries`,
       },
     }
@@ -561,19 +535,31 @@ function listsIn(value: unknown, names: readonly string[] = []): string[] {
   })
 }
 
-/** Its entries have times of their own, and what is around them does not tell of one thing itself. */
-function isOfEvents(
+/**
+ * Its entries have times of their own, or are alike and say what happened, and what is around them does not tell of one
+ * thing itself. @returns null: it is not to be split
+ */
+function reasonToSplit(
   entries: readonly Record<string, unknown>[],
   payloads: readonly unknown[],
   path: string,
   nowMs: number,
-): boolean {
+): string | null {
   const inside = fieldsOf(entries, nowMs).filter(({ isEnvelope }) => !isEnvelope)
-  if (best(inside, timeScore, 5).length === 0) return false
   const outside = fieldsOf(payloads.map(objectOf), nowMs).filter(
     (field) => !field.path.startsWith(`${path}.`),
   )
-  return best(outside, timeScore, 5).length === 0 || best(outside, typeScore, 8.6).length === 0
+  const [hasTime, hasType] = [
+    best(outside, timeScore, 5).length > 0,
+    best(outside, typeScore, 8.6).length > 0,
+  ]
+  if (best(inside, timeScore, 5).length > 0)
+    return hasTime && hasType ? null : 'a list of what happened, each entry with its own time'
+  const isNamed = PLAIN_LISTS.has(path.split('.').at(-1)!.toLowerCase())
+  const [said] = best(inside, textScore, 5)
+  const isOfOne = hasTime || hasType || best(outside, textScore, 5).length > 0
+  if (!isNamed || isOfOne || entries.length <= payloads.length || said?.field.coverage !== 1) return null
+  return `a list of what happened: its entries are alike, and each says it in ${said.field.path}`
 }
 
 /** The entries as a source with this list reads them: each with what is around it as its envelope. */

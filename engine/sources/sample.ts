@@ -320,16 +320,17 @@ function newestIds(ctx: ReadContext, sourceId: number, limit: number): number[] 
   return firstPositions(ctx.index.all(), query, 'desc', limit, null).map((position) => position.id)
 }
 
-/** Names of the labels of the newest arrivals of a source, newest first. */
+/** Names of the labels of the newest arrivals of a source, and which of them are numbers, newest first. */
 export function carriedOf(
   ctx: ReadContext,
   sourceId: number,
   limit: number,
-): { labels: string[]; entity: string | undefined }[] {
+): { labels: string[]; numbers: string[]; entity: string | undefined }[] {
   ctx.names.refresh()
   return ctx.rows.read(newestIds(ctx, sourceId, limit), false).map((row) => {
     const { labels, entity } = presentRow(row, ctx.dictionary, ctx.names, 0)
-    return { labels: Object.keys(labels), entity: entity?.label }
+    const numbers = Object.keys(labels).filter((name) => typeof labels[name] === 'number')
+    return { labels: Object.keys(labels), numbers, entity: entity?.label }
   })
 }
 
@@ -386,17 +387,23 @@ interface ToPropose {
   config: Record<string, unknown>
   /** Fields that are set and stay. */
   known: Record<string, unknown>
+  /** Why what came was refused, in a sentence; null: nothing was. */
+  refused: string | null
   /** Nothing is proposed: only what `known` makes of the payloads is told. */
   isFixed: boolean
 }
 
 /** @param nowMs epoch ms. @throws SvcError invalid: there is nothing to propose from */
 export function proposalOf(
-  { connector, events, config, known, isFixed }: ToPropose,
+  { connector, events, config, known, refused, isFixed }: ToPropose,
   nowMs: number,
 ): SourceProposal {
   if (events.length === 0)
-    fail('invalid', 'nothing was received yet: send an event, or give one as sample', { field: 'sample' })
+    fail(
+      'invalid',
+      `nothing ${refused === null ? 'was received' : 'is stored'} yet: send an event, or give one as sample${refused === null ? '' : `. ${refused}`}`,
+      { field: 'sample' },
+    )
   // What the connector reads by itself, as it does deliveries told by their header, needs no mapping.
   const hasKey = ((config.labels ?? []) as Label[]).some((label) => label.primary)
   const isRead = ({ row }: { row?: ProposedRow }) => row !== undefined && row.entity !== null && !hasKey

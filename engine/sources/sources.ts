@@ -57,6 +57,7 @@ import {
   needsOfSource,
   needsOfTrigger,
   proposedLabels,
+  refusedHealth,
 } from './health.ts'
 import type { LiveSource } from './live.ts'
 import type { PollRow, SourceRow } from './queries.ts'
@@ -273,7 +274,10 @@ class SourceTrials {
         : []
     const config = mappingOf(live?.config ?? {})
     return proposalOf(
-      { connector, events, config, known: mappingOf(known), isFixed: body.fixed === true },
+      {
+        ...{ connector, events, config, known: mappingOf(known), isFixed: body.fixed === true },
+        refused: live?.counters.refused ? refusedHealth(live.counters.refused) : null,
+      },
       this.parts.clock.now(),
     )
   }
@@ -380,10 +384,12 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
 function found(kind: PartKind, name: string, world: World): string[] {
   const doc = world.find(kind, name)
   if (!doc) return []
-  const driftsOfAll = (needs: Need[]) => needs.flatMap((need) => driftOf(need, world.coverage) ?? [])
+  const sourceOf = (source: string) => (world.find('source', source) ?? {}) as Partial<SourceSpec>
+  const declared = (source: string) => labelsOf(sourceOf(source))
+  const driftsOfAll = (needs: Need[]) =>
+    needs.flatMap((need) => driftOf(need, world.coverage, declared) ?? [])
   if (kind !== 'trigger') return driftsOfAll(needsOf(kind, name, doc, world))
   const trigger = documentOf('trigger', doc)
-  const sourceOf = (source: string) => (world.find('source', source) ?? {}) as Partial<SourceSpec>
   const fault = entityFaultOf(trigger, world.coverage, (source) => namesEntity(sourceOf(source)))
   return [...driftsOfAll(needsOfTrigger(trigger)), ...(fault === null ? [] : [fault])]
 }
@@ -400,7 +406,8 @@ function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {
   return needsOfAgent(doc as Partial<AgentSpec>, [...sources])
 }
 
-const labelsOf = (doc: Doc): Label[] => (doc.config as { labels?: Label[] } | undefined)?.labels ?? []
+const labelsOf = (doc: Pick<Doc, 'config'> | Partial<SourceSpec>): Label[] =>
+  (doc.config as { labels?: Label[] } | undefined)?.labels ?? []
 const labelText = (doc: Doc): string => JSON.stringify(labelsOf(doc))
 
 /** Recent events as they would be with the labels of an edited source. */
@@ -421,6 +428,10 @@ function readAgain(sources: Sources, name: string, before: Doc, after: Doc): Cov
       const own = hasEntity ? strings[0]![0] : undefined
       return {
         labels: [...strings.map(([label]) => label), ...Object.keys(numbers ?? {}), ...kept],
+        numbers: [
+          ...Object.keys(numbers ?? {}),
+          ...kept.filter((label) => typeof labels[label] === 'number'),
+        ],
         entity: own ?? kept.find((label) => label === entity?.label),
       }
     }),

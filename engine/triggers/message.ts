@@ -4,6 +4,7 @@
  * every time, as long as its events are kept.
  */
 import { ownField } from '../../schemas/fields-of.ts'
+import { headlineOf } from '../../schemas/plain-text.ts'
 import type {
   Event,
   FiringDetail,
@@ -365,9 +366,9 @@ function findingsOf(ctx: ReadContext, window: string, slot: number, scope: strin
   const rows = ctx.db
     .prepare<
       [number, number, string | null, string | null],
-      { at: number; agent: string; entity: string; verdict: string | null; headline: string | null }
+      { at: number; agent: string; entity: string } & Record<'verdict' | 'headline' | 'note', string | null>
     >(
-      `SELECT finished_at AS at, agent, entity, verdict, headline FROM runs
+      `SELECT finished_at AS at, agent, entity, verdict, headline, note FROM runs
        WHERE finished_at > ? AND finished_at <= ? AND outcome = 'finding' AND practice = 0
          AND (? IS NULL OR EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?))
        ORDER BY finished_at DESC, id DESC LIMIT 8`,
@@ -377,8 +378,8 @@ function findingsOf(ctx: ReadContext, window: string, slot: number, scope: strin
   return [
     `findings of the last ${window}:`,
     ...rows.map(
-      ({ at, agent, entity, verdict, headline }) =>
-        `  ${new Date(at).toISOString()} ${agent} on ${entity}: ${[verdict, headline].filter(Boolean).join(', ')}`,
+      ({ at, agent, entity, verdict, headline, note }) =>
+        `  ${new Date(at).toISOString()} ${agent} on ${entity}: ${[verdict, headline ?? headlineOf(note ?? '')].filter(Boolean).join(', ') || 'a note'}`,
     ),
   ]
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { guardOldDataFile, guardOldVariables, guardOpenStart } from '../../api/guards.ts'
+import { guardBlankToken, guardOldDataFile, guardOldVariables, guardOpenStart } from '../../api/guards.ts'
 
 let folder: string
 beforeEach(() => {
@@ -61,6 +61,17 @@ describe('the startup guards', () => {
 
   it('let a start be open where nothing restricted access', () => {
     expect(() => guardOpenStart({ SVC_PORT: '1', SVC_MODEL_KEY: 'x' }, { mode: 'open' })).not.toThrow()
+  })
+
+  it.each(['', '  '])('refuse to start open to others with the blank token %j', (SVC_AUTH_TOKEN) => {
+    const open = { auth: { mode: 'open' }, host: '0.0.0.0' } as const
+    expect(() => guardBlankToken({ SVC_AUTH_TOKEN }, open)).toThrow(
+      'SVC_AUTH_TOKEN is blank, and would start svc open, without any login, on 0.0.0.0',
+    )
+    expect(() => guardBlankToken({}, open)).not.toThrow()
+    expect(() => guardBlankToken({ SVC_AUTH_TOKEN }, { ...open, auth: { mode: 'stored' } })).not.toThrow()
+    for (const host of ['127.0.0.1', 'localhost', '::1'])
+      expect(() => guardBlankToken({ SVC_AUTH_TOKEN }, { ...open, host })).not.toThrow()
   })
 
   it('print the move of an old data file in the data folder', () => {

@@ -11,7 +11,14 @@ import {
 } from '../../console/lib/firings.ts'
 import { tells } from '../../console/lib/subscriptions.ts'
 import { durationMs } from '../../console/lib/time.ts'
-import { isSince, readDeliveryFilter, readFiringFilter, withWord } from '../../console/lib/work-filters.ts'
+import {
+  isSince,
+  readDeliveryFilter,
+  readFiringFilter,
+  readSince,
+  timesFor,
+  withWord,
+} from '../../console/lib/work-filters.ts'
 import type { Event as ApiEvent, Firing } from '../../schemas/types.ts'
 
 const AT = '2026-11-20T12:00:00.000Z'
@@ -157,9 +164,16 @@ describe('filters of firings and deliveries', () => {
 
   it('by time keep what began since', () => {
     const now = Date.parse(AT) + 2 * 3_600_000
-    expect(isSince(firing(), '', now)).toBe(true)
-    expect(isSince(firing(), '24h', now)).toBe(true)
-    expect(isSince(firing(), '1h', now)).toBe(false)
+    expect(isSince(firing().opened_at, '', now)).toBe(true)
+    expect(isSince(firing().opened_at, '24h', now)).toBe(true)
+    expect(isSince(firing().opened_at, '1h', now)).toBe(false)
+    // An instant, as Home's figures of a day lead to.
+    expect(readSince(new URLSearchParams(`since=${AT}`))).toBe(AT)
+    expect(readSince(new URLSearchParams('since=2026-11-20Tsoon'))).toBe('')
+    expect(isSince('2026-11-20T11:59:59.999Z', '2026-11-20T12:00:00.000Z', now)).toBe(false)
+    expect(isSince('2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z', now)).toBe(true)
+    expect(timesFor('24h', now).map(({ value }) => value)).toEqual(['', '1h', '24h', '7d', '30d'])
+    expect(timesFor(AT, now).at(-1)).toMatchObject({ value: AT, label: expect.stringMatching(/^since /) })
     expect(['90s', '1.5h', '2d', 'soon', ''].map(durationMs)).toEqual([90_000, 5_400_000, 172_800_000, 0, 0])
   })
 })

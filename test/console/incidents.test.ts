@@ -1,8 +1,15 @@
 /** Incidents in the console: acts before they are answered and taken back, words, and the evidence pinned at its moment. */
 import { describe, expect, it } from 'vitest'
-import { type Act, actBack, firstWords, foreseen, type Worked } from '../../console/lib/incident-acts.ts'
+import {
+  type Act,
+  actBack,
+  firstWords,
+  foreseen,
+  takesAct,
+  type Worked,
+} from '../../console/lib/incident-acts.ts'
 import { evidenceItems, isChange, thresholdOf, valueLine } from '../../console/lib/incident-evidence.ts'
-import { pathOfIncident, stateWords } from '../../console/lib/incidents.ts'
+import { pathOfIncident, runRole, stateWords } from '../../console/lib/incidents.ts'
 import { snoozeTimes } from '../../console/lib/snooze.ts'
 import { lasting, moment } from '../../console/lib/time.ts'
 import { claimWords } from '../../schemas/claim-words.ts'
@@ -49,6 +56,18 @@ describe('acts on an incident', () => {
           { state: before.state, severity: before.severity, assignee: before.assignee },
         ])
       }
+  })
+
+  it('are done by a key only where the incident takes them', () => {
+    const taken = (state: Incident['state'], accepts: string[]) =>
+      (['acknowledge', 'handle'] as const).filter((action) => takesAct({ state, accepts }, action))
+    const open = ['acknowledge', 'assign', 'snooze', 'handle']
+    expect(taken('open', open)).toEqual(['acknowledge', 'handle'])
+    expect(taken('acknowledged', ['assign', 'snooze', 'handle', 'reopen'])).toEqual(['handle'])
+    expect(taken('handled', ['reopen'])).toEqual([])
+    // Shown at once, before the daemon has answered what is accepted now.
+    expect(taken('acknowledged', open)).toEqual(['handle'])
+    expect(taken('handled', open)).toEqual([])
   })
 
   it('say who was first where somebody was', () => {
@@ -172,5 +191,21 @@ describe('the evidence of a firing', () => {
     const { points } = valueLine(counts, { windowMs: 120_000, bucketMs: 60_000, threshold: 4 })
     expect(points.map(({ value }) => value)).toEqual([5, 3, 0, 1])
     expect([thresholdOf('> 4'), thresholdOf('>= 2.5/m'), thresholdOf(null)]).toEqual([4, 2.5, null])
+  })
+})
+
+describe('the newest run of an incident', () => {
+  it.each([
+    ['queued', 'info'],
+    ['running', 'info'],
+    ['parked', undefined],
+    ['succeeded', undefined],
+    ['cancelled', undefined],
+    ['failed', 'warning'],
+    ['exhausted', 'warning'],
+    ['capped', 'warning'],
+    ['empty', 'warning'],
+  ] as const)('that is %s is marked %s', (status, role) => {
+    expect(runRole({ status })).toBe(role)
   })
 })

@@ -5,11 +5,16 @@ import { curlCommand, exampleBody, shellQuote } from '../../console/lib/curl.ts'
 import { stackBars } from '../../console/lib/density.ts'
 import {
   type ExploreState,
+  emptyWords,
+  type Group,
+  histogramRequest,
   parsePair,
   readRequest,
   readState,
+  shownSpan,
   writeState,
 } from '../../console/lib/explore-state.ts'
+import { canUndo } from '../../console/lib/fields.ts'
 import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
@@ -58,6 +63,35 @@ describe('the address of Explore', () => {
       as_of: state.asOf,
     })
     expect(readRequest({ ...state, window: '24h' }, undefined).window).toBe('1d')
+  })
+
+  it('asks for a chart of what the list shows', () => {
+    const { order: _order, limit: _limit, ...listed } = readRequest(state, undefined)
+    expect(histogramRequest(state, 80)).toEqual({ ...listed, buckets: 80 })
+  })
+
+  it('begins a span of its own with the one that is shown', () => {
+    const now = Date.parse('2026-11-20T18:00:00.000Z')
+    expect(shownSpan({ ...state, asOf: null }, now)).toEqual({
+      from: '2026-11-20T12:00:00.000Z',
+      to: '2026-11-20T18:00:00.000Z',
+    })
+    // Windows end then.
+    expect(shownSpan(state, now)).toEqual({ from: '2026-11-20T06:00:00.000Z', to: state.asOf })
+    const custom = { from: '2026-11-20T01:00:00.000Z', to: '2026-11-20T02:00:00.000Z' }
+    expect(shownSpan({ ...state, ...custom, window: null }, now)).toEqual(custom)
+  })
+
+  it('says of an empty list what left its events out', () => {
+    const plain = { ...state, sources: [], types: [], text: '', asOf: null, live: false }
+    expect(emptyWords(plain)).toBe('Nothing with these labels happened then; choose a longer range.')
+    expect(emptyWords({ ...plain, live: true })).toBe(
+      'Nothing with these labels happened then; choose a longer range, or wait: new events appear here.',
+    )
+    expect(emptyWords({ ...plain, text: 'x' })).toBe('Nothing matches these filters; remove one.')
+    expect(emptyWords({ ...plain, asOf: state.asOf })).toContain(
+      '“As of” leaves out events that were stored later; clear the field to see them.',
+    )
   })
 
   it('reads label=value as people type it', () => {
@@ -124,14 +158,24 @@ describe('rows and times', () => {
     ({ id, source, event_type: 't', event_time: `2026-11-20T12:0${minute}:00.000Z` }) as ApiEvent
 
   it('are grouped whole by source, the newest group first', () => {
-    const lines = groupRows([row('3', 'a', 3), row('2', 'b', 2), row('1', 'a', 1)], 'source')
-    expect(lines.map((line) => ('head' in line ? `${line.head}:${line.n}` : line.event.id))).toEqual([
+    const lines = groupRows([row('3', 'a', 3), row('2', 'b', 2), row('1', 'a', 1)], 'source', false)
+    expect(lines.map((line) => ('head' in line ? `${line.head}:${line.count}` : line.event.id))).toEqual([
       'a:2',
       '3',
       '1',
       'b:1',
       '2',
     ])
+  })
+
+  it('are counted as loaded in groups that older ones may belong to', () => {
+    const rows = [row('3', 'a', 3), row('2', 'b', 2), row('1', 'a', 1)]
+    const counts = (...asked: [Group, boolean]) =>
+      groupRows(rows, ...asked).flatMap((line) => ('head' in line ? [line.count] : []))
+    expect(counts('source', true)).toEqual(['2 loaded', '1 loaded'])
+    expect(counts('type', true)).toEqual(['3 loaded'])
+    expect(counts('minute', true)).toEqual(['1', '1', '1 loaded'])
+    expect(counts('minute', false)).toEqual(['1', '1', '1'])
   })
 
   it('that come live are where a read has them, whatever was read meanwhile, and there once', () => {
@@ -165,6 +209,15 @@ describe('rows and times', () => {
       '2 d ago',
       'in 5 s',
     ])
+  })
+})
+
+describe('a recorded change', () => {
+  it('is offered to be undone where it changed something declared, once', () => {
+    expect(canUndo({ undone_by: null, objects: 1 })).toBe(true)
+    expect(canUndo({ undone_by: 7, objects: 1 })).toBe(false)
+    // A mark on a finding.
+    expect(canUndo({ undone_by: null, objects: 0 })).toBe(false)
   })
 })
 

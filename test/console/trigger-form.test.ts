@@ -8,6 +8,7 @@ import {
   NEW_TRIGGER,
   type TriggerDraft,
 } from '../../console/lib/trigger-draft.ts'
+import { faultsOf } from '../../console/lib/trigger-faults.ts'
 import { definitionOf, isComplete, storedDefinition, writeOf } from '../../console/lib/trigger-form.ts'
 import type { BacktestResult, BacktestRun, Condition, Trigger } from '../../schemas/types.ts'
 
@@ -119,6 +120,26 @@ describe('the form of a trigger', () => {
     expect(isComplete({ ...named, aggregate: 'sum' })).toBe(false)
     expect(isComplete({ ...named, kind: 'change' })).toBe(false)
   })
+})
+
+it('is not tried out with a filter whose field is not chosen, or a step that looks for nothing', () => {
+  const row = {
+    field: '',
+    op: 'eq',
+    value: 'none',
+    values: [],
+    kept: undefined,
+  } as TriggerDraft['filters'][number]
+  const draft: TriggerDraft = { ...NEW_TRIGGER, name: 'x', sources: ['gw'], kind: 'event' }
+  expect(isComplete({ ...draft, filters: [{ ...row, value: '' }] })).toBe(true)
+  expect(isComplete({ ...draft, filters: [row] })).toBe(false)
+  const steps = (...fields: string[]) =>
+    fields.map((field) => ({ name: '', filters: [{ ...row, field, value: '' }] }))
+  const sequence: TriggerDraft = { ...draft, kind: 'sequence', within: '5m' }
+  expect(faultsOf({ ...sequence, steps: steps('a', '') })).toEqual({
+    'condition.sequence[1].filters': 'Say what this step looks for',
+  })
+  expect(isComplete({ ...sequence, steps: steps('a', 'b') })).toBe(true)
 })
 
 describe('refusals of the API', () => {

@@ -282,8 +282,16 @@ describe('a file that cannot be imported', () => {
   })
 
   it.each<[string, string | null, RegExp]>([
-    ['is not YAML', 'sources: [', /given\.yaml/],
-    ['has a problem', BROKEN, /connector pigeon is not known/],
+    [
+      'is not YAML',
+      'sources:\n  - name: [',
+      /given\.yaml was not imported: \S+given\.yaml:2:\d+: not valid YAML: /,
+    ],
+    [
+      'has a problem',
+      BROKEN,
+      /imported: \S+given\.yaml:\d+:\d+: sources\[\d\]: connector pigeon is not known/,
+    ],
     ['is not there', null, /given\.yaml/],
   ])('at the first boot (it %s) leaves an instance that runs, empty', async (_case, text, why) => {
     if (text !== null) writeFileSync(file, text)
@@ -364,7 +372,7 @@ describe('one more template in catalog/templates', () => {
       expect(await svc.refused('POST', `${actions}/gone`)).toEqual([404, expect.stringContaining('gone')])
       shop.close()
       shop.closeAllConnections()
-      expect((await svc.refused('POST', `${actions}/clear`))[0]).toBe(503)
+      expect((await svc.refused('POST', `${actions}/clear`))[0]).toBe(502)
       // Issue 16, A13: what was done to the shop, and what was tried, is in the log of the project.
       const { host } = new URL(shop_url)
       const log = await svc.get<{ change_sets: Fields[] }>('/api/change-sets?project=Demo')

@@ -135,16 +135,36 @@ describe('a subscribed address', () => {
     expect((await svc.call('POST', '/api/deliveries/dlv_none/redeliver')).status).toBe(404)
   })
 
-  it('that is gone is switched off', async () => {
-    const { post, subscribe } = await open({ answer: say(410) })
+  it('that is gone is switched off, and what failed there is sent again to nobody', async () => {
+    const { post, subscribe, deliveries } = await open({ answer: say(410) })
     await subscribe()
     await post()
     await svc.settled(1)
+    const [gone] = await deliveries('?status=failed')
+    expect(gone).toMatchObject({ reason: 'HTTP 410', accepts: [] })
+    expect((await svc.call('POST', `/api/deliveries/${gone!.delivery_id}/redeliver`)).status).toBe(409)
     const { subscriptions } = await svc.get<{ subscriptions: Fields[] }>('/api/subscriptions')
     expect(subscriptions).toMatchObject([{ disabled_at: expect.any(String) as unknown as string }])
     await svc.pass(60_000)
     await post()
     expect(receiver.received).toHaveLength(1)
+  })
+
+  it('that is gone says so of what waits for it', async () => {
+    const statuses = [500, 410]
+    const { post, subscribe, deliveries } = await open({
+      answer: (received, response) => say(statuses[receiver.received.length - 1]!)(received, response),
+    })
+    await subscribe()
+    await post('pay')
+    await svc.settled(1)
+    await svc.pass(1_000)
+    await post('cart')
+    await svc.settled(2)
+    await svc.pass(60_000)
+    const reasons = (await deliveries()).map(({ reason }) => reason).sort()
+    expect(reasons).toEqual(['HTTP 410', 'its subscription was switched off after HTTP 410'])
+    expect(receiver.received).toHaveLength(2)
   })
 
   it('gets the firings of a key in their order, also while one of them fails', async () => {

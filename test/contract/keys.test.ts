@@ -68,6 +68,25 @@ describe('project keys', () => {
     expect((await svc.call('GET', '/api/keys')).text).not.toContain(made.body.secret)
   })
 
+  it.each([
+    ['project', { project: '' }],
+    ['project', { project: ' ' }],
+    ['source', { source: '', scopes: ['ingest'] }],
+  ])('are not made of the whole instance where %s is blank', async (field, body) => {
+    const before = await svc.get('/api/keys')
+    const [status, detail] = await svc.refused('POST', '/api/keys', { name: 'k', scopes: ['read'], ...body })
+    expect([status, detail]).toEqual([400, expect.stringContaining(field)])
+    expect(await svc.get('/api/keys')).toEqual(before)
+  })
+
+  it('a read that names no project by a blank is refused, and reads not everything', async () => {
+    for (const [path, more] of [['/read'], ['/api/stats', { by: 'source' }]] as const)
+      expect(await svc.refused('POST', path, { ...more, project: '' })).toEqual([
+        400,
+        'project must not be empty',
+      ])
+  })
+
   it.each<[string, () => Fields]>([
     ['the project’s id', () => ({ project: shop })],
     ['the project’s name', () => ({ project: 'Shop' })],
@@ -75,12 +94,15 @@ describe('project keys', () => {
     const made = await svc.post<Key>('/api/keys', { name: 'scout', ...of() })
     expect(made).toMatchObject({ scopes: ['read', 'findings'], project: shop })
     expect(await svc.as(made.secret).get('/api/whoami')).toEqual({
+      workspace: { id: 'local', name: 'This machine', url: null },
       id: `key:${made.id}`,
       name: 'scout',
       scopes: ['read', 'findings'],
       project: shop,
       project_name: 'Shop',
     })
+    const { keys } = await svc.get<{ keys: Fields[] }>('/api/keys')
+    expect(keys.find(({ id }) => id === made.id)).toMatchObject({ project: shop, project_name: 'Shop' })
   })
 
   it.each<[string, string, Fields, number, string]>([

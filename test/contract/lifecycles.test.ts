@@ -156,7 +156,10 @@ describe('the lifecycle of a project', () => {
   it.each([
     ['delete=trigger:gone', 'delete: trigger:gone is not an object of project Checkout'],
     ['delete=checkout-errors', 'delete must be a list such as trigger:name,agent:name'],
-    ['delete=source:checkout-events', 'source checkout-events is read by trigger checkout-errors'],
+    [
+      'delete=source:checkout-events',
+      'source checkout-events is read by trigger checkout-errors; add trigger:checkout-errors to delete, which deletes them too, or change them first',
+    ],
     ['purge_events=maybe', 'purge_events'],
   ])('DELETE ?%s is refused, and nothing goes', async (query, message) => {
     const { id } = await watch()
@@ -240,9 +243,19 @@ describe('the lifecycle of a project', () => {
         },
       ],
     })
-    expect((await refusal('POST', `/api/projects/${id}/hold`)).status).toBe(409)
+    const held = (who: string) => ({
+      status: 409,
+      body: {
+        state: 'running',
+        accepts: expect.not.arrayContaining(['hold']),
+        detail: expect.stringContaining(
+          `project Checkout is running, and is held by a ${who} (no auth configured) since ${since}; it accepts `,
+        ),
+      },
+    })
+    expect(await refusal('POST', `/api/projects/${id}/hold`)).toMatchObject(held('crew'))
     expect(await svc.post(`/api/projects/${id}/takeover`)).toMatchObject({ held_by: 'person' })
-    expect((await refusal('POST', `/api/projects/${id}/hold`)).status).toBe(409)
+    expect(await refusal('POST', `/api/projects/${id}/hold`)).toMatchObject(held('person'))
     await svc.post(`/api/projects/${id}/release`)
     expect(await listed()).toMatchObject({ projects: [{ id, state: 'releasing', held_by: null }] })
     await svc.post(`/api/projects/${id}/hold`)

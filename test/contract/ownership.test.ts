@@ -92,6 +92,17 @@ describe('the ownership of what a template planned', () => {
     },
   )
 
+  it('missing → planned by repair while its project is paused: it stands still until that is resumed', async () => {
+    const { id } = await watch()
+    await svc.post(`/api/projects/${id}/pause`)
+    await svc.del(TRIGGER)
+    await svc.post(`/api/projects/${id}/repair`, { key: 'errors' })
+    expect(await svc.get(TRIGGER)).toMatchObject({ state: 'paused' })
+    await svc.post(`/api/projects/${id}/resume`)
+    expect(await svc.get(TRIGGER)).toMatchObject({ state: 'active' })
+    expect(await svc.get('/api/agents/builtin/checkout-first-look')).toMatchObject({ enabled: true })
+  })
+
   it('of what is as planned a repair answers 409 with the state and what it accepts', async () => {
     const { id } = await watch()
     const { status, body } = await svc.call<{ state: string; accepts: string[] }>(

@@ -85,7 +85,7 @@ describe('An action that calls another system', () => {
       params: { prometheus_url: 'http://127.0.0.1:9', api_server_url: 'http://169.254.169.254' },
     })
     expect(await svc.refused('POST', `/api/projects/${inside.id}/actions/clear`)).toEqual([
-      503,
+      502,
       '169.254.169.254 cannot be reached: target address is not allowed',
     ])
   })
@@ -111,7 +111,7 @@ describe('A13: the log of a project', () => {
     })
     await svc.post(`/api/projects/${demo.id}/actions/inject`, { scenario: 'latency' })
     expect(await svc.refused('POST', `/api/projects/${demo.id}/actions/clear`)).toEqual([
-      503,
+      502,
       `action clear: ${host} answered 503`,
     ])
     await new Promise((resolve) => shop.close(resolve))

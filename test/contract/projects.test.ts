@@ -217,13 +217,21 @@ describe('POST /api/projects of objects', () => {
       'an object of another project',
       { objects: [{ kind: 'trigger', name: 'taken' }] },
       400,
-      'objects: trigger taken belongs to project Other',
+      'objects: trigger taken belongs to project Other; make this project without it, and share it then by PUT /api/projects/{id} with it among the objects',
     ],
+    [
+      'a skill of another project',
+      { objects: [{ kind: 'skill', name: 'know' }] },
+      400,
+      'share it then by POST /api/projects/{id}/skills/know/use',
+    ],
+    ['parameters', { params: { a: 1 } }, 400, 'params: a custom project has no parameters'],
     ['a name that is taken', { name: 'Other' }, 409, 'a project named Other exists'],
   ])('refuses %s', async (_case, more, status, message) => {
     await loose()
     await svc.post('/api/projects', { template: 'custom', name: 'Other' })
     await svc.post('/api/triggers', { name: 'taken', sources: ['gw'], condition, project: 'Other' })
+    await svc.post('/api/projects/Other/skills', { name: 'know', description: 'd', body: 'b' })
     const [answered, detail] = await svc.refused('POST', '/api/projects', {
       template: 'custom',
       name: 'Mine',
@@ -261,6 +269,26 @@ describe('PUT /api/projects/{id}', () => {
     expect(labels(updated)).toEqual(['source:gw'])
     expect(updated.report).toMatchObject({ added: ['source:gw'], released: ['agent:first'] })
     expect(await svc.get('/api/agents/builtin/first')).toMatchObject({ owned_by: null })
+  })
+
+  it('leaves skills alone where the objects name none; where they do, one that goes is told as deleted', async () => {
+    await loose()
+    const make = async (name: string) =>
+      (await svc.post<Project>('/api/projects', { template: 'custom', name })).id
+    const [id, other] = [await make('Mine'), await make('Other')]
+    for (const name of ['one', 'two', 'three'])
+      await svc.post(`/api/projects/${id}/skills`, { name, description: 'd', body: 'b' })
+    await svc.post(`/api/projects/${other}/skills/three/use`)
+    const put = (objects: Fields[]) => svc.put<Project>(`/api/projects/${id}`, { objects })
+    const updated = await put([{ kind: 'source', name: 'gw' }])
+    expect(labels(updated)).toEqual(['skill:one', 'skill:three', 'skill:two', 'source:gw'])
+    expect(updated.report).toEqual({ added: ['source:gw'], released: [], kept: expect.any(Array) })
+    expect((await put([{ kind: 'skill', name: 'one' }])).report).toMatchObject({
+      deleted: ['skill:two'],
+      released: ['source:gw', 'skill:three'],
+    })
+    const left = await svc.get<Fields[]>('/api/skills')
+    expect(left.map(({ name }) => name)).toEqual(['one', 'three'])
   })
 
   it.each<[string, 'watch' | 'custom', Fields, number, string]>([

@@ -112,6 +112,101 @@ describe('drafts', () => {
   })
 })
 
+describe('a draft', () => {
+  const condition = { aggregate: 'count', predicate: '> 5', window: '5m' }
+
+  it('takes no parts and wakes nobody, by whichever door', async () => {
+    const svc = await open()
+    const id = await drafted(svc, { plan: proposal() })
+    await svc.post('/api/sources', { name: 'gw', connector: 'webhook' })
+    await svc.post('/api/triggers', { name: 'errs', sources: ['gw'], condition })
+    await svc.post('/api/agents/builtin', { name: 'look', prompt: 'p', trigger: 'errs' })
+    await svc.post('/api/mcp-servers', { name: 'tools', url: 'https://m.example/' })
+    await svc.post('/api/projects', { template: 'custom', name: 'Mine' })
+    await svc.post('/api/projects/Mine/skills', { name: 'know', description: 'd', body: 'b' })
+    const trigger = { name: 't', sources: ['gw'], condition }
+    const put = (more: object) => ({ operations: [{ op: 'put', kind: 'trigger', name: 't', ...more }] })
+    const skill = '---\nname: fresh\ndescription: d\n---\nb\n'
+    const doors: [string, string, unknown][] = [
+      ['POST', '/api/sources', { name: 's', connector: 'webhook', project: id }],
+      ['POST', '/api/triggers', { ...trigger, project: id }],
+      ['POST', '/api/triggers', { ...trigger, notify: { agents: ['look'] }, project: id }],
+      ['POST', '/api/agents/builtin', { name: 'a', prompt: 'p', project: id }],
+      ['POST', '/api/mcp-servers', { name: 'm', url: 'https://m.example/', project: id }],
+      ['PUT', '/api/agents/builtin/look', { prompt: 'p', trigger: 'errs', project: id }],
+      ['POST', `/api/projects/${id}/skills`, { name: 'new', description: 'd', body: 'b' }],
+      ['POST', `/api/projects/${id}/skills/know/use`, undefined],
+      ['POST', '/api/change-sets', put({ spec: { sources: ['gw'], condition }, project: id })],
+      [
+        'POST',
+        '/api/change-sets',
+        {
+          operations: [{ op: 'patch', kind: 'project', name: id, spec: { uses: { trigger: { errs: {} } } } }],
+        },
+      ],
+      [
+        'POST',
+        '/api/change-sets',
+        {
+          operations: [
+            {
+              op: 'patch',
+              kind: 'project',
+              name: id,
+              spec: { wakes: { errs: { look: { enabled: true } } } },
+            },
+          ],
+        },
+      ],
+      ['POST', '/api/proposals', put({ spec: { sources: ['gw'], condition }, project: id })],
+      ['PUT', `/api/projects/${id}`, { objects: [{ kind: 'trigger', name: 'errs' }] }],
+      [
+        'PUT',
+        `/api/projects/${id}/wiring`,
+        { wakes: [{ trigger: 'errs', agent: 'look', enabled: true }], handoffs: [] },
+      ],
+    ]
+    for (const [method, path, body] of doors)
+      expect([path, await svc.refused(method, path, body)]).toEqual([
+        path,
+        [409, expect.stringContaining('draft')],
+      ])
+    expect(
+      await svc.refused('POST', `/api/projects/${id}/skills/upload`, skill, {
+        'content-type': 'text/markdown',
+      }),
+    ).toEqual([409, expect.stringContaining('apply its plan first, or choose another project')])
+    const draft = await svc.get<{ name: string; objects: object[] }>(`/api/projects/${id}`)
+    const yaml = JSON.stringify({
+      triggers: [{ ...trigger, project: draft.name }],
+      wiring: [{ project: draft.name, wake: 'errs', agent: 'look' }],
+    })
+    expect(await svc.refused('POST', '/api/catalog/import', { yaml })).toEqual([
+      400,
+      expect.stringMatching(/triggers\[0\]\.project: project .* is a draft.*and 1 more/),
+    ])
+    expect(draft.objects).toEqual([])
+    await svc.post<SetupApplied>('/api/setup/apply', { plan: { goal: GOAL, ...proposal() }, project: id })
+    expect(await svc.post('/api/triggers', { ...trigger, project: id })).toMatchObject({ project: id })
+  })
+
+  it('is none again while the project has what was made in it since', async () => {
+    const svc = await open()
+    const project = await drafted(svc, { plan: proposal() })
+    const plan = { goal: GOAL, ...proposal() }
+    const { change_set } = await svc.post<SetupApplied>('/api/setup/apply', { plan, project })
+    const undo = `/api/change-sets/${change_set}/undo`
+    await svc.post('/api/agents/builtin', { name: 'mine', prompt: 'p', project })
+    expect(await svc.refused('POST', undo, {})).toEqual([
+      409,
+      expect.stringContaining('would be a draft again, and a draft has no parts: agent mine came since'),
+    ])
+    await svc.del('/api/agents/builtin/mine')
+    await svc.post(undo, {})
+    expect(await svc.get(`/api/projects/${project}`)).toMatchObject({ state: 'draft', objects: [] })
+  })
+})
+
 describe('trying', () => {
   it('refuses a source that is asked, one that is not there, and practice on nothing', async () => {
     const svc = await open()

@@ -177,6 +177,133 @@ describe('pausing and resuming', () => {
   })
 })
 
+describe('while a project is paused', () => {
+  const alone = () => remove(second)
+
+  it('a trigger made in it stands still until it is resumed, with the agents it is to wake', async () => {
+    await alone()
+    await pause(first)
+    const body = { name: 'new', sources: ['gw'], condition, project: 'First', notify: { agents: ['look'] } }
+    await svc.post('/api/triggers', body)
+    const operations = [
+      { op: 'put', kind: 'trigger', name: 'other', spec: { sources: ['gw'], condition }, project: 'First' },
+    ]
+    await svc.post('/api/change-sets', { operations })
+    const wakes = async () =>
+      (await svc.get<{ wakes: Fields[] }>(`/api/projects/${first}/wiring`)).wakes.map((row) => [
+        row.trigger,
+        row.enabled,
+      ])
+    for (const name of ['new', 'other'])
+      expect(await svc.get(`/api/triggers/${name}`)).toMatchObject({ state: 'paused' })
+    expect(await wakes()).toEqual([
+      ['errs', false],
+      ['new', false],
+    ])
+    await resume(first)
+    for (const name of ['new', 'other', 'errs'])
+      expect(await svc.get(`/api/triggers/${name}`)).toMatchObject({ state: 'active' })
+    expect(await wakes()).toEqual([
+      ['errs', true],
+      ['new', true],
+    ])
+  })
+
+  it('a trigger of it is not resumed alone, and one that a running project lets go stops', async () => {
+    await pause(first)
+    await svc.put(`/api/projects/${second}`, { objects: [] })
+    expect(await working()).toMatchObject({ trigger: 'paused' })
+    expect(await svc.refused('POST', '/api/triggers/errs/resume')).toEqual([
+      409,
+      'project First is paused; resume it to resume trigger errs',
+    ])
+    await resume(first)
+    expect(await working()).toMatchObject({ trigger: 'active', first: true })
+  })
+
+  it('a source joins it paused where it was paused with its sources; one that is resumed by hand is its own', async () => {
+    await alone()
+    await pause(first, true)
+    await svc.post('/api/sources', { name: 'late', connector: 'webhook', project: 'First' })
+    expect(await svc.get('/api/sources/late')).toMatchObject({ state: 'paused' })
+    await svc.post('/api/sources/gw/resume')
+    await svc.post('/api/catalog/import', { yaml: 'skills: [{ name: x, description: d, body: b }]\n' })
+    expect(await svc.get('/api/sources/gw')).toMatchObject({ state: 'active' })
+    await svc.post('/api/sources/gw/pause')
+    await resume(first)
+    expect(await svc.get('/api/sources/late')).toMatchObject({ state: 'active' })
+    expect(await svc.get('/api/sources/gw')).toMatchObject({ state: 'paused' })
+  })
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['off, in all projects', () => svc.post('/api/agents/builtin/look/disable')],
+    ['off, in this one', () => svc.post('/api/agents/builtin/look/disable?project=First')],
+    ['off, in its wiring', () => wire(first, false)],
+    [
+      'off, by a patch',
+      () => {
+        const spec = { wakes: { errs: { look: { enabled: false } } } }
+        const operations = [{ op: 'patch', kind: 'project', name: first, spec }]
+        return svc.post('/api/change-sets', { operations })
+      },
+    ],
+  ])('an agent that is switched %s stays off when it is resumed', async (_case, off) => {
+    await pause(first)
+    await off()
+    await resume(first)
+    expect(await working()).toMatchObject({ first: false, trigger: 'active' })
+  })
+
+  it.each<[string, Fields, boolean]>([
+    ['on is on once it is resumed', { enabled: true }, true],
+    ['nothing of it is as it was', {}, true],
+  ])('a wire of which its wiring says %s', async (_case, says, isOn) => {
+    await pause(first)
+    const wakes = [{ trigger: 'errs', agent: 'look', ...says }]
+    expect(await svc.put(`/api/projects/${first}/wiring`, { wakes, handoffs: [] })).toMatchObject({
+      wiring: { wakes: [{ enabled: false }] },
+    })
+    await resume(first)
+    expect(await working()).toMatchObject({ first: isOn })
+  })
+
+  it('what it leaves paused when it is deleted, or lets go, is said', async () => {
+    await alone()
+    await pause(first, true)
+    const left = ['source:gw', 'trigger:errs']
+    expect(await svc.get(`/api/projects/${first}/deletion`)).toMatchObject({ left_paused: left })
+    const objects = [{ kind: 'agent', name: 'look' }]
+    expect(await svc.put(`/api/projects/${first}`, { objects })).toMatchObject({
+      report: { left_paused: left },
+    })
+    await undo()
+    expect(await remove(first)).toMatchObject({ left_paused: left })
+    expect(await working()).toMatchObject({ trigger: 'paused', source: 'paused' })
+  })
+
+  it('nothing is said of what another paused project resumes', async () => {
+    await pause(first, true)
+    await pause(second, true)
+    expect(await remove(second)).toMatchObject({ left_paused: [] })
+    await resume(first)
+    expect(await working()).toMatchObject({ trigger: 'active', source: 'active' })
+  })
+})
+
+it('a wire that is there twice is refused', async () => {
+  const [wakes, handoffs] = [
+    [true, false].map((enabled) => ({ trigger: 'errs', agent: 'look', enabled })),
+    ['deep', 'deep'].map((verdict) => ({ agent: 'look', verdict, to: 'look2' })),
+  ]
+  const put = (body: Fields) => svc.refused('PUT', `/api/projects/${first}/wiring`, body)
+  expect(await put({ wakes, handoffs: [] })).toEqual([400, 'wakes[1] says twice that errs wakes look'])
+  expect(await put({ wakes: [], handoffs })).toEqual([
+    400,
+    'handoffs[1] says twice that look hands over to look2 on deep',
+  ])
+  expect(await working()).toEqual(ALL)
+})
+
 describe('deleting', () => {
   it('the project they belong to leaves them in place, and they belong to the other', async () => {
     expect(await remove(first)).toMatchObject({

@@ -280,6 +280,29 @@ describe('the rules of a skill, in the characters and bytes of the specification
     expect([status, detail.replace(/, line \d+$/, '')]).toEqual([400, message])
   })
 
+  it.each([
+    ['a mapping in a scalar', 'name: a\n  description: b'],
+    ['a list that is not closed', 'name: a\ndescription: [b'],
+    ['a mark that begins nothing', 'name: a\ndescription: @b\nother: c'],
+  ])('name the line of the file where YAML cannot be read: %s', async (_case, front) => {
+    const markdown = { 'content-type': 'text/markdown' }
+    expect(await svc.refused('POST', of(shop, '/upload'), file(front), markdown)).toEqual([
+      400,
+      'the front matter is not valid YAML, line 3',
+    ])
+  })
+
+  it.each([
+    ['404', 'name: 404\ndescription: 503', { name: '404', description: '503' }],
+    ['007', 'name: 007\ndescription: 1e3', { name: '007', description: '1e3' }],
+    ['2026-01-01', 'name: 2026-01-01\ndescription: true', { name: '2026-01-01', description: 'true' }],
+  ])('take a name and a description of digits as they are written: %s', async (_case, front, made) => {
+    const markdown = { 'content-type': 'text/markdown' }
+    expect(await svc.ok('POST', of(shop, '/upload'), file(front), markdown)).toMatchObject(made)
+    const { text } = await svc.call('GET', of(shop, `/${made.name}/download`))
+    expect(await svc.ok('POST', of(shop, '/upload'), text, markdown)).toMatchObject(made)
+  })
+
   it('refuse a file that is not UTF-8, and take one with a byte order mark and CRLF', async () => {
     const latin1 = Buffer.from(file('name: a\ndescription: caf\u00e9'), 'latin1')
     const markdown = { 'content-type': 'text/markdown' }

@@ -23,7 +23,7 @@ const BY_HAND: Record<string, readonly string[]> = {
     ...['GET /api/connect', 'POST /api/connect/clients', 'GET /api/connect/skill'],
     ...['GET /openapi.json', 'GET /docs/json', 'GET /docs/yaml'],
     'GET /.well-known/oauth-authorization-server',
-    ...['telemetry/mcp', 'mcp'].map((path) => `GET /.well-known/oauth-protected-resource/${path}`),
+    ...['telemetry/mcp', 'mcp', 'sse'].map((path) => `GET /.well-known/oauth-protected-resource/${path}`),
   ],
   'a protocol of its own, with refusals of its own': [
     ...['GET /telemetry/mcp', 'POST /telemetry/mcp', 'DELETE /telemetry/mcp'],

@@ -81,6 +81,22 @@ describe('the credential of provider A', () => {
     })
   })
 
+  it('is forgotten alone, and so is a gateway: what a person chose of the provider stays', async () => {
+    const { svc, row } = await instance({ PROVIDERA_BASE_URL: 'URL', PROVIDERB_API_KEY: 'b' })
+    await svc.put(`${PROVIDERS}/providera`, { key: 'own-key', gateway_token: 'own-token' })
+    await svc.put(`${PROVIDERS}/providera`, { default_model: 'm2' })
+    const kept = { default: true, default_model: 'm2', default_model_source: 'console', models: ['m1', 'm2'] }
+    expect(await row('providera')).toMatchObject(kept)
+    await svc.del('/api/settings/gateway')
+    expect(await row('providera')).toMatchObject({ ...kept, key_stored: true, gateway_token_stored: false })
+    await svc.del('/api/settings/providera-key')
+    expect(await row('providera')).toMatchObject({ configured: false, stored: false, models: kept.models })
+    await svc.put('/api/settings/providera-key', { key: 'other-key' })
+    expect(await row('providera')).toMatchObject(kept)
+    await svc.put(`${PROVIDERS}/providera`, { key_clear: true })
+    expect(await row('providera')).toMatchObject({ stored: false })
+  })
+
   it('of the environment shows as such before anything is stored', async () => {
     const { row } = await instance({ PROVIDERB_API_KEY: 'kb', PROVIDERB_BASE_URL: 'URL/v1' })
     expect(await row('providerb')).toMatchObject({
@@ -221,6 +237,19 @@ describe('the default provider', () => {
     const listing = await svc.get<Listing>(PROVIDERS)
     expect(listing.default).toBe(expected)
     expect(listing.providers.filter((one) => one.default).map(({ id }) => id)).toEqual([expected])
+  })
+})
+
+describe('the choice of the default provider', () => {
+  it.each([
+    [{ SVC_MODEL_PROVIDER: 'providera' }, 'providera', 'env:SVC_MODEL_PROVIDER'],
+    [{ SVC_PLATFORM_PROVIDER_URL: 'URL/v1' }, 'platform', 'env:SVC_PLATFORM_PROVIDER_URL'],
+    [{}, 'providera', 'rule'],
+  ])('is taken back by an empty id: with %j to %s', async (env, expected, source) => {
+    const { svc } = await instance({ PROVIDERA_API_KEY: 'a', PROVIDERB_API_KEY: 'b', ...env })
+    const choose = (id: string) => svc.put<Listing>(`${PROVIDERS}/default`, { id })
+    expect(await choose('providerb')).toMatchObject({ default: 'providerb', default_source: 'console' })
+    expect(await choose('')).toMatchObject({ default: expected, default_source: source })
   })
 })
 

@@ -40,3 +40,7 @@ it.each([
 ])('an agent whose %s is %s is told the rule', (field, value, rule) => {
   expect(check('agent-spec.json', { prompt: 'Look.', [field]: value })).toContain(`${field} ${rule}`)
 })
+
+it('of a blank value it is said that it is blank, and not what else it is not', () => {
+  expect(check('request-key-create.json', { name: '', scopes: ['read'] })).toBe('name must not be empty')
+})

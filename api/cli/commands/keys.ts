@@ -14,7 +14,7 @@ type CreateFlags = Flags & { scope?: string[]; source?: string; project?: string
 const KEYS: Column<Key>[] = [
   { title: 'ID', cell: (key) => key.id },
   { title: 'NAME', cell: (key) => key.name },
-  { title: 'SCOPES', cell: (key) => key.scopes.join(',') + (key.source ? ` (${key.source})` : '') },
+  { title: 'SCOPES', cell: (key) => key.scopes.join(',') + boundTo(key) },
   {
     title: 'STATE',
     cell: (key) => key.state,
@@ -41,6 +41,12 @@ export const keysCommand = noun('keys', 'List, create and revoke API keys', {
   }),
   revoke: verb({ does: 'Revoke a key at once', call: calls.revokeKey, tell: say(([id]) => `revoked ${id}`) }),
 })
+
+/** The one source or project that a key is for; empty: the whole instance. */
+function boundTo({ source, project, project_name }: Key): string {
+  if (source) return ` (source ${source})`
+  return project ? ` (project ${project_name ?? project})` : ''
+}
 
 function tellKeys(io: Io, { keys, enforced }: KeysResult): void {
   rows(KEYS, 'no keys yet; make one with: svc keys create <name> --scope read')(io, keys)

@@ -223,9 +223,11 @@ function tellResults(io: Io, { results: found }: ResultsResult): void {
 
 function tellDeleted(
   io: Io,
-  { deleted, released, change_set }: ProjectDeleted,
+  { deleted, released, left_paused = [], change_set }: ProjectDeleted,
   { words: [project = ''] }: GivenWords,
 ): void {
   io.out(`deleted ${escapeLine(project)} with ${deleted.length} parts; ${released.length} stay\n`)
+  if (left_paused.length)
+    io.err(`paused with it and still paused: ${left_paused.map(escapeLine).join(', ')}; resume each\n`)
   io.err(`"svc changes undo ${change_set}" brings it back\n`)
 }

@@ -11,8 +11,9 @@ import { compose, isFolder, needsComposing, readIncluded, rootOf } from '../../.
 import { type Engine, readCatalogFile, type StartOptions, startEngine } from '../../../engine/index.ts'
 import type { Demo } from '../../../schemas/types.ts'
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
+import { type Choices, ConfigError, choiceOf, whyNotBound } from '../../config-values.ts'
 import { describeUnread } from '../../environment.ts'
-import { guardOldDataFile, guardOpenStart } from '../../guards.ts'
+import { guardBlankToken, guardOldDataFile, guardOpenStart } from '../../guards.ts'
 import type { buildServer } from '../../http/server.ts'
 import { createLog, logRequests } from '../../log.ts'
 import { version } from '../../version.ts'
@@ -45,6 +46,7 @@ export async function up(
   const config = loadConfig(flags, io.env)
   guardOldDataFile(config)
   guardOpenStart(io.env, config.auth)
+  guardBlankToken(io.env, config)
   process.umask(0o077)
   prepareDataFolders(config)
   const rootToken = resolveRootToken(config.auth, config.home)
@@ -58,7 +60,14 @@ export async function up(
   // The server's code is loaded while the engine's threads start.
   const loading = import('../../http/server.ts')
   const engine = await opening
-  const server = await openServer(await loading, config, rootToken, engine, log, failures)
+  const http = await loading
+  const server = await openServer(http, config, rootToken, engine, log, failures).catch(async (error) => {
+    await engine.close()
+    throw explainListen(error, config, {
+      host: choiceOf(flags.host, '--host', io.env, 'SVC_HOST'),
+      port: choiceOf(flags.port, '--port', io.env, 'SVC_PORT'),
+    })
+  })
   stopOnSignals(server, engine, log)
   const url = consoleUrl(config.host, portOf(server.server))
   io.out(warnIfExposed(config.host, portOf(server.server), rootToken) ?? '')
@@ -154,7 +163,7 @@ function bootCatalogOf({ catalog }: Config, failures: string[]): BootTexts | nul
       if (yaml === null && (isNamed || sync))
         failures.push(`${file} does not exist, so no catalog was imported`)
       if (yaml === null) return null
-      if (environment === null && !needsComposing(yaml)) return { path: file, yaml }
+      if (environment === null && !needsComposing(yaml)) return { path: file, written: file, yaml }
     }
     return composedAtBoot(file, environment, failures)
   } catch (error) {
@@ -173,12 +182,11 @@ function composedAtBoot(file: string, environment: string | null, failures: stri
   if (problem) {
     const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
     const at = `${problem.file}:${problem.line}:${problem.column}`
-    failures.push(
-      `${file} was not imported, and what was declared before stays: ${at}: ${problem.message}${more}`,
-    )
+    failures.push(`${file} was not imported: ${at}: ${problem.message}${more}`)
     return null
   }
-  if (isPlain) return { path: file, yaml: files[0]!.text }
+  const [{ path, text } = {}] = files
+  if (isPlain) return { path: file, written: path, yaml: text! }
   const [first, ...others] = owned.map(({ name, text }) => ({ name, yaml: text }))
   return { path: file, ...first!, ...(others.length ? { others } : {}) }
 }
@@ -192,46 +200,40 @@ async function openServer(
   failures: readonly string[],
 ): Promise<HttpServer> {
   const { host, port, publicUrl, userHeader, allowedHosts, oauthResources, hostedUrls } = config
-  try {
-    const server = await http.buildServer({
-      engine,
-      config: {
-        host,
-        port,
-        rootToken,
-        publicUrl,
-        userHeader,
-        allowedHosts: [...allowedHosts],
-        version,
-        oauthResources,
-        hostedUrls,
-        bootFailures: failures,
-        consoleDir: consoleFolder(),
-      },
-      log,
-    })
-    logRequests(server.server, log, () => performance.now())
-    await server.listen({ host, port })
-    return server
-  } catch (error) {
-    await engine.close()
-    throw explainListen(error as NodeJS.ErrnoException, host, port)
-  }
+  const server = await http.buildServer({
+    engine,
+    config: {
+      host,
+      port,
+      rootToken,
+      publicUrl,
+      userHeader,
+      allowedHosts: [...allowedHosts],
+      version,
+      oauthResources,
+      hostedUrls,
+      bootFailures: failures,
+      consoleDir: consoleFolder(),
+    },
+    log,
+  })
+  logRequests(server.server, log, () => performance.now())
+  await server.listen({ host, port })
+  return server
 }
 
-/** An address that cannot be bound, as a sentence with the way out. */
-function explainListen(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  if (error.code === 'EADDRINUSE')
-    return new CliError(
-      `port ${port} on ${host} is in use, perhaps by another svc; stop that program, or choose another port with --port`,
-    )
-  if (error.code === 'EACCES')
-    return new CliError(
-      `port ${port} needs more rights than this user has; choose one above 1023 with --port`,
-    )
-  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return new CliError(`${host} is not an address of this machine; choose another with --host`)
-  return error
+/**
+ * An address that cannot be bound, as a sentence with the way out. A port that another program holds may be free
+ * the next time; what can never be bound here is a wrong value.
+ */
+function explainListen(
+  error: NodeJS.ErrnoException,
+  address: Pick<Config, 'host' | 'port'>,
+  choices: Choices,
+): Error {
+  const sentence = whyNotBound(error, 'svc', address, choices)
+  if (sentence === null) return error
+  return error.code === 'EADDRINUSE' ? new CliError(sentence) : new ConfigError(sentence)
 }
 
 function stopOnSignals(server: HttpServer, engine: Engine, log: Logger): void {

@@ -1,5 +1,6 @@
 /** What `svc up` prints when it listens: where the console is, and who can reach it. */
 import { isIPv6 } from 'node:net'
+import { isLoopbackHost } from '../../host-rules.ts'
 
 /** The address people open; an address that means "all" is shown as the loopback one. */
 export function consoleUrl(host: string, port: number): string {
@@ -60,9 +61,4 @@ export function warnIfExposed(host: string, port: number, rootToken: string | nu
     rule,
     '',
   ].join('\n')
-}
-
-/** True for a bind address that only this machine reaches. */
-function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }

@@ -134,7 +134,8 @@ const NAMES = new Set([
   'sources',
   'result',
 ])
-const ASKS_OTHERS = /^\/api\/(integrations\/github|catalog\/sync\/(adoption|pull-request)$)/
+const ASKS_OTHERS =
+  /^\/api\/(integrations\/github|catalog\/sync\/(adoption|pull-request)$|(projects|usecases)\/\{id\}\/actions\/)/
 /** It is of the repository that is followed, and there may be none. */
 const OF_A_REPOSITORY = '/api/catalog/sync/adoption'
 /** Events in: each may be sent again under a key, and finds the store full or the daemon at its bounds. */

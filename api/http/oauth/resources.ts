@@ -35,6 +35,12 @@ export function baseOf(
   return new URL(`http://${host}`).origin
 }
 
+/** An instance is one workspace, by the name that people know it by. */
+export function workspaceOf(publicUrl: string | null): { id: string; name: string; url: string | null } {
+  const id = publicUrl === null ? 'local' : new URL(publicUrl).hostname
+  return { id, name: publicUrl === null ? 'This machine' : id, url: publicUrl }
+}
+
 export const telemetryUrlOf = (base: string): string => base + TELEMETRY_PATH
 
 export const kindOf = (resource: string): ResourceKind =>

@@ -86,8 +86,9 @@ function metadataRoutes(app: FastifyInstance, doors: Doors): void {
       },
     )
   resource(TELEMETRY_PATH, 'telemetry', 'the telemetry query server', 'getTelemetryResource')
-  // Of `svc mcp` where a proxy serves it under the name of the daemon (docs/mcp.md, Behind a reverse proxy).
+  // Where a proxy serves `svc mcp` under the name of the daemon (docs/mcp.md, Behind a reverse proxy).
   resource('/mcp', 'mcp', 'svc mcp', 'getMcpResource')
+  resource('/sse', 'mcp', 'svc mcp over the older transport', 'getSseResource')
 }
 
 /* Registration: RFC 7591. */
@@ -379,15 +380,9 @@ async function exchangeRefresh({ engine, auth, log }: Doors, fields: Fields, rep
   return sendTokens(reply, answer)
 }
 
-const sendTokens = (
-  reply: FastifyReply,
-  {
-    access,
-    refresh,
-    expiresIn,
-    scopes,
-  }: { access: string; refresh: string; expiresIn: number; scopes: string[] },
-) =>
+type Tokens = { access: string; refresh: string; expiresIn: number; scopes: string[] }
+
+const sendTokens = (reply: FastifyReply, { access, refresh, expiresIn, scopes }: Tokens) =>
   reply
     .header('cache-control', 'no-store')
     .header('pragma', 'no-cache')

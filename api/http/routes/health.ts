@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Health } from '../../../schemas/types.ts'
 import { identityShown } from '../auth.ts'
 import type { Doors } from '../doors.ts'
+import { workspaceOf } from '../oauth/resources.ts'
 import { answers } from '../validate.ts'
 
 /** As many as the schema allows. */
@@ -72,7 +73,7 @@ export function healthRoutes(
         response: answers(200, 'identity.json'),
       },
     },
-    async ({ identity }) => identityShown(identity),
+    async ({ identity }) => ({ ...identityShown(identity), workspace: workspaceOf(config.publicUrl) }),
   )
   app.get(
     '/api/capabilities',

@@ -15,7 +15,7 @@ import { askedBy } from '../asked.ts'
 import { type Identity, identityShown } from '../auth.ts'
 import type { Doors } from '../doors.ts'
 import { checkOrigin } from '../guard.ts'
-import { baseOf, kindOf, TELEMETRY_PATH, telemetryUrlOf } from '../oauth/resources.ts'
+import { baseOf, kindOf, TELEMETRY_PATH, telemetryUrlOf, workspaceOf } from '../oauth/resources.ts'
 import { body } from '../validate.ts'
 import { callerOf, userOf } from '../write-by.ts'
 import { describe } from './route.ts'
@@ -84,12 +84,6 @@ async function refuse(reply: FastifyReply, refused: Refused, base: string): Prom
   reply.hijack()
   const { refuseTelemetry } = await load()
   refuseTelemetry(reply.raw, refused, `${base}/.well-known/oauth-protected-resource${TELEMETRY_PATH}`)
-}
-
-/** An instance is one workspace, by the name that people know it by. */
-function workspaceOf(publicUrl: string | null) {
-  const id = publicUrl === null ? 'local' : new URL(publicUrl).hostname
-  return { id, name: publicUrl === null ? 'This machine' : id, url: publicUrl }
 }
 
 /** SPEC.md, create_api_key: admin-gated, and in a session that a person signed in to alone. @throws SvcError forbidden */

@@ -175,7 +175,7 @@ class Door {
       // One without a session begins nothing: it is as good as a request of a session.
       const identity = await this.shared.access.identify(token, !hasSession && !isModern(request))
       // An open daemon checks nothing; whoever set a token here wants it all the same.
-      if (identity.id === 'open' && !this.settings.admits(token)) throw unknownCredential(token, null)
+      if (identity.id === 'open' && !this.settings.admits(token)) throw notAdmitted(token)
       if (!this.signIn.isFor(identity, request))
         throw unknownCredential(token, await this.signIn.metadataUrl(request))
     } catch (error) {
@@ -227,6 +227,14 @@ class Door {
     }
   }
 }
+
+/** In front of an open daemon it is this server that asks for a credential, and for one alone. */
+const notAdmitted = (token: string | null): Refusal =>
+  new Refusal(
+    401,
+    `${token === null ? 'svc mcp was started with SVC_AUTH_TOKEN, and the request has no credential' : 'the credential is not the one svc mcp was started with'}: send Authorization: Bearer <the value of SVC_AUTH_TOKEN>`,
+    { 'www-authenticate': 'Bearer' },
+  )
 
 /** @param metadata address of the metadata of who signs in; null: nobody does */
 const unknownCredential = (token: string | null, metadata: string | null): Refusal =>

@@ -102,7 +102,9 @@ export function challengeOf({ challenge }: Refused, metadata: string | null): st
 export class TelemetryServer {
   private readonly underway = new Map<string, number>()
 
-  constructor(private readonly about: { version: string; workspace: () => Workspace; log: Logger }) {}
+  constructor(
+    private readonly about: { version: string; workspace: (of: Identity) => Workspace; log: Logger },
+  ) {}
 
   /** Answers one request of a caller who may ask it. @param message its body, parsed; undefined: none */
   async serve(
@@ -153,7 +155,7 @@ export class TelemetryServer {
       try {
         const fault = check(schemaNameOf(tool.name), args)
         if (fault !== null) return failed(`${fault}. See the input schema of ${tool.name}`)
-        const context = { identity, workspace: workspace(), ask, client }
+        const context = { identity, workspace: workspace(identity), ask, client }
         await checkWorkspace(args.workspace, context)
         const text = await tool.run(args as never, context)
         return { content: [{ type: 'text' as const, text }] }

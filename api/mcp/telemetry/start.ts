@@ -1,7 +1,15 @@
 /** A process of `svc telemetry`: settings, log, server, until it is told to stop. */
 import type { AddressInfo } from 'node:net'
+import type { Identity } from '../../../schemas/types.ts'
 import { LOG_FORMATS, LOG_LEVELS } from '../../config.ts'
-import { parseBindHost, parseChoice, parseHosts, parseHttpUrl, parsePort } from '../../config-values.ts'
+import {
+  choiceOf,
+  parseBindHost,
+  parseChoice,
+  parseHosts,
+  parseHttpUrl,
+  parsePort,
+} from '../../config-values.ts'
 import type { Environment } from '../../environment.ts'
 import { createLog, linesTo } from '../../log.ts'
 import { version } from '../../version.ts'
@@ -13,6 +21,7 @@ import { settingsReader } from '../settings.ts'
 import { untilSignal, whyNotListening } from '../start.ts'
 import { buildTelemetryHttp, TELEMETRY_PATH } from './http.ts'
 import { TelemetryServer } from './server.ts'
+import type { Workspace } from './tools.ts'
 
 const DRAIN_MS = 5_000
 
@@ -38,6 +47,15 @@ function settingsOf(flags: TelemetryFlags, env: Environment) {
 }
 
 /**
+ * The instance by the id that it has at the daemon itself, so that a client may ask either.
+ * @param said what the daemon says of it; undefined: it is of before and does not
+ */
+export function workspaceAt(svcd: string, said: Identity['workspace']): Workspace {
+  const { hostname } = new URL(svcd)
+  return said ? { ...said, url: said.url ?? svcd } : { id: hostname, name: hostname, url: svcd }
+}
+
+/**
  * Serves until a signal. @param target the daemon. @returns "closed", or what was wrong. @throws ConfigError
  */
 export async function startTelemetry(
@@ -49,7 +67,6 @@ export async function startTelemetry(
   const log = createLog({ level, format }, linesTo(2))
   const daemon = new Daemon(target.url, createExchange(), `svc-telemetry/${version}`)
   const now = () => performance.now()
-  const { hostname } = new URL(target.url)
   const server = buildTelemetryHttp({
     rules: { host, publicUrl: ownUrl, allowedHosts },
     daemon,
@@ -60,7 +77,7 @@ export async function startTelemetry(
     }),
     telemetry: new TelemetryServer({
       ...{ version, log },
-      workspace: () => ({ id: hostname, name: hostname, url: target.url }),
+      workspace: ({ workspace }) => workspaceAt(target.url, workspace),
     }),
     onFault: (error) => log.error({ err: error }, 'a fault of ours'),
   })
@@ -68,7 +85,16 @@ export async function startTelemetry(
     server.once('error', resolve)
     server.listen({ host, port }, () => resolve(null))
   })
-  if (fault) return new Error(whyNotListening(fault, { host, port }))
+  if (fault)
+    return whyNotListening(
+      fault,
+      'svc telemetry',
+      { host, port },
+      {
+        host: choiceOf(flags.host, '--host', around.env, 'SVC_TELEMETRY_HOST'),
+        port: choiceOf(flags.port, '--port', around.env, 'SVC_TELEMETRY_PORT'),
+      },
+    )
   const name = host.includes(':') ? `[${host}]` : host
   const { port: bound } = server.address() as AddressInfo
   around.err(`svc telemetry: http://${name}:${bound}${TELEMETRY_PATH} -> ${target.url}\n`)

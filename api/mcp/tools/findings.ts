@@ -1,6 +1,7 @@
 /** The tools of findings: reading what was found, and writing down what you found. */
-import { claimsHeld, claimWords } from '../../../schemas/claim-words.ts'
+import { claimLine, claimsHeld, claimWords } from '../../../schemas/claim-words.ts'
 import type {
+  Finding,
   FindingCreate,
   FindingCreated,
   ProjectResult,
@@ -33,17 +34,15 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
   hints: READS,
   async run({ project: word, entity, agent, limit = LIMIT, cursor }, context) {
     const { id } = await projectOf(word, context)
-    const { findings } = await context.daemon.ask(
-      calls.listFindings,
-      { id, entity, agent, limit: FINDINGS_MAX },
-      context.signal,
-    )
+    const findings = await findingsOf(id, { entity, agent }, context)
     const shown = findings.map((one) => ({
       finding_id: one.run_id,
       id: one.run_id,
       at: one.at,
       agent: one.agent,
       entity: one.entity,
+      label: one.label,
+      verified: one.verified,
       verdict: one.verdict,
       headline: one.headline,
       next_step: one.next_step,
@@ -58,7 +57,7 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
     const page = pageOf(shown, cursor, limit)
     const lines = page.entries.map(
       (one) =>
-        `${one.at} ${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
+        `${one.at} ${one.label}=${one.entity}${one.verdict ? ` [${one.verdict}]` : ''} by ${one.agent} (${one.id})${heldText(one.verified)}${markText(one.mark)}${grownText(one.incident)}\n${one.headline ? `${one.headline}\n` : ''}${one.text}${one.cut ? '…' : ''}`,
     )
     return {
       text: (lines.join('\n\n') || 'no findings') + more(page.next_cursor),
@@ -66,6 +65,23 @@ export const listFindings = defineTool<ToolListFindings, ToolListFindingsResult>
     }
   },
 })
+
+/**
+ * The newest findings of a project. @param entity by its value, or as other tools write it: label=value
+ * @throws DaemonError
+ */
+async function findingsOf(
+  id: string,
+  { entity, agent }: Pick<ToolListFindings, 'entity' | 'agent'>,
+  { daemon, signal }: Context,
+): Promise<Finding[]> {
+  const ask = async (value: string | undefined) =>
+    (await daemon.ask(calls.listFindings, { id, entity: value, agent, limit: FINDINGS_MAX }, signal)).findings
+  const found = await ask(entity)
+  const [, label, value] = /^([^=]+)=(.+)$/s.exec(entity ?? '') ?? []
+  if (found.length > 0 || value === undefined) return found
+  return (await ask(value)).filter((one) => one.label === label)
+}
 
 export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
   name: 'get_finding',
@@ -79,15 +95,18 @@ export const getFinding = defineTool<ToolGetFinding, ToolGetFindingResult>({
     const project = await projectOfFinding(finding_id, word, context)
     const found = await context.daemon.ask(calls.getResult, { id: project, run: finding_id }, context.signal)
     const { text: note, cut } = cutTo(found.note, tokens)
-    const { at, entity, chain: agents, verdict, headline, next_step, event_id: event } = found
+    const { at, entity, label, chain: agents, verdict, headline, next_step, event_id: event } = found
+    const claims = found.checked_claims.map(claimLine)
     return {
-      text: `${headline}\n${at} ${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
+      text: `${headline}\n${at} ${label}=${entity}${verdict ? ` [${verdict}]` : ''} by ${agents.join(' → ')}${markText(found.mark?.mark)}${next_step ? `\nnext: ${next_step}` : ''}\n\n${note}${cut ? '\n[cut: ask with a larger max_tokens]' : ''}${claims.map((claim) => `\nclaim: ${claim}`).join('')}${grownText(grownOf(found.incident))}${otherNotes(found)}`,
       content: {
         project,
         finding_id: found.id,
         id: found.id,
         at,
         entity,
+        label,
+        claims,
         agents,
         verdict,
         headline,
@@ -122,6 +141,10 @@ function otherNotes({ id, incident }: ProjectResult): string {
     .map((one) => `\n- ${one.at} ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''} (${one.run_id})`)
     .join('')
 }
+
+/** How many claims of a finding hold, behind who wrote it; empty: it made none. */
+const heldText = (verified: Finding['verified']): string =>
+  verified ? `, ${claimWords({ held: verified.ok, total: verified.total })}` : ''
 
 /** How a person or a key marked a finding; empty: nobody did. */
 export const markText = (mark: string | null | undefined): string =>

@@ -27,7 +27,7 @@ const ONE: Record<Kind, Call<Named, Named>> = {
 }
 
 const WIRING =
-  'A project takes patch alone, with wakes and handoffs as whole lists, as get_part with its name shows them; a new part joins a project by the project of its put.'
+  'A project takes patch alone: wakes and handoffs as whole lists, as get_part with its name shows them, or by name, which leaves the others as they are: {"wakes":{"<trigger>":{"<agent>":{"enabled":true}}}}. A new part joins a project by the project of its put.'
 
 export const getPart = defineTool<ToolGetPart, ToolGetPartResult>({
   name: 'get_part',

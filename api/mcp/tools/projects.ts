@@ -13,7 +13,7 @@ import * as calls from '../../client/calls.ts'
 import { grownOf, grownText } from '../grown.ts'
 import { more, PAGE_TOKENS, pageOf, tokensOf } from '../paging.ts'
 import { listProjects as fetchProjects, type ListedProject, projectOf } from '../project.ts'
-import { adds, defineTool, READS } from '../tool.ts'
+import { adds, defineTool, READS, ToolError } from '../tool.ts'
 import { markText } from './findings.ts'
 
 export const listProjects = defineTool<ToolListProjects, ToolListProjectsResult>({
@@ -65,6 +65,8 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
   ofProject: true,
   hints: READS,
   async run({ project: word, show, limit = LIMIT, cursor }, context) {
+    if (cursor !== undefined && !PLACE.test(cursor))
+      throw new ToolError('cursor must be next_cursor of an earlier answer of this tool', 'cursor')
     const { id } = await projectOf(word, context)
     const { results, next_before, today } = await context.daemon.ask(
       calls.listResults,
@@ -76,6 +78,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
       id: one.id,
       at: one.at,
       entity: one.entity,
+      label: one.label,
       kind: one.kind,
       headline: one.headline,
       summary: one.summary,
@@ -91,7 +94,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
     const { entries, next } = fitted(all, next_before)
     const lines = entries.map(
       (one) =>
-        `${one.at} ${one.entity}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''}${markText(one.mark)} (${one.id}, ${one.agents.join(' → ')})${grownText(one.incident)}`,
+        `${one.at} ${one.label}=${one.entity}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''}${markText(one.mark)} (${one.id}, ${one.agents.join(' → ')})${grownText(one.incident)}`,
     )
     return {
       text: `today: ${today.looked_at} looked at, ${today.found} findings of ${today.incidents} incidents\n${lines.join('\n') || 'nothing found yet'}${more(next)}`,
@@ -99,6 +102,9 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
     }
   },
 })
+
+/** A cursor of the daemon: a time and an id. */
+const PLACE = /^\d{1,16}\..{1,80}$/
 
 /** As many as the budget holds; the daemon's cursor is the time and id of the last one shown. */
 function fitted<T extends { at: string; id: string }>(all: readonly T[], after: string | null) {

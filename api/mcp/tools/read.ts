@@ -61,11 +61,16 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const whole = payloads.length
       ? `\n\nAs received:\n${payloads.map(({ event_id: id, payload }) => `${id} ${payload}`).join('\n')}`
       : ''
-    const isEmpty = args.cursor === undefined && rows.every((row) => row.reference)
+    const isEmpty =
+      args.cursor === undefined &&
+      next_cursor === null &&
+      rows.every((row) => row.reference) &&
+      !isOfAll(args)
     // The daemon says when, and nothing of what; null: there was none at all.
     const seen = isEmpty && notice === undefined && known !== null ? await lastSeen(args, context) : undefined
+    const nothing = isEmpty ? nothingText(notice, seen, result) : (notice ?? 'no such events in this window')
     return {
-      text: `${heading}\n${timeline || (searched_to === undefined ? nothingText(notice, seen) : 'no such events so far')}${whole}${rest}`,
+      text: `${heading}\n${timeline || (next_cursor === null ? nothing : 'no such events so far')}${whole}${rest}`,
       content: {
         timeline,
         count,
@@ -98,11 +103,26 @@ async function lastSeen(
   return rows.find((row) => !row.reference)
 }
 
-/** @param notice a label that no event has. @param seen newest event outside of the window, if there is one */
-function nothingText(notice: string | undefined, seen: ReadResult['rows'][number] | undefined): string {
+/** It names neither an entity nor sources: a text says what is looked for, in all of them. */
+const isOfAll = ({ selector, sources }: Pick<ToolRead, 'selector' | 'sources'>): boolean =>
+  selector === undefined && !sources?.length
+
+/**
+ * @param notice a label that no event has. @param seen the newest event with the labels, if there is one
+ * @param window what was looked at
+ */
+function nothingText(
+  notice: string | undefined,
+  seen: ReadResult['rows'][number] | undefined,
+  { from, to }: Pick<ReadResult, 'from' | 'to'>,
+): string {
   if (notice !== undefined) return `${notice}; look for the right one with list_entities`
-  if (seen)
-    return `no events in this window; last seen ${seen.event_time}: ${seen.event_type} of ${seen.source} (${seen.id}). Widen the window to reach it`
+  if (seen) {
+    const newest = `${seen.event_time}: ${seen.event_type} of ${seen.source} (${seen.id})`
+    return seen.event_time >= from && seen.event_time <= to
+      ? `no such events in this window; it has others, the newest ${newest}. Leave out event_types, sources or text to see them`
+      : `no events in this window; last seen ${newest}. Widen the window to reach it`
+  }
   return 'no events in this window, nor at any other time; look for the right label with list_entities'
 }
 
@@ -110,4 +130,4 @@ const selectorText = ({ selector, sources = [] }: ToolRead): string =>
   (selector
     ? Object.entries(selector).map(([label, value]) => `${label}=${value}`)
     : sources.map((source) => `source ${source}`)
-  ).join(', ')
+  ).join(', ') || 'all sources'

@@ -1,4 +1,6 @@
 /** The tools that look at runs of the service's own agents. */
+
+import { claimLine } from '../../../schemas/claim-words.ts'
 import type {
   Run,
   RunStep,
@@ -14,6 +16,7 @@ import { defineTool, READS } from '../tool.ts'
 const LIMIT = 20
 const TOKENS = 6_000
 const STEP_CHARACTERS = 400
+const CLAIM_TOKENS = 300
 
 export const listRuns = defineTool<ToolListRuns, ToolListRunsResult>({
   name: 'list_runs',
@@ -75,8 +78,11 @@ export const getRun = defineTool<ToolGetRun, ToolGetRunResult>({
   async run({ run_id, max_tokens: tokens = TOKENS }, { daemon, signal }) {
     const run = await daemon.ask(calls.getRun, { id: run_id }, signal)
     const finding = run.finding === null ? null : cutTo(run.finding, Math.ceil(tokens / 2)).text
-    const claims = run.claims.map((one) => cutTo(JSON.stringify(one), STEP_CHARACTERS / 4).text)
-    const handoffs = run.handoffs.map((one) => cutTo(JSON.stringify(one), STEP_CHARACTERS / 4).text)
+    const claims = run.claims.map((one) => cutTo(claimLine(one), CLAIM_TOKENS).text)
+    const handoffs = run.handoffs.map(
+      ({ verdict, to_agent, state, to_run }) =>
+        `${verdict} → ${to_agent}: ${state}${to_run === null ? '' : ` (${to_run})`}`,
+    )
     const head = shown(run)
     let left = tokens - tokensOf(JSON.stringify([head, finding, claims, handoffs]))
     const steps: ToolGetRunResult['steps'] = []

@@ -17,6 +17,7 @@ type Callbacks = Pick<
   | 'onSelectionStart'
   | 'onSelectionEnd'
   | 'onNodeDoubleClick'
+  | 'onEdgeClick'
   | 'onEdgeDoubleClick'
   | 'onPaneClick'
   | 'onNodeDragStop'
@@ -40,6 +41,9 @@ export function useCallbacks(canvas: Canvas, moves: Moves, unfold: (group: strin
       onSelectionEnd: () => selection.box(false),
       onNodeDoubleClick: (_, node) =>
         node.type === 'group' ? latest.current.unfold(node.id) : now().onOpen?.(node.id),
+      // Keys go to what is focused, and an edge is nothing that can be: Delete would go nowhere.
+      onEdgeClick: ({ currentTarget }) =>
+        currentTarget.closest<HTMLElement>('.graph-flow')?.focus({ preventScroll: true }),
       onEdgeDoubleClick: (_, edge) => {
         if (edge.data?.drawn.edge) now().onOpen?.(edge.id)
       },

@@ -5,9 +5,9 @@ import type { Change, NodeFacts } from '../flow.ts'
 import { sharedWords } from '../words.ts'
 
 const CHANGES: Record<Change, { icon: typeof Plus; word: string }> = {
-  created: { icon: Plus, word: 'Created' },
+  created: { icon: Plus, word: 'Added' },
   changed: { icon: PenLine, word: 'Changed' },
-  deleted: { icon: Minus, word: 'Deleted' },
+  deleted: { icon: Minus, word: 'Removed' },
 }
 const STATES = { paused: 'Paused', off: 'Off', missing: 'Missing' } as const
 const OFF_HINTS = {

@@ -35,7 +35,7 @@ export function VerdictRows({ rows, onChange, hasCheck = false }: VerdictProps) 
       </Text>
       {rows.map((row, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place.
-        <Group key={i} gap="xs" wrap={hasCheck ? 'wrap' : 'nowrap'}>
+        <Group key={i} gap="xs">
           <TextInput
             aria-label={`Verdict ${i + 1}`}
             {...mark(`verdicts[${i}].verdict`)}
@@ -50,7 +50,7 @@ export function VerdictRows({ rows, onChange, hasCheck = false }: VerdictProps) 
             placeholder="a deploy looks guilty"
             value={row.when}
             onChange={(e) => put(i, { when: e.currentTarget.value })}
-            style={hasCheck ? { flex: '1 1 14rem' } : { flex: 1 }}
+            style={{ flex: '1 1 14rem' }}
             maxLength={300}
           />
           <Checkbox

@@ -78,7 +78,11 @@ function Answered({ turn, asking, isAdmin, canRetry }: AnsweredProps) {
   return (
     <Turn question={question} view={{ ...view, turn: turn.id }} asking={asking} isAdmin={isAdmin}>
       {state === 'failed' && (
-        <Failed error={new Error(error ?? 'There is no answer.')} {...(canRetry ? { onRetry: again } : {})} />
+        <Failed
+          title="Couldn’t answer"
+          error={new Error(error ?? 'There is no answer.')}
+          {...(canRetry ? { onRetry: again } : {})}
+        />
       )}
       {state === 'cancelled' && (
         <Text size="sm" c="dimmed">

@@ -1,6 +1,7 @@
 /** Who was told of firings and findings, and how that went; the address holds the filters. */
 import { SegmentedControl, Stack, Text } from '@mantine/core'
 import { Link, useSearchParams } from 'react-router'
+import type { Delivery } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
 import { statusWord } from '../../lib/firings.ts'
 import { runPath } from '../../lib/paths.ts'
@@ -8,7 +9,10 @@ import {
   DELIVERY_KINDS,
   DELIVERY_STATUSES,
   type DeliveryQuery,
+  isSince,
   readDeliveryFilter,
+  readSince,
+  timesFor,
   withWord,
 } from '../../lib/work-filters.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
@@ -39,7 +43,8 @@ const RECIPIENTS = readWords(
 export default function DeliveriesPage() {
   const [address, setAddress] = useSearchParams()
   const query = readDeliveryFilter(address)
-  const isNarrowed = Object.keys(query).length > 0
+  const since = readSince(address)
+  const isNarrowed = since !== '' || Object.keys(query).length > 0
   const set = (name: string, value: string | null) =>
     setAddress((now) => withWord(now, name, value), { replace: true })
   return (
@@ -52,8 +57,11 @@ export default function DeliveriesPage() {
               size="xs"
               aria-label="Status"
               data={[
-                { value: '', label: 'all' },
-                ...DELIVERY_STATUSES.map((status) => ({ value: status, label: statusWord({ status }) })),
+                { value: '', label: 'All' },
+                ...DELIVERY_STATUSES.map((status) => ({
+                  value: status,
+                  label: capitalized(statusWord({ status })),
+                })),
               ]}
               value={query.status ?? ''}
               onChange={(value) => set('status', value)}
@@ -63,8 +71,9 @@ export default function DeliveriesPage() {
             { name: 'kind', label: 'Kind', all: 'All kinds', data: DELIVERY_KINDS },
             { name: 'trigger', label: 'Trigger', all: 'All triggers', data: TRIGGERS },
             { name: 'recipient', label: 'Subscriber', all: 'All subscribers', data: RECIPIENTS, width: 260 },
+            { name: 'since', label: 'Time', data: timesFor(since, Date.now()), always: '' },
           ]}
-          values={query}
+          values={{ ...query, since }}
           isNarrowed={isNarrowed}
         />
         {query.run && (
@@ -72,20 +81,35 @@ export default function DeliveriesPage() {
             Deliveries of the finding of one run. <Link to={runPath(query.run)}>View run</Link>
           </Text>
         )}
-        <Deliveries query={query} isNarrowed={isNarrowed} />
+        <Deliveries query={query} since={since} isNarrowed={isNarrowed} />
       </Stack>
     </>
   )
 }
 
-function Deliveries({ query, isNarrowed }: { query: DeliveryQuery; isNarrowed: boolean }) {
-  const list = usePages(wkeys.deliveries(query), (before) => work.deliveries(query, before))
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+function Deliveries({
+  query,
+  since,
+  isNarrowed,
+}: {
+  query: DeliveryQuery
+  since: string
+  isNarrowed: boolean
+}) {
+  const isMeant = ({ made_at }: Delivery) => isSince(made_at, since, Date.now())
+  const list = usePages(
+    [...wkeys.deliveries(query), since],
+    (before) => work.deliveries(query, before),
+    (page) => page.deliveries.every(isMeant),
+  )
   if (list.error) return <Failed what="deliveries" error={list.error} onRetry={list.reload} />
   if (!list.pages) return <LoadingRows />
-  const deliveries = list.pages.flatMap((page) => page.deliveries)
+  const deliveries = list.pages.flatMap((page) => page.deliveries).filter(isMeant)
   if (deliveries.length === 0)
     return (
-      <Empty title={isNarrowed ? 'No delivery fits' : 'No deliveries yet'}>
+      <Empty title={isNarrowed ? 'No deliveries match' : 'No deliveries yet'}>
         <Text c="dimmed" maw={540}>
           {isNarrowed
             ? 'Remove a filter to see more.'

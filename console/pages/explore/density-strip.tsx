@@ -24,18 +24,10 @@ export function DensityStrip({
   onReset: (() => void) | undefined
 }) {
   const { ref, width } = useElementSize()
+  const asked = histogramRequest(state, 80)
   const { data } = useQuery({
-    queryKey: [
-      'histogram',
-      state.selector,
-      state.window,
-      state.from,
-      state.to,
-      state.sources,
-      state.types,
-      stamp,
-    ],
-    queryFn: ({ signal }) => api.histogram(histogramRequest(state, 80), signal),
+    queryKey: ['histogram', asked, stamp],
+    queryFn: ({ signal }) => api.histogram(asked, signal),
     placeholderData: (before) => before,
   })
   return (

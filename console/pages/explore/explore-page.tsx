@@ -26,6 +26,7 @@ import {
   isChosen,
   RANGES,
   readState,
+  shownSpan,
   writeState,
 } from '../../lib/explore-state.ts'
 import { usePageKeys } from '../../lib/page-keys.ts'
@@ -286,12 +287,7 @@ function TimeRange({
         value={state.from ? 'custom' : (state.window ?? '1h')}
         onChange={(value) =>
           value === 'custom'
-            ? change({
-                from: new Date(Date.now() - 3_600_000).toISOString(),
-                to: new Date().toISOString(),
-                window: null,
-                live: false,
-              })
+            ? change({ ...shownSpan(state, Date.now()), window: null, live: false })
             : change({ window: value, from: null, to: null })
         }
         data={[...RANGES, { value: 'custom', label: 'Custom' }]}

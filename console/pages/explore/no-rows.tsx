@@ -1,6 +1,6 @@
 /** What a timeline without rows says: how far a search came, or when there were events. */
 import { Text } from '@mantine/core'
-import type { ExploreState } from '../../lib/explore-state.ts'
+import { type ExploreState, emptyWords } from '../../lib/explore-state.ts'
 import { Empty } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
 import type { Timeline } from './use-timeline.ts'
@@ -9,14 +9,10 @@ export function NoRows({ state, timeline }: { state: ExploreState; timeline: Tim
   if (timeline.searchedTo !== null) return <Empty title="Nothing found so far" />
   // The notice above says it.
   if (timeline.notice !== null) return null
-  const isFiltered = state.text !== '' || state.types.length > 0 || state.sources.length > 0
   return (
     <Empty title="No events in this window">
       <Text c="dimmed">
-        {isFiltered
-          ? 'Nothing matches these filters; remove one'
-          : 'Nothing with these labels happened then; choose a longer range'}
-        {state.live ? ', or wait: new events appear here.' : '.'}
+        {emptyWords(state)}
         {timeline.lastSeen !== null && (
           <>
             {' '}

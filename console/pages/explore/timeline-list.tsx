@@ -24,7 +24,10 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
   const now = useNow()
   const [open, setOpen] = useState<string | null>(first)
   const [active, setActive] = useState(-1)
-  const lines = useMemo(() => groupRows(timeline.rows, group), [timeline.rows, group])
+  const lines = useMemo(
+    () => groupRows(timeline.rows, group, timeline.hasMore),
+    [timeline.rows, group, timeline.hasMore],
+  )
   const list = useVirtualizer({
     count: lines.length,
     getScrollElement: () => box.current,
@@ -101,7 +104,7 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
                   <div className="group-head">
                     {line.head}{' '}
                     <Text span size="xs" c="dimmed">
-                      {count(line.n)}
+                      {line.count}
                     </Text>
                   </div>
                 ) : (

@@ -32,13 +32,14 @@ export function FiringList({ query, since = '', without, newest, isNarrowed = fa
   const list = usePages(
     [...wkeys.firings(query), since, newest],
     (before) => work.firings(query, before, newest),
-    ({ firings }) => newest === undefined && firings.every((firing) => isSince(firing, since, Date.now())),
+    ({ firings }) =>
+      newest === undefined && firings.every(({ opened_at }) => isSince(opened_at, since, Date.now())),
   )
   if (list.error) return <Failed what="firings" error={list.error} onRetry={list.reload} />
   if (!list.pages) return <LoadingRows rows={newest ?? 6} />
   const firings = list.pages
     .flatMap((page) => page.firings)
-    .filter((firing) => isSince(firing, since, now))
+    .filter(({ opened_at }) => isSince(opened_at, since, now))
     .slice(0, newest)
   if (firings.length === 0) return <NoFirings isNarrowed={isNarrowed} />
   return (

@@ -119,7 +119,7 @@ function FirstEvent() {
     <>
       <CopyBlock value={send!.text} label="Copy the command" />
       <Text size="sm" mt="xs" role="status" c="dimmed">
-        Listening on {source.name}. The first event shows here.
+        Listening on {source.name}. What arrives is counted on this page.
       </Text>
     </>
   )

@@ -180,14 +180,16 @@ export function Unwell({ sources, counts }: Pick<Home, 'sources'> & { counts: Ho
 }
 
 export function Today({ today }: Pick<Home, 'today'>) {
+  const since = encodeURIComponent(today.since)
+  // Where a list cannot be narrowed to the day, the label says what was counted.
   const rows: [label: string, value: string, to: string][] = [
-    ['Events', count(today.events), '/explore'],
-    ['Firings', count(today.firings), '/incidents?tab=firings&since=24h'],
-    ['Incidents', count(today.incidents), '/incidents'],
-    ['Runs', count(today.runs), '/runs'],
-    ['Findings', count(today.findings), '/findings'],
-    ['Failed deliveries', count(today.deliveries_failed), '/deliveries?status=failed'],
-    ['Model spend', money(today.spent_usd), '/usage'],
+    ['Events', count(today.events), `/explore?from=${since}`],
+    ['Firings', count(today.firings), `/incidents?tab=firings&state=fired&since=${since}`],
+    ['Incidents opened', count(today.incidents), '/incidents'],
+    ['Runs ended', count(today.runs), '/runs'],
+    ['Findings of runs', count(today.findings), '/findings'],
+    ['Failed deliveries', count(today.deliveries_failed), `/deliveries?status=failed&since=${since}`],
+    ['Spend of runs', money(today.spent_usd), '/usage'],
   ]
   return (
     <Card

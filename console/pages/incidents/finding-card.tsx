@@ -3,9 +3,10 @@ import { Alert, Button, CopyButton, Modal, Stack } from '@mantine/core'
 import { Check, CircleHelp, Copy, X } from 'lucide-react'
 import { Fragment, useState } from 'react'
 import { Link } from 'react-router'
+import { textOfMarkdown } from '../../../schemas/plain-text.ts'
 import type { CheckedClaim, IncidentDetail } from '../../../schemas/types.ts'
 import { eventPath } from '../../lib/explore-state.ts'
-import { runWords } from '../../lib/incidents.ts'
+import { runRole, runWords } from '../../lib/incidents.ts'
 import { runPath, runTracePath, triggerPath } from '../../lib/paths.ts'
 import { moment, money } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
@@ -146,13 +147,12 @@ function Foot({ incident }: { incident: IncidentDetail }) {
 }
 
 function NoFinding({ incident: { run, trigger } }: { incident: IncidentDetail }) {
-  const isLooking = run !== null && (run.status === 'queued' || run.status === 'running')
   return (
     <section className="card" aria-labelledby="incident-finding">
       <div className="card-head">
         <h2 id="incident-finding">Finding</h2>
         {run ? (
-          <span className="chip" data-role={isLooking ? 'info' : 'warning'} role="status">
+          <span className="chip" data-role={runRole(run)} role="status">
             {runWords(run)}
           </span>
         ) : (
@@ -178,14 +178,14 @@ function NoFinding({ incident: { run, trigger } }: { incident: IncidentDetail })
   )
 }
 
-/** The start of a note without its marks, for three lines of it. */
+/** The start of a note without headings, blocks of code and marks, for three lines of it. */
 const plainText = (note: string): string =>
-  note
-    .replace(/```[\s\S]*?```/g, ' ')
-    .replace(/^#{1,6}\s+.*$/gm, '')
-    .replace(/[*_`>]+/g, (marks) => (marks === '_' ? marks : ''))
-    .replace(/\s+/g, ' ')
-    .trim()
+  textOfMarkdown(
+    note
+      .replace(/```[\s\S]*?```/g, ' ')
+      .replace(/^#{1,6}\s+.*$/gm, '')
+      .replace(/^\s*>+ ?/gm, ''),
+  )
 
 const EVENT = /\b(evt_\d+)\b/
 

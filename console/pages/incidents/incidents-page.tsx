@@ -12,7 +12,7 @@ import { count } from '../../lib/time.ts'
 import { useFilters } from '../../lib/use-filters.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
 import { IncidentList } from '../../parts/incident-list.tsx'
-import { KeysHelp, KeysHint, SELECTION_KEYS } from '../../parts/keys-help.tsx'
+import { HANDLED_KEYS, KeysHelp, KeysHint, SELECTION_KEYS } from '../../parts/keys-help.tsx'
 import { Older } from '../../parts/older.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
@@ -35,11 +35,12 @@ const SEVERITIES = ['critical', 'warning', 'info'] as const
 
 export default function IncidentsPage() {
   const [address] = useSearchParams()
+  const tab = address.get('tab')
   return (
     <>
       <PageHead title="Incidents" />
       <PageTabs tabs={TABS} />
-      {address.get('tab') !== 'firings' && <KeysHelp keys={SELECTION_KEYS} />}
+      {tab !== 'firings' && <KeysHelp keys={tab === 'handled' ? HANDLED_KEYS : SELECTION_KEYS} />}
     </>
   )
 }
@@ -143,7 +144,7 @@ function Selectable({ rows, query, hasMore, isHandled }: SelectableProps) {
             />
           </Suspense>
         )}
-        <KeysHint canSelect />
+        <KeysHint canSelect canAct={!isHandled} />
       </div>
       <IncidentList incidents={rows} label="Incidents" selection={selection} />
     </section>

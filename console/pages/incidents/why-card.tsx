@@ -218,6 +218,7 @@ function FiredMark({ x, y, isLate, words }: { x: number; y: number; isLate: bool
     <>
       <line className="fired-line" x1={x} x2={x} y1={0} y2={y} />
       <text
+        className="fired-name"
         x={x + (isLate ? -5 : 5)}
         y={10}
         textAnchor={isLate ? 'end' : 'start'}

@@ -3,6 +3,7 @@ import { Alert, Badge, Button, Group, Modal, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { Link } from 'react-router'
 import type { Key } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { notifications } from '../../lib/notices.ts'
@@ -46,9 +47,9 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
             <LongList
               all={data.keys}
               many="keys"
-              by="name, prefix or scope"
-              words={({ name, prefix, scopes, source }) =>
-                `${name} ${prefix} ${scopes.join(' ')} ${source ?? ''}`
+              by="name, prefix, scope, source or project"
+              words={({ name, prefix, scopes, source, project_name }) =>
+                `${name} ${prefix} ${scopes.join(' ')} ${source ?? ''} ${project_name ?? ''}`
               }
             >
               {(shown) => (
@@ -76,6 +77,20 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
   )
 }
 
+/** The one source or project that a key is for; nothing for one of the whole instance. */
+function BoundTo({ entry: { source, project, project_name, state } }: { entry: Key }) {
+  if (!source && !project) return null
+  const name = project_name ?? project
+  return (
+    <Text span size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+      {source ? 'source ' : 'project '}
+      {source && state === 'active' && <Link to={`/sources/${encodeURIComponent(source)}`}>{source}</Link>}
+      {!source && state === 'active' && <Link to={`/projects/${project}`}>{name}</Link>}
+      {state !== 'active' && (source ?? name)}
+    </Text>
+  )
+}
+
 function KeyRow({ entry }: { entry: Key }) {
   const queries = useQueryClient()
   const [asking, setAsking] = useState(false)
@@ -100,11 +115,7 @@ function KeyRow({ entry }: { entry: Key }) {
               {scope}
             </Badge>
           ))}
-          {entry.source && (
-            <Text span size="xs" c="dimmed">
-              only {entry.source}
-            </Text>
-          )}
+          <BoundTo entry={entry} />
         </Group>
       </Cell>
       <Cell>

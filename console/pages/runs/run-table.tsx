@@ -89,7 +89,7 @@ function RunRow({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boole
       <Cell isWhole>
         {count(rounds)} of {count(max_rounds)}
       </Cell>
-      <Cell>{money(cost_usd)}</Cell>
+      <Cell isWhole>{money(cost_usd)}</Cell>
       <Cell isWhole>{durationOf(run, now)}</Cell>
     </Row>
   )

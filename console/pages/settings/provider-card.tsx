@@ -13,10 +13,12 @@ interface Props {
   provider: ModelProvider
   /** Its kind in words. */
   kind: string
+  /** It is the default because a person chose it here. */
+  isChosen: boolean
   onEdit: () => void
 }
 
-export function ProviderCard({ provider, kind, onEdit }: Props) {
+export function ProviderCard({ provider, kind, isChosen, onEdit }: Props) {
   const { id, name, configured, stored, editable, models } = provider
   const choose = useChange((_: undefined) => settings.chooseProvider(id), {
     failed: `Couldn’t make ${name} the default`,
@@ -51,6 +53,7 @@ export function ProviderCard({ provider, kind, onEdit }: Props) {
                 Make default
               </Button>
             )}
+            {isChosen && <TakeBack name={name} />}
             {editable && (
               <Button size="xs" variant="default" onClick={onEdit} aria-label={`Edit ${name}`}>
                 Edit
@@ -85,6 +88,26 @@ export function ProviderCard({ provider, kind, onEdit }: Props) {
       </Stack>
       {deleting && <Delete provider={provider} onClose={() => setDeleting(false)} />}
     </Paper>
+  )
+}
+
+/** What undoes "Make default": the environment or the rule says again which one it is. */
+function TakeBack({ name }: { name: string }) {
+  const takeBack = useChange((_: undefined) => settings.chooseProvider(''), {
+    failed: 'Couldn’t take the choice back',
+    said: ({ providers, default: now }) =>
+      `${providers.find((one) => one.id === now)?.name ?? 'No provider'} is the default, by the environment or the rule`,
+  })
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      loading={takeBack.isPending}
+      onClick={() => takeBack.mutate(undefined)}
+      aria-label={`No longer choose ${name} as the default`}
+    >
+      Take choice back
+    </Button>
   )
 }
 

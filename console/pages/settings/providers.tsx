@@ -48,6 +48,7 @@ export function Providers() {
           key={provider.id}
           provider={provider}
           kind={kindWords(provider.kind)}
+          isChosen={provider.default && data.default_source === 'console'}
           onEdit={() => setEdited(provider)}
         />
       ))}

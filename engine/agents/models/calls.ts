@@ -30,6 +30,7 @@ import {
   CHOSEN_MODEL,
   configOf,
   type DefaultModel,
+  defaultAndSourceOf,
   defaultModelsOf,
   defaultOf,
   type Entry,
@@ -39,6 +40,7 @@ import {
   isReserved,
   type Known,
   type ModelEnvironment,
+  NAMES,
   OWN_ADDRESS_OF_A,
   ownPrices,
   placeOf,
@@ -78,7 +80,7 @@ export interface ModelSettings {
   save(id: string, body: ProviderWrite): string
   /** @throws SvcError not_found; conflict for one of the environment alone */
   remove(id: string): void
-  /** @throws SvcError not_found; invalid for one without a credential */
+  /** @param id empty: the environment or the rule chooses. @throws SvcError not_found; invalid for one without a credential */
   choose(id: string): void
   /** Keeps what a provider listed. */
   keepModels(id: string, models: readonly string[]): void
@@ -102,11 +104,12 @@ function createModelSettings(known: Known): ModelSettings {
     config: () => configOf(known),
     list() {
       const entries = entriesOf(known)
-      const chosen = defaultOf(known, entries)
+      const { entry: chosen, source } = defaultAndSourceOf(known, entries)
       const modelOf = defaultModelsOf(known, entries)
       return {
         providers: entries.map((entry) => present(entry, entry.id === chosen?.id, modelOf(entry))),
         default: chosen?.id ?? null,
+        default_source: source,
         kinds: KINDS,
       }
     },
@@ -136,7 +139,7 @@ function createModelSettings(known: Known): ModelSettings {
       const target = targetOf(id, body, entries)
       const next = merged(known, target, body)
       settings.together(() => {
-        settings.put(SETTING.provider + target.id, next)
+        settings.put(SETTING.provider + target.id, saysNothing(next) ? undefined : next)
         chooseModel(settings, target.id, body)
         const now = entriesOf(known)
         checkUsable(now.find((entry) => entry.id === target.id)!, env)
@@ -162,6 +165,7 @@ function createModelSettings(known: Known): ModelSettings {
       })
     },
     choose(id) {
+      if (id === '') return settings.put(SETTING.chosen, undefined)
       if (!find(id).configured)
         fail('invalid', `id: provider ${id} has no credential; enter one first`, { field: 'id' })
       settings.put(SETTING.chosen, id)
@@ -290,6 +294,10 @@ function merged({ env, secrets }: Known, target: Target, body: ProviderWrite): S
   return { kind, name, base_url, key: secret('key'), gateway_token: secret('gateway_token') }
 }
 
+/** Whether a stored provider is as one of which nothing is stored: the environment alone holds. */
+const saysNothing = ({ kind, name, base_url, key, gateway_token }: StoredProvider): boolean =>
+  kind !== 'compatible' && name === NAMES[kind] && (base_url ?? key ?? gateway_token) === null
+
 /** An address without a trailing slash; null for none. @throws SvcError invalid */
 function addressOf(text: string): string | null {
   if (text.trim() === '') return null
@@ -351,7 +359,7 @@ interface ModelWrites {
   listModelProviders(): Promise<ModelProvidersResult>
   /** @throws SvcError not_found; conflict for one of the environment alone */
   removeModelProvider(id: string): Promise<ModelProvidersResult>
-  /** @throws SvcError not_found; invalid for one without a credential */
+  /** @param id empty: the environment or the rule chooses. @throws SvcError not_found; invalid for one without a credential */
   chooseModelProvider(id: string): Promise<ModelProvidersResult>
   modelPrices(): Promise<ModelPrices>
   /** @throws SvcError invalid */

@@ -40,7 +40,11 @@ export const SETTING = {
 
 /** Where provider A is asked when no address is named. */
 export const OWN_ADDRESS_OF_A = 'https://api.anthropic.com'
-const NAMES: Record<'providera' | 'providerb', string> = { providera: 'Provider A', providerb: 'Provider B' }
+/** What the fixed ones are called where nobody named them. */
+export const NAMES: Record<'providera' | 'providerb', string> = {
+  providera: 'Provider A',
+  providerb: 'Provider B',
+}
 
 export const placeOf = (id: string, field: 'key' | 'gateway_token') =>
   `settings/model_provider/${id}/${field}`
@@ -177,19 +181,27 @@ const platformId = (name: string): string => {
  * The default provider: the console's choice, SVC_MODEL_PROVIDER, the deployment's, provider A, then the
  * first that can be called.
  */
-export function defaultOf({ env, settings }: Known, entries: readonly Entry[]): Entry | null {
+export const defaultOf = (known: Known, entries: readonly Entry[]): Entry | null =>
+  defaultAndSourceOf(known, entries).entry
+
+/** @returns the default provider with what made it so; an empty source: there is none */
+export function defaultAndSourceOf(
+  { env, settings }: Known,
+  entries: readonly Entry[],
+): { entry: Entry | null; source: string } {
   const usable = entries.filter(({ configured }) => configured)
   const order = [
-    settings.get<string>(SETTING.chosen),
-    env.defaultProvider,
-    env.platform && platformId(env.platform.name),
-    'providera',
-  ]
-  for (const id of order) {
-    const found = usable.find((entry) => entry.id === id)
-    if (found) return found
+    ['console', settings.get<string>(SETTING.chosen)],
+    ['env:SVC_MODEL_PROVIDER', env.defaultProvider],
+    ['env:SVC_PLATFORM_PROVIDER_URL', env.platform && platformId(env.platform.name)],
+    ['rule', 'providera'],
+    ['rule', usable[0]?.id],
+  ] as const
+  for (const [source, id] of order) {
+    const entry = usable.find((one) => one.id === id)
+    if (entry) return { entry, source }
   }
-  return usable[0] ?? null
+  return { entry: null, source: '' }
 }
 
 /** @returns the default model of each provider, by the providers and the choice there are now */

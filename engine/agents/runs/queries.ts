@@ -295,7 +295,7 @@ function incidents(db: Database) {
     byEvent: db.prepare<[string], RunRow>('SELECT * FROM runs WHERE event_id = ?'),
     isBusy: db
       .prepare<[string, string, string], number>(
-        "SELECT count(*) FROM runs WHERE agent = ? AND label = ? AND entity = ? AND state IN ('queued', 'running', 'parked')",
+        "SELECT count(*) FROM runs WHERE agent = ? AND label = ? AND entity = ? AND practice = 0 AND state IN ('queued', 'running', 'parked')",
       )
       .pluck(),
   }
@@ -312,7 +312,8 @@ function handoffs(db: Database) {
     lastHandoff: db
       .prepare<[string, string, string, string], number>(
         `SELECT max(at) FROM handoffs WHERE from_agent = ? AND to_agent = ? AND label = ? AND entity = ?
-           AND state IN ('started', 'done')`,
+           AND state IN ('started', 'done')
+           AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = handoffs.from_run AND runs.practice = 1)`,
       )
       .pluck(),
     handoffTo: db.prepare<[string], HandoffRow>(

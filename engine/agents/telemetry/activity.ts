@@ -19,7 +19,7 @@ import type { Steps } from '../../log/steps.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import { projectScope, type ReadContext } from '../../log/timeline/context.ts'
-import { inspectPlan, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
+import { askedQuery, windowOf } from '../../log/timeline/inspect-pages.ts'
 import { parseInstant } from '../../log/timeline/plan.ts'
 import {
   aroundOf,
@@ -62,7 +62,7 @@ export function* activityInSteps(
   const scope = asked.project === undefined ? null : projectScope(ctx.db, ctx.names, asked.project).ids
   const own = ownAgents(ctx.db, from, scope)
   yield
-  const query = queryIn(inspectPlan(around), from, until, around)
+  const query = yield* askedQuery(around, from, until)
   const told: Told[] = []
   let lookedAt = 0
   let isCut = false
@@ -313,7 +313,7 @@ export function* spansInSteps(ctx: ReadContext, asked: SpansAsked, now: number):
     event_types: [SPAN_TYPE],
   })
   const { from, to, until } = windowOf(around)
-  const query = queryIn(inspectPlan(around), from, asked.to === undefined ? until : to, around)
+  const query = yield* askedQuery(around, from, asked.to === undefined ? until : to)
   const spans: TelemetrySpan[] = []
   let lookedAt = 0
   let oldest = end

@@ -10,7 +10,7 @@ import type { MetricsAsked } from '../../calls.ts'
 import type { Steps } from '../../log/steps.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
-import { inspectPlan, queryIn, windowOf } from '../../log/timeline/inspect-pages.ts'
+import { askedQuery, windowOf } from '../../log/timeline/inspect-pages.ts'
 import { aroundOf, BATCH, fieldsIn, rowsAt } from '../../log/timeline/traces.ts'
 import { iso } from '../../model/units.ts'
 
@@ -42,7 +42,7 @@ export function* metricsInSteps(
     selector: { signal: 'metrics', ...(asked.service === undefined ? {} : { service: asked.service }) },
   })
   const { from, until } = windowOf(around)
-  const query = queryIn(inspectPlan(around), from, until, around)
+  const query = yield* askedQuery(around, from, until)
   const wanted = asked.name?.toLowerCase()
   const found = new Map<string, Series>()
   const slots: Slots = { from, length: Math.max(1, (until - from) / LINE_POINTS) }

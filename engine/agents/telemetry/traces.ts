@@ -22,11 +22,11 @@ import { firstPositions, type Position } from '../../log/store/scan.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import {
   type Around,
+  askedQuery,
   inspectPlan,
   type Looked,
   linesOf,
   placeOf,
-  queryIn,
   windowOf,
 } from '../../log/timeline/inspect-pages.ts'
 import { parseInstant } from '../../log/timeline/plan.ts'
@@ -150,7 +150,7 @@ function* candidatesOf(around: Around, asked: TracesAsked, now: number): Steps<C
 function* receivedTraces(around: Around, isClosed: boolean): Steps<Listed> {
   const { ctx } = around
   const { from, to, until } = windowOf(around)
-  const query = queryIn(inspectPlan(around), from, isClosed ? to : until, around)
+  const query = yield* askedQuery(around, from, isClosed ? to : until)
   const found = new Map<string, Candidate>()
   let after: Position | null = null
   for (let looked = 0; looked < SPANS_MAX && found.size <= LOOKED_MAX; looked += BATCH) {

@@ -16,6 +16,7 @@ import type {
   CatalogImport,
   CatalogImported,
   CatalogPatch,
+  CatalogProblem,
   CatalogUnmanaged,
   ChangePlan,
 } from '../../../schemas/types.ts'
@@ -329,9 +330,15 @@ const NEW = { sealed: '', changeSet: 0, state: '', createdAt: 0, updatedAt: 0, u
  * not stop the start: what was declared stays, and the report says why.
  */
 
+type BootFile = Pick<CatalogImport, 'yaml' | 'name' | 'others'> & {
+  path: string
+  /** The one file that `yaml` is the text of, as it was written; absent: it was put together of several. */
+  written?: string
+}
+
 export interface BootCatalog {
   /** The catalog file, as text, with its path for messages; of a folder, what its owners declare. */
-  catalog?: ({ path: string } & Pick<CatalogImport, 'yaml' | 'name' | 'others'>) | undefined
+  catalog?: BootFile | undefined
   /** Path of the catalog file, there or not: drafts are offered as patches of it; catalog.yaml when absent. */
   file?: string | undefined
   /** Import on every boot, not only into an empty store. */
@@ -363,7 +370,7 @@ export function bootCatalog(declared: Declared, catalog: CatalogFiles, boot: Boo
 
 function importAtBoot(
   catalog: CatalogFiles,
-  { path, ...texts }: NonNullable<BootCatalog['catalog']>,
+  { path, written, ...texts }: BootFile,
   sync: boolean,
   report: BootReport,
 ): void {
@@ -380,8 +387,19 @@ function importAtBoot(
     )
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
-    report.failed.push(`${path} was not imported, and what was declared before stays: ${error.message}`)
+    const { problems = [] } = error.extra
+    const why = written === undefined || problems.length === 0 ? error.message : placed(written, problems)
+    // Of an empty instance nothing was declared before.
+    const stays = catalog.isEmpty() ? '' : ', and what was declared before stays'
+    report.failed.push(`${path} was not imported${stays}: ${why}`)
   }
+}
+
+/** The first problem of a file with its place, as `svc catalog check` prints it. */
+function placed(file: string, [first, ...others]: readonly CatalogProblem[]): string {
+  const { line, column, path, message } = first!
+  const more = others.length ? ` (and ${others.length} more)` : ''
+  return `${file}:${line}:${column}: ${path ? `${path}: ` : ''}${message}${more}`
 }
 
 /** Once, whatever comes of it later: a project that is deleted is not made again. */

@@ -9,6 +9,7 @@ import { conflictSentence, entityConflicts, normaliseEntity } from '../../docume
 import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../../documents/mcp-server.ts'
 import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
+import { isNeeded, refuseInDraft } from '../../documents/wiring.ts'
 import { fail, SvcError } from '../../errors.ts'
 import { documentOf, type Edit, equal, type NamedKind, type PartKind } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
@@ -91,7 +92,8 @@ export function refuse(problems: readonly CatalogProblem[]): void {
   const [first] = problems
   if (!first) return
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
-  fail('invalid', `line ${first.line}, ${first.path}: ${first.message}${more}`, { problems: [...problems] })
+  const at = `line ${first.line}${first.path ? `, ${first.path}` : ''}`
+  fail('invalid', `${at}: ${first.message}${more}`, { problems: [...problems] })
 }
 
 /** labels[0].name as a path. */
@@ -112,10 +114,13 @@ export const textOf = (path: Path): string =>
 export const isTemplate = (key: string | undefined): boolean =>
   key !== undefined && key !== CUSTOM_TEMPLATE && key !== DEFAULT_TEMPLATE
 
-/** By name, as in a file, or by id. @throws SvcError invalid */
+/** By name, as in a file, or by id: one that parts are put in. @throws SvcError invalid; wrong_state for a draft */
 export function projectNamed(edit: Edit, word: string): string {
   const projects = projectsOf(edit)
-  for (const [id, doc] of projects) if (doc.name === word || id === word) return id
+  for (const [id, doc] of projects) {
+    if (doc.name !== word && id !== word) continue
+    return doc.draft ? refuseInDraft(doc) : id
+  }
   // The Default project is in no file: it is made with the first part outside a project, here or just now.
   if (![...projects.values()].some(({ template }) => template === DEFAULT_TEMPLATE)) {
     const id = defaultProject(edit)
@@ -255,6 +260,44 @@ export function tellEntityConflicts({ catalog, edit, at }: Pick<ImportRun, 'cata
     }
 }
 
+/**
+ * Tells of each reference of the file to what pruning by it has just deleted: the file could not be applied again.
+ * @param gone what was deleted, such as trigger:slow or project:Shop
+ */
+export function tellPruned(run: Pick<ImportRun, 'edit' | 'catalog' | 'at'>, gone: ReadonlySet<string>): void {
+  if (gone.size === 0) return
+  const { edit, catalog, at } = run
+  const part = (path: Path, kind: NamedKind, name: string | null | undefined) => {
+    if (gone.has(`${kind}:${name}`)) at(path, () => fail('invalid', noneNamed(run, kind, name!)))
+  }
+  const project = (path: Path, name: string | undefined) => {
+    if (gone.has(`project:${name}`)) at(path, () => projectNamed(edit, name!))
+  }
+  for (const section of ['triggers', 'agents', 'mcp_servers', 'skills', 'wiring'] as const)
+    for (const [i, entry] of (catalog[section] ?? []).entries())
+      project([section, i, 'project'], entry.project)
+  for (const [i, { projects = [] }] of (catalog.sources ?? []).entries())
+    for (const [n, word] of projects.entries()) project(['sources', i, 'projects', n], word)
+  for (const [i, { used_by = [] }] of (catalog.skills ?? []).entries())
+    for (const [n, word] of used_by.entries()) project(['skills', i, 'used_by', n], word)
+  for (const [i, { sources }] of (catalog.triggers ?? []).entries())
+    for (const [n, source] of sources.entries()) part(['triggers', i, 'sources', n], 'source', source)
+  for (const [i, { trigger, handoffs = [], mcp_servers = [] }] of (catalog.agents ?? []).entries()) {
+    part(['agents', i, 'trigger'], 'trigger', trigger)
+    for (const [n, server] of mcp_servers.entries())
+      part(['agents', i, 'mcp_servers', n], 'mcp_server', server)
+    for (const [n, row] of handoffs.entries()) part(['agents', i, 'handoffs', n, 'agent'], 'agent', row.agent)
+  }
+  for (const [i, row] of (catalog.wiring ?? []).entries()) {
+    part(['wiring', i, 'agent'], 'agent', row.agent)
+    if ('wake' in row) part(['wiring', i, 'wake'], 'trigger', row.wake)
+    else part(['wiring', i, 'to'], 'agent', row.to)
+  }
+  for (const [i, { objects = [] }] of (catalog.projects ?? []).entries())
+    for (const [n, { kind, name }] of objects.entries())
+      part(['projects', i, 'objects', n, 'name'], kind.replace(' ', '_') as NamedKind, name)
+}
+
 /*
  * Whether two entries of a catalog file say the same, however they are written: an absent field is
  * its default, a verdict may be a word, an ignored field says nothing.
@@ -358,6 +401,10 @@ export const pausedIn = (catalog: Catalog): Map<string, boolean> =>
 export interface Paused {
   sources: boolean
   notes: Stopped
+  /** kind:name of what it stopped that a running project used all the same: it stays stopped. */
+  stays: ReadonlySet<string>
+  /** Sources that took events although their project was paused with its sources: somebody resumed them. */
+  resumed: readonly string[]
 }
 
 /**
@@ -366,9 +413,19 @@ export interface Paused {
  */
 export function resumePaused(edit: Edit): Map<string, Paused> {
   const paused = new Map<string, Paused>()
-  for (const [id, { paused: isPaused, stopped }] of projectsOf(edit)) {
+  for (const [id, { paused: isPaused, stopped, uses }] of projectsOf(edit)) {
+    if (!isPaused) continue
     const sources = Object.keys(stopped?.sources ?? {}).length > 0
-    if (isPaused) paused.set(id, { sources, notes: stopped ?? {} })
+    const stays = new Set<string>()
+    for (const kind of Object.keys(NOTED) as Pausable[])
+      for (const name of Object.keys(stopped?.[NOTED[kind]] ?? {}))
+        if (isNeeded(edit, kind, name)) stays.add(`${kind}:${name}`)
+    const resumed = sources
+      ? Object.keys(uses.source ?? {}).filter(
+          (name) => !edit.get('source', name)?.paused && !isNeeded(edit, 'source', name),
+        )
+      : []
+    paused.set(id, { sources, notes: stopped ?? {}, stays, resumed })
   }
   for (const id of paused.keys()) resumeProject(edit, id)
   // A note of a project that goes would be handed to one that is paused below, of a part that the file itself pauses.
@@ -402,6 +459,39 @@ export function pauseAgain(
       )
   refuse(problems)
   for (const [id, { notes }] of paused) returnNotes(edit, id, notes)
+  for (const [id, was] of paused) leaveAsWas(edit, id, was, catalog)
+}
+
+/**
+ * A part that runs or stands still other than its project does, does so after the staging: a running project that uses
+ * what this one stopped did not start it, and a source that somebody resumed goes on.
+ */
+function leaveAsWas(edit: Edit, id: string, { notes, stays, resumed }: Paused, catalog: Catalog): void {
+  const noted = (kind: Pausable, name: string, isNoted: boolean) => {
+    const doc = projectOf(edit, id)
+    const { [name]: _was, ...others } = doc.stopped?.[NOTED[kind]] ?? {}
+    const now: Record<string, true> = isNoted ? { ...others, [name]: true } : others
+    putProject(edit, id, { ...doc, stopped: { ...doc.stopped, [NOTED[kind]]: now } })
+  }
+  const uses = (kind: Pausable, name: string) => {
+    const doc = edit.get('project', id)
+    return doc?.paused && doc.uses[kind]?.[name] ? edit.get(kind, name) : undefined
+  }
+  for (const kind of Object.keys(NOTED) as Pausable[])
+    for (const name of Object.keys(notes[NOTED[kind]] ?? {})) {
+      const part = uses(kind, name)
+      if (!part || part.paused || !stays.has(`${kind}:${name}`)) continue
+      edit.put(kind, name, { ...part, paused: true })
+      noted(kind, name, true)
+    }
+  for (const name of resumed) {
+    const part = uses('source', name)
+    const isSaid = catalog.sources?.some((entry) => entry.name === name && entry.paused)
+    if (!part?.paused || isSaid) continue
+    const { paused: _paused, ...running } = part
+    edit.put('source', name, running)
+    noted('source', name, false)
+  }
 }
 
 /** Of a part that paused projects share, that one keeps the note which had it: else it would go to and fro. */

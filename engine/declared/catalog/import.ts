@@ -67,6 +67,7 @@ import {
   resumePaused,
   tellConfigFaults,
   tellEntityConflicts,
+  tellPruned,
 } from './import-run.ts'
 
 const NONE: ReadonlySet<string> = new Set()
@@ -518,6 +519,7 @@ function ownerIn({ edit, doomed }: ImportRun, kind: PartKind, name: string): str
 function stagePrune(run: ImportRun): void {
   const { edit, catalog, declared, spared, doomed, at } = run
   keepNamed(run)
+  const gone = new Set([...doomed].map((id) => `project:${projectOf(edit, id).name}`))
   for (const id of doomed) edit.remove('project', id)
   const planned = plannedBy(run)
   for (const kind of namedKinds) {
@@ -529,9 +531,10 @@ function stagePrune(run: ImportRun): void {
       if (kept.has(name) || isInternal || planned.has(`${kind}:${name}`)) continue
       if (spared.has(`${section}:${name}`)) continue
       if (doc.prevent_destroy === true) at([], () => fail('invalid', guardSentence(kind, name)))
-      else edit.remove(kind, name)
+      else if (gone.add(`${kind}:${name}`)) edit.remove(kind, name)
     }
   }
+  tellPruned(run, gone)
   pruneWiring(run)
 }
 
@@ -545,7 +548,8 @@ function plannedBy({ edit }: ImportRun): Set<string> {
 }
 
 /** Wakes and handoffs of hand-made projects that neither an agent's entry nor a row says. */
-function pruneWiring({ edit, catalog, spared }: ImportRun): void {
+function pruneWiring(run: ImportRun): void {
+  const { edit, catalog, spared } = run
   const said = new Set<string>()
   for (const row of catalog.wiring ?? [])
     said.add(
@@ -553,7 +557,9 @@ function pruneWiring({ edit, catalog, spared }: ImportRun): void {
         ? `${row.project}|${row.wake}>${row.agent}`
         : `${row.project}|${row.agent}/${row.verdict.toLowerCase()}/${row.to}`,
     )
-  const ofAgent = new Map((catalog.agents ?? []).map((entry) => [entry.name, entry]))
+  const atHome = new Map(
+    (catalog.agents ?? []).map((entry) => [`${homeOf(run, entry)}|${entry.name}`, entry]),
+  )
   for (const [id, doc] of projectsOf(edit)) {
     if (doc.plan || spared.has(`projects:${doc.name}`)) continue
     const wakes = Object.fromEntries(
@@ -564,7 +570,7 @@ function pruneWiring({ edit, catalog, spared }: ImportRun): void {
             ([agent]) =>
               said.has(`${doc.name}|${trigger}>${agent}`) ||
               spared.has(`agents:${agent}`) ||
-              ofAgent.get(agent)?.trigger === trigger,
+              atHome.get(`${id}|${agent}`)?.trigger === trigger,
           ),
         ),
       ]),
@@ -580,8 +586,8 @@ function pruneWiring({ edit, catalog, spared }: ImportRun): void {
                 ([to]) =>
                   said.has(`${doc.name}|${agent}/${verdict}/${to}`) ||
                   spared.has(`agents:${agent}`) ||
-                  ofAgent
-                    .get(agent)
+                  atHome
+                    .get(`${id}|${agent}`)
                     ?.handoffs?.some((row) => row.agent === to && row.verdict.toLowerCase() === verdict),
               ),
             ),

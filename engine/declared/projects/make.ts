@@ -36,6 +36,7 @@ import {
   withWake,
 } from '../../model/project.ts'
 import { digestOf, type Said, saidOf, secretsOf } from './project-spec.ts'
+import { leftPaused } from './remove.ts'
 import { type KeptNames, planTemplate } from './templating.ts'
 
 /** An object as a caller names it; kinds may be written with a space. */
@@ -52,12 +53,7 @@ export function stageCustom(
   const refs = readObjects(edit, objects)
   for (const { kind, name: object } of refs) {
     const owner = ownerOf(edit, kind, object)
-    if (owner)
-      fail(
-        'invalid',
-        `objects: ${kindWord(kind)} ${object} belongs to project ${projectOf(edit, owner).name}; share it from there, or release it first`,
-        { field: 'objects' },
-      )
+    if (owner) refuseOwned(kind, object, projectOf(edit, owner))
   }
   const id = newProjectId(edit)
   putProject(edit, id, { ...saidOf(said), template: CUSTOM_TEMPLATE, uses: {} })
@@ -65,9 +61,23 @@ export function stageCustom(
   return id
 }
 
+/** What belongs to another project is shared by a call of its own, once there is a project to share it with. */
+function refuseOwned(kind: PartKind, name: string, { name: owner }: ProjectDoc): never {
+  const way =
+    kind === 'skill'
+      ? `POST /api/projects/{id}/skills/${name}/use`
+      : 'PUT /api/projects/{id} with it among the objects'
+  return fail(
+    'invalid',
+    `objects: ${kindWord(kind)} ${name} belongs to project ${owner}; make this project without it, and share it then by ${way}`,
+    { field: 'objects' },
+  )
+}
+
 /**
  * Makes these the objects of a custom project: the others are released, new ones adopted, or shared
- * where they belong to another project.
+ * where they belong to another project. Skills are no objects to those who name none (SPEC.md, Project: objects):
+ * they stay as they are. Where the list names some, others leave, and those that no other project uses are deleted.
  * @param seen the project as the caller saw it, when that is known: what others added or released
  *   since stays added or released.
  */
@@ -81,10 +91,17 @@ export function stageObjects(
   const doc = projectOf(edit, id)
   const { uses } = seen ?? doc
   const wanted = new Set(refs.map(({ kind, name }) => `${kind}:${name}`))
-  const released = partsOf(doc).filter(
-    ({ kind, name }) => uses[kind]?.[name] && !wanted.has(`${kind}:${name}`),
+  const governsSkills = refs.some(({ kind }) => kind === 'skill')
+  const left = partsOf(doc).filter(
+    ({ kind, name }) =>
+      (kind !== 'skill' || governsSkills) && uses[kind]?.[name] && !wanted.has(`${kind}:${name}`),
   )
-  const gone = new Set(released.map(({ kind, name }) => `${kind}:${name}`))
+  const gone = new Set(left.map(({ kind, name }) => `${kind}:${name}`))
+  const isLast = ({ kind, name }: (typeof left)[number]) =>
+    kind === 'skill' && usersOf(edit, kind, name).every((user) => user === id)
+  const label = ({ kind, name }: { kind: PartKind; name: string }) => `${kind}:${name}`
+  const deleted = left.filter(isLast).map(label)
+  const paused = leftPaused(edit, id, left)
   putProject(
     edit,
     id,
@@ -93,11 +110,13 @@ export function stageObjects(
   const added = refs.filter(({ kind, name }) => !doc.uses[kind]?.[name] && !uses[kind]?.[name])
   adopt(edit, id, added)
   return {
-    added: added.map(({ kind, name }) => `${kind}:${name}`),
-    released: released.map(({ kind, name }) => `${kind}:${name}`),
+    added: added.map(label),
+    released: left.map(label).filter((one) => !deleted.includes(one)),
+    ...(deleted.length ? { deleted } : {}),
     kept: partsOf(doc)
-      .map(({ kind, name }) => `${kind}:${name}`)
-      .filter((label) => !gone.has(label)),
+      .map(label)
+      .filter((one) => !gone.has(one)),
+    ...(paused.length ? { left_paused: paused } : {}),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Projects as documents: the rules that hold whoever writes one, and how they are stored: a row each, secret parameters sealed. */
 import { createHash } from 'node:crypto'
+import type { Wiring } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { advance, firstSnapshot } from '../../log/lifecycle.ts'
 import type { Database } from '../../log/store/handle.ts'
@@ -14,13 +15,7 @@ import {
   type Stored,
   type Stroke,
 } from '../../model/documents.ts'
-import {
-  CUSTOM_TEMPLATE,
-  DEFAULT_TEMPLATE,
-  type ProjectDoc,
-  wiringOf,
-  withWiring,
-} from '../../model/project.ts'
+import { CUSTOM_TEMPLATE, DEFAULT_TEMPLATE, type ProjectDoc, withWiring } from '../../model/project.ts'
 import { parseDuration } from '../../model/units.ts'
 import { maskNamed, openFields, type SecretNames, sealFields } from '../../net/address-secrets.ts'
 import type { Secrets } from '../../net/secrets.ts'
@@ -122,23 +117,45 @@ export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
   return { ...next }
 }
 
-/** Shape and durations of wakes and handoffs. */
+/**
+ * Wakes and handoffs by name, as the document has them, or as whole lists, as the wiring is told.
+ * @throws SvcError invalid
+ */
 function wiredOf(doc: Partial<ProjectDoc>): Pick<ProjectDoc, 'wakes' | 'handoffs'> {
-  try {
-    const wiring = wiringOf(doc)
-    for (const { cooldown } of wiring.handoffs) if (cooldown) parseDuration(cooldown, 'handoffs')
-    const { wakes, handoffs } = withWiring({ name: '', template: '', uses: {} }, wiring)
-    return {
-      ...(Object.keys(wakes ?? {}).length ? { wakes } : {}),
-      ...(Object.keys(handoffs ?? {}).length ? { handoffs } : {}),
-    } as Pick<ProjectDoc, 'wakes' | 'handoffs'>
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    return fail(
-      'invalid',
-      'wakes must be {trigger: {agent: {enabled}}} and handoffs {agent: {verdict: {agent: {cooldown}}}}',
-    )
-  }
+  const wiring = { wakes: wiredRows(doc.wakes, 'wakes'), handoffs: wiredRows(doc.handoffs, 'handoffs') }
+  for (const { cooldown } of wiring.handoffs) if (cooldown) parseDuration(cooldown, 'handoffs')
+  const { wakes, handoffs } = withWiring({ name: '', template: '', uses: {} }, wiring)
+  return {
+    ...(Object.keys(wakes ?? {}).length ? { wakes } : {}),
+    ...(Object.keys(handoffs ?? {}).length ? { handoffs } : {}),
+  } as Pick<ProjectDoc, 'wakes' | 'handoffs'>
+}
+
+/** What names a row, in the order in which a document nests it, and what it says. */
+const WIRED = {
+  wakes: { names: ['trigger', 'agent'], says: 'enabled', type: 'boolean' },
+  handoffs: { names: ['agent', 'verdict', 'to'], says: 'cooldown', type: 'string' },
+} as const
+const WIRED_FORM =
+  'wakes must be {trigger: {agent: {enabled: true or false}}} or a list of {trigger, agent, enabled}, and handoffs {agent: {verdict: {agent: {cooldown}}}} or a list of {agent, verdict, to, cooldown}'
+
+function wiredRows<K extends keyof typeof WIRED>(given: unknown, field: K): Wiring[K] {
+  const { names, says, type } = WIRED[field]
+  const refuse = () => fail('invalid', WIRED_FORM, { field })
+  const isRow = (row: Doc): boolean =>
+    names.every((name) => typeof row[name] === 'string') &&
+    Object.keys(row).every((key) => key === says || names.some((name) => name === key)) &&
+    (row[says] === undefined || typeof row[says] === type)
+  const fieldsOf = (value: unknown): Doc =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Doc) : refuse()
+  const flat = (value: unknown, [name, ...rest]: readonly string[]): Doc[] =>
+    name === undefined
+      ? [fieldsOf(value)]
+      : Object.entries(fieldsOf(value)).flatMap(([key, entry]) =>
+          flat(entry, rest).map((row) => ({ ...row, [name]: key })),
+        )
+  const rows = Array.isArray(given) ? given.map(fieldsOf) : flat(given ?? {}, names)
+  return (rows.every(isRow) ? rows : refuse()) as object as Wiring[K]
 }
 
 function usesOf(uses: ProjectDoc['uses']): ProjectDoc['uses'] {

@@ -12,7 +12,7 @@ import type {
   Wiring,
 } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
-import { advance, refuseEvent } from '../../log/lifecycle.ts'
+import { acceptedBy, advance, refuseEvent } from '../../log/lifecycle.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { type DeclaredKind, type Doc, Edit, type PartKind } from '../../model/documents.ts'
 import {
@@ -46,6 +46,7 @@ import {
   type Removal,
   resumeProject,
   stageRemoval,
+  withoutNotes,
 } from './remove.ts'
 import { checkParams } from './templating.ts'
 
@@ -65,6 +66,7 @@ export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate
     body.template ?? body.recipe ?? fail('invalid', 'template is required', { field: 'template' })
   if (template === CUSTOM_TEMPLATE) {
     if (!body.name?.trim()) fail('invalid', 'name is required for a custom project', { field: 'name' })
+    refuseParams(body.params)
     return stageCustom(edit, {
       name: freeName(edit, checkProjectName(body.name)),
       ...said,
@@ -85,6 +87,10 @@ export function stageProject(declared: Declared, edit: Edit, body: ProjectCreate
   const params = checkParams(file, body.params ?? {}, {}, declared.env)
   const name = body.name?.trim() ? freeName(edit, checkProjectName(body.name)) : unusedName(edit, file.title)
   return stageTemplated(worldOf(declared, edit), file, { name, ...said, params })
+}
+
+function refuseParams(params: Record<string, unknown> | undefined): void {
+  if (params) fail('invalid', 'params: a custom project has no parameters', { field: 'params' })
 }
 
 /** Re-plans a template project, or changes the objects of a custom one. @throws SvcError */
@@ -122,7 +128,7 @@ export function stageProjectUpdate(
   const name = body.name === undefined ? doc.name : checkProjectName(body.name)
   const named = { ...rest, ...saidOf({ name, goal, description }) }
   if (isHandMade(doc)) {
-    if (body.params) fail('invalid', 'params: a custom project has no parameters', { field: 'params' })
+    refuseParams(body.params)
     putProject(edit, id, named, base)
     const seen = base === undefined ? undefined : declared.changes.documentAt('project', id, base)
     return body.objects ? stageObjects(edit, id, body.objects, seen as ProjectDoc | null | undefined) : {}
@@ -178,16 +184,37 @@ export function repairProject(declared: Declared, word: string, key: string, by:
   })
 }
 
-/** Replaces what wakes whom in a project, and who takes over. @throws SvcError not_found; invalid; conflict */
+/**
+ * Replaces what wakes whom in a project, and who takes over. In a paused project every wake is off until it is resumed:
+ * one that is said to be on is on then, one that is said to be off stays off, one of which nothing is said is as it was.
+ * @throws SvcError not_found; invalid, also for a wire that is there twice; conflict
+ */
 export function wireProject(declared: Declared, word: string, wiring: Wiring, by: WriteBy): Project {
+  refuseTwice(wiring)
   const { result } = declared.changes.commit(by, (edit) => {
     const id = requireIn(edit, word)
     const doc = projectOf(edit, id)
     if (doc.draft) refuseDraft(doc)
-    putProject(edit, id, withWiring(doc, wiring), by.base)
+    const off = wiring.wakes.filter(({ enabled }) => enabled === false)
+    putProject(edit, id, withoutNotes(withWiring(doc, wiring), off), by.base)
     return id
   })
   return projectNamed(declared, result)
+}
+
+/** Of the same wire twice the last would count without a word. @throws SvcError invalid */
+function refuseTwice({ wakes, handoffs }: Wiring): void {
+  const seen = new Set<string>()
+  const once = (field: string, wire: string, said: string) => {
+    if (seen.has(wire)) fail('invalid', `${field} says twice that ${said}`, { field })
+    seen.add(wire)
+  }
+  wakes.forEach(({ trigger, agent }, i) => {
+    once(`wakes[${i}]`, `wake ${trigger} ${agent}`, `${trigger} wakes ${agent}`)
+  })
+  handoffs.forEach(({ agent, verdict, to }, i) => {
+    once(`handoffs[${i}]`, `handoff ${agent} ${verdict} ${to}`, `${agent} hands over to ${to} on ${verdict}`)
+  })
 }
 
 /** What a delete would take and leave. @throws SvcError not_found; invalid */
@@ -238,6 +265,7 @@ export function deleteProject(
       kept_shared: removal.shared.flatMap(({ kind, name, projects }) =>
         projects.map((project) => ({ kind, name, project })),
       ),
+      left_paused: removal.left_paused,
       purged_events: purged,
       purged_firings: records.firings,
       purged_runs: records.runs,
@@ -322,28 +350,58 @@ const RELEASING_MS = 10 * 60_000
 export function holdProject(declared: Declared, word: string, event: Holding, by: WriteBy): Project {
   const id = requireProject(declared, word)
   const { name } = declared.kinds.project.find(id)!
-  declared.store.tx(() =>
-    advance(declared.store.db, { kind: 'project', id, name }, event, by.caller, declared.clock.now()),
-  )
+  const { db } = declared.store
+  declared.store.tx(() => {
+    const { snapshot } = declared.projects.byId(id)!
+    const accepts = acceptedBy('project', snapshot)
+    if (!accepts.includes(event)) refuseHolding(declared, id, name, accepts)
+    advance(db, { kind: 'project', id, name }, event, by.caller, declared.clock.now())
+  })
   return projectNamed(declared, id)
 }
 
-/** Projects that are held, and those just released that nobody has taken yet. */
-export function heldProjects(declared: Declared): CrewProject[] {
-  const { db } = declared.store
-  const last = db.prepare<[string], { event: string; at: number; actor: string }>(
+/** Its state alone does not say who holds it. @throws SvcError wrong_state */
+function refuseHolding(declared: Declared, id: string, name: string, accepts: string[]): never {
+  const { held_by, state } = projectNamed(declared, id)
+  const moved = lastHolding(declared.store.db)(name)
+  const since = moved ? ` (${whoMoved(moved)}) since ${new Date(moved.at).toISOString()}` : ''
+  const held = held_by === null ? 'nobody holds it' : `is held by a ${held_by}${since}`
+  return fail('wrong_state', `project ${name} is ${state}, and ${held}; it accepts ${accepts.join(', ')}`, {
+    state,
+    accepts,
+  })
+}
+
+interface Moved {
+  event: string
+  at: number
+  actor: string
+}
+
+/** When a project, by its name, was last taken or handed back, and by whom. */
+function lastHolding(db: Database): (name: string) => Moved | undefined {
+  const last = db.prepare<[string], Moved>(
     `SELECT event, at, actor FROM history
      WHERE kind = 'project' AND object = ? AND event IN ('hold', 'takeover', 'release')
      ORDER BY id DESC LIMIT 1`,
   )
+  return (name) => last.get(name)
+}
+
+/** The history has the id of a credential before its name. */
+const whoMoved = ({ actor }: Moved): string => actor.replace(/^\S+ /, '')
+
+/** Projects that are held, and those just released that nobody has taken yet. */
+export function heldProjects(declared: Declared): CrewProject[] {
+  const last = lastHolding(declared.store.db)
   const now = declared.clock.now()
   return listProjects(declared).flatMap(({ id, name, held_by, status }): CrewProject[] => {
     // A project that was renamed meanwhile has its history under its old name.
-    const moved = last.get(name)
+    const moved = last(name)
     const isReleasing = held_by === null && moved !== undefined && now - moved.at < RELEASING_MS
     if (held_by === null && !isReleasing) return []
     const state = isReleasing ? 'releasing' : 'held'
     const since = moved ? new Date(moved.at).toISOString() : null
-    return [{ id, name, status, state, held_by, since, by: moved?.actor.replace(/^\S+ /, '') ?? null }]
+    return [{ id, name, status, state, held_by, since, by: moved ? whoMoved(moved) : null }]
   })
 }

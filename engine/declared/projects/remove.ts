@@ -4,15 +4,17 @@
  * guided setup made goes as what a template made.
  */
 
+import { readersOf, refuseRead, stopPart } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
 import { refuseEvent } from '../../log/lifecycle.ts'
 import type { Database } from '../../log/store/handle.ts'
-import { type Edit, type PartKind, partKinds } from '../../model/documents.ts'
+import { type Doc, type Edit, type PartKind, partKinds } from '../../model/documents.ts'
 import {
   DEFAULT_TEMPLATE,
   defaultProject,
   NOTED,
   type Pausable,
+  type ProjectDoc,
   partsOf,
   projectOf,
   projectsOf,
@@ -35,6 +37,8 @@ export interface Removal {
   releases: Part[]
   /** Left in place because other projects use them, by id. */
   shared: (Part & { projects: string[] })[]
+  /** kind:name of what a pause of the project stopped, and nothing starts again by itself. */
+  left_paused: string[]
 }
 
 /**
@@ -62,7 +66,7 @@ export function planRemoval(
     if (picked) return picked.includes(`${kind}:${name}`)
     return (!isHandMade(doc) || doc.setup === true) && use.owned === true && !adopted.has(`${kind}:${name}`)
   }
-  const removal: Removal = { deletes: [], releases: [], shared: [] }
+  const removal: Removal = { deletes: [], releases: [], shared: [], left_paused: [] }
   for (const part of parts) {
     const { kind, name } = part
     const others = usersOf(edit, kind, name).filter((user) => user !== id)
@@ -70,7 +74,48 @@ export function planRemoval(
     else if (goes(part)) removal.deletes.push({ kind, name })
     else removal.releases.push({ kind, name })
   }
+  if (picked) refuseReadSources(edit, id, removal.deletes)
+  removal.left_paused = leftPaused(edit, id, [...removal.releases, ...removal.shared])
   return removal
+}
+
+/** A source that was picked goes where the triggers that read it go, too. @throws SvcError conflict */
+function refuseReadSources(edit: Edit, id: string, deletes: readonly Part[]): void {
+  const triggers = new Set(deletes.flatMap(({ kind, name }) => (kind === 'trigger' ? [name] : [])))
+  const { uses } = projectOf(edit, id)
+  for (const { kind, name } of deletes) {
+    if (kind !== 'source') continue
+    const readers = readersOf(edit, name).filter((one) => !triggers.has(one))
+    const isPickable = readers.every(
+      (one) => uses.trigger?.[one] && usersOf(edit, 'trigger', one).length === 1,
+    )
+    const pick = readers.map((one) => `trigger:${one}`).join(',')
+    refuseRead(
+      name,
+      readers,
+      isPickable ? `add ${pick} to delete, which deletes them too` : `leave source:${name} out of delete`,
+    )
+  }
+}
+
+/**
+ * Of parts that leave a project: those that its pause stopped and that no other paused project uses, which would have
+ * the note. They stay paused until somebody resumes them.
+ * @returns kind:name of each
+ */
+export function leftPaused(
+  edit: Edit,
+  id: string,
+  parts: readonly Part[],
+  { stopped }: ProjectDoc = projectOf(edit, id),
+): string[] {
+  return parts.flatMap(({ kind, name }) => {
+    if (kind !== 'trigger' && kind !== 'source') return []
+    const part: Doc | undefined = edit.get(kind, name)
+    const isNoted = stopped?.[NOTED[kind]]?.[name] && part?.paused === true
+    const isHanded = usersOf(edit, kind, name).some((user) => user !== id && projectOf(edit, user).paused)
+    return isNoted && !isHanded ? [`${kind}:${name}`] : []
+  })
 }
 
 /** Stages it: the project goes first, so that nothing still refers to what is deleted. */
@@ -180,7 +225,7 @@ export function pauseProject(edit: Edit, id: string, sources: boolean): void {
   )
   for (const kind of sources ? (['trigger', 'source'] as const) : (['trigger'] as const))
     for (const name of Object.keys(doc.uses[kind] ?? {}))
-      if (stop(edit, kind, name, id)) stopped[NOTED[kind]]![name] = true
+      if (stopPart(edit, kind, name, id)) stopped[NOTED[kind]]![name] = true
   putProject(edit, id, { ...doc, wakes, stopped, paused: true })
 }
 
@@ -199,14 +244,18 @@ export function resumeProject(edit: Edit, id: string): void {
       if (stopped?.[NOTED[kind]]?.[name] || takeNote(edit, id, kind, name)) start(edit, kind, name)
 }
 
-/** Pauses a part unless it is paused, or another running project uses it. @returns whether it did. */
-function stop(edit: Edit, kind: Pausable, name: string, id: string): boolean {
-  const part = edit.get(kind, name)
-  if (!part || part.paused) return false
-  const isNeeded = usersOf(edit, kind, name).some((user) => user !== id && !projectOf(edit, user).paused)
-  if (isNeeded) return false
-  edit.put(kind, name, { ...part, paused: true })
-  return true
+/**
+ * What is switched off while its project is paused stays off: resuming has nothing of it to restore.
+ * @param off wakes that somebody says are off
+ */
+export function withoutNotes(
+  doc: ProjectDoc,
+  off: readonly { trigger: string; agent: string }[],
+): ProjectDoc {
+  if (!doc.stopped?.wakes || off.length === 0) return doc
+  const wakes = structuredClone(doc.stopped.wakes)
+  for (const { trigger, agent } of off) delete wakes[trigger]?.[agent]
+  return { ...doc, stopped: { ...doc.stopped, wakes } }
 }
 
 function start(edit: Edit, kind: Pausable, name: string): void {

@@ -127,7 +127,7 @@ function applyPlan(declared: Declared, body: SetupApply, by: WriteBy, mintKeys: 
   const { store, clock } = declared
   const queries = setupQueries(store.db)
   const made = store.tx(() => {
-    const draft = body.project ? requireDraftAtRest(declared, body.project) : null
+    const draft = body.project !== undefined ? requireDraftAtRest(declared, body.project) : null
     const { plan, problems } = checkNow(declared, body.plan, {
       project: draft?.id ?? null,
       goal: draft?.doc.goal ?? '',

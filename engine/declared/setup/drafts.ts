@@ -385,9 +385,8 @@ const EMPTY = 'the model wrote no plan that can be used; say the goal in other w
 const fixRounds = ({ snapshot }: SetupRow): number =>
   (JSON.parse(snapshot) as { context: { fix_rounds?: number } }).context.fix_rounds ?? 0
 
-/** A plan that watches nothing and wakes nobody, or leaves out who was to look. */
-const isEmpty = ({ watches, wakes, agents, own_agent, who }: Plan): boolean =>
-  (watches.length === 0 && wakes.length === 0) || (who === 'own' ? own_agent === null : agents.length === 0)
+/** A plan that watches nothing and wakes nobody. One that only leaves out who is to look is a person's to complete. */
+const isEmpty = ({ watches, wakes }: Plan): boolean => watches.length === 0 && wakes.length === 0
 
 /* What a model is told of the instance before it plans: names and shapes, never a value of a config. */
 

@@ -312,7 +312,7 @@ function spreadText({ lines, last, entity }: Group, telling: Telling): string {
     if (counts.size === 1) parts.push(labelText(name, value, entity, telling))
     else if (most / recent.length >= MOSTLY)
       parts.push(`${labelText(name, value, entity, telling)} ${Math.round((100 * most) / recent.length)}%`)
-    else parts.push(`${counts.size} ${escapeLine(name)}s`)
+    else parts.push(`${counts.size} ${escapeLine(name)}${name.endsWith('s') ? ' values' : 's'}`)
   }
   return braces(parts, ', ')
 }
@@ -335,7 +335,7 @@ export function seriesLine(series: Series, telling: Telling): BriefLine {
   const since = began === null ? '' : ` since ${clock(began, telling)}`
   const ids = normal === far ? far.row.id : `${normal.row.id}…${far.row.id}`
   return {
-    text: `${ids} ${source} ${escapeLine(name)}: ${first}${number(usual)} (${number(low)}–${number(high)}) → ${number(now)} (peak ${number(peak)})${since}, ${samples} samples${labelsText(labels, series.entity, telling)}`,
+    text: `${ids} ${source} ${escapeLine(name)}: ${first}${number(usual)} (${number(low)}–${number(high)}) → ${number(now)} (${peak < low ? 'lowest' : 'peak'} ${number(peak)})${since}, ${samples} samples${labelsText(labels, series.entity, telling)}`,
     shown: [
       [normal.row.id, 1],
       [far.row.id, 1],

@@ -284,8 +284,10 @@ export function prepareBody(
   const map = mapperOf(prepare, call, nowMs, onFault)
   const visit = (item: SplitItem): void => {
     const events = map(item)
+    const at = item.at === undefined ? {} : { at: item.at }
+    for (const error of item.refusals ?? []) refused.push({ index: item.index, error, ...at })
     if (typeof events === 'string') {
-      refused.push({ index: item.index, error: events, ...(item.at === undefined ? {} : { at: item.at }) })
+      refused.push({ index: item.index, error: events, ...at })
       return
     }
     taken += events.length

@@ -48,6 +48,15 @@ export class SplitItem {
     private readonly isWhole: boolean,
   ) {}
 
+  /** Rules that parts of it break, while the others make events; undefined: none. */
+  refusals: string[] | undefined
+
+  /** One more of these. */
+  refuse(reason: string): void {
+    this.refusals ??= []
+    this.refusals.push(reason)
+  }
+
   /** Exactly the bytes received: a view, not a copy. */
   get raw(): Uint8Array {
     return this.body.bytes.subarray(this.range[0], this.range[1])
@@ -106,7 +115,8 @@ const TOO_LONG = 'is larger than 1 MiB'
  * @param projection the fields that are looked at; null: all.
  * @param lines reads lines in place of `visit`.
  * @returns the items refused by themselves.
- * @throws SvcError invalid (not UTF-8; neither one JSON document nor lines), too_large (too many items)
+ * @throws SvcError invalid (not UTF-8; neither one JSON document nor lines), unsupported_media (parts of a form),
+ *   too_large (too many items)
  */
 export function splitBody(
   given: Uint8Array,
@@ -116,7 +126,7 @@ export function splitBody(
 ): Rejected[] {
   const all = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const ascii = isAscii(all)
-  if (!ascii && !isUtf8(all)) fail('invalid', 'the body is not valid UTF-8')
+  if (!ascii && !isUtf8(all)) fail('invalid', `the body is not valid UTF-8${packedAs(all)}`)
   const body: Body = { bytes: all, isAscii: ascii, isLines: false, projection }
   const readAll = (range: Range): Rejected[] => {
     body.isLines = true
@@ -128,10 +138,11 @@ export function splitBody(
   const whole = trim(all, hasMark ? 3 : 0, all.length)
   const [start, end] = whole
   if (start === end) return []
+  refuseForeign(all, start)
   const elements = all[start] === OPEN_LIST ? arrayElements(all, whole, ITEMS_MAX) : null
   if (elements) return readElements(body, elements, visit)
   const lineEnd = all.indexOf(NEWLINE, start)
-  if (lineEnd === -1 || lineEnd >= end) return readDocument(read(body, whole, 0), visit)
+  if (lineEnd === -1 || lineEnd >= end) return readDocument(body, whole, read(body, whole, 0), visit)
   // A first line that is JSON by itself, with more after it, makes it lines.
   const firstLine = trim(all, start, lineEnd)
   if (typeof read(body, firstLine, 0) !== 'string') return readAll(whole)
@@ -139,7 +150,41 @@ export function splitBody(
   // Where neither holds, what the first line looks like decides: the lines of a broken document must
   // not be stored as events, and one broken line must not refuse the others.
   if (typeof one === 'string' && !goesOn(all, firstLine)) return readAll(whole)
-  return readDocument(one, visit)
+  return readDocument(body, whole, one, visit)
+}
+
+/* What is no JSON at all, told by its first bytes, so that its sender is told what it sends. */
+
+const DASH = 0x2d
+const HEAD = 256
+/** A boundary of RFC 2046 and the first header of a part: a field of the form may look like a line of JSON. */
+const MULTIPART = /^--[^\r\n]{1,70}\r?\ncontent-/i
+const FORM = /^[\w.%+[\]-]+=/
+
+/** @throws SvcError invalid, unsupported_media */
+function refuseForeign(all: Buffer, start: number): void {
+  // No JSON holds a zero byte, and of a text in UTF-16 that is JSON one of the first two is one.
+  if ((all[start] === 0) !== (all[start + 1] === 0)) fail('invalid', 'the body is UTF-16; send UTF-8')
+  if (all[start] !== DASH || all[start + 1] !== DASH) return
+  if (MULTIPART.test(all.toString('latin1', start, start + HEAD)))
+    fail(
+      'unsupported_media',
+      'the body is a form in parts (multipart/form-data), not JSON or NDJSON; send it as application/json',
+    )
+}
+
+/** Of a body that is no text: how it is packed, if it is. */
+function packedAs(all: Buffer): string {
+  const begins = (...bytes: number[]): boolean => bytes.every((byte, i) => all[i] === byte)
+  if (begins(0xff, 0xfe) || begins(0xfe, 0xff)) return ': it is UTF-16'
+  const coding = begins(0x1f, 0x8b)
+    ? 'gzip'
+    : begins(0x28, 0xb5, 0x2f, 0xfd)
+      ? 'zstd'
+      : begins(0x78, 0x9c) || begins(0x78, 0xda)
+        ? 'deflate'
+        : null
+  return coding === null ? '' : `: it is packed; send the header Content-Encoding: ${coding}`
 }
 
 /** Parses one item that is already known to be JSON. @throws SvcError invalid */
@@ -149,9 +194,13 @@ export function parseItem(raw: Uint8Array): unknown {
   return typeof item === 'string' ? fail('invalid', `the item ${item}`) : item.value
 }
 
-function readDocument(one: SplitItem | string, visit: Visit): Rejected[] {
+function readDocument({ bytes }: Body, [start]: Range, one: SplitItem | string, visit: Visit): Rejected[] {
   if (one === TOO_DEEP || one === TOO_LONG) return [{ index: 0, error: one }]
-  if (typeof one === 'string') return fail('invalid', `the body is neither JSON nor NDJSON: it ${one}`)
+  if (typeof one === 'string') {
+    const isForm = FORM.test(bytes.toString('latin1', start, start + HEAD))
+    const form = isForm ? '; it looks like a form (a=b&c=d): send JSON, such as {"a":"b"}' : ''
+    return fail('invalid', `the body is neither JSON nor NDJSON: it ${one}${form}`)
+  }
   visit(one)
   return []
 }

@@ -27,9 +27,11 @@ interface KnownTime {
   given: string
 }
 
-/** A zone may be named behind its offset, as Go writes it. */
-const ISO =
-  /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)? ?([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)?(?: [A-Z]{1,5})?)?$/
+const CLOCK = '(\\d{1,2}):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?(?: ?([AaPp][Mm])\\b)?'
+/** A zone may be named behind its offset, as Go writes it; one that is named alone is the zone. */
+const ISO = new RegExp(
+  `^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[Tt ]${CLOCK} ?([Zz]|[A-Z]{2,5}|[+-]\\d\\d(?::?\\d\\d)?)?(?: ([A-Z]{1,5}))?)?$`,
+)
 
 /** The first and the last time that is used, epoch ms. */
 export const eventTimeSpan = (nowMs: number): [number, number] => [nowMs - PAST_MS, nowMs + FUTURE_MS]
@@ -48,7 +50,7 @@ const NANOS = /^0*[1-9]\d{17,63}$/
 const NUMBER = /^[+-]?\d{1,64}(?:\.\d{0,64})?$/
 
 /**
- * @param value text in a form above (without a zone it is UTC; digits past the milliseconds are cut; a leap
+ * @param value text in a form above (without a zone it is UTC; in a zone whose name says no offset it is no time; digits past the milliseconds are cut; a leap
  *   second is the last millisecond of its minute), a number since 1970 whose size tells its unit, or what the
  *   connector knows. Null and empty text stand for no time; anything else is told as not understood.
  * @param nowMs epoch ms. Times from ten years back to 24 hours ahead are used.
@@ -103,12 +105,15 @@ function parseIso(given: string): number | null {
   if (given.length > TEXT_MAX) return null
   const match = ISO.exec(given.trim())
   if (!match) return null
-  const [year, month, day, hour, minute, second] = match
-    .slice(1, 7)
-    .map((digits) => Number(digits ?? '0')) as [number, number, number, number, number, number]
-  const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
-  return instantOf({ year, month, day, hour, minute, second, ms: fraction, zone: match[8] })
+  const [, year, month, day, hour, minute, second, fraction, half, zone, name] = match
+  return instantOf({
+    ...{ year: Number(year), month: Number(month), day: Number(day) },
+    ...{ hour: hour ?? '00', minute: Number(minute ?? '0'), second: Number(second ?? '0') },
+    ...{ ms: msOf(fraction), half, zone, name },
+  })
 }
+
+const msOf = (fraction = ''): number => Number(fraction.slice(0, 3).padEnd(3, '0'))
 
 const ZERO = 0x30
 /** The day last read: the times of a body mostly share it. */
@@ -154,33 +159,34 @@ const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const ZONES: Readonly<Record<string, number>> = {
   ...{ Z: 0, UT: 0, UTC: 0, GMT: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7 },
 }
-const CLOCK = '(\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+))?)?'
 const ZONE = '(Z|[+-]\\d\\d:?\\d\\d|[A-Z]{2,3})'
 const DAY_NAME = '(?:[A-Z][a-z]{2,8},? )?'
+
+type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half' | 'zone' | 'name'
 
 /** Places in a match. */
 interface Form {
   pattern: RegExp
-  parts: readonly ('year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'zone')[]
+  parts: readonly Part[]
 }
 
 const FORMS: readonly Form[] = [
   {
     // Sun, 22 Nov 2026 10:59:00 +0000; Sunday, 22-Nov-26 10:59:00 GMT has two digits of its year, and is no time here
     pattern: new RegExp(
-      `^${DAY_NAME}(\\d{1,2})[ -]([A-Za-z]{3})[ -](\\d{4}),? ${CLOCK} ?${ZONE}?(?: \\([A-Z]{1,5}\\))?$`,
+      `^${DAY_NAME}(\\d{1,2})[ -]([A-Za-z]{3})[ -](\\d{4}),? ${CLOCK} ?${ZONE}?(?: \\(([A-Z]{1,5})\\))?$`,
     ),
-    parts: ['day', 'month', 'year', 'hour', 'minute', 'second', 'fraction', 'zone'],
+    parts: ['day', 'month', 'year', 'hour', 'minute', 'second', 'fraction', 'half', 'zone', 'name'],
   },
   {
-    // Sun Nov 22 10:59:00 2026
-    pattern: new RegExp(`^[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}(\\d{1,2}) ${CLOCK} (?:UTC |GMT )?(\\d{4})$`),
-    parts: ['month', 'day', 'hour', 'minute', 'second', 'fraction', 'year'],
+    // Sun Nov 22 10:59:00 2026; date(1) has its zone before the year
+    pattern: new RegExp(`^[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}(\\d{1,2}) ${CLOCK} (?:${ZONE} )?(\\d{4})$`),
+    parts: ['month', 'day', 'hour', 'minute', 'second', 'fraction', 'half', 'zone', 'year'],
   },
   {
     // 22/Nov/2026:10:59:00 +0000
     pattern: new RegExp(`^(\\d{1,2})/([A-Za-z]{3})/(\\d{4}):${CLOCK} ?${ZONE}?$`),
-    parts: ['day', 'month', 'year', 'hour', 'minute', 'second', 'fraction', 'zone'],
+    parts: ['day', 'month', 'year', 'hour', 'minute', 'second', 'fraction', 'half', 'zone'],
   },
   {
     // 20261122T105900Z
@@ -194,20 +200,15 @@ function parseWritten(text: string): number | null {
   for (const { pattern, parts } of FORMS) {
     const match = pattern.exec(text)
     if (!match) continue
-    const found = (part: Form['parts'][number]): string => match[1 + parts.indexOf(part)] ?? ''
-    const has = (part: Form['parts'][number]): boolean => parts.includes(part)
-    const month = /\D/.test(found('month'))
-      ? MONTHS.indexOf(found('month').toLowerCase()) + 1
-      : Number(found('month'))
+    const found = (part: Part): string | undefined =>
+      parts.includes(part) ? match[1 + parts.indexOf(part)] : undefined
+    const month = found('month')!
     return instantOf({
       year: Number(found('year')),
-      month,
+      month: /\D/.test(month) ? MONTHS.indexOf(month.toLowerCase()) + 1 : Number(month),
       day: Number(found('day')),
-      hour: Number(found('hour')),
-      minute: Number(found('minute')),
-      second: Number(found('second')),
-      ms: Number(found('fraction').slice(0, 3).padEnd(3, '0')),
-      zone: has('zone') && found('zone') !== '' ? found('zone') : undefined,
+      ...{ hour: found('hour')!, minute: Number(found('minute')), second: Number(found('second') ?? '0') },
+      ...{ ms: msOf(found('fraction')), half: found('half'), zone: found('zone'), name: found('name') },
     })
   }
   return null
@@ -218,24 +219,39 @@ interface TimeParts {
   year: number
   month: number
   day: number
-  hour: number
+  /** Its digits: one alone is an hour of half a day. */
+  hour: string
   minute: number
   second: number
   ms: number
-  /** Offset or name; undefined: UTC. */
+  /** AM or PM. */
+  half: string | undefined
+  /** Offset or name. */
   zone: string | undefined
+  /** Name behind it: of the same zone, or the zone where nothing else says it. Undefined both: UTC. */
+  name: string | undefined
 }
 
 /** Epoch ms; null for a time that does not exist. A leap second is the last millisecond of its minute. */
-function instantOf({ year, month, day, hour, minute, second, ms, zone }: TimeParts): number | null {
+function instantOf({ year, month, day, minute, second, ms, zone, name, ...clock }: TimeParts): number | null {
   if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return null
-  if (hour > 23 || minute > 59 || second > 60) return null
-  const offset = offsetMs(zone)
-  if (offset === null) return null
+  const hour = hourOf(clock)
+  if (hour === null || minute > 59 || second > 60) return null
+  const offset = offsetMs(zone ?? name)
+  // What would say the half of the day stands where no clock writes it.
+  if (offset === null || name === 'AM' || name === 'PM') return null
   const inMinute = second === 60 ? 59_999 : second * 1_000 + ms
   // Not Date.UTC with all parts: it takes the years 0 to 99 for 1900 to 1999.
   const midnight = new Date(0).setUTCFullYear(year, month - 1, day)
   return midnight + hour * 3_600_000 + minute * 60_000 + inMinute - offset
+}
+
+/** 0 to 23, or null where no clock shows it. */
+function hourOf({ hour, half }: Pick<TimeParts, 'hour' | 'half'>): number | null {
+  const shown = Number(hour)
+  if (half === undefined) return hour.length === 2 && shown < 24 ? shown : null
+  if (shown < 1 || shown > 12) return null
+  return (shown % 12) + (/^p/i.test(half) ? 12 : 0)
 }
 
 function daysOf(year: number, month: number): number {
@@ -243,7 +259,7 @@ function daysOf(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
 
-/** Milliseconds ahead of UTC, or null when no zone has such an offset or name. */
+/** Milliseconds ahead of UTC, or null where no zone has such an offset, or none alone has such a name: IST, BST. */
 function offsetMs(zone: string | undefined): number | null {
   if (zone === undefined) return 0
   const named = ZONES[zone.toUpperCase()]
@@ -258,7 +274,8 @@ function offsetMs(zone: string | undefined): number | null {
 
 /* What is said of times that are in no form that is known: to the sender, and on the source. */
 
-const UNTIMED_FORMS = 'A time is ISO 8601, RFC 5322, or a number since 1970.'
+const UNTIMED_FORMS =
+  'A time is ISO 8601, RFC 5322, or a number since 1970; its zone is an offset, UTC or one that RFC 5322 names.'
 
 /** To the sender, beside how many they are. @param sample what one of them gave for a time. */
 export const untimedNotice = ({ sample }: { sample: string }): string =>

@@ -32,6 +32,8 @@ export interface Query {
   /** Ids: larger than `afterId`, at most `ceiling`. */
   afterId: number
   ceiling: number
+  /** Ids that passed what the index cannot say; absent: there is nothing of that kind. */
+  only?: ReadonlySet<number>
 }
 
 /** Place in the order (ts, id). */
@@ -161,6 +163,7 @@ function visit(segment: Segment, query: Query, each: (id: number, ts: number) =>
     if (!(ts >= query.from && ts <= query.to)) continue
     for (const probe of probes) if (!has(probe, offset)) continue next
     for (const mask of masks) if (has(mask, offset)) continue next
+    if (query.only && !query.only.has(id)) continue
     each(id, ts)
   }
 }

@@ -7,7 +7,7 @@
  */
 import type { Row } from '../../calls.ts'
 import { cautiousTokens, SPAN_ID_LABELS, SPAN_PARENT_LABELS, TRACE_ID_LABELS } from '../brief/brief.ts'
-import type { Steps } from '../steps.ts'
+import { pagesOf, type Steps } from '../steps.ts'
 import { offsetOf, offsetsOf, SEGMENT_SIZE, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
 import {
   comparePositions,
@@ -15,11 +15,12 @@ import {
   eachPositionInSteps,
   type Position,
   type Query,
+  type StoredRow,
 } from '../store/scan.ts'
 import type { Segment } from '../store/segments.ts'
 import type { ReadContext } from './context.ts'
-import { foldOf, pointOf } from './plan.ts'
-import { renderRow } from './present.ts'
+import { foldOf, type Plan, pointOf } from './plan.ts'
+import { presentRow, renderRow } from './present.ts'
 
 /** Tokens, counted cautiously. */
 export const tokensOf = cautiousTokens
@@ -115,11 +116,14 @@ export class Fitting {
     for (; taken < groups.length; taken++) {
       let row = this.whole(rowOf(groups[taken]!))
       let cost = this.costOf(row)
-      if (cost > this.budget && kept.length === 0) {
-        row = this.cutToFit(row)
+      if (cost > this.budget) {
+        // It would be cut on any page. With others it has a share, so that it pushes out none of them.
+        const isAlone = taken === groups.length - 1
+        row = this.cutToFit(row, isAlone ? this.budget - tokens : this.budget * SHARE_OF_LARGE)
         cost = this.costOf(row)
       }
-      if (tokens + cost > this.budget) break
+      // One at least: a page without any would have the same place as its next.
+      if (tokens + cost > this.budget && kept.length > 0) break
       kept.push(row)
       tokens += cost
     }
@@ -188,23 +192,25 @@ export class Fitting {
    * An event larger than the whole budget would stop the paging; its text is cut with a note of
    * where the whole is, and its payload is left to GET /api/events/{id}.
    */
-  private cutToFit(row: Row): Row {
+  private cutToFit(row: Row, room: number): Row {
     const { raw: _raw, ...bare } = row
-    if (this.costOf(bare) <= this.budget) return bare
+    if (this.costOf(bare) <= room) return bare
     const note = ` … [cut; the whole is event ${row.id}]`
     const [line = ''] = row.text.split('\n')
     const cut = (length: number): Row => ({ ...bare, labels: {}, text: line.slice(0, length) + note })
     let low = 0
-    let high = Math.min(line.length, this.budget * CHARACTERS_PER_TOKEN)
+    let high = Math.min(line.length, Math.ceil(room * CHARACTERS_PER_TOKEN))
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      if (this.costOf(cut(middle)) <= this.budget) low = middle
+      if (this.costOf(cut(middle)) <= room) low = middle
       else high = middle - 1
     }
     return cut(/[\uD800-\uDBFF]/.test(line[low - 1] ?? '') ? low - 1 : low)
   }
 }
 
+/** Of the budget, for an event that is larger than all of it. */
+const SHARE_OF_LARGE = 0.25
 /** So many characters surely hold a token. */
 const CHARACTERS_PER_TOKEN = 8
 
@@ -394,6 +400,36 @@ export function classify(
       })
   })
   return [...counts.values()]
+}
+
+/**
+ * A query whose events fit the whole of a plan: those that the index leaves open, as it does number labels, are read
+ * and looked at. What goes through the index alone, as counts do, would answer for all of them.
+ */
+export function* matchingQuery(ctx: ReadContext, { filter }: Plan, query: Query): Steps<Query> {
+  if (!filter) return query
+  const only = new Set<number>()
+  yield* eachRow(ctx, query, (stored) => {
+    if (filter(presentRow(stored, ctx.dictionary, ctx.names, 0))) only.add(stored.id)
+  })
+  return { ...query, only }
+}
+
+/** Rows read before others have their turn. */
+const READ_AT_ONCE = 2_000
+
+/** Every event of a query as it is stored, without its payload, in no particular order. */
+export function* eachRow(ctx: ReadContext, query: Query, each: (stored: StoredRow) => void): Steps<void> {
+  const ids: number[] = []
+  yield* eachPositionInSteps(
+    () => ctx.index.all(),
+    query,
+    (id) => ids.push(id),
+  )
+  for (const some of pagesOf(ids, READ_AT_ONCE)) {
+    yield
+    for (const stored of ctx.rows.read(some, false)) each(stored)
+  }
 }
 
 /**

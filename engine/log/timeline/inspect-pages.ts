@@ -6,9 +6,11 @@ import { fail } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
 import { redact } from '../../net/redact.ts'
 import { cautiousTokens } from '../brief/brief.ts'
+import type { Steps } from '../steps.ts'
 import type { Query } from '../store/scan.ts'
 import { projectScope, type ReadContext } from './context.ts'
 import { readDocument, readDocuments } from './documents.ts'
+import { matchingQuery } from './fit.ts'
 import { compilePlan, type Plan, parseInstant, queryOf, resolveWindow } from './plan.ts'
 import { parseEventId } from './present.ts'
 
@@ -129,6 +131,12 @@ export function inspectPlan({ ctx, projects, question }: Around): Plan {
 
 export const queryIn = (plan: Plan, from: number, to: number, { ceiling }: Around): Query =>
   queryOf(plan, { from, to }, ceiling)
+
+/** What the question asks for within a window, epoch ms. @throws SvcError not_found */
+export function* askedQuery(around: Around, from: number, to: number): Steps<Query> {
+  const plan = inspectPlan(around)
+  return yield* matchingQuery(around.ctx, plan, queryIn(plan, from, to, around))
+}
 
 /** What is stored after an instant was promised to be closed is a little later than the clock. */
 const OPEN_END_MS = 1_000

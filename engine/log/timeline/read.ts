@@ -314,10 +314,15 @@ function answer(
     : rows.every((row) => row.reference)
       ? unknownOf(ctx, request.selector, reading.plan.joined)
       : null
-  const isEmpty = rows.every((row) => row.reference) && request.cursor === undefined && next === null
+  const isEmpty =
+    rows.every((row) => row.reference) && request.cursor === undefined && next === null && !isOfAll(request)
   const seen = isEmpty ? lastSeenOf(ctx, request, cursor.ceiling, reading.rules) : undefined
   const heading = renderHeading(request.selector, request.sources, window.name, alsoOf(reading))
-  const timeline = renderTimeline(heading, rows, page.isCut ? 'no such events so far' : nothingSaid(seen))
+  const timeline = renderTimeline(
+    heading,
+    rows,
+    page.isCut ? 'no such events so far' : nothingSaid(reading, seen),
+  )
   return {
     payload: notice === null ? timeline : `${timeline.trimEnd()}\n${notice}\n`,
     count: rows.length,
@@ -337,9 +342,13 @@ function answer(
 }
 
 /** @param seen when the newest event was, epoch ms; null: never; undefined: not known */
-function nothingSaid(seen: number | null | undefined): string | undefined {
-  if (seen === undefined) return undefined
-  return `no events in this window${seen === null ? ', nor at any other time' : `; last seen ${iso(seen)}`}`
+function nothingSaid({ request, window }: Reading, seen: number | null | undefined): string | undefined {
+  if (seen === undefined) return isOfAll(request) ? 'no such events in this window' : undefined
+  if (seen === null) return 'no events in this window, nor at any other time'
+  // The newest is looked for by the labels alone: another type, source or wording is no reason to look further back.
+  if (seen >= window.from && seen <= window.to)
+    return `no such events in this window; it has others, the newest at ${iso(seen)}`
+  return `no events in this window; last seen ${iso(seen)}`
 }
 
 /** Silence after the newest events of a search would look like there being no others. */

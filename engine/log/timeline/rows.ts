@@ -519,8 +519,8 @@ function eachMinute(
 }
 
 /** Whether all events of a source are of the query, whatever else they carry. */
-const isSeenWhole = (label: number, { groups, masked }: Query): boolean =>
-  groups.every((group) => group.includes(label)) && !masked.includes(label)
+const isSeenWhole = (label: number, { groups, masked, only }: Query): boolean =>
+  !only && groups.every((group) => group.includes(label)) && !masked.includes(label)
 
 /** Whether some may be: an event has one source, so that a group that lacks it must have labels that are none. */
 const maySee = (label: number, { groups, masked }: Query, sources: ReadonlySet<number>): boolean =>

@@ -17,11 +17,13 @@ import { iso, parseDuration } from '../../model/units.ts'
 import { NO_ENTITIES } from '../entity-rules.ts'
 import type { Steps } from '../steps.ts'
 import { SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
+import type { Query } from '../store/scan.ts'
 import type { ReadContext } from './context.ts'
-import { eachLabelled, labelsNamed } from './fit.ts'
+import { eachLabelled, eachRow, labelsNamed, matchingQuery } from './fit.ts'
 import {
   compilePlan,
   labelNames,
+  parseInstant,
   queryOf,
   resolveWindow,
   type Scoped,
@@ -60,20 +62,13 @@ export function* statsInSteps(
     rulesFor(ctx, request, asOf),
   )
   const ceiling = asOf === undefined ? ctx.index.tail.lastId : ctx.ceilingAt(asOf)
-  const query = queryOf(plan, { from: now - 2 * length, to: now }, ceiling)
-  const values = labelsNamed(ctx, ownField(BUILT_IN, request.by) ?? request.by)
-  const counted = new Set(values.keys())
-  const counts = new Map<number, { now: number; before: number }>()
-  yield* eachLabelled(ctx, query, counted, (labelId, _id, ts) => {
-    if (labelId === 0) return
-    const entry = counts.get(labelId) ?? { now: 0, before: 0 }
-    counts.set(labelId, entry)
-    // The boundary belongs to the newer window, whose start is inclusive.
-    if (ts >= now - length) entry.now++
-    else entry.before++
-  })
+  const both = { from: now - 2 * length, to: now }
+  const query = yield* matchingQuery(ctx, plan, queryOf(plan, both, ceiling))
+  const counts = new Counts(now - length)
+  if (ctx.names.numberLabels().has(request.by)) yield* countNumbers(ctx, query, request.by, counts)
+  yield* countLabels(ctx, query, request.by, counts)
   const table = {
-    ...tabulate(request, window, mergeByValue(ctx, request.by, values, counts)),
+    ...tabulate(request, window, counts.of),
     ...(plan.joined.length ? { joined: tellJoined(plan.joined) } : {}),
   }
   if (table.values > 0) return table
@@ -91,24 +86,36 @@ const rulesFor = (ctx: ReadContext, { joined }: { joined?: boolean }, asOf?: num
       ? ctx.entities.rules()
       : ctx.entities.of(ctx.entities.versionAsOf(asOf))
 
-/** Source labels hold ids; two sources of one name (one deleted) count as one. */
-function mergeByValue(
-  ctx: ReadContext,
-  by: string,
-  values: Map<number, string>,
-  counts: Map<number, { now: number; before: number }>,
-): Map<string, { now: number; before: number }> {
-  const merged = new Map<string, { now: number; before: number }>()
-  for (const [labelId, count] of counts) {
-    const value = values.get(labelId) ?? ''
-    const shown = by === 'source' ? (ctx.names.get(Number(value))?.name ?? value) : value
-    const entry = merged.get(shown)
-    if (entry) {
-      entry.now += count.now
-      entry.before += count.before
-    } else merged.set(shown, { ...count })
+/** Events of each value, in the window and in the one before it. */
+class Counts {
+  readonly of = new Map<string, { now: number; before: number }>()
+
+  /** @param since where the newer window begins, epoch ms, inclusive: the boundary belongs to it */
+  constructor(private readonly since: number) {}
+
+  add(value: string, ts: number): void {
+    const entry = this.of.get(value) ?? { now: 0, before: 0 }
+    this.of.set(value, entry)
+    if (ts >= this.since) entry.now++
+    else entry.before++
   }
-  return merged
+}
+
+/** Source labels hold ids; two sources of one name (one deleted) count as one. */
+function* countLabels(ctx: ReadContext, query: Query, by: string, counts: Counts): Steps<void> {
+  const values = labelsNamed(ctx, ownField(BUILT_IN, by) ?? by)
+  const shown = (value: string) => (by === 'source' ? (ctx.names.get(Number(value))?.name ?? value) : value)
+  yield* eachLabelled(ctx, query, new Set(values.keys()), (labelId, _id, ts) => {
+    if (labelId !== 0) counts.add(shown(values.get(labelId) ?? ''), ts)
+  })
+}
+
+/** Number labels are in rows alone. */
+function* countNumbers(ctx: ReadContext, query: Query, by: string, counts: Counts): Steps<void> {
+  yield* eachRow(ctx, query, ({ numbers, ts }) => {
+    const value = numbers === null ? undefined : ownField(JSON.parse(numbers) as Record<string, number>, by)
+    if (value !== undefined) counts.add(String(value), ts)
+  })
 }
 
 function tabulate(
@@ -182,7 +189,7 @@ const BUCKETS_MAX = 200
 
 /**
  * Segment by segment.
- * @param now end of a relative window, epoch ms.
+ * @param now end of a relative window, epoch ms; of a request as of an instant, that.
  * @throws SvcError invalid, not_found
  */
 export function* histogramInSteps(
@@ -190,8 +197,9 @@ export function* histogramInSteps(
   request: HistogramRequest,
   now: number,
 ): Steps<HistogramResult> {
-  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names, rulesFor(ctx, request))
-  const window = resolveWindow(request, now)
+  const asOf = request.as_of === undefined ? undefined : parseInstant(request.as_of, 'as_of')
+  const plan = compilePlan(request, ctx.db, ctx.dictionary, ctx.names, rulesFor(ctx, request, asOf))
+  const window = resolveWindow(request, asOf ?? now)
   const wanted = Math.min(BUCKETS_MAX, Math.max(1, Math.trunc(request.buckets ?? 60)))
   const span = Math.max(1, window.shownTo - window.from)
   const bucketMs = Math.ceil(span / wanted)
@@ -201,7 +209,9 @@ export function* histogramInSteps(
   const bySource = new Map<string, Uint32Array>()
   const totals = new Uint32Array(n)
   // The strip ends where it says: events of clocks ahead are in the list, not past its edge.
-  const query = queryOf(plan, { from: window.from, to: window.shownTo }, ctx.index.tail.lastId)
+  const shown = { from: window.from, to: window.shownTo }
+  const ceiling = asOf === undefined ? ctx.index.tail.lastId : ctx.ceilingAt(asOf)
+  const query = yield* matchingQuery(ctx, plan, queryOf(plan, shown, ceiling))
   yield* eachLabelled(ctx, query, sourceIds, (labelId, _id, ts) => {
     const bucket = Math.min(n - 1, Math.floor((ts - window.from) / bucketMs))
     totals[bucket]!++
@@ -270,6 +280,10 @@ export function answerEntityValues(
   const facet = facetOf(ctx, label, Math.min(LIMIT_MAX, Math.max(1, limit)), prefix)
   if (facet.distinct > 0) return facet
   const known = labelNames(ctx.db)
+  if (!known.includes(label) && ctx.names.numberLabels().has(label))
+    fail('invalid', `${label} is a label of numbers, which names no entities; stats counts its values`, {
+      field: 'label',
+    })
   if (!known.includes(label))
     fail('not_found', `no event has the label ${label}${didYouMean(label, known)}`, { field: 'label' })
   return facet

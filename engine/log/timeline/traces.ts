@@ -26,7 +26,7 @@ import {
   textRowOf,
 } from '../store/scan.ts'
 import type { KeptRow, ReadContext } from './context.ts'
-import { type Around, inspectPlan, queryIn, windowOf } from './inspect-pages.ts'
+import { type Around, askedQuery, inspectPlan, queryIn, windowOf } from './inspect-pages.ts'
 import type { Plan } from './plan.ts'
 import { contextRows, SPAN } from './rows.ts'
 
@@ -159,7 +159,7 @@ function* byText(around: Around, id: string, labelled: readonly TracePart[]): St
   const { from, until } = times.length
     ? { from: Math.min(...times) - AROUND_MS, until: Math.max(...times) + AROUND_MS }
     : windowOf(around)
-  const query: Query = queryIn(inspectPlan(around), from, until, around)
+  const query: Query = yield* askedQuery(around, from, until)
   const found: TracePart[] = []
   let after: Position | null = null
   for (let looked = 0; looked < TEXTS_MAX && found.length < TRACE_ROWS_MAX; looked += BATCH) {

@@ -18,6 +18,8 @@ export interface Item {
   value: unknown
   /** Its parsed JSON with all fields, to be written as JSON again and not to be looked into. */
   whole(): unknown
+  /** Counts and tells a part of it that makes no event, while its other parts do. @param reason the rule it breaks */
+  refuse?(reason: string): void
 }
 
 /** What a connector makes of an item, before labels are read. */

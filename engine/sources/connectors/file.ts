@@ -33,8 +33,13 @@ const READ = constants.O_RDONLY | constants.O_NONBLOCK | (constants.O_NOFOLLOW ?
 const PATTERNS = ['match', 'drop', 'continues', 'label_pattern'] as const
 const ENTITY = 'file'
 const TIMES = ['time', 'timestamp', '@timestamp', 'ts']
+/** Names of zones, which no logger writes for anything else; those of several zones, too, so that no time loses its zone. */
+const ZONES =
+  'UTC|GMT|[ECMP][SD]T|WES?T|CES?T|EES?T|MSK|BST|IST|JST|KST|HKT|SGT|PKT|BRT|SAST|A[CEKW][SD]T|NZ[SD]T|HST'
 /** A date and time at the beginning of a line, as loggers write it: ISO 8601, also with a space, in brackets. */
-const TIME = /^\W{0,2}(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)/
+const TIME = new RegExp(
+  `^\\W{0,2}(\\d{4}-\\d\\d-\\d\\d[T ]\\d{1,2}:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?: ?[AaPp][Mm]\\b)?(?:Z| ?[+-]\\d\\d:?\\d\\d(?!\\d)| (?:${ZONES})\\b)?)`,
+)
 
 interface FileItem {
   raw: string

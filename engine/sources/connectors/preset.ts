@@ -77,6 +77,8 @@ export interface PresetEvent {
 export interface PresetReader {
   /** Headers that it reads, in lower case. */
   headers: readonly string[]
+  /** What a header says, without the encoding its sender gives it. */
+  headerText(value: string): string
   read(context: Context, headers: Headers): PresetEvent
 }
 
@@ -93,10 +95,21 @@ export function compilePreset(file: PresetFile): PresetReader {
   const plain = compileReading(base)
   return {
     headers: headersIn(file),
+    headerText: file.header_encoding === 'percent' ? percentDecoded : (value) => value,
     read: (context, headers) =>
       (cases.find(({ fits }) => isMatch(fits, context, headers))?.read ?? plain)(context),
   }
 }
+
+const QUOTED = /^"((?:[^"\\]|\\.)*)"$/
+/**
+ * As receivers of CloudEvents read headers (HTTP protocol binding 1.0.2, section 3.1.3.2): a quoted string is taken out of
+ * its quotes, then bytes of UTF-8 are percent-decoded, once.
+ */
+const percentDecoded = (value: string): string =>
+  (QUOTED.exec(value)?.[1]?.replaceAll(/\\(.)/g, '$1') ?? value).replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) =>
+    Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'),
+  )
 
 const over = (base: PresetReading, one: PresetReading): PresetReading => ({
   ...base,
@@ -212,9 +225,19 @@ function rendered(parts: readonly Part[], context: Context): string | number | u
 }
 
 const PAIRS = '|pairs'
+const LAST = '|last'
 
 function partOf(part: string | { field: string }): Part {
   if (typeof part === 'string') return part
+  const [list, rest] = part.field.split(LAST)
+  if (rest !== undefined) {
+    const read = compileField(list!)
+    return (context) => {
+      const entries = read(context)
+      const last: unknown = Array.isArray(entries) ? entries.at(-1) : undefined
+      return rest === '' ? last : lookup(last, rest.slice(1))
+    }
+  }
   if (!part.field.endsWith(PAIRS)) return compileField(part.field)
   const read = compileField(part.field.slice(0, -PAIRS.length))
   return (context) =>

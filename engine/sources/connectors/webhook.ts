@@ -1,4 +1,5 @@
 /** Any system that can POST JSON (SPEC.md, Webhook connector config). */
+import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
 import type { WebhookConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
@@ -9,7 +10,15 @@ import { nestedEntriesAt } from '../../log/ingest/split.ts'
 import { type Delivery, deliveryOf } from '../upstreams/github-deliveries.ts'
 import { type FlatMapping, type Item, type MappedEvent, type PushConnector, scalar } from './connector.ts'
 import { contextOf as itemContextOf } from './http-pages.ts'
-import { compilePreset, type PresetEvent, presetOf, presets, senderOf, tellingHeaders } from './preset.ts'
+import {
+  compilePreset,
+  type PresetEvent,
+  type PresetReader,
+  presetOf,
+  presets,
+  senderOf,
+  tellingHeaders,
+} from './preset.ts'
 
 const EVENT_TYPE = 'webhook_event'
 const EVENT_TYPE_MAX = 200
@@ -38,18 +47,27 @@ export const webhook: PushConnector = {
     { name: 'header.x-github-event', help: 'Event name GitHub sends beside the payload.' },
     { name: 'header.linear-event', help: 'Event name Linear sends beside the payload.' },
   ],
-  validate: ({ preset }) =>
-    preset === undefined || presetOf(String(preset))
-      ? []
-      : [
-          `preset ${String(preset)} is not known${didYouMean(preset, Object.keys(presets()))}; there are ${Object.keys(presets()).join(', ')}`,
-        ],
+  validate: (config) => faultsOf(config),
   signatureOf: (config) => presetOf((config as WebhookConfig).preset)?.signature,
   handshake: (config) => presetOf((config as WebhookConfig).preset)?.handshake,
   compile: (config) => compileWebhook(config as WebhookConfig),
   fields: (config) => fieldsOf(config as WebhookConfig),
   flat: (config) => flatOf(config as WebhookConfig),
   note: (path) => `POST events to ${path}; the first one shows here.`,
+}
+
+function faultsOf({ preset, signature_scheme: scheme, ...config }: FieldsOf<WebhookConfig>): string[] {
+  const file = presetOf(preset)
+  if (preset !== undefined && !file)
+    return [
+      `preset ${preset} is not known${didYouMean(preset, Object.keys(presets()))}; there are ${Object.keys(presets()).join(', ')}`,
+    ]
+  const isSet = config.signature_secret !== undefined || config.signature_secret_previous !== undefined
+  if (!isSet || scheme !== undefined || file?.signature) return []
+  const sender = preset === undefined ? '' : `, and the sender of preset ${preset} does not sign`
+  return [
+    `signature_scheme must say how signature_secret is used: without it no signature is checked${sender}; set it, or clear the secret with ""`,
+  ]
 }
 
 /** Of entries of a list, and what is around them, anything may be asked. */
@@ -106,7 +124,7 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
   return (item, headers, place) => {
     const event = isGithub ? headers?.[GITHUB_EVENT] : undefined
     const delivery = event ? deliveryOf(event, item.whole()) : null
-    const context = contextOf(item.value, headers, delivery, preset?.headers)
+    const context = contextOf(item.value, headers, delivery, preset)
     const own = typeField === undefined ? undefined : scalar(typeOf(context))
     const time = timeField === undefined ? undefined : timeOf(context)
     const key = dedupeField === undefined ? undefined : scalar(keyOf(context))
@@ -151,14 +169,16 @@ function contextOf(
   value: unknown,
   headers: Headers,
   delivery: Delivery | null,
-  read: readonly string[] = [],
+  preset?: PresetReader,
 ): Context {
   const isObject = value !== null && typeof value === 'object' && !Array.isArray(value)
   const object = isObject ? (value as Context) : { value }
-  const named = [...OFFERED_HEADERS, ...read]
-  const offered = headers ? named.filter((name) => headers[name] !== undefined) : []
-  if (!headers || offered.length === 0) return object
-  const told = Object.fromEntries(offered.map((name) => [`header.${name}`, headers[name]]))
+  const told: Record<string, string> = {}
+  for (const name of headers ? OFFERED_HEADERS : [])
+    if (headers![name] !== undefined) told[`header.${name}`] = headers![name]
+  for (const name of headers ? (preset?.headers ?? []) : [])
+    if (headers![name] !== undefined) told[`header.${name}`] = preset!.headerText(headers![name])
+  if (Object.keys(told).length === 0) return object
   // repository is an object of the payload too, whose fields stay readable by their dotted names.
   const whole = Object.entries(delivery?.stamped ?? {}).filter(([name]) => !Object.hasOwn(object, name))
   return { ...Object.fromEntries(whole), ...object, ...told }

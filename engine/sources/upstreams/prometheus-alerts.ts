@@ -7,7 +7,9 @@ import { createHash } from 'node:crypto'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { AlertmanagerConfig, Label, PrometheusAlertsConfig } from '../../../schemas/types.ts'
+import { fail } from '../../errors.ts'
 import { isLabelName, oneLine } from '../../log/ingest/label.ts'
+import { isObject } from '../../model/merge.ts'
 import {
   ENTITY_SHARE,
   type Item,
@@ -438,10 +440,23 @@ function compileNotifications({ key_label: key }: AlertmanagerConfig): (item: It
   return (item) => {
     const { alerts } = objectOf(item.value)
     // A list of alerts comes as items of their own.
-    if (!Array.isArray(alerts)) return [eventOf(objectOf(item.value), keys)]
-    return alerts.map((alert) => eventOf(objectOf(alert), keys))
+    if (!Array.isArray(alerts))
+      return isAlert(item.value) ? [eventOf(item.value, keys)] : fail('invalid', NO_ALERT)
+    const events = alerts.filter(isAlert).map((alert) => eventOf(alert, keys))
+    const others = alerts.length - events.length
+    if (others > 0 && events.length === 0) fail('invalid', NO_ALERT_IN)
+    for (let n = 0; n < others; n++) item.refuse?.(NO_ALERT_IN)
+    return events
   }
 }
+
+const NO_ALERT =
+  'is no alert: what is expected is a notification of Alertmanager, with a list of alerts, or an alert, an object with labels'
+const NO_ALERT_IN = 'holds in alerts what is no alert: each is an object with labels'
+
+/** An alert is its labels; what else is said of it may be missing. */
+const isAlert = (value: unknown): value is Record<string, unknown> =>
+  isObject(value) && isObject(value.labels)
 
 function eventOf(alert: Record<string, unknown>, keys: readonly string[]): MappedEvent {
   const labels = labelsOf(alert.labels)

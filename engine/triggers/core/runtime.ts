@@ -22,7 +22,7 @@ import {
   spanWords,
   verdictOf,
 } from './condition.ts'
-import type { EventCursor, Key } from './entries.ts'
+import type { EventCursor, Key, KeyReader } from './entries.ts'
 import { Gate } from './gate.ts'
 import { type HistoryReader, SequenceState, type Shared } from './windows.ts'
 
@@ -85,7 +85,7 @@ export class Runtime {
       return false
     }
     if (!key) {
-      this.note(event, null, notes, out, 'no_key', () => [`it lacks ${keys.names}, which is the key`])
+      this.note(event, null, notes, out, 'no_key', () => [lackOf(keys, event)])
       return false
     }
     if (this.silence) {
@@ -329,6 +329,14 @@ class Lasting {
     this.keys.delete(id)
     return { key: active.key, at, value, reason: `over: ${this.state.words(value)}` }
   }
+}
+
+/** Why an event has no key: a number label makes none, though the event has it. */
+function lackOf({ names }: KeyReader, event: EventCursor): string {
+  const numbers = names.split(', ').filter((name) => event.number(name) !== undefined)
+  return numbers.length === 0
+    ? `it lacks ${names}, which is the key`
+    : `${numbers.join(', ')} is a number label, of which no key is made: a key is made of text labels`
 }
 
 /** Whether a value, in the unit of the predicate, ends it. */

@@ -237,11 +237,20 @@ describe('svc keys', () => {
       created_at: '2026-01-01T00:00:00Z',
       last_used_at: null,
     }
-    const ran = await svc([
-      'keys',
-      ...(await daemon({ 'GET /api/keys': [200, { keys: [key], enforced: false, scopes: [] }] })),
-    ])
-    expect(ran.out).toMatch(/k1 +ci +ingest \(logs\) +active +2026-01-01T00:00:00Z +never/)
+    const ofProject = {
+      ...key,
+      id: 'k2',
+      scopes: ['read'],
+      source: null,
+      project: 'p1',
+      project_name: 'Alpha',
+    }
+    const ofAll = { ...key, id: 'k3', scopes: ['read'], source: null, project: null, project_name: null }
+    const listed = { keys: [key, ofProject, ofAll], enforced: false, scopes: [] }
+    const ran = await svc(['keys', ...(await daemon({ 'GET /api/keys': [200, listed] }))])
+    expect(ran.out).toMatch(/k1 +ci +ingest \(source logs\) +active +2026-01-01T00:00:00Z +never/)
+    expect(ran.out).toMatch(/k2 +ci +read \(project Alpha\) +active/)
+    expect(ran.out).toMatch(/k3 +ci +read +active/)
     expect(ran.err).toContain('not checked')
   })
 

@@ -224,7 +224,10 @@ describe('svc projects', () => {
   it('puts one together of parts, and leaves them when it goes', async () => {
     await run('sources add gw --connector webhook')
     expect((await run('projects create --template custom --name Shop --object source:gw')).code).toBe(0)
-    expect((await run('projects delete Shop')).out).toBe('deleted Shop with 0 parts; 1 stay\n')
+    await run('projects pause Shop --sources')
+    const gone = await run('projects delete Shop')
+    expect(gone.out).toBe('deleted Shop with 0 parts; 1 stay\n')
+    expect(gone.err).toContain('paused with it and still paused: source:gw; resume each')
     expect((await run('sources list')).out).toContain('gw')
     expect((await run('projects create --template custom --name X --object view:v')).code).toBe(64)
   })

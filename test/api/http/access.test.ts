@@ -179,6 +179,7 @@ describe('a secured instance', () => {
       id: `key:${made.id}`,
       name: 'read',
       scopes: ['read'],
+      workspace: { id: 'local', name: 'This machine', url: null },
     })
     const listed = await door.call('GET', '/api/keys', undefined, door.as(ROOT))
     expect(listed.text).not.toContain(made.secret)
@@ -288,6 +289,7 @@ describe('an open instance', () => {
       id: 'open',
       name: 'no auth configured',
       scopes: ['admin', 'ingest', 'read'],
+      workspace: { id: 'svc.example.com', name: 'svc.example.com', url: 'https://svc.example.com' },
     })
   })
 

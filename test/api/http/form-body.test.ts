@@ -1,6 +1,10 @@
 /** GitHub's other content type: the payload in a field of a form, signed as it came. */
+
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { sign } from '@octokit/webhooks-methods'
 import { describe, expect, it } from 'vitest'
+import type { Source } from '../../../schemas/types.ts'
 import { openDoor, ROOT } from './door.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -50,6 +54,56 @@ describe('a form-encoded delivery of GitHub', () => {
     expect((await door.call('POST', url, '{"a":1}', { 'content-type': FORM })).json()).toMatchObject({
       ingested: 1,
     })
+    await door.close()
+  })
+})
+
+describe('a body that is no JSON', () => {
+  const parts = '--x7\r\nContent-Disposition: form-data; name="n"\r\n\r\n42\r\n--x7--\r\n'
+  const said = async (door: Awaited<ReturnType<typeof openDoor>>) => {
+    const [source] = (await door.call('GET', '/api/sources')).json() as unknown as Source[]
+    const { rejected, notice, events_total } = source!.health
+    return { rejected, notice, events_total }
+  }
+
+  it('is counted and told on its source, and by Discover, until the config changes', async () => {
+    const door = await openDoor()
+    const { url } = await door.source('app')
+    const form = await door.call('POST', url, 'a=b&c=d', { 'content-type': FORM })
+    expect([form.status, (form.json() as { detail: string }).detail]).toEqual([
+      400,
+      'the body is neither JSON nor NDJSON: it is not valid JSON at byte 0; it looks like a form (a=b&c=d): send JSON, such as {"a":"b"}',
+    ])
+    expect((await door.call('POST', url, gzipSync('{"a":1}'))).status).toBe(400)
+    expect((await door.call('POST', url, 'a\nb')).status).toBe(400)
+    expect(await said(door)).toEqual({
+      rejected: 4,
+      notice: expect.stringMatching(/^3 bodies were refused .* the first because .* like a form/),
+      events_total: 0,
+    })
+    const found = await door.call('POST', '/api/sources/discover', { connector: 'webhook', name: 'app' })
+    expect((found.json() as { detail: string }).detail).toMatch(
+      /^nothing is stored yet: .* 3 bodies were refused/,
+    )
+    await door.call('PUT', '/api/sources/app', {
+      ...{ name: 'app', connector: 'webhook', config: { event_type: 'x' } },
+    })
+    expect((await said(door)).notice).toBeNull()
+    await door.close()
+  })
+
+  it('of the parts of a form is refused with 415 at both doors, and none of its lines stored', async () => {
+    const door = await openDoor()
+    const { url } = await door.source('app')
+    const headers = { 'content-type': 'multipart/form-data; boundary=x7' }
+    const framed = await door.call('POST', url, parts, headers)
+    await door.app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = door.app.server.address() as AddressInfo
+    const direct = await fetch(`http://127.0.0.1:${port}${url}`, { method: 'POST', body: parts, headers })
+    const told = [framed.json(), await direct.json()] as { detail: string }[]
+    expect([framed.status, direct.status]).toEqual([415, 415])
+    for (const { detail } of told) expect(detail).toContain('multipart/form-data')
+    expect(await said(door)).toMatchObject({ rejected: 2, events_total: 0 })
     await door.close()
   })
 })

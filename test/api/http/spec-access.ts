@@ -16,6 +16,7 @@ const EXCEPTIONS: Readonly<Record<string, Needed>> = {
   'GET /.well-known/oauth-authorization-server': 'public',
   'GET /.well-known/oauth-protected-resource/telemetry/mcp': 'public',
   'GET /.well-known/oauth-protected-resource/mcp': 'public',
+  'GET /.well-known/oauth-protected-resource/sse': 'public',
   'POST /oauth/register': 'public',
   'POST /oauth/token': 'public',
   'POST /oauth/revoke': 'public',

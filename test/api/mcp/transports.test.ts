@@ -6,6 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { whoAmI } from '../../../api/client/calls.ts'
+import { explain } from '../../../api/mcp/call-tool.ts'
+import { Daemon } from '../../../api/mcp/daemon.ts'
+import { createExchange } from '../../../api/mcp/exchange.ts'
 import { tools } from '../../../api/mcp/tools/index.ts'
 import { type Instance, ROOT, startInstance } from '../../contract/instance.ts'
 import { call, called, type McpWorld, startMcp, toolsOf } from './mcp-world.ts'
@@ -155,11 +159,27 @@ describe('without a credential that is known, a secured instance', () => {
     expect((await call(client, 'list_projects')).text).toContain('does not know this credential')
   })
 
+  it('says over stdio that none was sent, where there is none', async () => {
+    const client = await connect('secured', 'stdio', null)
+    const why = 'the daemon is secured, and no credential was sent (authentication required)'
+    await expect(client.listTools()).rejects.toThrow(why)
+    const { text } = await call(client, 'list_projects')
+    expect(text).toContain(`${why}; an operator must set SVC_AUTH_TOKEN`)
+    const told = (token: string | null) =>
+      new Daemon(secured.url, createExchange(), 'test').as(token).ask(whoAmI).catch(explain)
+    expect(await told(null)).toContain(why)
+    expect(await told('svc_wrong')).toContain('does not know this credential')
+  })
+
   it('is asked for one where svc mcp has a token and the daemon is open', async () => {
     const server = await startMcp(open.url, { env: { SVC_AUTH_TOKEN: 'token-of-the-proxy' } })
     try {
-      await expect(server.connect()).rejects.toThrow(/credential/)
-      await expect(server.connect('another')).rejects.toThrow(/credential/)
+      await expect(server.connect()).rejects.toThrow(
+        'svc mcp was started with SVC_AUTH_TOKEN, and the request has no credential',
+      )
+      await expect(server.connect('another')).rejects.toThrow(
+        'the credential is not the one svc mcp was started with',
+      )
       expect(await toolsOf(await server.connect('token-of-the-proxy'))).toEqual(all)
     } finally {
       await server.stop()

@@ -11,6 +11,7 @@ import { createExchange } from '../../../api/mcp/exchange.ts'
 import { SignIn } from '../../../api/mcp/http/sign-in.ts'
 import { buildTelemetryHttp, TELEMETRY_PATH } from '../../../api/mcp/telemetry/http.ts'
 import { TelemetryServer } from '../../../api/mcp/telemetry/server.ts'
+import { workspaceAt } from '../../../api/mcp/telemetry/start.ts'
 import { startMcp } from '../mcp/mcp-world.ts'
 import { decide, Provider, signedIn } from './sign-in.ts'
 import { asked, INITIALIZE, openTelemetryWorld, type TelemetryWorld } from './telemetry-world.ts'
@@ -31,7 +32,7 @@ async function startApart(svcd: string) {
     }),
     telemetry: new TelemetryServer({
       ...{ version: '1.0.0', log: pino({ level: 'silent' }) },
-      workspace: () => ({ id: 'shop', name: 'Shop', url: svcd }),
+      workspace: ({ workspace }) => workspaceAt(svcd, workspace),
     }),
     onFault: (error) => {
       throw error
@@ -76,7 +77,10 @@ describe('svc telemetry', () => {
   it('answers keys as the daemon does, with the same refusals', async () => {
     const { secret } = await svc.key(['read'])
     const client = await svc.connect(secret, apart.url)
-    expect((await asked(client, 'list_workspaces')).text).toContain('| `shop` | Shop |')
+    const own = '| `local` | This machine |'
+    expect((await asked(await svc.connect(secret), 'list_workspaces')).text).toContain(own)
+    expect((await asked(client, 'list_workspaces')).text).toContain(own)
+    expect((await asked(client, 'traces', { workspace: 'local' })).isError).toBe(false)
     for (const name of ['traces', 'spans', 'metrics', 'agents'])
       expect((await asked(client, name)).isError).toBe(false)
     expect(
@@ -134,6 +138,16 @@ describe('svc telemetry', () => {
 })
 
 describe('svc mcp', () => {
+  it.each(['/mcp', '/sse'])('at %s under the name of the daemon is found by its metadata', async (path) => {
+    const at = `${svc.url}/.well-known/oauth-protected-resource${path}`
+    expect(await (await fetch(at)).json()).toMatchObject({
+      resource: svc.url + path,
+      authorization_servers: [svc.url],
+      scopes_supported: ['read', 'ingest', 'respond', 'admin'],
+    })
+    expect((await signedIn(svc, { resource: svc.url + path })).access).toMatch(/^svc_/)
+  })
+
   it('says where to sign in, and serves the official client that did with what was consented to', async () => {
     const refused = await svc.rpc('initialize', INITIALIZE, null, mcp.url)
     expect(refused.status).toBe(401)

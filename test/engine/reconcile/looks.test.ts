@@ -90,7 +90,7 @@ describe('a repository that is followed by hand', () => {
     expect(change.why).toBe(`reviewed (commit ${first.slice(0, 10)} of Ada: the shop)`)
     expect(await one.history()).toMatchObject([
       { outcome: 'applied', by: 'maria', creates: 2, change_set: applied.change_set, commit: { id: first } },
-      { outcome: 'held', commit: { id: first } },
+      { outcome: 'held', creates: 2, commit: { id: first } },
     ])
     expect((await one.events()).map((text) => text.split(':')[0])).toEqual(['held', 'applied'])
   })

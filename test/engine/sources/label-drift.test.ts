@@ -127,6 +127,30 @@ describe('label drift is told', () => {
     expect(await engine.updateTrigger('t', right, BY)).not.toHaveProperty('warnings')
   })
 
+  it('of a number where a text is asked for, and of a text where a number is, by events or else by the config', async () => {
+    const world = await worldWithEvents()
+    const { engine } = world
+    const key = 'a key is made of text labels alone, so that it never fires'
+    const trigger = (source: string, change: object) => ({
+      name: 't',
+      ...{ sources: [source], key_field: 'ms', condition: { ...write.condition, ...change } },
+    })
+    const wrong = { aggregate: 'avg' as const, field: 'service', group_by: ['ms'] }
+    expect((await engine.createTrigger(trigger('app', wrong), BY)).warnings).toEqual([
+      `trigger t: key_field names label ms, which is a number label of app: ${key}`,
+      `trigger t: condition.group_by[0] names label ms, which is a number label of app: ${key}`,
+      'trigger t: condition.field names label service, which is a text label of app: avg takes numbers alone, so that no event counts',
+    ])
+    await world.post([{ service: 'checkout', ms: 3 }])
+    const counted = { ...wrong, aggregate: 'distinct' as const, field: 'ms', group_by: ['service'] }
+    const right = { ...trigger('app', counted), key_field: 'service' }
+    expect(await engine.updateTrigger('t', right, BY)).not.toHaveProperty('warnings')
+    // Nothing came of it, but its config says what they are.
+    const { connector, config } = await engine.getSource('app')
+    await engine.createSource({ name: 'quiet', connector, config }, BY, false)
+    expect((await engine.updateTrigger('t', trigger('quiet', wrong), BY)).warnings).toHaveLength(3)
+  })
+
   it('at a save that changes nothing, once more', async () => {
     const { engine } = await worldWithEvents()
     const first = await engine.createTrigger(write, BY)

@@ -47,7 +47,10 @@ async function madeIn({ engine }: Split): Promise<Made> {
   const plain = (await engine.listSources()).find(({ name }) => name === 'gateway')!
   await engine.updateSource(
     'gateway',
-    { name: 'gateway', connector: 'webhook', config: { labels: plain.config.labels as [] } },
+    {
+      ...{ name: 'gateway', connector: 'webhook' },
+      config: { labels: plain.config.labels as [], signature_secret: '' },
+    },
     BY,
   )
   const items = Array.from({ length: 8 }, () => ({ service: 'pay', text: 'it broke' }))

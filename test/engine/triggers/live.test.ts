@@ -7,6 +7,53 @@ import { BY, MINUTE, openWorld, T0 } from './trigger-world.ts'
 const iso = (ms: number) => new Date(ms).toISOString()
 const errors = { aggregate: 'count', predicate: '> 2', window: '5m' } as const
 const error = { service: 'checkout', type: 'error' }
+const OPERATOR = { by: { id: 'open', name: 'op' }, own: false }
+
+describe('a trigger whose resolve', () => {
+  const saved = async (condition: object) => {
+    const world = await openWorld()
+    const window = '5m'
+    return world.engine.createTrigger(
+      { name: 't', sources: ['app'], condition: { window, ...condition } } as never,
+      BY,
+    )
+  }
+  const avg = { aggregate: 'avg', field: 'ms' }
+
+  it.each([
+    [{ aggregate: 'count', predicate: '> 1', resolve: '< 1000' }],
+    [{ aggregate: 'count', predicate: '> 1', resolve: '<= 2' }],
+    [{ ...avg, predicate: '> 1', resolve: '< 2' }],
+    [{ ...avg, predicate: '>= 5', resolve: '<= 5' }],
+    [{ ...avg, predicate: '< 5', resolve: '== 4' }],
+    [{ ...avg, predicate: '> 1', resolve: '> 7' }],
+    [{ aggregate: 'rate', predicate: '> 1/s', resolve: '< 61/m' }],
+  ])('%j holds while its predicate does is refused', async (condition) => {
+    await expect(saved(condition)).rejects.toThrow(
+      `condition.resolve (${condition.resolve}) must not hold while condition.predicate (${condition.predicate}) does`,
+    )
+  })
+
+  it.each([
+    [{ aggregate: 'count', predicate: '> 1', resolve: '< 2' }],
+    [{ aggregate: 'distinct', predicate: '>= 2.5', resolve: '< 3' }],
+    [{ ...avg, predicate: '> 5', resolve: '<= 5' }],
+    [{ ...avg, predicate: '< 5', resolve: '== 5' }],
+    [{ ...avg, predicate: '== 5', resolve: '> 5' }],
+    [{ aggregate: 'rate', predicate: '> 1/s', resolve: '< 60/m' }],
+  ])('%j begins where it ends is saved', async (condition) => {
+    const field = condition.aggregate === 'distinct' ? { field: 'region' } : {}
+    expect(await saved({ ...condition, ...field })).toMatchObject({ name: 't' })
+  })
+})
+
+it('an aggregate that is not known is told those there are', async () => {
+  const world = await openWorld()
+  const condition = { aggregate: 'p95', field: 'ms', predicate: '> 1', window: '5m' }
+  await expect(
+    world.engine.createTrigger({ name: 't', sources: ['app'], condition } as never, BY),
+  ).rejects.toThrow('condition.aggregate must be one of count, rate, distinct, sum, avg, max, min, any')
+})
 
 describe('a firing', () => {
   it('is over by the clock also where something else was declared meanwhile', async () => {
@@ -225,6 +272,20 @@ describe('a schedule', () => {
     const { payload } = await engine.getFiring(all[1]!.dispatch_id)
     expect(payload).toContain('by entity')
     expect(payload).toContain('last 10 min')
+  })
+
+  it('lists what was found by its headline, else by the first sentence of its note', async () => {
+    const { engine, trigger, firings, pass } = await openWorld()
+    const { id } = await engine.createProject({ template: 'custom', name: 'Shop', objects: [] }, BY)
+    const record = (finding: object) => engine.recordFinding(id, finding as never, 'scout', OPERATOR)
+    await record({ entity: 'pay', finding: '\n## **Pay** is slow. Since noon.\n\nMore of it.' })
+    await record({ entity: 'cart', finding: 'Long.', headline: 'Cart fails', verdict: 'deploy' })
+    await trigger({ condition: { every: '10m', summary: 'rich' } })
+    pass(10 * MINUTE)
+    const [firing] = await firings()
+    const { payload } = await engine.getFiring(firing!.dispatch_id)
+    expect(payload).toMatch(/scout on pay: Pay is slow\.$/m)
+    expect(payload).toMatch(/scout on cart: deploy, Cart fails$/m)
   })
 
   it('does not fire while it is paused, and makes up for nothing after', async () => {

@@ -150,6 +150,16 @@ const causes: Cause[] = [
     record: { reason: 'no_key', key: null, text: 'it lacks region, which is the key' },
   },
   {
+    it: 'it has no key, since the label is a number',
+    trigger: { condition: { event: 'any', group_by: ['ms'] } },
+    event: (world) => one(world.post({ ...error, ms: 5 })),
+    record: {
+      reason: 'no_key',
+      key: null,
+      text: 'ms is a number label, of which no key is made: a key is made of text labels',
+    },
+  },
+  {
     it: 'it lacks what is aggregated',
     trigger: { condition: { aggregate: 'avg', field: 'ms', predicate: '> 5', window: '5m' } },
     event: (world) => one(world.post(error)),

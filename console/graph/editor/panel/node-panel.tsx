@@ -159,7 +159,7 @@ function ExistingPart({ editor, actions, part }: Props & { part: PartRef }) {
   const { stored, spec, error, isPending } = useSpec(part, editor.draft ? operationsOf(editor.draft) : [])
   if (isPending) return <LoadingRows rows={4} />
   if (error) return <Failed what="the part" error={error} />
-  if (!spec) return <Text size="sm">Deleted in this draft</Text>
+  if (!spec) return <Text size="sm">Removed in this draft</Text>
   // The fields are filled in anew from the draft.
   return (
     <EditedPart

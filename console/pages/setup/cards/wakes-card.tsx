@@ -1,12 +1,14 @@
 /** Wakes when: the triggers of the plan, with their numbers to change in place. */
 import { Group, Text, TextInput } from '@mantine/core'
-import { Suspense, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import type { PlanKnob, PlanWake } from '../../../../schemas/types.ts'
 import type { Edited } from '../../../graph/editor/forms/schema-form.tsx'
 import { lazyFrom } from '../../../lib/chunks.ts'
 import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withWake } from '../../../lib/plan-edit.ts'
 import { PlannedSources, plannedSource } from '../../../lib/planned-sources.ts'
+import { useDraft } from '../../../lib/use-draft.ts'
+import { DraftRestored } from '../../../parts/draft-restored.tsx'
 import { NumberInput } from '../../../parts/number-input.tsx'
 import { LoadingRows } from '../../../parts/states.tsx'
 import type { EditedPlan } from '../use-plan.ts'
@@ -123,6 +125,12 @@ function Knob({
   )
 }
 
+/** What is typed in the dialog. */
+interface Kept {
+  name: string
+  typed: Edited['after'] | null
+}
+
 function WakeDialog({
   wake: start,
   onClose,
@@ -133,35 +141,54 @@ function WakeDialog({
   onKeep: (wake: PlanWake) => void
 }) {
   const isNew = start.name === ''
-  const [name, setName] = useState(start.name)
+  const kept = useDraft<Kept>({ form: `plan:wake:${start.key}`, start: { name: start.name, typed: null } })
+  const { name } = kept.value
+  const [found] = useState(kept.value.typed)
+  const isRestored = kept.restored !== null
   const [edited, setEdited] = useState<Edited | null>(null)
+  // The form of a new trigger tells how it begins, which nobody typed.
+  const isBeginning = useRef(isNew && !isRestored)
+  const take = (now: Edited) => {
+    setEdited(now)
+    const next = (of: Kept): Kept => ({ ...of, typed: now.after })
+    if (isBeginning.current) kept.fill(next(kept.value))
+    else kept.set(next)
+    isBeginning.current = false
+  }
   return (
     <EntryDialog
       title={isNew ? 'Add a trigger' : `Trigger ${start.name}`}
       onClose={onClose}
+      onCancel={kept.discard}
       missing={{ ...blankFaults({ name }, ['name']), ...edited?.missing }}
       // The fields of a new trigger come from its form, which is loaded when the dialog opens.
       isLoading={isNew && edited === null}
-      onKeep={() => onKeep(edited ? { ...start, name, ...wakeOf(edited.after) } : { ...start, name })}
+      onKeep={() => {
+        kept.done()
+        onKeep(edited ? { ...start, name, ...wakeOf(edited.after) } : { ...start, name })
+      }}
     >
       {(shown) => (
         <>
+          <DraftRestored of={kept} />
           <TextInput
             label="Name"
             {...marksOf(shown)('name')}
             value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
+            onChange={({ currentTarget: { value } }) => kept.set((now) => ({ ...now, name: value }))}
             maxLength={60}
             withAsterisk
           />
           <Suspense fallback={<LoadingRows rows={3} />}>
             <TriggerForm
+              key={String(isRestored)}
               name={name}
               spec={isNew ? { sources: start.sources } : specOf(start)}
+              {...(isRestored && found ? { typed: found } : {})}
               isNew={isNew}
               configured={[]}
               errors={shown}
-              onEdit={setEdited}
+              onEdit={take}
             />
           </Suspense>
         </>

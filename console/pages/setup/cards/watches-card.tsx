@@ -8,7 +8,9 @@ import { lazyFrom } from '../../../lib/chunks.ts'
 import { blankFaults, marksOf } from '../../../lib/field-errors.ts'
 import { withWatch } from '../../../lib/plan-edit.ts'
 import { parseSample } from '../../../lib/sample.ts'
+import { useDraft } from '../../../lib/use-draft.ts'
 import { unreadChoices } from '../../../parts/choices.tsx'
+import { DraftRestored } from '../../../parts/draft-restored.tsx'
 import { Fold, TextBlock } from '../../../parts/fold.tsx'
 import { LoadingRows } from '../../../parts/states.tsx'
 import type { EditedPlan } from '../use-plan.ts'
@@ -74,15 +76,21 @@ const NEW: PlanWatch = {
   sample: null,
 }
 
+/** Without secrets, typed or stored. */
+function openConfig(secrets: PlanWatch['secrets'], config: PlanWatch['config']): PlanWatch['config'] {
+  const hidden = new Set(secrets.map(({ field }) => field))
+  return Object.fromEntries(
+    Object.entries(config).filter(
+      ([name]) => !hidden.has(name) && !/token|secret|password|dsn|^headers$/.test(name),
+    ),
+  )
+}
+
 /** Typed secrets are entered below, and are no part of what is shown. */
 function shown({ config, secrets, poll, sample }: PlanWatch): object {
-  const hidden = new Set(secrets.map(({ field }) => field))
-  const open = Object.entries(config).filter(
-    ([name]) => !hidden.has(name) && !/token|secret|password|dsn/.test(name),
-  )
   return {
     ...(poll ? { poll } : {}),
-    ...Object.fromEntries(open),
+    ...openConfig(secrets, config),
     ...(sample ? { example_event: sample } : {}),
   }
 }
@@ -123,6 +131,12 @@ function Secrets({ watch, onChange }: { watch: PlanWatch; onChange: (watch: Plan
   )
 }
 
+/** What is typed in the dialog. */
+interface Kept {
+  watch: PlanWatch
+  sample: string
+}
+
 function WatchDialog({
   watch: start,
   onClose,
@@ -132,8 +146,22 @@ function WatchDialog({
   onClose: () => void
   onKeep: (watch: PlanWatch) => void
 }) {
-  const [watch, setWatch] = useState(start)
-  const [sample, setSample] = useState(start.sample ? JSON.stringify(start.sample, null, 2) : '')
+  const kept = useDraft<Kept>({
+    form: `plan:watch:${start.key}`,
+    start: { watch: start, sample: start.sample ? JSON.stringify(start.sample, null, 2) : '' },
+    plain: ({ watch: { config, ...watch }, sample }) => ({
+      watch: { ...watch, config: openConfig(watch.secrets, config) },
+      sample,
+    }),
+  })
+  const { watch, sample } = kept.value
+  const isRestored = kept.restored !== null
+  const setWatch = (watch: PlanWatch) => kept.set((now) => ({ ...now, watch }))
+  const setSample = (sample: string) => kept.set((now) => ({ ...now, sample }))
+  // The fields tell how they begin, which nobody typed.
+  const isBeginning = useRef(!isRestored)
+  const [found] = useState(watch)
+  const begin = isRestored ? found : start
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })
   const parsed = sampleOf(sample)
   const isPush = ['otlp', 'alertmanager', 'vercel'].includes(watch.connector)
@@ -141,7 +169,11 @@ function WatchDialog({
     <EntryDialog
       title={start.name ? `Source ${start.name}` : 'Add a source'}
       onClose={onClose}
-      onKeep={() => onKeep({ ...watch, sample: watch.existing ? null : (parsed ?? null) })}
+      onCancel={kept.discard}
+      onKeep={() => {
+        kept.done()
+        onKeep({ ...watch, sample: watch.existing ? null : (parsed ?? null) })
+      }}
       missing={{
         ...blankFaults(watch, watch.existing ? ['name'] : ['name', 'connector']),
         ...(watch.existing || parsed !== undefined ? {} : { sample: NO_OBJECT }),
@@ -149,6 +181,7 @@ function WatchDialog({
     >
       {(shown) => (
         <>
+          <DraftRestored of={kept} />
           {(sources.data?.length ?? 0) > 0 && (
             <SegmentedControl
               value={watch.existing ? 'here' : 'new'}
@@ -184,21 +217,27 @@ function WatchDialog({
               />
               <Suspense fallback={<LoadingRows rows={3} />}>
                 <SourceFields
-                  key={start.key}
+                  key={`${start.key} ${isRestored}`}
                   name={watch.name}
-                  spec={{ connector: start.connector, poll: start.poll, config: start.config }}
+                  spec={{ connector: begin.connector, poll: begin.poll, config: begin.config }}
                   isNew
                   configured={[]}
                   errors={shown}
                   sample={{ text: sample, use: 'Trying the project sends this event.', set: setSample }}
-                  onEdit={({ after }) =>
-                    setWatch((now) => ({
+                  onEdit={({ after }) => {
+                    const next = (now: Kept): Kept => ({
                       ...now,
-                      connector: String(after.connector ?? ''),
-                      poll: (after.poll as string | null) ?? null,
-                      config: (after.config ?? {}) as PlanWatch['config'],
-                    }))
-                  }
+                      watch: {
+                        ...now.watch,
+                        connector: String(after.connector ?? ''),
+                        poll: (after.poll as string | null) ?? null,
+                        config: (after.config ?? {}) as PlanWatch['config'],
+                      },
+                    })
+                    if (isBeginning.current) kept.fill(next(kept.value))
+                    else kept.set(next)
+                    isBeginning.current = false
+                  }}
                 />
               </Suspense>
               {isPush && (

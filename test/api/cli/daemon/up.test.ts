@@ -195,10 +195,22 @@ describe('svc up', () => {
     await once(blocker, 'listening')
     const { port } = blocker.address() as { port: number }
     const { code, output } = await ended(['up', '--port', String(port)])
+    const byVariable = await ended(['up'], { SVC_PORT: String(port) })
     blocker.close()
-    expect(code).toBe(1)
+    expect([code, byVariable.code]).toEqual([1, 1])
     expect(output).toContain(`port ${port} on 127.0.0.1 is in use`)
-    expect(output).toContain('--port')
+    expect(output).toContain('choose another port with --port\n')
+    expect(byVariable.output).toContain('choose another port with SVC_PORT\n')
+  })
+
+  // An address of documentation (RFC 5737) is of no machine.
+  it.each([
+    [['up', '--port', '0'], { SVC_HOST: '192.0.2.1' }, 'SVC_HOST'],
+    [['up', '--port', '0', '--host', '192.0.2.1'], { SVC_HOST: '127.0.0.1' }, '--host'],
+  ] as const)('refuses an address of another machine with 78: %j %j', async (args, env, named) => {
+    const { code, output } = await ended([...args], env)
+    expect(code).toBe(78)
+    expect(output).toContain(`192.0.2.1 is not an address of this machine; choose another with ${named}\n`)
   })
 
   it.each([
@@ -206,6 +218,7 @@ describe('svc up', () => {
     [['up'], { SVC_INGEST_TOKEN: 'x' }, 'this would start svc open, without any login'],
     [['up'], { SVC_DEMO_LOKI_URL: 'loki' }, 'SVC_DEMO_LOKI_URL must be an absolute http or https address'],
     [['up', '--auth='], {}, '--auth='],
+    [['up', '--host', '0.0.0.0'], { SVC_AUTH_TOKEN: '' }, 'SVC_AUTH_TOKEN is blank'],
     [['up', '--port', 'x'], {}, '--port'],
     [['up'], { SVC_MAX_DB_SIZE: 'big' }, 'SVC_MAX_DB_SIZE must be a size'],
   ] as const)('refuses to start with %j %j and creates nothing', async (args, env, message) => {

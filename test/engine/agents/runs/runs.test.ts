@@ -166,6 +166,32 @@ describe('a firing', () => {
     ])
   })
 
+  it('hands over although practice did so a moment ago: that begins no cooldown', async () => {
+    const { agent, models, post, settled, run, engine, pass } = await open()
+    await agent({ name: 'digger', model: 'm2', prompt: 'Dig.' })
+    await agent({
+      name: 'first-look',
+      trigger: 't',
+      model: 'm1',
+      verdicts: [{ verdict: 'investigate' }, { verdict: 'fine' }],
+      handoffs: [{ verdict: 'investigate', agent: 'digger' }],
+    })
+    let verdict = 'fine'
+    models.reply('m1', () => conclude({ verdict, headline: 'Odd' }))
+    models.reply('m2', () => conclude({ headline: 'Certificate' }))
+    await post(error)
+    const [first] = await settled()
+    verdict = 'investigate'
+    await engine.rerun(first!.id, { asOf: 'same', practice: true })
+    const practised = (await settled()).filter(({ practice }) => practice)
+    expect(practised.map(({ agent: name }) => name)).toEqual(['first-look', 'digger'])
+    pass(10_000)
+    await post(error)
+    const runs = (await settled()).filter(({ practice, id }) => !practice && id !== first!.id)
+    expect(runs.map(({ agent: name }) => name)).toEqual(['first-look', 'digger'])
+    expect((await run(runs[0]!.id)).handoffs).toMatchObject([{ to_agent: 'digger', state: 'done' }])
+  })
+
   it('stops a chain after three handoffs, and says so', async () => {
     const { agent, models, post, settled, run } = await open()
     const other = (name: string) => (name === 'ping' ? 'pong' : 'ping')

@@ -128,3 +128,64 @@ projects:
     },
   )
 })
+
+describe('a pruning file', () => {
+  const lines = {
+    dt: `triggers:
+  - { name: dt, project: DP, sources: [ds], condition: ${condition} }
+`,
+    dm: `mcp_servers:
+  - { name: dm, project: DP, url: "https://mcp.example/x" }
+`,
+    db: `  - { name: db, project: DP, prompt: Look. }
+`,
+    ds: `sources:
+  - { name: ds, connector: webhook, projects: [DP] }
+`,
+    DP: `projects:
+  - { template: custom, name: DP }
+`,
+  }
+  const file = (left?: keyof typeof lines) => {
+    const { dt, dm, db, ds, DP }: Record<keyof typeof lines, string> = left ? { ...lines, [left]: '' } : lines
+    return `${ds}${dt}${dm}${DP}agents:
+  - { name: da, project: DP, prompt: Look., trigger: dt, handoffs: [{ verdict: bad, agent: db }], mcp_servers: [dm] }
+${db}`
+  }
+
+  it.each([
+    ['dt', 'agents[0].trigger', 'no trigger is named dt'],
+    ['db', 'agents[0].handoffs[0].agent', 'no agent is named db'],
+    ['dm', 'agents[0].mcp_servers[0]', 'no MCP server is named dm'],
+    ['ds', 'triggers[0].sources[0]', 'no source is named ds'],
+    ['DP', 'agents[0].project', 'no project is named DP, here or in the file'],
+  ] as const)('is refused where it still names %s, which it would delete', async (left, path, message) => {
+    const engine = open()
+    await engine.importCatalog({ yaml: file() }, BY)
+    const { problems } = await engine.checkCatalog({ yaml: file(left), prune: true })
+    expect(problems).toContainEqual(
+      expect.objectContaining({ path, message: expect.stringContaining(message) }),
+    )
+    await expect(engine.importCatalog({ yaml: file(left), prune: true }, BY)).rejects.toThrow(message)
+    expect(await planned(engine, file(), true)).toEqual([])
+  })
+
+  it('takes the wiring of an agent along to the project it is moved to', async () => {
+    const engine = open()
+    const moved = (project: string) => `sources:
+  - { name: gw, connector: webhook }
+triggers:
+  - { name: wt, sources: [gw], condition: ${condition} }
+agents:
+  - { name: wa, project: ${project}, prompt: Look., trigger: wt, enabled: true, handoffs: [{ verdict: bad, agent: wb }] }
+  - { name: wb, prompt: Look. }
+projects:
+  - { template: custom, name: W1 }
+  - { template: custom, name: W2 }
+`
+    await engine.importCatalog({ yaml: moved('W1') }, BY)
+    await engine.importCatalog({ yaml: moved('W2'), prune: true }, BY)
+    expect(await engine.exportCatalog()).not.toContain('project: W1')
+    expect(await planned(engine, moved('W2'), true)).toEqual([])
+  })
+})

@@ -63,3 +63,30 @@ it('a source that one custom project no longer lists belongs to the other that d
   }
   expect(await settled(before, after)).toEqual([])
 })
+
+it('what a paused project stopped and a running one uses stays stopped, whatever else a file says', async () => {
+  const engine = createEngine({ dataFile: null, clock: { now: () => 1_800_000_000_000 }, env: {} })
+  const condition = { aggregate: 'count' as const, predicate: '> 5', window: '5m' }
+  const { id } = await engine.createProject(custom('One'), BY)
+  const other = await engine.createProject(custom('Two'), BY)
+  await engine.createSource({ name: 'xs', connector: 'webhook', project: id }, BY, false)
+  await engine.createTrigger({ name: 'xt', sources: ['xs'], condition, project: id }, BY)
+  await engine.moveProject(id, 'pause', true, BY)
+  const objects = [
+    { kind: 'source' as const, name: 'xs' },
+    { kind: 'trigger' as const, name: 'xt' },
+  ]
+  await engine.updateProject(other.id, { objects }, BY)
+  const states = async () => [(await engine.getSource('xs')).state, (await engine.getTrigger('xt')).state]
+  const skill = JSON.stringify({ skills: [{ name: 'k', description: 'd', body: 'b' }] })
+  for (const file of [{ yaml: skill }, { yaml: await engine.exportCatalog() }]) {
+    await engine.importCatalog(file, BY)
+    expect(await states()).toEqual(['paused', 'paused'])
+  }
+  // A file that resumes the project starts what it stopped.
+  await engine.importCatalog({ yaml: JSON.stringify({ projects: [custom('One', { paused: false })] }) }, BY)
+  expect(await states()).toEqual(['active', 'active'])
+  await engine.moveProject(id, 'pause', true, BY)
+  expect(await states()).toEqual(['active', 'active'])
+  engine.close()
+})

@@ -63,7 +63,7 @@ const condition = fc.oneof(
       field: fc.constantFrom('ms', 'payload.ms'),
       predicate: fc.integer({ min: 10, max: 120 }).map((n) => `> ${n}`),
       window: minutes(1, 20),
-      resolve: fc.constantFrom(true as const, '< 20'),
+      resolve: fc.constantFrom(true as const, '< 10'),
     },
     { requiredKeys: ['aggregate', 'field', 'predicate', 'window'] },
   ),

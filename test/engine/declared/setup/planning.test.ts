@@ -103,6 +103,25 @@ it('says why it cannot go on, and is planned again', async () => {
   })
 })
 
+it.each([
+  ['your own agent has no name', 'own' as const, { agents: [], own_agent: null }, 'own_agent'],
+  ['nobody looks first', 'svc' as const, { agents: [] }, 'agents'],
+])(
+  'keeps a plan that is whole but for who looks, for a person to complete: %s',
+  async (_case, who, change, where) => {
+    const world = await open()
+    world.models.reply('m1', () => propose(change))
+    const { project } = await world.engine.startDraft({ goal: GOAL, who }, BY)
+    world.planner.nudge()
+    const setup = await world.planned(project.id)
+    expect(setup).toMatchObject({
+      planning: { state: 'done', error: null },
+      plan: { who, wakes: [{ name: 'gateway-errors' }] },
+      problems: [{ where }],
+    })
+  },
+)
+
 it('changes a plan by an instruction: a number that is changed in the condition moves its knob', async () => {
   const world = await open()
   world.models.reply('m1', [propose()])

@@ -1,3 +1,4 @@
+import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SvcError } from '../../../../engine/errors.ts'
@@ -160,6 +161,26 @@ describe('a broken document', () => {
   it('that is not UTF-8 is refused whole', () => {
     const body = Buffer.concat([bytes('{"a":1}\n{"a":"'), Buffer.from([0xff]), bytes('"}')])
     expect(refusal(body)).toMatchObject({ code: 'invalid', message: 'the body is not valid UTF-8' })
+  })
+
+  const MULTIPART =
+    '--x7\r\nContent-Disposition: form-data; name="n"\r\n\r\n42\r\n--x7\r\ncontent-type: text/plain\r\n\r\n--x7--\r\n'
+  it.each([
+    ['a form', bytes('a=b&c=d'), 'invalid', 'it looks like a form (a=b&c=d): send JSON'],
+    ['parts of a form', bytes(MULTIPART), 'unsupported_media', 'multipart/form-data'],
+    ['gzip', gzipSync('{"a":1}'), 'invalid', 'send the header Content-Encoding: gzip'],
+    ['zlib', deflateSync('{"a":1}'), 'invalid', 'send the header Content-Encoding: deflate'],
+    ['zstd', zstdCompressSync('{"a":1}'), 'invalid', 'send the header Content-Encoding: zstd'],
+    ['UTF-16 with a mark', Buffer.from('\ufeff{"a":1}', 'utf16le'), 'invalid', 'UTF-16'],
+    ['UTF-16 without', Buffer.from('[{"a":1},\n{"b":2}]', 'utf16le'), 'invalid', 'UTF-16'],
+    ['UTF-16 the other way', Buffer.from('{"a":1}', 'utf16le').swap16(), 'invalid', 'UTF-16'],
+  ])('that is %s is told as such', (_what, body, code, message) => {
+    expect(refusal(body)).toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+
+  it('is none for two dashes or an equals sign in lines of JSON', () => {
+    expect(split('"a=b"\n"--x"\n-1').raws).toEqual(['"a=b"', '"--x"', '-1'])
+    expect(split('--x\n42').raws).toEqual(['42'])
   })
 })
 

@@ -45,6 +45,40 @@ describe('issue 17, 2.2: a read under max_tokens', () => {
     expect(tight.rows).toMatchObject([{ fold: { count: 20, first_id: 'evt_1', last_id: 'evt_20' } }])
   })
 
+  it('goes on with the smallest budget: each page has a row, and the cursor another place', () => {
+    const { read } = over([
+      ...many(30, (i): Made => [`took ${i} ms`]),
+      ...many(5, (i): Made => [`lost ${'ab'[i % 2]}`]),
+    ])
+    const seen = new Set<string | null>()
+    const counts: number[] = []
+    for (let cursor: string | undefined; ; ) {
+      const page = read({ max_tokens: 100, ...(cursor === undefined ? {} : { cursor }) })
+      expect(page.count).toBeGreaterThan(0)
+      expect(seen).not.toContain(page.next_cursor)
+      seen.add(page.next_cursor)
+      counts.push(...page.rows.map(({ fold }) => fold?.count ?? 1))
+      if (page.next_cursor === null) break
+      cursor = page.next_cursor
+    }
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(35)
+  })
+
+  it('an event larger than the budget does not push out the others', () => {
+    const { read } = over([
+      ['fine', {}, 'info'],
+      ['the pool is exhausted', {}, 'error'],
+      ['長'.repeat(20_000), {}, 'error'],
+    ])
+    const { rows, next_cursor } = read({ max_tokens: 2_000 })
+    expect(rows.map(({ text }) => text.slice(0, 8))).toEqual(['fine', 'the pool', '長'.repeat(8)])
+    expect(rows[2]!.text).toContain('the whole is event evt_3')
+    expect(next_cursor).toBeNull()
+    const alone = over([['長'.repeat(20_000)]]).read({ max_tokens: 2_000 })
+    expect(tokensOf(alone.payload)).toBeGreaterThan(1_500)
+    expect(tokensOf(alone.payload)).toBeLessThanOrEqual(2_000)
+  })
+
   it('never folds across labels that differ, or a status, an exit code or a version', () => {
     const made: Made[] = [
       ['paid', { customer: 'a' }],

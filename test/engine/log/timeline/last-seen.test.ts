@@ -40,6 +40,19 @@ describe('C2: a read of an empty window', () => {
       expect(read(more).last_seen, JSON.stringify(more)).toBe(SEEN)
   })
 
+  it('says that there are others where type, source or words leave out what the window has', () => {
+    const { read } = world()
+    const window = { window: '25h' }
+    for (const more of [{ event_types: ['deploy'] }, { text: 'no such words' }])
+      expect(read({ ...window, ...more }).payload).toContain(
+        `no such events in this window; it has others, the newest at ${SEEN}\n`,
+      )
+    expect(read({ selector: undefined, text: 'no such words', ...window }).payload).toContain(
+      'no such events in this window\n',
+    )
+    expect(read({ selector: undefined, text: 'no such words' })).not.toHaveProperty('last_seen')
+  })
+
   it('says it of sources without a selector', () => {
     const { read } = world()
     expect(read({ selector: undefined, sources: ['other'] }).last_seen).toBe(

@@ -1,7 +1,9 @@
 /** Issue 16, A12: a search by text that stops says so, and its cursor finds the rest exactly once. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { atOnce } from '../../../../engine/log/steps.ts'
 import { answerRead } from '../../../../engine/log/timeline/read.ts'
+import { histogramInSteps } from '../../../../engine/log/timeline/stats.ts'
 import type { ReadRequest } from '../../../../schemas/types.ts'
 import { addSource, event, openHarness, T0 } from '../store/store-harness.ts'
 
@@ -94,4 +96,34 @@ it('A12: going on by the cursor finds what looking at every event finds, each on
     ),
     { numRuns: 60 },
   )
+})
+
+it('is counted over time as it is read: only what has the text, and what there was as of an instant', () => {
+  const harness = openHarness()
+  const app = addSource(harness.store, 'app', [{ name: 'service', field: 'service', primary: true }])
+  const brought = (minutes: number[], at: number) =>
+    harness.append(
+      minutes.map((minute) =>
+        event({ service: 'shop' }, T0 + minute * 60_000, { text: minute % 2 ? 'DECLINED' : 'fine' }),
+      ),
+      { sourceId: app, at },
+    )
+  brought([1, 2, 3], T0 + 4 * 60_000)
+  // One of them happened before, and came late.
+  brought([0, 5, 11], T0 + 12 * 60_000)
+  const asOf = new Date(T0 + 10 * 60_000).toISOString()
+  const drawn = (asked: { text?: string; as_of?: string }) => {
+    const request = { selector: { service: 'shop' }, window: '15m', ...asked }
+    const { from, to, total, buckets } = atOnce(histogramInSteps(harness.ctx, request, T0 + 15 * 60_000))
+    expect(buckets.reduce((sum, { count }) => sum + count, 0)).toBe(total)
+    expect(answerRead(harness.ctx, request, T0 + 15 * 60_000).count).toBe(total)
+    return [from, to, total]
+  }
+  const at = (minute: number) => new Date(T0 + minute * 60_000).toISOString()
+  expect(drawn({})).toEqual([at(0), at(15), 6])
+  expect(drawn({ text: 'declined' })).toEqual([at(0), at(15), 4])
+  expect(drawn({ text: 'refused' })).toEqual([at(0), at(15), 0])
+  // Its window ends then.
+  expect(drawn({ as_of: asOf })).toEqual([at(-5), asOf, 3])
+  expect(drawn({ as_of: asOf, text: 'declined' })).toEqual([at(-5), asOf, 2])
 })

@@ -166,6 +166,18 @@ describe('a config', () => {
       },
       'attachments[1].name repeats a',
     ],
+    [
+      'a secret that nothing checks',
+      'webhook',
+      { signature_secret: 's' },
+      'signature_scheme must say how signature_secret is used: without it no signature is checked; set it, or clear the secret with ""',
+    ],
+    [
+      'a secret whose preset does not sign',
+      'webhook',
+      { preset: 'vector', signature_secret: 's' },
+      'signature_scheme must say how signature_secret is used: without it no signature is checked, and the sender of preset vector does not sign; set it, or clear the secret with ""',
+    ],
   ])('with %s is refused with the rule', (_what, kind, config, message) => {
     expect(() => validateConfig(kind, config)).toThrow(expect.objectContaining({ code: 'invalid', message }))
   })

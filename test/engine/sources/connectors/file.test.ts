@@ -110,6 +110,11 @@ describe('lines of a file', () => {
         '2026-11-20 11:59:00,123 ERROR pool exhausted',
         '[2026-11-20T11:59:01Z] "GET /pay HTTP/1.1" 502',
         '{"ts":"2026-11-20T11:59:02Z","level":"warn","msg":"slow","order":{"id":"ORD-7"}}',
+        '2026-11-20 03:59:03 PST [12] LOG: checkpoint',
+        '2026-11-20 11:59:04.5 CET [12] LOG: its zone is not known',
+        '2026-11-20 11:59:05 AM WARN slow',
+        '2026-11-20 12:59:06 +0100 INFO fine',
+        '2026-11-20 11:59:07 POST /pay',
         'no time',
       ].join('\n')}\n`,
     )
@@ -118,6 +123,11 @@ describe('lines of a file', () => {
       ['2026-11-20 11:59:00.123', '2026-11-20 11:59:00,123 ERROR pool exhausted'],
       ['2026-11-20T11:59:01Z', '[2026-11-20T11:59:01Z] "GET /pay HTTP/1.1" 502'],
       ['2026-11-20T11:59:02Z', 'slow'],
+      ['2026-11-20 03:59:03 PST', expect.any(String)],
+      ['2026-11-20 11:59:04.5 CET', expect.any(String)],
+      ['2026-11-20 11:59:05 AM', expect.any(String)],
+      ['2026-11-20 12:59:06 +0100', expect.any(String)],
+      ['2026-11-20 11:59:07', expect.any(String)],
       [undefined, 'no time'],
     ])
     expect(events[0]).toMatchObject({

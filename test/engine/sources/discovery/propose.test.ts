@@ -88,7 +88,49 @@ describe('a list', () => {
     )
   })
 
+  it.each([
+    ['ISO 8601', AT],
+    ['seconds since 1970', 1_790_000_000],
+    ['milliseconds since 1970', 1_790_000_000_000],
+    ['microseconds since 1970', 1_790_000_000_000_000],
+    ['nanoseconds since 1970', '1790000000000000000'],
+  ])('is split by times that are named at, epoch, unix or when: %s', (format, at) => {
+    for (const name of ['at', 'epoch', 'unix', 'when', 'epoch_ms']) {
+      const entry = { message: 'it is down', [name]: at, host: 'a' }
+      const { config, roles } = proposed({ alerts: [entry, { ...entry, host: 'b' }] })
+      expect(config).toMatchObject({ items_field: 'alerts', event_time_field: name })
+      expect(roles.find(({ role }) => role === 'time')).toMatchObject({ format })
+    }
+  })
+
+  it('is split without a time where its entries are alike and say what happened', () => {
+    const entry = (host: string) => ({ message: `disk of ${host} is full`, host })
+    for (const name of [
+      'alerts',
+      'events',
+      'items',
+      'records',
+      'entries',
+      'logs',
+      'messages',
+      'results',
+      'data',
+    ])
+      expect(configOf({ region: 'eu', [name]: [entry('a'), entry('b')] })).toMatchObject({
+        items_field: name,
+        text_template: '{message}',
+        labels: [{ name: 'host', field: 'host', primary: true }, { name: 'region' }],
+      })
+    // One entry tells not yet that it is a list of what happened, nor do entries of which some say nothing.
+    expect(configOf({ events: [entry('a')] }).items_field).toBeUndefined()
+    expect(configOf({ events: [entry('a'), { host: 'b' }] }).items_field).toBeUndefined()
+    expect(configOf({ errors_of: [entry('a'), entry('b')] }).items_field).toBeUndefined()
+  })
+
   it('is left where the payload is itself what happened', () => {
+    const goods = [{ title: 'a red shirt' }, { title: 'a blue shirt' }]
+    for (const around of [{ event_type: 'order.paid' }, { created_at: AT }, { message: 'an order was paid' }])
+      expect(configOf({ ...around, items: goods }).items_field).toBeUndefined()
     const order = { event_type: 'order.paid', created_at: AT, line_items: [{ sku: 'x', created_at: AT }] }
     expect(configOf(order).items_field).toBeUndefined()
     expect(configOf({ a: 1, tags: [{ at: AT }], items: [] }).items_field).toBeUndefined()

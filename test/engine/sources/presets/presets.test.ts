@@ -57,9 +57,11 @@ describe('a preset', () => {
       expect(sent.json()).not.toHaveProperty('untimed')
       const events = await eventsOf(source)
       expect(events).toHaveLength(example.rows.length)
-      for (const [n, { type, text, time, entity, labels = {} }] of example.rows.entries()) {
+      for (const [n, { type, text, time, entity, labels = {}, lacks = [] }] of example.rows.entries()) {
         const event = events[n]!
-        expect(event).toMatchObject({ event_type: type, text, event_time: time, labels })
+        const event_time = time ?? new Date(NOW).toISOString()
+        expect(event).toMatchObject({ event_type: type, text, event_time, labels })
+        expect(Object.keys(event.labels).filter((name) => lacks.includes(name))).toEqual([])
         expect(event.entity && `${event.entity.label}=${event.entity.value}`).toBe(entity)
       }
     },

@@ -48,6 +48,7 @@ describe('a catalog file that is read', () => {
       'agents:\n  - first-look\n',
       /^2:5-2:15 agents\[0\]: must be a map of fields$/,
     ],
+    ['what moved that is no map', 'moved:\n  - x\n', /moved\[0\]: must be a map of fields$/],
     [
       'an entry that is no text, within a list of an entry',
       'triggers:\n  - {name: t, sources: [5], condition: {event: any}}\n',

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { validateConfig } from '../../../../../engine/sources/connectors/index.ts'
 import { alertmanager } from '../../../../../engine/sources/upstreams/prometheus-alerts.ts'
+import type { Source } from '../../../../../schemas/types.ts'
 import { startInstance } from '../../../../contract/instance.ts'
 import { prepared } from '../reach.ts'
 
@@ -107,8 +108,43 @@ describe('a notification of Alertmanager', () => {
     expect(event!.hasEntity).toBe(true)
   })
 
+  it('is refused where it is no alert, and its alerts are stored where others of it are none', async () => {
+    const svc = await startInstance()
+    onTestFinished(() => svc.stop())
+    const { call } = svc
+    const { body } = await call<{ ingest_key: string }>('POST', '/api/sources', {
+      name: 'alerts',
+      connector: 'alertmanager',
+    })
+    const send = (sent: unknown) =>
+      call<{ detail?: string; ingested?: number; rejected?: unknown[] }>(
+        'POST',
+        `/ingest/${body.ingest_key}`,
+        JSON.stringify(sent),
+      )
+    for (const sent of [{ foo: 1 }, null, 42, 'x', { alerts: 'none' }, { labels: 'a' }, [{ foo: 1 }]])
+      expect(await send(sent)).toMatchObject({
+        status: 400,
+        body: { detail: expect.stringMatching(/item 0: is no alert: .* list of alerts, or an alert/) },
+      })
+    expect(await send({ alerts: [{}, 'x'] })).toMatchObject({ status: 400 })
+    const [firing] = NOTIFICATION.alerts
+    expect(await send({ alerts: [firing, { foo: 1 }] })).toMatchObject({
+      status: 202,
+      body: {
+        ingested: 1,
+        rejected: [{ index: 0, error: 'holds in alerts what is no alert: each is an object with labels' }],
+      },
+    })
+    const [source] = (await call<Source[]>('GET', '/api/sources')).body
+    expect(source!.health).toMatchObject({
+      ...{ rejected: 9, events_total: 1 },
+      notice: expect.stringContaining('8 bodies were refused'),
+    })
+  })
+
   it('belongs to no entity without labels, and is no fault where it is odd', () => {
-    expect(events({ alerts: [{}] })).toMatchObject([
+    expect(events({ alerts: [{ labels: {} }] })).toMatchObject([
       { eventType: 'alert', text: 'FIRING: alert', hasEntity: false },
     ])
     expect(events({ alerts: [] })).toEqual([])
