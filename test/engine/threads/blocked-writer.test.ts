@@ -153,6 +153,7 @@ const REFUSED: Record<string, number> = {
   // It is open: nobody signs in.
   '/.well-known/oauth-authorization-server': 404,
   '/.well-known/oauth-protected-resource/mcp': 404,
+  '/.well-known/oauth-protected-resource/sse': 404,
   '/.well-known/oauth-protected-resource/telemetry/mcp': 404,
   '/api/agents/builtin/{name}/tests/{id}': 404,
   '/api/entities/joined/{name}': 404,
