@@ -207,7 +207,7 @@ describe('the tools', () => {
 
   it('hold a project, release it and finish one, held or not', async () => {
     expect((await use('hold_project', { project: 'Shop' })).content).toMatchObject({ held_by: 'crew' })
-    expect((await call(client, 'hold_project', { project: 'Shop' })).text).toContain('hold')
+    expect((await call(client, 'hold_project', { project: 'Shop' })).text).toContain('is held by a crew')
     await svc.post(`/api/projects/${project}/takeover`)
     expect((await use('release_project', { project: 'Shop' })).content).toMatchObject({ held_by: null })
     await svc.post(`/api/projects/${project}/takeover`)
