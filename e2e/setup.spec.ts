@@ -149,6 +149,18 @@ base.describe('without a model', () => {
     await expect(name).toHaveValue('pay-errors')
     await keep.click()
     await expect(dialog.getByText('Choose at least one source')).toBeVisible()
+    // What is typed outlives the dialog.
+    await dialog.getByRole('textbox', { name: 'Number' }).fill('77')
+    await name.press('Escape')
+    await expect(dialog).toHaveCount(0)
+    await page.getByRole('button', { name: 'Add a trigger' }).click()
+    await expect(dialog.getByText(/^Draft from .* restored\.$/)).toBeVisible()
+    await expect(name).toHaveValue('pay-errors')
+    await expect(dialog.getByRole('textbox', { name: 'Number' })).toHaveValue('77')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Add a trigger' }).click()
+    await expect(name).toHaveValue('')
+    await expect(dialog.getByRole('textbox', { name: 'Number' })).toHaveValue('5')
   })
 
   base('a plan is written by hand, from an event that is pasted, to a firing', async ({ page, daemon }) => {

@@ -16,6 +16,8 @@ export interface DraftOf<T> {
   discard: () => void
   /** Fills the form in anew, with what is stored now; nothing typed is kept. */
   fill: (next: T) => void
+  /** What the form itself fills in as it begins, such as defaults that are loaded: nobody typed it, and what is typed stays. */
+  begin: (change: (now: T) => T) => void
   /** It is saved: nothing of it is kept. */
   done: () => void
 }
@@ -110,6 +112,13 @@ export function useDraft<T>({
     version: base,
     discard: useCallback(() => fill(start), [fill, start]),
     fill,
+    begin: useCallback(
+      (change) => {
+        first.current = JSON.stringify(change(JSON.parse(first.current) as T))
+        put(change(held.current))
+      },
+      [put],
+    ),
     done: useCallback(() => {
       first.current = JSON.stringify(latest.current.value)
       forget()

@@ -151,7 +151,7 @@ function WakeDialog({
   const take = (now: Edited) => {
     setEdited(now)
     const next = (of: Kept): Kept => ({ ...of, typed: now.after })
-    if (isBeginning.current) kept.fill(next(kept.value))
+    if (isBeginning.current) kept.begin(next)
     else kept.set(next)
     isBeginning.current = false
   }

@@ -156,7 +156,8 @@ function WatchDialog({
   })
   const { watch, sample } = kept.value
   const isRestored = kept.restored !== null
-  const setWatch = (watch: PlanWatch) => kept.set((now) => ({ ...now, watch }))
+  const setWatch = (change: Partial<PlanWatch>) =>
+    kept.set((now) => ({ ...now, watch: { ...now.watch, ...change } }))
   const setSample = (sample: string) => kept.set((now) => ({ ...now, sample }))
   // The fields tell how they begin, which nobody typed.
   const isBeginning = useRef(!isRestored)
@@ -199,7 +200,7 @@ function WatchDialog({
               {...marksOf(shown)('name')}
               data={sources.data?.map(({ name }) => name) ?? []}
               value={watch.name || null}
-              onChange={(name) => setWatch({ ...watch, name: name ?? '' })}
+              onChange={(name) => setWatch({ name: name ?? '' })}
               allowDeselect={false}
               searchable
               withAsterisk
@@ -211,7 +212,7 @@ function WatchDialog({
                 label="Name"
                 {...marksOf(shown)('name')}
                 value={watch.name}
-                onChange={(event) => setWatch({ ...watch, name: event.currentTarget.value })}
+                onChange={(event) => setWatch({ name: event.currentTarget.value })}
                 maxLength={60}
                 withAsterisk
               />
@@ -234,7 +235,7 @@ function WatchDialog({
                         config: (after.config ?? {}) as PlanWatch['config'],
                       },
                     })
-                    if (isBeginning.current) kept.fill(next(kept.value))
+                    if (isBeginning.current) kept.begin(next)
                     else kept.set(next)
                     isBeginning.current = false
                   }}
