@@ -260,6 +260,15 @@ export function tellEntityConflicts({ catalog, edit, at }: Pick<ImportRun, 'cata
     }
 }
 
+/** What the templates of the projects that stay plan is named by their parameters. */
+export function plannedBy({ edit }: Pick<ImportRun, 'edit'>): Set<string> {
+  const planned = new Set<string>()
+  for (const doc of projectsOf(edit).values())
+    for (const [kind, entries] of Object.entries(doc.plan ?? {}))
+      for (const { name } of Object.values(entries ?? {})) planned.add(`${kind}:${name}`)
+  return planned
+}
+
 /**
  * Tells of each reference of the file to what pruning by it has just deleted: the file could not be applied again.
  * @param gone what was deleted, such as trigger:slow or project:Shop

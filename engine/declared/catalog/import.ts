@@ -62,6 +62,7 @@ import {
   type Paused,
   pauseAgain,
   pausedIn,
+  plannedBy,
   projectNamed,
   refuse,
   resumePaused,
@@ -519,7 +520,8 @@ function ownerIn({ edit, doomed }: ImportRun, kind: PartKind, name: string): str
 function stagePrune(run: ImportRun): void {
   const { edit, catalog, declared, spared, doomed, at } = run
   keepNamed(run)
-  const gone = new Set([...doomed].map((id) => `project:${projectOf(edit, id).name}`))
+  const projects = [...doomed].map((id) => `project:${projectOf(edit, id).name}`)
+  const parts: [NamedKind, string][] = []
   for (const id of doomed) edit.remove('project', id)
   const planned = plannedBy(run)
   for (const kind of namedKinds) {
@@ -528,23 +530,15 @@ function stagePrune(run: ImportRun): void {
     for (const { name: was, doc } of declared.kinds[kind].list() as Stored[]) {
       const name = edit.nameOf(kind, was)
       const isInternal = kind === 'source' && connectorOf(String(doc.connector)).internal === true
-      if (kept.has(name) || isInternal || planned.has(`${kind}:${name}`)) continue
-      if (spared.has(`${section}:${name}`)) continue
+      const stays = kept.has(name) || isInternal || spared.has(`${section}:${name}`)
+      if (stays || planned.has(`${kind}:${name}`)) continue
       if (doc.prevent_destroy === true) at([], () => fail('invalid', guardSentence(kind, name)))
-      else if (gone.add(`${kind}:${name}`)) edit.remove(kind, name)
+      else parts.push([kind, name])
     }
   }
-  tellPruned(run, gone)
+  for (const [kind, name] of parts) edit.remove(kind, name)
+  tellPruned(run, new Set([...projects, ...parts.map((part) => part.join(':'))]))
   pruneWiring(run)
-}
-
-/** What the templates of the projects that stay plan is named by their parameters. */
-function plannedBy({ edit }: ImportRun): Set<string> {
-  const planned = new Set<string>()
-  for (const doc of projectsOf(edit).values())
-    for (const [kind, entries] of Object.entries(doc.plan ?? {}))
-      for (const { name } of Object.values(entries ?? {})) planned.add(`${kind}:${name}`)
-  return planned
 }
 
 /** Wakes and handoffs of hand-made projects that neither an agent's entry nor a row says. */
