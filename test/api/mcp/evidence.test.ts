@@ -38,10 +38,14 @@ describe('read', () => {
   })
 
   it('with the smallest budget each page has a row', async () => {
+    // A label of its own is as long as the whole budget.
+    const many = { service: `basket-${'x'.repeat(200)}` }
+    for (let n = 0; n < 3; n++)
+      await svc.post(`/ingest/${shop.ingest}`, { ...many, type: `kind${n}`, message: 'm' })
     let cursor: unknown
     let pages = 0
     do {
-      const asked = { selector: { service: 'cart' }, window: '1h', max_tokens: 200 }
+      const asked = { selector: many, window: '1h', max_tokens: 200 }
       const { content } = await use('read', cursor === undefined ? asked : { ...asked, cursor })
       expect(content.count).toBeGreaterThan(0)
       cursor = content.next_cursor

@@ -53,7 +53,7 @@ describe('issue 17, 2.2: a read under max_tokens', () => {
     const seen = new Set<string | null>()
     const counts: number[] = []
     for (let cursor: string | undefined; ; ) {
-      const page = read({ max_tokens: 100, ...(cursor === undefined ? {} : { cursor }) })
+      const page = read({ max_tokens: 50, ...(cursor === undefined ? {} : { cursor }) })
       expect(page.count).toBeGreaterThan(0)
       expect(seen).not.toContain(page.next_cursor)
       seen.add(page.next_cursor)
