@@ -176,3 +176,25 @@ test('what was put by hand is laid out again by Tidy up, and stands where it sto
     .click()
   await expect.poll(positions).toEqual(put.positions)
 })
+
+test('Delete takes out the connection that was chosen by the mouse, and its part is marked as removed', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const edge = '.react-flow__edge[data-id="wakes:gateway-errors>watch"] path'
+  await expect(page.locator(edge).first()).toBeAttached()
+  // The middle of the line; that of its box may be beside it.
+  const { x, y } = await page.evaluate<{ x: number; y: number }>(`(() => {
+    const path = document.querySelector('${edge}')
+    const { x, y } = path.getPointAtLength(path.getTotalLength() / 2).matrixTransform(path.getScreenCTM())
+    return { x, y }
+  })()`)
+  await page.mouse.click(x, y)
+  await page.keyboard.press('Delete')
+  await expect(page.getByText('1 change', { exact: true })).toBeVisible()
+  await expect(page.locator('.graph-edge-label').getByText('Removed', { exact: true })).toBeVisible()
+})
