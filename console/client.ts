@@ -20,7 +20,7 @@ import type {
   ReadRequest,
   SourceWrite,
 } from '../schemas/types.ts'
-
+import { byName } from './lib/by-name.ts'
 import { firstRead, readsAhead } from './lib/first-reads.ts'
 
 export type { ApiEvent }
@@ -137,7 +137,7 @@ export const api = {
   scanContainers: () => ask(calls.discoverEnvironment, { provider: 'docker' }),
   connectors: () => ask(calls.listConnectors),
   presets: () => ask(calls.listPresets),
-  sources: () => ask(calls.listSources),
+  sources: async () => byName(await ask(calls.listSources)),
   source: (name: string) => ask(calls.getSource, { name }),
   createSource: (body: SourceWrite) => ask(calls.createSource, { body }),
   updateSource: (name: string, body: SourceWrite, version?: number) =>

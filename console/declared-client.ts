@@ -19,12 +19,15 @@ import type {
   Project,
   ProjectCreate,
   ProjectDeletion,
+  ProjectsResult,
   ProjectUpdate,
+  ResourcesResult,
   SkillUpdate,
   SkillWrite,
   TriggerWrite,
 } from '../schemas/types.ts'
 import { ask, askTold, send } from './client.ts'
+import { byName } from './lib/by-name.ts'
 import { filtered } from './lib/filtered.ts'
 
 type Dependent = NonNullable<InputOf<typeof calls.listDependents>['kind']>
@@ -34,11 +37,17 @@ type ChangesQuery = InputOf<typeof calls.listChangeSets>
 
 export type Removal = ProjectDeletion
 
+/** The Default project first, as the API has it, then by name. */
+function projectsIn(result: ProjectsResult): Project[] {
+  const projects = byName(result.projects as Project[])
+  return [...projects.filter((one) => one.default), ...projects.filter((one) => !one.default)]
+}
+
 export const declared = {
   /** Only a key of a project is told less of them, and that is for programs. */
-  projects: async () => (await ask(calls.listProjects)).projects as Project[],
+  projects: async () => projectsIn(await ask(calls.listProjects)),
   /** Each with how it is doing. */
-  projectsDoing: async () => (await ask(calls.listProjects, { health: true })).projects as Project[],
+  projectsDoing: async () => projectsIn(await ask(calls.listProjects, { health: true })),
   /** With how it is doing. */
   project: (id: string) => ask(calls.getProject, { id, health: true }) as Promise<Project>,
   createProject: (body: ProjectCreate) => ask(calls.createProject, { body }),
@@ -49,7 +58,9 @@ export const declared = {
   takeOverProject: (id: string) => ask(calls.takeOverProject, { id }),
   releaseProject: (id: string) => ask(calls.releaseProject, { id }),
   repairProject: (id: string, key: string) => ask(calls.repairProject, { id, body: { key } }),
-  removal: (id: string) => ask(calls.getDeletion, { id }),
+  /** @param picked kind:name of the parts that are to go; absent: those that go unless somebody picks */
+  removal: (id: string, picked?: readonly string[]) =>
+    ask(calls.getDeletion, { id, ...(picked && { delete: picked.join(',') }) }),
   deleteProject: (id: string, picked: readonly string[], purge: boolean) =>
     ask(calls.deleteProject, { id, purge_events: purge, delete: picked.join(',') }),
   outline: (id: string) => ask(calls.getOutline, { id }),
@@ -76,7 +87,7 @@ export const declared = {
     ask(calls.runAction, { id, name, body }),
   detect: (key: string) => ask(calls.detectTemplate, { key }),
 
-  triggers: () => ask(calls.listTriggers),
+  triggers: async () => byName(await ask(calls.listTriggers)),
   trigger: (name: string) => ask(calls.getTrigger, { name }),
   createTrigger: (body: TriggerWrite) => ask(calls.createTrigger, { body }),
   updateTrigger: (body: TriggerWrite, version?: number) =>
@@ -84,14 +95,17 @@ export const declared = {
   deleteTrigger: (name: string) => ask(calls.deleteTrigger, { name }),
   moveTrigger: (name: string, event: 'pause' | 'resume') =>
     ask(event === 'pause' ? calls.pauseTrigger : calls.resumeTrigger, { name }),
-  agents: (project?: string) => ask(calls.listAgents, { project }),
+  agents: async (project?: string) => {
+    const { agents, ...rest } = await ask(calls.listAgents, { project })
+    return { ...rest, agents: byName(agents) }
+  },
   agent: (name: string) => ask(calls.getAgent, { name }),
   createAgent: (body: AgentWrite) => ask(calls.createAgent, { body }),
   updateAgent: (name: string, body: AgentUpdate, version?: number) =>
     ask(calls.updateAgent, { name, body }, { version }),
   deleteAgent: (name: string) => ask(calls.deleteAgent, { name }),
   switchAgent: (name: string, on: boolean) => ask(on ? calls.enableAgent : calls.disableAgent, { name }),
-  mcpServers: async () => (await ask(calls.listMcpServers)).servers,
+  mcpServers: async () => byName((await ask(calls.listMcpServers)).servers),
   mcpPrograms: async () => (await ask(calls.listMcpServers)).programs,
   mcpServer: (name: string) => ask(calls.getMcpServer, { name }),
   createMcpServer: (body: McpServerWrite) => ask(calls.createMcpServer, { body }),
@@ -104,9 +118,15 @@ export const declared = {
   approveMcpTool: (name: string, tool: string, hash: string) =>
     ask(calls.approveMcpTool, { name, tool, body: { hash } }),
   dependents: (kind: Dependent, name: string) => ask(calls.listDependents, { kind, name }),
-  resources: () => ask(calls.listResources),
+  resources: async (): Promise<ResourcesResult> => {
+    const { sources, triggers, agents, tools, skills, keys } = await ask(calls.listResources)
+    return {
+      ...{ sources: byName(sources), triggers: byName(triggers), agents: byName(agents) },
+      ...{ tools: byName(tools), skills: byName(skills), keys },
+    }
+  },
 
-  skills: () => ask(calls.listSkills),
+  skills: async () => byName(await ask(calls.listSkills)),
   projectSkills: (id: string) => ask(calls.listProjectSkills, { id }),
   skill: (id: string, name: string) => ask(calls.getProjectSkill, { id, name }),
   /** Address of its SKILL.md. */
@@ -117,7 +137,7 @@ export const declared = {
     ask(calls.updateSkill, { id, name, body }, { version }),
   removeSkill: (id: string, name: string) => ask(calls.removeSkill, { id, name }),
 
-  entities: async () => (await ask(calls.listJoinedEntities)).entities,
+  entities: async () => byName((await ask(calls.listJoinedEntities)).entities),
   entity: (name: string) => ask(calls.getJoinedEntity, { name }),
   createEntity: (body: EntityWrite) => ask(calls.createJoinedEntity, { body }),
   updateEntity: (name: string, body: EntityWrite, version?: number) =>

@@ -6,10 +6,16 @@ import { ask, send } from './client.ts'
 import { filtered } from './lib/filtered.ts'
 import type { RunQuery } from './lib/run-filters.ts'
 import { saveFile } from './lib/save-file.ts'
+import { instantOf } from './lib/work-filters.ts'
 
 export const runs = {
-  list: (query: RunQuery, limit: number, offset = 0) =>
-    ask(calls.listRuns, filtered<InputOf<typeof calls.listRuns>>({ ...query, limit, offset })),
+  list: ({ since = '', ...query }: RunQuery, limit: number, offset = 0) => {
+    const ended_since = instantOf(since, Date.now())
+    return ask(
+      calls.listRuns,
+      filtered<InputOf<typeof calls.listRuns>>({ ...query, ended_since, limit, offset }),
+    )
+  },
   one: (id: string) => ask(calls.getRun, { id }),
   rerun: (id: string, body: RerunRequest) => ask(calls.rerun, { id, body }),
   cancel: (id: string) => ask(calls.cancelRun, { id }),

@@ -8,12 +8,14 @@ export const setups = {
   get: (id: string) => ask(calls.getSetup, { id }),
   check: (project: string, plan: Plan, signal: AbortSignal) =>
     ask(calls.checkSetup, { body: { plan: { ...plan }, project } }, { signal }),
-  save: (id: string, plan: Plan, signal: AbortSignal) =>
-    ask(calls.saveSetup, { id, body: { plan: { ...plan } } }, { signal }),
+  /** @param version that was edited: of another nothing is written, 409. */
+  save: (id: string, plan: Plan, version: number) =>
+    ask(calls.saveSetup, { id, body: { plan: { ...plan } } }, { version }),
   goTo: (id: string, step: 'connect' | 'try' | 'done') => ask(calls.saveSetup, { id, body: { step } }),
-  replan: (id: string, body: SetupReplan) => ask(calls.planDraft, { id, body }),
+  replan: (id: string, body: SetupReplan, version: number) => ask(calls.planDraft, { id, body }, { version }),
   stop: (id: string) => ask(calls.stopPlanning, { id }),
-  apply: (project: string, plan: Plan) => ask(calls.applySetup, { body: { plan: { ...plan }, project } }),
+  apply: (project: string, plan: Plan, version: number) =>
+    ask(calls.applySetup, { body: { plan: { ...plan }, project } }, { version }),
   testEvent: (id: string, source: string) => ask(calls.sendTestEvent, { id, body: { source } }),
   practise: (id: string) => ask(calls.startPractice, { id }),
 }

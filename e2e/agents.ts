@@ -37,7 +37,7 @@ export async function runsOf(daemon: RunningDaemon): Promise<Run[]> {
 
 /** Repeats the first run of the chain as practice, and waits until the second has ended, too. @returns the repeated one */
 export async function practise(daemon: RunningDaemon, { id, agent }: Run): Promise<Run> {
-  const { runs } = await daemon.ask<{ runs: Run[] }>('GET', '/api/runs?practice=true')
+  const { runs } = await daemon.ask<{ runs: Run[] }>('GET', '/api/runs')
   await daemon.call('POST', `/api/runs/${id}/rerun`, { practice: true })
   return (await ended(daemon, runs.length + 2)).findLast((run) => run.agent === agent)!
 }
@@ -131,7 +131,7 @@ export async function ended(daemon: RunningDaemon, runs: number): Promise<Run[]>
   let found: Run[] = []
   await expect
     .poll(async () => {
-      found = (await daemon.ask<{ runs: Run[] }>('GET', '/api/runs?practice=true')).runs.reverse()
+      found = (await daemon.ask<{ runs: Run[] }>('GET', '/api/runs')).runs.reverse()
       return found.filter(({ status }) => status !== 'queued' && status !== 'running').length
     })
     .toBe(runs)

@@ -47,6 +47,37 @@ test('a project is made from a template, wired, paused, resumed, and deleted wit
   expect(await daemon.ask('GET', '/api/triggers')).toEqual([])
 })
 
+test('deleting a paused project says what stays paused, as it is picked and once it is done', async ({
+  page,
+  daemon,
+}) => {
+  await daemon.source('quiet-logs', {})
+  await daemon.call('POST', '/api/triggers', { name: 'quiet-errs', sources: ['quiet-logs'], condition })
+  const objects = [
+    { kind: 'source', name: 'quiet-logs' },
+    { kind: 'trigger', name: 'quiet-errs' },
+  ]
+  const made = { template: 'custom', name: 'Quiet', objects }
+  const { id } = await daemon.ask<{ id: string }>('POST', '/api/projects', made)
+  await daemon.call('POST', `/api/projects/${id}/pause`, { sources: true })
+  await goTo(page, `${daemon.url}/projects/${id}?tab=settings`)
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete Quiet?' })
+  await expect(dialog.getByText('These stay paused')).toBeVisible()
+  await expect(dialog.getByText('source quiet-logs, trigger quiet-errs')).toBeVisible()
+  await dialog.getByRole('checkbox', { name: 'source quiet-logs' }).check()
+  await expect(dialog.getByRole('alert')).toContainText('What is picked cannot go alone')
+  await dialog.getByRole('checkbox', { name: 'trigger quiet-errs' }).check()
+  await expect(dialog.getByText('Also purge')).toBeVisible()
+  await expect(dialog.getByText('These stay paused')).toBeHidden()
+  await expect(dialog.getByRole('alert')).toBeHidden()
+  await dialog.getByRole('checkbox', { name: 'source quiet-logs' }).uncheck()
+  await expect(dialog.getByText('source quiet-logs', { exact: true }).last()).toBeVisible()
+  await expect(dialog.getByText('These stay paused')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Delete project' }).click()
+  await expect(page.getByText('Stopped by the pause of the project: source quiet-logs.')).toBeVisible()
+})
+
 test('a catalog file shows its problems where they are, then its plan, then is applied', async ({
   page,
   daemon,

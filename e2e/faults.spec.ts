@@ -119,6 +119,7 @@ const FORMS: readonly { path: string; open?: string; form?: string; typed?: Reco
   { path: '/agents/new', typed: { Name: '!!', Prompt: 'Dig.' } },
   { path: '/sources/new?connector=webhook' },
   { path: '/sources/new?connector=webhook', typed: { Name: '!!' } },
+  { path: '/skills/new' },
   { path: '/skills/new?project=SHOP' },
   { path: '/skills/new?project=SHOP', typed: { Name: 'Not One', 'When it helps': 'Never.' } },
   { path: '/entities/new' },

@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { share, test } from './daemon.ts'
 import { goTo, placeOf, press } from './go.ts'
-import { imported, partsOf, removeAll, source, trigger } from './graphs.ts'
+import { imported, partsOf, removeAll, source, trigger, verdicts } from './graphs.ts'
 
 // With a provider, which nothing asks: without one a banner takes room.
 share({ env: { PROVIDERA_BASE_URL: 'http://127.0.0.1:9', PROVIDERA_API_KEY: 'k' } })
@@ -197,4 +197,33 @@ test('Delete takes out the connection that was chosen by the mouse, and its part
   await page.keyboard.press('Delete')
   await expect(page.getByText('1 change', { exact: true })).toBeVisible()
   await expect(page.locator('.graph-edge-label').getByText('Removed', { exact: true })).toBeVisible()
+})
+
+test('two agents are connected on the verdict that is asked for, and labels of several stand apart', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const parts = shop()
+  const two = parts.agents.map((agent) => ({ ...agent, verdicts }))
+  const id = await imported(daemon, { ...parts, agents: two })
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await node(page, 'agent:watch').dblclick()
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  await panel.getByRole('combobox', { name: 'Connect to' }).click()
+  await page.getByRole('option', { name: 'triage' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Hand over on a verdict' })
+  expect(await accessibilityFaults(page, 'asking for a verdict')).toEqual([])
+  await dialog.getByRole('radio', { name: 'dismiss' }).check()
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await expect(page.getByText('Agent triage now takes over from watch on dismiss.')).toBeAttached()
+  // Of the one that is left nothing is asked.
+  await panel.getByRole('combobox', { name: 'Connect to' }).click()
+  await page.getByRole('option', { name: 'triage' }).click()
+  await expect(page.getByText('Agent triage now takes over from watch on investigate.')).toBeAttached()
+  const labels = page.locator('.graph-edge-label[data-edge^="hands_off:"]')
+  await expect(labels).toHaveCount(2)
+  const [one, other] = [await placeOf(labels.first()), await placeOf(labels.last())]
+  expect(Math.abs(one.y - other.y)).toBeGreaterThanOrEqual(Math.min(one.height, other.height))
 })

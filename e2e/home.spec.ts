@@ -18,11 +18,17 @@ test('Home is empty at first, becomes quiet with the first event, and lists what
   await page.getByRole('button', { name: 'Make a source' }).click()
   const command = page.getByRole('region', { name: 'Send an event' }).locator('pre')
   await expect(command).toContainText('/ingest/')
-  await expect(page.getByText('Listening on app.')).toBeVisible()
+  await expect(page.getByText('Waiting for the first event of app.')).toBeVisible()
   const [, path] = /(\/ingest\/[^\s']+)/.exec((await command.textContent())!)!
   await daemon.call('POST', path!, { service: 'checkout', level: 'info', msg: 'hello' })
   await expect(page.getByRole('heading', { level: 1, name: 'No open incidents' })).toBeVisible()
   await expect(page.getByRole('link', { name: 'Events today: 1' })).toBeVisible()
+  const next = page.getByRole('region', { name: 'Events arrive from app' })
+  await expect(next.getByRole('link', { name: 'Add a trigger' })).toHaveAttribute(
+    'href',
+    '/triggers/new?source=app',
+  )
+  await expect(next.getByRole('link', { name: 'See the events' })).toBeVisible()
   const table = page.getByRole('table', { name: /^Events of the last 24 hours$/ })
   await expect(table.getByRole('row')).toHaveCount(2)
   await settled(page)

@@ -166,3 +166,32 @@ test('on paper an incident is light and whole, names the zone of its times, and 
   await page.emulateMedia({ media: 'screen' })
   expect(await page.evaluate(cut)).toBeGreaterThan(0)
 })
+
+test('lists fit the width of a tablet beside the menu: nothing has to be scrolled sideways', async ({
+  page,
+  daemon,
+}) => {
+  const lists = [
+    '/runs',
+    '/deliveries',
+    '/incidents?tab=firings',
+    '/triggers',
+    '/agents',
+    '/sources',
+    '/usage',
+  ]
+  const over: string[] = []
+  for (const width of [768, 1024]) {
+    await page.setViewportSize({ width, height: 1_000 })
+    for (const path of lists) {
+      await goTo(page, daemon.url + path)
+      await expect(page.locator('main td').first()).toBeVisible()
+      await expect(stillLoading(page)).toHaveCount(0)
+      const wide = await page.evaluate<number>(
+        `[...document.querySelectorAll('.rows-frame, .wide-table')].filter((box) => box.scrollWidth > box.clientWidth).length`,
+      )
+      if (wide > 0) over.push(`${path} at ${width}`)
+    }
+  }
+  expect(over).toEqual([])
+})

@@ -107,6 +107,6 @@ test('what if: another threshold would not have fired, another prompt finds anot
 
   // Practice goes on to whom it hands over, and neither counts.
   await ended(daemon, 4)
-  const { runs } = await daemon.ask<{ runs: { practice: boolean }[] }>('GET', '/api/runs?practice=true')
+  const { runs } = await daemon.ask<{ runs: { practice: boolean }[] }>('GET', '/api/runs')
   expect(runs.filter(({ practice }) => !practice)).toHaveLength(2)
 })

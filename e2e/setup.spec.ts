@@ -1,5 +1,5 @@
 /** Guided setup in the console: from a goal to a practice run with a finding. A scripted server answers as the model. */
-import { expect } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 import { providerOf } from './agents.ts'
 import { accessibilityFaults } from './axe.ts'
 import { test as base, share } from './daemon.ts'
@@ -161,6 +161,37 @@ base.describe('without a model', () => {
     await page.getByRole('button', { name: 'Add a trigger' }).click()
     await expect(name).toHaveValue('')
     await expect(dialog.getByRole('textbox', { name: 'Number' })).toHaveValue('5')
+  })
+
+  base('a plan that is open in two tabs is not overwritten without a word', async ({ page, daemon }) => {
+    await goTo(page, `${daemon.url}/projects/new`)
+    await page.getByRole('textbox', { name: 'What do you want?' }).fill('Tell me when refunds fail')
+    await page.getByRole('button', { name: 'Write it by hand' }).click()
+    const name = (tab: Page) => tab.getByRole('textbox', { name: 'Name of the project' })
+    await expect(name(page)).toBeVisible()
+    const path = `/api/projects/${new URL(page.url()).pathname.split('/')[2]}/setup`
+    const kept = async () => (await daemon.ask<{ plan: { name: string } }>('GET', path)).plan.name
+    const other = await page.context().newPage()
+    await goTo(other, page.url())
+    await name(page).fill('Refunds')
+    await expect.poll(kept).toBe('Refunds')
+
+    // What the other tab shows is older by now.
+    await name(other).fill('Paybacks')
+    const told = other.getByRole('alert').filter({ hasText: 'changed in another tab' })
+    await expect(told).toBeVisible()
+    expect(await accessibilityFaults(other, 'a plan that is older')).toEqual([])
+    expect(await kept()).toBe('Refunds')
+    await told.getByRole('button', { name: 'Take theirs' }).click()
+    await expect(name(other)).toHaveValue('Refunds')
+    await expect(told).toHaveCount(0)
+    await name(other).fill('Refunds of the shop')
+    await expect.poll(kept).toBe('Refunds of the shop')
+
+    await name(page).fill('Money back')
+    await page.getByRole('alert').getByRole('button', { name: 'Keep mine' }).click()
+    await expect.poll(kept).toBe('Money back')
+    await expect(page.getByRole('alert')).toHaveCount(0)
   })
 
   base('a plan is written by hand, from an event that is pasted, to a firing', async ({ page, daemon }) => {

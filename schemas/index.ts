@@ -8,6 +8,7 @@ import addFormatsModule from 'ajv-formats'
 import { schemaOf } from './all.ts'
 import { closest, didYouMean } from './near-names.ts'
 import { patternRule } from './pattern-rules.ts'
+import { meantBy, rivalsIn, type Variant, variantsOf } from './variants.ts'
 
 export { allSchemas, schemaOf } from './all.ts'
 
@@ -156,34 +157,10 @@ function explainChoice(choice: NamedError, inner: NamedError[]): string {
 const isEmptyText = ({ keyword, params }: ErrorObject): boolean =>
   keyword === 'enum' && params.allowedValues.length === 1 && params.allowedValues[0] === ''
 
-type Variant = { $id: string; required?: readonly string[]; properties?: Record<string, unknown> }
-
-/** The variants of a choice between maps that are schemas of their own; null for any other choice. */
-function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
-  if (!Array.isArray(schema) || data === null || typeof data !== 'object' || Array.isArray(data)) return null
-  const refs = schema.map((one: { $ref?: string }) => one.$ref)
-  if (!refs.every((one) => one !== undefined)) return null
-  const variants = refs.map((one) => schemaOf(one) as Variant)
-  return variants.every((one) => one.required?.length) ? variants : null
-}
-
-/**
- * The variant that was meant: the one most of whose required fields are there, of several the one that mistyped names
- * are close to; null: none is.
- */
-function meantBy({ data }: ErrorObject, variants: readonly Variant[]): Variant | null {
-  const present = (one: Variant) =>
-    one.required!.filter((name) => Object.hasOwn(data as Record<string, unknown>, name)).length
-  const unknown = ({ properties = {} }: Variant) =>
-    Object.keys(data as object).filter((name) => !Object.hasOwn(properties, name))
-  const close = (one: Variant) =>
-    unknown(one).filter((name) => closest(name, Object.keys(one.properties ?? {})) !== undefined).length
-  const meant = [...variants].sort((a, b) => present(b) - present(a) || close(b) - close(a))[0]!
-  return present(meant) === 0 ? null : meant
-}
-
 /** What is wrong with the variant that was meant. */
 function explainVariant(choice: NamedError, variants: readonly Variant[]): string {
+  const rivals = rivalsIn(choice, variants)
+  if (rivals) return `${subjectOf(choice)}: ${rivals}`
   const meant = meantBy(choice, variants)
   if (!meant) {
     const known = variants.flatMap((one) => one.required!)
@@ -309,8 +286,10 @@ export function faults(id: string, value: unknown): Fault[] {
       ...(e.instancePath === choice.instancePath && named.subject ? { subject: named.subject } : {}),
     }))
     const variants = variantsOf(choice)
+    const rivals = variants && rivalsIn(choice, variants)
     const meant = variants && meantBy(choice, variants)
-    if (meant)
+    if (rivals) add(segments(choice.instancePath), `${subjectOf(named)}: ${rivals}`)
+    else if (meant)
       for (const fault of faults(meant.$id, choice.data))
         add([...segments(choice.instancePath), ...fault.path], fault.message)
     else add(segments(choice.instancePath), explainChoice(named, shown))

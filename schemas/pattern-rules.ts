@@ -19,6 +19,9 @@ const CHANNEL =
   'must be the id of a channel, such as C0123ABCD: in Slack, the name of the channel at its top, then About, has it'
 const COMMIT = 'must be the hash of a commit'
 const CONTROL = 'must not contain control characters'
+/** Also of one that is too short to have five fields. */
+export const CRON_RULE =
+  'must be five fields: minute, hour, day of month, month, day of week, such as 0 9 * * 1-5'
 
 const RULES: Readonly<Record<string, string>> = {
   [DURATION]: DURATION_RULE,
@@ -27,7 +30,8 @@ const RULES: Readonly<Record<string, string>> = {
   '^(\\+?[0-9]+(\\.[0-9]+)?(s|m|h|d)|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9]{2}:[0-9]{2}))$':
     'must be a time with its zone, such as 2026-11-20T14:00:00Z, or so long after the start, such as +90s',
   '^(>=|<=|==|>|<) ?-?[0-9]+(\\.[0-9]+)?(/(s|m|h))?$':
-    'must be a comparison and a number, such as "> 5"; a rate may have a unit, such as "> 5/m"',
+    'must be a comparison (>, >=, <, <= or ==) and a number, such as "> 5"; a rate may have a unit, such as "> 5/m"',
+  '^[\\s\\S]{9,}$': CRON_RULE,
   '^evt_[0-9]{1,15}$': 'must be an event id',
   '^inc_[1-9][0-9]{0,14}$': 'must be the id of an incident, such as inc_12',
   '^(findings|agent:.+)?$': 'must be findings or agent:<name>',

@@ -3,9 +3,9 @@
 /** Such as "1,200". */
 export const numberWords = (value: number): string => value.toLocaleString('en')
 
-/** Such as "1 event", "1,200 events". */
-export const countWords = (n: number, noun: string): string =>
-  `${numberWords(n)} ${noun}${n === 1 ? '' : 's'}`
+/** Such as "1 event", "1,200 events". @param many of a noun whose plural has another form than an s more */
+export const countWords = (n: number, noun: string, many = `${noun}s`): string =>
+  `${numberWords(n)} ${n === 1 ? noun : many}`
 
 /** Such as "a, b and c". */
 export const listWords = (words: readonly string[]): string =>

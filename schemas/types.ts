@@ -2937,12 +2937,12 @@ export interface CatalogSyncEntry {
   by: string
   /** Policy then. */
   policy: 'manual' | 'auto' | 'auto-prune'
-  /** Objects made. */
-  creates: number
-  /** Objects changed. */
-  updates: number
-  /** Objects deleted. */
-  deletes: number
+  /** Objects made, or what would be: as its plan says. Null: the look failed, and there is no plan. */
+  creates: number | null
+  /** Objects changed, or what would be: as its plan says. Null: the look failed, and there is no plan. */
+  updates: number | null
+  /** Objects deleted, or what would be: as its plan says. Null: the look failed, and there is no plan. */
+  deletes: number | null
   /** Change-set. */
   change_set: number | null
   /** Why. */
@@ -4286,6 +4286,10 @@ export interface Wake {
    * On or off; off when absent. While the project is paused every wake is off: one given as on is on once it is resumed, one given as off stays off, one without it is as it was.
    */
   enabled?: boolean
+  /**
+   * The pause of the project switched it off: it is on once the project is resumed. Written back as it was read, it stays so; in a project that runs, it means on. False, or absent beside enabled false, keeps it off.
+   */
+  stopped?: boolean
 }
 /** An agent takes over on the verdict of another. */
 export interface HandoffRule {
@@ -4318,6 +4322,8 @@ export interface ProjectHealth {
 }
 /** Totals since 00:00 UTC, practice excluded. */
 export interface ProjectToday {
+  /** Runs that ended, however. */
+  runs: number
   /** Chains of runs that concluded, each one result. */
   looked_at: number
   /** Of these, those with a finding. */
@@ -5476,7 +5482,7 @@ export interface FiringMessage {
   payload: string
   /** Runs of this service's agents it started. */
   run_ids: string[]
-  /** Labels of the first event. */
+  /** Labels of the first event; of a resolved firing, of that of the firing it resolves. */
   labels: {
     [k: string]: string | number
   }
@@ -5855,7 +5861,7 @@ export interface Home {
   agents_total: number
   /** When the open incident that has been open for longest was opened; null: none is open. */
   oldest_opened_at: string | null
-  /** Totals since 00:00 UTC, practice excluded. */
+  /** Totals since 00:00 UTC; practice is in what was spent alone. */
   today: {
     /** 00:00 UTC. */
     since: string
@@ -5867,9 +5873,11 @@ export interface Home {
     incidents: number
     /** Runs that ended. */
     runs: number
-    /** Findings. */
+    /** Runs that ended with a finding. */
     findings: number
-    /** Spent on models, US dollars. */
+    /**
+     * Spent on models by agents, practice, Ask and guided setup, US dollars: as the day of the usage of models has it.
+     */
     spent_usd: number
     /** Deliveries that failed. */
     deliveries_failed: number
@@ -5963,7 +5971,7 @@ export interface Incident {
   number: number
   /** open: nobody has it; acknowledged: somebody does; snoozed: its deliveries are held back; handled: over. */
   state: 'open' | 'acknowledged' | 'snoozed' | 'handled'
-  /** Lifecycle events it accepts now. */
+  /** Acts of people that it accepts now, as their calls are named; a note is always taken. */
   accepts: string[]
   /** Severity: the highest of its firings, or what a person set. */
   severity: 'critical' | 'warning' | 'info'
@@ -6169,7 +6177,7 @@ export interface IncidentActivity {
   /** Who: a name; svc where nobody did. */
   by: string
   /**
-   * How it is known who: the name of a credential, a header of the proxy in front, the name typed in the console, somebody in Slack, or svc itself.
+   * How it is known who: the name of a credential, a header of the proxy in front, the name typed in the console (on an open instance also: somebody, who gave none), a person in Slack, or svc itself.
    */
   via: 'key' | 'header' | 'console' | 'slack' | 'svc'
   /** What happened; fired: firings since the row before it. */
@@ -6454,7 +6462,7 @@ export interface InspectResult {
 export interface InspectedEvent {
   /** Event id. */
   id: string
-  /** How many events it stands for. */
+  /** How many events it stands for; 0: the first of a line, of which the last event stands for all. */
   count: number
 }
 /** One event, with a page of its payload. */
@@ -12825,6 +12833,8 @@ export interface SetupPractice {
 export interface Setup {
   /** Project id. */
   project: string
+  /** Of the draft: it grows with each plan that is kept. If-Match of a write that must be made from this one. */
+  version: number
   step: SetupStage
   /** It is not applied yet. */
   draft: boolean

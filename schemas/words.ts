@@ -42,7 +42,9 @@ export function sentenceOf(trigger: Told): string {
   const of = listWords(sources) || 'no source yet'
   if (isSchedule(condition)) return `${whenScheduled(condition)}, with a summary of ${of}`
   const where = filters?.length ? ` where ${filters.map(filterWords).join(' and ')}` : ''
-  return `When ${conditionWords(condition, of)}${where}`
+  // After the filters: between them it reads as if they said when it is over.
+  const rearm = 'resolve' in condition && condition.resolve ? ', and not again until it is over' : ''
+  return `When ${conditionWords(condition, of)}${where}${rearm}`
 }
 
 /** How often at most, such as "At most once every 5m per service". */
@@ -88,9 +90,8 @@ function conditionWords(
     )
     return `${steps.join(', then ')} within ${condition.within} on ${sources}`
   }
-  const { predicate, window, resolve } = condition
-  const rearm = resolve ? ', until it is over' : ''
-  return `${aggregateWords(condition)} is ${predicateWords(predicate)} within ${window} on ${sources}${rearm}`
+  const { predicate, window } = condition
+  return `${aggregateWords(condition)} is ${predicateWords(predicate)} within ${window} on ${sources}`
 }
 
 function aggregateWords({ aggregate, field }: { aggregate: string; field?: string }): string {

@@ -21,6 +21,20 @@ export interface Batch {
   body: Uint8Array
   /** Line of the input that the body begins on, from 1. */
   firstLine: number
+  /** How many of its lines the body has. */
+  lines: number
+}
+
+/** How many items a batch of lines has: lines that are blank are none. */
+export function itemsIn({ body }: Batch): number {
+  let items = 0
+  for (let at = 0; at < body.length; ) {
+    const end = body.indexOf(LINE_FEED, at)
+    const stop = end < 0 ? body.length : end
+    if (!isBlank(body.subarray(at, stop))) items++
+    at = stop + 1
+  }
+  return items
 }
 
 /**
@@ -65,7 +79,7 @@ export async function* batches(
   if (decided === 'ndjson') yield* lines(reader, head)
   else {
     const body = await whole(reader, head)
-    if (body.some((byte) => byte > 32)) yield { type: 'json', body, firstLine: 1 }
+    if (body.some((byte) => byte > 32)) yield { type: 'json', body, firstLine: 1, lines: 1 }
   }
 }
 
@@ -87,7 +101,7 @@ async function* lines(reader: IdleReader, head: Buffer): AsyncGenerator<Batch> {
   let held = head
   let line = 1
   const taken = (end: number, count: number): Batch => {
-    const batch: Batch = { type: 'ndjson', body: held.subarray(0, end), firstLine: line }
+    const batch: Batch = { type: 'ndjson', body: held.subarray(0, end), firstLine: line, lines: count }
     held = held.subarray(end)
     line += count
     return batch
@@ -111,7 +125,8 @@ async function* lines(reader: IdleReader, head: Buffer): AsyncGenerator<Batch> {
   while (held.length) {
     const cut = cutAfterLines(held, BATCH_LINES)
     const end = cut.lines === BATCH_LINES ? cut.end : held.length
-    const batch = taken(end, cut.lines)
+    // The last line may have no end.
+    const batch = taken(end, end > cut.end ? cut.lines + 1 : cut.lines)
     if (batch.body.some((byte) => byte > 32)) yield batch
   }
 }

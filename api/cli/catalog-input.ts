@@ -48,8 +48,9 @@ export interface CatalogInput {
 }
 
 /**
- * Reads what is given. One file that says all by itself is taken as it is, to the byte.
- * @throws CliError 65 with every problem of what was put together, 66 for a path that cannot be read
+ * Reads what is given. One file that says all by itself is taken as it is, to the byte. Where only entries of it have
+ * problems, the others are there to be looked at beside them.
+ * @throws CliError 65 with every problem of what cannot be put together, 66 for a path that cannot be read
  */
 export async function readInput(io: Io, paths: readonly string[], flags: InputFlags): Promise<CatalogInput> {
   finishPulls(io, paths)
@@ -61,14 +62,19 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
   const composed = await composeInput(io, paths, flags)
   if (composed.files.length === 0 && !flags.allowEmpty)
     throw new CliError(`there is no catalog file (.yaml or .yml) in ${shownPaths(paths)}`, EXIT.input)
-  if (composed.problems.length) throw problemsError(path, composed.problems)
+  if (composed.owned.length === 0) throw problemsError(path, composed.problems)
   const [first, ...others] = composed.owned.map(({ name, text }) => ({ name, yaml: text }))
   // A file that says all by itself is sent as it is: its comments and places are then remembered, too.
   if (composed.isPlain) {
     const { path: file, text } = composed.files[0]!
     const one = oneFile(file, text, flags)
     const isOne = more.length === 0 && !isFolder(path)
-    return { ...one, composed, texts: isOne ? one.texts : { yaml: text, name: first!.name } }
+    // What is wrong with it is told by whoever reads it.
+    return {
+      ...one,
+      composed: { ...composed, problems: [] },
+      texts: isOne ? one.texts : { yaml: text, name: first!.name },
+    }
   }
   return {
     shown: shownPaths(paths),
@@ -149,14 +155,23 @@ export function withPlaces(
 ): CatalogChecked {
   const seen = composed?.warnings ?? []
   const strict = isStrict ? seen : []
+  const own = composed?.problems ?? []
+  const isOwn = ({ path, message }: CatalogProblem) =>
+    own.some((problem) => problem.path === path && problem.message === message)
+  const told = checked.problems.filter((problem) => !isOwn(problem)).map(placed)
   return {
     ...checked,
-    problems: [...strict, ...checked.problems.map(placed)],
+    problems: [...strict, ...(own.length ? inOrder([...own, ...told]) : told)],
     ...(checked.conflicts ? { conflicts: checked.conflicts.map(placed) } : {}),
     ...(checked.kept ? { kept: checked.kept.map(placed) } : {}),
     warnings: [...(isStrict ? [] : seen), ...checked.warnings.map(placed)],
   }
 }
+
+const inOrder = (problems: readonly CatalogProblem[]): CatalogProblem[] =>
+  problems.toSorted(
+    (a, b) => (a.file ?? '').localeCompare(b.file ?? '') || a.line - b.line || a.column - b.column,
+  )
 
 /** A file that a test names, by its path from the file of the test. @throws Error */
 export function readBeside(from: string, path: string): { path: string; bytes: Uint8Array } {

@@ -154,6 +154,12 @@ export class Client {
         `${this.target.url} did not answer within ${TIMEOUT_MS / 1000} seconds; see its log`,
         EXIT.unavailable,
       )
+    const certificate = CERTIFICATE_FAULTS[cause?.code ?? '']
+    if (certificate !== undefined)
+      return new CliError(
+        `the certificate of ${this.target.url} ${certificate} (${cause?.code})`,
+        EXIT.unavailable,
+      )
     const reason =
       cause?.code === 'ECONNREFUSED' ? 'connection refused' : (cause?.code ?? cause?.message ?? message)
     return new CliError(
@@ -169,6 +175,21 @@ export class Client {
       ...(this.target.token === null ? {} : { authorization: `Bearer ${this.target.token}` }),
     }
   }
+}
+
+const NOT_TRUSTED =
+  'is not trusted here; name the file of its authority, or of itself where it signed itself, in NODE_EXTRA_CA_CERTS'
+/** What Node says of certificates (node:tls, X509 certificate error codes), and what can be done. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
+  CERT_UNTRUSTED: NOT_TRUSTED,
+  CERT_HAS_EXPIRED: 'has expired; renew it, or set the clock of this machine',
+  CERT_NOT_YET_VALID: 'is not valid yet; set the clock of this machine',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name; name the daemon by --svcd as its certificate does',
 }
 
 /** A refusal of the credential, and a daemon that is not ready, are told from one of what was asked. */

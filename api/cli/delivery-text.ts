@@ -1,4 +1,5 @@
 /** A delivery as lines for people: to whom it goes, and how each try went. */
+import { countWords } from '../../schemas/plain-words.ts'
 import type { Delivery } from '../../schemas/types.ts'
 import { escapeLine, type Style } from './terminal.ts'
 
@@ -35,6 +36,6 @@ export function attemptLines(delivery: Delivery): string[] {
   // What never was tried, such as what went to an agent that is off, has only a reason.
   if (status === 'failed' && attempts.length === 0 && reason !== null) lines.push(`  ${escapeLine(reason)}\n`)
   if (tries > attempts.length && attempts.length > 0)
-    lines.push(`  … ${tries - attempts.length} earlier tries\n`)
+    lines.push(`  … ${countWords(tries - attempts.length, 'earlier try', 'earlier tries')}\n`)
   return lines
 }

@@ -10,6 +10,7 @@ import {
   suspectsText,
 } from '../../schemas/eval-measured.ts'
 import { grouped } from '../../schemas/grouped.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { EvalMeasured, EvalReport } from '../../schemas/types.ts'
 import * as calls from '../client/calls.ts'
 import { addDaemonOptions, clientOf } from './context.ts'
@@ -63,7 +64,7 @@ export async function tellReport(
   for (const { variant, difference, verdict, scenarios } of comparisons) {
     const { mean, low, high } = difference
     io.out(
-      `${escapeLine(variant)} against before, ${scenarios} scenarios: ${verdict} (${mean >= 0 ? '+' : ''}${mean.toFixed(2)}, ${low.toFixed(2)} to ${high.toFixed(2)})\n`,
+      `${escapeLine(variant)} against before, ${countWords(scenarios, 'scenario')}: ${verdict} (${mean >= 0 ? '+' : ''}${mean.toFixed(2)}, ${low.toFixed(2)} to ${high.toFixed(2)})\n`,
     )
   }
 }

@@ -17,6 +17,7 @@ import { demoCommand } from './commands/demo.ts'
 import { entitiesCommand } from './commands/entities.ts'
 import { evalsCommand } from './commands/evals.ts'
 import { eventsCommand } from './commands/events.ts'
+import { findingsCommand } from './commands/findings.ts'
 import { firingsCommand } from './commands/firings.ts'
 import { incidentsCommand } from './commands/incidents.ts'
 import { keysCommand } from './commands/keys.ts'
@@ -36,6 +37,7 @@ import { statusCommand } from './commands/status.ts'
 import { subscriptionCommands } from './commands/subscribe.ts'
 import { tailCommand } from './commands/tail.ts'
 import { telemetryCommand } from './commands/telemetry.ts'
+import { usageCommand } from './commands/usage.ts'
 import { whyCommand } from './commands/why.ts'
 import { workspacesCommand } from './commands/workspaces.ts'
 import { addConnectionOptions } from './context.ts'
@@ -80,8 +82,10 @@ export function buildProgram(io: Io, isJson = false): Command {
   for (const command of subscriptionCommands(io)) program.addCommand(command)
   program.commandsGroup('Agents:')
   program.addCommand(runsCommand(io))
+  program.addCommand(findingsCommand(io))
   program.addCommand(replayCommand(io))
   program.addCommand(evalsCommand(io))
+  program.addCommand(usageCommand(io))
   program.commandsGroup('Setup:')
   program.addCommand(demoCommand(io))
   program.addCommand(sourcesCommand(io))
@@ -201,6 +205,11 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
     return EXIT.ok
   }
   try {
+    const asked = helpAsked(io, program, argv, isJson)
+    if (asked) {
+      asked.outputHelp()
+      return EXIT.ok
+    }
     refuseUnknownVerb(io, program, argv, isJson)
     await program.parseAsync([...argv], { from: 'user' })
     return EXIT.ok
@@ -215,10 +224,35 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
  */
 function refuseUnknownVerb(io: Io, program: Command, [noun, verb]: readonly string[], isJson: boolean): void {
   const group = program.commands.find((one) => one.name() === noun)
-  if (!group?.commands.length || verb === undefined || verb.startsWith('-') || verb === 'help') return
+  if (!group?.commands.length || verb === undefined || verb.startsWith('-') || verb === HELP) return
+  if (!commandIn(group, verb)) refuseCommand(io, group, verb, isJson)
+}
+
+/**
+ * The command that `svc help sources list`, or `svc sources help list`, asks about; null: no help is asked for. The
+ * parser would show the help of whatever it knows for a name that it does not.
+ */
+function helpAsked(io: Io, program: Command, argv: readonly string[], isJson: boolean): Command | null {
+  const words = argv.filter((word) => !word.startsWith('-'))
+  const at = words.indexOf(HELP)
+  const holder = at === 1 ? commandIn(program, words[0]!) : program
+  if (at < 0 || at > 1 || (at === 1 && !holder?.commands.length)) return null
+  return words.slice(at + 1).reduce((group, word) => {
+    // What tells of help is told of by the whole.
+    if (word === HELP && group === program) return group
+    return commandIn(group, word) ?? refuseCommand(io, group, word, isJson)
+  }, holder!)
+}
+
+const HELP = 'help'
+
+const commandIn = (group: Command, word: string): Command | undefined =>
+  group.commands.find((one) => one.name() === word || one.aliases().includes(word))
+
+/** @throws UsageShown */
+function refuseCommand(io: Io, group: Command, word: string, isJson: boolean): never {
   const known = group.commands.flatMap((one) => [one.name(), ...one.aliases()])
-  if (known.includes(verb)) return
-  const message = `unknown command '${verb}'${didYouMean(verb, known)}`
+  const message = `unknown command '${word}'${didYouMean(word, known)}`
   if (!isJson)
     io.err(
       `svc: ${message}\nusage: ${pathOf(group)} ${group.usage()}\nrun "${pathOf(group)} --help" for more\n`,

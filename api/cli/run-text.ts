@@ -1,4 +1,5 @@
 /** A run as its story: what woke it, each step in a line, what it found, and who took over. */
+import { callerText } from '../../schemas/caller-words.ts'
 import { claimsHeld, claimWords } from '../../schemas/claim-words.ts'
 import type { CheckedClaim, FindingMark, Run, RunDetail, RunStep } from '../../schemas/types.ts'
 import { costText, shortText, timeText } from './run-words.ts'
@@ -65,7 +66,7 @@ function factsOf(run: RunDetail): [title: string, value: string][] {
     ['used', `${rounds} of ${max_rounds} rounds, ${run.tool_calls} tools, ${costText(costOf(run))}`],
     ...fact('tokens', rounds > 0 && tokens.filter(Boolean).join(', ')),
     ...fact('verdict', outcome === 'no_op' ? 'no_op: nothing to report' : verdict),
-    ...fact('marked', run.mark && `${markText(run.mark)}, by ${run.mark.by}`),
+    ...fact('marked', run.mark && `${markText(run.mark)}, by ${callerText(run.mark.by)}`),
     ...fact('error', error),
     ...fact('parked', run.parked && parkedText(run.parked)),
     ...fact('instead', run.fallback_for && insteadText(run.fallback_for)),

@@ -7,6 +7,7 @@ import type { Call } from '../client/call.ts'
 import type { Client } from './client.ts'
 import { clientCommand, clientOf, type JsonFlag } from './context.ts'
 import type { ClientFlags } from './credentials.ts'
+import { CliError } from './exit.ts'
 import { parseCount } from './labels.ts'
 import { type Column, escapeLine, escapeText, type Io, printJson, table } from './terminal.ts'
 
@@ -32,6 +33,8 @@ export interface Verb<T, Input, F extends Flags> {
   input?(given: GivenWords<F>, client: Client, io: Io): Input | Promise<Input>
   /** Prints the answer for a person; with --json the answer is printed as it came. */
   tell(io: Io, answer: T, given: GivenWords<F>): void
+  /** Why the answer is not what was expected: nothing else is told then, and the command exits with 1. Null: it is. */
+  fault?(answer: T): string | null
 }
 
 /**
@@ -55,7 +58,7 @@ export const noun =
 export const verb =
   <T, Input, F extends Flags = Flags>(row: Verb<T, Input, F>): MakeCommand =>
   (io, name) => {
-    const { does, call, args = fieldsOf(call), options = [], input, tell } = row
+    const { does, call, args = fieldsOf(call), options = [], input, tell, fault } = row
     const command = clientCommand(name, does)
     for (const one of args) command.addArgument(typeof one === 'string' ? new Argument(one) : one)
     for (const one of options)
@@ -68,8 +71,10 @@ export const verb =
       const client = clientOf(io, flags)
       const asked = input ? await input({ words, flags }, client, io) : plainInput(call, own, words, flags)
       const answer = await client.call(call as Call<T, object>, asked as object)
+      const found = fault?.(answer.read()) ?? null
       if (flags.json) printJson(io, answer.text)
-      else tell(io, answer.read(), { words, flags })
+      else if (found === null) tell(io, answer.read(), { words, flags })
+      if (found !== null) throw new CliError(flags.json ? '' : escapeLine(found))
     })
   }
 

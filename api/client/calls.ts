@@ -61,7 +61,7 @@ export const resumeTrigger = 'POST /api/triggers/{name}/resume' as Call<T.PartMo
 /** Everything that Home shows. */
 export const getHome = 'GET /api/home' as Call<T.Home, { hours?: number }>
 /** List incidents: by severity, then last firing; handled ones by when. */
-export const listIncidents = 'GET /api/incidents' as Call<T.IncidentsResult, { state?: 'open' | 'acknowledged' | 'snoozed' | 'handled' | 'active'; severity?: 'critical' | 'warning' | 'info'; trigger?: string; entity?: string; project?: string; assignee?: string; q?: string; before?: string; limit?: number }>
+export const listIncidents = 'GET /api/incidents' as Call<T.IncidentsResult, { state?: 'open' | 'acknowledged' | 'snoozed' | 'handled' | 'active' | 'all'; severity?: 'critical' | 'warning' | 'info'; trigger?: string; entity?: string; project?: string; assignee?: string; q?: string; opened_since?: string; before?: string; limit?: number }>
 /** One incident with its finding, activity and firings. */
 export const getIncident = 'GET /api/incidents/{incident}' as Call<T.IncidentDetail, { incident: string }>
 /** Do one act on up to 200 incidents, in one transaction. */
@@ -97,7 +97,7 @@ export const getDispatch = 'GET /api/activity/dispatches/{id}' as Call<T.Dispatc
 /** Why an event fired each trigger, or did not. */
 export const why = 'GET /api/events/{id}/why' as Call<T.WhyResult, { id: string; trigger?: string }>
 /** What a trigger made of events, newest first. */
-export const listEvaluations = 'GET /api/triggers/{name}/evaluations' as Call<T.EvaluationsResult, { name: string; reason?: string; before?: string; limit?: number }>
+export const listEvaluations = 'GET /api/triggers/{name}/evaluations' as Call<T.EvaluationsResult, { name: string; reason?: 'fired' | 'no_subscriber' | 'folded' | 'held' | 'dropped' | 'cooldown' | 'active' | 'below' | 'filter' | 'no_key' | 'no_value' | 'unchanged' | 'waiting' | 'late' | 'paused' | 'error'; before?: string; limit?: number }>
 /** When a trigger would have fired over stored events. */
 export const backtest = 'POST /api/triggers/backtest' as Call<T.BacktestResult, { body: T.BacktestRequest }>
 /** List deliveries of firings and findings, newest first. */
@@ -109,7 +109,7 @@ export const getDeliveryMessage = 'GET /api/deliveries/{id}/message' as Call<T.F
 /** Send a delivery again, under the same id. */
 export const redeliver = 'POST /api/deliveries/{id}/redeliver' as Call<T.Delivery, { id: string }>
 /** List runs of agents, newest first. */
-export const listRuns = 'GET /api/runs' as Call<T.RunsResult, { status?: 'successful' | 'unsuccessful' | 'failed' | 'open' | 'queued' | 'running' | 'parked' | 'succeeded' | 'exhausted' | 'cancelled' | 'capped' | 'empty' | 'ok'; project?: string; agent?: string; entity?: string; practice?: boolean; limit?: number; offset?: number }>
+export const listRuns = 'GET /api/runs' as Call<T.RunsResult, { status?: 'successful' | 'unsuccessful' | 'failed' | 'open' | 'queued' | 'running' | 'parked' | 'succeeded' | 'exhausted' | 'cancelled' | 'capped' | 'empty' | 'ok'; project?: string; agent?: string; entity?: string; practice?: boolean; outcome?: 'finding' | 'no_op'; ended_since?: string; limit?: number; offset?: number }>
 /** One run with its steps, claims and chain. */
 export const getRun = 'GET /api/runs/{id}' as Call<T.RunDetail, { id: string }>
 /** Repeat a finished run against its agent as it is. */
@@ -260,8 +260,8 @@ export const getProjectSummary = 'GET /api/projects/{id}/summary' as Call<T.Proj
 export const getWiring = 'GET /api/projects/{id}/wiring' as Call<T.Wiring, { id: string }>
 /** Replace the wiring. */
 export const updateWiring = 'PUT /api/projects/{id}/wiring' as Call<T.Project, { id: string; body: T.Wiring }>
-/** What deleting it would take and leave. */
-export const getDeletion = 'GET /api/projects/{id}/deletion' as Call<T.ProjectDeletion, { id: string }>
+/** What deleting it would take and leave; delete=kind:name,... picks the objects that go. */
+export const getDeletion = 'GET /api/projects/{id}/deletion' as Call<T.ProjectDeletion, { id: string; delete?: string }>
 /** A crew takes the project. */
 export const holdProject = 'POST /api/projects/{id}/hold' as Call<T.Project, { id: string }>
 /** A person takes the project over. */

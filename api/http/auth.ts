@@ -14,6 +14,7 @@ import {
   type SessionRecord,
   SvcError,
 } from '../../engine/index.ts'
+import { NO_AUTH } from '../../schemas/caller-words.ts'
 import type { Identity as IdentityShown } from '../../schemas/types.ts'
 import { kindOf } from './oauth/resources.ts'
 
@@ -39,7 +40,7 @@ export interface Identity extends Caller {
 
 const OPEN: Identity = {
   id: 'open',
-  name: 'no auth configured',
+  name: NO_AUTH,
   isAnybody: true,
   scopes: ['admin', 'ingest', 'read'],
   sourceId: null,

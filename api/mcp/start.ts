@@ -63,15 +63,22 @@ export async function startMcp(
   return serveHttp({ flags, settings }, shared, now, around, stopped)
 }
 
-/** Aborted by SIGTERM or SIGINT; a second one ends the process at once. */
+/** Aborted by SIGTERM, SIGINT or SIGHUP; a second SIGTERM or SIGINT ends the process at once. */
 export function untilSignal(log: Logger): AbortSignal {
   const stop = new AbortController()
+  const heard = (signal: NodeJS.Signals) => {
+    log.info({ signal }, 'stopping')
+    stop.abort()
+  }
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
-      log.info({ signal }, 'stopping')
-      stop.abort()
+      heard(signal)
       process.once(signal, () => process.exit(1))
     })
+  // Of a terminal that closes: its shell and the system each send one, and unheard one would end the process.
+  process.on('SIGHUP', () => {
+    if (!stop.signal.aborted) heard('SIGHUP')
+  })
   return stop.signal
 }
 

@@ -85,7 +85,7 @@ const MADE = /= (React\$1\.forwardRef\()/g
 
 /* Components of the kit that no page shows: their styles are a third of all, and every page waits for styles. */
 const UNSTYLED =
-  'ActionBar Affix AngleSlider AspectRatio Avatar BackgroundImage Blockquote Breadcrumbs Card Cascader ColorInput ColorPicker ColorSwatch DataList Dialog EmptyState FloatingWindow Image Indicator LoadingOverlay Marquee Menubar NumberInput OverflowList Pagination PinInput Rating RingProgress RollingNumber ScrollArea Scroller SemiCircleProgress Splitter Spoiler Stepper TableOfContents ThemeIcon Timeline Toggle Toolbar Tooltip Tour Tree TreeSelect'.split(
+  'ActionBar Affix AngleSlider AspectRatio Avatar BackgroundImage Blockquote Breadcrumbs Card Cascader CheckboxCard ColorInput ColorPicker ColorSwatch DataList Dialog EmptyState FloatingWindow Image Indicator LoadingOverlay Marquee Menubar NumberInput OverflowList Pagination PinInput RadioCard RadioIndicator Rating RingProgress RollingNumber ScrollArea Scroller SemiCircleProgress Splitter Spoiler Stepper TableOfContents ThemeIcon Timeline Toggle Toolbar Tooltip Tour Tree TreeSelect'.split(
     ' ',
   )
 const STYLES = /node_modules\/@mantine\/core\/styles\.css/

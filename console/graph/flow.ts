@@ -3,7 +3,7 @@
  * that a poll of a large project renders only what moved on.
  */
 import type { Edge, Node } from '@xyflow/react'
-import type { EdgeEnds } from './drawing/edge-path.ts'
+import type { Beside, EdgeEnds } from './drawing/edge-path.ts'
 import type { Drawn, DrawnEdge, DrawnNode } from './drawing/fold.ts'
 import {
   type Box,
@@ -18,7 +18,7 @@ import {
 import { besideOthers, corridorsOf } from './drawing/routes.ts'
 import type { Layout } from './layout.ts'
 import type { GraphMarks, Note, Pace } from './types.ts'
-import { describeDrawn, describeEdge, nodeTitle } from './words.ts'
+import { describeDrawn, describeEdge, edgeLabel, nodeTitle } from './words.ts'
 
 export type Change = 'created' | 'changed' | 'deleted'
 
@@ -37,6 +37,8 @@ export interface EdgeFacts extends Record<string, unknown> {
   under: { from: number; to: number }
   /** Where it passes between nodes. */
   via: readonly Corridor[]
+  /** Among others between the same two nodes; absent: it is the only one. */
+  beside: Beside | undefined
 }
 export type FlowNode = Node<NodeFacts>
 export type FlowEdge = Edge<EdgeFacts>
@@ -139,6 +141,7 @@ function flowNode(node: DrawnNode, box: Box, look: Look): FlowNode {
 export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<FlowEdge>): FlowEdge[] {
   const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
   const routes = routesOf(drawn, layout.boxes)
+  const besides = besidesOf(drawn.edges, nodes, look.marks)
   return drawn.edges.flatMap((edge) => {
     const [from, to] = [nodes.get(edge.from), nodes.get(edge.to)]
     const [start, end] = [layout.boxes.get(edge.from), layout.boxes.get(edge.to)]
@@ -148,9 +151,11 @@ export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<F
     // What is dragged takes its lines along; they find their way again where it is put down.
     const isMoved = look.moved.has(edge.from) || look.moved.has(edge.to)
     const via = isMoved ? DIRECT : (routes.get(edge.id) ?? DIRECT)
+    const beside = besides.get(edge.id)
     const facts = [
       edge.edge ?? edge.members.join(),
       leaves.id,
+      beside && Object.values(beside).join(),
       via,
       under.from,
       under.to,
@@ -159,7 +164,7 @@ export function flowEdges(drawn: Drawn, layout: Layout, look: Look, kept: Kept<F
       isLit(edge, look),
       look.selected.has(edge.id),
     ]
-    return keep(kept, edge.id, facts, () => flowEdge(edge, from, to, { under, via }, look))
+    return keep(kept, edge.id, facts, () => flowEdge(edge, from, to, { under, via, beside }, look))
   })
 }
 
@@ -176,7 +181,7 @@ function flowEdge(
   edge: DrawnEdge,
   from: DrawnNode,
   to: DrawnNode,
-  line: Pick<EdgeFacts, 'under' | 'via'>,
+  line: Pick<EdgeFacts, 'under' | 'via' | 'beside'>,
   look: Look,
 ): FlowEdge {
   const handle = leavingPort(from, edge.verdict).id
@@ -223,6 +228,38 @@ export function routesOf(drawn: Pick<Drawn, 'nodes' | 'edges'>, boxes: ReadonlyM
   }
   routed.set(boxes, { edges: drawn.edges, routes })
   return routes
+}
+
+/** Letters that fit into a row of a label. */
+const ROW_LETTERS = 12
+
+/** Of lines that are between the same two nodes: which of them each is, from the top. */
+export function besidesOf(
+  edges: readonly DrawnEdge[],
+  nodes: ReadonlyMap<string, DrawnNode>,
+  { notes, changes }: GraphMarks,
+): Map<string, Beside> {
+  const together = new Map<string, { edge: DrawnEdge; port: Port }[]>()
+  for (const edge of edges) {
+    const from = edge.kind === 'hands_off' ? nodes.get(edge.from) : undefined
+    if (!from) continue
+    const ends = `${edge.from} ${edge.to}`
+    together.set(ends, [...(together.get(ends) ?? []), { edge, port: leavingPort(from, edge.verdict) }])
+  }
+  const besides = new Map<string, Beside>()
+  for (const group of together.values()) {
+    if (group.length < 2) continue
+    const rowsOf = ({ edge, port }: (typeof group)[number]): number =>
+      Math.ceil(edgeLabel(edge, isOfVerdict(port.id)).length / ROW_LETTERS) +
+      (notes.has(edge.id) ? 1 : 0) +
+      (changes.has(edge.id) ? 1 : 0)
+    const rows = Math.max(1, ...group.map(rowsOf))
+    const sorted = [...group].sort((a, b) => a.port.y - b.port.y)
+    sorted.forEach(({ edge }, rank) => {
+      besides.set(edge.id, { rank, of: sorted.length, rows })
+    })
+  }
+  return besides
 }
 
 /** Where an edge leaves and arrives; null: an end of it is not drawn. */

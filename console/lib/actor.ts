@@ -13,12 +13,6 @@ export function setActorName(name: string): void {
   for (const listener of listeners) listener()
 }
 
-/** What the daemon calls whoever comes without a key, where it asks for none. */
-const WITHOUT_KEY = 'no auth configured'
-
-/** Who did something, in a sentence. @param by as the API names the caller */
-export const callerText = (by: string): string => (by === WITHOUT_KEY ? 'somebody' : by)
-
 const subscribe = (listener: () => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)

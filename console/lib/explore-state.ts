@@ -1,5 +1,5 @@
 /** The whole state of Explore as its address, so that every view is a permalink. */
-import type { HistogramRequest, ReadRequest } from '../../schemas/types.ts'
+import type { HistogramRequest, HistogramResult, ReadRequest } from '../../schemas/types.ts'
 import { durationMs } from './time.ts'
 
 export const RANGES = ['15m', '1h', '6h', '24h', '7d', '30d'] as const
@@ -106,9 +106,12 @@ const shownOf = (
   ...(state.asOf ? { as_of: state.asOf } : {}),
 })
 
+/** Rows of a page of the list. */
+export const PAGE_ROWS = 500
+
 /** The read behind the list; pages go back in time. */
 export function readRequest(state: ExploreState, cursor: string | undefined): ReadRequest {
-  return { ...shownOf(state), order: 'desc', limit: 500, ...(cursor ? { cursor } : {}) }
+  return { ...shownOf(state), order: 'desc', limit: PAGE_ROWS, ...(cursor ? { cursor } : {}) }
 }
 
 export const histogramRequest = (state: ExploreState, buckets: number): HistogramRequest => ({
@@ -125,6 +128,22 @@ export function emptyWords({ text, types, sources, asOf, live }: ExploreState): 
   const wait = live ? ', or wait: new events appear here' : ''
   const later = asOf ? ' “As of” leaves out events that were stored later; clear the field to see them.' : ''
   return `${why}${wait}.${later}`
+}
+
+/**
+ * Until when a list of the newest rows still reaches back to its start, epoch ms: to the end of the buckets that hold `most`
+ * events together. The first of them is there whatever it holds.
+ * @param counted events from that start on
+ */
+export function reachOf({ from, to, bucket_ms, buckets }: HistogramResult, most: number): number {
+  let end = Date.parse(from) + bucket_ms
+  let sum = 0
+  for (const { at, count } of buckets) {
+    sum += count
+    if (sum > most) return end
+    end = Math.max(end, Date.parse(at) + bucket_ms)
+  }
+  return Date.parse(to)
 }
 
 /** Where an event is looked at: on the timeline of an entity, where it is on that, else on its own. */

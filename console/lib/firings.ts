@@ -9,12 +9,13 @@ export function explorePath(
   entity: { label: string; value: string },
   at: string,
   spanMs = 1_800_000,
+  to = Date.parse(at) + spanMs / 3,
 ): string {
   const middle = Date.parse(at)
   const query = new URLSearchParams({
     l: `${entity.label}=${entity.value}`,
     from: new Date(middle - spanMs).toISOString(),
-    to: new Date(middle + spanMs / 3).toISOString(),
+    to: new Date(to).toISOString(),
   })
   return `/explore?${query}`
 }

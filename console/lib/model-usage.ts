@@ -33,6 +33,10 @@ export function usageBars(days: readonly ModelSpendDay[], window: number, now: n
   })
 }
 
+/** US dollars of the day that is not over, UTC, as Home has it. @param now epoch ms */
+export const costToday = (days: readonly ModelSpendDay[], now: number): number =>
+  usageBars(days, 1, now)[0]!.cost ?? 0
+
 /** What a bar is as high as: dollars, where any call was priced, else tokens. */
 export function barHeights(bars: readonly UsageBar[]): { by: 'cost' | 'tokens'; heights: number[] } {
   const by = bars.some(({ cost }) => (cost ?? 0) > 0) ? 'cost' : 'tokens'

@@ -1,6 +1,7 @@
 /** Filters of the list of runs as their address, so that every view is a permalink. */
 import type { Run } from '../../schemas/types.ts'
 import { count } from './time.ts'
+import { readSince } from './work-filters.ts'
 
 export const RUN_STATUSES: Run['status'][] = [
   'queued',
@@ -13,6 +14,10 @@ export const RUN_STATUSES: Run['status'][] = [
   'capped',
   'empty',
 ]
+export const RUN_OUTCOMES = [
+  { value: 'finding', label: 'a finding' },
+  { value: 'no_op', label: 'nothing to report' },
+]
 export const RUNS_A_PAGE = 50
 
 /** As the API asks for them. */
@@ -23,6 +28,9 @@ export interface RunQuery {
   entity?: string
   /** False leaves practice runs out. */
   practice?: boolean
+  outcome?: string
+  /** Only those that ended since, as `readSince` gives it. */
+  since?: string
 }
 
 export interface RunFilter {
@@ -38,7 +46,11 @@ const WORDS = ['agent', 'project', 'entity'] as const
 export function readRunFilter(address: URLSearchParams): RunFilter {
   const word = (name: string) => address.get(name)?.trim() ?? ''
   const status = word('status')
+  const outcome = word('outcome')
+  const since = readSince(address)
   const query: RunQuery = {
+    ...(since ? { since } : {}),
+    ...(RUN_OUTCOMES.some(({ value }) => value === outcome) ? { outcome } : {}),
     ...((RUN_STATUSES as string[]).includes(status) ? { status } : {}),
     ...Object.fromEntries(WORDS.map((name) => [name, word(name)]).filter(([, value]) => value)),
   }

@@ -91,7 +91,11 @@ export function withWord(address: URLSearchParams, name: string, value: string |
   return next
 }
 
+/** @param since as `readSince` gives it @param now epoch ms @returns when it began, as the API takes it; blank: always */
+export const instantOf = (since: string, now: number): string =>
+  since === '' || isInstant(since) ? since : new Date(now - durationMs(since)).toISOString()
+
 /** Whether something happened since. @param at ISO 8601 @param since as `readSince` gives it @param now epoch ms */
 export function isSince(at: string, since: string, now: number): boolean {
-  return since === '' || Date.parse(at) >= (isInstant(since) ? Date.parse(since) : now - durationMs(since))
+  return since === '' || Date.parse(at) >= Date.parse(instantOf(since, now))
 }

@@ -16,6 +16,7 @@ import { useChange } from '../lib/use-change.ts'
 const EVERY_MS = 30_000
 /** It brings the menus of the kit along, which Home has no other use for. */
 const BreakMenu = lazyFrom(() => import('./break-menu.tsx'))('BreakMenu')
+const RemoveDemo = lazyFrom(() => import('./remove-demo.tsx'))('RemoveDemo')
 
 export function DemoBar() {
   const { data } = useQuery({
@@ -73,6 +74,7 @@ function Tip() {
 
 function Acts({ data }: { data: Demo }) {
   const [isAsked, setAsked] = useState(false)
+  const [isRemoving, setRemoving] = useState(false)
   const queries = useQueryClient()
   const again = () => void queries.invalidateQueries()
   const breaking = useChange(demo.break, {
@@ -108,15 +110,18 @@ function Acts({ data }: { data: Demo }) {
       <Button component={Link} to="/sources/new" className="demo-own" size="compact-sm" variant="default">
         Use your own data
       </Button>
-      <Button
-        size="compact-sm"
-        variant="default"
-        loading={removing.isPending}
-        disabled={moving || removing.isPending}
-        onClick={() => removing.mutate(undefined)}
-      >
-        Remove demo
+      <Button size="compact-sm" variant="default" disabled={moving} onClick={() => setRemoving(true)}>
+        Remove demo…
       </Button>
+      {isRemoving && (
+        <Suspense>
+          <RemoveDemo
+            isBusy={removing.isPending}
+            onRemove={() => removing.mutate(undefined)}
+            onClose={() => setRemoving(false)}
+          />
+        </Suspense>
+      )}
     </>
   )
 }

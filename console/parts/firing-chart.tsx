@@ -76,9 +76,9 @@ export function FiringChart({
         </Text>
       </Group>
       <Group gap="md" mt={2}>
-        <Legend className="bar-now" text={`firings, ${count(topFirings)} at most`} />
+        <Legend className="bar-now" text={`firings, up to ${count(topFirings)} a bar`} />
         {compares && <Legend className="bar-before" text="as stored" />}
-        <Legend className="bar-matched" text={`matching events, ${count(topMatched)} at most`} />
+        <Legend className="bar-matched" text={`matching events, up to ${count(topMatched)} a bar`} />
       </Group>
       <VisuallyHidden>
         <table>

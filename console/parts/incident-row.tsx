@@ -7,6 +7,7 @@ import type { Incident } from '../../schemas/types.ts'
 import type { Act } from '../lib/incident-acts.ts'
 import { incidentPath, runRole, runWords, stateWords } from '../lib/incidents.ts'
 import { count, lasting } from '../lib/time.ts'
+import { CutName } from './cut-name.tsx'
 import { RowCheckbox } from './row-checkbox.tsx'
 import { Severity } from './severity.tsx'
 
@@ -96,10 +97,13 @@ export function IncidentRow(props: Props) {
 const ROLES: Partial<Record<Incident['state'], string>> = { acknowledged: 'info', handled: 'good' }
 
 function Chips({ incident: { entity, key, result, claims, run, trigger } }: { incident: Incident }) {
+  const whose = entity ? `${entity.label}=${entity.value}` : key
   return (
     <div className="chips">
-      {(entity || key) && (
-        <span className="chip mono">{entity ? `${entity.label}=${entity.value}` : key}</span>
+      {whose && (
+        <span className="chip mono incident-entity" title={whose}>
+          <CutName>{whose}</CutName>
+        </span>
       )}
       {result?.verdict && (
         <span className="chip" data-role={result.kind === 'action' ? 'verdict' : undefined}>
@@ -116,10 +120,13 @@ function Chips({ incident: { entity, key, result, claims, run, trigger } }: { in
 /** What the newest run is at, where nothing was found: only one at work has the sign of work. */
 function RunChip({ run }: { run: NonNullable<Incident['run']> }) {
   const role = runRole(run)
+  const words = runWords(run)
   return (
-    <span className="chip" data-role={role}>
+    // A run that failed says all of its error: here the line ends, and the whole of it is pointed at.
+    <span className="chip" data-role={role} title={words}>
       {role === 'info' && <Loader size={12} aria-hidden />}
-      {role === 'warning' && <CircleAlert size={12} aria-hidden />} {runWords(run)}
+      {role === 'warning' && <CircleAlert size={12} aria-hidden />}
+      <span className="ellipsis">{words}</span>
     </span>
   )
 }

@@ -1,8 +1,12 @@
 /** What a change-set does, by object: made, changed with its fields, deleted. */
-import { Badge, Group, List, Paper, Stack, Text } from '@mantine/core'
+import { Badge, Button, Group, List, Paper, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import type { ChangePlan, PlannedChange } from '../../schemas/types.ts'
 import { fieldText, KIND_WORDS } from '../lib/fields.ts'
+import { count } from '../lib/time.ts'
 import { Warnings } from './warnings.tsx'
+
+const LISTED = 10
 
 const ACTIONS = {
   create: { word: 'create', color: 'teal' },
@@ -20,11 +24,31 @@ export function PlanView({ plan }: { plan: ChangePlan }) {
         {changes.length === 0
           ? 'Nothing would change.'
           : `${plan.creates} to create, ${plan.updates} to change, ${plan.deletes} to delete.`}{' '}
-        {plan.unchanged > 0 && `${plan.unchanged} stay as they are.`}
+        {plan.unchanged > 0 &&
+          `${count(plan.unchanged)} ${plan.unchanged === 1 ? 'stays as it is' : 'stay as they are'}.`}
       </Text>
-      <ChangedObjects changes={changes} />
+      <Listed changes={changes} />
       <Warnings of={plan.warnings} />
     </Stack>
+  )
+}
+
+/** Many are folded: what follows them, such as the button of a dialog, stays in sight. */
+function Listed({ changes }: { changes: readonly PlannedChange[] }) {
+  const [isWhole, setWhole] = useState(false)
+  const left = changes.length - LISTED
+  const isCut = !isWhole && left > 1
+  return (
+    <>
+      <ChangedObjects changes={isCut ? changes.slice(0, LISTED) : changes} />
+      {isCut && (
+        <Group>
+          <Button size="compact-xs" variant="default" onClick={() => setWhole(true)}>
+            Show {count(left)} more
+          </Button>
+        </Group>
+      )}
+    </>
   )
 }
 

@@ -1,8 +1,8 @@
 /** Projects by name, from their ids. */
 import { Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
 import { declared, dkeys } from '../declared-client.ts'
+import { NameLink } from './rows.tsx'
 
 export function ProjectLinks({ ids, none = '–' }: { ids: readonly string[]; none?: string }) {
   const { data } = useQuery({ queryKey: dkeys.projects, queryFn: declared.projects })
@@ -10,9 +10,9 @@ export function ProjectLinks({ ids, none = '–' }: { ids: readonly string[]; no
   return (
     <Group gap={6}>
       {ids.map((id) => (
-        <Link key={id} to={`/projects/${id}`} style={{ overflowWrap: 'anywhere' }}>
+        <NameLink key={id} to={`/projects/${id}`}>
           {data?.find((project) => project.id === id)?.name ?? id}
-        </Link>
+        </NameLink>
       ))}
     </Group>
   )

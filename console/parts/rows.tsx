@@ -1,6 +1,6 @@
 /**
  * A list as a table whose rows are links: the link of a row covers all of it, so that a click anywhere, Enter and the
- * middle button open it, and other links and buttons lie above. Under 700 px each row is a card, its cells named.
+ * middle button open it, and other links and buttons lie above. Where there is little room each row is a card, its cells named.
  */
 import { Paper, Table, VisuallyHidden } from '@mantine/core'
 import {
@@ -23,7 +23,13 @@ export interface Column {
   isUnnamed?: boolean
   /** It names the row: on a phone it stands first, without its name. */
   isHead?: boolean
+  /** It is left out where there is room for a table, but not for all of it: the page of the row has it. */
+  isMinor?: boolean
 }
+
+const classOf = (column: Column | undefined, ...more: (string | false)[]): string | undefined =>
+  [column?.isNumber && 'row-number', column?.isMinor && 'row-minor', ...more].filter(Boolean).join(' ') ||
+  undefined
 
 const Columns = createContext<readonly Column[]>([])
 
@@ -42,9 +48,9 @@ export function Rows({ label, columns, children }: Props) {
       <Table className="rows" verticalSpacing={6} role="table" aria-label={label}>
         <Table.Thead role="rowgroup">
           <Table.Tr role="row">
-            {all.map(({ name, isNumber, isUnnamed }) => (
-              <Table.Th key={name} role="columnheader" className={isNumber ? 'row-number' : undefined}>
-                {isUnnamed ? <VisuallyHidden>{name}</VisuallyHidden> : name}
+            {all.map((column) => (
+              <Table.Th key={column.name} role="columnheader" className={classOf(column)}>
+                {column.isUnnamed ? <VisuallyHidden>{column.name}</VisuallyHidden> : column.name}
               </Table.Th>
             ))}
           </Table.Tr>
@@ -83,11 +89,7 @@ export function Cell({ children, column, isWhole = false, isMono = false }: Cell
     <Table.Td
       role="cell"
       data-label={column?.isUnnamed ? '' : column?.name}
-      className={
-        [column?.isHead && 'row-head', column?.isNumber && 'row-number', isMono && 'mono']
-          .filter(Boolean)
-          .join(' ') || undefined
-      }
+      className={classOf(column, column?.isHead === true && 'row-head', isMono && 'mono')}
       style={isWhole ? { whiteSpace: 'nowrap' } : { overflowWrap: 'anywhere' }}
     >
       {/* One box, so that a card has its name beside all of it. */}
@@ -114,6 +116,17 @@ export function RowLink({ to, label, children }: { to: string; label?: string; c
   const whole = typeof children === 'string' && shown !== children ? children : undefined
   return (
     <Link to={to} className="row-link" aria-label={label ?? whole} title={whole}>
+      {shown}
+    </Link>
+  )
+}
+
+/** A link to another part that a row names: cut in its middle where it is long, and never within a word. */
+export function NameLink({ to, children: name }: { to: string; children: string }) {
+  const shown = middle(name)
+  const whole = shown === name ? undefined : name
+  return (
+    <Link to={to} className="name-link" aria-label={whole} title={whole}>
       {shown}
     </Link>
   )

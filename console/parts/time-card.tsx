@@ -69,10 +69,15 @@ export function TimeCard() {
       if (event.pointerType !== 'mouse' && !isInCard(event.target)) show(timeUnder(event))
     }
     const gone = () => show(null)
+    // One that came with the focus would stand on: a click on the ground focuses nothing.
+    const down = (event: PointerEvent) => {
+      if (event.pointerType === 'mouse' && !isInCard(event.target)) gone()
+    }
     // WCAG 2.1, 1.4.13; what else Escape closes is closed, too. What Enter and Space open stands where the card does.
     const press = ({ key }: KeyboardEvent) => CLOSES.has(key) && gone()
     document.addEventListener('pointermove', move)
     document.addEventListener('focusin', focus)
+    document.addEventListener('pointerdown', down)
     document.addEventListener('pointerup', tap)
     document.addEventListener('scroll', gone, true)
     document.addEventListener('keydown', press)
@@ -80,6 +85,7 @@ export function TimeCard() {
       window.clearTimeout(timer)
       document.removeEventListener('pointermove', move)
       document.removeEventListener('focusin', focus)
+      document.removeEventListener('pointerdown', down)
       document.removeEventListener('pointerup', tap)
       document.removeEventListener('scroll', gone, true)
       document.removeEventListener('keydown', press)

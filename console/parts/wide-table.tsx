@@ -1,8 +1,8 @@
-/** A table of many columns: it scrolls where it is wider than its place; under 700 px each row is a card, its cells named. */
+/** A table of many columns: it scrolls where it is wider than its place; where there is little room each row is a card, its cells named. */
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 
 interface Props {
-  /** Pixels below which it scrolls, on screens of more than 700 px. */
+  /** Pixels below which it scrolls, where its rows are no cards. */
   minWidth: number
   /** Pixels beyond which it scrolls downward; absent: it is as high as its rows. */
   maxHeight?: number

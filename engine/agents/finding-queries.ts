@@ -5,7 +5,9 @@
  * it, and holds the words that are quoted, the number that is named, or the two numbers that are compared. A claim
  * that gives nothing to compare may be right, and is unproved.
  */
+
 import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type {
   CheckedClaim,
   Claim,
@@ -165,16 +167,15 @@ export function findingQueries(db: Database) {
   )
   const claims = db.prepare<[string], string | null>('SELECT claims FROM runs WHERE id = ?').pluck()
   const incidents = incidentQueries(db)
-  const since = db.prepare<{ project: string; at: number }, Omit<ProjectToday, 'spent_usd'>>(
+  const since = db.prepare<{ project: string; at: number }, Omit<ProjectToday, 'spent_usd' | 'runs'>>(
     `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at,
        count(DISTINCT CASE WHEN r.outcome = 'finding' THEN r.incident END) AS incidents
      ${FROM} WHERE p.project = @project AND r.finished_at >= @at AND r.practice = 0 AND ${IS_RESULT}`,
   )
-  const spent = db
-    .prepare<[string, number], number>(
-      `SELECT ${dollarsSql('coalesce(sum(r.cost_usd), 0)')} ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
-    )
-    .pluck()
+  const ended = db.prepare<[string, number], Pick<ProjectToday, 'runs' | 'spent_usd'>>(
+    `SELECT count(*) AS runs, ${dollarsSql('coalesce(sum(r.cost_usd), 0)')} AS spent_usd
+     ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
+  )
   const handle = db.prepare(
     `UPDATE runs SET handled_at = ?, handled_by = ? WHERE id = ? AND outcome IS NOT NULL
        AND EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = runs.id AND p.project = ?)`,
@@ -212,7 +213,7 @@ export function findingQueries(db: Database) {
     /** Totals of results that ended at or after an instant, practice left out. */
     since: (project: string, at: number) => ({
       ...since.get({ project, at })!,
-      spent_usd: spent.get(project, at)!,
+      ...ended.get(project, at)!,
     }),
     /** @returns whether there is such a result. */
     mark: (project: string, runId: string, at: number | null, by: string | null) =>
@@ -397,30 +398,34 @@ export function nextStepOf(note: string): string | null {
 /** Fractions are compared as people write them. */
 const TOLERANCE = 1e-9
 
+/** Events that a writer of claims was shown, each with what it stood for wherever it was shown. */
+export type ShownCounts = ReadonlyMap<string, ReadonlySet<number>>
+
 /**
  * @param events with payloads, by id; what is missing does not exist.
- * @param read the events that its writer was shown, and how many each stood for: repeats are folded.
+ * @param read the events that its writer was shown: repeats are folded.
  */
 export function checkClaims(
   claims: readonly Claim[],
   events: ReadonlyMap<string, Row>,
-  read: ReadonlyMap<string, number>,
+  read: ShownCounts,
 ): CheckedClaim[] {
   return claims.map((claim, i) => {
-    const fault = faultOf(claim, events, read)
-    const unproved = fault === null && !isProof(claim)
+    const { why, unproved } = judge(claim, events, read)
     const { text, events: ids, quote = null, number = null, count = null, was = null, now = null } = claim
     return {
       ...{ text, role: claim.role ?? roleOf(i), events: ids, quote, number, count, was, now },
-      ok: fault === null && !unproved,
-      unproved,
-      why: unproved ? NO_PROOF : fault,
+      ...{ ok: why === null, unproved, why },
     }
   })
 }
 
 const NO_PROOF =
   'unproved: it has no quote, number, count or comparison that could be held against its events'
+/** What an agent concluded, or kept, says what it thought, and not what happened. */
+const SAID_BY_AGENTS: ReadonlySet<Row['source_type']> = new Set(['finding', 'agent_memory'])
+const NO_EVIDENCE =
+  'unproved: it rests on findings and memories alone, which say what an agent thought; cite the events that they rest on'
 
 /** What the first claim says is the cause, unless it says otherwise. */
 const roleOf = (i: number): CheckedClaim['role'] => (i === 0 ? 'cause' : 'context')
@@ -431,34 +436,64 @@ const isProof = ({ quote, number, count, was, now }: Claim): boolean =>
   count !== undefined ||
   (was !== undefined && now !== undefined)
 
-function faultOf(
+/** @returns why it does not hold; null: it does */
+function judge(
   claim: Claim,
   events: ReadonlyMap<string, Row>,
-  read: ReadonlyMap<string, number>,
-): string | null {
-  const { events: ids, quote, number, count } = claim
+  read: ShownCounts,
+): { why: string | null; unproved: boolean } {
+  const { events: ids } = claim
   const missing = ids.find((id) => !events.has(id))
-  if (missing !== undefined) return `${missing} is no event`
+  if (missing !== undefined) return { why: `${missing} is no event`, unproved: false }
   const unread = ids.find((id) => !read.has(id))
-  if (unread !== undefined) return `${unread} was not read in this run`
-  const cited = ids.map((id) => events.get(id)!)
+  if (unread !== undefined) return { why: `${unread} was not read in this run`, unproved: false }
+  const evidence = ids.filter((id) => !SAID_BY_AGENTS.has(events.get(id)!.source_type))
+  if (evidence.length === 0) return { why: NO_EVIDENCE, unproved: true }
+  const fault = faultOf(
+    claim,
+    evidence.map((id) => events.get(id)!),
+    read,
+  )
+  if (fault !== null) return { why: fault, unproved: false }
+  return isProof(claim) ? { why: null, unproved: false } : { why: NO_PROOF, unproved: true }
+}
+
+/** @param cited those of its events that are evidence */
+function faultOf(claim: Claim, cited: readonly Row[], read: ShownCounts): string | null {
+  const { quote, number, count } = claim
   if (quote && folded(quote) !== '' && !cited.some((row) => holdsQuote(row, quote)))
     return `none of its events has the words "${quote}"`
   if (number !== undefined && !cited.some((row) => holdsNumber(row, number)))
     return `none of its events has the number ${number}`
   if (count !== undefined) {
-    const fault = countFault(ids, count, read)
+    const fault = countFault(
+      cited.map(({ id }) => id),
+      count,
+      read,
+    )
     if (fault) return fault
   }
   return comparisonFault(claim, cited)
 }
 
 /** How many events they are: those cited, or those that the lines they were shown on stood for. */
-function countFault(ids: readonly string[], count: number, read: ReadonlyMap<string, number>): string | null {
-  const distinct = [...new Set(ids)]
-  const shown = distinct.reduce((sum, id) => sum + read.get(id)!, 0)
-  return count === distinct.length || count === shown ? null : `they are ${shown} events, not ${count}`
+function countFault(ids: readonly string[], count: number, read: ShownCounts): string | null {
+  const lines = [...new Set(ids)].map((id) => standsFor(read.get(id)!))
+  if (count === lines.length) return null
+  let sums = new Set([0])
+  for (const counts of lines)
+    sums = new Set([...sums].flatMap((sum) => counts.map((more) => sum + more).filter((all) => all <= count)))
+  if (count > lines.length && sums.has(count)) return null
+  const most = lines.reduce((all, counts) => all + Math.max(...counts), 0)
+  return `they are ${countWords(Math.max(lines.length, most), 'event')}, not ${count}`
 }
+
+/**
+ * What one event may count as. The first event of a line stands for none, because the last one stands for all of
+ * the line: that it was looked at by itself as well makes them no more.
+ */
+const standsFor = (counts: ReadonlySet<number>): number[] =>
+  [...counts].filter((count) => count !== 1 || !counts.has(0))
 
 /** What a number was, and is now, stand in two events. */
 function comparisonFault({ was, now }: Claim, cited: readonly Row[]): string | null {

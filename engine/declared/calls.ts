@@ -241,7 +241,7 @@ function projectCalls({ declared, findings, egress, agentModels, startRun }: Cal
     heldProjects: async () => ({ projects: heldProjects(declared) }),
     repairProject: async (word: string, key: string, by: WriteBy) => repairProject(declared, word, key, by),
     wireProject: async (word: string, wiring: Wiring, by: WriteBy) => wireProject(declared, word, wiring, by),
-    projectRemoval: async (word: string) => removalOf(declared, word),
+    projectRemoval: async (word: string, picked?: string) => removalOf(declared, word, readPicked(picked)),
     deleteProject: async (
       word: string,
       { purgeEvents, picked }: { purgeEvents: boolean; picked: string | undefined },

@@ -15,6 +15,7 @@ import { EntityKind } from '../documents/entity.ts'
 import { MCP_SERVER_SECRETS, programWarnings, refuseProgram } from '../documents/mcp-server.ts'
 import { GuardedKind, type PartTable, refuseInherited, SpecPartKind } from '../documents/part-kind.ts'
 import { checkSkillName, SkillKind } from '../documents/skill.ts'
+import { scheduleWarnings } from '../documents/trigger.ts'
 import { completeEdit, isNeeded } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
 import { renameInIncidents } from '../incidents/steps.ts'
@@ -47,7 +48,7 @@ import {
 } from '../model/project.ts'
 import type { SecretNames } from '../net/address-secrets.ts'
 import { addressFaults, type Secrets, variableFault } from '../net/secrets.ts'
-import { renameInOutbox } from '../outbox/subscriptions.ts'
+import { renameInOutbox, type SubscribedTo } from '../outbox/subscriptions.ts'
 import { connectorOf } from '../sources/connectors/index.ts'
 import { SourceKind } from '../sources/source-kind.ts'
 import { type Sources, warningsOf } from '../sources/sources.ts'
@@ -282,7 +283,9 @@ export interface DeclaredParts {
   /** Marks a source's events for removal. @returns how many there are. */
   purge(sourceId: number): number
   /** A trigger or a project is gone: what was subscribed to it goes too, in the same transaction. */
-  gone(of: { trigger: string } | { project: string }, at: number): void
+  gone(of: SubscribedTo, at: number): void
+  /** Its delete is undone: what went with it comes back, in the same transaction. */
+  back(of: SubscribedTo): void
   /** After the commit: what is held in memory of these kinds is read again. */
   changed(kinds: ReadonlySet<ChangeKind>): void
 }
@@ -354,6 +357,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       ...remadeWarnings(touched),
       ...programWarnings(touched, parts.env),
       ...warningsOf(sources, edit, touched),
+      ...scheduleWarnings(touched),
     ],
     follow: (_edit, staged, stroke) => {
       for (const { kind, key, stored, doc } of staged)
@@ -361,10 +365,11 @@ export function openDeclared(parts: DeclaredParts): Declared {
           moveParts(db, { kind, from: stored.was, to: key })
       followEdit(follow, staged, stroke)
       followDrafts(db, staged, stroke)
-      for (const { kind, key, doc } of staged) {
+      for (const { kind, key, stored, doc, revive } of staged) {
+        const of = subscribedTo(kind, key, revive ?? stored?.sealed)
+        if (of && revive !== null) parts.back(of)
         if (doc) continue
-        if (kind === 'trigger') parts.gone({ trigger: key }, stroke.at)
-        if (kind === 'project') parts.gone({ project: key }, stroke.at)
+        if (of) parts.gone(of, stroke.at)
         if (kind === 'mcp_server') forgetTools(db, key)
         if (kind === 'agent') forgetAgentTests(db, key)
       }
@@ -375,6 +380,13 @@ export function openDeclared(parts: DeclaredParts): Declared {
     },
   })
   return { ...parts, kinds, changes, projects }
+}
+
+/** What may have subscriptions. @param sealed as the record of changes has it, with the number of its row */
+function subscribedTo(kind: ChangeKind, key: string, sealed: string | undefined): SubscribedTo | null {
+  if (kind === 'project') return { project: key }
+  if (kind !== 'trigger' || sealed === undefined) return null
+  return { trigger: key, row: (JSON.parse(sealed) as { '@id': number })['@id'] }
 }
 
 /** What is kept of a part by its name, in its rooms, goes along when it gets another; in the transaction that gives it. */

@@ -5,7 +5,7 @@
  */
 
 import { kindWord, nounOfKind } from '../../schemas/kinds.ts'
-import { capitalised } from '../../schemas/plain-words.ts'
+import { capitalised, countWords } from '../../schemas/plain-words.ts'
 import type { ProjectHealth, Usage } from '../../schemas/types.ts'
 import { type ParkedTurns, parkedTurns } from '../agents/ask/queries.ts'
 import { SCRIPTED_PROVIDER } from '../agents/models/scripted.ts'
@@ -110,7 +110,7 @@ function sourceIssues(declared: Declared, doc: ProjectDoc): Issue[] {
     return [
       {
         severity: 'warning',
-        message: `Source ${source} refused ${rejected} of ${rejected + events} items since the start`,
+        message: `Source ${source} refused ${rejected} of ${countWords(rejected + events, 'item')} since the start`,
         fix: 'Compare what is sent with its settings',
         view,
       },

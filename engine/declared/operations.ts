@@ -20,7 +20,7 @@ import {
   type PartKind,
   syncModes,
 } from '../model/documents.ts'
-import { DEFAULT_TEMPLATE, findProject, projectOf, putProject, usersOf } from '../model/project.ts'
+import { DEFAULT_TEMPLATE, findProject, isSaidOff, projectOf, putProject, usersOf } from '../model/project.ts'
 import { normaliseSource } from '../sources/config-secrets.ts'
 import type { Belonging } from '../sources/sources.ts'
 import {
@@ -120,7 +120,7 @@ function wakeRows(wakes: unknown): Wake[] {
 /** A patch that switches a wake off says so also where a pause has it off: resuming leaves it off then. */
 function stayOff(edit: Edit, id: string, { wakes }: Doc): void {
   const doc = projectOf(edit, id)
-  const off = wakeRows(wakes).filter(({ enabled }) => enabled === false)
+  const off = wakeRows(wakes).filter(isSaidOff)
   if (doc.paused && off.length > 0) putProject(edit, id, withoutNotes(doc, off))
 }
 

@@ -8,6 +8,7 @@ import { documentOf } from '../model/documents.ts'
 import { MASK } from '../model/plan.ts'
 import { keepAddressSecrets, keepSecrets, type SecretNames } from '../net/address-secrets.ts'
 import { commandOf, programFor, programNameOf } from '../net/programs.ts'
+import { isElsewhere } from '../net/secrets.ts'
 
 export const MCP_SERVER_SECRETS = {
   secrets: ['auth_value'],
@@ -113,6 +114,8 @@ export function refuseProgram(
 ): void {
   const name = kind === 'mcp_server' && doc ? programNameOf(doc.url) : null
   if (name === null || (stored?.doc.url === doc!.url && stored?.doc.auth_value === doc!.auth_value)) return
+  // Which programs there are is for the operator of the instance to say.
+  if (isElsewhere(env)) return
   const program = programFor(name, env)
   if (typeof program === 'string') fail('invalid', `url: ${program}`, { field: 'url' })
   if (doc!.auth_value && !program.takesCredential)

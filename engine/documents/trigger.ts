@@ -6,6 +6,7 @@ import { check } from '../../schemas/index.ts'
 import type { Condition, Emit, Filter, Storm, TriggerSpec } from '../../schemas/types.ts'
 import { conditionKind, isSchedule } from '../../schemas/words.ts'
 import { fail } from '../errors.ts'
+import { documentOf, type Staged } from '../model/documents.ts'
 import { patternFault } from '../model/pattern.ts'
 import { cronFault } from '../model/slots.ts'
 import { parseDuration } from '../model/units.ts'
@@ -56,6 +57,15 @@ function refuseJoined(condition: Condition): void {
   if (isSchedule(condition))
     fail('invalid', 'joined must be absent: a schedule fires for all entities', { field: 'joined' })
 }
+
+/** What a schedule says and has no use for: its own times say when it fires. @returns sentences that begin with the trigger */
+export const scheduleWarnings = (touched: readonly Staged[]): string[] =>
+  touched.flatMap(({ kind, key, doc }) => {
+    if (kind !== 'trigger' || !doc) return []
+    const { condition, cooldown } = documentOf('trigger', doc)
+    if (!isSchedule(condition) || cooldown === undefined) return []
+    return [`trigger ${key}: cooldown does nothing: a schedule fires at its own times, and has none`]
+  })
 
 /** Of the incidents its firings open, where it does not say: a schedule opens none. */
 const defaultSeverity = ({ condition }: Pick<TriggerSpec, 'condition'>): 'warning' | 'none' =>

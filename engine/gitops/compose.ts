@@ -27,7 +27,7 @@ import {
   type Value,
 } from './nodes.ts'
 import { identityOf, SECTIONS, type Section, titleOf } from './render.ts'
-import { rootBreaches, shapeOf } from './shape.ts'
+import { rootBreaches, shapeOf, soundOf } from './shape.ts'
 import { type Path, pathText } from './tree.ts'
 
 /** Files that are put together at most, and their characters. */
@@ -80,7 +80,10 @@ export interface ComposedPart {
 export interface Composed {
   /** All that is declared; null with a problem. */
   catalog: Catalog | null
-  /** The same by owner, in the order in which the sections of `catalog` have their entries; empty with a problem. */
+  /**
+   * The same by owner, in the order in which the sections of `catalog` have their entries; with a problem empty, but where
+   * only entries of one owner have any: an instance tells what else is wrong.
+   */
   owned: OwnedCatalog[]
   problems: FileProblem[]
   warnings: FileProblem[]
@@ -153,6 +156,8 @@ class Composition {
   private readonly known = new Map<string, Part>()
   private readonly moved: Moved[] = []
   private isPlain = true
+  /** Problems of entries that are left out of what is put together. */
+  private leftOut = 0
   private readonly beside = { tests: [] as Beside[], lint: [] as Beside[], rules: [] as Beside[] }
 
   constructor(private readonly input: ComposeInput) {}
@@ -324,6 +329,7 @@ class Composition {
         other.owner === part.owner
           ? ''
           : `: of the catalogs ${other.owner.name} and ${part.owner.name} one can own it`
+      this.leftOut++
       this.told.problems.push(
         problemAt(at, `${title} is already defined at ${placeText(nameSpot(other.entry))}${owners}`),
       )
@@ -442,24 +448,27 @@ class Composition {
     const locate = (path: Path, isKey = false) => placeOf(spotAt(document, path, isKey))
     const said = plain(document) as Record<string, unknown>
     const shape = shapeOf(said, () => 1)
+    const isOfEntries = this.told.problems.length === this.leftOut && used.length <= 1 && moved.length === 0
+    const isSound = isOfEntries && soundOf(shape.catalog, shape.breaches) !== null
     for (const { path, message, isKey } of shape.breaches)
       this.told.problems.push({ ...locate(path, isKey), path: pathText(path), message })
     for (const { path, message } of moveFaults(movesOf(shape.moved).moves, shape.catalog))
       this.told.problems.push({ ...locate(path), path: pathText(path), message })
     const problems = inOrder(this.told.problems).slice(0, PROBLEMS_TOLD)
     const isWhole = problems.length === 0
-    const owned = !isWhole
-      ? []
-      : used.map((owner): OwnedCatalog => {
-          const own = ordered.filter((part) => part.owner === owner)
-          const lines = moved.filter((line) => line.owner === owner)
-          const all = [...sectionsOf(spot, own), ...movedOf(spot, lines)]
-          const body = plain(mapAt(spot, all)) as object
-          const name = owner.isNamed ? { catalog: owner.name } : {}
-          return { ...owner, text: JSON.stringify({ ...name, ...body }) }
-        })
+    const owned =
+      !isWhole && !isSound
+        ? []
+        : used.map((owner): OwnedCatalog => {
+            const own = ordered.filter((part) => part.owner === owner)
+            const lines = moved.filter((line) => line.owner === owner)
+            const all = [...sectionsOf(spot, own), ...movedOf(spot, lines)]
+            const body = plain(mapAt(spot, all)) as object
+            const name = owner.isNamed ? { catalog: owner.name } : {}
+            return { ...owner, text: JSON.stringify({ ...name, ...body }) }
+          })
     const [first] = this.input.roots
-    if (isWhole && owned.length === 0)
+    if ((isWhole || isSound) && owned.length === 0)
       owned.push({ name: first?.name ?? 'catalog', isNamed: false, text: '{}' })
     return {
       catalog: isWhole ? shape.catalog : null,

@@ -25,7 +25,17 @@ import {
   type SeqNode,
   type TreeNode,
 } from './tree.ts'
-import { doubleQuoted, jsonQuoted, literalLines, scalarText, singleQuoted, type Values } from './values.ts'
+import {
+  doubleQuoted,
+  isMerge,
+  jsonQuoted,
+  literalLines,
+  mapsOf,
+  mergeOf,
+  scalarText,
+  singleQuoted,
+  type Values,
+} from './values.ts'
 
 export class TextEdit implements Editing {
   readonly anchors: Anchors
@@ -94,18 +104,30 @@ class MapEdit {
    * @returns false when no field of the text stays
    */
   edit(node: MapNode, wanted: Entry): boolean {
-    const isKept = (item: MapItem) => ownField(wanted, keyOf(item)!) !== undefined
+    // A field that a merge key gives cannot be taken away beside it: the others are then written out.
+    const merged = this.owner.anchors.merged(node)
+    const merges = merged !== null && Object.keys(merged).every((key) => ownField(wanted, key) !== undefined)
+    const isKept = (item: MapItem) => (isMerge(item) ? merges : ownField(wanted, keyOf(item)!) !== undefined)
     const firstKept = node.items.find(isKept)
     if (!firstKept) return node.items.length === 0 && Object.keys(wanted).length === 0
     node.items.forEach((item, i) => {
-      if (isKept(item)) this.owner.value(item.value, wanted[keyOf(item)!], this.placeOf(node, item))
-      else this.remove(node, i, isKept)
+      if (!isKept(item)) this.remove(node, i, isKept)
+      else if (!isMerge(item)) this.owner.value(item.value, wanted[keyOf(item)!], this.placeOf(node, item))
     })
-    for (const [after, keys] of this.added(node, wanted, isKept)) {
+    const own = merges ? this.besideMerged(node, wanted, merged) : wanted
+    for (const [after, keys] of this.added(node, own, isKept)) {
       const fields = keys.map((key): [string, unknown] => [key, wanted[key]])
       this.insert(node, after ?? firstKept, after === null, fields)
     }
     return true
+  }
+
+  /** What a map is to say itself: what it says already, and what merge keys do not give, or give otherwise. */
+  private besideMerged(node: MapNode, wanted: Entry, merged: Entry): Entry {
+    const own = new Set(node.items.filter((item) => !isMerge(item)).map(keyOf))
+    return Object.fromEntries(
+      Object.entries(wanted).filter(([key, value]) => own.has(key) || !equal(ownField(merged, key), value)),
+    )
   }
 
   private placeOf(node: MapNode, { slot, start }: MapItem): Place {
@@ -113,11 +135,13 @@ class MapEdit {
     return { kind: 'pair', slot, column: this.owner.splices.column(start) }
   }
 
-  /** New keys by the item they follow: of those that stay and come first in canonical order, the last. */
+  /** New keys by the item they follow: of those that stay and come first in canonical order, the last; merge keys lead. */
   added(node: MapNode, wanted: Entry, isKept: (item: MapItem) => boolean): Map<MapItem | null, string[]> {
-    const kept = new Map(node.items.filter(isKept).map((item) => [keyOf(item)!, item]))
+    const fields = node.items.filter((item) => isKept(item) && !isMerge(item))
+    const kept = new Map(fields.map((item) => [keyOf(item)!, item]))
     const added = new Map<MapItem | null, string[]>()
-    let previous: MapItem | null = null
+    const [first] = node.items
+    let previous: MapItem | null = first && isMerge(first) && isKept(first) ? first : null
     for (const key of Object.keys(wanted)) {
       const item = kept.get(key)
       if (item && (!previous || item.start > previous.start)) previous = item
@@ -473,9 +497,28 @@ class Anchors {
 
   /** Whether an alias will say this without being touched. */
   holds(alias: AliasNode, value: unknown): boolean {
+    const said = this.saidBy(alias)
+    return said !== null && equal(said.value, value)
+  }
+
+  /** What an alias will say; null: what it refers to is taken out. */
+  private saidBy(alias: AliasNode): { value: unknown } | null {
     const target = this.values.targets.get(alias)
-    if (!target || this.gone.has(target)) return false
-    return equal(this.wanted.has(target) ? this.wanted.get(target) : this.values.of.get(target), value)
+    if (!target || this.gone.has(target)) return null
+    return { value: this.wanted.has(target) ? this.wanted.get(target) : this.values.of.get(target) }
+  }
+
+  /** The fields that the merge keys of a map will give it without being touched; null where they cannot stay. */
+  merged(node: MapNode): Entry | null {
+    const maps = node.items.filter(isMerge).map(({ value }) => this.givenBy(value))
+    return maps.includes(null) ? null : mergeOf(maps.flatMap((given) => given ?? []))
+  }
+
+  private givenBy(node: TreeNode): Entry[] | null {
+    if (node.kind === 'alias') return mapsOf(this.saidBy(node)?.value)
+    if (node.kind !== 'seq') return this.mention(node) ? null : mapsOf(this.values.of.get(node))
+    const all = node.items.map(({ value }) => this.givenBy(value))
+    return all.includes(null) ? null : all.flatMap((given) => given ?? [])
   }
 }
 

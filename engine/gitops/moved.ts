@@ -2,7 +2,7 @@
 
 import { kindWord, SECTION_OF } from '../../schemas/kinds.ts'
 import type { Catalog, CatalogMoved } from '../../schemas/types.ts'
-import { type ChangeKind, changeKinds, nameSince, type Rename } from '../model/documents.ts'
+import { type ChangeKind, changeKinds, nameSince } from '../model/documents.ts'
 import type { Path } from './tree.ts'
 
 /** A line of `moved`. */
@@ -70,9 +70,13 @@ export function moveFaults(moves: readonly Move[], catalog: Catalog): MoveFault[
 /**
  * Parts that get back the name they had before: the commit that gave another was reverted, or an earlier one is applied
  * again. A name that is new in the catalog, and that a part of the catalog as it was applied last had, is of that part.
- * @param wanted the catalog now. @param base as it was applied last. @param renames of the instance, oldest first
+ * @param wanted the catalog now. @param base as it was applied last. @param renames that were made, oldest first
  */
-export function movesBack(wanted: Catalog, base: Catalog, renames: readonly Rename[]): CatalogMoved[] {
+export function movesBack(
+  wanted: Catalog,
+  base: Catalog,
+  renames: readonly Omit<Move, 'index'>[],
+): CatalogMoved[] {
   const said = movesOf(wanted.moved ?? []).moves
   return [...new Set(renames.map(({ kind }) => kind))].flatMap((kind) => {
     const namesIn = (catalog: Catalog) =>

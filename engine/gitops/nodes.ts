@@ -99,9 +99,9 @@ function readAnew(of: CatalogText): ReadValue {
   )
   // What grows beyond its bounds by its aliases is not written out.
   if (values.flaws.length) return { value: null, problems, merges: false }
-  const grown = new Growth(of, values, problems)
+  const grown = new Growth(of, values)
   const value = grown.value(root, null)
-  return { value: problems.length ? null : value, problems, merges: grown.merges }
+  return { value, problems, merges: grown.merges }
 }
 
 /** Makes values of a tree. */
@@ -111,7 +111,6 @@ class Growth {
   constructor(
     private readonly of: CatalogText,
     private readonly values: Values,
-    private readonly problems: FileProblem[],
   ) {}
 
   private spot({ start, end }: { start: number; end: number }): Spot {
@@ -131,7 +130,7 @@ class Growth {
     for (const item of node.items) {
       const at = this.spot(item.key)
       const value = this.value(item.value, at)
-      if (isMerge(item)) this.merge(merged, value, at)
+      if (isMerge(item)) this.merge(merged, value)
       else fields.set(String(this.values.of.get(item.key)), { key: at, value })
     }
     for (const [name, field] of merged) if (!fields.has(name)) fields.set(name, field)
@@ -139,16 +138,11 @@ class Growth {
   }
 
   /** Of several maps the first that has a field gives it (YAML 1.1, merge key). */
-  private merge(merged: MapValue['fields'], value: Value, at: Spot): void {
+  private merge(merged: MapValue['fields'], value: Value): void {
     this.merges = true
-    const maps = value.kind === 'list' ? value.items : [value]
-    for (const map of maps) {
-      if (map.kind !== 'map') {
-        this.problems.push(problemAt(at, 'a merge key takes a map, or a list of maps'))
-        return
-      }
-      for (const [name, field] of map.fields) if (!merged.has(name)) merged.set(name, field)
-    }
+    for (const map of value.kind === 'list' ? value.items : [value])
+      for (const [name, field] of map.kind === 'map' ? map.fields : [])
+        if (!merged.has(name)) merged.set(name, field)
   }
 
   /** Of a block over several lines its first: the rest would be noise in an editor. */

@@ -195,7 +195,7 @@ class Pulling {
     }
     const files = part.files.map((file) => this.file(file))
     if (files.includes(null)) {
-      this.hold(key, path, 'its file has merge keys or a form that cannot be kept: change it there by hand')
+      this.hold(key, path, 'its file has a form that cannot be kept: change it there by hand')
       return
     }
     const layers = files.map((file) => file!.said.get(key)!)
@@ -300,7 +300,7 @@ function mostOf(paths: readonly string[]): string | undefined {
 }
 
 function openFile(path: string, text: string): OpenFile | null {
-  const reading = readTree(text)
+  const reading = readTree(text, true)
   const value = reading.values?.value
   if (!reading.values || reading.values.flaws.length || !isEntry(value)) return null
   const kind = ownField(value, 'kind')

@@ -100,12 +100,13 @@ function leafLines(value: unknown, column: number, layout: Layout): string[] {
 /** A scalar within a flow collection. */
 const inFlow = (value: unknown): string => scalarText(value, { inFlow: true })
 
-/** Any value on one line. */
+/** Any value on one line, as `svc catalog fmt` lays it out: { a: 1 }, [a, b]. */
 export function flowText(value: unknown, scalar: (value: unknown) => string = inFlow): string {
   if (Array.isArray(value)) return `[${value.map((item) => flowText(item, scalar)).join(', ')}]`
   if (!isEntry(value)) return scalar(value)
   const fields = Object.entries(value).filter(([, field]) => field !== undefined)
-  return `{${fields.map(([key, field]) => `${scalar(key)}: ${flowText(field, scalar)}`).join(', ')}}`
+  const texts = fields.map(([key, field]) => `${scalar(key)}: ${flowText(field, scalar)}`)
+  return texts.length ? `{ ${texts.join(', ')} }` : '{}'
 }
 
 /** A list of scalars that fits into a line. */
@@ -268,10 +269,20 @@ interface Splice {
   text: string
 }
 
+/** Lines that are removed: `from` the start of the first, `end` within the last, `previous` where what stays before ends. */
+interface Lines {
+  from: number
+  end: number
+  previous: number | null
+}
+
 const BLANK = /^[ \t]*\r?$/
 
 export class Splices {
   private readonly list: Splice[] = []
+
+  /** The removal of lines before. */
+  private last: (Lines & { splice: Splice }) | null = null
 
   /** The line break of what is inserted: that of the first line. */
   readonly eol: string
@@ -348,17 +359,37 @@ export class Splices {
    * @param previous where what comes before it ends; null for the first, which leaves no blank lines behind
    */
   removeLines(start: number, end: number, previous: number | null): void {
+    const from = this.withCommentsAbove(start, previous)
+    const { last } = this
+    // With only blank lines between, it is one removal: which of these stay is a matter of what is around both.
+    const isRun =
+      last && this.lineEnd(last.end) < from && /^\s*$/.test(this.text.slice(this.lineEnd(last.end), from))
+    if (isRun) this.list.splice(this.list.indexOf(last.splice), 1)
+    const run = isRun ? { ...last, end } : { from, end, previous }
+    const splice = this.linesOf(run)
+    this.list.push(splice)
+    this.last = { ...run, splice }
+  }
+
+  /** The lines that go, with the blank ones that go along. */
+  private linesOf({ from: start, end, previous }: Lines): Splice {
     const bound = previous ?? -1
-    let from = this.lineStart(start)
-    while (this.isLine(from, bound, /^[ \t]*#/)) from = this.lineStart(from - 1)
+    let from = start
     let to = this.lineEnd(end)
     const isLast = () => this.afterLine(to) === this.text.length
     if (previous === null || this.isLine(from, bound, BLANK))
       while (!isLast() && this.isBlankLine(this.afterLine(to))) to = this.lineEnd(this.afterLine(to))
     if (isLast()) while (this.isLine(from, bound, BLANK)) from = this.lineStart(from - 1)
     // The line break before goes, so that what is put in at the end of the lines finds the one after.
-    if (from === 0) this.replace(0, this.afterLine(to), '')
-    else this.replace(this.lineEnd(this.lineStart(from - 1)), to, '')
+    if (from === 0) return { start: 0, end: this.afterLine(to), text: '' }
+    return { start: this.lineEnd(this.lineStart(from - 1)), end: to, text: '' }
+  }
+
+  /** Where the line of an offset begins, or that of the comment directly above it. */
+  private withCommentsAbove(start: number, previous: number | null): number {
+    let from = this.lineStart(start)
+    while (this.isLine(from, previous ?? -1, /^[ \t]*#/)) from = this.lineStart(from - 1)
+    return from
   }
 
   /** The end of the comment lines below `at` that are indented more than `column`: what is there is part of it. */

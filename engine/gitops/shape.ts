@@ -212,6 +212,41 @@ function repeated(
   })
 }
 
+/** What a file says in entries that break no rule, where only entries break any. */
+export interface Sound {
+  catalog: Catalog
+  /** By section: of each entry its index in the file. */
+  indexes: Readonly<Record<string, readonly number[]>>
+  /** What the other entries declare, such as triggers:slow. */
+  faulty: ReadonlySet<string>
+}
+
+/**
+ * The rest of a file with faults, to be looked at beside them. @param catalog what it says
+ * @returns null where something is wrong that says nothing of which entries are sound
+ */
+export function soundOf(catalog: Catalog, breaches: readonly Pick<Breach, 'path'>[]): Sound | null {
+  const bad = new Set<string>()
+  for (const { path } of breaches) {
+    const [word, index] = path
+    const section = word === 'usecases' ? 'projects' : word
+    if (typeof index !== 'number' || !SECTIONS.some((one) => one === section)) return null
+    bad.add(`${section}:${index}`)
+  }
+  const faulty = new Set<string>()
+  const indexes: Record<string, number[]> = {}
+  const sections = Object.entries(catalog).map(([section, entries]): [string, unknown[]] => {
+    const all = (entries as unknown[]).map((entry, i) => ({ entry, i }))
+    const isBad = ({ i }: { i: number }) => bad.has(`${section}:${i}`)
+    for (const { entry } of all.filter(isBad))
+      if (isEntry(entry) && typeof entry.name === 'string') faulty.add(`${section}:${entry.name}`)
+    const sound = all.filter((one) => !isBad(one))
+    indexes[section] = sound.map(({ i }) => i)
+    return [section, sound.map(({ entry }) => entry)]
+  })
+  return { catalog: Object.fromEntries(sections) as Catalog, indexes, faulty }
+}
+
 /*
  * The JSON Schema of a catalog file in one piece, for editors: every noun as a definition, and the
  * config of a source checked by its connector.
@@ -299,6 +334,8 @@ interface ReadCatalog {
   catalog: Catalog | null
   /** The name the file carries. */
   name: string | null
+  /** What is left of it without what has a problem; null where there is none, or nothing can be told of the rest. */
+  sound: Sound | null
   /** What it says that moved; nothing where that has a problem. */
   moved: readonly CatalogMoved[]
   /** In the order of the file. */
@@ -329,10 +366,10 @@ export function readCatalog(text: string): ReadCatalog {
       tree ??= readTree(text)
       return tree.locate(path)
     }
-    return { catalog, name, moved, problems: [], locate }
+    return { catalog, sound: null, name, moved, problems: [], locate }
   }
-  const { catalog, name, moved, problems, locate } = readTree(text)
-  return { catalog, name, moved, problems, locate }
+  const { catalog, sound, name, moved, problems, locate } = readTree(text)
+  return { catalog, sound, name, moved, problems, locate }
 }
 
 /**
@@ -356,8 +393,10 @@ const isShallow = (value: unknown, levels: number): boolean =>
   value === null ||
   (levels > 0 && Object.values(value).every((inner) => isShallow(inner, levels - 1)))
 
-/** As readCatalog, with the tree. */
-export function readTree(text: string): Reading {
+const NOTHING_READ = { catalog: null, said: null, sound: null, name: null, moved: [] }
+
+/** As readCatalog, with the tree. @param merges whether merge keys (`<<`) are taken, as where many files are put together */
+export function readTree(text: string, merges = false): Reading {
   const { root, faults } = parseTree(text)
   const places = placesOf(text, root)
   const locate = (path: Path) => places.of(path)
@@ -367,10 +406,10 @@ export function readTree(text: string): Reading {
       path: '',
       message,
     }))
-    return { catalog: null, said: null, name: null, moved: [], problems, locate, root: null, values: null }
+    return { ...NOTHING_READ, problems, locate, root: null, values: null }
   }
-  if (!root) return { catalog: {}, said: {}, name: null, moved: [], problems: [], locate, root, values: null }
-  const values = valuesOf(root, (offset) => places.at(offset, offset).line)
+  if (!root) return { ...NOTHING_READ, catalog: {}, said: {}, problems: [], locate, root, values: null }
+  const values = valuesOf(root, (offset) => places.at(offset, offset).line, merges)
   const flaws = values.flaws.map(({ path, start, end, message }) => ({
     ...places.at(start, end),
     path: pathText(path),
@@ -382,9 +421,11 @@ export function readTree(text: string): Reading {
   const problems = told([...flaws, ...(shape?.breaches ?? []).map((breach) => problemOf(places, breach))])
   const said = flaws.length || !shape ? null : shape.catalog
   const catalog = problems.length ? null : said
+  const sound = problems.length && shape ? soundOf(shape.catalog, [...values.flaws, ...shape.breaches]) : null
   return {
     catalog,
     said,
+    sound,
     name: shape?.name ?? null,
     moved: shape?.moved ?? [],
     problems,
@@ -401,8 +442,9 @@ function problemOf(
   return { ...(isKey ? places.ofKey(path) : places.of(path)), path: pathText(path), message }
 }
 
-function told(problems: CatalogProblem[]): CatalogProblem[] {
-  return problems.sort((a, b) => a.line - b.line || a.column - b.column).slice(0, PROBLEMS_TOLD)
+/** In the order of the file, as many as are told. */
+export function told(problems: CatalogProblem[]): CatalogProblem[] {
+  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column).slice(0, PROBLEMS_TOLD)
 }
 
 /* Offsets of a text as the lines and columns people read, both counted from 1. */

@@ -37,7 +37,7 @@ export function updateCatalog(
   text: string,
   catalog: Catalog,
   same?: Same,
-  reading: Reading = readTree(text),
+  reading: Reading = readTree(text, true),
 ): string {
   if (!reading.said) return renderCatalog(catalog)
   const target = targetOf(reading.said, catalog, same)
@@ -46,7 +46,7 @@ export function updateCatalog(
   if (isCompact(text)) return JSON.stringify({ ...besideIn(text), ...target })
   for (const isCoarse of [false, true]) {
     const updated = edited(text, reading, target, isCoarse)
-    if (equal(readTree(updated).said, target)) return updated
+    if (equal(readTree(updated, true).said, target)) return updated
   }
   // What the file says matters more than its form, should YAML know a form that is not met above.
   return `${reading.name === null ? '' : `${NAME_KEY}: ${reading.name}\n\n`}${renderCatalog(target)}`
@@ -64,14 +64,14 @@ function besideIn(text: string): Record<string, unknown> {
  * @returns null where its form cannot be kept
  */
 export function updateFields(text: string, fields: Record<string, unknown>): string | null {
-  const { root, values } = readTree(text)
+  const { root, values } = readTree(text, true)
   if (root?.kind !== 'map' || !values || values.flaws.length) return null
   for (const isCoarse of [false, true]) {
     const splices = new Splices(text)
     const edit: TextEdit = new TextEdit(splices, root, values, layoutOf(root, splices), isCoarse)
     if (!edit.maps.edit(root, fields)) return null
     const updated = splices.apply()
-    if (equal(readTree(updated).values?.value, fields)) return updated
+    if (equal(readTree(updated, true).values?.value, fields)) return updated
   }
   return null
 }
@@ -312,4 +312,12 @@ function withField(map: Record<string, unknown>, key: string, value: unknown): R
 
 export { renderCatalog } from './render.ts'
 /** The catalog file as a document: text in, text out, no database. */
-export { catalogFileSchema, isCompact, type Reading, readCatalog, readTree } from './shape.ts'
+export {
+  catalogFileSchema,
+  isCompact,
+  type Reading,
+  readCatalog,
+  readTree,
+  type Sound,
+  told,
+} from './shape.ts'

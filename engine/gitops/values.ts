@@ -2,6 +2,7 @@
  * A tree as plain values, with every fault that is YAML's rather than the catalog's: keys that are
  * no text or given twice, tags, merge keys, numbers JSON cannot hold, aliases without bound.
  */
+import type { Scalar, ScalarTag, Tags } from 'yaml'
 import {
   type AliasNode,
   keyOf,
@@ -41,7 +42,7 @@ const CORE_TAGS = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((t) 
 
 /**
  * @param lineOf the line of an offset, for a key that is given twice
- * @param merges whether merge keys (`<<`) are taken: the caller merges what they name, and `of` leaves it out
+ * @param merges whether merge keys (`<<`) are taken: the value of a map then has what they give
  */
 export function valuesOf(root: TreeNode, lineOf: (offset: number) => number, merges = false): Values {
   return new Valuation(lineOf, merges).run(root)
@@ -50,6 +51,17 @@ export function valuesOf(root: TreeNode, lineOf: (offset: number) => number, mer
 /** Whether an item merges the fields of other maps into its own (YAML 1.1, merge key). */
 export const isMerge = (item: MapItem): boolean =>
   keyOf(item) === '<<' && (item.key as ScalarNode).style === 'plain'
+
+/** The maps that the value of a merge key names; null where it names something else. */
+export function mapsOf(value: unknown): Record<string, unknown>[] | null {
+  const all = Array.isArray(value) ? value : [value]
+  const isMap = (one: unknown) => typeof one === 'object' && one !== null && !Array.isArray(one)
+  return all.every(isMap) ? (all as Record<string, unknown>[]) : null
+}
+
+/** What maps give together: of several the first that has a field (YAML 1.1, merge key). */
+export const mergeOf = (maps: readonly Record<string, unknown>[]): Record<string, unknown> =>
+  Object.assign({}, ...maps.toReversed())
 
 class Valuation {
   private readonly flaws: Flaw[] = []
@@ -145,6 +157,7 @@ class Valuation {
     const value: Record<string, unknown> = {}
     const lines = new Map<string, number>()
     const weights: Weight[] = []
+    const merged: Record<string, unknown>[] = []
     for (const item of node.items) {
       const name = keyOf(item)
       const inner = [...path, name ?? this.keyText(item.key)]
@@ -152,7 +165,10 @@ class Valuation {
       const known = name === null ? undefined : lines.get(name)
       if (name === null) this.flaw(inner, item.key, 'a key must be text; put it in quotes')
       else if (isMerge(item)) {
+        const maps = mapsOf(this.of.get(item.value))
         if (!this.merges) this.flaw(inner, item.key, 'merge keys are not accepted; write the fields out')
+        else if (maps) merged.push(...maps)
+        else this.flaw(inner, item.key, 'a merge key takes a map, or a list of maps')
       } else if (name === '__proto__') this.flaw(inner, item.key, 'is not accepted as a key')
       else if (known !== undefined)
         this.flaw(inner, item.key, `${name.slice(0, 64)} is already given at line ${known}`)
@@ -161,7 +177,7 @@ class Valuation {
         value[name] = this.of.get(item.value)
       }
     }
-    this.of.set(node, value)
+    this.of.set(node, merged.length ? { ...mergeOf(merged), ...value } : value)
     return sum(weights)
   }
 
@@ -249,4 +265,47 @@ export function literalLines(text: string, step: number): { header: string; line
   if (/^\s*$/.test(lines.at(-1)!)) return null
   const indicator = /^[ \t\n]/.test(text) ? String(step) : ''
   return { header: `|${indicator}${text.endsWith('\n') ? '' : '-'}`, lines }
+}
+
+/*
+ * The same where the library writes a text, as `svc catalog fmt` does: in quotes as they are written, in blocks as
+ * `literalLines` says. So what an export writes is laid out already.
+ */
+
+const TEXT = 'tag:yaml.org,2002:str'
+/** Columns of one level. */
+const STEP = 2
+
+/** The tags of the library, that of texts as an export writes them. */
+export const asExported = (tags: Tags): Tags =>
+  tags.map((tag) => (typeof tag === 'object' && tag.tag === TEXT ? textTag(tag as ScalarTag) : tag))
+
+function textTag(tag: ScalarTag): ScalarTag {
+  const stringify: ScalarTag['stringify'] = (item, context, onComment, onChompKeep) =>
+    quotedAsWritten(item) ??
+    blockText(item, context, onComment) ??
+    tag.stringify!(item, context, onComment, onChompKeep)
+  return { ...tag, stringify }
+}
+
+/** What is in double quotes on one line stays: an escape is there for what cannot be seen, or that readers refuse. */
+function quotedAsWritten({ type, srcToken }: Scalar): string | null {
+  if (type !== 'QUOTE_DOUBLE' || !srcToken || !('source' in srcToken)) return null
+  return srcToken.source.includes('\n') ? null : srcToken.source
+}
+
+type StringifyContext = Parameters<NonNullable<ScalarTag['stringify']>>[1]
+
+function blockText(
+  { type, value, comment }: Scalar,
+  { implicitKey, inFlow, indent }: StringifyContext,
+  onComment?: () => void,
+): string | null {
+  if (type !== 'BLOCK_LITERAL' || implicitKey || inFlow || indent === '') return null
+  const literal = typeof value === 'string' ? literalLines(value, STEP) : null
+  if (!literal) return null
+  const { header, lines } = literal
+  const note = comment ? ` #${comment.replaceAll(/ ?[\r\n]+/g, ' ')}` : ''
+  if (note) onComment?.()
+  return [header + note, ...lines.map((line) => (line ? indent + line : ''))].join('\n')
 }

@@ -221,17 +221,16 @@ function todayOf(ctx: ReadContext, now: number): Home['today'] {
   const { db } = ctx
   const midnight = new Date(now).setUTCHours(0, 0, 0, 0)
   const one = (sql: string): number => db.prepare<{ at: number }, number>(sql).pluck().get({ at: midnight })!
-  const ended = "FROM runs WHERE finished_at >= @at AND practice = 0 AND woken_by <> 'external'"
+  const ended = 'FROM runs WHERE finished_at >= @at AND practice = 0'
   return {
     since: iso(midnight),
     events: eventsSince(ctx, midnight),
     firings: one('SELECT count(*) FROM firings WHERE fired_at >= @at AND practice = 0 AND resolves IS NULL'),
     incidents: one('SELECT count(*) FROM incidents WHERE opened_at >= @at'),
     runs: one(`SELECT count(*) ${ended}`),
-    findings: one(
-      `SELECT count(*) FROM runs WHERE finished_at >= @at AND practice = 0 AND outcome = 'finding'`,
-    ),
-    spent_usd: one(`SELECT ${dollarsSql('coalesce(sum(cost_usd), 0)')} ${ended}`),
+    findings: one(`SELECT count(*) ${ended} AND outcome = 'finding'`),
+    // As the day of the usage of models has it: practice, Ask and guided setup are paid, too.
+    spent_usd: one(`SELECT ${dollarsSql('coalesce(sum(cost_usd), 0)')} FROM model_usage WHERE at >= @at`),
     // Led by what is of today: deliveries have no index by time.
     deliveries_failed:
       one(`SELECT count(*) FROM firings f JOIN deliveries d ON d.firing_id = f.id

@@ -20,7 +20,9 @@ import {
 import { createIncidentReads } from './reads.ts'
 import type { IncidentAct, IncidentAction, IncidentWho } from './steps.ts'
 import {
+  ACT_EVENTS,
   type ActivityRow,
+  actsTaken,
   addActivity,
   advanceIncident,
   countsOf,
@@ -51,14 +53,22 @@ export function openIncidents(parts: {
   live: Pick<Live, 'tellIncidents'>
   /** Something happened to one, by its number, in the transaction of that. */
   touched(incident: number): void
+  /** What a snooze held back may be sent: called after a commit. */
+  onPending(): void
 }) {
-  const { store, ctx, clock, appender, live, touched } = parts
+  const { store, ctx, clock, appender, live, touched, onPending } = parts
+  let isOpen = false
   const incidents = createFiringIncidents({
     ...{ store, touched },
     ctx: { ...ctx, settle: () => appender.insertRest() },
-    changed: (numbers) => live.tellIncidents(() => incidentsChanged(store.db, numbers, clock.now())),
+    changed: (numbers) => {
+      live.tellIncidents(() => incidentsChanged(store.db, numbers, clock.now()))
+      // Who opens the engine looks for what waits by itself.
+      if (isOpen) onPending()
+    },
   })
   adoptFirings(store, incidents, clock.now())
+  isOpen = true
   const reads = createIncidentReads(ctx, clock, snapshotsOf(ctx, false))
   return { incidents, calls: { ...reads, ...incidentWrites({ store, clock, incidents }) } }
 }
@@ -68,16 +78,6 @@ export function openIncidents(parts: {
 /** Longest snooze, ms. */
 const SNOOZE_MAX_MS = 366 * 86_400_000
 
-/** The event of the machine for each action; a note is none. */
-const EVENTS: Readonly<Record<Exclude<IncidentAction, 'notes'>, string>> = {
-  acknowledge: 'acknowledge',
-  assign: 'assign',
-  snooze: 'snooze',
-  unsnooze: 'unsnooze',
-  handle: 'handle',
-  reopen: 'reopen',
-  severity: 'set_severity',
-}
 const SAID: Readonly<Record<IncidentAction, ActivityRow['action']>> = {
   acknowledge: 'acknowledged',
   assign: 'assigned',
@@ -107,10 +107,22 @@ function incidentWrites(parts: {
     if (given.action === 'notes') addActivity(db, row, { who, at }, { action, detail: { text: given.text } })
     else {
       if (given.action === 'reopen' && row.state === 'handled') refuseBeside(row)
+      refuseUntaken(row, given.action)
       const { event, detail } = eventOf(row, given, who)
       advanceIncident(db, row, event, { who, at }, { action, detail })
     }
     incidents.tell(row.id)
+  }
+
+  /** In the words that an incident is read with, and acted on by. @throws SvcError wrong_state */
+  function refuseUntaken(row: IncidentRow, action: Exclude<IncidentAction, 'notes'>): void {
+    if (takes(row, action)) return
+    const accepts = actsTaken(row)
+    fail(
+      'wrong_state',
+      `incident ${idOf(row.id)} is ${row.state} and does not accept ${action}; it accepts ${accepts.join(', ')}`,
+      { state: row.state, accepts },
+    )
   }
 
   /** There is one at a time of a trigger and key. @throws SvcError conflict */
@@ -148,7 +160,7 @@ function incidentWrites(parts: {
           const seen = versions[idOf(row.id)] ?? row.version
           if (seen !== row.version)
             skipped.push({ id: idOf(row.id), state: row.state, reason: changedWords(row, seen) })
-          else if (body.action !== 'notes' && !takes(row, EVENTS[body.action]))
+          else if (body.action !== 'notes' && !takes(row, body.action))
             skipped.push({
               ...{ id: idOf(row.id), state: row.state },
               reason: `it is ${row.state} and does not accept ${body.action}`,
@@ -168,7 +180,7 @@ function eventOf(
   { action, assignee, until, severity }: IncidentAct,
   who: IncidentWho,
 ): { event: IncidentEvent; detail: object } {
-  const type = EVENTS[action as Exclude<IncidentAction, 'notes'>]
+  const type = ACT_EVENTS[action as Exclude<IncidentAction, 'notes'>]
   switch (action) {
     case 'assign': {
       const to = assignee === undefined ? who.by : assignee

@@ -9,13 +9,14 @@ import type { Incident, IncidentActivity, TriggerSpec } from '../../schemas/type
 import { sentenceOf } from '../../schemas/words.ts'
 import { NOTHING, nextStepOf } from '../agents/finding-queries.ts'
 import { fail } from '../errors.ts'
-import { acceptedBy, firstSnapshot } from '../log/lifecycle.ts'
+import { firstSnapshot } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { eventId } from '../log/timeline/present.ts'
 import { dollarsSql, iso, isoOrNull } from '../model/units.ts'
 import { type FiringRow, firstEvents } from '../triggers/queries.ts'
 import {
   type ActivityRow,
+  actsTaken,
   addActivity,
   advanceIncident,
   type EventsAtHand,
@@ -89,11 +90,13 @@ export function createFiringIncidents({ store, ctx, changed, touched: mark }: Fi
     return opened
   }
 
-  /** Its trigger says that it is over. */
+  /** Its trigger says that it is over: as severe as it was, so that it is routed as it was. */
   function resolved(row: FiringRow): number | null {
     const active = queries.active.get(row.trigger_id, row.key)
-    const of = queries.ofDispatch.get(row.resolves!) ?? active?.id ?? null
-    if (of !== null) queries.link.run(of, null, null, row.id)
+    const began = queries.ofDispatch.get(row.resolves!)
+    const of = began?.incident_id ?? active?.id ?? null
+    row.severity = began?.severity ?? null
+    if (of !== null) queries.link.run(of, row.severity, null, row.id)
     if (!active) return of
     handleBy(active, 'resolved', row.fired_at!)
     return of
@@ -210,8 +213,6 @@ const HOUR_MS = 3_600_000
 const SPARK_HOURS = 24
 const SUMMARY_MAX = 300
 const EVENT_TEXT_MAX = 300
-/** What of the machine's events is for people; the rest is the service's. */
-const FOR_PEOPLE = ['acknowledge', 'assign', 'snooze', 'unsnooze', 'handle', 'reopen']
 
 /** inc_128, or 128. @throws SvcError not_found for what is no id of an incident */
 export function parseIncidentId(id: string): number {
@@ -362,7 +363,7 @@ function present(
     id: idOf(row.id),
     number: row.id,
     state: row.state,
-    accepts: acceptedBy('incident', row.snapshot).filter((event) => FOR_PEOPLE.includes(event)),
+    accepts: actsTaken(row),
     severity: severityOfRank(row.rank),
     trigger: row.trigger_name,
     key: row.key,

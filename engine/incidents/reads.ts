@@ -13,6 +13,7 @@ import { fail } from '../errors.ts'
 import type { Snapshot } from '../log/steps.ts'
 import type { Database } from '../log/store/handle.ts'
 import type { ReadContext } from '../log/timeline/context.ts'
+import { parseInstant } from '../log/timeline/plan.ts'
 import { DAY_MS, iso } from '../model/units.ts'
 import { deliveriesOfIncident, presentDelivery } from '../outbox/rows.ts'
 import { type FiringRow, presentFiring } from '../triggers/queries.ts'
@@ -29,7 +30,7 @@ import {
 } from './steps.ts'
 
 export interface IncidentFilter {
-  state?: Incident['state'] | 'active' | undefined
+  state?: Incident['state'] | 'active' | 'all' | undefined
   severity?: Incident['severity'] | undefined
   trigger?: string | undefined
   entity?: string | undefined
@@ -38,6 +39,8 @@ export interface IncidentFilter {
   /** `none`: of nobody. */
   assignee?: string | undefined
   q?: string | undefined
+  /** Those that were opened then or later: ISO 8601. */
+  opened_since?: string | undefined
   /** next_before of the page before. */
   before?: string | undefined
   limit: number
@@ -80,21 +83,21 @@ function listIncidents(
   const last = shown.at(-1)
   return {
     incidents: presentIncidents(db, shown, at, own),
-    next_before: rows.length > limit && last ? cursorOf(last) : null,
+    next_before: rows.length > limit && last ? cursorOf(last, filter.state === 'handled') : null,
     counts: countsOf(db, own),
   }
 }
 
 /** What a page goes on from: the order of its list, as numbers. */
-const cursorOf = (row: IncidentRow): string =>
-  row.state === 'handled' ? `${row.handled_at}.${row.id}` : `${row.rank}.${row.last_fired_at}.${row.id}`
+const cursorOf = (row: IncidentRow, isByHandled: boolean): string =>
+  isByHandled ? `${row.handled_at}.${row.id}` : `${row.rank}.${row.last_fired_at}.${row.id}`
 
 const NARROWED = `(@state IS NULL OR i.state = @state) AND (@rank IS NULL OR i.rank = @rank)
   AND (@trigger IS NULL OR i.trigger_name = @trigger) AND (@own IS NULL OR i.project = @own)
   AND (@project IS NULL OR i.project IN (SELECT id FROM projects WHERE id = @project OR (name = @project AND state <> 'deleted')))
   AND (@entity IS NULL OR i.key = @entity OR i.value_text = @entity OR i.label || '=' || i.value_text = @entity)
   AND (@assignee IS NULL OR i.assignee = @assignee) AND (@nobodys = 0 OR i.assignee IS NULL)
-  AND (@number IS NULL OR i.id = @number)
+  AND (@number IS NULL OR i.id = @number) AND (@since IS NULL OR i.opened_at >= @since)
   AND (@words IS NULL OR i.sentence LIKE @words ESCAPE '\\' OR i.trigger_name LIKE @words ESCAPE '\\'
     OR i.key LIKE @words ESCAPE '\\' OR EXISTS (SELECT 1 FROM incident_runs ir JOIN runs r ON r.id = ir.run_id
       WHERE ir.incident_id = i.id AND r.practice = 0 AND r.headline LIKE @words ESCAPE '\\'))`
@@ -118,13 +121,14 @@ function pageOf(db: Database, filter: IncidentFilter, own: string | null, limit:
         ? `SELECT i.* FROM incidents i WHERE i.state = 'handled' AND ${NARROWED}
              AND (@a IS NULL OR (i.handled_at, i.id) < (@a, @b)) AND @c IS NULL
            ORDER BY i.handled_at DESC, i.id DESC LIMIT @limit`
-        : `SELECT i.* FROM incidents i WHERE i.state <> 'handled' AND ${NARROWED}
+        : `SELECT i.* FROM incidents i WHERE ${filter.state === 'all' ? '1' : "i.state <> 'handled'"} AND ${NARROWED}
              AND (@a IS NULL OR (i.rank, i.last_fired_at, i.id) < (@a, @b, @c))
            ORDER BY i.rank DESC, i.last_fired_at DESC, i.id DESC LIMIT @limit`,
     )
     .all({
       ...{ a, b, c, own, limit },
-      state: filter.state === undefined || filter.state === 'active' ? null : filter.state,
+      state: filter.state === undefined || /^(active|all)$/.test(filter.state) ? null : filter.state,
+      since: filter.opened_since === undefined ? null : parseInstant(filter.opened_since, 'opened_since'),
       rank: filter.severity === undefined ? null : rankOf(filter.severity),
       trigger: filter.trigger ?? null,
       project: filter.project ?? null,

@@ -127,9 +127,25 @@ function dueOf({ handled_at, quiet_from, snoozed_until }: IncidentRow): number |
   return Math.min(quiet_from + QUIET_MS, snoozed_until ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** Whether its state takes an event now. */
-export const takes = ({ snapshot }: Pick<IncidentRow, 'snapshot'>, event: string): boolean =>
-  acceptedBy('incident', snapshot).includes(event)
+/** The event of the machine for each act of a person but a note, which is none; the others are the service's. */
+export const ACT_EVENTS: Readonly<Record<Exclude<IncidentAction, 'notes'>, string>> = {
+  acknowledge: 'acknowledge',
+  assign: 'assign',
+  snooze: 'snooze',
+  unsnooze: 'unsnooze',
+  handle: 'handle',
+  reopen: 'reopen',
+  severity: 'set_severity',
+}
+const ACTS = Object.keys(ACT_EVENTS) as (keyof typeof ACT_EVENTS)[]
+
+/** Whether its state takes an act now. */
+export const takes = ({ snapshot }: Pick<IncidentRow, 'snapshot'>, act: keyof typeof ACT_EVENTS): boolean =>
+  acceptedBy('incident', snapshot).includes(ACT_EVENTS[act])
+
+/** The acts of people that its state takes now, by the names that they are called by. */
+export const actsTaken = (row: Pick<IncidentRow, 'snapshot'>): string[] =>
+  ACTS.filter((act) => takes(row, act))
 
 /**
  * It fired again. Where nothing but that becomes of it the version stays, so that whoever acts on what they see is not
@@ -327,9 +343,9 @@ function prepare(db: Database) {
         'SELECT id FROM incidents WHERE trigger_id = ? AND key = ? ORDER BY id DESC LIMIT 1',
       )
       .pluck(),
-    ofDispatch: db
-      .prepare<[string], number | null>('SELECT incident_id FROM firings WHERE dispatch_id = ?')
-      .pluck(),
+    ofDispatch: db.prepare<[string], { incident_id: number | null; severity: Severity | null }>(
+      'SELECT incident_id, severity FROM firings WHERE dispatch_id = ?',
+    ),
     /** A firing is of an incident. */
     link: db.prepare<[number, string | null, string | null, number]>(
       'UPDATE firings SET incident_id = ?, severity = ?, suppressed_by = ? WHERE id = ?',

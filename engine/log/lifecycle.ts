@@ -5,6 +5,7 @@
  */
 import { type Kind, lifecycles } from '../../machines/index.ts'
 import { accepts, type Effect, type LifecycleEvent, type Snapshot, start, step } from '../../machines/step.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { Caller } from '../calls.ts'
 import { fail, StartError } from '../errors.ts'
 import type { Database } from './store/handle.ts'
@@ -219,7 +220,7 @@ export function checkKnownStates(db: Database): void {
     for (const { state, n } of stored)
       if (!known.includes(state))
         throw new StartError(
-          `${n} stored ${kind} rows are in state ${state}, which this svc does not know; start the version that wrote them`,
+          `${countWords(n, `stored ${kind} row is`, `stored ${kind} rows are`)} in state ${state}, which this svc does not know; start the version that wrote them`,
           78,
         )
   }

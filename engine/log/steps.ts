@@ -33,25 +33,77 @@ export async function inTurns<T>(steps: Steps<T>, snapshot: Snapshot): Promise<T
  * Lets few of what looks at very many rows be at work at the same time, so that the rows of few are in memory, and not of
  * all that were asked at once; the others wait in order, and reads that are no part of it come between the steps of each.
  * @param most at work at the same time
- * @returns runs what it is given, and settles as it does
+ * @returns runs what it is given, and settles as it does; whoever waits for a turn leaves the line once its signal is
+ *   aborted, and rejects with its reason
  * @example
  * const inOrder = fewAtOnce(1)
  * await Promise.all([inOrder(first), inOrder(second)]) // `second` is called once `first` has settled
  */
-export function fewAtOnce(most: number): <T>(run: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let atWork = 0
-  return async (run) => {
-    // Who ends hands its place over: whoever asks meanwhile does not come before those that wait.
-    if (atWork >= most) await new Promise<void>((resolve) => waiting.push(resolve))
-    else atWork++
+export function fewAtOnce(most: number): <T>(run: () => Promise<T>, signal?: AbortSignal) => Promise<T> {
+  const take = createPlaces(most)
+  return async (run, signal) => {
+    const leave = await take(1, signal)
     try {
       return await run()
     } finally {
-      const next = waiting.shift()
-      if (next) setImmediate(next)
-      else atWork--
+      leave()
     }
+  }
+}
+
+/** Takes places, of which there are no more than those there are. */
+type TakePlaces = (count: number, signal?: AbortSignal) => Promise<() => void>
+
+/**
+ * Places of which each is somebody's at a time; who finds too few free waits in order, and has all that it asked for at
+ * once, so that no two wait for what the other holds.
+ * @returns takes so many, or all where there are not so many, and gives back what leaves them. Whoever waits leaves the
+ *   line once its signal is aborted, and rejects with its reason
+ */
+export function createPlaces(most: number): TakePlaces {
+  const waiting: { count: number; go(): void }[] = []
+  let free = most
+  const handOn = () => {
+    for (let next = waiting[0]; next && next.count <= free; next = waiting[0]) {
+      waiting.shift()
+      free -= next.count
+      setImmediate(next.go)
+    }
+  }
+  const turn = (count: number, signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        const at = waiting.indexOf(one)
+        // What was handed over already is handed on by whoever has it.
+        if (at < 0) return
+        waiting.splice(at, 1)
+        reject(signal!.reason)
+        handOn()
+      }
+      const go = () => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      const one = { count, go }
+      waiting.push(one)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+  return async (asked, signal) => {
+    signal?.throwIfAborted()
+    const count = Math.min(asked, most)
+    // Whoever asks does not come before those that wait.
+    if (waiting.length > 0 || count > free) await turn(count, signal)
+    else free -= count
+    let isTaken = true
+    const leave = () => {
+      if (!isTaken) return
+      isTaken = false
+      free += count
+      handOn()
+    }
+    if (signal?.aborted) leave()
+    signal?.throwIfAborted()
+    return leave
   }
 }
 

@@ -528,5 +528,8 @@ function projectWith(doc: Doc, rename: Rename): Doc {
 }
 
 /** The name of now of what had a name at the beginning of these. */
-export const nameSince = (since: readonly Rename[], kind: string, name: string): string =>
-  since.reduce((now, one) => (one.kind === kind && one.from === now ? one.to : now), name)
+export const nameSince = (
+  since: readonly { kind: string; from: string; to: string }[],
+  kind: string,
+  name: string,
+): string => since.reduce((now, one) => (one.kind === kind && one.from === now ? one.to : now), name)

@@ -4,7 +4,7 @@
  * touch different ones never meet.
  */
 import { randomBytes } from 'node:crypto'
-import type { AgentHandoff, Wiring } from '../../schemas/types.ts'
+import type { AgentHandoff, Wake, Wiring } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { type Doc, type Edit, type PartKind, type ProjectDoc, partKinds, type Use } from './documents.ts'
 
@@ -144,11 +144,16 @@ function prune(value: Record<string, unknown>, whole: readonly string[]): Record
 
 export const HANDOFF_COOLDOWN = '30m'
 
-/** The wiring as lists, sorted. */
-export function wiringOf(doc: Pick<ProjectDoc, 'wakes' | 'handoffs'>): Wiring {
+/** The wiring as lists, sorted. A wake that a pause switched off says so, so that it can be written back as it is. */
+export function wiringOf(doc: Pick<ProjectDoc, 'wakes' | 'handoffs' | 'stopped'>): Wiring {
   return {
     wakes: sorted(doc.wakes).flatMap(([trigger, agents]) =>
-      sorted(agents).map(([agent, { enabled }]) => ({ trigger, agent, enabled })),
+      sorted(agents).map(([agent, { enabled }]) => ({
+        trigger,
+        agent,
+        enabled,
+        ...(!enabled && isNoted(doc, trigger, agent) ? { stopped: true } : {}),
+      })),
     ),
     handoffs: sorted(doc.handoffs).flatMap(([agent, verdicts]) =>
       sorted(verdicts).flatMap(([verdict, targets]) =>
@@ -158,14 +163,27 @@ export function wiringOf(doc: Pick<ProjectDoc, 'wakes' | 'handoffs'>): Wiring {
   }
 }
 
-/** A project with this wiring instead of its own. */
+const isNoted = (doc: Pick<ProjectDoc, 'stopped'>, trigger: string, agent: string): boolean =>
+  doc.stopped?.wakes?.[trigger]?.[agent] === true
+
+/** A project with this wiring instead of its own; a wake said to be stopped is on, unless the pause that stopped it lasts. */
 export function withWiring(doc: ProjectDoc, { wakes, handoffs }: Wiring): ProjectDoc {
   let next: ProjectDoc = { ...doc, wakes: {}, handoffs: {} }
-  for (const { trigger, agent, enabled } of wakes) next = withWake(next, trigger, agent, enabled ?? false)
+  for (const { trigger, agent, enabled, stopped } of wakes)
+    next = withWake(
+      next,
+      trigger,
+      agent,
+      enabled === true || (stopped === true && !isNoted(doc, trigger, agent)),
+    )
   for (const { agent, verdict, to, cooldown } of handoffs)
     next = withHandoff(next, agent, verdict.toLowerCase(), to, cooldown ?? HANDOFF_COOLDOWN)
   return next
 }
+
+/** Whether a wake is said to be off for good, and not only by the pause of its project. */
+export const isSaidOff = ({ enabled, stopped }: Pick<Wake, 'enabled' | 'stopped'>): boolean =>
+  enabled === false && stopped !== true
 
 export function withWake(doc: ProjectDoc, trigger: string, agent: string, enabled: boolean): ProjectDoc {
   return { ...doc, wakes: { ...doc.wakes, [trigger]: { ...doc.wakes?.[trigger], [agent]: { enabled } } } }

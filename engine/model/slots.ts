@@ -4,6 +4,7 @@
  * missed fires once, late, and the others are skipped.
  */
 import { Cron } from 'croner'
+import { CRON_RULE } from '../../schemas/pattern-rules.ts'
 import type { Condition } from '../../schemas/types.ts'
 import { parseDuration } from './units.ts'
 
@@ -26,13 +27,36 @@ export function cronFault({
     const next = cronOf(cron, time_zone).nextRun(new Date(0))
     if (next) return null
   } catch {
-    return {
-      field: 'cron',
-      message:
-        'condition.cron must be five fields: minute, hour, day of month, month, day of week, such as 0 9 * * 1-5',
-    }
+    return { field: 'cron', message: `condition.cron ${cronRule(cron)}` }
   }
   return { field: 'cron', message: 'condition.cron never comes: no date fits it' }
+}
+
+/** The five fields, each with what it may be. */
+const CRON_FIELDS = [
+  ['minute', 'from 0 to 59'],
+  ['hour', 'from 0 to 23'],
+  ['day of month', 'from 1 to 31'],
+  ['month', 'from 1 to 12, or JAN to DEC'],
+  ['day of week', 'from 0 to 7, or SUN to SAT'],
+] as const
+
+/** The rule that an expression breaks: how many fields there are, else what the first that is wrong may be. */
+function cronRule(cron: string): string {
+  const fields = cron.trim().split(/\s+/)
+  const isWrong = (field: string, place: number): boolean => {
+    try {
+      cronOf(CRON_FIELDS.map((_, at) => (at === place ? field : '*')).join(' '), undefined)
+      return false
+    } catch {
+      return true
+    }
+  }
+  const place = fields.length === CRON_FIELDS.length ? fields.findIndex(isWrong) : -1
+  const of = CRON_FIELDS[place]
+  if (!of) return CRON_RULE
+  const [name, range] = of
+  return `has ${fields[place]} as its ${name}, which must be ${range}: one, a list (1,5), a range from low to high (1-5), every one (*) or each so many (*/10), at least 1`
 }
 
 /**

@@ -143,14 +143,14 @@ export interface Target {
 
 /**
  * Reads an address without asking anybody.
- * @returns the parsed target, or a sentence that says what is wrong with it.
+ * @returns the parsed target, or what is wrong with it: the rule alone, for whoever asks names the field before it.
  */
 export function parseTarget(text: string): Target | string {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (!url) return 'url must be an absolute http or https address'
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'url must begin with http:// or https://'
-  if (url.username || url.password) return 'url must not contain a user name or a password'
-  if (text.includes('#')) return 'url must not contain a fragment (#)'
+  if (!url) return 'must be an absolute http or https address'
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://'
+  if (url.username || url.password) return 'must not contain a user name or a password'
+  if (text.includes('#')) return 'must not contain a fragment (#)'
   return { url, host: url.hostname.replace(/^\[|\]$/g, '') }
 }
 

@@ -59,7 +59,7 @@ export interface Egress {
    * What is wrong with an address that somebody wants to save; its name is resolved too. A name that
    * cannot be resolved now is let pass: each sending checks again, and a name server that is down must
    * not stop people from saving.
-   * @returns a sentence; null: nothing.
+   * @returns the rule it breaks, to be said behind the name of its field; null: nothing.
    */
   checkTarget(url: string, audience: Audience): Promise<string | null>
   /** Closes the idle connections and cuts off the others. */
@@ -180,7 +180,7 @@ async function follow(
   const most = Math.min(request.redirects ?? 0, MAX_REDIRECTS)
   for (let followed = 0; ; followed++) {
     const target = parseTarget(hop.url)
-    if (typeof target === 'string') return faultOf('invalid', target)
+    if (typeof target === 'string') return faultOf('invalid', `url ${target}`)
     const answer = await exchange(target, hop, request, bound, means, streamed)
     if (!answer.ok || most === 0 || !REDIRECTS.has(answer.status)) return answer
     const next = answer.headers.location

@@ -147,6 +147,19 @@ const SECRET_LIST = 'SVC_SECRETS'
 const OWN = /^(?:SVC_(?!SECRET_)|SVCD_|PROVIDER)/i
 const REFERENCE = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/
 
+/** Marks an environment that is that of another process. */
+const ELSEWHERE = Symbol('elsewhere')
+
+/**
+ * The environment of an instance that is another process, as a command knows it that asks no daemon: which variables are
+ * set there is not told by those of the machine the command runs on. What may be opened is, by the operator's list alone.
+ */
+export const environmentElsewhere = (env: Environment): Environment =>
+  Object.assign({ [SECRET_LIST]: env[SECRET_LIST] }, { [ELSEWHERE]: true })
+
+/** Whether what is set where svc runs is not known here. */
+export const isElsewhere = (env: Environment): boolean => ELSEWHERE in env
+
 /** A `${NAME}` in a document: the field that names it and where its value is sent. */
 export interface VariableUse {
   /** Such as config.credential. */

@@ -9,14 +9,14 @@ const WORD = { type: 'string', minLength: 1, maxLength: 1024 } as const
 
 /**
  * Who acts: the name of the key; else what the header says that SVC_USER_HEADER names; else the name typed in the
- * console; else the name of the credential.
+ * console; else the name of the credential; on an open instance somebody.
  */
 function whoOf({ caller, user }: Pick<OperationInput, 'caller' | 'user'>, typed?: string): IncidentWho {
   if (caller.id.startsWith('key:')) return { by: caller.name, via: 'key' }
   if (user) return { by: user, via: 'header' }
-  return typed === undefined
-    ? { by: caller.isAnybody ? 'somebody' : caller.name, via: 'key' }
-    : { by: typed, via: 'console' }
+  if (typed !== undefined) return { by: typed, via: 'console' }
+  // Without a credential there is none to know them by: they are who they say, and said nothing.
+  return caller.isAnybody ? { by: 'somebody', via: 'console' } : { by: caller.name, via: 'key' }
 }
 
 /** An act on one incident. */
@@ -76,8 +76,8 @@ export const incidents = [
     query: {
       state: {
         type: 'string',
-        enum: ['open', 'acknowledged', 'snoozed', 'handled', 'active'],
-        description: 'active, or absent: all that are not handled.',
+        enum: ['open', 'acknowledged', 'snoozed', 'handled', 'active', 'all'],
+        description: 'active, or absent: all that are not handled; all: those, too.',
       },
       severity: { type: 'string', enum: ['critical', 'warning', 'info'] },
       trigger: WORD,
@@ -85,8 +85,14 @@ export const incidents = [
       project: { ...WORD, description: 'Project its trigger was made in, by id or name.' },
       assignee: { ...WORD, description: 'Who has it; none: nobody.' },
       q: { ...WORD, description: 'Words in its headline, trigger or key; or its number.' },
+      opened_since: {
+        type: 'string',
+        description: 'Instant: only those that were opened then or later.',
+        minLength: 1,
+        maxLength: 40,
+      },
       before: WORD,
-      limit: { type: 'integer', default: 50 },
+      limit: { type: 'integer', default: 50, minimum: 1 },
     },
     answer: 'incidents-result.json',
     summary: 'List incidents: by severity, then last firing; handled ones by when',

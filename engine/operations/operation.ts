@@ -88,6 +88,8 @@ export interface Operation {
   readonly summary: string
   /** `If-Match` is merged with what others wrote since. */
   readonly merges?: true
+  /** `If-Match` is the version that it must be made from: another is refused. */
+  readonly guarded?: true
   /** `X-SVC-Why` is kept with what is written. */
   readonly recorded?: true
   /** It says how far it is, line by line, to who accepts application/x-ndjson. */

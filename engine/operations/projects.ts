@@ -266,9 +266,10 @@ const wiring = [
     route: 'GET /api/projects/{id}/deletion',
     scope: 'read',
     role: 'reader',
+    query: { delete: { type: 'string', maxLength: 100_000 } },
     answer: 'project-deletion.json',
-    summary: 'What deleting it would take and leave',
-    run: (engine, { params }) => engine.projectRemoval(params.id),
+    summary: 'What deleting it would take and leave; delete=kind:name,... picks the objects that go',
+    run: (engine, { params, query }) => engine.projectRemoval(params.id, query.delete),
   }),
   operation({
     id: 'holdProject',

@@ -37,6 +37,7 @@ export const setup = [
     status: 201,
     recorded: true,
     access: 'changes',
+    guarded: true,
     summary: 'Make the project and everything it needs, all or nothing',
     run: (engine, { body, by, secured }) => engine.applySetup(body, by, secured),
   }),
@@ -46,6 +47,7 @@ export const setup = [
     scope: 'read',
     role: 'reader',
     answer: 'setup.json',
+    versioned: true,
     summary: 'A draft with its planning and plan, or what is to be connected',
     run: async (engine, { params, caller }) => {
       const setup = await engine.getSetup(params.id)
@@ -60,6 +62,8 @@ export const setup = [
     role: 'writer',
     body: 'request-setup-save.json',
     answer: 'setup.json',
+    guarded: true,
+    versioned: true,
     summary: 'Keep an edited plan, or go to a step',
     run: (engine, { params, body, by }) => engine.saveSetup(params.id, body, by),
   }),
@@ -71,6 +75,7 @@ export const setup = [
     body: 'request-setup-plan.json',
     answer: 'done.json',
     status: 202,
+    guarded: true,
     summary: 'Plan a draft again, from a goal or by an instruction',
     run: (engine, { params, body, by }) => engine.planDraft(params.id, body, by),
   }),

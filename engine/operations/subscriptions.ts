@@ -2,7 +2,7 @@
  * Subscriptions: an address is told of a trigger's firings, or of all of a project's; or the firings are fetched, by
  * agents that no address leads to. A credential with scope admin sees and removes any; another only those it made.
  */
-import type { FiringAcknowledge } from '../../schemas/types.ts'
+import type { FiringAcknowledge, WhyRecord } from '../../schemas/types.ts'
 import { fail } from '../errors.ts'
 import { isAdmin, type OperationInput } from './input.ts'
 import { tagged } from './operation.ts'
@@ -190,7 +190,11 @@ const firingOperation = tagged('firings')
 const ofDeliveries = tagged('deliveries')
 
 const WORD = { type: 'string', minLength: 1, maxLength: 1024 } as const
-const LIMIT = { type: 'integer', default: 50 } as const
+const LIMIT = { type: 'integer', default: 50, minimum: 1 } as const
+const REASONS = [
+  ...(['fired', 'no_subscriber', 'folded', 'held', 'dropped', 'cooldown', 'active', 'below'] as const),
+  ...(['filter', 'no_key', 'no_value', 'unchanged', 'waiting', 'late', 'paused', 'error'] as const),
+] as const satisfies readonly WhyRecord['reason'][]
 
 export const firings = [
   firingOperation({
@@ -257,7 +261,7 @@ export const firings = [
     route: 'GET /api/activity/dispatches',
     scope: 'read',
     role: 'reader',
-    query: { limit: { type: 'integer', default: 100 } },
+    query: { limit: { type: 'integer', default: 100, minimum: 1 } },
     answer: { listOf: 'dispatch.json' },
     summary: 'Firings, newest first; /api/firings pages',
     run: (engine, { query }) => engine.listDispatches(query.limit),
@@ -286,7 +290,7 @@ export const firings = [
     route: 'GET /api/triggers/{name}/evaluations',
     scope: 'read',
     role: 'reader',
-    query: { reason: WORD, before: WORD, limit: LIMIT },
+    query: { reason: { type: 'string', enum: REASONS }, before: WORD, limit: LIMIT },
     answer: 'evaluations-result.json',
     summary: 'What a trigger made of events, newest first',
     run: (engine, { params, query }) => engine.evaluations(params.name, query),

@@ -61,8 +61,17 @@ export const findingRecipient = (kind: FindingKind, agent: string): string => `$
 export const retryKindOf = (kind: RecipientKind, isFinding: boolean): RetryKind =>
   kind === 'slack' && isFinding ? 'slack_finding' : kind
 
-/** Not settled, and before `d` of the same recipient and key. */
-const IS_BEFORE = `e.state IN ('pending', 'running') AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq`
+/**
+ * Of an incident that is snoozed: it waits until the snooze ends, whichever try it is at. That it is over ends the
+ * snooze, and is told.
+ */
+const isSnoozed = (
+  one: 'd' | 'e',
+) => `EXISTS (SELECT 1 FROM firings f JOIN incidents i ON i.id = f.incident_id
+  WHERE f.id = ${one}.firing_id AND f.resolves IS NULL AND i.state = 'snoozed')`
+/** Not settled, and before `d` of the same recipient and key; what a snooze holds back holds up no other trigger's. */
+const IS_BEFORE = `(e.state = 'running' OR (e.state = 'pending' AND NOT ${isSnoozed('e')}))
+  AND e.recipient = d.recipient AND e.key = d.key AND e.seq < d.seq`
 /** In order per recipient and key: none is sent while an earlier one is not settled. */
 const IS_FIRST = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE})`
 /**
@@ -74,7 +83,7 @@ const IS_NEXT = `NOT EXISTS (SELECT 1 FROM deliveries e WHERE ${IS_BEFORE}
   AND NOT (e.recipient_kind = 'slack' AND coalesce(e.due_at, 0) > @now + ${PASSED_AFTER_MS}))`
 /** Those that the worker sends; agents are woken, and `mcp` is fetched. */
 const SENT = "('webhook', 'slack', 'write_back', 'github')"
-const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND ${IS_NEXT}`
+const READY = `d.state = 'pending' AND d.recipient_kind IN ${SENT} AND NOT ${isSnoozed('d')} AND ${IS_NEXT}`
 
 type DeliveryRows = ReturnType<typeof prepare>
 
@@ -190,7 +199,7 @@ function fetching(db: Database) {
     firstFetched: db
       .prepare<[string], string>(
         `SELECT d.id FROM deliveries d WHERE d.recipient = ? AND d.recipient_kind = 'mcp' AND d.state = 'pending'
-           AND ${IS_FIRST} ORDER BY d.seq LIMIT 1`,
+           AND NOT ${isSnoozed('d')} AND ${IS_FIRST} ORDER BY d.seq LIMIT 1`,
       )
       .pluck(),
     hold: db.prepare<[string, number, number, string]>(

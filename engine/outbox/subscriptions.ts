@@ -137,8 +137,9 @@ export function createSubscriptions({
     /** Who made one that was removed; undefined when none of this id was. */
     callerOfRemoved: (id: string): string | undefined => removedById.get(id),
 
+    /** Takes one away for good, also one that went with its trigger or project. */
     remove: (id: string): void => {
-      store.tx(() => removeWhere(db, 'id = ?', id, clock.now()))
+      store.tx(() => removeForGood(db, 'id', id, clock.now()))
     },
   }
 }
@@ -161,15 +162,42 @@ export function listSubscriptions(
   return rows.map((row) => present(row, last.get(row.id)))
 }
 
+/** What an address is subscribed to. `row`: the trigger's own, since another may get its name once it is deleted. */
+export type SubscribedTo = { trigger: string; row: number } | { project: string }
+
+/** What a subscription went with. */
+const goneWith = (of: SubscribedTo): string =>
+  'trigger' in of ? `trigger:${of.row}` : `project:${of.project}`
+
 /** Of a deleted trigger, a deleted project or a revoked key; inside the caller's transaction. */
-export function removeSubscriptions(
-  db: Database,
-  of: { trigger: string } | { project: string } | { key: string },
-  at: number,
-): void {
-  if ('trigger' in of) removeWhere(db, 'trigger_name = ?', of.trigger, at)
-  else if ('project' in of) removeWhere(db, 'project = ?', of.project, at)
-  else removeWhere(db, 'key_id = ?', of.key, at)
+export function removeSubscriptions(db: Database, of: SubscribedTo | { key: string }, at: number): void {
+  if ('key' in of) {
+    removeForGood(db, 'key_id', of.key, at)
+    return
+  }
+  const ids =
+    'trigger' in of
+      ? removeWhere(db, 'trigger_name', of.trigger, at)
+      : removeWhere(db, 'project', of.project, at)
+  const note = db.prepare('UPDATE subscriptions SET removed_with = ? WHERE id = ?')
+  for (const id of ids) note.run(goneWith(of), id)
+}
+
+/**
+ * The delete of a trigger or a project is undone: the subscriptions that went with it are there again, with their
+ * addresses and secrets. What waited to be sent to them stays withdrawn. Inside the caller's transaction.
+ */
+export function restoreSubscriptions(db: Database, of: SubscribedTo): void {
+  db.prepare(
+    `UPDATE subscriptions SET removed_at = NULL, removed_with = NULL, trigger_name = coalesce(?, trigger_name)
+     WHERE removed_with = ?`,
+  ).run('trigger' in of ? of.trigger : null, goneWith(of))
+}
+
+/** No undo brings them back. */
+function removeForGood(db: Database, column: 'id' | 'key_id', value: string, at: number): void {
+  removeWhere(db, column, value, at)
+  db.prepare(`UPDATE subscriptions SET removed_with = NULL WHERE ${column} = ?`).run(value)
 }
 
 /** Addresses that are told of a trigger, and what is sent to an agent or of its findings, go along when it gets another name. */
@@ -189,10 +217,15 @@ export function renameInOutbox(
     move.run(findingRecipient(of, to), findingRecipient(of, from), of)
 }
 
-/** What waits to be sent to it is withdrawn; what is being sent ends as it ends. */
-function removeWhere(db: Database, condition: string, value: string, at: number): void {
+/** What waits to be sent to it is withdrawn; what is being sent ends as it ends. @returns their ids */
+function removeWhere(
+  db: Database,
+  column: 'id' | 'trigger_name' | 'project' | 'key_id',
+  value: string,
+  at: number,
+): string[] {
   const ids = db
-    .prepare<[string], string>(`SELECT id FROM subscriptions WHERE ${condition} AND removed_at IS NULL`)
+    .prepare<[string], string>(`SELECT id FROM subscriptions WHERE ${column} = ? AND removed_at IS NULL`)
     .pluck()
     .all(value)
   for (const id of ids) {
@@ -200,6 +233,7 @@ function removeWhere(db: Database, condition: string, value: string, at: number)
     for (const delivery of deliveryRows(db).pendingFor.all(id))
       moveDelivery(db, delivery, { type: 'withdraw', at })
   }
+  return ids
 }
 
 function present(row: SubscriptionRow, last: LastDelivery | undefined): Subscription {
@@ -333,7 +367,10 @@ export function subscriptionCalls(
       if (!isThere) {
         const madeBy = strict ? undefined : subscriptions.callerOfRemoved(id)
         // A call that is repeated because its answer was lost succeeds again.
-        if (madeBy !== undefined && (!own || madeBy === by.id)) return { ok: true }
+        if (madeBy !== undefined && (!own || madeBy === by.id)) {
+          subscriptions.remove(id)
+          return { ok: true }
+        }
         return fail('not_found', `no subscription has the id ${id}`)
       }
       if (own && found.caller !== by.id)

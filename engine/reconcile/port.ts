@@ -328,6 +328,17 @@ export interface SyncReads extends SyncPlanPort {
 
 export type SyncHealth = NonNullable<Health['catalog_sync']>
 
+/** What the plan of an entry does, in numbers: null where there is none, which is not the same as nothing to do. */
+export const countsTold = ({
+  outcome,
+  creates,
+  updates,
+  deletes,
+}: Pick<HistoryRow, 'outcome' | PlanCount>): Pick<HistoryRow, PlanCount> | null =>
+  outcome === 'failed' ? null : { creates, updates, deletes }
+
+type PlanCount = 'creates' | 'updates' | 'deletes'
+
 export function syncReads(parts: { declared: Declared; catalog: CatalogFiles }): SyncReads {
   const rows = syncRows(parts.declared.store.db)
   return {
@@ -341,6 +352,7 @@ export function syncReads(parts: { declared: Declared; catalog: CatalogFiles }):
     catalogSyncHistory: async () => ({
       entries: rows.history(HISTORY_MAX).map(({ id: _id, at, changeSet, code: _code, ...entry }) => ({
         ...entry,
+        ...(countsTold(entry) ?? { creates: null, updates: null, deletes: null }),
         at: new Date(at).toISOString(),
         change_set: changeSet,
       })),

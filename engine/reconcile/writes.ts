@@ -20,6 +20,7 @@ import type { CredentialLookup } from '../model/credentials.ts'
 import { nameOfRepository } from './git.ts'
 import { changesIn, driftedIn, modesOf, type Outcome } from './plan.ts'
 import {
+  countsTold,
   type FetchedCommit,
   type HistoryRow,
   type Settled,
@@ -139,8 +140,8 @@ class SyncWriter {
     const isNew = outcome !== 'matches' && !isSame
     const entry = {
       ...this.entry(row, told[outcome], { commit, by: NOBODY, code, reason: reason ?? WAITS }),
-      // What waits is told with what it would do.
-      ...countsIn(planned?.outcome.plan),
+      // What waits is told with what it would do, also where the plan of an earlier look is.
+      ...countsIn(outcome === 'failed' ? null : (planned ?? row).outcome?.plan),
     }
     this.tell(isNew ? [entry] : [], row, () => {
       this.move(outcome === 'failed' ? 'fail' : outcome)
@@ -377,7 +378,8 @@ const itemOf = (entry: Omit<HistoryRow, 'id'>, settings: CatalogRepository) => (
         committed_at: entry.commit.at,
       }
     : {}),
-  ...{ by: entry.by, creates: entry.creates, updates: entry.updates, deletes: entry.deletes },
+  by: entry.by,
+  ...(countsTold(entry) ?? {}),
   ...(entry.code === null ? {} : { code: entry.code }),
   ...(entry.reason === null ? {} : { reason: entry.reason }),
 })

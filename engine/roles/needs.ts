@@ -86,6 +86,11 @@ export function runNeeds(parts: {
           .handoffs.filter((rule) => rule.agent === agent)
           .map((rule) => ({ ...rule, project: id })),
       ),
+    wirings: (projects) =>
+      projectDocs(projects).map(({ doc }) => ({
+        isPaused: doc.paused === true,
+        wakes: wiringOf(doc).wakes.map((wake) => ({ ...wake, enabled: wake.enabled === true })),
+      })),
     skills: (projects) => {
       const names = new Set(projectDocs(projects).flatMap(({ doc }) => Object.keys(doc.uses.skill ?? {})))
       return [...names].sort().flatMap((name) => {
@@ -201,7 +206,7 @@ export interface Surroundings {
 }
 
 /** What a write of what is declared does beside its rows. */
-export interface Effects extends Pick<DeclaredParts, 'purge' | 'gone' | 'changed'> {
+export interface Effects extends Pick<DeclaredParts, 'purge' | 'gone' | 'back' | 'changed'> {
   documents: DocumentsWriter['replace']
   /** A key was revoked. */
   revoked(key: string): void
@@ -243,9 +248,9 @@ export function openHeld({
     recent: (sourceId, limit) => recentOf(ctx, sourceId, limit),
     carried: (sourceId, limit) => carriedOf(ctx, sourceId, limit),
   })
-  const { purge, gone, changed } = effects
+  const { purge, gone, back, changed } = effects
   const declared = openDeclared({
-    ...{ store, clock, secrets, keys, sources, env, purge, gone, changed },
+    ...{ store, clock, secrets, keys, sources, env, purge, gone, back, changed },
     templates: openTemplates(),
   })
   return {

@@ -137,12 +137,15 @@ const onSnapshots = (calls: Readonly<ByName>, snapshot: Snapshot, upToDate: () =
 const never = (): never => {
   throw new Error('a call that writes was asked of a reader')
 }
-const NONE: Effects = { documents: never, purge: never, gone: never, changed: never, revoked: never }
+const NONE: Effects = {
+  ...{ documents: never, purge: never, gone: never, back: never, changed: never, revoked: never },
+}
 /** A preview shows none of it: the graph has neither documents, nor events to be removed, nor what was subscribed to what is gone. */
 const REHEARSED: Effects = {
   documents: () => {},
   purge: () => 0,
   gone: () => {},
+  back: () => {},
   changed: () => {},
   revoked: () => {},
 }

@@ -44,7 +44,12 @@ import { performOn } from '../operations/index.ts'
 import { openOutbox, outboxWrites } from '../outbox/queue.ts'
 import { type SlackProgress, slackPosts } from '../outbox/send-slack.ts'
 import { emptySlackEnvironment } from '../outbox/slack-api.ts'
-import { removeSubscriptions, requireAddress, subscriptionCalls } from '../outbox/subscriptions.ts'
+import {
+  removeSubscriptions,
+  requireAddress,
+  restoreSubscriptions,
+  subscriptionCalls,
+} from '../outbox/subscriptions.ts'
 import { syncWrites } from '../reconcile/writes.ts'
 import { openSlackPeople, openSlackRows } from '../slack/answers.ts'
 import { openSlackThreads } from '../slack/threads.ts'
@@ -98,7 +103,10 @@ function openParts(options: EngineOptions, clock: Clock, store: OpenStore, state
     sealed: watchSealedSecrets(store.db, secrets, keyFile),
     live,
     slackThreads,
-    incidents: openIncidents({ store, ctx, clock, appender, live, touched: slackThreads.touch }),
+    incidents: openIncidents({
+      ...{ store, ctx, clock, appender, live, touched: slackThreads.touch },
+      onPending: () => options.onPending?.(),
+    }),
     tallies: new Tallies(),
     onPending: () => options.onPending?.(),
     prepare: { known: ctx.dictionary, onFault },
@@ -129,6 +137,7 @@ function openDeclaredParts(parts: Parts, triggers: LiveTriggers) {
         // A draft that is deleted is planned no more.
         store.afterCommit(onPending)
       },
+      back: (of) => restoreSubscriptions(store.db, of),
       changed: (kinds) => {
         if (['source', 'trigger', 'entity', 'project'].some((kind) => kinds.has(kind as 'source')))
           triggers.changed()

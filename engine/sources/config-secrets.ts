@@ -32,6 +32,7 @@ import {
   addressOf,
   connectorOf,
   credentialField,
+  isRequired,
   secretFields,
   validateConfig,
 } from './connectors/index.ts'
@@ -133,6 +134,39 @@ function keepSecrets(kind: string, { config: stored, unreadable }: OpenConfig, g
     if (merged[name] !== undefined)
       merged[name] = keepAddressSecrets(merged[name], stored[name], `config.${name}`)
   return merged
+}
+
+/* Of a catalog file, where a secret that is blank is left out, too, and keeps what is stored. */
+
+/** A config without its blank secrets. @throws SvcError invalid: unknown connector */
+export function withoutBlankSecrets(kind: string, config: Config): Config {
+  const secrets = secretFields(kind)
+  const isBlank = (name: string, value: unknown) => secrets.includes(name) && (value === '' || value === null)
+  return Object.fromEntries(Object.entries(config).filter(([name, value]) => !isBlank(name, value)))
+}
+
+/** What is stored of the secrets that a config leaves out; a mask for one that cannot be read, which is told where it is kept. */
+export function secretsKept(
+  kind: string,
+  config: Config,
+  stored: Config = {},
+  unreadable: readonly string[] = [],
+): Config {
+  const left = secretFields(kind).filter((name) => config[name] === undefined)
+  return Object.fromEntries(left.map((name) => [name, unreadable.includes(name) ? MASK : stored[name]]))
+}
+
+/** References for the required secrets that a config leaves out: to check it where it is not known what is stored. */
+export function secretsAssumed(kind: string, config: Config): Config {
+  const missing = secretFields(kind).filter((name) => config[name] === undefined && isRequired(kind, name))
+  return Object.fromEntries(missing.map((name) => [name, `\${SVC_SECRET_${name.toUpperCase()}}`]))
+}
+
+/** The document without what was assumed for its check. */
+export function withoutAssumed<T extends { config?: Config }>(doc: T, assumed: Config): Omit<T, 'config'> {
+  const { config = {}, ...rest } = doc
+  const kept = Object.entries(config).filter(([name]) => !Object.hasOwn(assumed, name))
+  return kept.length ? { ...rest, config: Object.fromEntries(kept) } : rest
 }
 
 /** The config as it may leave the engine. */

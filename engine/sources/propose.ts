@@ -5,6 +5,7 @@
  * when the rules were written. Pure: payloads in, a config and why out.
  */
 import { ownField } from '../../schemas/fields-of.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { Label, WebhookConfig } from '../../schemas/types.ts'
 import { parseText } from '../log/ingest/json.ts'
 import { lookup } from '../log/ingest/json-project.ts'
@@ -513,7 +514,7 @@ function listOf(payloads: readonly unknown[], nowMs: number): FoundRole | null {
       },
       ...{
         reason,
-        example: `${entries.length} entries`,
+        example: countWords(entries.length, 'entry', 'entries'),
       },
     }
   }

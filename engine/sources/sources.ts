@@ -376,9 +376,18 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
   if (edited.size)
     for (const [key, doc] of edit.all('trigger'))
       if (doc.sources.some((source) => edited.has(source))) parts.set(`trigger ${key}`, ['trigger', key])
-  return [...parts].flatMap(([title, [kind, key]]) =>
+  const drifts = [...parts].flatMap(([title, [kind, key]]) =>
     found(kind, key, world).map((drift) => `${title}: ${drift}`),
   )
+  // Who hands over is looked at with its own edit, and with that of a project that wires it.
+  const handing = touched.flatMap(({ kind, key, doc }) =>
+    doc && kind === 'project'
+      ? wiringOf(documentOf('project', doc)).handoffs.map(({ agent }) => agent)
+      : doc && kind === 'agent'
+        ? [key]
+        : [],
+  )
+  return [...drifts, ...[...new Set(handing)].flatMap((agent) => deadHandoffs(agent, world))]
 }
 
 function found(kind: PartKind, name: string, world: World): string[] {
@@ -404,6 +413,21 @@ function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {
         for (const source of (world.find('trigger', trigger) as TriggerSpec | undefined)?.sources ?? [])
           sources.add(source)
   return needsOfAgent(doc as Partial<AgentSpec>, [...sources])
+}
+
+/** Handoffs on a verdict that the agent can never give: it lists others. @returns a sentence for each */
+function deadHandoffs(name: string, world: World): string[] {
+  const { verdicts = [] } = (world.find('agent', name) ?? {}) as Partial<AgentSpec>
+  if (verdicts.length === 0) return []
+  const known = verdicts.map(({ verdict }) => verdict)
+  const dead = new Set<string>()
+  for (const [, project] of world.all('project'))
+    for (const { agent, verdict, to } of wiringOf(documentOf('project', project)).handoffs)
+      if (agent === name && !known.includes(verdict))
+        dead.add(
+          `agent ${name}: it never hands over to ${to}, for ${verdict} is none of its verdicts: ${known.join(', ')}`,
+        )
+  return [...dead]
 }
 
 const labelsOf = (doc: Pick<Doc, 'config'> | Partial<SourceSpec>): Label[] =>

@@ -214,7 +214,9 @@ export interface Cause {
   reason: string
   eventId: number | null
   eventIds: readonly number[]
+  /** Of a resolved firing: the one it resolves, and the event that one began with. */
   resolves?: string
+  firstEvent?: number | null
   lateBy?: number
   slot?: number
   /** It is tried, not tripped: it counts for nothing. */
@@ -269,7 +271,7 @@ export class FiringWriter {
     const row = this.insert(definition, cause, null)
     if (!row) return null
     this.addEvents(row.id, 0, cause.eventIds)
-    this.addKey(row, cause.key, cause.eventIds.length, cause.eventId)
+    this.addKey(row, cause.key, cause.eventIds.length, cause.eventId ?? cause.firstEvent ?? null)
     return this.tell(definition, row)
   }
 

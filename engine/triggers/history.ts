@@ -141,10 +141,11 @@ export function createLedger(queries: TriggerQueries): Ledger {
       }
     },
     active: (triggerId) =>
-      queries.active.all(triggerId).map(({ key, labels, since }) => ({
+      queries.active.all(triggerId).map(({ key, labels, since, lead }) => ({
         key,
         labels: JSON.parse(labels) as number[],
         since,
+        lead,
       })),
     watched: (triggerId) =>
       queries.watched.all(triggerId).map(({ key, labels, last_id, last_at, silent }) => ({

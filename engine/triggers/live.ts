@@ -176,15 +176,27 @@ export class LiveTriggers {
     this.isStale = false
   }
 
-  /** Keys that are watched or last were found by what a trigger said then. */
-  private checkBasis({ id, spec, sourceIds, entityLabel }: TriggerDefinition): void {
+  /** Keys that are watched or last were found by what a trigger said then: with other words it begins anew. */
+  private checkBasis(definition: TriggerDefinition): void {
+    const { id, spec, sourceIds, entityLabel } = definition
     const { condition, filters, joined } = spec
     const basis = JSON.stringify({ condition, filters, sourceIds, entityLabel, joined })
     const known = this.queries.basis.get(id)
     if (known === basis) return
-    if (known !== undefined) for (const statement of this.queries.forget) statement.run(id)
+    if (known !== undefined) {
+      this.endActive(definition)
+      for (const statement of this.queries.forget) statement.run(id)
+    }
     if ('absent_for' in condition || ('resolve' in condition && condition.resolve))
       this.queries.saveBasis.run(id, basis)
+  }
+
+  /** What lasted by what the trigger said then is over, and told to be: nothing would ever end it. */
+  private endActive(definition: TriggerDefinition): void {
+    const at = this.parts.clock.now()
+    const reason = 'over: what the trigger watches or its condition was changed, and it begins anew'
+    for (const { key } of this.queries.active.all(definition.id))
+      this.resolve(definition, { key, at, value: null, reason, eventIds: [] })
   }
 
   private apply(decision: Decision): void {
@@ -226,6 +238,9 @@ export class LiveTriggers {
       case 'resolve':
         this.resolve(definition, decision)
         return
+      case 'shift':
+        this.queries.shiftActive.run(decision.at, decision.lead, decision.triggerId, decision.key)
+        return
       case 'watch':
         this.watch(decision.triggerId, decision.watched)
     }
@@ -259,8 +274,11 @@ export class LiveTriggers {
     )
   }
 
-  private resolve(definition: TriggerDefinition, decision: Extract<Decision, { do: 'resolve' }>): void {
-    const { key, at, value, reason, eventIds } = decision
+  private resolve(
+    definition: TriggerDefinition,
+    over: Omit<Extract<Decision, { do: 'resolve' }>, 'do' | 'triggerId'>,
+  ): void {
+    const { key, at, value, reason, eventIds } = over
     const resolves = this.queries.activeKey.get(definition.id, key)
     this.queries.dropActive.run(definition.id, key)
     if (resolves === undefined) return
@@ -277,6 +295,7 @@ export class LiveTriggers {
       eventId: null,
       eventIds,
       resolves,
+      firstEvent: began?.event_id ?? null,
     }
     this.writer.fire(definition, cause)
   }
@@ -437,7 +456,7 @@ function causeOf(
   now: number,
 ): Cause {
   const late = now - slot
-  const missed = skipped ? `; ${skipped} before it were missed` : ''
+  const missed = skipped ? `; ${skipped} before it ${skipped === 1 ? 'was' : 'were'} missed` : ''
   return {
     key: definition.name,
     entity: null,

@@ -26,7 +26,7 @@ import { answerRead } from '../log/timeline/read.ts'
 import { windowOfSlot } from '../model/slots.ts'
 import { DAY_MS, iso, isoOrNull, parseDuration } from '../model/units.ts'
 import { matcherOf } from './core/index.ts'
-import { type FiringRow, firstEvents, keysOf, seenOf } from './queries.ts'
+import { type FiringRow, firstEvents, keysOf, seenOf, triggerQueries } from './queries.ts'
 
 /** Size of the timeline in a message, in tokens. */
 const PAYLOAD_TOKENS = 6_000
@@ -102,7 +102,8 @@ function heading(ctx: ReadContext, row: FiringRow): string[] {
       : []
   return [
     `=== firing · ${row.trigger_name} · ${row.key} · ${isoOrNull(row.fired_at ?? row.last_at)} ===`,
-    `${row.resolves ? 'over' : 'why'}: ${row.reason}`,
+    // That of a resolved firing says itself that it is over.
+    row.resolves ? row.reason : `why: ${row.reason}`,
     ...(spread.length ? [`events by key (${row.key_count} keys):`, ...spread] : []),
     '',
   ]
@@ -121,8 +122,10 @@ function selectorOf(ctx: ReadContext, row: FiringRow, { condition }: TriggerSpec
   )
 }
 
+/** What is over is routed as what began: by the labels of that firing. */
 function firstLabels(ctx: ReadContext, row: FiringRow): Record<string, string | number> {
-  const id = row.event_id ?? firstEvents(ctx.db, row.id, 1)[0]
+  const of = row.resolves === null ? row : (triggerQueries(ctx.db).byDispatch.get(row.resolves) ?? row)
+  const id = of.event_id ?? firstEvents(ctx.db, of.id, 1)[0]
   const stored = id === undefined ? undefined : ctx.rows.read([id], false)[0]
   return stored ? presentRow(stored, ctx.dictionary, ctx.names, stored.ts).labels : {}
 }

@@ -193,8 +193,8 @@ function firings(db: Database) {
 /** What a trigger keeps over a restart: keys that are active or watched, schedules, why nothing fired. */
 function memory(db: Database) {
   return {
-    active: db.prepare<[number], { key: string; labels: string; since: number; dispatch_id: string }>(
-      'SELECT key, labels, since, dispatch_id FROM active_keys WHERE trigger_id = ?',
+    active: db.prepare<[number], { key: string; labels: string; since: number; lead: number }>(
+      'SELECT key, labels, since, lead FROM active_keys WHERE trigger_id = ?',
     ),
     activeKey: db
       .prepare<[number, string], string>(
@@ -203,6 +203,9 @@ function memory(db: Database) {
       .pluck(),
     addActive: db.prepare<[number, string, string, number, string]>(
       'INSERT OR REPLACE INTO active_keys (trigger_id, key, labels, since, dispatch_id) VALUES (?, ?, ?, ?, ?)',
+    ),
+    shiftActive: db.prepare<[number, number, number, string]>(
+      'UPDATE active_keys SET since = ?, lead = ? WHERE trigger_id = ? AND key = ?',
     ),
     dropActive: db.prepare<[number, string]>('DELETE FROM active_keys WHERE trigger_id = ? AND key = ?'),
     watched: db.prepare<

@@ -480,6 +480,8 @@ function evaluationsOf(
   trigger: string,
   filter: { reason?: string | undefined; before?: string | undefined; limit: number },
 ): EvaluationsResult {
+  if (filter.before !== undefined && !/^\d{1,15}$/.test(filter.before))
+    fail('invalid', 'before must be next_before of an earlier answer of the same list', { field: 'before' })
   const before = filter.before === undefined ? Number.MAX_SAFE_INTEGER : Number(filter.before)
   const rows = ctx.db
     .prepare<[string, number, string | null, string | null, number], EvaluationRow>(

@@ -127,7 +127,10 @@ export interface ActiveKey {
   key: string
   /** Label ids of the key, to read its history by. */
   labels: readonly number[]
+  /** When it fired, or was found to go on by another clock. */
   since: number
+  /** How far ahead of now its window ends, ms; negative: behind. */
+  lead: number
 }
 
 export interface WatchedKey {
@@ -198,6 +201,8 @@ export type Decision =
       reason: string
       eventIds: number[]
     }
+  /** Whether a key is over is seen in the window that ends so far ahead of now, ms. */
+  | { do: 'shift'; triggerId: number; key: string; at: number; lead: number }
   /** A key is watched for silence from this event on; `isNew` when it was not, or was silent. */
   | { do: 'watch'; triggerId: number; watched: WatchedKey }
   /** Did not fire, with why; for the record. */

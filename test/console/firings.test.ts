@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { aroundRequest, asTimeline, othersOf } from '../../console/lib/evidence.ts'
-import { readState } from '../../console/lib/explore-state.ts'
+import { reachOf, readState } from '../../console/lib/explore-state.ts'
 import {
   deliveredWords,
   explorePath,
@@ -12,6 +12,7 @@ import {
 import { tells } from '../../console/lib/subscriptions.ts'
 import { durationMs } from '../../console/lib/time.ts'
 import {
+  instantOf,
   isSince,
   readDeliveryFilter,
   readFiringFilter,
@@ -106,6 +107,19 @@ describe('a firing in words', () => {
   })
 })
 
+it('ends a window where the newest of a page still reach back to its start', () => {
+  const counted = (...counts: number[]) => ({
+    ...{ from: AT, to: new Date(Date.parse(AT) + 40_000).toISOString(), bucket_ms: 10_000, total: 0 },
+    buckets: counts.map((count, i) => ({
+      ...{ at: new Date(Date.parse(AT) + i * 10_000).toISOString(), count, by_source: {} },
+    })),
+  })
+  const reach = (...counts: number[]) => (reachOf(counted(...counts), 100) - Date.parse(AT)) / 1_000
+  expect([reach(), reach(10, 10, 10, 10), reach(60, 40, 1), reach(60, 41), reach(5_000, 1)]).toEqual([
+    ...[40, 40, 20, 10, 10],
+  ])
+})
+
 describe('the evidence of a firing', () => {
   const detail = { ...firing(), context_window: '15m' }
 
@@ -170,6 +184,8 @@ describe('filters of firings and deliveries', () => {
     // An instant, as Home's figures of a day lead to.
     expect(readSince(new URLSearchParams(`since=${AT}`))).toBe(AT)
     expect(readSince(new URLSearchParams('since=2026-11-20Tsoon'))).toBe('')
+    expect([instantOf('', now), instantOf(AT, now)]).toEqual(['', AT])
+    expect(instantOf('1h', now)).toBe(new Date(now - 3_600_000).toISOString())
     expect(isSince('2026-11-20T11:59:59.999Z', '2026-11-20T12:00:00.000Z', now)).toBe(false)
     expect(isSince('2026-11-20T12:00:00.000Z', '2026-11-20T12:00:00.000Z', now)).toBe(true)
     expect(timesFor('24h', now).map(({ value }) => value)).toEqual(['', '1h', '24h', '7d', '30d'])

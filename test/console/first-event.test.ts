@@ -5,11 +5,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SendTo, Snippet } from '../../console/lib/send-one.ts'
 import {
   otlpSnippets,
   plainSnippets,
-  type SendTo,
-  type Snippet,
   sessionSnippets,
   vercelSnippets,
 } from '../../console/lib/send-snippets.ts'

@@ -4,7 +4,14 @@ import { foldGraph } from '../../console/graph/drawing/fold.ts'
 import { type OutlineItem, outlineOf } from '../../console/graph/drawing/outline.ts'
 import { besideOthers, corridorsOf } from '../../console/graph/drawing/routes.ts'
 import { nextNode, pathOf } from '../../console/graph/drawing/walk.ts'
-import { type FlowNode, flowEdges, flowNodes, type Kept, type Look } from '../../console/graph/flow.ts'
+import {
+  besidesOf,
+  type FlowNode,
+  flowEdges,
+  flowNodes,
+  type Kept,
+  type Look,
+} from '../../console/graph/flow.ts'
 import { layoutGraph } from '../../console/graph/layout.ts'
 import { keepSame, pulsesBetween } from '../../console/graph/live-diff.ts'
 import { NO_MARKS } from '../../console/graph/types.ts'
@@ -249,6 +256,36 @@ describe('words and lines', () => {
     const { x, y } = edgeLine({ ...ends, hasOwnPort: true }).label
     expect(x).toBeLessThan(540)
     expect(y).toBeLessThan(80)
+  })
+
+  it('draw labels of lines between the same two nodes clear of each other', () => {
+    const at = { from: { x: 500, y: 20 }, to: { x: 600, y: 220 }, lane: 300 }
+    const heights = (ends: Parameters<typeof edgeLine>[0], rows: number) =>
+      [0, 1, 2].map((rank) => edgeLine({ ...ends, beside: { rank, of: 3, rows } }).label.y)
+    expect(heights(at, 1)).toEqual([102, 120, 138])
+    expect(heights(at, 2)).toEqual([84, 120, 156])
+    // From ports of their own they are so far apart already, unless they say more than a row.
+    const [top, middle, bottom] = heights({ ...at, hasOwnPort: true }, 1)
+    expect(bottom! - top!).toBeLessThan(5)
+    expect(middle).toBe((top! + bottom!) / 2)
+    expect(new Set(heights({ ...at, hasOwnPort: true }, 2)).size).toBe(3)
+    // Those that run back do so below each other.
+    expect(heights({ ...at, to: { x: 100, y: 40 }, hasOwnPort: true }, 1)).toEqual([300, 318, 336])
+  })
+
+  it('draw handoffs between the same two agents so, in the order of their ports', () => {
+    const graph = graphOf(
+      [graphNode('agent', 'a', { verdicts: ['look', 'dig'] }), graphNode('agent', 'b')],
+      ['dig', 'look'].map((verdict) =>
+        graphEdge('hands_off', 'agent:a', 'agent:b', { id: verdict, verdict, cooldown: '1h' }),
+      ),
+    )
+    const { edges, nodes } = foldGraph(graph)
+    const found = besidesOf(edges, new Map(nodes.map((node) => [node.id, node])), NO_MARKS)
+    expect(Object.fromEntries(found)).toEqual({
+      look: { rank: 0, of: 2, rows: 1 },
+      dig: { rank: 1, of: 2, rows: 1 },
+    })
   })
 
   it('draw the label of a level line above it, where it does not hide it', () => {

@@ -61,7 +61,7 @@ describe('acts on an incident', () => {
   it('are done by a key only where the incident takes them', () => {
     const taken = (state: Incident['state'], accepts: string[]) =>
       (['acknowledge', 'handle'] as const).filter((action) => takesAct({ state, accepts }, action))
-    const open = ['acknowledge', 'assign', 'snooze', 'handle']
+    const open = ['acknowledge', 'assign', 'snooze', 'handle', 'severity']
     expect(taken('open', open)).toEqual(['acknowledge', 'handle'])
     expect(taken('acknowledged', ['assign', 'snooze', 'handle', 'reopen'])).toEqual(['handle'])
     expect(taken('handled', ['reopen'])).toEqual([])

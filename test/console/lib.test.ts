@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { byName, compareNames } from '../../console/lib/by-name.ts'
 import { curlCommand, exampleBody, shellQuote } from '../../console/lib/curl.ts'
 import { stackBars } from '../../console/lib/density.ts'
 import {
@@ -17,6 +18,7 @@ import {
 import { canUndo } from '../../console/lib/fields.ts'
 import { groupRows } from '../../console/lib/group-rows.ts'
 import { indentJson } from '../../console/lib/json-text.ts'
+import { leftPausedWords } from '../../console/lib/left-paused.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
@@ -265,5 +267,51 @@ describe('a command that is made anew with each look', () => {
     ['curl http://h/ingest/a', 'curl http://h/ingest/b', false],
   ])('%s beside %s stays as it is: %s', (a, b, same) => {
     expect(isSameButTimes(a, b)).toBe(same)
+  })
+})
+
+describe('names', () => {
+  it('stand as people count, whatever their case, and always in the same order', () => {
+    const names = [
+      'agent-10',
+      'agent-2',
+      'Agent-1',
+      'agent',
+      'agent-02',
+      'b2c',
+      'b',
+      'b10',
+      '10',
+      '9',
+      'a.2-1',
+      'a.2-10',
+    ]
+    const ordered = [
+      '9',
+      '10',
+      'a.2-1',
+      'a.2-10',
+      'agent',
+      'Agent-1',
+      'agent-02',
+      'agent-2',
+      'agent-10',
+      'b',
+      'b2c',
+      'b10',
+    ]
+    expect(byName(names.map((name) => ({ name }))).map(({ name }) => name)).toEqual(ordered)
+    expect([...names].reverse().sort(compareNames)).toEqual(ordered)
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        expect(Math.sign(compareNames(a, b)) + Math.sign(compareNames(b, a))).toBe(0)
+        expect(compareNames(a, b) === 0).toBe(a === b)
+      }),
+    )
+  })
+
+  it('of what stays paused are told with their kind', () => {
+    expect(leftPausedWords(['source:gw', 'trigger:errs'])).toBe('source gw, trigger errs')
+    expect(leftPausedWords(undefined)).toBe('')
   })
 })

@@ -16,7 +16,7 @@ import {
   providerWrite,
   testWords,
 } from '../../console/lib/model-settings.ts'
-import { barHeights, barWords, costWords, usageBars } from '../../console/lib/model-usage.ts'
+import { barHeights, barWords, costToday, costWords, usageBars } from '../../console/lib/model-usage.ts'
 import type {
   Agent,
   AgentForecast,
@@ -194,6 +194,11 @@ describe('what models were used for', () => {
       heights: [0, 1, 0],
     })
     expect(barHeights(usageBars([], 2, now)).heights).toEqual([0, 0])
+  })
+
+  it('costs today what the day has, and nothing before its first call', () => {
+    expect(costToday([day()], now)).toBe(0)
+    expect(costToday([day(), day({ day: '2026-11-20', cost_usd: 0.25 })], now)).toBe(0.25)
   })
 
   it('says which calls have no price', () => {

@@ -78,6 +78,8 @@ describe('the address of the list of runs', () => {
       isNarrowed: true,
     })
     expect(filter('practice=1').query).toEqual({})
+    expect(filter('outcome=finding&since=24h').query).toMatchObject({ outcome: 'finding', since: '24h' })
+    expect(filter('outcome=luck&since=never')).toEqual(filter(''))
     expect(filter('status=asleep&offset=-3&agent=%20')).toEqual(filter(''))
   })
 

@@ -232,9 +232,9 @@ describe('a subscription', () => {
   })
 
   it.each([
-    ['not an address', 'url must be an absolute http or https address'],
-    ['ftp://example.com/x', 'url must begin with http:// or https://'],
-    ['https://user:word@example.com/', 'url must not contain a user name or a password'],
+    ['not an address', 'must be an absolute http or https address'],
+    ['ftp://example.com/x', 'must begin with http:// or https://'],
+    ['https://user:word@example.com/', 'must not contain a user name or a password'],
     ['http://169.254.169.254/latest', 'target address is not allowed'],
     ['http://[::ffff:169.254.169.254]/', 'target address is not allowed'],
   ])('to %s is refused', async (url, rule) => {

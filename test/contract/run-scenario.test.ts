@@ -109,7 +109,7 @@ describe('a scenario made from a run', () => {
     writeFileSync(path, JSON.stringify(await file({ causes: [[ids[0]]], effects: [ids[1]] })))
     for (const pack of [folder, path]) {
       const { code, out } = await command(['evals', 'check', '--pack', pack, '--noise', '0'])
-      expect([code, out]).toEqual([0, '1 of 1 scenarios are fit\n'])
+      expect([code, out]).toEqual([0, '1 of 1 scenario is fit\n'])
     }
   })
 

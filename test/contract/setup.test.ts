@@ -110,6 +110,33 @@ describe('drafts', () => {
     expect((await svc.refused('POST', of(id, '/plan'), { goal: GOAL }))[0]).toBe(409)
     expect(await svc.put<Setup>(of(id), { step: 'try' })).toMatchObject({ step: 'try', planning: null })
   })
+
+  it('are not overwritten by who saw an older plan: 409, and nothing is written', async () => {
+    const svc = await open({ models: withModel() })
+    const id = await drafted(svc, { plan: {} })
+    const seen = await svc.call<Setup>('GET', of(id))
+    const etag = seen.headers.get('etag')!
+    expect(etag).toBe(`"${seen.body.version}"`)
+    const plan = (name: string) => proposal({ name })
+    const first = await svc.call<Setup>('PUT', of(id), { plan: plan('One') }, { 'if-match': etag })
+    expect([first.status, first.body.plan!.name]).toEqual([200, 'One'])
+    expect(first.body.version).toBeGreaterThan(seen.body.version)
+    expect(first.headers.get('etag')).toBe(`"${first.body.version}"`)
+    const stale = [409, expect.stringContaining(`it is version ${first.body.version} and not`)]
+    const match = { 'if-match': etag }
+    expect(await svc.refused('PUT', of(id), { plan: plan('Two') }, match)).toEqual(stale)
+    expect(await svc.refused('PUT', of(id), { step: 'try' }, match)).toEqual(stale)
+    const instruction = { instruction: 'only at night', plan: plan('Two') }
+    expect(await svc.refused('POST', of(id, '/plan'), instruction, match)).toEqual(stale)
+    const body = { plan: plan('Two'), project: id }
+    expect(await svc.refused('POST', '/api/setup/apply', body, match)).toEqual(stale)
+    expect(await svc.get<Setup>(of(id))).toMatchObject({ ...first.body, draft: true })
+    // Who says nothing of a version overwrites, as ever.
+    const last = await svc.call<Setup>('PUT', of(id), { plan: plan('Three') })
+    expect(last.status).toBe(200)
+    const now = { 'if-match': last.headers.get('etag')! }
+    expect((await svc.call('POST', '/api/setup/apply', body, now)).status).toBe(201)
+  })
 })
 
 describe('a draft', () => {

@@ -267,11 +267,61 @@ describe('while a project is paused', () => {
     expect(await working()).toMatchObject({ first: isOn })
   })
 
+  it('its wiring, written back as it was read, changes nothing; said to be stopped no more, a wire stays off', async () => {
+    await pause(first)
+    const told = await svc.get<{ wakes: Fields[]; handoffs: Fields[] }>(`/api/projects/${first}/wiring`)
+    expect(told.wakes).toEqual([{ trigger: 'errs', agent: 'look', enabled: false, stopped: true }])
+    const version = async () => (await svc.get<{ version: number }>(`/api/projects/${first}`)).version
+    const before = await version()
+    await svc.put(`/api/projects/${first}/wiring`, told)
+    const patch = { op: 'patch', kind: 'project', name: first, spec: told }
+    await svc.post('/api/change-sets', { operations: [patch] })
+    expect(await version()).toBe(before)
+    await resume(first)
+    expect(await working()).toEqual(ALL)
+    // Written back late, it says what ran then.
+    await svc.put(`/api/projects/${first}/wiring`, told)
+    expect(await working()).toEqual(ALL)
+
+    await pause(first)
+    const wakes = told.wakes.map((wake) => ({ ...wake, stopped: false }))
+    await svc.put(`/api/projects/${first}/wiring`, { ...told, wakes })
+    await resume(first)
+    expect(await working()).toMatchObject({ first: false, second: true })
+  })
+
+  it('its parts, put as they were read, are as they were', async () => {
+    await alone()
+    await svc.post('/api/triggers', { name: 'still', sources: ['gw'], condition, project: 'First' })
+    await svc.post('/api/triggers/still/pause')
+    await pause(first, true)
+    const operations = []
+    for (const [kind, name] of [
+      ['trigger', 'errs'],
+      ['trigger', 'still'],
+      ['source', 'gw'],
+    ] as const) {
+      const told = await svc.get<Fields>(`/api/${kind}s/${name}`)
+      const fields = kind === 'trigger' ? ['sources', 'condition', 'emit', 'paused'] : ['connector', 'paused']
+      const spec = Object.fromEntries(fields.map((field) => [field, told[field]]))
+      operations.push({ op: 'put', kind, name, spec })
+    }
+    await svc.post('/api/change-sets', { operations })
+    await resume(first)
+    expect(await working()).toMatchObject({ trigger: 'active', source: 'active', first: true })
+    expect(await svc.get('/api/triggers/still')).toMatchObject({ state: 'paused' })
+  })
+
   it('what it leaves paused when it is deleted, or lets go, is said', async () => {
     await alone()
     await pause(first, true)
     const left = ['source:gw', 'trigger:errs']
     expect(await svc.get(`/api/projects/${first}/deletion`)).toMatchObject({ left_paused: left })
+    expect(await svc.get(`/api/projects/${first}/deletion?delete=trigger:errs`)).toMatchObject({
+      deletes: [{ kind: 'trigger', name: 'errs' }],
+      left_paused: ['source:gw'],
+    })
+    expect((await svc.refused('GET', `/api/projects/${first}/deletion?delete=source:gw`))[0]).toBe(409)
     const objects = [{ kind: 'agent', name: 'look' }]
     expect(await svc.put(`/api/projects/${first}`, { objects })).toMatchObject({
       report: { left_paused: left },

@@ -9,6 +9,7 @@ const SPELLED: Record<string, readonly string[]> = {
     'api/cli/commands/sources.ts: /ingest/',
     'api/cli/commands/subscribe.ts: /api/subscriptions/',
     'api/mcp/tools/source-writes.ts: /ingest/',
+    'console/lib/send-one.ts: /ingest/',
     'console/lib/send-snippets.ts: /ingest/',
     'console/lib/send-snippets.ts: /v1/logs',
     'console/pages/keys/new-key.tsx: /api/whoami',

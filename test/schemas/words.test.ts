@@ -19,7 +19,7 @@ describe('a trigger in plain words', () => {
     ],
     [
       trigger({ aggregate: 'rate', predicate: '>= 10/m', window: '1h', resolve: true }),
-      'When the rate of events is at least 10 a minute within 1h on gateway, until it is over',
+      'When the rate of events is at least 10 a minute within 1h on gateway, and not again until it is over',
     ],
     [
       trigger({ aggregate: 'distinct', field: 'user', predicate: '> 3', window: '1h' }),

@@ -1,5 +1,6 @@
 /** `svc triggers test`: when a trigger, saved or from a file, would have fired over stored events. */
 import type { Command } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { BacktestRequest, BacktestResult, TriggerDefinition } from '../../../schemas/types.ts'
 import { sentenceOf } from '../../../schemas/words.ts'
 import * as calls from '../../client/calls.ts'
@@ -50,7 +51,9 @@ async function test(io: Io, name: string | undefined, flags: TestFlags): Promise
   // Of two, what is expected is expected of the file's.
   const { firings } = runs.at(-1)!.run
   if (expected !== null && firings !== expected)
-    throw new CliError(`expected ${expected} firings, it would have fired ${firings} times`)
+    throw new CliError(
+      `expected ${countWords(expected, 'firing')}, it would have fired ${countWords(firings, 'time')}`,
+    )
 }
 
 function expectedOf({ expectFirings, expectNone }: TestFlags): number | null {

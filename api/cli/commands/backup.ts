@@ -2,13 +2,14 @@
  * `svc backup` and `svc restore`: the data file itself, without the daemon's help. A backup is
  * consistent while the daemon runs; a restore needs it stopped.
  */
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { systemClock } from '../../../engine/index.ts'
+import { SvcError, systemClock } from '../../../engine/index.ts'
 import { backupDatabase, restoreDatabase } from '../../../engine/local.ts'
 import { type Config, loadConfig } from '../../config.ts'
 import { guardOldDataFile } from '../../guards.ts'
 import { checkFolder, prepareDataFolders } from '../daemon/data-folder.ts'
+import { CliError, EXIT } from '../exit.ts'
 import type { Io } from '../terminal.ts'
 
 interface FileFlags {
@@ -35,7 +36,7 @@ export async function backup(io: Io, file: string, flags: FileFlags): Promise<vo
     if (!io.isTerminal || percent === shown) return
     shown = percent
     io.err(`\rsvc: ${percent} %`)
-  })
+  }).catch(refuseFile)
   if (shown >= 0) io.err('\r          \r')
   const bytes = statSync(target).size
   io.out(
@@ -45,16 +46,45 @@ export async function backup(io: Io, file: string, flags: FileFlags): Promise<vo
   )
 }
 
+/** What the engine says of a file, with the exit code of a file that cannot be read or breaks a rule. */
+function refuseFile(error: unknown): never {
+  const exits: Readonly<Record<string, number>> = { not_found: EXIT.input, invalid: EXIT.data }
+  const exit = error instanceof SvcError ? exits[error.code] : undefined
+  throw exit === undefined ? error : new CliError((error as Error).message, exit)
+}
+
 /** Puts a backup in place of the data file; what was there is kept beside it. */
 export async function restore(io: Io, file: string, flags: FileFlags): Promise<void> {
   const config = configOf(io, flags)
-  // Nothing is made for a backup that is not there.
-  if (existsSync(resolve(file))) prepareDataFolders(config)
+  const from = resolve(file)
+  if (existsSync(from)) {
+    checkReadable(from)
+    // Nothing is made for a backup that is not there.
+    prepareDataFolders(config)
+  }
   const { dataFile } = config
-  const kept = restoreDatabase(resolve(file), dataFile, systemClock.now())
+  const kept = restored(from, dataFile)
   if (flags.json) io.out(`${JSON.stringify({ ok: true, file: dataFile, kept })}\n`)
   else
     io.out(
       `restored ${dataFile}${kept.length ? `; what was there is kept as\n  ${kept.join('\n  ')}` : ''}\n`,
     )
+}
+
+function restored(file: string, dataFile: string): string[] {
+  try {
+    return restoreDatabase(file, dataFile, systemClock.now())
+  } catch (error) {
+    return refuseFile(error)
+  }
+}
+
+/** @throws CliError 66: it is a folder, or this user may not read it */
+function checkReadable(file: string): void {
+  try {
+    closeSync(openSync(file, 'r'))
+  } catch (error) {
+    throw new CliError(`cannot read ${file}: ${(error as Error).message}`, EXIT.input)
+  }
+  if (statSync(file).isDirectory()) throw new CliError(`cannot read ${file}: it is a folder`, EXIT.input)
 }

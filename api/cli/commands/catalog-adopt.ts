@@ -1,5 +1,6 @@
 /** `svc catalog adopt`: what was changed by hand as a patch, or a pull request, for the repository that is followed. */
 import type { Command } from 'commander'
+import { callerText } from '../../../schemas/caller-words.ts'
 import type { CatalogAdoption, CatalogDifference } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { problemsError } from '../catalog-text.ts'
@@ -100,7 +101,9 @@ export function differencesText(io: Io, differences: readonly CatalogDifference[
       const at = file === null ? '' : `${escapeLine(`${file}:${line}`)}: `
       const [head, ...values] = linesOf(io, one)
       const by =
-        hand && where !== 'files' ? [`by hand: ${hand.by} at ${hand.at}, change-set ${hand.change_set}`] : []
+        hand && where !== 'files'
+          ? [`by hand: ${callerText(hand.by)} at ${hand.at}, change-set ${hand.change_set}`]
+          : []
       const git = commit
         ? [`in git: ${commit.author} at ${commit.at}, ${commit.id.slice(0, 10)} ${commit.message}`]
         : []

@@ -1,9 +1,9 @@
 /** `svc catalog check`: what is wrong with files, by the daemon or, without one, by itself. */
-import { compose } from '../../../engine/files.ts'
+import { type Composed, compose } from '../../../engine/files.ts'
 import type { LocalEngine } from '../../../engine/local.ts'
 import type { CatalogChecked, CatalogProblem } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { type CatalogInput, readBeside, readInput, withPlaces } from '../catalog-input.ts'
+import { type CatalogInput, placedIn, readBeside, readInput, withPlaces } from '../catalog-input.ts'
 import { problemsError, tellWarnings } from '../catalog-text.ts'
 import { clientOf } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -100,10 +100,10 @@ export async function printSchema(io: Io, flags: SchemaFlags): Promise<void> {
 export const schemaAlone = (io: Io): Promise<string> =>
   inEngine(io, async (engine) => JSON.stringify(await engine.catalogSchema()))
 
-/** The same check in this process; the variables are those of the command. */
+/** The same check in this process; which variables are set is the instance's to say. */
 async function checkedAlone(
   io: Io,
-  { composed, placed }: CatalogInput,
+  { composed, placed }: Pick<CatalogInput, 'composed' | 'placed'>,
   body: CatalogInput['texts'],
   isStrict: boolean,
 ): Promise<CatalogChecked> {
@@ -112,10 +112,20 @@ async function checkedAlone(
   )
 }
 
+/** What is wrong with what was put together, as an instance with nothing in it would read it: with the places of the files. */
+export async function problemsAlone(io: Io, composed: Composed): Promise<CatalogProblem[]> {
+  const [first, ...others] = composed.owned.map(({ name, text }) => ({ name, yaml: text }))
+  if (!first) return composed.problems
+  const body = { ...first, ...(others.length ? { others } : {}) }
+  const { problems } = await checkedAlone(io, { composed, placed: placedIn(composed) }, body, false)
+  return problems
+}
+
 /** Asks an engine in memory with nothing in it. */
 async function inEngine<T>(io: Io, asked: (engine: LocalEngine) => Promise<T>): Promise<T> {
-  const { createEngine } = await import('../../../engine/local.ts')
-  const engine = createEngine({ dataFile: null, clock: { now: () => Date.now() }, env: io.env })
+  const { createEngine, environmentElsewhere } = await import('../../../engine/local.ts')
+  const env = environmentElsewhere(io.env)
+  const engine = createEngine({ dataFile: null, clock: { now: () => Date.now() }, env })
   try {
     return await asked(engine)
   } finally {

@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { countWords } from '../../../schemas/plain-words.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Io } from '../terminal.ts'
 import { schemaAlone } from './catalog-check.ts'
@@ -37,7 +38,7 @@ export async function initCatalog(io: Io, folder: string): Promise<void> {
     throw new CliError(`cannot write ${folder}: ${(error as Error).message}`, EXIT.disk)
   }
   const enter = folder === '.' ? '' : `cd ${folder} && `
-  io.err(`wrote ${files.size} files; README.md says what each is\n`)
+  io.err(`wrote ${countWords(files.size, 'file')}; README.md says what each is\n`)
   io.out(
     [
       `${enter}git init && git config core.hooksPath ${HOOKS}`,

@@ -1,6 +1,7 @@
 /** `svc catalog lint` and `svc catalog fmt`: rules over files, and their layout, without a daemon. */
 import { writeFileSync } from 'node:fs'
 import { type CatalogText, compose, readPath, UnreadablePath } from '../../../engine/files.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import { composeInput, type InputFlags } from '../catalog-input.ts'
 import { problemsError } from '../catalog-text.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -41,8 +42,9 @@ function lintText(io: Io, findings: readonly Finding[]): string {
     ({ file, line, column, severity, rule, message }) =>
       `${escapeLine(file)}:${line}:${column}: ${paint(io, COLOURS[severity], severity)}: ${escapeLine(message)} [${rule}]\n`,
   )
-  const count = (of: Finding['severity']) => findings.filter(({ severity }) => severity === of).length
-  return `${lines.join('')}${count('error')} errors, ${count('warning')} warnings, ${count('note')} notes\n`
+  const count = (of: Finding['severity']) =>
+    countWords(findings.filter(({ severity }) => severity === of).length, of)
+  return `${lines.join('')}${count('error')}, ${count('warning')}, ${count('note')}\n`
 }
 
 export interface FormatFlags {

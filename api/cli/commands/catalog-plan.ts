@@ -273,17 +273,22 @@ async function planBetween(
   if (backtest !== undefined && events === undefined)
     throw usageError('--backtest with --base needs --events: no instance is asked')
   if (backtest !== undefined) requireWindow(backtest)
-  const { createEngine } = await import('../../../engine/local.ts')
+  const { createEngine, environmentElsewhere } = await import('../../../engine/local.ts')
   const recorded = events === undefined ? undefined : await readEvents(io, events)
   const now = recorded?.to ?? Date.now()
-  const engine = createEngine({ dataFile: null, clock: { now: () => now }, env: io.env })
+  const engine = createEngine({
+    dataFile: null,
+    clock: { now: () => now },
+    env: environmentElsewhere(io.env),
+  })
   try {
     // A new catalog has no base files to compare with.
     const before = await readInput(io, base, { ...flags, allowEmpty: true })
-    const { problems } = await engine.checkCatalog(before.texts)
-    if (problems.length) throw problemsError(before.shown, problems.map(before.placed))
-    await engine.importCatalog(before.texts, BY)
+    const answered = await engine.checkCatalog(before.texts)
+    const { problems } = withPlaces(answered, before.composed, before.placed, false)
+    if (problems.length) throw problemsError(before.shown, problems)
     const { texts, composed, placed } = await readInput(io, changed, flags)
+    await engine.importCatalog(sameCatalog(before.texts, texts), BY)
     // What the changed files lack is what the change deletes, as far as there is.
     const whole = { prune: true, allow_empty: true, max_deletions: 1_000_000 }
     const answer = await engine.checkCatalog({ ...texts, ...whole, ...(strict ? { strict } : {}) })
@@ -303,6 +308,15 @@ async function planBetween(
     await engine.close()
   }
 }
+
+/** Files that carry no name are the same catalog as the changed ones, wherever they lie: what got its name back is known by that. */
+function sameCatalog(before: CatalogInput['texts'], { name, file }: CatalogInput['texts']) {
+  const { yaml, others } = before
+  if (others || CARRIES_NAME.test(yaml)) return before
+  return { yaml, ...(name === undefined ? {} : { name }), ...(file === undefined ? {} : { file }) }
+}
+
+const CARRIES_NAME = /^["{\s]*catalog"?\s*:/m
 
 /** @throws CliError 64 */
 function requireWindow(backtest: string): void {

@@ -260,7 +260,8 @@ async function showHistory(io: Io, flags: SyncFlags): Promise<void> {
           { title: 'BY', cell: ({ by }) => by },
           {
             title: 'PLAN',
-            cell: ({ creates, updates, deletes }) => `+${creates} ~${updates} -${deletes}`,
+            cell: ({ creates, updates, deletes }) =>
+              creates === null ? 'none' : `+${creates} ~${updates} -${deletes}`,
           },
           { title: 'CHANGE-SET', cell: ({ change_set: set }) => (set === null ? '' : String(set)) },
           { title: 'MESSAGE', cell: ({ commit, reason }) => reason ?? commit?.message ?? '' },

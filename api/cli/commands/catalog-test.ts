@@ -8,6 +8,7 @@ import { CliError, EXIT, usageError } from '../exit.ts'
 import { readTape, writeTape } from '../tape-file.ts'
 import { type Io, printJson } from '../terminal.ts'
 import { junitText, outcomesText } from '../test-text.ts'
+import { problemsAlone } from './catalog-check.ts'
 
 export interface TestFlags extends InputFlags {
   only?: string
@@ -44,7 +45,7 @@ async function testOnce(io: Io, paths: readonly string[], flags: TestFlags): Pro
   const composed = await composeInput(io, paths, flags)
   const local = await import('../../../engine/local.ts')
   const { tests, problems } = local.planTests(composed.tests, readBeside)
-  const all = [...composed.problems, ...problems]
+  const all = [...(await problemsAlone(io, composed)), ...problems]
   if (all.length) throw problemsError(file, all)
   const due = tests.filter(({ name }) => flags.only === undefined || name.includes(flags.only))
   if (flags.only !== undefined && due.length === 0)
@@ -52,7 +53,7 @@ async function testOnce(io: Io, paths: readonly string[], flags: TestFlags): Pro
   const answers = await answersOf(io, flags, local)
   try {
     const world: TestWorld = {
-      ...{ open: local.createEngine, catalog: composed.catalog!, env: io.env },
+      ...{ open: local.createEngine, catalog: composed.catalog!, env: local.environmentElsewhere(io.env) },
       modelsOf: answers.of,
     }
     const outcomes = await runAll(due, (test) => local.runTest(world, test))

@@ -1,4 +1,5 @@
 /** `svc changes`: what was changed, by whom and why; undo and roll-back. */
+import { callerText } from '../../../schemas/caller-words.ts'
 import type { ChangeApplied, ChangeSet } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { usageError } from '../exit.ts'
@@ -9,7 +10,7 @@ import { type Flags, type GivenWords, noun, rows, verb } from '../verbs.ts'
 const CHANGES: Column<ChangeSet>[] = [
   { title: 'ID', cell: (set) => String(set.id) },
   { title: 'WHEN', cell: (set) => set.at },
-  { title: 'WHO', cell: (set) => set.actor },
+  { title: 'WHO', cell: (set) => callerText(set.actor) },
   { title: 'FROM', cell: (set) => set.origin },
   { title: 'WHAT', cell: (set) => set.summary + (set.undone_by === null ? '' : ' (undone)') },
   { title: 'WHY', cell: (set) => set.why },
@@ -63,7 +64,7 @@ const backOf = ({ dryRun, why }: Back) => ({ dry_run: dryRun ?? false, ...(why ?
 
 function tellChange(io: Io, set: ChangeSet): void {
   io.out(
-    `${set.id}  ${set.at}  ${escapeLine(set.actor)} (${set.origin})${set.why ? `: ${escapeLine(set.why)}` : ''}\n`,
+    `${set.id}  ${set.at}  ${escapeLine(callerText(set.actor))} (${set.origin})${set.why ? `: ${escapeLine(set.why)}` : ''}\n`,
   )
   const count = (action: string) => set.changes.filter((change) => change.action === action).length
   const changes = {

@@ -1,5 +1,6 @@
 /** `svc demo`: a made-up shop to look at svc with; break it, mend it, remove it whole. */
 import { Argument } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { Demo } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { escapeLine, type Io } from '../terminal.ts'
@@ -34,7 +35,7 @@ export const demoCommand = noun('demo', 'Load, break, mend and remove the demo',
     call: calls.removeDemo,
     tell: say(
       (_words, { events, incidents, runs }) =>
-        `demo removed: ${events} events, ${incidents} incidents, ${runs} runs`,
+        `demo removed: ${countWords(events, 'event')}, ${countWords(incidents, 'incident')}, ${countWords(runs, 'run')}`,
     ),
   }),
   status: verb({ does: 'Say whether it is loaded, and what is broken', call: calls.getDemo, tell }),

@@ -2,6 +2,7 @@
  * `svc sources discover`: asks an upstream what it has; of a webhook, what it received or a sample is its upstream
  * (POST /api/sources/discover).
  */
+import { numberWords } from '../../../schemas/plain-words.ts'
 import type {
   DiscoverRequest,
   ProposedRole,
@@ -127,11 +128,36 @@ const ROLES: Column<ProposedRole>[] = [
 ]
 const ROWS_SHOWN = 3
 
-function tell(
-  io: Io,
-  { summary, proposed_config: proposed, preset, roles = [], rows = [] }: SourceProposal,
-): void {
+/** Names shown of one list; all are in the JSON. */
+const NAMES_SHOWN = 100
+/** Lists that are shown otherwise, or are no names. */
+const NOT_NAMES = ['roles', 'rows', 'payload_fields', 'sample']
+
+/** What an upstream has, to choose of: each list of the answer as its title and the names in it. */
+function namesIn(proposal: SourceProposal): [title: string, names: string[]][] {
+  const { catalog = {}, ...own } = proposal
+  return Object.entries({ ...own, ...(catalog as object) }).flatMap(([title, list]: [string, unknown]) => {
+    if (!Array.isArray(list) || NOT_NAMES.includes(title)) return []
+    const names = list.flatMap(nameOf)
+    return names.length ? [[title.replaceAll('_', ' '), names]] : []
+  })
+}
+
+function nameOf(one: unknown): string[] {
+  if (typeof one === 'string') return [one]
+  const { name, uri } = (one ?? {}) as { name?: unknown; uri?: unknown }
+  return [uri ?? name].filter((said) => typeof said === 'string')
+}
+
+function tell(io: Io, proposal: SourceProposal): void {
+  const { summary, proposed_config: proposed, preset, roles = [], rows = [] } = proposal
   if (summary) io.err(`${escapeText(summary)}\n`)
+  for (const [title, names] of namesIn(proposal)) {
+    io.err(`${escapeLine(title)}:\n`)
+    for (const name of names.slice(0, NAMES_SHOWN)) io.err(`  ${escapeLine(name)}\n`)
+    const more = names.length - NAMES_SHOWN
+    if (more > 0) io.err(`  and ${numberWords(more)} more: --json lists them\n`)
+  }
   if (preset) io.err(`read it so with: --preset ${escapeText(preset.name)}\n`)
   if (roles.length) io.err(`${table(io, ROLES, roles)}`)
   for (const { before, after } of rows.slice(0, ROWS_SHOWN)) {

@@ -1,5 +1,6 @@
 /** `svc entities`: the names that one thing has in several systems, joined (docs/entities.md). */
 import { Argument } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { EntityCoverage, EntityNeighbours, JoinedEntity } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { type Column, escapeLine, type Io, table } from '../terminal.ts'
@@ -120,12 +121,14 @@ const share = (part: number, all: number): string => `${all ? Math.round((part /
 
 function tellCoverage(io: Io, told: EntityCoverage, { words: [names] }: GivenWords): void {
   const { events, unjoined, joins, adds, things, joined_things: joined } = told
-  io.out(`${share(unjoined, events)} of the newest ${events} events have no joined entity\n`)
+  io.out(
+    `${share(unjoined, events)} of the newest ${countWords(events, 'event has', 'events have')} no joined entity\n`,
+  )
   for (const { name, entity } of told.conflicts)
     io.err(`${escapeLine(name)} is a name of ${escapeLine(entity)} already: it cannot be saved\n`)
   if (namesIn(names).length === 0) return
   io.out(`these names are on ${share(joins, events)}, ${share(adds, events)} of all without one until now\n`)
-  io.out(`${things} ${things === 1 ? 'thing' : 'things'}, ${joined} of them by two names or more\n`)
+  io.out(`${countWords(things, 'thing')}, ${joined} of them by two names or more\n`)
   for (const { name, entity } of told.taken)
     io.err(`${escapeLine(name)} stays with ${escapeLine(entity)}, which says it plainly\n`)
 }
@@ -136,5 +139,8 @@ function tellNeighbours(
 ): void {
   if (names) io.out(`${escapeLine(names.join(', '))}\n`)
   io.out(neighbours.length ? table(io, NEIGHBOURS, neighbours) : 'no neighbours found\n')
-  if (isCut) io.err(`looked at its newest ${events} events and ${traces} traces; there are more\n`)
+  if (isCut)
+    io.err(
+      `looked at its newest ${countWords(events, 'event')} and ${countWords(traces, 'trace')}; there are more\n`,
+    )
 }

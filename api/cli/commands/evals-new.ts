@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Command } from 'commander'
 import type { Frozen, FrozenRow } from '../../../engine/local.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { ReadRequest, RunDetail } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
@@ -148,7 +149,7 @@ async function readAll(io: Io, client: Client, run: RunDetail, firedAt: number):
     const page = await client.ask(calls.read, { body })
     rows.push(...page.rows.filter(({ reference, event_type }) => !reference && event_type !== 'finding'))
     cursor = page.next_cursor
-    if (io.isTerminal) io.err(paint(io, 'dim', `${rows.length} events read\n`))
+    if (io.isTerminal) io.err(paint(io, 'dim', `${countWords(rows.length, 'event')} read\n`))
   } while (cursor !== null && rows.length < EVENTS_MAX)
   return rows.reverse()
 }

@@ -1,6 +1,7 @@
 /** `svc evals run`, `score` and `check`: agents over scenarios whose cause is known. */
 import { Command } from 'commander'
 import type { Variant } from '../../../engine/local.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { EvalReport } from '../../../schemas/types.ts'
 import { loadModels } from '../../config-models.ts'
 import { version } from '../../version.ts'
@@ -117,10 +118,10 @@ export function evalsCheckCommand(io: Io): Command {
         else {
           for (const { scenario, why } of unfit) io.out(`${escapeLine(scenario)}: ${escapeLine(why)}\n`)
           io.out(
-            `${pack.incidents.length - new Set(unfit.map((one) => one.scenario)).size} of ${pack.incidents.length} scenarios are fit\n`,
+            `${pack.incidents.length - new Set(unfit.map((one) => one.scenario)).size} of ${countWords(pack.incidents.length, 'scenario is', 'scenarios are')} fit\n`,
           )
         }
-        if (unfit.length) throw new CliError(`${unfit.length} faults in scenarios`, EXIT.data)
+        if (unfit.length) throw new CliError(`${countWords(unfit.length, 'fault')} in scenarios`, EXIT.data)
       },
     )
 }

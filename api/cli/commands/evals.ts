@@ -1,5 +1,6 @@
 /** `svc evals`, and of it `measure`: how many of the facts that an agent must see its first message shows. */
 import { Command } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { EvalReport } from '../../../schemas/types.ts'
 import { version } from '../../version.ts'
 import { NOISE_HELP, NOISE_MAX, numbersIn, OWN_PACK, openPack, PACK_HELP } from '../evals-options.ts'
@@ -66,7 +67,8 @@ async function measureAll(io: Io, flags: MeasureFlags): Promise<void> {
     clock: () => performance.now(),
     onIncident: () => {
       done++
-      if (io.isTerminal) io.err(paint(io, 'dim', `${done} of ${pack.incidents.length} incidents\n`))
+      if (io.isTerminal)
+        io.err(paint(io, 'dim', `${done} of ${countWords(pack.incidents.length, 'incident')}\n`))
     },
   })
   const report: EvalReport = {

@@ -1,5 +1,6 @@
 /** `svc events export`: stored events as a file, for plans where no instance is. */
 import { Command } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -71,5 +72,5 @@ async function exportTo(io: Io, file: string, flags: ExportFlags): Promise<void>
     throw error
   }
   if (flags.json && file !== '-') printJson(io, JSON.stringify({ file, from, to, events }))
-  else io.err(`wrote ${events} events of ${from} to ${to} to ${file}\n`)
+  else io.err(`wrote ${countWords(events, 'event')} of ${from} to ${to} to ${file}\n`)
 }

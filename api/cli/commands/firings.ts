@@ -1,5 +1,6 @@
 /** `svc firings`: what triggers fired, why, with which events, and who was told. */
 import { Command, Option } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   Delivery,
   Firing,
@@ -160,7 +161,7 @@ function keysTable(io: Io, { keys, key_count }: FiringDetail): string {
     ],
     keys,
   )
-  return key_count > keys.length ? `${text}… and ${key_count - keys.length} more keys\n` : text
+  return key_count > keys.length ? `${text}… and ${countWords(key_count - keys.length, 'more key')}\n` : text
 }
 
 function deliveriesText(io: Io, deliveries: readonly Delivery[]): string {

@@ -1,6 +1,7 @@
 /** `svc incidents`: what is open, who has it, and the acts on it. */
 import { Option } from 'commander'
 import { claimWords } from '../../../schemas/claim-words.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { FindingIncident, Incident, IncidentDetail } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import type { Client } from '../client.ts'
@@ -114,7 +115,7 @@ function show(io: Io, incident: IncidentDetail): void {
     ['incident', `${id}, ${severity}, ${stateWords(incident)}`],
     ['entity', entity ? `${entity.label}=${entity.value}` : key],
     ['trigger', trigger],
-    ['fired', `${firings_total} times from ${opened_at} to ${last_fired_at}`],
+    ['fired', `${countWords(firings_total, 'time')} from ${opened_at} to ${last_fired_at}`],
     ['event', event && `${event.id} from ${event.source}: ${event.text}`],
     ['verdict', result?.verdict && `${result.verdict}, by ${result.chain.join(' > ')}`],
     ['claims', claims && claimWords(claims)],

@@ -1,5 +1,6 @@
 /** `svc projects`: list, make, pause, resume, repair and delete projects (/api/projects). */
 import { Argument, Option } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   Project,
   ProjectCard,
@@ -90,7 +91,9 @@ export const projectsCommand = noun('projects', 'List, make, pause, resume, repa
       repeatable('--object <kind:name>', 'a part a custom project adopts'),
     ],
     input: ({ flags }: GivenWords<Create>) => ({ body: projectOf(flags) }),
-    tell: say((_words, { name, id, objects }) => `made ${name} (${id}) with ${objects.length} parts`),
+    tell: say(
+      (_words, { name, id, objects }) => `made ${name} (${id}) with ${countWords(objects.length, 'part')}`,
+    ),
   }),
   pause: verb({
     does: 'Stop its triggers and agents',
@@ -226,7 +229,9 @@ function tellDeleted(
   { deleted, released, left_paused = [], change_set }: ProjectDeleted,
   { words: [project = ''] }: GivenWords,
 ): void {
-  io.out(`deleted ${escapeLine(project)} with ${deleted.length} parts; ${released.length} stay\n`)
+  io.out(
+    `deleted ${escapeLine(project)} with ${countWords(deleted.length, 'part')}; ${countWords(released.length, 'stays', 'stay')}\n`,
+  )
   if (left_paused.length)
     io.err(`paused with it and still paused: ${left_paused.map(escapeLine).join(', ')}; resume each\n`)
   io.err(`"svc changes undo ${change_set}" brings it back\n`)

@@ -1,4 +1,5 @@
 /** `svc proposals`: changes that wait for a person, and the decision about them. */
+import { callerText } from '../../../schemas/caller-words.ts'
 import type { Proposal } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { planText } from '../plan-text.ts'
@@ -8,7 +9,7 @@ import { type Flags, type GivenWords, noun, rows, verb } from '../verbs.ts'
 const PROPOSALS: Column<Proposal>[] = [
   { title: 'ID', cell: (proposal) => proposal.id },
   { title: 'WHEN', cell: (proposal) => proposal.made_at },
-  { title: 'WHO', cell: (proposal) => proposal.proposer },
+  { title: 'WHO', cell: (proposal) => callerText(proposal.proposer) },
   { title: 'WHAT', cell: (proposal) => proposal.summary },
   { title: 'WHY', cell: (proposal) => proposal.why },
 ]
@@ -55,7 +56,7 @@ export const proposalsCommand = noun('proposals', 'Show what was proposed, appro
 function tellProposal(io: Io, proposal: Proposal, plan = ''): void {
   const { id, state, made_at, proposer, origin, reason, change_set } = proposal
   const why = proposal.why ? `: ${escapeLine(proposal.why)}` : ''
-  io.out(`${id}  ${state}  ${made_at}  ${escapeLine(proposer)} (${origin})${why}\n${plan}`)
+  io.out(`${id}  ${state}  ${made_at}  ${escapeLine(callerText(proposer))} (${origin})${why}\n${plan}`)
   if (reason) io.out(`declined because: ${escapeLine(reason)}\n`)
   if (change_set !== null) io.err(`written as change-set ${change_set}\n`)
 }

@@ -7,7 +7,7 @@ import type { Command } from 'commander'
 import { readRetryAfter } from '../../../schemas/retry-after.ts'
 import type { IngestResult, Problem } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { type Batch, type BodyType, batches, lineOfItem } from '../batches.ts'
+import { type Batch, type BodyType, batches, itemsIn, lineOfItem } from '../batches.ts'
 import type { Answer, Client, More } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -63,31 +63,102 @@ async function send(io: Io, source: string, file: string | undefined, flags: Sen
   const client = clientOf(io, flags)
   const to = await ingestKeyOf(client, source)
   const key = flags.idempotencyKey ?? randomUUID()
-  const totals: Totals = { ingested: 0, duplicates: 0, rejected: 0 }
-  const rejected: Rejected[] = []
+  const so: Sent = { totals: { ingested: 0, duplicates: 0, rejected: 0 }, rejected: [], items: 0, next: 1 }
+  const { totals, rejected } = so
+  const json = flags.json === true
+  const all = batches(input, type)
   let sent = 0
-  for await (const batch of batches(input, type)) {
-    const answer = await deliver(io, client, to, batch, sent === 0 ? key : `${key}-${sent}`, sent > 0)
-    sent++
-    report(io, answer, { totals, batch, file, rejected }, flags.json === true)
+  let batch: Batch | null = null
+  try {
+    // By hand, since what a loop leaves cannot be counted any more.
+    for (batch = await nextOf(all); batch !== null; batch = await nextOf(all)) {
+      const answer = await deliver(io, client, to, batch, sent === 0 ? key : `${key}-${sent}`, sent > 0)
+      sent++
+      report(io, answer, { ...so, batch, file }, json)
+      so.items += itemsIn(batch)
+      so.next = batch.firstLine + batch.lines
+      // None is on its way while the next one is read.
+      batch = null
+    }
+  } catch (error) {
+    if (sent === 0 || !(error instanceof CliError)) throw error
+    const total = isFile(file) ? await totalOf(so.items, batch, all) : null
+    if (!json) io.out(`${storedText(totals, total)}\n`)
+    throw cutShort(error, so, batch, total)
   }
   if (sent === 0) {
     // An empty file of a job that had nothing to report is no failure.
     io.err('there was nothing to send\n')
-    if (flags.json) printJson(io, JSON.stringify({ ingested: 0 }))
+    if (json) printJson(io, JSON.stringify({ ingested: 0 }))
     return
   }
-  if (!flags.json)
-    io.out(
-      `stored ${totals.ingested}${totals.duplicates ? `, ${totals.duplicates} seen before` : ''}${totals.rejected ? `, ${totals.rejected} rejected` : ''}\n`,
-    )
-  if (!flags.json && totals.notice !== undefined) io.err(`svc: ${escapeLine(totals.notice)}\n`)
+  if (!json) io.out(`${storedText(totals)}\n`)
+  if (!json && totals.notice !== undefined) io.err(`svc: ${escapeLine(totals.notice)}\n`)
   if (totals.rejected)
     throw new CliError(
       totals.rejected === 1 ? 'one item was rejected' : `${totals.rejected} items were rejected`,
       EXIT.data,
       { rejected },
     )
+}
+
+/** What was sent when something stopped it. */
+interface Sent {
+  totals: Totals
+  rejected: Rejected[]
+  /** Items of the batches that were answered. */
+  items: number
+  /** The line after those. */
+  next: number
+}
+
+async function nextOf(all: AsyncGenerator<Batch>): Promise<Batch | null> {
+  const { done, value } = await all.next()
+  return done ? null : value
+}
+
+const storedText = ({ ingested, duplicates, rejected }: Totals, total: number | null = null): string =>
+  `stored ${ingested}${total === null ? '' : ` of ${total}`}${duplicates ? `, ${duplicates} seen before` : ''}${rejected ? `, ${rejected} rejected` : ''}`
+
+/** How many items there are in all; null where that cannot be told. */
+async function totalOf(
+  items: number,
+  batch: Batch | null,
+  rest: AsyncGenerator<Batch>,
+): Promise<number | null> {
+  if (batch === null) return null
+  let total = items + itemsIn(batch)
+  try {
+    for await (const one of rest) total += itemsIn(one)
+    return total
+  } catch {
+    // What follows cannot be sent either: that is told when it is its turn.
+    return null
+  }
+}
+
+/** The error that stopped it, with the line to go on from: what came before is stored. */
+function cutShort(
+  { message, exitCode, fields }: CliError,
+  { totals, rejected, next }: Sent,
+  batch: Batch | null,
+  total: number | null,
+): CliError {
+  // Where no answer came the batch may have arrived all the same.
+  const unsure = batch !== null && fields.status === undefined ? next + batch.lines - 1 : null
+  const [head = '', ...more] = message.split('\n')
+  const advice =
+    unsure === null
+      ? `go on from line ${next}`
+      : `go on from line ${next}; whether lines ${next} to ${unsure} were stored is not known`
+  return new CliError([`${head}; ${advice}`, ...more].join('\n'), exitCode, {
+    ...fields,
+    stored: totals.ingested,
+    ...(total === null ? {} : { total }),
+    next_line: next,
+    ...(unsure === null ? {} : { unsure_to_line: unsure }),
+    ...(rejected.length ? { rejected } : {}),
+  })
 }
 
 function typeOf(flag: string | undefined, file: string | undefined): BodyType | null {
@@ -97,8 +168,11 @@ function typeOf(flag: string | undefined, file: string | undefined): BodyType | 
   return file !== undefined && /\.json$/i.test(file) ? 'json' : null
 }
 
+/** Whether a file is sent: what standard input has may never end. */
+const isFile = (file: string | undefined): file is string => file !== undefined && file !== '-'
+
 function openInput(io: Io, file: string | undefined): AsyncIterable<Uint8Array> {
-  if (file === undefined || file === '-') return io.stdin
+  if (!isFile(file)) return io.stdin
   if (!existsSync(file)) throw new CliError(`there is no file ${file}`, EXIT.input)
   return createReadStream(file)
 }
@@ -174,8 +248,7 @@ function report(
     if (so.rejected.length < REJECTED_LISTED)
       so.rejected.push({ ...(line === null ? { index } : { line }), error })
     if (json) continue
-    const place =
-      line === null ? `item ${index}` : `${file === undefined || file === '-' ? 'line ' : `${file}:`}${line}`
+    const place = line === null ? `item ${index}` : `${isFile(file) ? `${file}:` : 'line '}${line}`
     io.err(`svc: ${place} was rejected: ${escapeLine(error)}\n`)
   }
   totals.ingested += result.ingested ?? 0

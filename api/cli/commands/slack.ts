@@ -49,8 +49,8 @@ export const slackCommand = noun(
     check: verb({
       does: 'Ask Slack whose the bot token is, and what it lacks',
       call: calls.testSlack,
-      tell: (io, { ok, team, bot, error, missing_scopes = [], heard_at }) => {
-        if (!ok) return void io.out(`Slack rejects it: ${escapeLine(error ?? '')}\n`)
+      fault: ({ ok, error }) => (ok ? null : (error ?? 'Slack does not take the bot token')),
+      tell: (io, { team, bot, missing_scopes = [], heard_at }) => {
         io.out(`bot ${escapeLine(bot ?? '')} of the workspace ${escapeLine(team ?? '')}\n`)
         for (const { scope, why } of missing_scopes) io.out(`lacks ${scope}: ${why}\n`)
         io.out(heard_at ? `heard at ${heard_at}\n` : 'nothing was heard of Slack since the start\n')

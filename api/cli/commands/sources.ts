@@ -105,7 +105,7 @@ export const sourcesCommand = noun('sources', 'List, add and change sources', {
     ],
     tell: say(([name], { purged_events: purged }, flags: Flags & { purgeEvents?: boolean }) =>
       flags.purgeEvents
-        ? `deleted ${name}; ${purged} events are being removed`
+        ? `deleted ${name}; ${countWords(purged ?? 0, 'event is', 'events are')} being removed`
         : `deleted ${name}; its events stay`,
     ),
   }),
@@ -234,7 +234,7 @@ async function test(io: Io, name: string, flags: Flags): Promise<void> {
 function reportTest(io: Io, name: string, result: SourceTestResult): void {
   if (!result.ok) throw new CliError(`${name}: ${result.error ?? 'the test failed'}`)
   io.out(
-    `${name} is good${result.events ? `: ${result.events} events` : ''}${result.note ? `; ${result.note}` : ''}\n`,
+    `${name} is good${result.events ? `: ${countWords(result.events, 'event')}` : ''}${result.note ? `; ${result.note}` : ''}\n`,
   )
   for (const sample of result.sample ?? []) io.out(`  ${escapeText(sample)}\n`)
 }

@@ -1,5 +1,6 @@
 /** `svc status`: is the daemon there, and how is it (GET /health, /api/usage). */
 import type { Command } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { Health, Usage } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
@@ -50,8 +51,11 @@ function parseHealth(text: string): Health | null {
 }
 
 function describeUsage(usage: Usage): string {
-  const sources = `${usage.sources.length} ${usage.sources.length === 1 ? 'source' : 'sources'}`
-  return `${usage.events} events from ${sources}, ${megabytes(usage.db_bytes + usage.wal_bytes)} stored, ${usage.pct_used} % of ${megabytes(usage.max_bytes)}\n`
+  const { events, sources, db_bytes, free_bytes, wal_bytes, pct_used, max_bytes } = usage
+  // As the share is counted: room in the file that is used again is none, and the log is folded into it.
+  const stored = `${megabytes(db_bytes - free_bytes)} stored, ${pct_used} % of ${megabytes(max_bytes)}`
+  const log = wal_bytes === 0 ? '' : `; the log beside it has ${megabytes(wal_bytes)}`
+  return `${countWords(events, 'event')} from ${countWords(sources.length, 'source')}, ${stored}${log}\n`
 }
 
 function megabytes(bytes: number): string {

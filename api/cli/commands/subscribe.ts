@@ -1,5 +1,6 @@
 /** `svc subscribe`, `svc unsubscribe` and `svc subscriptions`: who is told of firings, by an address or by fetching. */
 import type { Command } from 'commander'
+import { callerText } from '../../../schemas/caller-words.ts'
 import type { Subscription, SubscriptionCreated, SubscriptionsResult } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
@@ -118,7 +119,7 @@ async function list(io: Io, flags: Flags): Promise<void> {
         { title: 'FIRINGS OF', cell: (row) => row.trigger ?? `project ${row.project}` },
         { title: 'ADDRESS', cell: (row) => (row.kind === 'mcp' ? '(fetched)' : row.url) },
         { title: 'NAME', cell: (row) => row.name },
-        { title: 'BY', cell: (row) => row.created_by },
+        { title: 'BY', cell: (row) => callerText(row.created_by) },
         {
           title: 'LAST DELIVERY',
           cell: lastText,

@@ -6,6 +6,7 @@
  * of the credential ends the command, anything else is tried again.
  */
 import type { Command } from 'commander'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { Event, TailGap, TailNotice } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { readEvents } from '../../client/sse.ts'
@@ -111,7 +112,7 @@ function show(
     // At its begin a tail is given the newest of what it missed, whatever the reader's pace.
     const why =
       gap.after_id !== '' && gap.after_id === progress.lastId
-        ? `${gap.missed} events stored after ${gap.after_id} were left out: a tail begins with the newest 1,000 of them`
+        ? `${countWords(gap.missed, 'event')} stored after ${gap.after_id} ${gap.missed === 1 ? 'was' : 'were'} left out: a tail begins with the newest 1,000 of them`
         : `${gap.missed} or more events were left out, because they came faster than they were read`
     io.err(`svc: ${why}; svc read shows them\n`)
     return

@@ -27,7 +27,7 @@ import {
 import { prepareDataFolders } from '../daemon/data-folder.ts'
 import { openBrowser } from '../daemon/open-browser.ts'
 import { resolveRootToken } from '../daemon/root-token.ts'
-import { createStop, endOnFault } from '../daemon/shutdown.ts'
+import { createStop, endOnFault, STOP_SIGNALS } from '../daemon/shutdown.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Io } from '../terminal.ts'
 
@@ -251,7 +251,7 @@ function stopOnSignals(server: HttpServer, engine: Engine, log: Logger): void {
       monotonicMs: () => performance.now(),
     },
   )
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+  for (const signal of STOP_SIGNALS) process.on(signal, () => void stop(signal))
 }
 
 /** Stops listening. A connection that its client keeps open is closed once its request is answered. */

@@ -1,7 +1,7 @@
 /**
- * The end of the daemon. The first SIGTERM or SIGINT: /health answers 503, streams close, nothing
+ * The end of the daemon. The first SIGTERM, SIGINT or SIGHUP: /health answers 503, streams close, nothing
  * new is accepted, requests under way get up to 5 seconds, the engine commits and closes, exit 0,
- * all within 10 seconds. A second signal exits at once, which is safe: what was acknowledged is on
+ * all within 10 seconds. A second SIGTERM or SIGINT exits at once, which is safe: what was acknowledged is on
  * disk. A fault nobody caught exits with 70, a disk that failed with 74; both leave the file to
  * the recovery of the next start.
  */
@@ -12,6 +12,12 @@ const DRAIN_MS = 5_000
 const WHOLE_MS = 10_000
 /** A signal this soon after the first is the same one: npm passes on the Ctrl-C a terminal sent to all. */
 const SAME_MS = 500
+
+/**
+ * Signals that end a daemon. SIGHUP comes when its terminal is closed or its ssh session ends; unheard it would end
+ * the process at once, under nohup, too, since Node takes back what it is started with.
+ */
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const satisfies readonly NodeJS.Signals[]
 
 /** What has to end, in this order. */
 export interface Stoppable {
@@ -38,7 +44,8 @@ export function createStop(daemon: Stoppable, around: StopSurroundings): (signal
   let stoppingSince: number | null = null
   return async (signal) => {
     if (stoppingSince !== null) {
-      if (around.monotonicMs() - stoppingSince < SAME_MS) return
+      // A terminal that closes urges nobody: its shell and the system each send one.
+      if (signal === 'SIGHUP' || around.monotonicMs() - stoppingSince < SAME_MS) return
       around.log.warn({ signal }, 'second signal; stopping at once')
       return around.exit(EXIT.failed)
     }

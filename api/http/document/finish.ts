@@ -211,10 +211,11 @@ const TEXT_EXAMPLES: Readonly<Record<string, string>> = {
 const find = (operationId: string) => operations.find(({ id }) => id === operationId)
 
 /** @returns the headers an operation takes, as headers.ts has them. */
-function namedHeaders(operationId: string): ('IfMatch' | 'IfNoneMatch' | 'Why')[] {
-  const { merges, hashed, recorded } = find(operationId) ?? {}
+function namedHeaders(operationId: string): ('IfMatch' | 'IfVersion' | 'IfNoneMatch' | 'Why')[] {
+  const { merges, guarded, hashed, recorded } = find(operationId) ?? {}
   return [
     ...(merges ? ['IfMatch' as const] : []),
+    ...(guarded ? ['IfVersion' as const] : []),
     ...(hashed ? ['IfNoneMatch' as const] : []),
     ...(recorded ? ['Why' as const] : []),
   ]

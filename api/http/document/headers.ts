@@ -34,6 +34,12 @@ export const headerParameters = {
       'The ETag of the version that was read: what others wrote since is merged field by field, and 409 names the fields that both changed. Without it the last write wins.',
     schema: text('^((W/)?"[0-9]{1,15}"|\\*)$'),
   },
+  IfVersion: {
+    name: 'If-Match',
+    description:
+      'The ETag of the version that was read: 409 where it is another now. Without it the last write wins.',
+    schema: text('^((W/)?"[0-9]{1,15}"|\\*)$'),
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     description: 'The ETag of the answer that is there already: 304 says that nothing has changed.',

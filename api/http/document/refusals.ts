@@ -156,7 +156,8 @@ export function refusalsOf({ method, path, scope, hasBody, queries }: Asked): Re
       (hasBody && !NAMELESS.has(path)) ||
       queries.some((query) => NAMES.has(query)),
     BodyLate: hasBody,
-    Conflict: writes,
+    // A plan of what is picked refuses what the delete itself would.
+    Conflict: writes || queries.includes('delete'),
     TooLarge: hasBody,
     UnsupportedMedia: hasBody,
     Unprocessable: TAKES_EVENTS.test(path) || path === '/api/setup/apply',

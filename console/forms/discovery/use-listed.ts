@@ -1,6 +1,7 @@
 /** The metrics a choice is made from: all there are, those that carry a label, or only the chosen ones. */
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useMemo } from 'react'
+import { compareNames } from '../../lib/by-name.ts'
 import { type Ask, type Choice, carryingOf, matching, type Offer } from './picking.ts'
 
 export interface Listed {
@@ -28,7 +29,7 @@ export function useListed(id: number, offer: Offer, choice: Choice, isOnlyChosen
   const { metrics, isCut } = label === null ? offer : carryingOf(carrying.data ?? {})
   const search = useDeferredValue(choice.search)
   const names = useMemo(
-    () => matching(isOnlyChosen ? [...chosen].sort() : metrics, search),
+    () => matching(isOnlyChosen ? [...chosen].sort(compareNames) : metrics, search),
     [isOnlyChosen, chosen, metrics, search],
   )
   const isAsked = label !== null && !isOnlyChosen

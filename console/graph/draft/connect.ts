@@ -72,7 +72,7 @@ function fromAgent(graph: ProjectGraph, { from, to }: Ends, verdict: string | nu
   if (from.verdicts.length === 0)
     return `${from.name} has no verdicts to hand over on; give it one in its fields first.`
   if (verdict === null)
-    return verdictFor(graph, from, to.name) === undefined
+    return freeVerdicts(graph, from, to.name).length === 0
       ? `${to.name} takes over on each verdict of ${from.name} already.`
       : null
   if (!from.verdicts.some((word) => word.toLowerCase() === verdict.toLowerCase()))
@@ -82,9 +82,16 @@ function fromAgent(graph: ProjectGraph, { from, to }: Ends, verdict: string | nu
   return null
 }
 
-/** The first verdict on which the other does not take over yet. */
-const verdictFor = (graph: ProjectGraph, from: GraphNode, to: string): string | undefined =>
-  from.verdicts.find((word) => !findEdge(graph, handsOffId(from.name, word.toLowerCase(), to)))
+/** Verdicts on which the other does not take over yet. */
+const freeVerdicts = (graph: ProjectGraph, from: GraphNode, to: string): string[] =>
+  from.verdicts.filter((word) => !findEdge(graph, handsOffId(from.name, word.toLowerCase(), to)))
+
+/** Of a connection that says none and needs one: the verdicts it can be on. More than one is asked of whoever makes it. */
+export function verdictsFor(graph: ProjectGraph, { from, to, verdict }: Connection): string[] {
+  const [start, target] = [findNode(graph, from), findNode(graph, to)]
+  const isHandoff = start?.kind === 'agent' && target?.kind === 'agent' && verdict === null
+  return isHandoff ? freeVerdicts(graph, start, target.name) : []
+}
 
 /** Sources a trigger watches, in the order of the graph. */
 export const sourcesOf = (graph: ProjectGraph, trigger: string): string[] =>
@@ -143,7 +150,7 @@ export function connect(graph: ProjectGraph, connection: Connection, cooldown = 
         },
       ],
     }
-  const verdict = (connection.verdict ?? verdictFor(graph, from, to.name)!).toLowerCase()
+  const verdict = (connection.verdict ?? freeVerdicts(graph, from, to.name)[0]!).toLowerCase()
   return {
     label: `${to.name} takes over from ${from.name} on ${verdict}`,
     said: `Agent ${to.name} now takes over from ${from.name} on ${verdict}.`,

@@ -10,7 +10,23 @@ export interface EdgeEnds {
   via?: readonly Corridor[]
   /** Its label stands by where it leaves, which is its own: in the middle those that cross would hide each other's. */
   hasOwnPort?: boolean
+  /** Of several between the same two nodes, which: their labels keep clear of each other. */
+  beside?: Beside
 }
+
+/** One of several lines between the same two nodes. */
+export interface Beside {
+  /** From the top, beginning at 0. */
+  rank: number
+  of: number
+  /** Rows of text in the largest of their labels. */
+  rows: number
+}
+
+/** A row of a label, in pixels: a chip is one, too. */
+const LABEL_ROW = 18
+/** Labels of lines with ports of their own are so far apart already: as their ports are, where the labels stand. */
+const PORTS_APART = 16
 
 export interface EdgeLine {
   d: string
@@ -21,14 +37,24 @@ const point = (x: number, y: number): string => `${round(x)},${round(y)}`
 const round = (n: number): number => Math.round(n * 10) / 10
 
 /** Forward in one curve, or in several between nodes; back, or to itself, in a loop below both nodes. */
-export function edgeLine({ from, to, lane, via = [], hasOwnPort = false }: EdgeEnds): EdgeLine {
-  if (to.x < from.x + 24) return backwards(from, to, lane)
-  const share = hasOwnPort ? BY_PORT : 0.5
+export function edgeLine({
+  from,
+  to,
+  lane,
+  via = [],
+  hasOwnPort = false,
+  beside = ALONE,
+}: EdgeEnds): EdgeLine {
+  // Each that runs back has a lane of its own, with its label on it.
+  if (to.x < from.x + 24) return backwards(from, to, lane + beside.rank * beside.rows * LABEL_ROW)
+  const apart = Math.max(0, beside.rows * LABEL_ROW - (hasOwnPort ? PORTS_APART : 0))
+  const shift = (beside.rank - (beside.of - 1) / 2) * apart
+  const label = (end: EdgeEnds['to'], least: number): EdgeLine['label'] => {
+    const { x, y } = labelOn(from, end, least, hasOwnPort ? BY_PORT : 0.5)
+    return { x, y: y + shift }
+  }
   if (via.length === 0)
-    return {
-      d: `M${point(from.x, from.y)} ${curve(from, to, LEAST_BEND)}`,
-      label: labelOn(from, to, LEAST_BEND, share),
-    }
+    return { d: `M${point(from.x, from.y)} ${curve(from, to, LEAST_BEND)}`, label: label(to, LEAST_BEND) }
   const parts = [`M${point(from.x, from.y)}`]
   let at = from
   for (const { left, right, y } of via) {
@@ -38,9 +64,10 @@ export function edgeLine({ from, to, lane, via = [], hasOwnPort = false }: EdgeE
   parts.push(curve(at, to, 0))
   // Where nothing stands: between what it leaves and the first nodes that it passes.
   const [first] = via
-  return { d: parts.join(' '), label: labelOn(from, { x: first!.left, y: first!.y }, 0, share) }
+  return { d: parts.join(' '), label: label({ x: first!.left, y: first!.y }, 0) }
 }
 
+const ALONE: Beside = { rank: 0, of: 1, rows: 1 }
 /** So that a short line leaves and arrives level all the same. */
 const LEAST_BEND = 28
 /** Of the way along the curve. */

@@ -1,5 +1,6 @@
 /** A large graph as flows: one for each trigger, from the sources it watches to whom its agents tell. */
 import type { GraphNode, ProjectGraph } from '../../../schemas/types.ts'
+import { compareNames } from '../../lib/by-name.ts'
 import type { Recent } from './connected.ts'
 
 export interface Flow {
@@ -29,8 +30,7 @@ export function flowsOf(graph: Wiring, recent: Recent = {}): Flow[] {
   const inSome = new Set(flows.flatMap(({ ids }) => [...ids]))
   const rest = graph.nodes.filter(({ id, kind }) => kind !== 'skill' && !inSome.has(id) && ways.isWired(id))
   flows.sort(
-    (a, b) =>
-      (recent[b.id] ?? 0) - (recent[a.id] ?? 0) || a.trigger!.name.localeCompare(b.trigger!.name, 'en'),
+    (a, b) => (recent[b.id] ?? 0) - (recent[a.id] ?? 0) || compareNames(a.trigger!.name, b.trigger!.name),
   )
   return [...flows, ...withoutTrigger(rest, ways)]
 }

@@ -9,7 +9,7 @@ import { NoteMark } from '../marks/note-mark.tsx'
 import { edgeLabel } from '../words.ts'
 
 export const EdgeLineShape = memo(function EdgeLineShape(props: EdgeProps<FlowEdge>) {
-  const { drawn, note, change, under, via } = props.data!
+  const { drawn, note, change, under, via, beside } = props.data!
   const hasOwnPort = isOfVerdict(props.sourceHandleId ?? '')
   const line = edgeLine({
     from: { x: props.sourceX, y: props.sourceY },
@@ -17,6 +17,7 @@ export const EdgeLineShape = memo(function EdgeLineShape(props: EdgeProps<FlowEd
     lane: Math.max(props.sourceY + under.from, props.targetY + under.to) + 10,
     via,
     hasOwnPort,
+    ...(beside && { beside }),
   })
   const label = edgeLabel(drawn, hasOwnPort)
   const isOff = drawn.edge?.enabled === false

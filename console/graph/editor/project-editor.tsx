@@ -24,6 +24,7 @@ import { PasteDialog } from './paste-dialog.tsx'
 import { SelectionButtons } from './pasting.tsx'
 import { useEditRoom } from './state/use-edit-room.ts'
 import { type Opened, type Session, useSession } from './state/use-session.ts'
+import { VerdictDialog } from './verdict-dialog.tsx'
 
 const DraftPanel = lazyFrom(() => import('./changes/draft-panel.tsx'))('DraftPanel')
 const EdgePanel = lazyFrom(() => import('./panel/edge-panel.tsx'))('EdgePanel')
@@ -63,6 +64,7 @@ export function ProjectEditor({ live, marks, onVisit, empty }: Props) {
         </Stack>
       )}
       <PasteDialog found={pasting.found} onClose={pasting.cancel} onPaste={pasting.paste} />
+      <VerdictDialog handing={session.handing} />
       <VisuallyHidden role="status" aria-live="polite">
         {editor.said}
       </VisuallyHidden>

@@ -5,6 +5,7 @@
 import type { NodeProps } from '@xyflow/react'
 import { memo, useContext } from 'react'
 import type { GraphNode } from '../../../schemas/types.ts'
+import { CutName } from '../../parts/cut-name.tsx'
 import { kindWord } from '../drawing/fold.ts'
 import type { FlowNode } from '../flow.ts'
 import { Badge } from '../marks/badge.tsx'
@@ -35,7 +36,7 @@ export const PartNode = memo(function PartNode({ data }: NodeProps<FlowNode>) {
           <Icon size={16} strokeWidth={1.7} />
         </span>
         <span className="graph-node-name" title={`${kindWord(node.kind)} ${node.name}`}>
-          {node.name}
+          <CutName>{node.name}</CutName>
         </span>
         {mode !== 'edit' && <ToolChips tools={drawn.tools} agent={node.id} isShort />}
         <Health node={node} />

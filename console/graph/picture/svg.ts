@@ -5,7 +5,7 @@
 import { edgeLine } from '../drawing/edge-path.ts'
 import type { Drawn, DrawnEdge, DrawnNode } from '../drawing/fold.ts'
 import type { Box } from '../drawing/geometry.ts'
-import { endsOf, routesOf } from '../flow.ts'
+import { besidesOf, endsOf, routesOf } from '../flow.ts'
 import type { Layout } from '../layout.ts'
 import type { GraphMarks } from '../types.ts'
 import { edgeLabel } from '../words.ts'
@@ -36,8 +36,13 @@ export function svgOf(picture: Picture): { svg: string; width: number; height: n
   const boxes = layout.boxes
   const frame = around([...boxes.values(), ...picture.captions.map(({ at }) => at)])
   const nodes = new Map(drawn.nodes.map((node) => [node.id, node]))
-  const routes = routesOf(drawn, boxes)
-  const edges = drawn.edges.map((edge) => edgePicture(edge, { nodes, boxes, routes }, marks, colours))
+  const places = {
+    nodes,
+    boxes,
+    routes: routesOf(drawn, boxes),
+    besides: besidesOf(drawn.edges, nodes, marks),
+  }
+  const edges = drawn.edges.map((edge) => edgePicture(edge, places, marks, colours))
   const content = [
     element('title', { id: 'title' }, escaped(picture.title)),
     element('desc', { id: 'desc' }, escaped(picture.description)),
@@ -101,17 +106,19 @@ interface Places {
   nodes: ReadonlyMap<string, DrawnNode>
   boxes: ReadonlyMap<string, Box>
   routes: ReturnType<typeof routesOf>
+  besides: ReturnType<typeof besidesOf>
 }
 
 function edgePicture(
   edge: DrawnEdge,
-  { nodes, boxes, routes }: Places,
+  { nodes, boxes, routes, besides }: Places,
   marks: GraphMarks,
   colours: Colours,
 ): { path: string; label: string } {
   const ends = endsOf(edge, nodes, boxes)
   if (!ends) return { path: '', label: '' }
-  const line = edgeLine({ ...ends, via: routes.get(edge.id) ?? [] })
+  const beside = besides.get(edge.id)
+  const line = edgeLine({ ...ends, via: routes.get(edge.id) ?? [], ...(beside && { beside }) })
   const isHandoff = edge.kind === 'hands_off'
   const path = element('path', {
     d: line.d,

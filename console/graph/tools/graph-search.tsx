@@ -2,6 +2,7 @@
 import { Autocomplete, Kbd } from '@mantine/core'
 import { Search } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
+import { byName } from '../../lib/by-name.ts'
 import { usePageKeys } from '../../lib/page-keys.ts'
 import type { Canvas } from '../canvas.ts'
 import { kindWord } from '../drawing/fold.ts'
@@ -17,7 +18,7 @@ export function GraphSearch({ canvas }: { canvas: Canvas }) {
   const key = nodes.map((node) => node.id).join('\n')
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key names the nodes.
   const ids = useMemo(
-    () => new Map(nodes.map((node) => [`${node.name} · ${kindWord(node.kind)}`, node.id])),
+    () => new Map(byName(nodes).map((node) => [`${node.name} · ${kindWord(node.kind)}`, node.id])),
     [key],
   )
   const options = useMemo(() => [...ids.keys()], [ids])

@@ -14,6 +14,7 @@ import { useTab } from '../../lib/use-tab.ts'
 import { ChangeHistory } from '../../parts/change-history.tsx'
 import { DeletePart } from '../../parts/delete-part.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { TabRow } from '../../parts/page-tabs.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { StandingWarnings, savedState } from '../../parts/warnings.tsx'
 import { RunList } from '../runs/run-list.tsx'
@@ -94,13 +95,7 @@ function ExistingAgent({ name }: { name: string }) {
       </PageHead>
       <StandingWarnings of={data.warnings} />
       <Tabs value={tab} onChange={goTo} keepMounted={false}>
-        <Tabs.List mb="md">
-          {TABS.map(({ value, label }) => (
-            <Tabs.Tab key={value} value={value}>
-              {label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <TabRow tabs={TABS} chosen={tab} />
         <Tabs.Panel value="overview">
           <AgentOverview agent={data} />
         </Tabs.Panel>

@@ -11,7 +11,7 @@ import { useChange } from '../../lib/use-change.ts'
 import { LongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
-import { Cell, Row, RowLink, Rows } from '../../parts/rows.tsx'
+import { Cell, NameLink, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
@@ -78,7 +78,7 @@ function AgentTable({ agents }: { agents: readonly Agent[] }) {
             'Woken by',
             'Projects',
             'Spent',
-            'Newest runs',
+            { name: 'Newest runs', isMinor: true },
             'Last run',
           ]}
         >
@@ -116,7 +116,7 @@ function AgentRow({ agent }: { agent: Agent }) {
           ? 'only a handoff'
           : triggers.map((trigger) => (
               <div key={trigger}>
-                <Link to={triggerPath(trigger)}>{trigger}</Link>
+                <NameLink to={triggerPath(trigger)}>{trigger}</NameLink>
               </div>
             ))}
       </Cell>

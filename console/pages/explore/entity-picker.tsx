@@ -37,7 +37,9 @@ export function EntityPicker({ value, onChange }: Props) {
             {Object.entries(value).map(([name, v]) => (
               <Pill key={name} size="md">
                 <Group gap={4} wrap="nowrap">
-                  {name}={v}
+                  <span className="ellipsis" title={`${name}=${v}`}>
+                    {name}={v}
+                  </span>
                   <ActionIcon
                     size={16}
                     variant="transparent"

@@ -26,7 +26,7 @@ interface Props {
 export function EventRow({ event, now, open, active, isNew = false, mark, onToggle, onLabel }: Props) {
   const labels = Object.entries(event.labels)
   return (
-    <div>
+    <div className="timeline-event">
       <div
         className="timeline-row"
         data-level={levelOf(event) ?? undefined}
@@ -57,7 +57,7 @@ export function EventRow({ event, now, open, active, isNew = false, mark, onTogg
           {mark && <span className="row-mark">{mark}</span>}
           {event.text}
         </div>
-        <div className="wide-only row-labels">
+        <div className="row-labels">
           {labels.slice(0, 3).map(([name, value]) =>
             onLabel && typeof value === 'string' ? (
               <button

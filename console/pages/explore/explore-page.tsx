@@ -20,6 +20,7 @@ import { Search } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useSearchParams } from 'react-router'
 import { api, keys } from '../../client.ts'
+import { compareNames } from '../../lib/by-name.ts'
 import {
   type ExploreState,
   type Group as Grouping,
@@ -237,7 +238,9 @@ function Picked({
 }) {
   const types = useMemo(
     () =>
-      [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(),
+      [...new Set([...state.types, ...timeline.rows.slice(0, 5_000).map((row) => row.event_type)])].sort(
+        compareNames,
+      ),
     [state.types, timeline.rows],
   )
   const sources = useQuery({ queryKey: keys.sources, queryFn: api.sources })

@@ -1,12 +1,12 @@
 /** Home where nothing was ever sent: three ways to begin. */
-import { Button, Group, Text } from '@mantine/core'
+import { Button, Code, Group, Loader, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { FlaskConical, Send, Sparkles } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { api, keys } from '../../client.ts'
 import { demo } from '../../demo-client.ts'
-import { plainSnippets } from '../../lib/send-snippets.ts'
+import { sendOne } from '../../lib/send-one.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 
@@ -83,15 +83,18 @@ function FirstEvent() {
       }),
     { failed: 'Couldn’t create the source', said: () => 'Source app is ready' },
   )
+  // Of one that is signed or paused a command like this would be refused.
   const source = sources.data?.find(
-    ({ connector, ingest_key }) => connector === 'webhook' && ingest_key !== null,
+    ({ connector, ingest_key, signed, paused }) =>
+      connector === 'webhook' && ingest_key !== null && !signed && !paused,
   )
   if (!sources.data || !capabilities.data) return null
   if (!source)
     return (
       <>
         <Text size="sm" mb="sm">
-          Anything that speaks HTTP: logs, alerts, deploys, webhooks.
+          A source is an address that takes events from anything that speaks HTTP: logs, alerts, deploys,
+          webhooks. Make one, and the command that sends its first event stands here.
         </Text>
         <Group gap="xs">
           <Button loading={make.isPending} onClick={() => make.mutate(undefined)}>
@@ -103,24 +106,45 @@ function FirstEvent() {
         </Group>
       </>
     )
-  const [, send] = plainSnippets(
-    {
-      name: source.name,
-      origin: window.location.origin,
-      ingestKey: source.ingest_key ?? '',
-      token: capabilities.data.auth_required ? KEY : null,
-      isOneOfSeveral: false,
-      grpc: capabilities.data.otlp_grpc,
-    },
+  // The key of a source that was just made is shown once.
+  const minted = make.data?.name === source.name ? make.data.key?.secret : undefined
+  const token = minted ?? (capabilities.data.auth_required ? KEY : null)
+  const { text } = sendOne(
+    { origin: window.location.origin, ingestKey: source.ingest_key ?? '', token },
     source.connector,
     source.config,
   )
   return (
     <>
-      <CopyBlock value={send!.text} label="Copy the command" />
-      <Text size="sm" mt="xs" role="status" c="dimmed">
-        Listening on {source.name}. What arrives is counted on this page.
+      <Text size="sm" mb="xs">
+        Run this in a terminal:
+      </Text>
+      <CopyBlock value={text} label="Copy the command" />
+      <KeyNote token={token} isMinted={minted !== undefined} />
+      <Group gap="xs" mt="xs" role="status" wrap="nowrap">
+        <Loader size="xs" aria-hidden />
+        <Text size="sm">Waiting for the first event of {source.name}. This page goes on by itself.</Text>
+      </Group>
+      <Text size="sm" mt="xs">
+        <Link to={`/sources/${encodeURIComponent(source.name)}`}>Other ways to send to {source.name}</Link>
       </Text>
     </>
+  )
+}
+
+/** Where an instance asks for keys: the one in the command is shown once, or is to be put in. */
+function KeyNote({ token, isMinted }: { token: string | null; isMinted: boolean }) {
+  if (token === null) return null
+  return (
+    <Text size="sm" mt="xs">
+      {isMinted ? (
+        'The command has the ingest key of the source (shown once): keep it.'
+      ) : (
+        <>
+          Put a key with the scope ingest in place of <Code>{KEY}</Code>;{' '}
+          <Link to="/settings?tab=access">API keys</Link> makes one.
+        </>
+      )}
+    </Text>
   )
 }

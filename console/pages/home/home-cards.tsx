@@ -2,8 +2,8 @@
 import { Check, CircleAlert, Clock, Pause } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
+import { callerText } from '../../../schemas/caller-words.ts'
 import type { Home } from '../../../schemas/types.ts'
-import { callerText } from '../../lib/actor.ts'
 import { pathOfIncident } from '../../lib/incidents.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { count, moment, money } from '../../lib/time.ts'
@@ -154,7 +154,9 @@ export function SourcesCard({
 export function Unwell({ sources, counts }: Pick<Home, 'sources'> & { counts: Home['source_counts'] }) {
   const first = sources.find(({ state }) => state === 'failing' || state === 'quiet')
   if (!first) return null
-  const others = counts.failing + counts.quiet - 1
+  // What is said of the first is said of its like alone: a source that nobody sends to yet does not fail.
+  const others = counts[first.state] - 1
+  const quiet = first.state === 'failing' ? counts.quiet : 0
   return (
     <span style={{ display: 'inline-flex', gap: 6, alignItems: 'center', color: 'var(--warning)' }}>
       {MARKS[first.state]}
@@ -174,6 +176,7 @@ export function Unwell({ sources, counts }: Pick<Home, 'sources'> & { counts: Ho
             </Link>
           </>
         )}
+        {quiet > 0 && `; ${count(quiet)} ${quiet === 1 ? 'is' : 'are'} quiet`}
       </span>
     </span>
   )
@@ -181,15 +184,15 @@ export function Unwell({ sources, counts }: Pick<Home, 'sources'> & { counts: Ho
 
 export function Today({ today }: Pick<Home, 'today'>) {
   const since = encodeURIComponent(today.since)
-  // Where a list cannot be narrowed to the day, the label says what was counted.
+  // Each leads to a list of exactly what was counted.
   const rows: [label: string, value: string, to: string][] = [
     ['Events', count(today.events), `/explore?from=${since}`],
     ['Firings', count(today.firings), `/incidents?tab=firings&state=fired&since=${since}`],
-    ['Incidents opened', count(today.incidents), '/incidents'],
-    ['Runs ended', count(today.runs), '/runs'],
-    ['Findings of runs', count(today.findings), '/findings'],
+    ['Incidents opened', count(today.incidents), `/incidents?state=all&since=${since}`],
+    ['Runs ended', count(today.runs), `/runs?since=${since}`],
+    ['Findings of runs', count(today.findings), `/runs?outcome=finding&since=${since}`],
     ['Failed deliveries', count(today.deliveries_failed), `/deliveries?status=failed&since=${since}`],
-    ['Spend of runs', money(today.spent_usd), '/usage'],
+    ['Spent on models', money(today.spent_usd), '/usage'],
   ]
   return (
     <Card

@@ -1,5 +1,5 @@
 /** Home: what is wrong, why, what now; in one of three states: nothing was ever sent, quiet, or on fire. */
-import { Group } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { GitBranch } from 'lucide-react'
 import { useState } from 'react'
@@ -59,6 +59,7 @@ export function HomePage() {
       <div className="with-rail">
         <div className="main-column">
           <Strip strip={data.strip} onHours={setHours} onSpan={(span) => void onSpan(span)} />
+          {!data.checklist.trigger && <GoOn sources={data.sources} />}
           {data.incidents.length > 0 && <Incidents home={data} />}
           <NewestFindings findings={data.findings} />
           {data.state === 'quiet' && <OftenFired triggers={data.triggers} />}
@@ -72,6 +73,30 @@ export function HomePage() {
       </div>
       <KeysHelp keys={LIST_KEYS} />
     </>
+  )
+}
+
+/** Events come, and nothing watches them: what to do next. */
+function GoOn({ sources }: Pick<Home, 'sources'>) {
+  const name = sources.find(({ last_event_at }) => last_event_at !== null)?.name
+  if (name === undefined) return null
+  const asked = encodeURIComponent(name)
+  return (
+    <section className="card" aria-labelledby="home-next" style={{ padding: '12px 14px' }}>
+      <h2 id="home-next">Events arrive from {name}</h2>
+      <Text size="sm" my="xs">
+        The events are stored, and nothing watches them yet. A trigger says which events matter, and tells
+        somebody.
+      </Text>
+      <Group gap="xs">
+        <Button component={Link} to={`/triggers/new?source=${asked}`}>
+          Add a trigger
+        </Button>
+        <Button component={Link} to={`/explore?source=${asked}`} variant="default">
+          See the events
+        </Button>
+      </Group>
+    </section>
   )
 }
 

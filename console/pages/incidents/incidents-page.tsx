@@ -1,5 +1,5 @@
 /** Incidents: those to be worked, those handled, and all firings; the address holds tab and filters. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { Search } from 'lucide-react'
 import { type KeyboardEvent, Suspense, useState } from 'react'
@@ -11,6 +11,7 @@ import { isOutermost } from '../../lib/escape.ts'
 import { count } from '../../lib/time.ts'
 import { useFilters } from '../../lib/use-filters.ts'
 import { useStillHere } from '../../lib/use-still-here.ts'
+import { instantOf, readSince, timesFor } from '../../lib/work-filters.ts'
 import { IncidentList } from '../../parts/incident-list.tsx'
 import { HANDLED_KEYS, KeysHelp, KeysHint, SELECTION_KEYS } from '../../parts/keys-help.tsx'
 import { Older } from '../../parts/older.tsx'
@@ -30,8 +31,19 @@ const TABS = [
   { value: 'handled', label: 'Handled', content: <Listed isHandled /> },
   { value: 'firings', label: 'All firings', content: <Firings /> },
 ]
-const STATES = ['open', 'acknowledged', 'snoozed'] as const
+const STATES = [
+  ...(['open', 'acknowledged', 'snoozed'] as const).map((value) => ({ value, label: value })),
+  { value: 'all' as const, label: 'any, handled too' },
+]
 const SEVERITIES = ['critical', 'warning', 'info'] as const
+
+/** What the address asks for; since when, as `readSince` gives it: the same for as long as the address is. */
+type Asked = IncidentQuery & { since?: string }
+
+const sentOf = ({ since = '', ...query }: Asked): IncidentQuery => ({
+  ...query,
+  ...(since ? { opened_since: instantOf(since, Date.now()) } : {}),
+})
 
 export default function IncidentsPage() {
   const [address] = useSearchParams()
@@ -47,15 +59,17 @@ export default function IncidentsPage() {
 
 function Listed({ isHandled }: { isHandled: boolean }) {
   const [address, set] = useFilters()
-  const state = STATES.find((value) => value === address.get('state'))
+  const state = STATES.find(({ value }) => value === address.get('state'))?.value
   const severity = SEVERITIES.find((value) => value === address.get('severity'))
   const q = address.get('q') ?? ''
-  const query: IncidentQuery = {
+  const since = isHandled ? '' : readSince(address)
+  const query: Asked = {
     state: isHandled ? 'handled' : (state ?? 'active'),
     ...(severity ? { severity } : {}),
     ...(q ? { q } : {}),
+    ...(since ? { since } : {}),
   }
-  const list = usePages(ikeys.list(query), (before) => incidents.list(query, before))
+  const list = usePages(ikeys.list(query), (before) => incidents.list(sentOf(query), before))
   const rows = list.pages?.flatMap((page) => page.incidents)
   const counts = list.pages?.[0]?.counts
   return (
@@ -66,7 +80,7 @@ function Listed({ isHandled }: { isHandled: boolean }) {
           <WordSelect
             label="State"
             all="Not handled"
-            data={[...STATES]}
+            data={STATES}
             value={state}
             onChange={(value) => set('state', value)}
           />
@@ -78,6 +92,17 @@ function Listed({ isHandled }: { isHandled: boolean }) {
           value={severity}
           onChange={(value) => set('severity', value)}
         />
+        {!isHandled && (
+          <Select
+            size="xs"
+            label="Opened"
+            data={timesFor(since, Date.now())}
+            value={since}
+            onChange={(value) => set('since', value)}
+            allowDeselect={false}
+            w={150}
+          />
+        )}
         {counts && !isHandled && (
           <Text size="sm" c="dimmed" role="status">
             {count(counts.open.critical + counts.open.warning + counts.open.info)} open,{' '}
@@ -90,7 +115,12 @@ function Listed({ isHandled }: { isHandled: boolean }) {
       ) : !rows ? (
         <LoadingRows />
       ) : rows.length === 0 ? (
-        <None isHandled={isHandled} isNarrowed={Boolean(q || state || severity)} />
+        <None isHandled={isHandled} isNarrowed={Boolean(q || state || severity || since)} />
+      ) : state === 'all' ? (
+        // Those that are handled take other acts than the rest: one at a time.
+        <section className="card" aria-label="Incidents of any state">
+          <IncidentList incidents={rows} label="Incidents" />
+        </section>
       ) : (
         <Selectable
           // What is selected is of what is asked for.
@@ -108,7 +138,7 @@ function Listed({ isHandled }: { isHandled: boolean }) {
 
 interface SelectableProps {
   rows: readonly Incident[]
-  query: IncidentQuery
+  query: Asked
   hasMore: boolean
   isHandled: boolean
 }
@@ -152,11 +182,11 @@ function Selectable({ rows, query, hasMore, isHandled }: SelectableProps) {
 }
 
 /** All that match, as far as many are acted on together. */
-async function readAll(query: IncidentQuery): Promise<Incident[]> {
+async function readAll(query: Asked): Promise<Incident[]> {
   const all: Incident[] = []
   let before: string | undefined
   do {
-    const page = await incidents.list(query, before, ACTED_MAX)
+    const page = await incidents.list(sentOf(query), before, ACTED_MAX)
     all.push(...page.incidents)
     before = page.next_before ?? undefined
   } while (before !== undefined && all.length < SELECTED_MAX)

@@ -4,14 +4,15 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
+import { ApiError } from '../../client.ts'
 import { declared, dkeys, type Removal } from '../../declared-client.ts'
-import { KIND_WORDS } from '../../lib/fields.ts'
+import { leftPausedWords, partWords } from '../../lib/left-paused.ts'
+import { notifications } from '../../lib/notices.ts'
 import { count } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 
 const idOf = ({ kind, name }: { kind: string; name: string }): string => `${kind}:${name}`
-const wordOf = ({ kind, name }: { kind: string; name: string }): string => `${KIND_WORDS[kind]?.one} ${name}`
 
 export function DeleteProject({ project, onClose }: { project: Project; onClose: () => void }) {
   const { data, error } = useQuery({
@@ -30,11 +31,21 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
   const go = useNavigate()
   const [picked, setPicked] = useState<string[]>(removal.deletes.map(idOf))
   const [purge, setPurge] = useState(false)
+  const asked = useQuery({
+    queryKey: [...dkeys.of(project.id, 'deletion'), ...picked],
+    queryFn: () => declared.removal(project.id, picked),
+    placeholderData: (before) => before,
+  })
+  // What is picked decides what stays paused, and how many events there are.
+  const { events, left_paused: left } = asked.data ?? removal
   const remove = useChange(() => declared.deleteProject(project.id, picked, purge), {
     failed: `Couldn’t delete ${project.name}`,
     said: (result) =>
       `${project.name} is deleted${result.deleted.length ? ` with ${result.deleted.length} parts` : ''}; undo it under Changes`,
-    onDone: () => void go('/projects'),
+    onDone: (result) => {
+      tellLeftPaused(result.left_paused)
+      void go('/projects')
+    },
   })
   const candidates = [...removal.deletes, ...removal.releases]
   return (
@@ -48,7 +59,7 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
         >
           <Stack gap={6} mt={6}>
             {candidates.map((part) => (
-              <Checkbox key={idOf(part)} value={idOf(part)} label={wordOf(part)} />
+              <Checkbox key={idOf(part)} value={idOf(part)} label={partWords(part)} />
             ))}
           </Stack>
         </Checkbox.Group>
@@ -58,7 +69,23 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
           <Text size="sm" fw={600}>
             These stay, because other projects use them
           </Text>
-          <Text size="sm">{removal.shared.map(wordOf).join(', ')}</Text>
+          <Text size="sm">{removal.shared.map(partWords).join(', ')}</Text>
+        </div>
+      )}
+      {asked.error && (
+        <Failed
+          {...(isRefused(asked.error)
+            ? { title: 'What is picked cannot go alone' }
+            : { what: 'what goes with it' })}
+          error={asked.error}
+        />
+      )}
+      {!asked.error && leftPausedWords(left) && (
+        <div>
+          <Text size="sm" fw={600}>
+            These stay paused, until you resume each
+          </Text>
+          <Text size="sm">{leftPausedWords(left)}</Text>
         </div>
       )}
       {removal.keys > 0 && <Text size="sm">{removal.keys} of its keys stop working.</Text>}
@@ -66,7 +93,7 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
         <Checkbox
           checked={purge}
           onChange={(event) => setPurge(event.currentTarget.checked)}
-          label={`Also purge ${count(removal.events)} stored events for good; otherwise they stay readable`}
+          label={`Also purge ${count(events)} stored events for good; otherwise they stay readable`}
         />
       )}
       <Group justify="flex-end">
@@ -79,4 +106,19 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
       </Group>
     </Stack>
   )
+}
+
+/** Not every choice can be: a source does not go before what reads it. */
+const isRefused = (error: Error): boolean => error instanceof ApiError && error.status === 409
+
+/** Stands longer than what was done: it names what somebody still has to do. */
+function tellLeftPaused(parts: readonly string[] | undefined): void {
+  const words = leftPausedWords(parts)
+  if (words)
+    notifications.show({
+      color: 'yellow',
+      title: 'Still paused',
+      message: `Stopped by the pause of the project: ${words}. Resume each on its page.`,
+      autoClose: 15_000,
+    })
 }

@@ -60,7 +60,7 @@ function Numbers({ project }: { project: Project }) {
           {count(project.counts[kind] ?? 0)}
         </Fact>
       ))}
-      <Fact title="Runs today">{data ? count(data.today.looked_at) : '…'}</Fact>
+      <Fact title="Runs today">{data ? count(data.today.runs) : '…'}</Fact>
       <Fact title="Findings today">{data ? foundWords(data.today) : '…'}</Fact>
       <Fact title="Spent today">{data ? money(data.today.spent_usd) : '…'}</Fact>
     </SimpleGrid>

@@ -4,6 +4,7 @@ import { Wrench } from 'lucide-react'
 import { Link } from 'react-router'
 import type { Project, ProjectObject } from '../../../schemas/types.ts'
 import { declared } from '../../declared-client.ts'
+import { byName } from '../../lib/by-name.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { IngestKeysOnce } from '../../parts/ingest-keys.tsx'
@@ -18,7 +19,7 @@ export function PartsTab({ project }: { project: Project }) {
     <Stack>
       {field}
       {KINDS.map((kind) => {
-        const parts = rows.filter((object) => object.kind === kind)
+        const parts = byName(rows.filter((object) => object.kind === kind))
         return parts.length === 0 ? null : (
           <PartsOfKind key={kind} project={project} kind={kind} parts={parts} />
         )

@@ -6,6 +6,8 @@ import { Link } from 'react-router'
 import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
+import { foundWords } from '../../lib/runs.ts'
+import { count } from '../../lib/time.ts'
 import { LongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
@@ -85,7 +87,7 @@ function ProjectCard({ project }: { project: Project }) {
         )}
         <Text size="xs" c="dimmed">
           {isDraft ? 'Nothing is created yet' : countsText(project.counts)}
-          {!isDraft && today && ` · today: ${today.looked_at} looked at, ${today.found} found`}
+          {!isDraft && today && ` · runs today ${count(today.runs)}, findings today ${foundWords(today)}`}
         </Text>
       </Stack>
     </Paper>

@@ -6,7 +6,7 @@ import { middle } from '../../lib/middle.ts'
 import { agentPath, firingPath, runPath } from '../../lib/paths.ts'
 import { claimsWords, durationOf, wokenWords } from '../../lib/runs.ts'
 import { count, money } from '../../lib/time.ts'
-import { Cell, type Column, Row, RowLink, Rows } from '../../parts/rows.tsx'
+import { Cell, type Column, NameLink, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { When } from '../../parts/when.tsx'
@@ -37,8 +37,8 @@ const COLUMNS: readonly Column[] = [
   { name: 'Entity' },
   { name: 'Status' },
   { name: 'Verdict and headline' },
-  { name: 'Woken by' },
-  { name: 'Rounds', isNumber: true },
+  { name: 'Woken by', isMinor: true },
+  { name: 'Rounds', isNumber: true, isMinor: true },
   { name: 'Cost', isNumber: true },
   { name: 'Duration', isNumber: true },
 ]
@@ -55,7 +55,7 @@ function RunRow({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boole
       </Cell>
       {hasAgent && (
         <Cell>
-          <Link to={agentPath(agent)}>{agent}</Link>
+          <NameLink to={agentPath(agent)}>{agent}</NameLink>
         </Cell>
       )}
       <Cell>

@@ -1,7 +1,8 @@
 /** Every run of an agent, narrowed by status, agent, project and entity; the address holds the filters. */
 import { Button, Stack, Switch } from '@mantine/core'
 import { Link, useSearchParams } from 'react-router'
-import { RUN_STATUSES, readRunFilter, withFilter } from '../../lib/run-filters.ts'
+import { RUN_OUTCOMES, RUN_STATUSES, readRunFilter, withFilter } from '../../lib/run-filters.ts'
+import { timesFor } from '../../lib/work-filters.ts'
 import { FilterBar } from '../../parts/filter-bar.tsx'
 import { PageHead } from '../../parts/page.tsx'
 import { AGENTS, PROJECTS } from '../../parts/words-read.ts'
@@ -23,9 +24,11 @@ export default function RunsPage() {
         <FilterBar
           filters={[
             { name: 'status', label: 'Status', all: 'Any status', data: RUN_STATUSES },
+            { name: 'outcome', label: 'Outcome', all: 'Any outcome', data: RUN_OUTCOMES },
             { name: 'agent', label: 'Agent', all: 'All agents', data: AGENTS },
             { name: 'project', label: 'Project', all: 'All projects', data: PROJECTS },
             { name: 'entity', label: 'Entity', placeholder: 'Whole value: checkout', width: 200 },
+            { name: 'since', label: 'Ended', data: timesFor(query.since ?? '', Date.now()), always: '' },
           ]}
           values={query}
           isNarrowed={isNarrowed}

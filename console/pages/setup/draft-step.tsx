@@ -81,10 +81,10 @@ function StepList({ planning: { steps } }: { planning: SetupPlanning }) {
 
 function NotPlanned({ setup, planning }: { setup: Setup; planning: SetupPlanning }) {
   const [goal, setGoal] = useState(setup.goal)
-  const again = useChange(() => setups.replan(setup.project, { goal: goal.trim() }), {
+  const again = useChange(() => setups.replan(setup.project, { goal: goal.trim() }, setup.version), {
     failed: 'Couldn’t draft a plan',
   })
-  const byHand = useChange(() => setups.save(setup.project, EMPTY, new AbortController().signal), {
+  const byHand = useChange(() => setups.save(setup.project, EMPTY, setup.version), {
     failed: 'Couldn’t save the plan',
   })
   return (

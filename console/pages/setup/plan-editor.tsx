@@ -13,6 +13,7 @@ import {
   Title,
 } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { CircleAlert } from 'lucide-react'
 import { useState } from 'react'
 import type { Plan, PlannedChange, PlanProblem, Setup } from '../../../schemas/types.ts'
 import { useChange } from '../../lib/use-change.ts'
@@ -36,6 +37,7 @@ export function PlanEditor({ setup, plan: given }: { setup: Setup; plan: Plan })
     <Grid gap="lg">
       <Grid.Col span={{ base: 12, md: 8 }}>
         <Stack>
+          {edited.newer && <Newer edited={edited} />}
           {plan.summary && (
             <Text style={{ overflowWrap: 'anywhere' }} data-testid="summary">
               {plan.summary}
@@ -70,12 +72,39 @@ export function PlanEditor({ setup, plan: given }: { setup: Setup; plan: Plan })
       <Grid.Col span={{ base: 12, md: 4 }}>
         <Stack className="setup-aside">
           <ApplyPanel setup={setup} edited={edited} />
-          <Instruct setup={setup} plan={plan} />
+          <Instruct setup={setup} edited={edited} />
         </Stack>
       </Grid.Col>
     </Grid>
   )
 }
+
+function Newer({ edited: { takeTheirs, keepMine } }: { edited: EditedPlan }) {
+  return (
+    <Alert
+      color="red"
+      role="alert"
+      icon={<CircleAlert size={18} aria-hidden />}
+      title="The plan was changed in another tab, or by somebody else"
+    >
+      <Stack gap="xs">
+        <Text size="sm">What you see here is older, and is not kept until you choose.</Text>
+        <Group>
+          <Button size="xs" variant="default" onClick={takeTheirs}>
+            Take theirs
+          </Button>
+          <Button size="xs" color="red" onClick={keepMine}>
+            Keep mine
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  )
+}
+
+/** What was refused of another version is not said of this one. */
+const isOf = (version: number, { variables }: { variables: number | undefined }): boolean =>
+  variables === version
 
 const planFault = (problems: readonly PlanProblem[]): string | undefined =>
   problems
@@ -85,12 +114,13 @@ const planFault = (problems: readonly PlanProblem[]): string | undefined =>
 
 function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
   const queries = useQueryClient()
-  const { plan, problems, changes, isChecking, error } = edited
-  const apply = useChange(() => setups.apply(setup.project, plan), {
+  const { plan, problems, changes, isChecking, error, newer } = edited
+  const apply = useChange((version: number) => setups.apply(setup.project, plan, version), {
     said: ({ project }) => `${project.name} is set up`,
     onDone: ({ connect }) => queries.setQueryData(skeys.once(setup.project), connect),
     quiet: true,
   })
+  const refused = isOf(edited.version, apply) ? apply.error : null
   return (
     <Paper withBorder p="md" radius="md" component="section" aria-label="What will be made">
       <Stack gap="sm">
@@ -116,14 +146,14 @@ function ApplyPanel({ setup, edited }: { setup: Setup; edited: EditedPlan }) {
           )
         )}
         <Refusal
-          error={apply.error ?? error}
-          {...(apply.error ? { title: 'Couldn’t apply the plan' } : {})}
+          error={newer ? null : (refused ?? error)}
+          {...(refused ? { title: 'Couldn’t apply the plan' } : {})}
         />
         <Button
           size="md"
           loading={apply.isPending}
-          disabled={problems.length > 0 || isChecking}
-          onClick={() => apply.mutate(undefined)}
+          disabled={problems.length > 0 || isChecking || newer !== null}
+          onClick={() => apply.mutate(edited.version)}
         >
           Apply the plan
         </Button>
@@ -141,11 +171,12 @@ const madeOf = (change: PlannedChange): PlannedChange[] => {
   return [change.kind === 'project' ? { ...change, action: 'create', fields: [] } : change]
 }
 
-function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
+function Instruct({ setup, edited: { plan, version, newer } }: { setup: Setup; edited: EditedPlan }) {
   const hasModel = useHasModel()
   const [instruction, setInstruction] = useState('')
   const change = useChange(
-    () => setups.replan(setup.project, { instruction: instruction.trim(), plan: { ...plan } }),
+    (seen: number) =>
+      setups.replan(setup.project, { instruction: instruction.trim(), plan: { ...plan } }, seen),
     {
       quiet: true,
     },
@@ -157,7 +188,7 @@ function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          change.mutate(undefined)
+          change.mutate(version)
         }}
       >
         <Stack gap="sm">
@@ -171,13 +202,13 @@ function Instruct({ setup, plan }: { setup: Setup; plan: Plan }) {
             autosize
             minRows={2}
           />
-          <Refusal error={change.error} title="Couldn’t change the plan" />
+          <Refusal error={isOf(version, change) ? change.error : null} title="Couldn’t change the plan" />
           <Group>
             <Button
               type="submit"
               variant="default"
               loading={change.isPending}
-              disabled={instruction.trim() === ''}
+              disabled={instruction.trim() === '' || newer !== null}
             >
               Change it
             </Button>

@@ -13,6 +13,14 @@ export interface EditedPlan extends SetupChecked {
   /** An edit is not checked yet. */
   isChecking: boolean
   error: Error | null
+  /** Of what was kept of it last: a write is made from that, or refused. */
+  version: number
+  /** What was kept since in another tab, or by somebody else; null: nothing was. */
+  newer: Setup | null
+  /** Shows what is newer; what was changed here is given up. */
+  takeTheirs(): void
+  /** Keeps what is here in its place. */
+  keepMine(): void
 }
 
 /** Secrets that were typed are in this plan alone: what is kept is without them. */
@@ -30,6 +38,7 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
     abort: new AbortController(),
   })
   const latest = useRef(given)
+  const { version, keep, look } = useKept(setup)
   const isGone = useRef(false)
 
   const check = useCallback(async () => {
@@ -37,8 +46,8 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
     under.current.timer = null
     try {
       const answer = await setups.check(setup.project, latest.current, abort.signal)
-      const saved = await setups.save(setup.project, answer.plan, abort.signal)
-      if (abort.signal.aborted) return
+      const saved = await keep(answer.plan, abort.signal)
+      if (abort.signal.aborted || !saved) return
       latest.current = answer.plan
       setChecked(answer)
       setError(null)
@@ -47,13 +56,18 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
     } catch (failed) {
       if (abort.signal.aborted) return
       const isUnreached = failed instanceof ApiError && failed.status === 0
-      setError(isUnreached ? new Error(UNREACHED) : (failed as Error))
+      const isRefused = failed instanceof ApiError && failed.status === 409
+      const isOther = isRefused && (await look().catch(() => false))
+      if (abort.signal.aborted) return
+      // What is newer is told by itself.
+      if (isOther) setError(null)
+      else setError(isUnreached ? new Error(UNREACHED) : (failed as Error))
       setChecking(false)
       // What was typed is not lost with the daemon: it is checked and kept once that is back.
       if (isUnreached && !isGone.current)
         under.current.timer = window.setTimeout(() => void check(), RETRY_MS)
     }
-  }, [queries, setup.project])
+  }, [queries, setup.project, keep, look])
 
   const edit = useCallback(
     (change: (plan: Plan) => Plan) => {
@@ -81,5 +95,49 @@ export function usePlan(setup: Setup, given: Plan): EditedPlan {
       void check()
     }
   }, [check])
-  return { ...checked, edit, isChecking, error }
+
+  const takeTheirs = () => {
+    if (!setup.plan) return
+    version.current = setup.version
+    latest.current = setup.plan
+    setError(null)
+    setChecked({ plan: setup.plan, problems: setup.problems, changes: setup.changes })
+  }
+  const keepMine = () => {
+    version.current = setup.version
+    edit((plan) => plan)
+  }
+  // While an edit is kept here, what is newer may be that.
+  const newer = !isChecking && setup.version > version.current ? setup : null
+  return { ...checked, edit, isChecking, error, version: version.current, newer, takeTheirs, keepMine }
+}
+
+/** What is kept of a plan: saves from the version that is known, and what is there where that is another. */
+function useKept({ project, version: begun }: Setup) {
+  const queries = useQueryClient()
+  const version = useRef(begun)
+  const saving = useRef<Promise<unknown>>(Promise.resolve())
+
+  /** One after the other, and none is cut off: each is made from the version that the one before came to. */
+  const keep = useCallback(
+    (plan: Plan, signal: AbortSignal): Promise<Setup | null> => {
+      const next = saving.current.then(async () => {
+        if (signal.aborted) return null
+        const saved = await setups.save(project, plan, version.current)
+        version.current = saved.version
+        return saved
+      })
+      saving.current = next.catch(() => undefined)
+      return next
+    },
+    [project],
+  )
+
+  /** After a refusal. @returns whether what is there now is another version */
+  const look = useCallback(async () => {
+    const now = await setups.get(project)
+    queries.setQueryData(skeys.of(project), now)
+    return now.version !== version.current
+  }, [queries, project])
+  return { version, keep, look }
 }

@@ -1,5 +1,17 @@
 /** One skill: its description, and its Markdown with a preview beside it. */
-import { Button, Grid, Group, Modal, Paper, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
+import {
+  Button,
+  Grid,
+  Group,
+  Input,
+  Modal,
+  Paper,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { Suspense, useState } from 'react'
@@ -7,11 +19,12 @@ import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Skill } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
-import { fieldErrors, marksOf } from '../../lib/field-errors.ts'
+import { blankFaults, fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { bytesOf, bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { takeTheirs, useDraft } from '../../lib/use-draft.ts'
 import { useShown } from '../../lib/use-shown.ts'
+import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -147,16 +160,25 @@ function Preview({ body }: { body: string }) {
 }
 
 /** The instructions, with what they look like beside them. */
-function BodyEditor({ body, onChange }: { body: string; onChange: (body: string) => void }) {
+function BodyEditor({
+  body,
+  fault,
+  onChange,
+}: {
+  body: string
+  fault: string | undefined
+  onChange: (body: string) => void
+}) {
   return (
     <Grid gap="md">
-      <Grid.Col span={{ base: 12, lg: 6 }}>
+      <Grid.Col span={{ base: 12, lg: 6 }} data-field="body">
         <Text fw={600} size="sm" mb={4}>
           Instructions, {bytesText(bytesOf(body))} of 64 KB
         </Text>
         <Suspense fallback={<LoadingRows />}>
           <CodeEditor value={body} onChange={onChange} language="markdown" label="Instructions in Markdown" />
         </Suspense>
+        {fault && <Input.Error mt={4}>{fault}</Input.Error>}
       </Grid.Col>
       <Grid.Col span={{ base: 12, lg: 6 }}>
         <Preview body={body} />
@@ -190,11 +212,21 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
       quiet: true,
     },
   )
+  const blank = blankFaults({ project: of, ...kept.value }, [
+    ...(stored ? [] : ['name', 'project']),
+    'description',
+    'body',
+  ])
+  const faults = useShownFaults({ ...fieldErrors(save.error), ...blank })
+  const mark = marksOf(faults.shown)
   return (
     <form
+      {...faults.form}
+      noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        save.mutate(kept.version)
+        faults.showAll()
+        if (Object.keys(blank).length === 0) save.mutate(kept.version)
       }}
     >
       <Stack>
@@ -203,7 +235,7 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
           <Group grow align="flex-start" maw={760} preventGrowOverflow={false}>
             <TextInput
               label="Name"
-              {...marksOf(fieldErrors(save.error))('name')}
+              {...mark('name')}
               description="Lowercase letters, digits and dashes."
               value={name}
               onChange={(e) => set({ name: e.currentTarget.value })}
@@ -211,12 +243,12 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
               maxLength={64}
               data-autofocus
             />
-            <ProjectSelect value={of} onChange={(next) => set({ of: next })} />
+            <ProjectSelect value={of} onChange={(next) => set({ of: next })} mark={mark('project')} />
           </Group>
         )}
         <Textarea
           label="When it helps"
-          {...marksOf(fieldErrors(save.error))('description')}
+          {...mark('description')}
           description={`One paragraph: agents choose by it. ${[...description].length} of 1,024 characters.`}
           value={description}
           onChange={(e) => set({ description: e.currentTarget.value })}
@@ -225,15 +257,16 @@ function SkillForm({ project, stored, onReload }: SkillFormProps) {
           required
           maw={760}
         />
-        <BodyEditor body={body} onChange={(next) => set({ body: next })} />
+        <BodyEditor body={body} fault={mark('body').error} onChange={(next) => set({ body: next })} />
         <Refusal
           title="Couldn’t save the skill"
           error={save.error}
+          faults={faults.isSubmitted ? blank : {}}
           {...(onReload ? { onTakeTheirs: takeTheirs(kept, onReload) } : {})}
           onKeepMine={() => save.mutate(undefined)}
         />
         <Group>
-          <Button type="submit" loading={save.isPending} disabled={of === null || size > BODY_MAX}>
+          <Button type="submit" loading={save.isPending} disabled={size > BODY_MAX}>
             {stored ? 'Save' : 'Add skill'}
           </Button>
         </Group>

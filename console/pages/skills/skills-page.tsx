@@ -5,8 +5,10 @@ import { Plus, Upload } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
+import { blankFaults, type FaultMark, marksOf } from '../../lib/field-errors.ts'
 import { bytesText } from '../../lib/size.ts'
 import { useChange } from '../../lib/use-change.ts'
+import { useShownFaults } from '../../lib/use-shown-faults.ts'
 import { useChoices } from '../../parts/choices.tsx'
 import { LongList } from '../../parts/long-list.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -96,9 +98,11 @@ export default function SkillsPage() {
 export function ProjectSelect({
   value,
   onChange,
+  mark,
 }: {
   value: string | null
   onChange: (id: string | null) => void
+  mark: FaultMark
 }) {
   const projects = useChoices(
     'projects',
@@ -114,6 +118,7 @@ export function ProjectSelect({
       onChange={onChange}
       searchable
       withAsterisk
+      {...mark}
       {...projects.field}
     />
   )
@@ -122,6 +127,8 @@ export function ProjectSelect({
 function UploadSkill() {
   const [file, setFile] = useState<File | null>(null)
   const [project, setProject] = useState<string | null>(null)
+  const blank = blankFaults({ project }, ['project'])
+  const faults = useShownFaults(blank)
   const upload = useChange(async () => declared.uploadSkill(project!, await file!.text()), {
     said: (skill) =>
       `${skill.name} is ${skill.created ? 'added' : 'replaced, in every project that uses it'}`,
@@ -143,19 +150,29 @@ function UploadSkill() {
         title={`Upload ${file?.name ?? ''}`}
         centered
       >
-        <Stack>
-          <Text size="sm">A skill of the same name is replaced in every project that uses it.</Text>
-          <ProjectSelect value={project} onChange={setProject} />
-          <Refusal title="Couldn’t upload the skill" error={upload.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setFile(null)}>
-              Cancel
-            </Button>
-            <Button disabled={!project} loading={upload.isPending} onClick={() => upload.mutate(undefined)}>
-              Upload
-            </Button>
-          </Group>
-        </Stack>
+        <form
+          {...faults.form}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault()
+            faults.showAll()
+            if (project) upload.mutate(undefined)
+          }}
+        >
+          <Stack>
+            <Text size="sm">A skill of the same name is replaced in every project that uses it.</Text>
+            <ProjectSelect value={project} onChange={setProject} mark={marksOf(faults.shown)('project')} />
+            <Refusal title="Couldn’t upload the skill" error={upload.error} />
+            <Group justify="flex-end">
+              <Button variant="default" onClick={() => setFile(null)}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={upload.isPending}>
+                Upload
+              </Button>
+            </Group>
+          </Stack>
+        </form>
       </Modal>
     </>
   )

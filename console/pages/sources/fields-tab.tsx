@@ -55,6 +55,7 @@ export function FieldsTab({ source }: { source: Source }) {
 
 function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
   const percent = Math.round(field.coverage * 100)
+  const values = field.values.map((value) => value.value).join('  ')
   return (
     <Table.Tr>
       <Table.Td className="mono">{field.name}</Table.Td>
@@ -71,8 +72,8 @@ function FieldRow({ field, source }: { field: FieldCoverage; source: Source }) {
       </Table.Td>
       <Table.Td ta="right">{count(field.distinct)}</Table.Td>
       <Table.Td maw={340}>
-        <Text size="xs" c="dimmed" lineClamp={1} className="mono">
-          {field.values.map((value) => value.value).join('  ')}
+        <Text size="xs" c="dimmed" className="mono ellipsis" title={values}>
+          {values}
         </Text>
       </Table.Td>
       <Table.Td>

@@ -3,11 +3,10 @@ import { Code, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
+import type { SendTo, Snippet } from '../../lib/send-one.ts'
 import {
   otlpSnippets,
   plainSnippets,
-  type SendTo,
-  type Snippet,
   sessionSnippets,
   signedSnippets,
   vercelSnippets,

@@ -76,7 +76,10 @@ export function SettingsTab({ source, refetch }: Props) {
   const faults = fieldErrors(save.error)
   if (connectors.error && !connectors.data)
     return <Failed what="connectors" error={connectors.error} onRetry={() => void connectors.refetch()} />
-  if (!connector) return <LoadingRows />
+  if (!connectors.data) return <LoadingRows />
+  // Such as findings: nobody chooses how it is read.
+  if (!connector)
+    return <Text c="dimmed">svc itself writes to this source. There is nothing to set here.</Text>
   return (
     <form
       onFocus={ask}

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearchParams } from 'react-router'
 import type { ModelSpend, ModelUsageResult } from '../../../schemas/types.ts'
 import { originWords } from '../../lib/model-settings.ts'
-import { costWords, tokensOf } from '../../lib/model-usage.ts'
+import { costToday, costWords, tokensOf } from '../../lib/model-usage.ts'
 import { count, money } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { PageHead } from '../../parts/page.tsx'
@@ -60,11 +60,12 @@ function Used({ usage }: { usage: ModelUsageResult }) {
   const { total, by_surface, by_key_source, by_provider, days, window_days } = usage
   return (
     <Stack gap="lg" maw={1100}>
-      <SimpleGrid cols={{ base: 2, sm: 4 }}>
+      <SimpleGrid cols={{ base: 2, sm: 3, md: 5 }}>
+        <Fact title="Cost today (UTC)">{money(costToday(days, Date.now()))}</Fact>
+        <Fact title="Cost, of all time">{money(total.cost_usd)}</Fact>
         <Fact title="Calls, of all time">{count(total.calls)}</Fact>
-        <Fact title="Tokens in">{count(total.input_tokens)}</Fact>
-        <Fact title="Tokens out">{count(total.output_tokens)}</Fact>
-        <Fact title="Cost">{money(total.cost_usd)}</Fact>
+        <Fact title="Tokens in, of all time">{count(total.input_tokens)}</Fact>
+        <Fact title="Tokens out, of all time">{count(total.output_tokens)}</Fact>
       </SimpleGrid>
       {total.uncosted_calls > 0 && (
         <Text size="sm">
@@ -109,7 +110,7 @@ function Split({
 }) {
   return (
     <Paper withBorder radius="md">
-      <WideTable minWidth={520}>
+      <WideTable minWidth={480}>
         <Table verticalSpacing={4} aria-label={title}>
           <Table.Thead>
             <Table.Tr>

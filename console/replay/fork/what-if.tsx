@@ -2,6 +2,7 @@
 import { Alert, Modal, Select, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { GraphNode, Replay } from '../../../schemas/types.ts'
+import { byName } from '../../lib/by-name.ts'
 import type { Frame } from '../frame.ts'
 import { AgentFork } from './agent-fork.tsx'
 import { TriggerFork } from './trigger-fork.tsx'
@@ -35,7 +36,7 @@ export function WhatIf({ replay, frame, selected, onInstant, onClose }: Props) {
         ) : (
           <Select
             label="What is changed"
-            data={parts.map((one) => ({ value: one.id, label: `${one.kind} ${one.name}` }))}
+            data={byName(parts).map((one) => ({ value: one.id, label: `${one.kind} ${one.name}` }))}
             value={id}
             onChange={setId}
             allowDeselect={false}

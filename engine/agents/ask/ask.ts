@@ -187,6 +187,8 @@ async function newTurn(body: AskRequest, caller: AskCaller, models: Models): Pro
     fail('forbidden', "this credential lacks the 'admin' scope")
   if (mode === 'build' && !step)
     fail('invalid', 'step must be sources, watch or agent in mode build', { field: 'step' })
+  if (session !== null && !isKept(session))
+    fail('invalid', 'session must be 16 to 64 hexadecimal digits, a to f small', { field: 'session' })
   if (mode === 'ask' && step) fail('invalid', 'step is for mode build', { field: 'step' })
   const last = messages.at(-1)!
   if (last.role !== 'user')

@@ -223,6 +223,7 @@ export const usd = (value: number): string => `$${Number(value.toPrecision(4))}`
 
 /** Why a call of a model is not made as it was asked for. */
 export interface CallRefusal {
+  /** What is spent of which budget, as a refusal goes on with it. */
   reason: string
   /** Only calls under way hold the money: it is free again once they have ended, but for what they cost. */
   waits: boolean
@@ -244,12 +245,15 @@ export interface Budget {
 
 /** @param ceiling what the call could cost. @returns why it must not be made; null: it may */
 export function refusalOf(budgets: readonly Budget[], ceiling: number): CallRefusal | null {
-  const over = budgets.find(({ budget, spent }) => spent + ceiling > budget)
+  const leftOf = ({ budget, spent }: Budget) => budget - spent
+  const passed = budgets.filter(({ budget, spent }) => spent + ceiling > budget)
+  const over = passed.sort((a, b) => leftOf(a) - leftOf(b))[0]
   if (!over) return null
+  const held = over.held > 0 ? `, and ${usd(over.held)} is held by calls under way,` : ''
   return {
-    reason: `the next call could cost ${usd(ceiling)}, which passes ${over.name}`,
+    reason: `${usd(Math.max(0, leftOf(over)))} is left: ${usd(over.spent - over.held)} is spent${held} of ${over.name}`,
     waits: budgets.every(({ budget, spent, held }) => spent - held + ceiling <= budget),
-    left: Math.min(...budgets.map(({ budget, spent }) => budget - spent)),
+    left: Math.min(...budgets.map(leftOf)),
     free: Math.min(...budgets.map(({ budget, spent, held }) => budget - spent + held)),
   }
 }
@@ -291,11 +295,22 @@ export async function reserveCall(
         continue
       }
       const isHeld = refusal.free > refusal.left && (await roomFor(models, request, refusal.free))
-      if (!isHeld) return refusal.reason
+      if (!isHeld) return await refusedWords(models, request, refusal)
     }
     await moneyFreed()
     asked = whole
   }
+}
+
+/** The least that the call could have cost, and what there was for it. */
+async function refusedWords(
+  models: Pick<Models, 'ceilingUsd'>,
+  request: Asked,
+  { reason }: CallRefusal,
+): Promise<string> {
+  const maxTokens = Math.min(LEAST_ROOM, request.maxTokens)
+  const least = await models.ceilingUsd({ ...request, maxTokens })
+  return `the next call could cost ${usd(least ?? 0)} with a reply of ${maxTokens} tokens alone, and ${reason}`
 }
 
 /** The longest reply that so many dollars pay for, its prompt too; null: none that says anything. */

@@ -256,6 +256,10 @@ const CHAIN_MAX = 3
 
 const stepOf = ({ data, ...step }: StepRow): Step => ({ ...step, data: JSON.parse(data) }) as Step
 
+/** How runs come about that their project can take back while they wait. */
+const BY_TRIGGER: ReadonlySet<RunRow['woken_by']> = new Set(['trigger', 'schedule'])
+const BY_WIRING: ReadonlySet<RunRow['woken_by']> = new Set([...BY_TRIGGER, 'handoff', 'manual'])
+
 export function createStarting(parts: RunsParts, finishing: Finishing) {
   const { store, clock, queries } = parts
   const incidents = incidentQueries(store.db)
@@ -284,6 +288,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
               run: earlier.id,
               at: earlier.finished_at!,
               verdict: earlier.verdict,
+              headline: earlier.headline,
               finding: earlier.note ?? '',
               ...(inIncident ? historyOf(inIncident, row.as_of!, projects) : {}),
               // What was marked later is not told: a run repeated is told the same.
@@ -356,6 +361,25 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     }
   }
 
+  /**
+   * Why a run that waits must not begin any more: what woke it was taken away meanwhile; null: it may. What a person
+   * asked for by itself, such as a rerun or a test, needs no wiring that is on.
+   */
+  function withdrawn({ id, agent, woken_by, trigger_name, practice }: RunRow): string | null {
+    if (!parts.agent(agent)) return `agent ${agent} was deleted before the turn of this run came`
+    const ids = queries.projectsOf.all(id)
+    if (practice || ids.length === 0 || !BY_WIRING.has(woken_by)) return null
+    const running = parts.wirings(ids).filter(({ isPaused }) => !isPaused)
+    if (running.length === 0)
+      return `${ids.length === 1 ? 'its project was' : 'its projects were'} paused or deleted before the turn of this run came`
+    const isOn = running.some(({ wakes }) =>
+      wakes.some((wake) => wake.enabled && wake.agent === agent && wake.trigger === trigger_name),
+    )
+    return isOn || !BY_TRIGGER.has(woken_by)
+      ? null
+      : `agent ${agent} was switched off for ${trigger_name} before the turn of this run came`
+  }
+
   /** Why a run must not be started at all; null: it may. */
   function refusal(row: RunRow, agent: AgentSpec, now: number): string | null {
     const limits = parts.limits()
@@ -388,6 +412,11 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
   }
 
   function start(waiting: RunRow, now: number): StartedRun | null {
+    const withdrew = withdrawn(waiting)
+    if (withdrew !== null) {
+      finishing.step(waiting.id, { type: 'cancel', at: now, reason: withdrew })
+      return null
+    }
     const agent = JSON.parse(waiting.definition) as AgentSpec
     const row = joinChain(waiting)
     const reason =

@@ -342,6 +342,8 @@ export function createJournal(parts: RunsParts, { step: move }: Pick<Finishing, 
       uncosted: costUsd === null ? 1 : 0,
       released,
     })
+    // What a tape answered asked no model.
+    if (run.tape === 1) return
     usage({
       id: `${run.id}/${step.n}`,
       at: clock.now(),

@@ -111,7 +111,8 @@ export async function callOwnTool(run: StartedRun, port: RunPort, call: ToolCall
     }
   } catch (error) {
     if (!(error instanceof SvcError) || error.code === 'wrong_state' || error.code === 'internal') throw error
-    return failed(error.message)
+    // Names and values that others chose may be in it.
+    return failed(fence(run.marker, error.message))
   }
 }
 

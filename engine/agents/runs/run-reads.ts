@@ -17,7 +17,7 @@ import { acceptedIn } from '../../log/lifecycle.ts'
 import { fewAtOnce, inTurns, type Snapshot, type Steps } from '../../log/steps.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { readDocument, readDocuments } from '../../log/timeline/documents.ts'
-import { compilePlan, queryOf } from '../../log/timeline/plan.ts'
+import { compilePlan, parseInstant, queryOf } from '../../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
 import { namedCuts, wideContextRows } from '../../log/timeline/rows.ts'
@@ -56,8 +56,11 @@ interface RunFilter {
   project?: string | undefined
   status?: string | undefined
   entity?: string | undefined
-  /** Left out unless asked for. */
+  /** Only practice runs, or none of them; absent: both. */
   practice?: boolean | undefined
+  outcome?: 'finding' | 'no_op' | undefined
+  /** Those that ended then or later: ISO 8601. */
+  ended_since?: string | undefined
   limit: number
   offset: number
 }
@@ -145,14 +148,17 @@ function listRuns(ctx: ReadContext, filter: RunFilter, present: (row: RunRow) =>
   const project = filter.project === undefined ? null : projectId(ctx, filter.project)
   const where = `FROM runs r WHERE (@agent IS NULL OR r.agent = @agent) AND (@entity IS NULL OR r.entity = @entity)
     AND (@states IS NULL OR r.state IN (SELECT value FROM json_each(@states)))
-    AND (@practice = 1 OR r.practice = 0)
+    AND (@practice IS NULL OR r.practice = @practice) AND (@outcome IS NULL OR r.outcome = @outcome)
+    AND (@since IS NULL OR r.finished_at >= @since)
     AND (@project IS NULL OR EXISTS (SELECT 1 FROM run_projects p WHERE p.run_id = r.id AND p.project = @project))`
   const values = {
     agent,
     entity,
     project,
     states: states && JSON.stringify(states),
-    practice: filter.practice === false ? 0 : 1,
+    practice: filter.practice === undefined ? null : Number(filter.practice),
+    outcome: filter.outcome ?? null,
+    since: filter.ended_since === undefined ? null : parseInstant(filter.ended_since, 'ended_since'),
   }
   const rows = ctx.db
     .prepare<typeof values & { limit: number; offset: number }, RunRow>(

@@ -5,6 +5,7 @@
  */
 import type { Clock, Timers } from '../../clock.ts'
 import { SvcError } from '../../errors.ts'
+import { createPlaces, fewAtOnce } from '../../log/steps.ts'
 import { createWorkerLoop, settled } from '../../log/worker-loop.ts'
 import type { GithubTokens } from '../../net/github-app.ts'
 import { connectTools, type ExternalTools as ToolsOfServers } from '../mcp-client.ts'
@@ -28,14 +29,24 @@ export interface Runner {
 interface RunnerOptions {
   port: RunPort
   models: Models
-  /** Connects to MCP servers by name, for one run; what cannot be is skipped. */
-  connect(servers: readonly string[], signal: AbortSignal): Promise<ExternalTools>
+  /** Connects to MCP servers by name, for one run; what cannot be is skipped. @param inLine as for `Connect` */
+  connect: Connect
   clock: Clock
   timers: Timers
   onError(error: Error): void
   /** Told of each run that has ended, however; must not take long, and is not waited for. */
   finished?(run: string): void
 }
+
+/**
+ * @param inLine waits for a promise, while the time of the run stands still: it has its turn no later for having waited.
+ *   @throws what the promise throws
+ */
+type Connect = (
+  servers: readonly string[],
+  signal: AbortSignal,
+  inLine: <T>(turn: Promise<T>) => Promise<T>,
+) => Promise<ExternalTools>
 
 /** Runs of all agents at once; what each agent may is decided with the claim. */
 const MAX_RUNS = 256
@@ -51,6 +62,7 @@ export function startRunner(options: RunnerOptions): Runner {
   const work = new Set<Promise<void>>()
   const loop = createWorkerLoop({ look, timers, onError })
   const freed = createFreed(timers)
+  const leaving = leavingReads()
 
   /** What a call did not cost is free once its step is written. */
   const telling: RunPort = {
@@ -98,14 +110,13 @@ export function startRunner(options: RunnerOptions): Runner {
 
   async function follow(run: StartedRun, controller: AbortController): Promise<void> {
     const { signal } = controller
-    const left = Math.max(0, run.deadlineAt - clock.now())
-    const cancel = timers.after(left, () => controller.abort(DEADLINE))
+    const time = createDeadline(run.deadlineAt, options, () => controller.abort(DEADLINE))
     let tools: ExternalTools | null = null
     try {
       const servers = run.definition.mcp_servers ?? []
-      tools = servers.length ? await options.connect(servers, signal) : NO_TOOLS
+      tools = servers.length ? await options.connect(servers, signal, time.inLine) : NO_TOOLS
       const end = await takeRun(run, {
-        port: telling,
+        port: leaving(telling, signal),
         models: run.tape ? tapeModels(run.tape) : options.models,
         tools,
         clock,
@@ -117,7 +128,7 @@ export function startRunner(options: RunnerOptions): Runner {
     } catch (error) {
       await ended(run, error, signal, tools)
     } finally {
-      cancel()
+      time.cancel()
       await tools?.close()
     }
   }
@@ -185,6 +196,28 @@ export function startRunner(options: RunnerOptions): Runner {
   }
 }
 
+/** Ends a run when its time is over; while it waits in line that stands still. */
+function createDeadline(
+  at: number,
+  { clock, timers }: Pick<RunnerOptions, 'clock' | 'timers'>,
+  end: () => void,
+) {
+  let due = at
+  const begin = () => timers.after(Math.max(0, due - clock.now()), end)
+  let cancel = begin()
+  const inLine: Parameters<Connect>[2] = async (turn) => {
+    const since = clock.now()
+    cancel()
+    try {
+      return await turn
+    } finally {
+      due += clock.now() - since
+      cancel = begin()
+    }
+  }
+  return { inLine, cancel: () => cancel() }
+}
+
 const isRefused = (error: unknown, code: SvcError['code']): boolean =>
   error instanceof SvcError && error.code === code
 
@@ -193,6 +226,47 @@ const NO_TOOLS: ExternalTools = {
   skipped: [],
   call: async () => ({ text: 'there is no such tool', isError: true, ms: 0 }),
   close: async () => {},
+}
+
+/* What a run reads, for as long as it goes on. */
+
+/** Reads of runs that look at very many rows, as the reader makes them at the same time: first looks, and looks by tools. */
+const BRIEFS = 1
+const LOOKS = 4
+
+/**
+ * The line for what looks at very many rows is here, where a run is known to be cut off: at the reader it would keep its
+ * place, and be looked for.
+ * @returns the same port for one run. Once its signal is aborted its reads reject with the reason: one that waits for its
+ *   turn is not made, one that is under way keeps the turn until it ends
+ */
+function leavingReads(): (port: RunPort, signal: AbortSignal) => RunPort {
+  const [inOrderOfBriefs, inOrderOfLooks] = [fewAtOnce(BRIEFS), fewAtOnce(LOOKS)]
+  return (port, signal) => ({
+    ...port,
+    briefFor: (...args) =>
+      unlessAborted(
+        signal,
+        inOrderOfBriefs(() => port.briefFor(...args), signal),
+      ),
+    inspectFor: (...args) =>
+      unlessAborted(
+        signal,
+        inOrderOfLooks(() => port.inspectFor(...args), signal),
+      ),
+    readFor: (...args) => unlessAborted(signal, port.readFor(...args)),
+    statsFor: (...args) => unlessAborted(signal, port.statsFor(...args)),
+  })
+}
+
+/** @throws what the promise throws; the reason of the signal, which does not wait for it */
+function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 /* Tells those who wait for money that some may be free. */
@@ -301,6 +375,12 @@ function differing(what: string, was: string, is: string): string {
 
 /* The external tools of one run: its servers connected, and what they list noted. */
 
+/**
+ * Programs that all runs of the instance have at once. A program is one run's alone, since it may keep what it was asked:
+ * hundreds of runs would be hundreds of processes. Those that find too few places wait in line.
+ */
+const PROGRAMS_MAX = 16
+
 /** @returns how a run's servers are connected; what cannot be is skipped, with its reason */
 export function connector(parts: {
   calls: Pick<McpToolWrites, 'mcpServersToConnect' | 'seenMcpTools'>
@@ -308,17 +388,33 @@ export function connector(parts: {
   tokens: GithubTokens
   clock: Clock
   timers: Timers
-}): (servers: readonly string[], signal: AbortSignal) => Promise<ToolsOfServers> {
+}): Connect {
   const { calls, http, tokens, clock, timers } = parts
   const rests = createRests(clock)
-  return async (names, signal) => {
-    const { servers, skipped, pins } = await calls.mcpServersToConnect(names)
-    const pinned = (server: string, tool: string) => pins.get(server)?.get(tool) ?? null
-    const external = await connectTools(servers, { http, tokens, timers, clock, signal, pinned, rests })
-    for (const { name } of servers) {
-      const listed = external.tools.filter(({ server }) => server === name)
-      if (listed.length) await calls.seenMcpTools(name, listed)
+  const takePlaces = createPlaces(PROGRAMS_MAX)
+  return async (names, signal, inLine) => {
+    let asked = await calls.mcpServersToConnect(names)
+    const programs = asked.servers.filter(({ program }) => program).length
+    const leave = programs > 0 ? await inLine(takePlaces(programs, signal)) : () => {}
+    let external: ToolsOfServers | null = null
+    const close = async () => {
+      await external?.close()
+      leave()
     }
-    return { ...external, skipped: [...skipped, ...external.skipped] }
+    try {
+      // What was declared may be another thing after a wait.
+      if (programs > 0) asked = await calls.mcpServersToConnect(names)
+      const { servers, skipped, pins } = asked
+      const pinned = (server: string, tool: string) => pins.get(server)?.get(tool) ?? null
+      external = await connectTools(servers, { http, tokens, timers, clock, signal, pinned, rests })
+      for (const { name } of servers) {
+        const listed = external.tools.filter(({ server }) => server === name)
+        if (listed.length) await calls.seenMcpTools(name, listed)
+      }
+      return { ...external, skipped: [...skipped, ...external.skipped], close }
+    } catch (error) {
+      await close()
+      throw error
+    }
   }
 }

@@ -1,4 +1,5 @@
 /** The steps of a run read back: what was said so far, and what is still to be done. */
+import type { ShownCounts } from '../finding-queries.ts'
 import type { ModelMessage, ToolAnswer, ToolCall, ToolSpec } from '../models/types.ts'
 import type { Parked, Shown, Step, StepKind, StepWrite, StoredReply } from './types.ts'
 
@@ -107,11 +108,11 @@ export class Tape {
     return last.data.reply!.calls.filter(({ id }) => !answered.has(id))
   }
 
-  /** Everything that was shown, with how many events each stood for. */
-  shown(): Map<string, number> {
-    const all = new Map<string, number>()
+  /** Everything that was shown, with how many events each stood for wherever it was. */
+  shown(): ShownCounts {
+    const all = new Map<string, Set<number>>()
     const add = (shown: Shown | undefined) => {
-      for (const [id, count] of shown ?? []) all.set(id, Math.max(count, all.get(id) ?? 0))
+      for (const [id, count] of shown ?? []) all.set(id, (all.get(id) ?? new Set()).add(count))
     }
     for (const step of this.steps) if (step.kind === 'prompt' || step.kind === 'tool') add(step.data.shown)
     return all

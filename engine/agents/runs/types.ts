@@ -128,6 +128,7 @@ export interface EarlierFinding {
   /** Epoch ms. */
   at: number
   verdict: string | null
+  headline: string | null
   finding: string
   /** Of the same incident: what was found of it by then, by all. Absent: of another one. */
   history?: FindingIncident
@@ -280,6 +281,11 @@ export interface RunsParts {
   agent(name: string): AgentSpec | null
   /** Who takes over on a verdict, by project. */
   handoffs(projects: readonly string[], agent: string): (HandoffRule & { project: string })[]
+  /** Those of the projects that are there, with what each wakes. */
+  wirings(projects: readonly string[]): {
+    isPaused: boolean
+    wakes: readonly { trigger: string; agent: string; enabled: boolean }[]
+  }[]
   /** Skills that any of the projects uses. */
   skills(projects: readonly string[]): { name: string; description: string }[]
   /** What a firing says of itself; null when it is gone. */

@@ -13,19 +13,21 @@ import type {
 } from '../../../schemas/types.ts'
 import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { movesBack } from '../../gitops/moved.ts'
+import { movesBack, movesOf } from '../../gitops/moved.ts'
 import { NAME_KEY } from '../../gitops/render.ts'
-import { isCompact, updateCatalog } from '../../gitops/update.ts'
+import { isCompact, type Sound, told, updateCatalog } from '../../gitops/update.ts'
 import type { Edit, SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
+import { isElsewhere } from '../../net/secrets.ts'
 import type { Declared, WriteBy } from '../declared.ts'
 import { mintForNew } from '../source-writes.ts'
-import { type StageOf, stageCatalog } from './import.ts'
+import { type StageOf, stageCatalog, stageRunning } from './import.ts'
 import {
   hiddenAt,
   isPlainAt,
   type Locate,
+  type Path,
   pathOfPlace,
   refuse,
   type SecretPlace,
@@ -33,12 +35,13 @@ import {
   textOf,
   withValues,
 } from './import-run.ts'
-import { type KeepOf, type Merged, type MergeOf, stageKeeping, stageMerged } from './merge.ts'
+import { type KeepOf, type Merged, type MergeOf, scratchOf, stageKeeping, stageMerged } from './merge.ts'
 import {
   appliedAt,
   appliedLast,
   contestedIn,
   type KeptText,
+  movedLast,
   ownedByOthers,
   type ReadText,
   type RememberedFile,
@@ -59,24 +62,27 @@ export function checkFile(
   remembered: readonly RememberedFile[] = [],
   modes: Modes = null,
 ): CatalogChecked {
-  const { catalog: read, problems, locate, files } = readTexts(body)
+  const { catalog: read, sound, problems, locate, files } = readTexts(body)
   const [{ name }] = files
   const nothing = { warnings: [], plan: null, fingerprint: null, name }
-  if (!read || problems.length) return { ...nothing, problems }
+  if (!read || problems.length) {
+    const others = sound ? problemsBeside(declared, body, sound, locate) : []
+    return { ...nothing, problems: others.length ? told([...problems, ...others]) : problems }
+  }
   const catalog = namedBack(declared, read, remembered, files)
   const places = secretPlaces(catalog, declared.templates)
   const warnings = warningsOf(places, declared.env, locate)
-  if (body.strict && warnings.length) return { ...nothing, problems: warnings }
-  if (!compares) warnings.push(...notCompared(places, locate))
+  const early = body.strict ? warnings.splice(0) : []
+  if (!compares && early.length === 0) warnings.push(...notCompared(places, locate))
   const prune = body.prune ?? false
   const owned = ownedByOthers(remembered, files)
-  const contested = contestedIn(catalog, files, owned, locate)
-  if (contested.length) return { ...nothing, warnings, problems: contested }
+  early.push(...contestedIn(catalog, files, owned, locate))
   const merging = mergingOf(body, remembered, files)
   const keeping = keepingOf(modes, remembered, files)
   try {
     const how = { prune, locate, compares, spared: sparedBy(files, owned), merging, keeping }
     const { plan, basis, result } = declared.changes.commit(CHECK, stagingOf(declared, catalog, how), true)
+    if (early.length) return { ...nothing, warnings, problems: early }
     if (result?.conflicts.length) return { ...nothing, problems: [], warnings, ...result }
     const fingerprint = fingerprintOf(body, prune, plan, basis)
     const found = guardProblems(plan, catalog, body, locate)
@@ -84,8 +90,28 @@ export function checkFile(
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
-    return { ...nothing, warnings, problems: found }
+    return { ...nothing, warnings, problems: [...early, ...found] }
   }
+}
+
+/** What is wrong beside entries that break a rule: with the others, as far as it is not about those. */
+function problemsBeside(
+  declared: Declared,
+  { strict }: Pick<CatalogCheck, 'strict'>,
+  { catalog, indexes, faulty }: Sound,
+  locateInFile: Locate,
+): CatalogProblem[] {
+  const inFile = ([section, index, ...rest]: Path): Path =>
+    typeof index === 'number' ? [section!, indexes[section!]?.[index] ?? index, ...rest] : [section!]
+  const locate: Locate = (path) => locateInFile(path.length ? inFile(path) : path)
+  const { problems } = stageRunning(declared, scratchOf(declared), catalog, { prune: false, locate, faulty })
+  const warnings = strict ? warningsOf(secretPlaces(catalog, declared.templates), declared.env, locate) : []
+  return [...problems, ...warnings].map((problem) => ({
+    ...problem,
+    path: problem.path.replace(/^(\w+)\[(\d+)\]/, (_, section, index) =>
+      textOf(inFile([section, Number(index)])),
+    ),
+  }))
 }
 
 /** A catalog in which names that parts had before are theirs again. */
@@ -95,7 +121,8 @@ function namedBack(
   remembered: readonly RememberedFile[],
   files: readonly KeptText[],
 ): Catalog {
-  const renames = changes.renames.since(0)
+  // Some were given before the catalog came here.
+  const renames = [...changes.renames.since(0), ...movesOf(movedLast(remembered, files)).moves]
   // What was applied last is read where it matters alone.
   const base = renames.length ? appliedLast(remembered, files) : null
   const back = base ? movesBack(catalog, base, renames) : []
@@ -169,7 +196,8 @@ export function stagingOfFile(
   const owned = ownedByOthers(remembered, files)
   refuse(contestedIn(catalog!, files, owned, locate))
   const merging = mergingOf(body, remembered, files)
-  return stagingOf(declared, catalog!, { prune, locate, compares, spared: sparedBy(files, owned), merging })
+  const named = namedBack(declared, catalog!, remembered, files)
+  return stagingOf(declared, named, { prune, locate, compares, spared: sparedBy(files, owned), merging })
 }
 
 /** All that an import takes from the text of a file, read where no events are stored. */
@@ -410,7 +438,7 @@ function warningOf(place: SecretPlace, env: Env): Pick<CatalogProblem, 'code' | 
   const field = inner.at(-1)!
   const variable = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1]
   if (variable !== undefined)
-    return env[variable]
+    return env[variable] || isElsewhere(env)
       ? null
       : { code: 'unset_variable', message: `the variable ${variable} is not set where svc runs` }
   if (!isPlainAt(place)) return null

@@ -122,7 +122,7 @@ export function openCatalog(declared: Declared): CatalogFiles {
         return updateCatalog(others.length ? JSON.stringify(said) : yaml, current, sameEntry)
       }
       if (others.length) fail('invalid', 'others needs merge', { field: 'others' })
-      const reading = readTree(yaml)
+      const reading = readTree(yaml, true)
       refuse(reading.problems)
       return updateCatalog(
         yaml,

@@ -3,7 +3,7 @@
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
 import { didYouMean } from '../../../schemas/near-names.ts'
-import type { Catalog, CatalogProblem, CatalogSource } from '../../../schemas/types.ts'
+import type { Catalog, CatalogProblem } from '../../../schemas/types.ts'
 import { AGENT_SECRETS, type GivenAgent, normaliseAgent, normaliseHandoffs } from '../../documents/agent.ts'
 import { conflictSentence, entityConflicts, normaliseEntity } from '../../documents/entity.ts'
 import { MCP_SERVER_SECRETS, normaliseMcpServer } from '../../documents/mcp-server.ts'
@@ -58,6 +58,8 @@ export interface ImportRun {
   prune: boolean
   /** Parts and projects that pruning leaves, such as triggers:slow, since another catalog owns them. */
   spared: ReadonlySet<string>
+  /** What the file declares in entries that break a rule of their own, such as triggers:slow: they are not staged. */
+  faulty: ReadonlySet<string>
   /** Ids of projects that pruning deletes: what they own is free for those that the file puts it in. */
   doomed: ReadonlySet<string>
   /** Runs `fn`; what it throws becomes a problem at `path`. @returns undefined then. */
@@ -114,13 +116,27 @@ export const textOf = (path: Path): string =>
 export const isTemplate = (key: string | undefined): boolean =>
   key !== undefined && key !== CUSTOM_TEMPLATE && key !== DEFAULT_TEMPLATE
 
-/** By name, as in a file, or by id: one that parts are put in. @throws SvcError invalid; wrong_state for a draft */
-export function projectNamed(edit: Edit, word: string): string {
+/** Where a name is looked for. */
+type Known = Pick<ImportRun, 'edit' | 'catalog' | 'faulty'>
+
+/** Whether the file declares something, be it at fault: that is told where it is declared, and absent it is not. */
+const isInFile = ({ catalog, faulty }: Known, kind: NamedKind | 'project', name: string): boolean =>
+  faulty.has(`${SECTION_OF[kind]}:${name}`) ||
+  ((catalog[SECTION_OF[kind]] ?? []) as { name?: string }[]).some((entry) => entry.name === name)
+
+/**
+ * By name, as in a file, or by id: one that parts are put in.
+ * @returns undefined where the file has it, and it is at fault
+ * @throws SvcError invalid; wrong_state for a draft
+ */
+export function projectNamed(run: Known, word: string): string | undefined {
+  const { edit } = run
   const projects = projectsOf(edit)
   for (const [id, doc] of projects) {
     if (doc.name !== word && id !== word) continue
     return doc.draft ? refuseInDraft(doc) : id
   }
+  if (isInFile(run, 'project', word)) return undefined
   // The Default project is in no file: it is made with the first part outside a project, here or just now.
   if (![...projects.values()].some(({ template }) => template === DEFAULT_TEMPLATE)) {
     const id = defaultProject(edit)
@@ -130,12 +146,18 @@ export function projectNamed(edit: Edit, word: string): string {
   return fail('invalid', `no project is named ${word}, here or in the file${didYouMean(word, names)}`)
 }
 
-/** What refers to a part that is neither here nor in the file, as a sentence: with the name that is close, if one is. */
-export function noneNamed(
-  { edit, catalog }: Pick<ImportRun, 'edit' | 'catalog'>,
-  kind: NamedKind,
-  name: string,
-) {
+/**
+ * Whether what refers to a part can use it: one that is not staged is at fault, or comes later.
+ * @param field that names it. @throws SvcError invalid where it is neither here nor in the file, with the name that is
+ *   close, if one is
+ */
+export function isPartThere(run: Known, kind: NamedKind, name: string, field = ''): boolean {
+  if (run.edit.has(kind, name)) return true
+  if (isInFile(run, kind, name)) return false
+  return fail('invalid', noneNamed(run, kind, name), field ? { field } : {})
+}
+
+function noneNamed({ edit, catalog }: Known, kind: NamedKind, name: string): string {
   const inFile = (catalog[SECTION_OF[kind]] ?? []) as { name: string }[]
   const known = [...edit.all(kind).keys(), ...inFile.map((entry) => entry.name)]
   return `no ${kindWord(kind)} is named ${name}${didYouMean(name, known)}`
@@ -148,9 +170,9 @@ export function noneNamed(
 export function tellConfigFaults(
   { at }: Pick<ImportRun, 'at'>,
   index: number,
-  { connector, config = {} }: CatalogSource,
+  connector: string,
+  config: Fields,
 ): boolean {
-  if (!hasConnector(connector)) return false
   const found = configFaults(connector, config)
   for (const { path, message } of found)
     at(['sources', index, 'config', ...path], () => fail('invalid', message))
@@ -273,14 +295,14 @@ export function plannedBy({ edit }: Pick<ImportRun, 'edit'>): Set<string> {
  * Tells of each reference of the file to what pruning by it has just deleted: the file could not be applied again.
  * @param gone what was deleted, such as trigger:slow or project:Shop
  */
-export function tellPruned(run: Pick<ImportRun, 'edit' | 'catalog' | 'at'>, gone: ReadonlySet<string>): void {
+export function tellPruned(run: Known & Pick<ImportRun, 'at'>, gone: ReadonlySet<string>): void {
   if (gone.size === 0) return
-  const { edit, catalog, at } = run
+  const { catalog, at } = run
   const part = (path: Path, kind: NamedKind, name: string | null | undefined) => {
     if (gone.has(`${kind}:${name}`)) at(path, () => fail('invalid', noneNamed(run, kind, name!)))
   }
   const project = (path: Path, name: string | undefined) => {
-    if (gone.has(`project:${name}`)) at(path, () => projectNamed(edit, name!))
+    if (gone.has(`project:${name}`)) at(path, () => projectNamed(run, name!))
   }
   for (const section of ['triggers', 'agents', 'mcp_servers', 'skills', 'wiring'] as const)
     for (const [i, entry] of (catalog[section] ?? []).entries())

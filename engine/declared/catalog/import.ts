@@ -46,19 +46,27 @@ import {
   withWake,
 } from '../../model/project.ts'
 import { parseDuration } from '../../model/units.ts'
-import { connectorOf, hasConnector, secretFields } from '../../sources/connectors/index.ts'
+import { isElsewhere } from '../../net/secrets.ts'
+import {
+  secretsAssumed,
+  secretsKept,
+  withoutAssumed,
+  withoutBlankSecrets,
+} from '../../sources/config-secrets.ts'
+import { connectorOf } from '../../sources/connectors/index.ts'
 import { type Declared, joinProject, refuseVariables, stageRename } from '../declared.ts'
 import { normaliseSpec } from '../operations.ts'
 import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
 import { stageProject, stageProjectUpdate } from '../projects/project-writes.ts'
+import { withSecretsAssumed } from '../projects/template-check.ts'
 import {
   collecting,
   type Entry,
   type ImportRun,
+  isPartThere,
   isTemplate,
   type Locate,
   leaveDefault,
-  noneNamed,
   type Paused,
   pauseAgain,
   pausedIn,
@@ -79,6 +87,8 @@ export interface StageOf {
   locate: Locate
   /** What pruning leaves, as of ImportRun. */
   spared?: ReadonlySet<string>
+  /** As of ImportRun. */
+  faulty?: ReadonlySet<string>
 }
 
 /** Stages a whole file. @throws SvcError invalid with every problem, when there is one. */
@@ -100,13 +110,13 @@ export function stageRunning(
   declared: Declared,
   edit: Edit,
   catalog: Catalog,
-  { prune, locate, spared = NONE }: StageOf,
+  { prune, locate, spared = NONE, faulty = NONE }: StageOf,
 ): { paused: Map<string, Paused>; problems: CatalogProblem[] } {
   const problems: CatalogProblem[] = []
   const at = collecting(problems, locate)
   stageMoves(edit, catalog, spared, at)
   const doomed = prune ? doomedBy(edit, catalog, spared) : NONE
-  const run: ImportRun = { declared, edit, catalog, prune, spared, doomed, at }
+  const run: ImportRun = { declared, edit, catalog, prune, spared, faulty, doomed, at }
   const paused = resumePaused(edit)
   stageParts(run, (entry) => !ofTemplate(run, entry))
   stageProjects(run, (entry) => isTemplate(entry.template))
@@ -175,7 +185,7 @@ function ofTemplate(
 
 /** Stages the entries that `isDue`. */
 function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
-  const { catalog, edit, at } = run
+  const { catalog, at } = run
   const each = <T extends Entry>(
     section: keyof Catalog,
     entries: T[] | undefined,
@@ -184,9 +194,7 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
     entries?.forEach((entry, i) => {
       if (isDue(entry)) at([section, i], () => stage(entry, i))
     })
-  each('sources', catalog.sources as (CatalogSource & Entry)[], (entry, i) => {
-    if (!tellConfigFaults(run, i, entry)) stagePart(run, 'source', entry.name, sourceSpec(edit, entry))
-  })
+  each('sources', catalog.sources as (CatalogSource & Entry)[], (entry, i) => stageSource(run, entry, i))
   each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
     stagePart(run, 'mcp_server', name, spec),
   )
@@ -197,8 +205,8 @@ function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
       stagePart(run, 'skill', name, { description, body, prevent_destroy, sync }),
   )
   each('entities', catalog.entities, ({ name, ...spec }) => stagePart(run, 'entity', name, spec))
-  each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry) => stageTrigger(run, entry))
-  each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry) => stageAgent(run, entry))
+  each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry, i) => stageTrigger(run, entry, i))
+  each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry, i) => stageAgent(run, entry, i))
 }
 
 /** A file that is the source of truth says of each part whether it is guarded, and how it is kept in step. */
@@ -216,52 +224,46 @@ function stagePart(
   edit.put(kind, name, doc)
 }
 
-/** A blank secret keeps the stored one, as one that is left out does. */
-function sourceSpec(edit: Edit, entry: CatalogSource): Doc {
-  const { connector, poll, config, paused, prevent_destroy, sync } = entry
-  if (!hasConnector(connector)) connectorOf(connector)
-  const secrets = secretFields(connector)
-  const kept = Object.fromEntries(
-    Object.entries(config ?? {}).filter(([field, value]) => !(secrets.includes(field) && value === '')),
-  )
+/** A secret that is left out or blank stays as it is stored; where that is not known, it is assumed for the check alone. */
+function stageSource(run: ImportRun, entry: CatalogSource, index: number): void {
+  const { edit, declared } = run
+  const { name, connector, poll, paused, prevent_destroy, sync } = entry
+  const now = edit.get('source', name)
   const own = ['finding', 'catalog']
-  if (own.includes(String(edit.get('source', entry.name)?.connector)) || own.includes(connector))
+  if (own.includes(String(now?.connector)) || own.includes(connector))
     fail('invalid', `connector: ${connector} sources are made by the service itself`, { field: 'connector' })
-  return {
-    connector,
+  const config = withoutBlankSecrets(connector, entry.config ?? {})
+  const unreadable = edit.stored('source', name)?.unreadable ?? []
+  const stays = now?.connector === connector ? secretsKept(connector, config, now.config, unreadable) : {}
+  const assumed = isElsewhere(declared.env) ? secretsAssumed(connector, { ...stays, ...config }) : {}
+  if (tellConfigFaults(run, index, connector, { ...stays, ...config, ...assumed })) return
+  stagePart(run, 'source', name, {
+    ...{ connector, config: { ...config, ...assumed }, prevent_destroy, sync },
     ...(poll ? { poll } : {}),
-    config: kept,
     ...(paused ? { paused } : {}),
-    prevent_destroy,
-    sync,
-  }
+  })
+  if (Object.keys(assumed).length === 0) return
+  edit.put('source', name, withoutAssumed(edit.require('source', name), assumed))
 }
 
-function stageTrigger(run: ImportRun, { name, project: _project, ...spec }: CatalogTrigger): void {
-  const { edit, catalog } = run
-  const missing = spec.sources.findIndex(
-    (source) =>
-      !edit.has('source', source) && !(catalog.sources ?? []).some((entry) => entry.name === source),
-  )
-  if (missing >= 0)
-    fail('invalid', noneNamed(run, 'source', spec.sources[missing]!), { field: `sources[${missing}]` })
+function stageTrigger(
+  run: ImportRun,
+  { name, project: _project, ...spec }: CatalogTrigger,
+  index: number,
+): void {
+  for (const [n, source] of spec.sources.entries())
+    run.at(['triggers', index], () => isPartThere(run, 'source', source, `sources[${n}]`))
   stagePart(run, 'trigger', name, { ...spec })
 }
 
 /** Absent keeps what is stored of these; present and empty clears it. */
 const KEPT = ['concludes', 'verdicts', 'github'] as const
 
-function stageAgent(run: ImportRun, entry: CatalogAgent): void {
-  const { edit, catalog } = run
+function stageAgent(run: ImportRun, entry: CatalogAgent, index: number): void {
   const { name, project: _p, trigger: _t, handoffs: _h, enabled: _e, ...spec } = entry
-  const known = (server: string) =>
-    edit.has('mcp_server', server) || (catalog.mcp_servers ?? []).some((other) => other.name === server)
-  const missing = (spec.mcp_servers ?? []).findIndex((server) => !known(server))
-  if (missing >= 0)
-    fail('invalid', noneNamed(run, 'mcp_server', spec.mcp_servers![missing]!), {
-      field: `mcp_servers[${missing}]`,
-    })
-  const now = edit.get('agent', name)
+  for (const [n, server] of (spec.mcp_servers ?? []).entries())
+    run.at(['agents', index], () => isPartThere(run, 'mcp_server', server, `mcp_servers[${n}]`))
+  const now = run.edit.get('agent', name)
   const kept = Object.fromEntries(
     KEPT.filter((field) => spec[field] === undefined && now?.[field] !== undefined).map((field) => [
       field,
@@ -282,10 +284,10 @@ function placeParts(run: ImportRun): void {
     entries: Entry[] | undefined,
   ) =>
     entries?.forEach((entry, i) => {
-      if (!edit.has(kind, entry.name)) return
       at([section, i, 'project'], () => {
         if (entry.project === undefined) return
-        const id = projectNamed(edit, entry.project)
+        const id = projectNamed(run, entry.project)
+        if (id === undefined || !edit.has(kind, entry.name)) return
         const owner = ownerIn(run, kind, entry.name)
         joinProject(edit, kind, entry.name, id, owner === null || owner === id)
         if (owner === null || owner === id) leaveDefault(edit, kind, entry.name, id)
@@ -294,8 +296,8 @@ function placeParts(run: ImportRun): void {
   catalog.sources?.forEach((entry, i) => {
     entry.projects?.forEach((word, n) => {
       at(['sources', i, 'projects', n], () => {
-        if (!edit.has('source', entry.name)) return
-        const id = projectNamed(edit, word)
+        const id = projectNamed(run, word)
+        if (id === undefined || !edit.has('source', entry.name)) return
         if (!usersOf(edit, 'source', entry.name).includes(id))
           joinProject(edit, 'source', entry.name, id, ownerIn(run, 'source', entry.name) === null)
         leaveDefault(edit, 'source', entry.name, id)
@@ -309,8 +311,8 @@ function placeParts(run: ImportRun): void {
   catalog.skills?.forEach((entry, i) => {
     entry.used_by?.forEach((word, n) => {
       at(['skills', i, 'used_by', n], () => {
-        const id = projectNamed(edit, word)
-        if (edit.has('skill', entry.name) && !usersOf(edit, 'skill', entry.name).includes(id))
+        const id = projectNamed(run, word)
+        if (id && edit.has('skill', entry.name) && !usersOf(edit, 'skill', entry.name).includes(id))
           joinProject(edit, 'skill', entry.name, id, false)
       })
     })
@@ -340,23 +342,24 @@ function stageAgentWiring(run: ImportRun): void {
   }
   catalog.agents?.forEach((entry, i) => {
     const { name, trigger, enabled, handoffs } = entry
-    if (!edit.has('agent', name)) return
-    const home = homeOf(run, entry)
+    const isThere = edit.has('agent', name)
+    const home = isThere ? homeOf(run, entry) : ''
     if (trigger !== undefined) {
       at(['agents', i, 'trigger'], () => {
-        if (trigger && !edit.has('trigger', trigger)) fail('invalid', noneNamed(run, 'trigger', trigger))
+        if ((trigger && !isPartThere(run, 'trigger', trigger)) || !isThere) return
         const { wakes } = wiringIn(home)
         for (const [other, agents] of Object.entries(wakes)) if (other !== trigger) delete agents[name]
         if (trigger) wakes[trigger] = { ...wakes[trigger], [name]: { enabled: enabled ?? false } }
       })
-    } else if (enabled !== undefined)
+    } else if (enabled !== undefined && isThere)
       for (const agents of Object.values(wiringIn(home).wakes)) if (agents[name]) agents[name] = { enabled }
     if (handoffs !== undefined)
       at(['agents', i, 'handoffs'], () => {
         const rows = normaliseHandoffs(name, handoffs)
-        const missing = rows.findIndex((row) => !edit.has('agent', row.agent))
-        if (missing >= 0)
-          fail('invalid', noneNamed(run, 'agent', rows[missing]!.agent), { field: `[${missing}].agent` })
+        const there = rows.map(({ agent }, n) =>
+          at(['agents', i, 'handoffs'], () => isPartThere(run, 'agent', agent, `[${n}].agent`)),
+        )
+        if (!isThere || !there.every(Boolean)) return
         const wiring = wiringIn(home)
         wiring.handoffs[name] = withHandoffsOf({ ...projectOf(edit, home), handoffs: {} }, name, rows)
           .handoffs![name]!
@@ -377,7 +380,7 @@ function homeOf(run: ImportRun, { name, project }: CatalogAgent): string {
 /** Stages the entries that `isDue`. */
 function stageProjects(run: ImportRun, isDue: (entry: CatalogProject) => boolean): void {
   run.catalog.projects?.forEach((entry, i) => {
-    if (isDue(entry)) run.at(['projects', i], () => stageProjectEntry(run, entry))
+    if (isDue(entry)) run.at(['projects', i], () => stageProjectEntry(run, entry, i))
   })
 }
 
@@ -395,15 +398,18 @@ function emptyCustom({ edit, catalog, prune }: ImportRun): void {
       putProject(edit, id, { ...doc, uses: doc.uses.skill ? { skill: doc.uses.skill } : {} })
 }
 
-function stageProjectEntry(run: ImportRun, entry: CatalogProject): void {
+function stageProjectEntry(run: ImportRun, entry: CatalogProject, index: number): void {
   const { declared, edit } = run
-  const { template, name, goal, description = '', params, objects } = entry
+  const { template, name, goal, description = '' } = entry
   if (!template) fail('invalid', 'template is required', { field: 'template' })
   if (template === DEFAULT_TEMPLATE) {
     stageProjectUpdate(declared, edit, defaultProject(edit), { goal: goal ?? '', description })
     return
   }
   const id = [...projectsOf(edit)].find(([, doc]) => doc.name === name)?.[0]
+  const file = isElsewhere(declared.env) ? declared.templates.get(template) : undefined
+  const stored = id === undefined ? {} : projectOf(edit, id).params
+  const params = file ? withSecretsAssumed(file, entry.params, stored) : entry.params
   if (id === undefined && template !== CUSTOM_TEMPLATE) {
     stageProject(declared, edit, {
       template,
@@ -427,14 +433,14 @@ function stageProjectEntry(run: ImportRun, entry: CatalogProject): void {
     // A file that is the source of truth says the goal, the description and the parameters whole.
     stageProjectUpdate(declared, edit, id, { goal: goal ?? '', description, ...(params ? { params } : {}) })
   }
-  if (template === CUSTOM_TEMPLATE) stageCustom(run, id, entry, objects ?? [])
+  if (template === CUSTOM_TEMPLATE) stageCustom(run, id, entry, index)
 }
 
 function stageCustom(
   run: ImportRun,
   known: string | undefined,
-  { name, goal, description }: CatalogProject,
-  objects: NonNullable<CatalogProject['objects']>,
+  { name, goal, description, objects = [] }: CatalogProject,
+  index: number,
 ): void {
   const { edit } = run
   const id = known ?? newProjectId(edit)
@@ -446,14 +452,14 @@ function stageCustom(
     }
     putProject(edit, id, { ...saidOf(said), template: CUSTOM_TEMPLATE, uses: {} })
   }
-  const refs = objects.map(({ kind: word, name: object, shared }, i) => {
+  const refs = objects.flatMap(({ kind: word, name: object, shared }, i) => {
     const kind = (word === 'mcp server' ? 'mcp_server' : word) as PartKind
     if (word === 'view')
       fail('invalid', 'views were removed in 1.38.0: a trigger reads sources itself, with filters', {
         field: `objects[${i}]`,
       })
-    if (!edit.has(kind, object))
-      fail('invalid', noneNamed(run, kind, object), { field: `objects[${i}].name` })
+    const found = run.at(['projects', index], () => isPartThere(run, kind, object, `objects[${i}].name`))
+    if (!found) return []
     const owner = ownerIn(run, kind, object)
     return { kind, name: object, owned: shared !== true && (owner === null || owner === id) }
   })
@@ -467,17 +473,17 @@ function stageWiringRows(run: ImportRun): void {
   const { edit, catalog, at } = run
   catalog.wiring?.forEach((row, i) => {
     at(['wiring', i], () => {
-      const id = projectNamed(edit, row.project)
-      const doc = projectOf(edit, id)
+      const id = at(['wiring', i], () => projectNamed(run, row.project))
       const known = (kind: 'agent' | 'trigger', name: string, field: string) =>
-        edit.has(kind, name) || fail('invalid', noneNamed(run, kind, name), { field })
-      known('agent', row.agent, 'agent')
+        at(['wiring', i], () => isPartThere(run, kind, name, field)) === true
+      const isAgent = known('agent', row.agent, 'agent')
+      const isOther = 'wake' in row ? known('trigger', row.wake, 'wake') : known('agent', row.to, 'to')
+      if (id === undefined || !isAgent || !isOther) return
+      const doc = projectOf(edit, id)
       if ('wake' in row) {
-        known('trigger', row.wake, 'wake')
         putProject(edit, id, withWake(doc, row.wake, row.agent, row.enabled ?? true))
         return
       }
-      known('agent', row.to, 'to')
       if (row.agent === row.to) fail('invalid', `${row.agent} cannot hand over to itself`, { field: 'to' })
       const cooldown = row.cooldown ?? HANDOFF_COOLDOWN
       parseDuration(cooldown, 'cooldown')

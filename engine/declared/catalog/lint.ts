@@ -36,6 +36,7 @@ import {
   type Value,
 } from '../../gitops/nodes.ts'
 import { orderedEntry, SECTIONS, type Section } from '../../gitops/render.ts'
+import { asExported } from '../../gitops/values.ts'
 import { entityFault, overlapsOf } from '../../log/entity-rules.ts'
 import { equal } from '../../model/documents.ts'
 import { isObject } from '../../model/merge.ts'
@@ -465,7 +466,15 @@ function plainSecrets(catalog: Catalog): Said[] {
     }))
 }
 
-const PARSE = { version: '1.2', schema: 'core', merge: false, uniqueKeys: false, logLevel: 'silent' } as const
+const PARSE = {
+  version: '1.2',
+  schema: 'core',
+  merge: false,
+  uniqueKeys: false,
+  logLevel: 'silent',
+  keepSourceTokens: true,
+  customTags: asExported,
+} as const
 const PRINT = { indent: 2, indentSeq: true, lineWidth: 0 } as const
 /** Prints until nothing moves any more. */
 const ROUNDS = 4
@@ -518,8 +527,10 @@ function arrange(document: Document): void {
   for (const [i, pair] of root.items.entries()) {
     const { key, value } = pair
     if (!isScalar(key)) continue
-    if (i > 0 && isCollection(value) && !root.flow && !isPart) key.spaceBefore = true
     const section = SECTIONS.find((one) => one === key.value)
+    // One that says nothing yet is set apart, too: what is put into it need not move it.
+    const isApart = section !== undefined || isCollection(value)
+    if (i > 0 && isApart && !root.flow && !isPart) key.spaceBefore = true
     if (!section || !isSeq(value) || hasAliases) continue
     for (const item of value.items) if (isMap(item)) order(item, section)
   }

@@ -137,7 +137,7 @@ export function stageKeeping(declared: Declared, edit: Edit, of: KeepOf): Merged
 }
 
 /** An edit that is thrown away: documents as they would be. */
-const scratchOf = ({ kinds }: Declared): Edit => new Edit(kinds, () => undefined)
+export const scratchOf = ({ kinds }: Declared): Edit => new Edit(kinds, () => undefined)
 
 /** What was applied last as documents, as far as it can still be staged. */
 interface Base {

@@ -3,7 +3,7 @@ import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem } from '../../
 import { fail } from '../../errors.ts'
 import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
 import { identityOf } from '../../gitops/render.ts'
-import { isCompact, readCatalog } from '../../gitops/update.ts'
+import { isCompact, readCatalog, type Sound } from '../../gitops/update.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { type Locate, textOf } from './import-run.ts'
 
@@ -20,6 +20,7 @@ export interface KeptText {
 /** One text of an import, read by itself. */
 export interface ReadText extends KeptText {
   catalog: Catalog | null
+  sound: Sound | null
   moved: readonly CatalogMoved[]
   problems: CatalogProblem[]
   locate: Locate
@@ -28,19 +29,23 @@ export interface ReadText extends KeptText {
 /** The texts of an import as one catalog: each section has the entries of the first, then those of the others. */
 export function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>): {
   catalog: Catalog | null
+  /** What else of one text can be looked at beside its problems. */
+  sound: Sound | null
   problems: CatalogProblem[]
   locate: Locate
   files: [ReadText, ...ReadText[]]
 } {
   const { yaml, others = [] } = body
   const read = (text: string, as: Pick<CatalogCheck, 'name' | 'file'>): ReadText => {
-    const { catalog, name: carried, moved, problems, locate } = readCatalog(text)
-    const name = nameOfFile(carried, as)
-    return { name, carries: carried !== null, text, catalog, moved, problems, locate }
+    const { name: carried, ...said } = readCatalog(text)
+    return { name: nameOfFile(carried, as), carries: carried !== null, text, ...said }
   }
   const first = read(yaml, body)
   const files: [ReadText, ...ReadText[]] = [first, ...others.map((other) => read(other.yaml, other))]
-  if (files.length === 1) return { ...withMoved(first, files, first.locate), locate: first.locate, files }
+  if (files.length === 1) {
+    const { locate, sound } = first
+    return { ...withMoved(first, files, locate), sound, locate, files }
+  }
   const repeated = files.find(({ name }, i) => files.findIndex((file) => file.name === name) !== i)
   if (repeated) fail('invalid', `others: ${repeated.name} is given twice`, { field: 'others' })
   const problems = files.flatMap(({ name, problems: own }) => own.map((one) => ({ ...one, file: name })))
@@ -65,7 +70,7 @@ export function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'o
   ) as Catalog
   const found = problems.length ? problems : twiceIn(whole, locate)
   const said = { catalog: problems.length ? null : whole, problems: found }
-  return { ...withMoved(said, files, locate), locate, files }
+  return { ...withMoved(said, files, locate), sound: null, locate, files }
 }
 
 /** A whole catalog with what moved in it, and what is wrong with that. */
@@ -169,6 +174,15 @@ export function appliedLast(
       whole[section] = [...(whole[section] ?? []), ...(entries as unknown[])]
   return whole as Catalog
 }
+
+/** What moved in it, as it said. */
+export const movedLast = (
+  remembered: readonly RememberedFile[],
+  files: readonly Pick<KeptText, 'name'>[],
+): CatalogMoved[] =>
+  remembered
+    .filter(({ name, text }) => text.includes(MOVED_KEY) && files.some((file) => file.name === name))
+    .flatMap(({ text }) => readCatalog(text).moved)
 
 /** When that was, epoch ms; undefined: nothing was. */
 export function appliedAt(

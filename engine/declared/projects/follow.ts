@@ -227,6 +227,8 @@ export interface SetupRow {
   practice_found: string | null
   snapshot: string
   state: string
+  /** It grows with each move of the draft, and so with each plan that is kept. */
+  version: number
 }
 
 interface StepRow {

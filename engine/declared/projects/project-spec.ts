@@ -133,19 +133,20 @@ function wiredOf(doc: Partial<ProjectDoc>): Pick<ProjectDoc, 'wakes' | 'handoffs
 
 /** What names a row, in the order in which a document nests it, and what it says. */
 const WIRED = {
-  wakes: { names: ['trigger', 'agent'], says: 'enabled', type: 'boolean' },
-  handoffs: { names: ['agent', 'verdict', 'to'], says: 'cooldown', type: 'string' },
+  wakes: { names: ['trigger', 'agent'], says: ['enabled', 'stopped'], type: 'boolean' },
+  handoffs: { names: ['agent', 'verdict', 'to'], says: ['cooldown'], type: 'string' },
 } as const
 const WIRED_FORM =
   'wakes must be {trigger: {agent: {enabled: true or false}}} or a list of {trigger, agent, enabled}, and handoffs {agent: {verdict: {agent: {cooldown}}}} or a list of {agent, verdict, to, cooldown}'
 
 function wiredRows<K extends keyof typeof WIRED>(given: unknown, field: K): Wiring[K] {
-  const { names, says, type } = WIRED[field]
+  const { names, type } = WIRED[field]
+  const says: readonly string[] = WIRED[field].says
   const refuse = () => fail('invalid', WIRED_FORM, { field })
   const isRow = (row: Doc): boolean =>
     names.every((name) => typeof row[name] === 'string') &&
-    Object.keys(row).every((key) => key === says || names.some((name) => name === key)) &&
-    (row[says] === undefined || typeof row[says] === type)
+    Object.keys(row).every((key) => says.includes(key) || names.some((name) => name === key)) &&
+    says.every((key) => row[key] === undefined || typeof row[key] === type)
   const fieldsOf = (value: unknown): Doc =>
     typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Doc) : refuse()
   const flat = (value: unknown, [name, ...rest]: readonly string[]): Doc[] =>

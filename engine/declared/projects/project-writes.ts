@@ -19,6 +19,7 @@ import {
   CUSTOM_TEMPLATE,
   DEFAULT_TEMPLATE,
   findProject,
+  isSaidOff,
   type ProjectDoc,
   projectOf,
   projectsOf,
@@ -195,7 +196,7 @@ export function wireProject(declared: Declared, word: string, wiring: Wiring, by
     const id = requireIn(edit, word)
     const doc = projectOf(edit, id)
     if (doc.draft) refuseDraft(doc)
-    const off = wiring.wakes.filter(({ enabled }) => enabled === false)
+    const off = wiring.wakes.filter(isSaidOff)
     putProject(edit, id, withoutNotes(withWiring(doc, wiring), off), by.base)
     return id
   })
@@ -217,11 +218,19 @@ function refuseTwice({ wakes, handoffs }: Wiring): void {
   })
 }
 
-/** What a delete would take and leave. @throws SvcError not_found; invalid */
-export function removalOf(declared: Declared, word: string): Removal & { keys: number; events: number } {
+/**
+ * What a delete would take and leave.
+ * @param picked as of the delete itself, which refuses the same
+ * @throws SvcError not_found; invalid; conflict
+ */
+export function removalOf(
+  declared: Declared,
+  word: string,
+  picked?: readonly string[],
+): Removal & { keys: number; events: number } {
   const edit = new Edit(declared.kinds, () => undefined)
   const id = requireProject(declared, word)
-  const removal = planRemoval(edit, id, adoptedIn(declared, id))
+  const removal = planRemoval(edit, id, adoptedIn(declared, id), picked)
   const events = removal.deletes
     .filter(({ kind }) => kind === 'source')
     .reduce((sum, { name }) => sum + (declared.sources.store.queries.byName(name)?.events ?? 0), 0)

@@ -444,6 +444,15 @@ export function exampleParams(file: TemplateFile): Params {
   )
 }
 
+/** Parameters as they are given, with examples for required secrets that are neither given nor stored. */
+export function withSecretsAssumed(file: TemplateFile, given: Params = {}, stored: Params = {}): Params {
+  const { properties, required = [] } = paramsOf(file)
+  const isAssumed = (name: string) =>
+    properties[name]?.['x-secret'] === true && isEmpty(given[name]) && isEmpty(stored[name])
+  const examples = exampleParams(file)
+  return { ...given, ...Object.fromEntries(required.filter(isAssumed).map((name) => [name, examples[name]])) }
+}
+
 /**
  * Parameters that together take every branch: the smallest set, every parameter filled, and each
  * value of each choice.

@@ -33,6 +33,7 @@ import {
   planningPort,
   requireDraftAtRest,
   requireSetup,
+  requireVersion,
   startDraft,
   stopPlanning,
 } from './drafts.ts'
@@ -50,15 +51,15 @@ export interface SetupCalls {
   startDraft(body: SetupDraft, by: WriteBy): Promise<{ project: Project }>
   /** @throws SvcError not_found, also for a project that was made in another way */
   getSetup(project: string): Promise<Setup>
-  /** @throws SvcError not_found; wrong_state; invalid */
+  /** @throws SvcError not_found; wrong_state; invalid; conflict for a stale version */
   planDraft(project: string, body: SetupReplan, by: WriteBy): Promise<{ ok: true }>
   /** Stops the planning of a draft. @throws SvcError not_found; wrong_state */
   stopPlanning(project: string, by: WriteBy): Promise<{ ok: true }>
-  /** Keeps an edited plan, or goes to a step. @throws SvcError not_found; wrong_state; invalid */
+  /** Keeps an edited plan, or goes to a step. @throws SvcError not_found; wrong_state; invalid; conflict for a stale version */
   saveSetup(project: string, body: SetupSave, by: WriteBy): Promise<Setup>
   /** The plan as applying would take it; no model is asked. @throws SvcError not_found */
   checkSetup(body: SetupCheck): Promise<SetupChecked>
-  /** Makes everything a plan needs, or nothing. @throws SvcError faulty_plan; not_found; wrong_state */
+  /** Makes everything a plan needs, or nothing. @throws SvcError faulty_plan; not_found; wrong_state; conflict for a stale version */
   applySetup(body: SetupApply, by: WriteBy, mintKeys: boolean): Promise<SetupApplied>
   /** @throws SvcError not_found; wrong_state; invalid; storage_full */
   sendTestEvent(project: string, source: string, caller: Caller): Promise<TestEventSent>
@@ -96,7 +97,7 @@ export function setupCalls(parts: DraftParts & TryoutParts & { secret: string })
       if ((body.plan === undefined) === (body.step === undefined))
         fail('invalid', 'give plan, of a draft, or step, once it is set up', { field: 'plan' })
       if (body.plan !== undefined) editPlan(declared, project, body.plan, by)
-      if (body.step !== undefined) goTo(parts, project, body.step, by.caller)
+      if (body.step !== undefined) goTo(parts, project, body.step, by)
       return presentSetup(declared, project)
     },
     applySetup: async (body, by, mintKeys) => applyPlan(declared, body, by, mintKeys),
@@ -109,10 +110,12 @@ export function setupCalls(parts: DraftParts & TryoutParts & { secret: string })
   }
 }
 
-function goTo({ declared }: DraftParts, word: string, step: string, caller: Caller): void {
+function goTo({ declared }: DraftParts, word: string, step: string, { caller, base }: WriteBy): void {
   const { store, clock } = declared
   store.tx(() => {
-    const { id, doc } = requireSetup(declared, word)
+    const found = requireSetup(declared, word)
+    requireVersion(found, base)
+    const { id, doc } = found
     advance(store.db, { kind: 'project', id, name: doc.name }, step, caller, clock.now())
   })
 }
@@ -121,13 +124,13 @@ function goTo({ declared }: DraftParts, word: string, step: string, caller: Call
 
 /**
  * @param mintKeys whether each source that events are sent to gets an ingest key of its own.
- * @throws SvcError faulty_plan with all problems; not_found; wrong_state; whatever fails undoes all of it
+ * @throws SvcError faulty_plan with all problems; not_found; wrong_state; conflict; whatever fails undoes all of it
  */
 function applyPlan(declared: Declared, body: SetupApply, by: WriteBy, mintKeys: boolean): SetupApplied {
   const { store, clock } = declared
   const queries = setupQueries(store.db)
   const made = store.tx(() => {
-    const draft = body.project !== undefined ? requireDraftAtRest(declared, body.project) : null
+    const draft = body.project !== undefined ? requireDraftAtRest(declared, body.project, by.base) : null
     const { plan, problems } = checkNow(declared, body.plan, {
       project: draft?.id ?? null,
       goal: draft?.doc.goal ?? '',
@@ -198,6 +201,7 @@ function presentSetup(declared: Declared, word: string): Setup {
   const isDraft = doc.draft === true
   return {
     project: id,
+    version: row.version,
     step: isDraft ? 'plan' : stepOf(declared, id),
     draft: isDraft,
     goal: doc.goal ?? '',

@@ -41,15 +41,29 @@ export function requireSetup(declared: Declared, word: string): OfSetup {
   return { id, doc, row }
 }
 
-/** @throws SvcError not_found; wrong_state once it is applied, or while it is being planned */
-export function requireDraftAtRest(declared: Declared, word: string): OfSetup {
+/**
+ * @param seen version that the caller saw; undefined: any, the last write wins
+ * @throws SvcError not_found; wrong_state once it is applied, or while it is being planned; conflict for another version
+ */
+export function requireDraftAtRest(declared: Declared, word: string, seen?: number): OfSetup {
   const found = requireSetup(declared, word)
   const { doc, row } = found
   const told = { state: row.state, accepts: acceptedBy('draft', row.snapshot) }
   if (!doc.draft) fail('wrong_state', `project ${doc.name} is set up already; its plan is applied`, told)
   if (PLANNING.includes(row.state))
     fail('wrong_state', `draft ${doc.name} is being planned; wait until it is, or stop it`, told)
+  requireVersion(found, seen)
   return found
+}
+
+/** A plan is of one piece: what two wrote is not put together. @throws SvcError conflict */
+export function requireVersion({ doc, row }: OfSetup, seen: number | undefined): void {
+  if (seen === undefined || seen === row.version) return
+  fail(
+    'conflict',
+    `the setup of ${doc.name} was changed since you looked: it is version ${row.version} and not ${seen}; read it again`,
+    { field: 'If-Match' },
+  )
 }
 
 /**
@@ -90,7 +104,7 @@ export async function startDraft(parts: DraftParts, body: SetupDraft, by: WriteB
 
 /**
  * Plans a draft again, from a changed goal or by an instruction.
- * @throws SvcError not_found; wrong_state; invalid
+ * @throws SvcError not_found; wrong_state; invalid; conflict
  */
 export async function planAgain(
   parts: DraftParts,
@@ -103,10 +117,10 @@ export async function planAgain(
   const goal = instruction ? undefined : checkGoal(body.goal)
   if (!instruction && !goal)
     fail('invalid', 'goal or instruction is required: what to plan, or what to change', { field: 'goal' })
-  requireDraftAtRest(declared, word)
+  requireDraftAtRest(declared, word, by.base)
   await heedModel(parts)
   declared.store.tx(() => {
-    const { id, doc, row } = requireDraftAtRest(declared, word)
+    const { id, doc, row } = requireDraftAtRest(declared, word, by.base)
     const { db } = declared.store
     const queries = setupQueries(db)
     const at = declared.clock.now()
@@ -121,10 +135,10 @@ export async function planAgain(
   onPending()
 }
 
-/** Keeps an edited plan, checked; without the secrets that were typed into it. @throws SvcError not_found; wrong_state */
+/** Keeps an edited plan, checked; without the secrets that were typed into it. @throws SvcError not_found; wrong_state; conflict */
 export function editPlan(declared: Declared, word: string, plan: unknown, by: WriteBy): void {
   declared.store.tx(() => {
-    const of = requireDraftAtRest(declared, word)
+    const of = requireDraftAtRest(declared, word, by.base)
     if (!keepPlan(declared, of, plan)) return
     const { id, doc } = of
     const { store, clock } = declared

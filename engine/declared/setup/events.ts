@@ -364,7 +364,7 @@ export interface RecordedEvents {
   events: readonly ExportedEvent[]
 }
 
-/** What judging takes of a file. @param sources ids by name, as the change finds them */
+/** What judging takes of a file. @param sourceOf the id of a source by the name it was recorded under; undefined: none */
 export class RecordedPages implements EventSource {
   readonly of: number
   done = 0
@@ -372,12 +372,12 @@ export class RecordedPages implements EventSource {
 
   constructor(
     recorded: RecordedEvents,
-    sources: ReadonlyMap<string, number>,
+    sourceOf: (name: string) => number | undefined,
     private readonly labels: MoreLabels,
     private readonly withRaw: ReadonlySet<number>,
   ) {
     this.events = recorded.events.flatMap((event, n) => {
-      const source = sources.get(event.source)
+      const source = sourceOf(event.source)
       // No event has the id 0.
       return source === undefined ? [] : [[parseEventId(event.id) ?? n + 1, source, event] as const]
     })

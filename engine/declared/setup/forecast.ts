@@ -15,6 +15,8 @@ import { isSchedule, sentenceOf } from '../../../schemas/words.ts'
 import type { Progress, Tell } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
 import { fail } from '../../errors.ts'
+import { type Move, movesOf } from '../../gitops/moved.ts'
+import { readCatalog } from '../../gitops/update.ts'
 import type { Snapshot } from '../../log/steps.ts'
 import type { Database } from '../../log/store/handle.ts'
 import { SOURCE_LABEL } from '../../log/store/labels.ts'
@@ -27,6 +29,7 @@ import { DAY_MS, dollars, parseDuration } from '../../model/units.ts'
 import { reachOf, TimeBuckets } from '../../triggers/core/index.ts'
 import type { TriggerDefinition } from '../../triggers/types.ts'
 import { stagingOfFile } from '../catalog/apply.ts'
+import { rememberedFiles } from '../catalog/texts.ts'
 import type { Declared, WriteBy } from '../declared.ts'
 import { stageOperations } from '../operations.ts'
 import { requireProject } from '../skill-writes.ts'
@@ -168,8 +171,7 @@ function spanOfFile({ events }: RecordedEvents, worlds: Worlds, reached: Reached
     notes.push(
       `the oldest stored event is of ${new Date(first).toISOString()}: what came before is not known`,
     )
-  const known = new Set(worlds.before.sources.keys())
-  const others = [...new Set(events.map(({ source }) => source))].filter((name) => !known.has(name))
+  const others = [...new Set(events.map(({ source }) => source))].filter((name) => !worlds.sourceOf(name))
   if (others.length)
     notes.push(`events of ${others.join(', ')} are left out: the file before has no such source`)
   return { ids: new Float64Array(), from, isCut: false, notes }
@@ -253,9 +255,8 @@ async function judge(parts: ForecastParts, judged: Judged): Promise<Relabelling[
   )
   const { stored, changed } = streamsOf(judged, labels, relabelling)
   const withRaw = new Set(relabelling.keys())
-  const sources = new Map([...judged.worlds.before.sources.values()].map(({ name, id }) => [name, id]))
   const pages: EventSource = parts.recorded
-    ? new RecordedPages(parts.recorded, sources, labels, withRaw)
+    ? new RecordedPages(parts.recorded, (name) => judged.worlds.sourceOf(name)?.id, labels, withRaw)
     : new EventPages(ctx, ids, withRaw, practiceOf(ctx, judged))
   const row = new SeenRow(pages)
   for (const pair of pairs) addSlots(pair, judged)
@@ -555,13 +556,20 @@ export function forecastCalls({ declared, ctx, clock, snapshot }: CallsParts): F
         return edit
       }
       const { result: edit } = declared.changes.commit(NOBODY, composed, true)
-      const worlds = worldsOf(ctx.db, declared.kinds, edit)
+      const worlds = worldsOf(ctx.db, declared.kinds, edit, recorded && movesIn(declared, body))
       const now = clock.now()
       const to = body.to === undefined ? now : Math.min(now, parseInstant(body.to, 'to'))
       const from = to - parseDuration(body.window ?? WINDOW_DEFAULT, 'window')
       return forecast({ ctx, snapshot, told, recorded }, worlds, { from, to })
     },
   }
+}
+
+/** What got another name, as the files say that were applied, and then the one that is planned. */
+function movesIn({ store }: Declared, { yaml, others = [] }: PlanBacktestRequest): Move[] {
+  const applied = rememberedFiles(store.db).all()
+  const texts = [...applied.map(({ text }) => text), yaml ?? '', ...others.map((other) => other.yaml)]
+  return movesOf(texts.flatMap((text) => readCatalog(text).moved)).moves
 }
 
 function stagingOf(declared: Declared, body: PlanBacktestRequest, compares: boolean): (edit: Edit) => void {

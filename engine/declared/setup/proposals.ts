@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { kindWord } from '../../../schemas/kinds.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   AgentWrite,
   AskProposal,
@@ -372,7 +373,7 @@ function refuseUnseenFields(declared: Declared, source: string, labels: readonly
     if (!('field' in label) || label.field === undefined || known.includes(label.field)) continue
     fail(
       'invalid',
-      `labels: none of the newest ${sampled} events of ${source} has the field ${label.field}; there are ${listed(known)}`,
+      `labels: none of the newest ${countWords(sampled, 'event')} of ${source} has the field ${label.field}; there are ${listed(known)}`,
     )
   }
 }

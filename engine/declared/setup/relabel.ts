@@ -5,6 +5,7 @@
  * A world is what is declared before or after a change, as far as it decides what fires.
  */
 import type { Label, PlanBacktestLabels, TriggerSpec } from '../../../schemas/types.ts'
+import type { Move } from '../../gitops/moved.ts'
 import type { EntityRule } from '../../log/entity-rules.ts'
 import { parseForWriting } from '../../log/ingest/json.ts'
 import type { PreparedEvent } from '../../log/ingest/packed.ts'
@@ -19,6 +20,7 @@ import {
   type Edit,
   equal,
   type Kinds,
+  nameSince,
 } from '../../model/documents.ts'
 import type { MappingConnector } from '../../sources/connectors/connector.ts'
 import { connectorOf, secretFields } from '../../sources/connectors/index.ts'
@@ -41,16 +43,21 @@ export interface World {
   entities: readonly EntityRule[]
 }
 
-export interface Worlds {
+interface Sides {
   before: World
   after: World
+}
+
+export interface Worlds extends Sides {
+  /** The state before of the source that had this name some time, by its name of now. */
+  sourceOf(name: string): SourceState | undefined
 }
 
 /** Ids of sources that are made by the change: no row has one of them. */
 const NEW_ID = 2 ** 40
 
-/** @param edit completed. */
-export function worldsOf(db: Database, kinds: Kinds, edit: Edit): Worlds {
+/** @param edit completed. @param moves what got another name before it, or by it */
+export function worldsOf(db: Database, kinds: Kinds, edit: Edit, moves: readonly Move[] = []): Worlds {
   const rows = db.prepare("SELECT name, id FROM sources WHERE state <> 'deleted'").raw().all()
   // In the names that the change gives: another name alone fires nothing else.
   const ids = new Map((rows as [string, number][]).map(([name, id]) => [edit.nameOf('source', name), id]))
@@ -60,11 +67,14 @@ export function worldsOf(db: Database, kinds: Kinds, edit: Edit): Worlds {
         .list()
         .map(({ key, doc }) => [edit.nameOf(kind, key), edit.inNames(kind, doc) as DocumentOf<K>]),
     )
+  const before = worldOf({
+    ...{ sources: stored('source'), triggers: stored('trigger'), projects: stored('project'), ids },
+    entities: stored('entity'),
+  })
+  const named = (name: string) => before.sources.get(edit.nameOf('source', name))
   return {
-    before: worldOf({
-      ...{ sources: stored('source'), triggers: stored('trigger'), projects: stored('project'), ids },
-      entities: stored('entity'),
-    }),
+    before,
+    sourceOf: (name) => named(name) ?? named(nameSince(moves, 'source', name)),
     after: worldOf({
       ...{ sources: edit.all('source'), triggers: edit.all('trigger'), projects: edit.all('project'), ids },
       entities: edit.all('entity'),
@@ -147,7 +157,7 @@ export interface Reached {
 /** Fields of a trigger that decide nothing of when it fires. */
 const SAID_ONLY = new Set(['description', 'emit', 'severity', 'severity_field'])
 
-export function reachedBy({ before, after }: Worlds): Reached {
+export function reachedBy({ before, after }: Sides): Reached {
   const notes: string[] = []
   const silent = new Set<string>()
   const relabelled: Reached['relabelled'] = []
@@ -172,7 +182,7 @@ export function reachedBy({ before, after }: Worlds): Reached {
   return { triggers, relabelled, silent, notes }
 }
 
-function reasonOf(name: string, { before, after }: Worlds, moved: ReadonlySet<string>): Reason | null {
+function reasonOf(name: string, { before, after }: Sides, moved: ReadonlySet<string>): Reason | null {
   const [was, is] = [before.triggers.get(name), after.triggers.get(name)]
   if (!was) return 'created'
   if (!is) return 'deleted'

@@ -4,12 +4,15 @@
  * they are, and what is as usual comes last. The same rows give the same brief, to the byte.
  */
 
+import { countWords } from '../../../schemas/plain-words.ts'
 import {
   type Group,
   groupsOf,
   type Item,
   liftAround,
+  linesToldOf,
   onsetOf,
+  RANKED_FROM,
   rankItems,
   setStreams,
   surroundingsOf,
@@ -30,6 +33,7 @@ import {
   shortened,
   type Telling,
   toldBy,
+  wordingsOf,
 } from './lines.ts'
 import { type Paths, pathsOf } from './paths.ts'
 import { seriesOf } from './series.ts'
@@ -61,6 +65,8 @@ const MOST = {
   other: { wide: { lines: 12, series: 4 }, tight: { lines: 4, series: 2 } },
 }
 const SCORE_MIN = 0.5
+/** Findings that are told. */
+const FINDINGS = 10
 /** So many that did not fit, and the rest is not tried. */
 const MISSES = 200
 /** Of the time that was asked for, so much is all of it. */
@@ -96,13 +102,14 @@ export function* makeBriefInSteps(request: BriefRequest): Generator<void, Brief,
   putRequests(packing, found, telling, told)
   putChanges(packing, found.changes, telling, told)
   putItems(packing, found.items, request.entity, telling, told)
+  putFindings(packing, found.findings, telling, told)
   putUsual(packing, found, request.entity, telling, told)
   packing.release(reserved)
   for (const line of leftOut(found.kinds, told.rows)) if (packing.put('left', line)) break
   const brief: Brief = {
     head,
     sections: packing.sections(),
-    onset: request.now + found.onset * 1000,
+    onset: found.onset === null ? null : request.now + found.onset * 1000,
     suspects: suspectsOf(found, request.entity),
     tokens: 0,
   }
@@ -132,10 +139,13 @@ function headOf(
   found: LookedAt,
   telling: Telling,
 ): string {
-  const { lines, groups, items, onset } = found
+  const { lines, wordings, items, changes, onset } = found
   const moved = items.filter(({ score }) => score >= SCORE_MIN).length
+  const changed = changes.length ? `, ${countWords(changes.length, 'change')}` : ''
+  const since =
+    onset === null ? 'nothing says when trouble began' : `trouble since ${clock(onset, telling)} UTC`
   const parts = [
-    `${lines.length.toLocaleString('en')} events, ${groups.length.toLocaleString('en')} wordings, ${moved} new, stopped or moved; trouble since ${clock(onset, telling)} UTC`,
+    `${countWords(lines.length, 'event')}, ${countWords(wordings, 'wording')}, ${moved} new, stopped or moved${changed}; ${since}`,
   ]
   const reach = lines.length ? -lines[0]!.t : 0
   // Where rows were asked for no further back than they are compared, the first is seldom at the very beginning.
@@ -206,6 +216,18 @@ function putChanges(packing: Packing, changes: readonly RankedChange[], telling:
   )
 }
 
+/** What agents found: the newest that fit, then in order of time. */
+function putFindings(packing: Packing, findings: readonly Timed[], telling: Telling, told: Told): void {
+  const kept: BriefLine[] = []
+  for (const line of findings.slice(-FINDINGS).reverse()) {
+    const said = changeLine(line, telling)
+    if (!packing.put('findings', said)) continue
+    told.add(line, 1)
+    kept.unshift(said)
+  }
+  packing.sort('findings', kept)
+}
+
 function putItems(
   packing: Packing,
   items: readonly Item[],
@@ -231,7 +253,7 @@ function putItems(
       continue
     }
     addTo(counts, key)
-    if (group) told.add(group.last, group.lines.length)
+    if (group) told.add(group.last, linesToldOf(group, telling.focus).length)
     else told.add(series!.last, series!.total)
   }
 }
@@ -260,7 +282,8 @@ function putUsual(
       (a, b) => Number(ERROR_LEVEL.test(b.type)) - Number(ERROR_LEVEL.test(a.type)) || b.lately - a.lately,
     )
   for (const group of usual)
-    if (packing.put('usual', groupLine(group, 0, telling))) told.add(group.last, group.lines.length)
+    if (packing.put('usual', groupLine(group, 0, telling)))
+      told.add(group.last, linesToldOf(group, telling.focus).length)
 }
 
 /** By the three strongest of each entity's lines, without what it has for being asked about, and by requests. */
@@ -293,15 +316,19 @@ interface LookedAt {
   lines: Timed[]
   kinds: Kind[]
   groups: Group[]
+  /** Of all lines, changes too. */
+  wordings: number
   /** What moved, the strongest first. */
   items: Item[]
   /** The strongest first. */
   changes: RankedChange[]
+  /** In order of time. */
+  findings: Timed[]
   paths: Paths
   /** Alerts of the entity that come and go. */
   flapping: Flapping[]
-  /** Seconds before the end. */
-  onset: number
+  /** Seconds before the end; null: nothing says it. */
+  onset: number | null
   /** Label that names each entity. */
   labels: ReadonlyMap<string, string>
 }
@@ -339,14 +366,33 @@ function* lookAt({
   yield
   const items = rankItems(groups, series, entity, paths)
   const onset = onsetOf(items, paths)
+  const from = onset ?? RANKED_FROM
   const labels = labelsOf(lines, entity, label)
   const alerts = firedOf(lines, firedIds)
   const { near, words } = surroundingsOf(items, alerts, labels.keys(), entity)
-  liftAround(items, near, onset)
+  liftAround(items, near, from)
   yield
-  const changes = rankChanges(lines, kinds, { entity, near, onset, words, focus: windows.focus })
+  const { focus } = windows
+  const ranked = rankChanges(lines, kinds, { entity, near, onset: from, words, focus })
+  const isFinding = ({ line }: RankedChange) => line.row.isFinding === true
+  const changes = ranked.filter((one) => !isFinding(one))
+  const findings = ranked.filter(isFinding).map(({ line }) => line)
+  findings.sort((a, b) => a.t - b.t)
+  const wordings = groups.length + wordingsOf(recent, kinds, templates)
   const flapping = flappingOf(lines, entity)
-  return { lines, kinds: allKinds, groups, items, changes, paths, flapping, onset, labels }
+  return {
+    lines,
+    kinds: allKinds,
+    groups,
+    wordings,
+    items,
+    changes,
+    findings,
+    paths,
+    flapping,
+    onset,
+    labels,
+  }
 }
 
 /** The newest events that tripped the trigger, in order of time; looked for from the end, where they mostly are. */
@@ -465,6 +511,7 @@ const SHARES: Record<SectionName, number> = {
   changes: 0.3,
   numbers: 0.45,
   lines: 0.6,
+  findings: 0.12,
   usual: 0.12,
   left: 1,
 }
@@ -473,10 +520,11 @@ const TITLES: Record<SectionName, string> = {
   changes: '## Changes',
   numbers: '## Numbers that moved: usual (5 to 95 %) → now',
   lines: '## New, risen or stopped',
+  findings: '## Found before by agents',
   usual: '## As usual',
   left: '## Left out',
 }
-const ORDER: SectionName[] = ['requests', 'changes', 'numbers', 'lines', 'usual', 'left']
+const ORDER: SectionName[] = ['requests', 'changes', 'numbers', 'lines', 'findings', 'usual', 'left']
 
 class Packing {
   private readonly budget: number

@@ -34,7 +34,6 @@ export interface Group {
   template: Template
   /** In order of time. */
   lines: Timed[]
-  first: Timed
   last: Timed
   rate: Rate
   /** Lines of the focus. */
@@ -48,6 +47,21 @@ export interface Group {
   score: number
   /** Seconds before the end; null: it goes on as it did. */
   began: number | null
+}
+
+/**
+ * The lines of a group that its line in the brief stands for: all of one that stopped, else those since it began, or
+ * the latest. The ids, the time and the count of that line are of these.
+ */
+export function linesToldOf(
+  { lines, stopped, began, lately }: Pick<Group, 'lines' | 'stopped' | 'began' | 'lately'>,
+  focus: number,
+): readonly Timed[] {
+  if (stopped) return lines
+  const since = began ?? (lately > 0 ? -focus : Number.NEGATIVE_INFINITY)
+  let first = lines.length
+  while (first > 0 && lines[first - 1]!.t >= since) first--
+  return first === 0 ? lines : lines.slice(first)
 }
 
 /** @param lines without samples and changes, in order of time, with their streams. */
@@ -91,7 +105,6 @@ function judged({ lines, times }: GroupLines, templates: Templates, windows: Win
   const group = { source, type, entity, lines, last, rate, lately, stopped, isNew, moved }
   return {
     ...group,
-    first: lines[0]!,
     template: templates.of(last),
     saysTrouble: isTrouble || isError,
     score: scoreOf(group, stream, isTrouble),
@@ -410,8 +423,14 @@ function isOfRequests({ entity, last }: Group, gone: ReadonlySet<string>): boole
   return place !== null && !gone.has(`${entity}\0${place}`)
 }
 
-/** The beginning of the heaviest cluster among the strongest; requests that fail anew are dated best. */
-export function onsetOf(items: readonly Item[], { findings }: Paths): number {
+/** Where nothing says when trouble began, changes are ranked as if it began now: seconds before the end. */
+export const RANKED_FROM = -60
+
+/**
+ * The beginning of the heaviest cluster among the strongest; requests that fail anew are dated best.
+ * @returns seconds before the end; null: nothing says when trouble began
+ */
+export function onsetOf(items: readonly Item[], { findings }: Paths): number | null {
   const lead = findings.find(
     (finding): finding is BrokenPath =>
       finding.kind === 'path' &&
@@ -423,7 +442,7 @@ export function onsetOf(items: readonly Item[], { findings }: Paths): number {
   const candidates = items
     .slice(0, CLUSTER.candidates)
     .filter(({ began, score }) => began !== null && score > CLUSTER.score)
-  let onset = -60
+  let onset: number | null = null
   let heaviest = 0
   for (const { began } of candidates) {
     const from = began!

@@ -4,8 +4,9 @@
  */
 import { escapeLine } from '../../../schemas/plain-text.ts'
 import { redact } from '../../net/redact.ts'
-import type { Group } from './groups.ts'
+import { type Group, linesToldOf } from './groups.ts'
 import type { Series } from './series.ts'
+import type { Templates } from './skeletons.ts'
 import {
   type BrokenCall,
   type BrokenPath,
@@ -59,7 +60,7 @@ export class Kinds {
 
   isChange(line: Timed): boolean {
     const { row, kind } = line
-    kind.isChange ??= this.isRare(line) || namesChange(row)
+    kind.isChange ??= row.isFinding === true || this.isRare(line) || namesChange(row)
     return kind.isChange && !row.isSample && !this.fired.has(row.id)
   }
 
@@ -72,6 +73,19 @@ export class Kinds {
 
 function namesChange({ source, type }: Timed['row']): boolean {
   return CHANGE_KIND.test(`${type} ${source}`) && !LEVEL.test(type) && !NO_CHANGE_KIND.test(type)
+}
+
+/** Wordings that changes alone have: no group is of them. */
+export function wordingsOf(lines: readonly Timed[], kinds: Kinds, templates: Templates): number {
+  const found = new Set<string>()
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
+    const { entity, isFinding } = line.row
+    if (isFinding || !kinds.isChange(line)) continue
+    const { n, byEntity } = templates.of(line)
+    if (!byEntity.has(entity)) found.add(`${n} ${entity}`)
+  }
+  return found.size
 }
 
 interface Around {
@@ -270,30 +284,34 @@ export function changeLine(line: Timed, telling: Telling): BriefLine {
 }
 
 export function groupLine(group: Group, alsoIn: number, telling: Telling): BriefLine {
-  const { lines, first, last, rate, stopped, isNew, lately, source, type } = group
+  const { last, source, type } = group
+  const lines = linesToldOf(group, telling.focus)
+  const first = lines[0]!
   const isOne = lines.length === 1
   const ids = isOne ? last.row.id : `${first.row.id}…${last.row.id}`
-  const from = clock(stopped ? first.t : (group.began ?? first.t), telling)
+  const from = clock(first.t, telling)
   const until = isOne ? '' : `–${clock(last.t, telling)}`
   const more = alsoIn ? ` (and in ${alsoIn} more entities)` : ''
-  const count = stopped ? lines.length : isNew || rate.expected === null ? lately : rate.found
   return {
-    text: `${ids} ${from}${until} ${source} ${type} ${rateText(group, telling)}: ${shortened(last.row.text, telling.textMax)}${spreadText(group, telling)}${more}`,
+    text: `${ids} ${from}${until} ${source} ${type} ${rateText(group, lines.length, telling)}: ${shortened(last.row.text, telling.textMax)}${spreadText(group, telling)}${more}`,
     shown: isOne
       ? [[last.row.id, 1]]
       : [
           [first.row.id, 0],
-          [last.row.id, Math.max(1, count)],
+          [last.row.id, lines.length],
         ],
   }
 }
 
-function rateText({ rate, stopped, isNew, lately, last }: Group, telling: Telling): string {
+/** @param told lines that it is said of: where a run goes back beyond the window of its rate, both are said */
+function rateText({ rate, stopped, isNew, last }: Group, told: number, telling: Telling): string {
   const { found, window, expected } = rate
   if (stopped)
     return `STOPPED: ${found} in ${minutes(window)}, usual ${number(expected!)}, last at ${clock(last.t, telling)}`
-  if (expected === null) return `×${lately}, no history`
-  return isNew ? `×${lately} new` : `×${found} in ${minutes(window)}, usual ${number(expected)}`
+  if (expected === null) return `×${told}, no history`
+  if (isNew) return `×${told} new`
+  const counted = `in ${minutes(window)}, usual ${number(expected)}`
+  return told === found ? `×${found} ${counted}` : `×${told}, ${found} ${counted}`
 }
 
 /** What the lines of the focus share: a value, mostly one, or how many there are. */
@@ -322,7 +340,7 @@ export function flappingLine({ first, last, times, lasted }: Flapping, telling: 
   return {
     text: `${first.row.id}…${id} ${source} ${type}: FLAPPING: fired and resolved ${times} times since ${clock(first.t, telling)}, mostly within ${minutes(Math.round(lasted))}, last at ${clock(last.t, telling)}: ${shortened(text, telling.textMax)}`,
     shown: [
-      [first.row.id, 1],
+      [first.row.id, 0],
       [id, times],
     ],
   }
@@ -368,7 +386,8 @@ export function pathLine(finding: PathFinding, telling: Telling): BriefLine {
           ? failingText(finding)
           : brokenText(finding, telling)
   const what = finding.kind === 'slow' && !finding.isPause ? source : `${source} ${type}`
-  return { text: `${ids} ${clock(finding.since, telling)} ${what} ${text}${whose}`, shown }
+  // Names of entities and steps are of the rows: none of them begins another line.
+  return { text: oneLine(`${ids} ${clock(finding.since, telling)} ${what} ${text}${whose}`), shown }
 }
 
 /** What a line tells, so that the same is not told again by other parts. */

@@ -42,6 +42,8 @@ export interface ContextRow {
   isSample: boolean
   /** Where it is a span that says more than its labels do. */
   span?: SpanFacts
+  /** Whether it is what an agent found: told by itself, and nothing of what happened. */
+  isFinding?: boolean
 }
 
 /** Source and type, with how many events of the window are of them. */
@@ -149,7 +151,7 @@ export interface BriefRequest {
   known?: Wordings
 }
 
-export type SectionName = 'requests' | 'changes' | 'numbers' | 'lines' | 'usual' | 'left'
+export type SectionName = 'requests' | 'changes' | 'numbers' | 'lines' | 'findings' | 'usual' | 'left'
 
 /** One line, with the events it stands for: first the oldest, last the newest. */
 export interface BriefLine {
@@ -168,8 +170,8 @@ export interface Brief {
   /** Of the entity: counts, onset, and what history there is. */
   head: string
   sections: Section[]
-  /** Epoch ms when the trouble began, as far as the events say. */
-  onset: number
+  /** Epoch ms when the trouble began, as far as the events say; null: they do not. */
+  onset: number | null
   /** Entities by how much speaks for each, the strongest first. */
   suspects: string[]
   /** Counted cautiously (words.ts), of the text as it is rendered. */

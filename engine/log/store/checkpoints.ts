@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import BetterSqlite3 from 'better-sqlite3'
+import { countWords } from '../../../schemas/plain-words.ts'
 import { StartError } from '../../errors.ts'
 import { type Database, isSqliteError, type Statement } from './handle.ts'
 
@@ -363,7 +364,7 @@ export function missingFrom(file: string): string | null {
   if (found === null)
     return witnessed.commits === 0
       ? null
-      : `${file} is missing or empty, and ${witnessFile(file)} knows of ${witnessed.commits} commits in it`
+      : `${file} is missing or empty, and ${witnessFile(file)} knows of ${countWords(witnessed.commits, 'commit')} in it`
   if (found.incarnation !== witnessed.incarnation) return null
   if (found.commits < witnessed.commits)
     return `${file} lacks acknowledged data: ${lackOf(witnessed, found)}; the log ${log} is ${state}`
@@ -374,9 +375,9 @@ export function missingFrom(file: string): string | null {
 
 function lackOf(witnessed: Witnessed, found: Found): string {
   const events = witnessed.lastEvent - found.lastEvent
-  const commits = `the last ${witnessed.commits - found.commits} of ${witnessed.commits} commits are missing`
+  const commits = `the last ${countWords(witnessed.commits - found.commits, `of ${witnessed.commits} commits is`, `of ${witnessed.commits} commits are`)} missing`
   return events > 0
-    ? `${commits}, with up to ${events} events after evt_${found.lastEvent}`
+    ? `${commits}, with up to ${countWords(events, 'event')} after evt_${found.lastEvent}`
     : `${commits}; no events were in them`
 }
 

@@ -75,9 +75,10 @@ export function contextRows(
     if (!isNamed && all.of?.entityId === entityId) return new StoredContextRow(stored, all.of, parts)
     const value = all.isOwn ? own!.value : (numbers?.[label] ?? all.labels[label])
     const entity = entityId === null ? '' : dictionary.label(entityId).value
+    const of = names.get(all.sourceId)
     const shared: Shared = {
       ...{ entityId, type: all.type, words: all.labels },
-      source: names.get(all.sourceId)?.name ?? `source ${all.sourceId}`,
+      ...{ source: of?.name ?? `source ${all.sourceId}`, isFinding: of?.sourceType === 'finding' },
       entity: value === undefined ? entity : String(value),
     }
     if (!isNamed) all.of = shared
@@ -94,6 +95,7 @@ interface Shared {
   type: string
   entity: string
   words: Record<string, string>
+  isFinding: boolean
 }
 
 /**
@@ -179,6 +181,10 @@ class StoredContextRow implements KeptRow {
 
   get series(): string | undefined {
     return this.own.series
+  }
+
+  get isFinding(): boolean {
+    return this.shared.isFinding
   }
 
   get span(): SpanFacts | undefined {

@@ -9,6 +9,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { FileConfig } from '../../../schemas/types.ts'
 import { oneLine } from '../../log/ingest/label.ts'
 import { compileGroups, compileSearch, groupNames, patternFault } from '../../model/pattern.ts'
@@ -405,7 +406,7 @@ async function propose(config: Record<string, unknown>, reach: Reach): Promise<R
     const found = await Promise.all(names.map((name) => filesOf(join(name, '*'), names).catch(() => [])))
     const files = found.flat().slice(0, FILES_MAX)
     return {
-      summary: `${files.length} ${files.length === 1 ? 'file' : 'files'}; name one, or a pattern, and discover again`,
+      summary: `${countWords(files.length, 'file')}; name one, or a pattern, and discover again`,
       files,
       proposed_config: { ...config },
     }
@@ -433,7 +434,7 @@ async function propose(config: Record<string, unknown>, reach: Reach): Promise<R
       }))
       const hasTrace = lines.some((line) => /^\s+at\s/.test(line))
       return {
-        summary: `${lines.length} lines at the end of ${basename(path)}`,
+        summary: `${countWords(lines.length, 'line')} at the end of ${basename(path)}`,
         fields: fields.sort((a, b) => b.coverage - a.coverage).slice(0, 50),
         sample: lines.slice(-3).map((line) => line.slice(0, TEXT_MAX)),
         proposed_config: { ...config, ...(hasTrace && !config.continues ? { continues: '^\\s+at\\s' } : {}) },

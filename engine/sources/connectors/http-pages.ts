@@ -3,6 +3,7 @@
  * the hash of its id: all of the last answer, and some of those before.
  */
 import { createHash } from 'node:crypto'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { HttpPollConfig } from '../../../schemas/types.ts'
 import { isDeeper, parseDigits } from '../../log/ingest/json.ts'
 import { compileField, lookup } from '../../log/ingest/json-project.ts'
@@ -41,7 +42,9 @@ export async function pollOnce(config: HttpPollConfig, cursor: string | null, re
   }
   const { fresh, ids, skipped } = unread(entries, idField, known)
   if (skipped > 0)
-    notices.push(`${skipped} of ${entries.texts.length} entries have no ${idField} and were left out.`)
+    notices.push(
+      `${skipped} of ${countWords(entries.texts.length, 'entry', 'entries')} ${skipped === 1 ? 'has' : 'have'} no ${idField} and ${skipped === 1 ? 'was' : 'were'} left out.`,
+    )
   return {
     items: inOrder(fresh, config, reach),
     cursor: JSON.stringify({ ids }),

@@ -200,6 +200,10 @@ export function secretFields(kind: string): string[] {
   return Object.keys(properties).filter((name) => properties[name]!['x-secret'])
 }
 
+/** Whether a config must have a field. @throws SvcError invalid: unknown connector */
+export const isRequired = (kind: string, field: string): boolean =>
+  ((schemaOf(connectorOf(kind).configSchema).required ?? []) as readonly string[]).includes(field)
+
 /** Names of the config fields that hold an address, which may have a secret in it. @throws SvcError invalid */
 export function addressFields(kind: string): string[] {
   const properties = propertiesOf(kind)

@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { JournaldConfig } from '../../../schemas/types.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { oneLine } from '../../log/ingest/label.ts'
@@ -424,7 +425,7 @@ async function propose(config: JournaldConfig, reach: Reach): Promise<Record<str
     summary:
       events.length === 0
         ? 'The journal has no entries of these. Check units, programs and priority, and that the user of the daemon is in the group systemd-journal.'
-        : `${services.size} ${services.size === 1 ? 'service' : 'services'} on ${hosts.join(', ') || 'this machine'} in the last ${events.length} entries`,
+        : `${countWords(services.size, 'service')} on ${hosts.join(', ') || 'this machine'} in the last ${countWords(events.length, 'entry', 'entries')}`,
     services: [...services].slice(0, UNITS_SHOWN).map(([name, entries]) => ({ name, entries })),
     units: [...count('unit').keys()].slice(0, UNITS_SHOWN),
     fields: [...fields]

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { KubernetesConfig } from '../../../schemas/types.ts'
 import { oneLine, TEXT_MAX } from '../../log/ingest/label.ts'
 import { getOver } from '../../net/fetch.ts'
@@ -84,10 +85,7 @@ export const kubernetes: PollConnector = {
   discover: async (config: FieldsOf<KubernetesConfig>, reach) => {
     const { namespaces, faults } = await look(config, reach)
     return {
-      summary: [
-        `${namespaces.length} ${namespaces.length === 1 ? 'namespace' : 'namespaces'}`,
-        ...faults,
-      ].join('; '),
+      summary: [countWords(namespaces.length, 'namespace'), ...faults].join('; '),
       namespaces,
       proposed_config: { ...config },
     }

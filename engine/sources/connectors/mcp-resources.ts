@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { McpResourcesConfig } from '../../../schemas/types.ts'
 import { parseDigits } from '../../log/ingest/json.ts'
 import { oneLine, TEXT_MAX } from '../../log/ingest/label.ts'
@@ -355,7 +356,7 @@ async function propose(config: Record<string, unknown>, reach: Reach): Promise<R
   return {
     connector: 'mcp_resources',
     summary: [
-      `${resources.length} ${resources.length === 1 ? 'resource' : 'resources'}${schemes.length ? ` (${schemes.slice(0, 5).join(', ')})` : ''}`,
+      `${countWords(resources.length, 'resource')}${schemes.length ? ` (${schemes.slice(0, 5).join(', ')})` : ''}`,
       ...(notice ? [notice] : []),
     ].join('; '),
     resources: resources.slice(0, SHOWN_MAX).map((one) => shown(one)),

@@ -151,9 +151,10 @@ interface CatalogItem {
   message?: string
   code?: string
   reason?: string
-  creates: number
-  updates: number
-  deletes: number
+  /** As the plan says; nothing where a look failed, which has none. */
+  creates?: number
+  updates?: number
+  deletes?: number
 }
 
 export const catalog: PushConnector = {

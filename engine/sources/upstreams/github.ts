@@ -1,6 +1,7 @@
 /** Commits and pull requests of a repository on GitHub (SPEC.md, Sources and labels 4). */
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { check } from '../../../schemas/index.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { GithubConfig, Label } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { oneLine } from '../../log/ingest/label.ts'
@@ -115,7 +116,7 @@ function authorOf({ author, commit }: Listed): string[] {
 
 function lastOf(commits: readonly Listed[]): string {
   const at = commits[0]?.commit?.author?.date
-  return at ? `last commit ${at.slice(0, 10)}` : `${commits.length} commits`
+  return at ? `last commit ${at.slice(0, 10)}` : countWords(commits.length, 'commit')
 }
 
 /* From a commit or a pull request to an event. */

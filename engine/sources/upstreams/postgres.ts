@@ -149,7 +149,7 @@ async function describeTable(
   const coverage = await coverageOf(session, table, cursor)
   const entity = entityOf(coverage)
   return {
-    summary: `${table.columns.length} columns${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${coverageText(entity)}`,
+    summary: `${countWords(table.columns.length, 'column')}${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${coverageText(entity)}`,
     columns: table.columns,
     coverage,
     proposed_config: {

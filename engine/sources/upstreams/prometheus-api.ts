@@ -1,5 +1,6 @@
 /** Prometheus's HTTP API: what is asked of it, and its answers read with care. */
 
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { Label } from '../../../schemas/types.ts'
 import { isLabelName } from '../../log/ingest/label.ts'
 import { ENTITY_SHARE, objectOf, type Reach, UpstreamError } from '../connectors/connector.ts'
@@ -88,7 +89,7 @@ export async function instantQuery(
         ? warnings
         : [
             ...warnings,
-            `${withoutValue} series are native histograms, which have no single value. Use histogram_quantile.`,
+            `${countWords(withoutValue, 'series is a native histogram, which has', 'series are native histograms, which have')} no single value. Use histogram_quantile.`,
           ],
   }
 }

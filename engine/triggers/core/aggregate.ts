@@ -128,6 +128,7 @@ export class AggregateState implements ConditionState {
     return {
       value,
       reason: `${this.words(value)}, ${predicate.words}`,
+      end: window.entries.tsAt(to - 1),
       evidence: (burst) => {
         if (burst === null) return evidenceOf(window.entries, from, to)
         const before = this.given.get(window)

@@ -208,7 +208,7 @@ export class MemoryLedger implements Ledger {
         const { key, at, value, eventIds, labels } = decision.crossing
         this.last.set(key, at)
         this.times.push(at)
-        this.lasting.set(key, { key, labels, since: at })
+        this.lasting.set(key, { key, labels, since: at, lead: 0 })
         return { at, key, value, eventIds, heldBack: 0, resolved: false }
       }
       case 'open': {
@@ -255,6 +255,12 @@ export class MemoryLedger implements Ledger {
         const { key, at, value, eventIds } = decision
         this.lasting.delete(key)
         return { at, key, value, eventIds, heldBack: 0, resolved: true }
+      }
+      case 'shift': {
+        const { key, at, lead } = decision
+        const active = this.lasting.get(key)
+        if (active) this.lasting.set(key, { ...active, since: at, lead })
+        return null
       }
       case 'watch':
         this.heard.set(decision.watched.key, decision.watched)

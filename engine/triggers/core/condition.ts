@@ -29,6 +29,8 @@ export interface Met {
    * @param burst folded into this one: without those that were given to it before.
    */
   evidence(burst: object | null): number[]
+  /** Event time at which the window ends that met it, epoch ms; undefined: it has none. */
+  end?: number
 }
 
 /** It was not. */

@@ -3,7 +3,7 @@
  * that gathers or is held back by a limit. All of it goes by the clock of ingest.
  */
 import type { Crossing, Decision, Ledger, Verdict } from '../types.ts'
-import { type Compiled, instantWords, verdictOf } from './condition.ts'
+import { type Compiled, type Met as ConditionMet, instantWords, verdictOf } from './condition.ts'
 
 /** Keys whose last firing is remembered; then it is read again. */
 const REMEMBERED = 10_000
@@ -17,7 +17,7 @@ interface Burst {
 }
 
 /** What a condition says of itself when it is met. */
-export type Met = Omit<Crossing, 'eventIds'> & { evidence(burst: object | null): number[] }
+export type Met = Omit<Crossing, 'eventIds'> & Pick<ConditionMet, 'evidence' | 'end'>
 
 export class Gate {
   private burst: Burst | null
@@ -177,6 +177,6 @@ export class Gate {
   }
 }
 
-function crossingOf({ evidence, ...met }: Met, burst: object | null): Crossing {
+function crossingOf({ evidence, end: _end, ...met }: Met, burst: object | null): Crossing {
   return { ...met, eventIds: evidence(burst) }
 }

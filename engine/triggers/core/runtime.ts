@@ -104,10 +104,7 @@ export class Runtime {
     const outcome = this.condition.judge(event, key, event.id)
     const value = outcome.value
     const lasts = this.lasting?.has(key.id) ?? false
-    if (lasts) {
-      const over = this.lasting!.touched(key.id, event.ingestedAt)
-      if (over) out({ do: 'resolve', triggerId: this.id, ...over, eventIds: [event.id] })
-    }
+    if (lasts) this.touch(this.lasting!, key, event, isMet(outcome) ? outcome.end : undefined, out)
     if (!isMet(outcome)) {
       if (!notes(this.id, outcome.why, event.ingestedAt)) return
       this.note(event, key, notes, out, outcome.why, () => [outcome.text(), { value }])
@@ -126,6 +123,7 @@ export class Runtime {
           value,
           reason: outcome.reason,
           evidence: outcome.evidence,
+          end: outcome.end,
         },
         event.bypass,
         notes,
@@ -133,6 +131,21 @@ export class Runtime {
         key,
       )
     }
+  }
+
+  /** An event of a key that lasts was judged. @param end of the window that met the condition with it, if one did */
+  private touch(
+    lasting: Lasting,
+    { id, text: key }: Key,
+    event: EventCursor,
+    end: number | undefined,
+    out: Out,
+  ): void {
+    const at = event.ingestedAt
+    const over = lasting.touched(id, at, end)
+    if (!over) return
+    if ('lead' in over) out({ do: 'shift', triggerId: this.id, key, at, lead: over.lead })
+    else out({ do: 'resolve', triggerId: this.id, ...over, eventIds: [event.id] })
   }
 
   /** What is due by the clock up to now. */
@@ -206,7 +219,9 @@ export class Runtime {
     if (decision.do === 'note' && !notes(this.id, decision.verdict.reason, met.at)) return
     out(decision)
     // A burst is of the whole trigger, and none of its keys is known to last.
-    if (decision.do === 'fire' && key) this.lasting?.begin(key, met.at)
+    if (decision.do !== 'fire' || !key || !this.lasting) return
+    const lead = this.lasting.begin(key, met.at, met.end ?? met.at)
+    if (lead !== 0) out({ do: 'shift', triggerId: this.id, key: met.key, at: met.at, lead })
   }
 
   private note(
@@ -256,7 +271,12 @@ const anyEvent: ConditionState = {
   drop: () => {},
 }
 
-/* Keys that fired and are not over, of a threshold with `resolve`. */
+/*
+ * Keys that fired and are not over, of a threshold with `resolve`. The window that says so ends now. Where that one was
+ * over already as the condition was met, since the sender's clock is ahead of ours or what it sends comes late, it is
+ * the window that moves on with the clock from where the condition was met: what lasts is over when its events leave
+ * it, never in the instant in which it fires.
+ */
 
 interface Active extends ActiveKey {
   /** When its value is to be looked at next, epoch ms; null: nothing changes it but an event. */
@@ -289,8 +309,16 @@ class Lasting {
     return this.keys.has(id)
   }
 
-  begin(key: Pick<Key, 'id' | 'text' | 'labels'>, at: number): void {
-    this.keys.set(key.id, { key: key.text, labels: key.labels, since: at, checkAt: at })
+  /**
+   * A key fired.
+   * @param end of the window that met the condition, by event time
+   * @returns how far ahead of the clock its window ends
+   */
+  begin(key: Pick<Key, 'id' | 'text' | 'labels'>, at: number, end: number): number {
+    const active = { key: key.text, labels: key.labels, since: at, lead: 0, checkAt: at }
+    this.keys.set(key.id, active)
+    if (this.overAt(key.id, active, at)) active.lead = end - at
+    return active.lead
   }
 
   /** When the next key may be over, epoch ms. */
@@ -301,9 +329,17 @@ class Lasting {
     return due
   }
 
-  /** An event of a key was judged. */
-  touched(id: number | string, at: number): Over | null {
-    return this.check(id, at)
+  /**
+   * An event of a key was judged.
+   * @param end of the window that met the condition with it; undefined: none did
+   * @returns that it is over; or, where it goes on by another clock than before, how far ahead that is
+   */
+  touched(id: number | string, at: number, end: number | undefined): Over | { lead: number } | null {
+    const active = this.keys.get(id)!
+    if (end === undefined) return this.check(id, at)
+    if (!this.overAt(id, active, at)) return null
+    Object.assign(active, { since: at, lead: end - at, checkAt: at })
+    return { lead: active.lead }
   }
 
   /** Keys that are over by the clock. */
@@ -320,14 +356,25 @@ class Lasting {
 
   private check(id: number | string, at: number): Over | null {
     const active = this.keys.get(id)!
+    const over = this.overAt(id, active, at)
+    if (!over) return null
+    this.keys.delete(id)
+    return { key: active.key, at, ...over }
+  }
+
+  /** What says that it is over; null: it lasts, and its next look is arranged. */
+  private overAt(id: number | string, active: Active, at: number): Pick<Over, 'value' | 'reason'> | null {
     const key = { id, labels: [...active.labels] }
-    const value = this.state.valueAt(key, at)
-    if (value !== null && !this.isOver(value)) {
-      active.checkAt = this.state.changesAt(key, at)
+    let found: number | null = null
+    for (const lead of active.lead === 0 ? [0] : [0, active.lead]) {
+      const value = this.state.valueAt(key, at + lead)
+      found = value
+      if (value === null || this.isOver(value)) continue
+      const changesAt = this.state.changesAt(key, at + lead)
+      active.checkAt = changesAt === null ? null : changesAt - lead
       return null
     }
-    this.keys.delete(id)
-    return { key: active.key, at, value, reason: `over: ${this.state.words(value)}` }
+    return { value: found, reason: `over: ${this.state.words(found)}` }
   }
 }
 

@@ -119,6 +119,33 @@ describe('svc catalog over a folder', () => {
     expect((await run(`catalog plan ${first} --base ${root}`)).out).toContain('+ source a')
   })
 
+  it('tells at once what breaks a rule, what is missing and what is wrong with its tests', async () => {
+    const root = folder({
+      'sources.yaml':
+        'sources:\n  - { name: orders, conector: webhook }\n  - { name: logs, connector: webhook }\n',
+      'a/triggers.yaml': `kind: trigger\nname: any\nsources: [orders, longs]\ncondition: { event: any }\n`,
+      'more.yaml':
+        'agents:\n  - { name: look, prompt: Look., trigger: all }\ntriggers:\n  - { name: any, sources: [logs], condition: { event: any } }\n',
+      'tests.yaml': 'tests:\n  - { name: t, expect: [{ triger: any }] }\n',
+    })
+    const found = [
+      'a/triggers.yaml:3:19: triggers[0]: no source is named longs (did you mean logs?)',
+      'more.yaml:2:43: agents[0].trigger: no trigger is named all',
+      `more.yaml:4:13: any is already defined at ${root}/a/triggers.yaml:2:7`,
+      'sources.yaml:2:5: sources[0]: connector is required',
+      'sources.yaml:2:21: sources[0].conector: conector is not a known field (did you mean connector?)',
+    ]
+    const tests = 'tests.yaml:2:35: expect[0].triger: triger is not a known field (did you mean trigger?)'
+    const lines = (all: string[]) => all.map((one) => `${root}/${one}\n`).join('')
+    for (const verb of ['check', 'check --offline', 'plan', 'apply --yes', `plan --base ${root}`]) {
+      const all = verb.startsWith('check') ? [...found, tests] : found
+      expect(await run(`catalog ${verb} ${root}`), verb).toMatchObject({
+        code: 65,
+        err: `svc: ${all.length} problems\n${lines(all)}`,
+      })
+    }
+  })
+
   it('refuses a part that another catalog owns, with both places, and prunes none of its parts', async () => {
     const shop = folder({
       'catalog.yaml': 'catalog: shop\nsources:\n  - { name: orders, connector: webhook }\n',
@@ -227,6 +254,45 @@ describe('svc catalog check --format', () => {
   })
 })
 
+describe('a variable that secrets refer to, without a daemon', () => {
+  const parts = (variable: string) => `sources:
+  - { name: orders, connector: webhook }
+triggers:
+  - { name: any, sources: [orders], condition: { event: any } }
+mcp_servers:
+  - { name: files, url: "stdio:files" }
+  - { name: desk, url: "https://desk.example.com/mcp", auth_value: "\${${variable}}" }
+tests:
+  - { name: nothing comes, expect: [{ trigger: any, not_fires: true }] }
+`
+  const lines = (root: string) => [
+    [`catalog check ${root} --offline --strict`, 0] as const,
+    [`catalog plan ${root} --base ${folder({ '.gitkeep': '' })} --strict`, 2] as const,
+    [`catalog test ${root}`, 0] as const,
+  ]
+
+  it('is not looked for on the machine of the command, nor are the programs of MCP servers', async () => {
+    const root = folder({ 'a.yaml': parts('SVC_SECRET_SHOP') })
+    for (const env of [{}, { SVC_SECRET_SHOP: 'set' }] as Record<string, string>[])
+      for (const [line, code] of lines(root))
+        expect(await offline(line, { env }), line).toMatchObject({ code, err: '' })
+  })
+
+  it('is refused all the same where its name is never opened, or not unless it is listed', async () => {
+    for (const name of ['HOME_GROWN', 'SVC_AUTH_TOKEN']) {
+      const root = folder({ 'a.yaml': parts(name) })
+      for (const [line] of lines(root)) {
+        const { code, out, err } = await offline(line, { env: { [name]: 'set' } })
+        expect(code, line).toBe(65)
+        expect(out + err, line).toContain(`the variable ${name} `)
+      }
+    }
+    const root = folder({ 'a.yaml': parts('HOME_GROWN') })
+    for (const [line, code] of lines(root))
+      expect(await offline(line, { env: { SVC_SECRETS: 'HOME_GROWN' } }), line).toMatchObject({ code })
+  })
+})
+
 describe('svc catalog check of tests', () => {
   it('tells what is wrong with them, with their line, of one file and of a folder', async () => {
     const root = folder({ 'a.yaml': 'sources: []\ntests:\n  - { name: t, expect: [{ triger: x }] }\n' })
@@ -311,6 +377,16 @@ triggers:
     expect(readFileSync(junit, 'utf8')).toMatch(/<testsuite name=".*tests\.yaml" tests="2" failures="1"/)
     expect((await offline(`catalog test ${root} --only nothing`)).out).toContain('1 passed, 0 failed')
     expect((await offline(`catalog test ${root} --only absent`)).code).toBe(64)
+  })
+
+  it('tells what is wrong with the catalog at its place in its file, and runs nothing', async () => {
+    const broken = parts.replace('orders]', 'order]')
+    const root = folder({ 'a/parts.yaml': broken, 'tests.yaml': test('web') })
+    for (const path of [root, `${root}/a/parts.yaml`])
+      expect(await offline(`catalog test ${path}`)).toMatchObject({
+        ...{ code: 65, out: '' },
+        err: `svc: 1 problem\n${root}/a/parts.yaml:4:28: triggers[0]: no source is named order (did you mean orders?)\n`,
+      })
   })
 
   it('records the answers of a provider, passes by them without one, and is stale once the prompt changed', async () => {

@@ -140,6 +140,22 @@ describe('svc catalog pull', () => {
     expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({ code: 0 })
   })
 
+  it('writes in the layout of svc catalog fmt', async () => {
+    expect(await run(`catalog apply ${root} --env prod --yes`)).toMatchObject({ code: 0 })
+    expect((await svc(['catalog', 'fmt', root])).code).toBe(0)
+    await byHand(errors('cooldown: 1h, filters: [{ field: status, op: gte, value: 500 }]'))
+    await byHand(
+      'sources:\n  - name: logs\n    connector: webhook\n    config: { labels: [{ name: a, field: a, primary: true }] }\n',
+    )
+    await byHand(
+      `${look(9)}  - name: think\n    prompt: Think.\n    verdicts: [{ verdict: bad, when: it is }]\n`,
+    )
+    expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({ code: 0 })
+    expect(text('sources/logs.yaml')).toContain('- { name: a, field: a, primary: true }')
+    expect(text('agents.yaml')).toContain('- { verdict: bad, when: it is }')
+    expect(await svc(['catalog', 'fmt', '--check', root])).toMatchObject({ code: 0, out: '' })
+  })
+
   it('reports a field that comes from a value of the environment', async () => {
     await byHand(errors('cooldown: 1h').replace('> 5', '> 50'))
     const { code, err } = await run(`catalog pull ${root} --env prod`)

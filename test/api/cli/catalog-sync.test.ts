@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { afterEach, expect, it } from 'vitest'
 import { buildServer } from '../../../api/http/server.ts'
 import { createEngine } from '../../../engine/local.ts'
+import type { CatalogSyncHistory } from '../../../schemas/types.ts'
 import { gitWorld, SHOP } from '../../engine/reconcile/git-world.ts'
 import { svc } from './cli-harness.ts'
 
@@ -64,6 +65,9 @@ it('tells problems with file, line and column, and goes back to an earlier commi
   const failed = await run()
   expect([failed.code, failed.err]).toEqual([65, expect.stringContaining('shop.yaml:12:15: triggers[0]')])
   expect((await run('--apply', '--yes')).code).toBe(65)
+  expect((await run('--history')).out).toMatch(/failed .* none .*\n.*applied .* \+2 ~1 -0 /)
+  const { entries } = JSON.parse((await run('--history', '--json')).out) as CatalogSyncHistory
+  expect(entries[0]).toMatchObject({ outcome: 'failed', creates: null, updates: null, deletes: null })
   git.commit({ 'shop.yaml': SHOP(9) }, 'nine')
   expect((await run('--apply', '--yes')).code).toBe(0)
   const thought = await run('--commit', first.slice(0, 10))

@@ -123,6 +123,53 @@ describe('svc catalog export --json', () => {
   })
 })
 
+describe('what svc catalog export writes', () => {
+  it('is in the layout of svc catalog fmt, as is what it puts into a file', async () => {
+    const every = readFileSync(new URL('../../contract/every-section.yaml', import.meta.url), 'utf8')
+    expect(await run(`catalog apply ${fileOf(every)} --yes`)).toMatchObject({ code: 0 })
+    expect(await run('catalog forget shop')).toMatchObject({ code: 0 })
+    const { out } = await run('catalog export')
+    expect(out).toContain('- { field: status, op: gte, value: 500 }')
+    expect(await svc('catalog fmt --check -'.split(' '), { stdin: out })).toMatchObject({ code: 0 })
+    const mine = fileOf('# Ours.\nsources:\n  - {name: docs,connector: reference}   # mine\n')
+    expect(await run(`catalog export --update ${mine}`)).toMatchObject({ code: 0 })
+    expect(readFileSync(mine, 'utf8')).toContain('# Ours.\nsources:\n  - {name: docs,connector: reference')
+    expect(readFileSync(mine, 'utf8')).toContain('- { field: status, op: gte, value: 500 }')
+    const laid = fileOf('# Ours.\nsources:\n  - { name: docs, connector: reference } # mine\n')
+    expect(await run(`catalog export --update ${laid}`)).toMatchObject({ code: 0 })
+    expect(await run(`catalog plan ${laid}`)).toMatchObject({ code: 0 })
+    expect(await svc(`catalog fmt --check ${laid}`.split(' '))).toMatchObject({ code: 0, out: '' })
+  })
+})
+
+describe('a catalog file with merge keys', () => {
+  const fields = '    sources: [orders]\n    condition: { aggregate: count, predicate: "> 5", window: 5m }\n'
+  const merging = `sources:
+  - { name: orders, connector: webhook }
+triggers:
+  - &each
+    name: late
+${fields}    cooldown: 10m
+  - <<: *each # as late
+    name: lost
+`
+  it.each(['export --update', 'pull --name shop'])(
+    'keeps them with %s, and says beside them what they give otherwise',
+    async (command) => {
+      const file = fileOf(merging)
+      expect(await run(`catalog apply ${file} --yes`)).toMatchObject({ code: 0 })
+      expect(await run(`catalog ${command} ${file}`)).toMatchObject({ code: 0 })
+      expect(readFileSync(file, 'utf8')).toBe(merging)
+      const hand = `triggers:\n  - name: lost\n${fields}    cooldown: 1h\n`
+      expect(await run('catalog apply - --yes --name hand', { stdin: hand })).toMatchObject({ code: 0 })
+      expect(await run('catalog forget hand')).toMatchObject({ code: 0 })
+      expect(await run(`catalog ${command} ${file}`)).toMatchObject({ code: 0 })
+      expect(readFileSync(file, 'utf8')).toBe(`${merging}    cooldown: 1h\n`)
+      expect(await run(`catalog plan ${file}`)).toMatchObject({ code: 0 })
+    },
+  )
+})
+
 describe('a secret in plain text in a catalog file', () => {
   it('is a warning, an error with --strict, and stays in an updated file as a mask', async () => {
     const file = fileOf(secret)

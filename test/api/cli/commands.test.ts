@@ -1,4 +1,7 @@
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { makeCertificate } from '../../certificate.ts'
 import { answer, type Stub, startStub, svc } from './cli-harness.ts'
 
 let stub: Stub
@@ -273,7 +276,8 @@ describe('svc status', () => {
       events: 5,
       sources: [{}],
       db_bytes: 1_500_000,
-      wal_bytes: 500_000,
+      free_bytes: 500_000,
+      wal_bytes: 3_000_000,
       max_bytes: 20e9,
       pct_used: 0.01,
     }
@@ -283,7 +287,7 @@ describe('svc status', () => {
     ])
     expect(ran.code).toBe(0)
     expect(ran.out).toBe(
-      `ok  ${stub.url}  svc 1.0.0, up 90 s, auth off\n5 events from 1 source, 2.0 MB stored, 0.01 % of 20.0 GB\n`,
+      `ok  ${stub.url}  svc 1.0.0, up 90 s, auth off\n5 events from 1 source, 1.0 MB stored, 0.01 % of 20.0 GB; the log beside it has 3.0 MB\n`,
     )
   })
 
@@ -295,6 +299,18 @@ describe('svc status', () => {
     ])
     expect(ran.code).toBe(1)
     expect(JSON.parse(ran.out)).toMatchObject({ status })
+  })
+
+  it('says of a certificate that is not trusted what to set, and nothing of svc up', async () => {
+    const server = createServer(makeCertificate('svc'), (_request, response) => void response.end('{}'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { code, err } = await svc(['status', '--svcd', url])
+    await new Promise((resolve) => server.close(resolve))
+    expect(code).toBe(69)
+    expect(err).toBe(
+      `svc: the certificate of ${url} is not trusted here; name the file of its authority, or of itself where it signed itself, in NODE_EXTRA_CA_CERTS (DEPTH_ZERO_SELF_SIGNED_CERT)\n`,
+    )
   })
 
   it('exits with 1 when another program answers', async () => {

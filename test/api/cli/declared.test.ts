@@ -226,7 +226,7 @@ describe('svc projects', () => {
     expect((await run('projects create --template custom --name Shop --object source:gw')).code).toBe(0)
     await run('projects pause Shop --sources')
     const gone = await run('projects delete Shop')
-    expect(gone.out).toBe('deleted Shop with 0 parts; 1 stay\n')
+    expect(gone.out).toBe('deleted Shop with 0 parts; 1 stays\n')
     expect(gone.err).toContain('paused with it and still paused: source:gw; resume each')
     expect((await run('sources list')).out).toContain('gw')
     expect((await run('projects create --template custom --name X --object view:v')).code).toBe(64)

@@ -1,6 +1,6 @@
 /** Issue 19, 6: `svc sources discover NAME` and `webhook`, against a real daemon. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { svc } from './cli-harness.ts'
+import { answer, startStub, svc } from './cli-harness.ts'
 import { type Daemon, startDaemon } from './real-daemon.ts'
 
 let daemon: Daemon
@@ -96,5 +96,38 @@ describe('svc sources discover', () => {
     )
     const ran = await run(['sources', 'discover', 'webhook', '--sample', '-', '--apply'], PAYLOAD)
     expect([ran.code, ran.err]).toEqual([64, expect.stringContaining('--apply needs a source')])
+  })
+
+  it('lists the names of what an upstream has, those of a long list in part', async () => {
+    const metrics = Array.from({ length: 103 }, (_, i) => `metric_${i}`)
+    const found: Record<string, object> = {
+      postgres: {
+        summary: '1 table; name one and discover again',
+        tables: [{ name: 'public.orders', kind: 'table' }],
+      },
+      prometheus: {
+        catalog: { metrics, labels: ['job', 'le\u001b[31m'] },
+        metrics_for_label: [],
+        truncated: false,
+      },
+      mcp_resources: { resources: [{ uri: 'desk://notes/1', name: 'Notes' }], sample: ['no name'] },
+    }
+    const stub = await startStub((seen, response) => {
+      const { connector = '' } = seen.body ? (JSON.parse(seen.body) as { connector?: string }) : {}
+      if (seen.method === 'GET') answer(response, 404, { detail: 'no source has that name' })
+      else answer(response, 200, { connector, proposed_config: {}, ...found[connector] })
+    })
+    const told = async (connector: string) => {
+      const ran = await svc(['sources', 'discover', connector, '--svcd', stub.url])
+      expect(ran).toMatchObject({ code: 0, out: '{}\n' })
+      return ran.err
+    }
+    expect(await told('postgres')).toBe('1 table; name one and discover again\ntables:\n  public.orders\n')
+    const shown = metrics.slice(0, 100).map((name) => `  ${name}\n`)
+    expect(await told('prometheus')).toBe(
+      `metrics:\n${shown.join('')}  and 3 more: --json lists them\nlabels:\n  job\n  le\\u001b[31m\n`,
+    )
+    expect(await told('mcp_resources')).toBe('resources:\n  desk://notes/1\n')
+    await stub.close()
   })
 })

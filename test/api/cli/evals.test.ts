@@ -95,7 +95,7 @@ it('runs models of a provider, several times each, within what may be spent; rep
     expect(readFileSync(file('a.html'), 'utf8')).toContain('<th>m1 brief · 300</th>')
 
     const again = await svc(['evals', 'score', file('a.json'), '--against', file('a.json')])
-    expect(again.out).toContain('m1 brief against before, 1 scenarios: not shown (+0.00')
+    expect(again.out).toContain('m1 brief against before, 1 scenario: not shown (+0.00')
   } finally {
     await server.close()
   }
@@ -103,7 +103,7 @@ it('runs models of a provider, several times each, within what may be spent; rep
 
 it('checks scenarios, and ends with 65 where one is not fit', async () => {
   const { code, out } = await svc(['evals', 'check', ...ONE])
-  expect([code, out]).toEqual([0, '1 of 1 scenarios are fit\n'])
+  expect([code, out]).toEqual([0, '1 of 1 scenario is fit\n'])
 })
 
 it.each([

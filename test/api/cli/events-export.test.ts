@@ -103,6 +103,14 @@ describe('svc events export', () => {
     expect((await svc(['catalog', 'plan', base, '--base', base])).code).toBe(0)
   })
 
+  it('knows a part of one file that has its old name again in another', async () => {
+    const [was, is] = [fileOf('named.yaml', '1h'), fileOf('again.yaml', '1h')]
+    const text = readFileSync(was, 'utf8').replaceAll(/\bapp\b/g, 'shop')
+    writeFileSync(was, `${text}moved: [{ source: app, to: shop }]\n`)
+    const { code, out } = await svc(['catalog', 'plan', is, '--base', was])
+    expect([code, out]).toEqual([2, expect.stringContaining('0 to create, 3 to change, 0 to delete')])
+  })
+
   it('plans folders against folders with an environment on both sides, and says what the instance says', async () => {
     /** Two catalogs, one of which reads the source of the other. */
     const catalogs = (name: string, cooldown: string) => {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { svc } from './cli-harness.ts'
 
@@ -17,6 +20,9 @@ describe('the command line', () => {
 
   it.each([
     [['nope'], "unknown command 'nope'"],
+    [['help', 'nope'], "unknown command 'nope'\nusage: svc ["],
+    [['help', 'sources', 'lst'], "unknown command 'lst' (did you mean list?)\nusage: svc sources "],
+    [['sources', 'help', 'lst'], "unknown command 'lst' (did you mean list?)\nusage: svc sources "],
     [['sources', 'lst'], "unknown command 'lst' (did you mean list?)\nusage: svc sources "],
     [['sources', 'delete', 'x', '--yes'], "unknown command 'delete'"],
     [['up', '--nope'], "unknown option '--nope'"],
@@ -53,9 +59,40 @@ describe('the command line', () => {
     expect(JSON.parse(ran.err)).toMatchObject({ error: expect.stringContaining(error), exit_code: code })
   })
 
+  it.each([
+    [['help'], 'Usage: svc ['],
+    [['help', 'help'], 'Usage: svc ['],
+    [['sources', 'help'], 'Usage: svc sources ['],
+    [['help', 'sources', 'list'], 'Usage: svc sources list ['],
+    [['sources', 'help', 'list'], 'Usage: svc sources list ['],
+  ])('%j is the help of what it names', async (argv, begins) => {
+    const ran = await svc(argv)
+    expect([ran.code, ran.err, ran.out.slice(0, begins.length)]).toEqual([0, '', begins])
+  })
+
   it('exits with 66 for a file that is not there', async () => {
     const ran = await svc(['send', 'logs', 'missing.json'])
     expect([ran.code, ran.err]).toEqual([66, 'svc: there is no file missing.json\n'])
+  })
+
+  it('exits with 66 for a backup or a data file that cannot be read, with 65 for one that is none', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'svc-program-'))
+    const text = join(home, 'notes.txt')
+    writeFileSync(text, 'no database')
+    const missing = join(home, 'missing.db')
+    for (const [argv, code, says] of [
+      [['restore', missing], 66, `there is no backup at ${missing}`],
+      [['restore', home], 66, `cannot read ${home}: it is a folder`],
+      [['restore', text], 65, `${text} cannot be read as a backup`],
+      [['backup', join(home, 'copy.db')], 66, 'there is no data file at'],
+    ] as const) {
+      const ran = await svc([...argv, '--data-dir', join(home, 'data'), '--json'])
+      expect([ran.code, JSON.parse(ran.err)]).toEqual([
+        code,
+        { error: expect.stringContaining(says), exit_code: code },
+      ])
+    }
+    rmSync(home, { recursive: true })
   })
 
   it('shows the usage of the command a mistake was made in', async () => {

@@ -168,6 +168,59 @@ describe('svc send', () => {
     })
   })
 
+  describe('of several batches, a later one of which is refused', () => {
+    const lines = ['', ...Array.from({ length: 2_500 }, (_, i) => `{"n":${i}}`)]
+    const full: Handler = (_seen, response) =>
+      posts().length < 3
+        ? answer(response, 202, { ingested: 999, duplicates: 1 })
+        : answer(response, 507, { detail: 'storage is at 76.76 %' })
+
+    it('says how many of a file were stored, and the line to go on from', async () => {
+      const file = join(folder, 'log.ndjson')
+      writeFileSync(file, lines.join('\n'))
+      const at = await start(full)
+      const ran = await svc(['send', 'logs', file, ...at])
+      expect(ran).toMatchObject({ code: 1, out: 'stored 1998 of 2500, 2 seen before\n' })
+      expect(ran.err).toContain(`storage is at 76.76 % (HTTP 507 from ${stub.url}); go on from line 2001\n`)
+      const first = posts()
+        .slice(0, 2)
+        .map(({ body }) => body)
+      expect(first.join('')).toBe(`${lines.slice(0, 2000).join('\n')}\n`)
+    })
+
+    it('says the same with --json, in the error', async () => {
+      const file = join(folder, 'log.ndjson')
+      writeFileSync(file, lines.join('\n'))
+      const ran = await svc(['send', 'logs', file, '--json', ...(await start(full))])
+      expect(ran.out.match(/"ingested":999/g)).toHaveLength(2)
+      expect(JSON.parse(ran.err)).toMatchObject({ status: 507, stored: 1998, total: 2500, next_line: 2001 })
+    })
+
+    it('counts no further on standard input, and says where it is not known what arrived', async () => {
+      const at = await start((seen, response) =>
+        posts().length < 2 ? accept(seen, response, 0) : response.destroy(),
+      )
+      const ran = await svc(['send', 'logs', '--type', 'ndjson', '--json', ...at], {
+        stdin: lines.slice(1).join('\n'),
+      })
+      expect(ran).toMatchObject({ code: 69, out: '{"ingested":1000}\n' })
+      const told = JSON.parse(ran.err)
+      expect(told).toMatchObject({ stored: 1000, next_line: 1001, unsure_to_line: 2000 })
+      expect(told).not.toHaveProperty('total')
+      expect(told.error).toContain('whether lines 1001 to 2000 were stored is not known')
+    })
+
+    it('names the line that is too long, of which nothing was sent', async () => {
+      const at = await start()
+      const stdin = chunks(`${lines.slice(1, 1_001).join('\n')}\n"${'x'.repeat(3_000_000)}`, '"\n{}\n')
+      const ran = await svc(['send', 'logs', '--type', 'ndjson', ...at], { stdin })
+      expect(ran).toMatchObject({ code: 65, out: 'stored 1000\n' })
+      expect(ran.err).toBe(
+        'svc: a line is longer than 1 MiB, the most one item may have; go on from line 1001\n',
+      )
+    })
+  })
+
   it.each([
     ['docs', 'takes no events: it is a reference source'],
     ['nope', 'no source has that name (HTTP 404'],

@@ -50,4 +50,14 @@ describe('svc slack', () => {
     expect((await run('allow', 'U012ABCDEF', 'owner')).err).toMatch(/read, respond, admin/)
     expect(await run('allow', 'ada', 'read')).toMatchObject({ code: 1, err: expect.stringContaining('user') })
   })
+
+  it('check exits with 1 and says what is missing where there is no token to ask with', async () => {
+    const missing = 'no bot token of Slack is set; add one under Settings, Slack'
+    expect(await run('check')).toMatchObject({ code: 1, out: '', err: `svc: ${missing}\n` })
+    const json = await run('check', '--json')
+    expect([json.code, JSON.parse(json.out)]).toEqual([
+      1,
+      expect.objectContaining({ ok: false, error: missing }),
+    ])
+  })
 })

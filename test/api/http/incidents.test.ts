@@ -73,6 +73,47 @@ describe('whoever acts on an incident', () => {
     const { door } = await open()
     const taken = incidentOf(await act(door, 'acknowledge', { version: 1 }, { 'x-forwarded-user': 'mara' }))
     expect(taken.assignee).toBe('somebody')
+    const seen = (await door.call('GET', '/api/incidents/inc_1')).json() as unknown as {
+      activity: { by: string; via: string }[]
+    }
+    // No key is there to know them by.
+    expect(seen.activity[0]).toMatchObject({ by: 'somebody', via: 'console' })
+  })
+
+  it('is refused in the words that it is read with and acted on by', async () => {
+    const { door } = await open()
+    const opened = incidentOf(await door.call('GET', '/api/incidents/inc_1'))
+    expect(opened.accepts).toEqual(['acknowledge', 'assign', 'snooze', 'handle', 'severity'])
+    // What is handled takes no more but to be reopened.
+    for (const name of [...opened.accepts.filter((one) => one !== 'handle'), 'handle']) {
+      const body = { severity: { severity: 'info' }, assign: { assignee: 'mara' } }[name] ?? {}
+      const { version } = incidentOf(await door.call('GET', '/api/incidents/inc_1'))
+      expect([name, (await act(door, name, { version, ...body })).status]).toEqual([name, 200])
+    }
+    const { version } = incidentOf(await door.call('GET', '/api/incidents/inc_1'))
+    await act(door, 'reopen', { version })
+    const refused = await act(door, 'unsnooze', { version: version + 1 })
+    expect(refused.status).toBe(409)
+    expect(refused.json()).toMatchObject({
+      detail:
+        'incident inc_1 is open and does not accept unsnooze; it accepts acknowledge, assign, snooze, handle, severity',
+      accepts: opened.accepts,
+    })
+  })
+
+  it.each([
+    ['/api/triggers/t/evaluations?before=x', 'before'],
+    ['/api/triggers/t/evaluations?before=evt_1', 'before'],
+    ['/api/triggers/t/evaluations?reason=bogus', 'reason'],
+    ['/api/triggers/t/evaluations?limit=-1', 'limit'],
+    ['/api/firings?limit=-1', 'limit'],
+    ['/api/deliveries?limit=0', 'limit'],
+    ['/api/activity/dispatches?limit=-1', 'limit'],
+    ['/api/incidents?limit=0', 'limit'],
+  ])('GET %s is a list that cannot be given', async (path, field) => {
+    const { door } = await open()
+    const answer = await door.call('GET', path)
+    expect([answer.status, answer.json().field]).toEqual([400, field])
   })
 
   it('is answered 409 with the incident as it is where another was first', async () => {

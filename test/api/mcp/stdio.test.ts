@@ -131,7 +131,7 @@ describe('svc mcp', () => {
     expect(err).toContain(sentence)
   })
 
-  it('serves HTTP until it is told to stop', async () => {
+  it.each(['SIGTERM', 'SIGHUP'] as const)('serves HTTP until it is told to stop by %s', async (signal) => {
     const child = spawn(process.execPath, [BIN, 'mcp', '--transport', 'streamable-http', '--port', '0'], {
       env: { PATH: process.env.PATH ?? '', SVC_HOME: home, SVCD_URL: svc.url },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -150,7 +150,7 @@ describe('svc mcp', () => {
       })
     })
     expect((await fetch(new URL('/health', url))).status).toBe(200)
-    child.kill('SIGTERM')
+    child.kill(signal)
     expect(await exited).toEqual([0, null])
     expect(out).toBe('')
   })

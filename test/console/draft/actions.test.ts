@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { copied, pasteShared } from '../../../console/graph/draft/clipboard.ts'
-import { connect, refusal } from '../../../console/graph/draft/connect.ts'
+import { connect, refusal, verdictsFor } from '../../../console/graph/draft/connect.ts'
 import { changeHandoff, disconnect, switchWake } from '../../../console/graph/draft/edges.ts'
 import { foreseen } from '../../../console/graph/draft/foresee.ts'
 import {
@@ -21,6 +21,16 @@ const none = new Set<string>()
 const link = (from: string, to: string, verdict: string | null = null) => ({ from, to, verdict })
 
 describe('a connection', () => {
+  it('of two agents can be on each verdict that is free, where it says none', () => {
+    const graph = shop()
+    graph.edges = graph.edges.filter(({ kind }) => kind !== 'hands_off')
+    expect(verdictsFor(graph, link('agent:triage', 'agent:digger'))).toEqual(['investigate', 'page'])
+    expect(verdictsFor(shop(), link('agent:triage', 'agent:digger'))).toEqual(['page'])
+    expect(verdictsFor(graph, link('agent:triage', 'agent:digger', 'page'))).toEqual([])
+    expect(verdictsFor(graph, link('trigger:slow', 'agent:triage'))).toEqual([])
+    expect(verdictsFor(graph, link('agent:triage', 'mcp_server:tickets'))).toEqual([])
+  })
+
   it.each([
     [
       'a source feeds a trigger',

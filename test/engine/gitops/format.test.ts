@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import YAML from 'yaml'
 import { formatCatalog } from '../../../engine/declared/catalog/lint.ts'
 import { plain, readValue } from '../../../engine/gitops/nodes.ts'
+import { readCatalog, renderCatalog, updateCatalog } from '../../../engine/gitops/update.ts'
 import { longOr } from '../../chaos/scale.ts'
+import { catalogs as nasty } from '../declared/catalog/document/arbitrary.ts'
 import { randomCatalog as catalogs } from '../declared/catalog/random-catalog.ts'
 
 const format = (text: string) => formatCatalog({ path: 'a.yaml', text }).text
@@ -101,5 +103,44 @@ tests: []
       }),
       { numRuns: longOr(200, 50) },
     )
+  })
+  it('keeps what is in double quotes on one line as it is written', () => {
+    const text =
+      'skills:\n  - name: s\n    description: "\\u200b \\u001b[0m \\x41 /"\n    body: "a\\n \\nb"\n'
+    expect(format(text)).toBe(text)
+  })
+
+  it('is that of what is exported, and of what is put into a file in it', () => {
+    fc.assert(
+      fc.property(nasty, nasty, fc.boolean(), fc.boolean(), (before, after, hasComments, isCrlf) => {
+        expect(format(renderCatalog(before))).toBe(renderCatalog(before))
+        let text = renderCatalog(before)
+        if (hasComments) text = text.replace(/^( *)- /gm, '$1# what comes next\n$1- ')
+        if (isCrlf && !text.includes('\r')) text = text.replaceAll('\n', '\r\n')
+        const updated = updateCatalog(format(text), after)
+        expect(format(updated)).toBe(updated)
+      }),
+      { numRuns: longOr(200, 50) },
+    )
+  })
+
+  it('stays where sections at an end of the file, or between others, go', () => {
+    const sections = {
+      sources: '  - name: a\n    connector: memory\n',
+      triggers: '  - name: t\n    sources: [a]\n    condition: { event: any }\n',
+      agents: '  - name: g\n    prompt: x\n',
+      skills: '  - name: k\n    description: d\n    body: |\n      x\n',
+    }
+    const texts = Array.from({ length: 16 }, (_, bits) =>
+      Object.entries(sections)
+        .filter((_section, i) => bits & (1 << i))
+        .map(([section, entries]) => `# ${section}\n${section}:\n${entries}`)
+        .join('\n'),
+    )
+    for (const before of texts)
+      for (const after of texts) {
+        const updated = updateCatalog(before, readCatalog(after).catalog!)
+        expect(format(updated)).toBe(updated)
+      }
   })
 })

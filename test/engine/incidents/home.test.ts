@@ -1,5 +1,6 @@
 /** Figures of Home speak for all there is, though its lists are cut. */
 import { expect, it, onTestFinished } from 'vitest'
+import { conclude, error } from '../agents/runs/replies.ts'
 import { openRunWorld } from '../agents/runs/run-world.ts'
 import { MINUTE, openWorld } from '../triggers/trigger-world.ts'
 
@@ -61,4 +62,40 @@ it('draws firings in the hour and on the day of each, not in the newest alone', 
   expect((await world.engine.home([])).triggers).toMatchObject([
     { name: 't', firings: 4, spark: [0, 0, 0, 0, 3, 0, 1] },
   ])
+})
+
+it('counts of the day what the lists that it leads to have, and what usage has as spent', async () => {
+  const world = await openRunWorld()
+  onTestFinished(() => world.close())
+  const { engine, clock, models, post, settled } = world
+  await world.trigger({ condition: { event: 'any' }, cooldown: '1s' })
+  await world.agent({ name: 'first-look', trigger: 't', model: 'm1' })
+  models.reply('m1', (_request, n) => ({
+    ...conclude({ outcome: n === 1 ? 'finding' : 'no_op' }),
+    usage: { input_tokens: 1_000, output_tokens: 10 },
+  }))
+  await post(error)
+  await settled()
+  clock.at += 24 * 60 * MINUTE
+  await post([
+    { ...error, service: 'pay' },
+    { ...error, service: 'search' },
+  ])
+  const last = (await settled()).at(-1)!
+  await engine.rerun(last.id, { asOf: 'same', practice: true })
+  await settled()
+  const [open] = (await engine.listIncidents({ limit: 1 }, null)).incidents
+  await engine.actOnIncident(open!.id, { action: 'handle' }, { by: 'mara', via: 'console' })
+
+  const { today } = await engine.home([])
+  const asked = { practice: false, ended_since: today.since, limit: 1, offset: 0 }
+  const opened = await engine.listIncidents({ state: 'all', opened_since: today.since, limit: 50 }, null)
+  expect(today).toMatchObject({ runs: 2, findings: 1, incidents: 2 })
+  expect((await engine.listRuns(asked)).total).toBe(today.runs)
+  expect((await engine.listRuns({ ...asked, outcome: 'finding' })).total).toBe(today.findings)
+  expect(opened.incidents).toHaveLength(today.incidents)
+  await expect(engine.listRuns({ ...asked, ended_since: 'lately' })).rejects.toThrow('ended_since')
+  const { days } = await engine.modelUsage(1)
+  expect(days).toHaveLength(1)
+  expect(days[0]).toMatchObject({ calls: 3, cost_usd: today.spent_usd })
 })

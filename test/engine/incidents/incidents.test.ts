@@ -56,7 +56,7 @@ describe('firings of one trigger for one key', () => {
       result: null,
       claims: null,
       run: null,
-      accepts: ['acknowledge', 'assign', 'snooze', 'handle'],
+      accepts: ['acknowledge', 'assign', 'snooze', 'handle', 'severity'],
     })
     expect(incidents[1]!.spark).toHaveLength(24)
     expect(incidents[1]!.spark.at(-1)).toBe(3)
@@ -453,6 +453,14 @@ describe('the list', () => {
     await world.engine.actOnIncident('inc_3', { action: 'assign', assignee: 'mara' }, MARA)
     expect(await keys({ assignee: 'mara' })).toEqual(['s2'])
     expect(await keys({ assignee: 'none' })).toHaveLength(4)
+    await world.engine.actOnIncident('inc_2', { action: 'handle' }, MARA)
+    expect(await keys({})).toEqual(['s3', 's2', 's4', 's0'])
+    expect(await keys({ state: 'all' })).toEqual(['s3', 's1', 's2', 's4', 's0'])
+    const first = await world.engine.listIncidents({ state: 'all', limit: 2 }, null)
+    expect(await keys({ state: 'all', before: first.next_before })).toEqual(['s2', 's4', 's0'])
+    const { opened_at } = await world.engine.getIncident('inc_3', null)
+    expect(await keys({ state: 'all', opened_since: opened_at })).toEqual(['s3', 's2', 's4'])
+    await expect(keys({ opened_since: 'lately' })).rejects.toMatchObject({ code: 'invalid' })
     await expect(keys({ before: 'x' })).rejects.toMatchObject({ code: 'invalid' })
   })
 })

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { formatCatalog } from '../../../engine/declared/catalog/lint.ts'
 import type { Repository } from '../../../engine/reconcile/git.ts'
 import type { CatalogAdoption, CatalogPullRequestOpened, CatalogSync } from '../../../schemas/types.ts'
 import { startHere } from '../../contract/instance.ts'
@@ -65,6 +66,7 @@ describe('what was changed by hand', () => {
     await svc.post('/api/triggers', {
       ...{ name: 'slow', sources: ['gateway'] },
       condition: { aggregate: 'count', predicate: '> 1', window: '1m' },
+      filters: [{ field: 'status', op: 'gte', value: 500 }],
     })
     const found = await adoption()
     expect(found.files.map(({ file, action }) => [file, action])).toEqual([
@@ -83,6 +85,9 @@ describe('what was changed by hand', () => {
       expect.objectContaining({ name: 'slow', path: '', changed_in: 'instance', file: null, commit: null }),
     ])
     applyPatch(join(git.folder, 'clone'), found.files.map(({ patch }) => patch).join(''))
+    const made = readFileSync(join(git.folder, 'clone', 'triggers/slow.yaml'), 'utf8')
+    expect(made).toContain('- { field: status, op: gte, value: 500 }')
+    expect(formatCatalog({ path: 'slow.yaml', text: made }).text).toBe(made)
     git.commit({}, 'what was changed by hand')
     expect(await svc.post<CatalogSync>('/api/catalog/sync')).toMatchObject({ state: 'synced' })
     expect(await adoption()).toMatchObject({ files: [], differences: [] })

@@ -1,5 +1,5 @@
 /** The looks at a repository: real git over local bare repositories, an engine in memory. */
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createEngine, type LocalEngine } from '../../../engine/local.ts'
 import type { Repository } from '../../../engine/reconcile/git.ts'
@@ -285,6 +285,8 @@ describe('what changes nothing and is said', () => {
     // Told once, however often it is met.
     expect(await one.outcomes()).toEqual(['applied', 'failed'])
     expect((await one.events()).at(-1)).toMatch(/^failed: /)
+    // There is no plan, which is not one that does nothing.
+    expect((await one.history())[0]).toMatchObject({ creates: null, updates: null, deletes: null })
     const { catalogSync } = await one.engine.status()
     expect(catalogSync).toMatchObject({ state: 'failed', reason: expect.stringMatching(reason) })
   }
@@ -329,11 +331,26 @@ describe('what changes nothing and is said', () => {
     git.commit({ 'shop.yaml': SHOP() }, 'five')
     const one = follow(git.repository({ policy: 'auto' }))
     await one.sync()
-    const { renameSync } = await import('node:fs')
     renameSync(git.bare, `${git.bare}.away`)
     await failing(one, 'gone', /is not there/)
     renameSync(`${git.bare}.away`, git.bare)
     expect(await one.sync()).toMatchObject({ state: 'synced', reason: null })
+  })
+
+  it('and then waits again with what its plan would do', async () => {
+    const git = world()
+    git.commit({ 'shop.yaml': SHOP() }, 'five')
+    const one = follow(git.repository())
+    await one.sync()
+    renameSync(git.bare, `${git.bare}.away`)
+    expect(await one.sync()).toMatchObject({ state: 'failed' })
+    renameSync(`${git.bare}.away`, git.bare)
+    expect(await one.sync()).toMatchObject({ state: 'out_of_sync' })
+    expect((await one.history()).map(({ outcome, creates }) => [outcome, creates])).toEqual([
+      ['held', 2],
+      ['failed', null],
+      ['held', 2],
+    ])
   })
 
   it('a branch that is gone', async () => {

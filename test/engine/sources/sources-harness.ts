@@ -67,6 +67,7 @@ export function openSources(secrets: Secrets = memorySecrets()) {
       sources: live,
       templates: NO_TEMPLATES,
       gone: () => {},
+      back: () => {},
       changed: () => {},
       purge: (sourceId) => {
         if (world.failPurge) throw new Error('disk')

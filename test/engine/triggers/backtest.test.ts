@@ -13,6 +13,10 @@ const triggers: Record<string, Partial<TriggerWrite> & Pick<TriggerWrite, 'condi
     condition: { aggregate: 'avg', field: 'ms', predicate: '> 60', window: '10m', resolve: '< 40' },
     cooldown: '1m',
   },
+  lasting: {
+    condition: { aggregate: 'count', predicate: '> 2', window: '2m', resolve: true },
+    cooldown: '1s',
+  },
   changed: { condition: { change_of: 'state' }, cooldown: '1s' },
   followed: {
     condition: {
@@ -31,7 +35,7 @@ const triggers: Record<string, Partial<TriggerWrite> & Pick<TriggerWrite, 'condi
   },
 }
 
-/** Events out of order, late and in one body, with time passing in between. */
+/** Events out of order, late, ahead of the daemon's clock and in one body, with time passing in between. */
 const history = fc.array(
   fc.record({
     gap: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5 * MINUTE })),
@@ -40,7 +44,7 @@ const history = fc.array(
         service: fc.constantFrom('a', 'b', 'c'),
         state: fc.constantFrom('up', 'down'),
         ms: fc.integer({ min: 0, max: 100 }),
-        lag: fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: 0, max: 8 * MINUTE })),
+        lag: fc.oneof(fc.constantFrom(0, 1), fc.integer({ min: -8 * MINUTE, max: 8 * MINUTE })),
       }),
       { minLength: 1, maxLength: 4 },
     ),
@@ -100,10 +104,10 @@ describe('a backtest', () => {
     await post([at(61, 1), at(0, 0)])
     pass(MINUTE)
     const [tripped, over] = await firings('t')
-    expect([tripped!.value, over!.value, over!.resolves]).toEqual([61, 61 / 3, tripped!.dispatch_id])
+    expect([tripped!.value, over!.value, over!.resolves]).toEqual([61, 61 / 4, tripped!.dispatch_id])
     const { result } = await engine.backtest({ trigger: 't', window: '1d' })
     expect(result.list.map(({ value, resolved }) => [value, resolved])).toEqual([
-      [61 / 3, true],
+      [61 / 4, true],
       [61, false],
     ])
   })

@@ -257,6 +257,30 @@ describe('silence', () => {
 })
 
 describe('a schedule', () => {
+  it('says of a cooldown that it does nothing, and is saved', async () => {
+    const { engine } = await openWorld()
+    const write = { name: 't', sources: ['app'], condition: { every: '60s' }, cooldown: '10m' }
+    const { warnings } = await engine.createTrigger(write, BY)
+    expect(warnings).toEqual([
+      'trigger t: cooldown does nothing: a schedule fires at its own times, and has none',
+    ])
+  })
+
+  it('tells how many slots it missed, one or more', async () => {
+    const { trigger, pass, firings, clock, engine } = await openWorld()
+    await trigger({ condition: { every: '10m' } })
+    pass(0)
+    for (const missed of [2, 3]) {
+      clock.at += missed * 10 * MINUTE
+      engine.tick()
+    }
+    expect((await firings()).map(({ reason }) => reason.split('; ')[1])).toEqual([
+      undefined,
+      '1 before it was missed',
+      '2 before it were missed',
+    ])
+  })
+
   it('fires when it is made and every interval, with a summary', async () => {
     const { engine, post, trigger, firings, pass } = await openWorld()
     await post([error, error, { service: 'cart' }])
@@ -379,6 +403,51 @@ describe('a threshold that is over', () => {
     expect(Date.parse(over!.fired_at!)).toBeLessThanOrEqual(clock.at)
     await post([error, error, error])
     expect(await firings()).toHaveLength(3)
+  })
+})
+
+describe('an edit while a key fires', () => {
+  it.each([
+    ['its condition', { condition: { ...errors, resolve: true, predicate: '> 90' } }],
+    ['how it ends', { condition: errors }],
+    ['its filters', { filters: [{ field: 'msg', op: 'exists' }] }],
+  ])(
+    'to %s tells that it is over, closes its incident, and it fires once for what goes on',
+    async (_, edit) => {
+      const { engine, post, trigger, firings, pass } = await openWorld()
+      const write = { condition: { ...errors, resolve: true as const }, cooldown: '1s' }
+      await trigger(write)
+      await post([error, error, error])
+      await engine.updateTrigger('t', { sources: ['app'], ...write, ...edit } as never, BY)
+      pass(2_000)
+      const [began, over, ...more] = await firings()
+      expect(more).toEqual([])
+      expect(over).toMatchObject({
+        resolves: began!.dispatch_id,
+        reason: 'over: what the trigger watches or its condition was changed, and it begins anew',
+      })
+      expect(await engine.listIncidents({ state: 'active', limit: 10 }, null)).toMatchObject({
+        incidents: [],
+      })
+      await engine.updateTrigger('t', { sources: ['app'], ...write } as never, BY)
+      pass(2_000)
+      await post(error)
+      expect((await firings()).map(({ resolves }) => resolves !== null)).toEqual([false, true, false])
+    },
+  )
+
+  it('to what it is not judged by changes nothing of it', async () => {
+    const { engine, post, trigger, firings, pass } = await openWorld()
+    const write = { condition: { ...errors, resolve: true as const }, cooldown: '1s' }
+    await trigger(write)
+    await post([error, error, error])
+    await engine.updateTrigger(
+      't',
+      { sources: ['app'], ...write, cooldown: '2s', severity: 'critical' } as never,
+      BY,
+    )
+    pass(5_000)
+    expect(await firings()).toHaveLength(1)
   })
 })
 

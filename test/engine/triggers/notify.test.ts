@@ -77,3 +77,49 @@ describe('a trigger with whom it notifies', () => {
     expect([await woken(), await subscribed()]).toEqual([[], []])
   })
 })
+
+describe('a delete that is undone', () => {
+  const at = (n: number) => ({ url: `http://127.0.0.1:9/${n}`, audience: 'operator' as const })
+  const undone = async (changeSet: number | null) => world.engine.undoChangeSet(changeSet!, false, BY)
+  const ids = async () =>
+    (await world.engine.listSubscriptions({})).subscriptions.map((one) => one.subscription_id).sort()
+  const of = { own: false, strict: false }
+
+  it('of a trigger brings back the subscriptions that went with it, with their secrets, and no others', async () => {
+    await world.engine.createTrigger(write, BY)
+    const subscribe = (n: number) => world.engine.subscribe({ trigger: 'errs' }, at(n), BY.caller)
+    const [kept, before, whileGone] = [await subscribe(1), await subscribe(2), await subscribe(3)]
+    await world.engine.unsubscribe(before.subscription_id, BY.caller, of)
+    const { change_set } = await world.engine.deleteTrigger('errs', BY)
+    expect(await ids()).toEqual([])
+    await world.engine.unsubscribe(whileGone.subscription_id, BY.caller, of)
+    await undone(change_set)
+    expect(await ids()).toEqual([kept.subscription_id])
+    await world.post({ service: 'checkout' })
+    expect(await world.engine.claimDeliveries(9, [])).toMatchObject([{ url: at(1).url, secret: kept.secret }])
+  })
+
+  it('of a trigger whose name another had meanwhile brings back its own', async () => {
+    await world.engine.createTrigger(write, BY)
+    const first = await world.engine.subscribe({ trigger: 'errs' }, at(1), BY.caller)
+    const deleted = await world.engine.deleteTrigger('errs', BY)
+    await world.engine.createTrigger(write, BY)
+    await world.engine.subscribe({ trigger: 'errs' }, at(2), BY.caller)
+    await world.engine.deleteTrigger('errs', BY)
+    await undone(deleted.change_set)
+    expect(await ids()).toEqual([first.subscription_id])
+  })
+
+  it('of a project brings back those of all its triggers, but for those of its keys, which are revoked', async () => {
+    const { id } = await world.engine.createProject({ template: 'custom', name: 'shop', objects: [] }, BY)
+    const own = await world.engine.subscribe({ project: id }, at(1), BY.caller)
+    const key = await world.engine.createKey({ name: 'k', project: id }, BY.caller)
+    const caller = { id: `key:${key.id}`, name: 'k' }
+    await world.engine.subscribe({ project: id }, at(2), caller)
+    expect(await ids()).toHaveLength(2)
+    const { change_set } = await world.engine.deleteProject(id, { purgeEvents: false, picked: undefined }, BY)
+    expect(await ids()).toEqual([])
+    await undone(change_set)
+    expect(await ids()).toEqual([own.subscription_id])
+  })
+})

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cronFault, latestSlot, nextSlot, windowOfSlot } from '../../../engine/model/slots.ts'
+import { check } from '../../../schemas/index.ts'
 
 const at = (text: string) => Date.parse(text)
 const MINUTE = 60_000
@@ -76,6 +77,26 @@ describe('a cron expression', () => {
     [{ cron: '0 9 * * *', time_zone: 'Mars/Olympus' }, 'time_zone'],
   ])('%j is refused, naming %s', (condition, field) => {
     expect(cronFault(condition)?.field).toBe(field)
+  })
+
+  it.each([
+    ['61 * * * *', 'has 61 as its minute, which must be from 0 to 59'],
+    ['0 24 * * *', 'has 24 as its hour, which must be from 0 to 23'],
+    ['5-1 * * * *', 'a range from low to high (1-5)'],
+    ['*/0 * * * *', 'or each so many (*/10), at least 1'],
+    ['0 0 * 13 *', 'has 13 as its month, which must be from 1 to 12'],
+    ['0 9 * * * *', 'must be five fields: minute, hour'],
+  ])('%s is refused by the rule that it breaks', (cron, says) => {
+    expect(cronFault({ cron })?.message).toContain(says)
+  })
+
+  it('too short to have five fields is told so wherever it is checked', () => {
+    const spec = { sources: ['app'], condition: { cron: '@daily' } }
+    expect(check('trigger-spec.json', spec)).toContain('condition.cron must be five fields: minute, hour')
+    const counted = { aggregate: 'count', predicate: '!= 5', window: '5m' }
+    expect(check('trigger-spec.json', { ...spec, condition: counted })).toContain(
+      'condition.predicate must be a comparison (>, >=, <, <= or ==) and a number',
+    )
   })
 
   it.each([{ cron: '*/5 * * * *' }, { cron: '0 9 * * 1-5', time_zone: 'America/New_York' }])(

@@ -2,8 +2,8 @@
 import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { FileText, Users } from 'lucide-react'
+import { callerText } from '../../../../schemas/caller-words.ts'
 import { declared, dkeys } from '../../../declared-client.ts'
-import { callerText } from '../../../lib/actor.ts'
 import type { Editor } from '../state/use-editor.ts'
 import { YamlButtons } from './patch-view.tsx'
 

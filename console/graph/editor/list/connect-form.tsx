@@ -2,7 +2,7 @@
 import { Button, Group, Paper, Select, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import type { GraphNode } from '../../../../schemas/types.ts'
-import { refusal } from '../../draft/connect.ts'
+import { refusal, verdictsFor } from '../../draft/connect.ts'
 import { findNode } from '../../draft/ids.ts'
 import { optionsByKind } from '../panel/connect-to.tsx'
 import type { ListProps } from './props.ts'
@@ -14,7 +14,10 @@ export function ConnectForm({ editor: { graph }, actions }: ListProps) {
   const start = from === null ? undefined : findNode(graph, from)
   const target = to === null ? undefined : findNode(graph, to)
   const isHandoff = start?.kind === 'agent' && target?.kind === 'agent'
-  const connection = { from: from ?? '', to: to ?? '', verdict: isHandoff ? verdict : null }
+  const bare = { from: from ?? '', to: to ?? '', verdict: null }
+  // Where none was chosen, the one it would be on is shown, to be changed.
+  const on = isHandoff ? (verdict ?? verdictsFor(graph, bare)[0] ?? null) : verdict
+  const connection = { ...bare, verdict: isHandoff ? on : null }
   const refused = start && target ? refusal(graph, connection) : null
   const verdicts = start?.verdicts ?? []
   return (
@@ -48,11 +51,11 @@ export function ConnectForm({ editor: { graph }, actions }: ListProps) {
             <Select
               label="On verdict"
               description={null}
-              placeholder="The first that is free"
+              placeholder="Of a handoff"
               data={verdicts}
-              value={verdict}
+              value={on}
               onChange={setVerdict}
-              clearable
+              allowDeselect={false}
               w={190}
             />
           )}

@@ -5,6 +5,7 @@
 import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { Search } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { byName, compareNames } from '../../../lib/by-name.ts'
 import { KIND_WORDS } from '../../../lib/fields.ts'
 import { edgeWords, PART_KINDS } from '../../draft/ids.ts'
 import { ConnectForm } from './connect-form.tsx'
@@ -26,10 +27,12 @@ export function ListEditor(props: ListProps) {
   const [filter, setFilter] = useState('')
   const word = filter.trim().toLowerCase()
   const { drawn } = props.editor
-  const nodes = drawn.nodes.filter(({ kind, name, detail }) =>
+  const nodes = byName(drawn.nodes).filter(({ kind, name, detail }) =>
     `${kind} ${name} ${detail}`.toLowerCase().includes(word),
   )
-  const edges = drawn.edges.filter((edge) => edgeWords(edge).toLowerCase().includes(word))
+  const edges = drawn.edges
+    .filter((edge) => edgeWords(edge).toLowerCase().includes(word))
+    .toSorted((a, b) => compareNames(a.id, b.id))
   return (
     <Stack gap="md">
       <Group justify="space-between" align="flex-end">

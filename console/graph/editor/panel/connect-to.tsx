@@ -1,6 +1,7 @@
 /** Connects a part from its panel, which the keyboard can do, too: only parts that it can be connected to are offered. */
 import { Select } from '@mantine/core'
 import type { GraphNode } from '../../../../schemas/types.ts'
+import { byName } from '../../../lib/by-name.ts'
 import { KIND_WORDS } from '../../../lib/fields.ts'
 import { refusal } from '../../draft/connect.ts'
 import type { Actions } from '../state/use-actions.ts'
@@ -16,11 +17,14 @@ export const optionsByKind = (
   kinds
     .map((kind) => ({
       group: KIND_WORDS[kind]!.many,
-      items: nodes.filter((node) => node.kind === kind).map(({ id, name }) => ({ value: id, label: name })),
+      items: byName(nodes.filter((node) => node.kind === kind)).map(({ id, name }) => ({
+        value: id,
+        label: name,
+      })),
     }))
     .filter(({ items }) => items.length > 0)
 
-/** Renders nothing if the part can be connected to no other. An agent hands over on its first free verdict. */
+/** Renders nothing if the part can be connected to no other. On which verdict an agent hands over is asked. */
 export function ConnectTo({
   editor: { graph },
   actions,

@@ -10,6 +10,7 @@ import type { Applied } from '../changes/apply-draft.tsx'
 import { usePasting } from '../pasting.tsx'
 import { useActions } from './use-actions.ts'
 import { useEditor } from './use-editor.ts'
+import { useHanding } from './use-handing.ts'
 import { undoTidied } from './use-places.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 
@@ -27,7 +28,7 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
   // A draft is gone on with until one closes the editor; closing it leaves the draft.
   const [wantsEdit, setWantsEdit] = useState<boolean | null>(null)
   const isEditing = mayEdit && (wantsEdit ?? editor.draft !== null)
-  const actions = useActions(editor, isEditing)
+  const { handing, actions } = useHanding(editor, useActions(editor, isEditing))
   const [hasPalette, setPalette] = useState(true)
   const [selected, setSelected] = useState<readonly string[]>([])
   // Whoever comes back to a draft, or brings one from a replay, sees what is in it.
@@ -46,6 +47,7 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
     editor,
     actions,
     pasting,
+    handing,
     mayEdit,
     isEditing,
     begin: () => setWantsEdit(true),

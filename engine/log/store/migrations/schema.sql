@@ -1,4 +1,4 @@
--- Version 38: all migrations, for a new file. Written by npm run generate.
+-- Version 39: all migrations, for a new file. Written by npm run generate.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label_counts (
   block INTEGER PRIMARY KEY,
@@ -271,7 +271,7 @@ CREATE TABLE active_keys (
   key TEXT NOT NULL,
   labels TEXT NOT NULL,             -- JSON list of label ids
   since INTEGER NOT NULL,
-  dispatch_id TEXT NOT NULL,
+  dispatch_id TEXT NOT NULL, lead INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (trigger_id, key)
 ) WITHOUT ROWID;
 CREATE TABLE watched_keys (
@@ -322,7 +322,7 @@ CREATE TABLE subscriptions (
   created_at INTEGER NOT NULL,
   disabled_at INTEGER,
   removed_at INTEGER
-);
+, removed_with TEXT);
 CREATE INDEX subscriptions_trigger ON subscriptions (trigger_name) WHERE removed_at IS NULL;
 CREATE INDEX subscriptions_project ON subscriptions (project) WHERE removed_at IS NULL;
 CREATE TABLE settings (

@@ -50,6 +50,16 @@ describe('stopping', () => {
     expect(steps).toEqual(['refuse', 'exit 1'])
   })
 
+  it('takes no hang-up for an urging: a terminal that closes sends it more than once', async () => {
+    const { stop, steps, clock } = setUp(() => new Promise(() => {}))
+    void stop('SIGHUP')
+    clock.now += 3_000
+    await stop('SIGHUP')
+    expect(steps).toEqual(['refuse'])
+    await stop('SIGTERM')
+    expect(steps).toEqual(['refuse', 'exit 1'])
+  })
+
   it('takes the same Ctrl-C, passed on by npm, for one signal', async () => {
     const { stop, steps, clock } = setUp(() => new Promise(() => {}))
     void stop('SIGINT')

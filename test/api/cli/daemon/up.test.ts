@@ -253,11 +253,12 @@ describe('svc up', () => {
     expect(output).toContain(file)
   })
 
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'exits with 0 on %s and leaves a complete data file',
     async (signal) => {
       const daemon = await started()
       expect(await stop(daemon, signal)).toBe(0)
+      expect(daemon.output()).toContain('stopped')
       expect(existsSync(join(home, 'svc.db-wal'))).toBe(false)
       expect(existsSync(join(home, 'svc.db.pid'))).toBe(false)
     },

@@ -206,6 +206,8 @@ describe('what is asked is refused', () => {
       MARIA,
       'too_large',
     ],
+    ['in a conversation that no row could keep', { session: 'zz' }, MARIA, 'invalid'],
+    ['in one of fifteen digits', { session: SESSION.slice(0, 15) }, MARIA, 'invalid'],
     ['in place of a turn that is not there', { session: SESSION, replaces: 'ask_1' }, MARIA, 'not_found'],
   ])('%s', async (_, body, caller, code) => {
     const { ask } = await openAskWorld()

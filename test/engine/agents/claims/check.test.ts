@@ -17,11 +17,9 @@ const events = new Map([
   row('evt_2', 'p99 is 2,327 ms', '{}', { status: 503 }),
   row('evt_3', 'charged 1,200 EUR for /orders/41 by 10.0.0.9, v2.15.1'),
 ])
-const read = new Map([
-  ['evt_1', 1],
-  ['evt_2', 57],
-  ['evt_3', 1],
-])
+const shown = (counts: Record<string, number[]>) =>
+  new Map(Object.entries(counts).map(([id, stood]) => [id, new Set(stood)]))
+const read = shown({ evt_1: [1], evt_2: [57], evt_3: [1] })
 const check = (...claims: Parameters<typeof checkClaims>[0]) => checkClaims(claims, events, read)
 
 describe('issue 17, 2.5: numbers are compared as written in the event', () => {
@@ -74,7 +72,7 @@ describe('issue 17, 2.5: a claim', () => {
   })
 
   it('does not hold where it cites what is no event, or what its writer was not shown', () => {
-    const told = new Map([['evt_1', 1]])
+    const told = shown({ evt_1: [1] })
     const claim = (id: string) => [{ text: 'c', events: [id], quote: 'order' }]
     expect(checkClaims(claim('evt_9'), events, told)).toMatchObject([{ ok: false, why: 'evt_9 is no event' }])
     expect(checkClaims([{ text: 'c', events: ['evt_3'], number: 1200 }], events, told)).toMatchObject([
@@ -99,6 +97,46 @@ describe('issue 17, 2.5: a claim', () => {
     expect(of({ count: 57 })).toMatchObject({ ok: false, why: 'they are 58 events, not 57' })
     // A number is one that an event has, and not how many they are.
     expect(of({ number: 2 }).ok).toBe(false)
+  })
+
+  it('of the first and the last event of a line counts as many as the line, looked at by themselves or not', () => {
+    const of = (count: number, ...ids: string[]) =>
+      [shown({ evt_1: [0], evt_2: [24] }), shown({ evt_1: [0, 1], evt_2: [24, 1] })].map(
+        (counts) => checkClaims([{ text: 'c', events: ids, count }], events, counts)[0]!.why,
+      )
+    expect(of(24, 'evt_1', 'evt_2')).toEqual([null, null])
+    expect(of(2, 'evt_1', 'evt_2')).toEqual([null, null])
+    expect(of(25, 'evt_1', 'evt_2')).toEqual(Array(2).fill('they are 24 events, not 25'))
+    expect(of(1, 'evt_1')).toEqual([null, null])
+    expect(of(24, 'evt_2')).toEqual([null, null])
+    expect(of(24, 'evt_1')).toEqual(Array(2).fill('they are 1 event, not 24'))
+  })
+
+  it('rests on no finding and no memory: what an agent wrote proves nothing of what happened', () => {
+    const written = (id: string, source_type: string): [string, Row] => [
+      id,
+      { id, text: 'certificate expired, 17 orders lost', raw: '{}', labels: {}, source_type } as Row,
+    ]
+    const all = new Map([...events, written('evt_8', 'finding'), written('evt_9', 'agent_memory')])
+    const counts = shown({ evt_1: [1], evt_8: [1], evt_9: [1] })
+    const of = (more: object, ...ids: string[]) =>
+      checkClaims([{ text: 'c', events: ids, ...more }], all, counts)[0]!
+    for (const proof of [
+      { quote: 'certificate expired' },
+      { number: 17 },
+      { count: 2 },
+      { was: 17, now: 17 },
+    ])
+      expect(of(proof, 'evt_8', 'evt_9')).toMatchObject({
+        ...{ ok: false, unproved: true },
+        why: expect.stringContaining('rests on findings and memories alone'),
+      })
+    expect(of({ quote: 'certificate expired', role: 'context' }, 'evt_8').ok).toBe(false)
+    // Beside one it adds nothing.
+    expect(of({ quote: 'certificate' }, 'evt_1', 'evt_8').why).toContain('none of its events')
+    expect(of({ quote: 'order ORD-7' }, 'evt_1', 'evt_8')).toMatchObject({ ok: true, unproved: false })
+    expect(of({ count: 1 }, 'evt_1', 'evt_8').ok).toBe(true)
+    expect(of({ count: 2 }, 'evt_1', 'evt_8').why).toBe('they are 1 event, not 2')
   })
 
   it('compares what a number was in one event with what it is in another', () => {

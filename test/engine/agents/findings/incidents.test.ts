@@ -150,6 +150,22 @@ describe('runs of the same trigger and entity, while it is not quiet', () => {
     expect(message).toMatch(/<<<data [0-9a-f]+\nIt was the disk\.\n/)
   })
 
+  it('are told what was found last with its headline, and that a long note goes on', async () => {
+    const world = await open()
+    world.models.reply('m1', [
+      conclude({ headline: 'Payments fail', verdict: 'deploy', summary: `${'long '.repeat(1_000)}end` }),
+      NOTHING,
+    ])
+    await happens(world)
+    const { id } = await happens(world)
+    const [step] = (await world.engine.getRun(id)).steps
+    const { message } = step!.data as { message: string }
+    expect(message).toMatch(/\n<<<data \w+\nPayments fail\n\nlong /)
+    expect(message).toContain('…\n[1018 more characters; its event has all of it]\n')
+    // And in the brief it stands by itself.
+    expect(message).toMatch(/\n## Found before by agents\nevt_2 .* finding: deploy: Payments fail/)
+  })
+
   it('of a chain are of its incident; an earlier finding is shown while a later chain is at work', async () => {
     const world = await open()
     await world.agent({ name: 'digger', model: 'm2' })

@@ -1,12 +1,16 @@
 /** Programs of this machine as MCP servers: real ones, by the official server classes (test/mcp/program.mjs). */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { McpServerRef } from '../../../../engine/agents/mcp-client.ts'
 import { createRests } from '../../../../engine/agents/mcp-connection.ts'
 import { ProgramTransport } from '../../../../engine/agents/mcp-program.ts'
+import type { Models } from '../../../../engine/agents/models/types.ts'
+import { connector, startRunner } from '../../../../engine/agents/runs/runner.ts'
+import type { RunPort, StartedRun } from '../../../../engine/agents/runs/types.ts'
 import { eventually } from '../../../eventually.ts'
 import { manualTime } from '../../net/egress/manual-time.ts'
+import { noApps } from '../../net/no-apps.ts'
 import { connected } from './setup.ts'
 
 const FILE = fileURLToPath(new URL('../../../mcp/program.mjs', import.meta.url))
@@ -176,5 +180,74 @@ describe('programs that did not start', () => {
     rests.tell('stdio:beans', 'its program ended')
     expect(waits()).toBe(1)
     expect(rests.of('stdio:other')).toBeNull()
+  })
+})
+
+describe('programs of many runs', () => {
+  /** As many programs as a run is to have, none of which starts. */
+  const connecting = (time: ReturnType<typeof manualTime>) =>
+    connector({
+      calls: {
+        mcpServersToConnect: async (names) => ({
+          servers: names.map((name) =>
+            program([], { name, program: { words: ['/no/such/program'], env: {} } }),
+          ),
+          skipped: [],
+          pins: new Map(),
+        }),
+        seenMcpTools: async () => [],
+      },
+      ...{ http: fetch, tokens: noApps, clock: time, timers: time },
+    })
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `beans-${n}`)
+  const onwards = new AbortController().signal
+
+  it('are 16 at once: a run more waits for its own, and leaves the line when it is cut off', async () => {
+    const connect = connecting(manualTime())
+    const lined: Promise<unknown>[] = []
+    const inLine = <T>(turn: Promise<T>) => {
+      lined.push(turn)
+      return turn
+    }
+    const [first] = [await connect(names(1), onwards, inLine), await connect(names(15), onwards, inLine)]
+    const cut = new AbortController()
+    const gone = connect(names(1), cut.signal, inLine)
+    const next = connect(names(1), onwards, inLine)
+    await expect.poll(() => lined).toHaveLength(4)
+    expect(await Promise.race([...lined.slice(2), 'in line'])).toBe('in line')
+    cut.abort('cut')
+    await expect(gone).rejects.toBe('cut')
+    await first.close()
+    expect((await next).skipped).toHaveLength(1)
+  })
+
+  it('take nothing of its time from a run that waits', async () => {
+    const time = manualTime()
+    const ended: unknown[] = []
+    const [run] = [{ id: 'run_1', deadlineAt: time.now() + 1_000, definition: { mcp_servers: ['beans'] } }]
+    const waiting: StartedRun[] = [run as StartedRun]
+    let turn = () => {}
+    const runner = startRunner({
+      port: {
+        claimRuns: async () => ({ started: waiting.splice(0), ended: [], nextAt: null }),
+        finishRun: async (_id: string, end: unknown) => void ended.push(end),
+      } as Partial<RunPort> as RunPort,
+      models: {} as Models,
+      connect: async (_servers, signal, inLine) => {
+        await inLine(new Promise<void>((resolve) => (turn = resolve)))
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      },
+      ...{ clock: time, timers: time, onError: () => {} },
+    })
+    onTestFinished(() => runner.stop())
+    runner.nudge()
+    await expect.poll(() => waiting).toHaveLength(0)
+    await expect.poll(() => time.waits().includes(1_000)).toBe(false)
+    time.advance(5_000)
+    turn()
+    await expect.poll(() => time.waits()).toContain(1_000)
+    expect(ended).toEqual([])
+    time.advance(1_000)
+    await expect.poll(() => ended).toMatchObject([{ event: 'deadline' }])
   })
 })

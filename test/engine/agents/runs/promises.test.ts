@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { conclude } from '../../../contract/served-runs.ts'
 import { BY } from '../../triggers/trigger-world.ts'
+import { look as reading } from './replies.ts'
 import { openRunWorld } from './run-world.ts'
 
 const DAY = 86_400_000
@@ -96,9 +97,24 @@ describe('the budget of a new agent', () => {
     models.reply('m1', [conclude()])
     expect(await look()).toMatchObject({
       status: 'capped',
-      error: expect.stringContaining('raise budget_usd'),
+      error: expect.stringMatching(
+        /^the next call could cost \$0\.\d+ with a reply of 256 tokens alone, and \$0\.0001 is left: \$0 is spent of the budget of \$0\.0001; raise budget_usd$/,
+      ),
     })
     expect(models.requests).toHaveLength(0)
+  })
+
+  it('that is spent says what was spent, what is left, and what the call that was refused could cost', async () => {
+    const { models, look } = await open({ run_budget_usd: 0.5 })
+    models.reply('m1', [{ ...reading, usage: { input_tokens: 46_000, output_tokens: 300 } }, conclude()])
+    const { error, cost_usd } = (await look())!
+    expect(cost_usd).toBe(0.49)
+    const [, least] =
+      /^the next call could cost \$(0\.\d+) with a reply of 256 tokens alone, and \$0\.01 is left: \$0\.49 is spent of the \$0\.5 of one run; raise run_budget_usd$/.exec(
+        error!,
+      )!
+    expect(Number(least)).toBeGreaterThan(0.01)
+    expect(models.requests).toHaveLength(1)
   })
 
   it('is its own: what a deleted agent of its name spent does not count, and does again with that agent', async () => {

@@ -75,6 +75,8 @@ describe('a run that is repeated', () => {
     await post(error)
     const [first] = await settled()
     const asked = models.requests.length
+    const before = await engine.modelUsage(1)
+    expect(before.total.calls).toBe(2)
     const played = await engine.rerun(first!.id, { asOf: 'same', practice: true, tape: true })
     await settled()
     expect(await run(played.run_id)).toMatchObject({
@@ -85,6 +87,15 @@ describe('a run that is repeated', () => {
       cost_usd: 0,
       input_tokens: 0,
     })
+    const listed = async (practice?: boolean) =>
+      (await engine.listRuns({ practice, limit: 10, offset: 0 })).runs.map((one) => one.practice).sort()
+    expect([await listed(), await listed(true), await listed(false)]).toEqual([
+      [false, true],
+      [true],
+      [false],
+    ])
+    // No model was asked.
+    expect((await engine.modelUsage(1)).total).toEqual(before.total)
     const changed = await engine.rerun(first!.id, {
       asOf: 'same',
       practice: true,

@@ -191,6 +191,54 @@ describe('a run ends', () => {
     await expect(engine.cancelRun(runs[0]!.id, BY.caller)).rejects.toMatchObject({ code: 'wrong_state' })
   })
 
+  it.each([
+    [
+      'its agent is switched off',
+      'agent first-look was switched off for t',
+      (w: RunWorld) => w.engine.switchAgent('first-look', false, w.project, BY),
+    ],
+    [
+      'its agent is deleted',
+      'agent first-look was deleted',
+      (w: RunWorld) => w.engine.deleteAgent('first-look', BY),
+    ],
+    [
+      'its project is paused',
+      'its project was paused or deleted',
+      (w: RunWorld) => w.engine.moveProject(w.project, 'pause', false, BY),
+    ],
+  ])('cancelled without a call, where it waits and %s; one at work goes on', async (_what, why, takeAway) => {
+    const { agent, models, post, settled, pass, engine } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', concurrency: 1 })
+    let letGo = () => {}
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const asked = new Promise<void>((resolve) => {
+      models.reply('m1', () => {
+        resolve()
+        return { ...conclude(), delayUntil: held }
+      })
+    })
+    await post(error)
+    await asked
+    pass(2_000)
+    await post({ ...error, service: 'cart' })
+    await takeAway(world)
+    letGo()
+    expect(await settled()).toMatchObject([
+      { key: 'checkout', status: 'succeeded' },
+      {
+        ...{ key: 'cart', status: 'cancelled', rounds: 0, cancelled_by: null },
+        error: `${why} before the turn of this run came`,
+      },
+    ])
+    expect(models.requests).toHaveLength(1)
+    // Why its firing was not looked at is told where firings are.
+    const { deliveries } = await engine.listDeliveries({ limit: 10 })
+    expect(deliveries.map(({ status }) => status).sort()).toEqual(['delivered', 'failed'])
+  })
+
   it('cancelled by somebody, where nobody has to sign in: that is said by the door, whatever the name', async () => {
     const { agent, models, post, engine, runner } = await open()
     await agent({ name: 'first-look', trigger: 't', model: 'm1' })
@@ -206,5 +254,43 @@ describe('a run ends', () => {
     await engine.cancelRun(runs[0]!.id, { id: 'open', name: 'whoever', isAnybody: true })
     runner.cut(runs[0]!.id)
     expect((await engine.getRun(runs[0]!.id)).cancelled_by).toBe('somebody, without signing in')
+  })
+
+  it('cancelled before its first look: it looks no more, gives up its place, and holds up nobody', async () => {
+    const looked: string[] = []
+    let look = () => {}
+    const held = new Promise<void>((resolve) => {
+      look = resolve
+    })
+    const { agent, models, post, settled, engine, runner } = await open({
+      beforeLook: async ({ entity }) => {
+        looked.push(entity)
+        if (looked.length === 1) await held
+      },
+    })
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', concurrency: 4 })
+    models.reply('m1', () => conclude())
+    const cancel = async (entity: string) => {
+      const { runs } = await engine.listRuns({ status: 'running', limit: 10, offset: 0 })
+      const { id } = runs.find(({ key }) => key === entity)!
+      await engine.cancelRun(id, BY.caller)
+      runner.cut(id)
+    }
+    const running = async () => (await engine.listRuns({ status: 'running', limit: 1, offset: 0 })).total
+    for (const service of ['one', 'two', 'three']) {
+      await post({ ...error, service })
+      // Each begins before the next, so that they look in this order.
+      await expect.poll(running).toBe(['one', 'two', 'three'].indexOf(service) + 1)
+    }
+    await expect.poll(() => looked).toEqual(['one'])
+    await cancel('two')
+    await cancel('one')
+    look()
+    expect((await settled()).map(({ key, status }) => [key, status])).toEqual([
+      ['one', 'cancelled'],
+      ['two', 'cancelled'],
+      ['three', 'succeeded'],
+    ])
+    expect(looked).toEqual(['one', 'three'])
   })
 })

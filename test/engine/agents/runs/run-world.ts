@@ -7,6 +7,7 @@ import { modelFetch } from '../../../../engine/agents/models/calls.ts'
 import { createModels } from '../../../../engine/agents/models/models.ts'
 import { withOwnPrices } from '../../../../engine/agents/models/usage.ts'
 import { connector, type Runner, startRunner } from '../../../../engine/agents/runs/runner.ts'
+import type { BriefQuestion } from '../../../../engine/agents/runs/types.ts'
 import { createEgress, fetchOver } from '../../../../engine/net/fetch.ts'
 import type { AgentWrite, Run, RunDetail } from '../../../../schemas/types.ts'
 import { type ScriptedModels, startScriptedModels } from '../../../models/scripted-server.ts'
@@ -44,6 +45,8 @@ export async function openRunWorld(
     fault?(when: 'before' | 'after', call: string): void
     /** Told of each run that has ended. */
     finished?(run: string): void
+    /** Waited for before a first look is made. */
+    beforeLook?(question: BriefQuestion): Promise<void>
   } = {},
 ): Promise<RunWorld> {
   const {
@@ -53,6 +56,7 @@ export async function openRunWorld(
     fault,
     scripted: given,
     finished,
+    beforeLook,
     ...more
   } = options
   const models = given ?? (await startScriptedModels())
@@ -74,6 +78,10 @@ export async function openRunWorld(
   const runner = startRunner({
     port: {
       ...engine,
+      briefFor: async (projects, question) => {
+        await beforeLook?.(question)
+        return engine.briefFor(projects, question)
+      },
       recordSteps: faulty('recordSteps', engine.recordSteps),
       beginCall: faulty('beginCall', engine.beginCall),
       rememberFor: faulty('rememberFor', engine.rememberFor),

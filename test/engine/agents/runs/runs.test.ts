@@ -1,7 +1,7 @@
 /** Agents woken by real firings, answered by a scripted model: what they are told, do, find and hand over. */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Step, StepData } from '../../../../engine/agents/runs/types.ts'
-import type { RunDetail } from '../../../../schemas/types.ts'
+import type { AgentWrite, RunDetail } from '../../../../schemas/types.ts'
 import type { ScriptedReply } from '../../../models/scripted-server.ts'
 import { BY } from '../../triggers/trigger-world.ts'
 import { openRunWorld, type RunWorld } from './run-world.ts'
@@ -164,6 +164,25 @@ describe('a firing', () => {
     expect(results).toMatchObject([
       { id: second!.id, chain: ['first-look', 'digger'], headline: 'Certificate' },
     ])
+  })
+
+  it('is warned of where it hands over on a verdict that is none of its own', async () => {
+    const { engine, agent, project } = await open()
+    await agent({ name: 'digger', prompt: 'Dig.' })
+    const make = (name: string, verdict: string, verdicts: string[]) =>
+      engine.createAgent(
+        {
+          ...{ name, prompt: 'Look.', project, verdicts: verdicts.map((one) => ({ verdict: one })) },
+          handoffs: [{ verdict, agent: 'digger' }],
+        } as AgentWrite,
+        BY,
+      )
+    expect(await make('listed', 'root', ['root'])).not.toHaveProperty('warnings')
+    // Without a list it may give any word.
+    expect(await make('free', 'zzz', [])).not.toHaveProperty('warnings')
+    expect(await make('dead', 'zzz', ['root', 'odd'])).toMatchObject({
+      warnings: ['agent dead: it never hands over to digger, for zzz is none of its verdicts: root, odd'],
+    })
   })
 
   it('hands over although practice did so a moment ago: that begins no cooldown', async () => {

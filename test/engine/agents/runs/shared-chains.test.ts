@@ -65,7 +65,7 @@ describe('a chain of two projects that share its first agent', () => {
     }
     const { results, today } = await engine.projectResults(project, LIST)
     expect([results.length, results.filter(({ kind }) => kind === 'action').length]).toEqual([3, 1])
-    expect(today).toMatchObject({ looked_at: 3, found: 1 })
+    expect(today).toMatchObject({ runs: 5, looked_at: 3, found: 1 })
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createEngine } from '../../../../engine/local.ts'
+import { createEngine, environmentElsewhere } from '../../../../engine/local.ts'
 
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'catalog' as const }
 const open = (env: Record<string, string> = {}) =>
@@ -145,6 +145,7 @@ wiring:
     expect(problems.map((p) => `${p.line} ${p.path}: ${p.message}`)).toEqual([
       expect.stringContaining('3 sources[0]: connector pigeon is not known; there are webhook, '),
       '6 triggers[0]: no source is named nowhere',
+      '7 triggers[0]: condition.field is required: sum aggregates a field',
       '11 agents[0].trigger: no trigger is named gone',
       '13 wiring[0]: no project is named Nope, here or in the file',
     ])
@@ -154,6 +155,64 @@ wiring:
       extra: { problems: expect.arrayContaining([expect.objectContaining({ line: 3 })]) },
     })
     expect((await engine.listChangeSets({ limit: 1 })).version).toBe(0)
+  })
+
+  it('tells what else is wrong beside entries that break a rule, and calls none of these absent', async () => {
+    const engine = open()
+    const yaml = `sources:
+  - { name: a, connector: webhook, bad: 1 }
+  - { name: b, connector: webhook, config: { labels: [{ name: l, field: x, const: y }] } }
+  - { name: c, connector: webhook, projects: [Shop, Nope] }
+triggers:
+  - { name: t, sources: [a], condition: { aggregate: count, predicate: "> 5", window: 5q } }
+  - { name: u, sources: [b, c, gone], condition: { every: 5m } }
+agents:
+  - { name: x, prompt: p, trigger: t, mcp_servers: [one, two] }
+  - { name: y, prompt: p, trigger: gone, handoffs: [{ verdict: bad, agent: x }, { verdict: bad, agent: nobody }] }
+projects:
+  - { name: Shop, template: custom, params: 5, objects: [] }
+  - name: Post
+    template: custom
+    objects:
+      - { kind: trigger, name: t }
+      - { kind: agent, name: one }
+      - { kind: agent, name: two }
+wiring:
+  - { project: Shop, wake: t, agent: x }
+  - { project: Post, agent: tt, verdict: bad, to: stranger }
+`
+    const told = async (yaml: string, strict = false) =>
+      (await engine.checkCatalog({ yaml, strict })).problems.map((p) => `${p.line} ${p.path}: ${p.message}`)
+    expect(await told(yaml)).toEqual([
+      expect.stringContaining('2 sources[0].bad: bad is not a known field'),
+      '3 sources[1].config.labels[0]: labels[0]: const and field exclude each other; give one of the two',
+      '4 sources[2].projects[1]: no project is named Nope, here or in the file',
+      expect.stringContaining('6 triggers[0].condition.window: window must be a number and one of'),
+      '7 triggers[1]: no source is named gone',
+      '9 agents[0]: no MCP server is named one',
+      '9 agents[0]: no MCP server is named two',
+      '10 agents[1].trigger: no trigger is named gone',
+      '10 agents[1].handoffs: no agent is named nobody',
+      expect.stringContaining('12 projects[0].params: params must be an object'),
+      '17 projects[1]: no agent is named one',
+      '18 projects[1]: no agent is named two',
+      '21 wiring[1]: no agent is named tt',
+      '21 wiring[1]: no agent is named stranger',
+    ])
+    const secret = yaml.replace(
+      'name: c, connector: webhook,',
+      'name: c, connector: webhook, config: { signature_secret: x, signature_scheme: github },',
+    )
+    expect(await told(secret)).toHaveLength(14)
+    expect(await told(secret, true)).toContainEqual(
+      expect.stringContaining(
+        '4 sources[2].config.signature_secret: signature_secret is a secret in plain text',
+      ),
+    )
+    // A name that a list of sections does not have hides what is in it: what is missing then is a guess.
+    expect(await told(yaml.replace('sources:', 'souces:'))).not.toContainEqual(
+      expect.stringContaining('no source is named'),
+    )
   })
 
   it('says of a mistyped name which one is close, at the field it is in', async () => {
@@ -266,5 +325,102 @@ skills:
     const set = open({ SVC_SECRET_GATEWAY: 's3cret' })
     await set.importCatalog({ yaml: canonical }, BY)
     expect((await set.getSource('gateway')).health.status).toBe('push')
+  })
+})
+
+describe('a secret that is required', () => {
+  const CANARY = 'CANARY-9931'
+  const rows = (name: string, more: object = {}) => ({
+    name,
+    connector: 'postgres',
+    config: { table: 'orders', cursor_column: 'updated_at', ...more },
+  })
+  const app = { name: 'code', connector: 'github_app' }
+  const desk = {
+    template: 'rca_partner',
+    name: 'Desk',
+    params: { mcp_url: 'https://tools.example/mcp', callback_url: 'https://desk.example/found' },
+  }
+  const declaring = async () => {
+    const engine = open()
+    const first = {
+      sources: [
+        rows('orders', { dsn: `postgresql://reader:${CANARY}@db/shop` }),
+        { ...app, config: { signature_secret: CANARY } },
+      ],
+      projects: [{ ...desk, params: { ...desk.params, mcp_token: CANARY, callback_token: CANARY } }],
+    }
+    await engine.importCatalog({ yaml: JSON.stringify(first), name: 'shop' }, BY)
+    return engine
+  }
+  type Asked = Parameters<ReturnType<typeof open>['checkCatalog']>[0]
+  const changesBy = async (engine: ReturnType<typeof open>, body: Asked) => {
+    const { problems, plan } = await engine.checkCatalog(body)
+    expect(problems).toEqual([])
+    return plan!.changes.filter(({ action }) => action !== 'none').map(({ action, name }) => [action, name])
+  }
+
+  it('may be left out where it is stored: an export is no change where it comes from', async () => {
+    const engine = await declaring()
+    const yaml = await engine.exportCatalog()
+    expect(yaml).not.toContain(CANARY)
+    expect(yaml).not.toContain('dsn')
+    for (const how of [
+      {},
+      { prune: true },
+      { merge: true, name: 'shop' },
+      { merge: true, ours: 'file' as const },
+    ])
+      expect(await changesBy(engine, { yaml, ...how })).toEqual([])
+    expect((await engine.importCatalog({ yaml, name: 'shop' }, BY)).change_set).toBeNull()
+    expect((await engine.catalogDrift()).drifted).toBe(false)
+    for (const blank of ['', null]) {
+      const sources = [rows('orders', { dsn: blank }), { ...app, config: { signature_secret: blank } }]
+      expect(await changesBy(engine, { yaml: JSON.stringify({ sources }) })).toEqual([])
+    }
+    const others = [{ name: 'b', yaml: JSON.stringify({ sources: [app], projects: [desk] }) }]
+    const two = { yaml: JSON.stringify({ sources: [rows('orders')] }), name: 'a', others }
+    expect(await changesBy(await declaring(), two)).toEqual([])
+  })
+
+  it('goes along with a source that gets another name', async () => {
+    const engine = await declaring()
+    const renamed = { sources: [rows('sales'), app], moved: [{ source: 'orders', to: 'sales' }] }
+    const yaml = JSON.stringify(renamed)
+    expect((await changesBy(engine, { yaml, name: 'shop' }))[0]).toEqual(['update', 'sales'])
+    await engine.importCatalog({ yaml, name: 'shop' }, BY)
+    expect((await engine.getSource('sales')).config).toMatchObject({ dsn: '\u2022'.repeat(8) })
+  })
+
+  it('is asked for, at its source, where nothing of that name has it', async () => {
+    const yaml = `sources:\n  - name: orders\n    connector: postgres\n    config: { table: orders, cursor_column: id }\n`
+    for (const engine of [open(), await declaring()])
+      expect(await engine.checkCatalog({ yaml: yaml.replace('name: orders', 'name: fresh') })).toMatchObject({
+        problems: [{ line: 4, path: 'sources[0].config', message: 'dsn is required' }],
+      })
+    const other = yaml.replace('name: orders', 'name: code')
+    expect((await (await declaring()).checkCatalog({ yaml: other })).problems).toMatchObject([{ line: 4 }])
+    const project = { projects: [{ ...desk, name: 'Other' }] }
+    const { problems } = await (await declaring()).checkCatalog({ yaml: JSON.stringify(project) })
+    expect(problems).toMatchObject([{ message: 'params.mcp_token is required' }])
+  })
+
+  it('is not asked for where no instance says what is stored, and what stands for it is kept nowhere', async () => {
+    const elsewhere = () => open(environmentElsewhere({}) as Record<string, string>)
+    const yaml = JSON.stringify({ sources: [rows('orders'), app], projects: [desk] })
+    const engine = elsewhere()
+    const checked = await engine.checkCatalog({ yaml, strict: true })
+    expect(checked).toMatchObject({ problems: [], warnings: [] })
+    expect(JSON.stringify(checked.plan)).not.toMatch(/dsn|signature_secret|SVC_SECRET/)
+    await engine.importCatalog({ yaml }, BY)
+    expect((await engine.getSource('orders')).config).not.toHaveProperty('dsn')
+    expect(await changesBy(engine, { yaml })).toEqual([])
+    expect(await changesBy(engine, { yaml: yaml.replace('updated_at', 'id') })).toEqual([
+      ['update', 'orders'],
+    ])
+    const faulty = JSON.stringify({ sources: [rows('orders', { table: '' })] })
+    expect((await elsewhere().checkCatalog({ yaml: faulty })).problems).toMatchObject([
+      { message: 'table is required' },
+    ])
   })
 })

@@ -73,7 +73,7 @@ projects:
     await engine.importCatalog({ yaml }, BY)
     await engine.forgetCatalogFile('catalog')
     expect(await planned(engine, await engine.exportCatalog())).toEqual([])
-    expect(await engine.exportCatalog()).toContain('{kind: source, name: gw, shared: true}')
+    expect(await engine.exportCatalog()).toContain('{ kind: source, name: gw, shared: true }')
   })
 
   const joined = (shop: string) => `sources:
@@ -103,7 +103,7 @@ projects:
       '# Of both teams.\n  - { name: gw, connector: webhook, projects: [Post, Shop] }',
     )
     expect(updated).toContain('- { name: own, connector: webhook }')
-    expect(updated).toContain('{kind: source, name: own}')
+    expect(updated).toContain('{ kind: source, name: own }')
     expect(await planned(engine, updated)).toEqual([])
   })
 

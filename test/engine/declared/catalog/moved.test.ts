@@ -91,6 +91,21 @@ describe('what moved', () => {
     expect((await engine.catalogDrift()).drifted).toBe(false)
   })
 
+  it('gets its name back where it was given before the catalog came here, of a project, too', async () => {
+    const projects = (name: string) => `projects:\n  - { template: custom, name: ${name} }\n`
+    const engine = await open(`${RENAMED}  - { project: Shop, to: Store }\n${projects('Store')}`)
+    const { plan } = await engine.checkCatalog({
+      yaml: yaml() + projects('Shop'),
+      name: 'shop',
+      prune: true,
+    })
+    expect(plan).toMatchObject({ creates: 0, deletes: 0 })
+    expect(plan!.changes.flatMap(({ renamed_from: from, name }) => (from ? [[from, name]] : []))).toEqual([
+      ['shop-orders', 'orders'],
+      ['order-failed', 'failed'],
+    ])
+  })
+
   it('is another part where the catalog still has the one with the new name, or never had it', async () => {
     const engine = await open()
     await engine.importCatalog({ yaml: RENAMED, name: 'shop' }, BY)

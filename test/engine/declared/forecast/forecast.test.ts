@@ -91,6 +91,21 @@ describe('the backtest of a change', () => {
     ])
   })
 
+  it('knows a part that gets its name back, without a word of the file', async () => {
+    const world = await openWorld()
+    await world.trigger({ name: 't', ...any })
+    await sent(world)
+    const yaml = await world.engine.exportCatalog()
+    const renamed = `moved:\n  - { source: app, to: shop }\n${yaml.replaceAll(/\bapp\b/g, 'shop')}`
+    for (const text of [yaml, renamed]) await world.engine.importCatalog({ yaml: text, name: 'shop' }, BY)
+    const back = { yaml, name: 'shop', prune: true, window: '30m' }
+    expect(await world.engine.backtestChange(back)).toMatchObject({ triggers: [], scanned: 0 })
+    const also = { ...back, yaml: yaml.replace('cooldown: 10m', 'cooldown: 2m') }
+    expect((await world.engine.backtestChange(also)).triggers).toMatchObject([
+      { trigger: 't', change: 'changed', added: 4, gone: 0, same: 2 },
+    ])
+  })
+
   it('labels events of a changed source anew, and tells which labels they lose, gain and change', async () => {
     const world = await openWorld()
     await world.trigger({ name: 't', ...any, condition: { event: 'any' } })

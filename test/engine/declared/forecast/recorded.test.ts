@@ -87,3 +87,39 @@ it('says over the file what it says over the store, of triggers and of labels', 
   expect({ ...told, labels: pathOf(told) }).toEqual({ ...expected, labels: pathOf(expected) })
   await engine.close()
 })
+
+it('knows a source of the file by each name that it had, and that the change gives it', async () => {
+  const world = await openWorld()
+  await sent(world)
+  const yaml = await world.engine.exportCatalog()
+  const events = await exported(world, 5_000)
+  const named = (name: string, moved = '') => moved + yaml.replaceAll(/\bapp\b/g, name)
+  const toShop = 'moved:\n  - { source: app, to: shop }\n'
+  const [before, renamed, onwards] = [
+    yaml,
+    named('shop', toShop),
+    named('store', `${toShop.replace('shop', 'store')}  - { source: shop, to: store }\n`),
+  ]
+  const told = async (base: string, changed: string, recorded = 'app') => {
+    const engine = createEngine({ dataFile: null, clock: world.clock })
+    await engine.importCatalog({ yaml: base, name: 'shop' }, BY)
+    const file = { from: T0, to: world.clock.at, events: events.map((one) => ({ ...one, source: recorded })) }
+    const faster = changed.replace('cooldown: 10m', 'cooldown: 2m')
+    const asked = { yaml: faster, name: 'shop', prune: true, window: '1h' }
+    const { triggers, notes } = await engine.backtestChange(asked, true, undefined, file)
+    await engine.close()
+    return { fired: triggers.map(({ trigger, added, same, gone }) => [trigger, added, same, gone]), notes }
+  }
+  const expected = await told(before, before)
+  expect(expected.fired).toEqual([['any', 6, 3, 0]])
+  // The change gives the name; it was given before; it is given again; it is taken back.
+  expect(await told(before, renamed)).toEqual(expected)
+  expect(await told(renamed, renamed)).toEqual(expected)
+  expect(await told(renamed, renamed, 'shop')).toEqual(expected)
+  expect(await told(renamed, onwards)).toEqual(expected)
+  expect(await told(renamed, before)).toEqual(expected)
+  expect(await told(renamed, before, 'shop')).toEqual(expected)
+  expect((await told(renamed, renamed, 'other')).notes).toContainEqual(
+    'events of other are left out: the file before has no such source',
+  )
+})

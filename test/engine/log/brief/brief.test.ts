@@ -1,6 +1,7 @@
 /** Each part of the brief: where it must show, and where it must not. */
 import { describe, expect, it } from 'vitest'
-import { briefOf, every, ordinary, partOf, row, samples, textOf } from './hand-made.ts'
+import { makeBrief, renderBrief } from '../../../../engine/log/brief/brief.ts'
+import { briefOf, every, ordinary, partOf, request, row, samples, textOf } from './hand-made.ts'
 
 const deployed = (t: number, entity: string, version: string) =>
   row(t, `deployed ${entity} ${version}`, { source: 'deploys', type: 'deployed', entity })
@@ -154,6 +155,33 @@ describe('lines', () => {
     )
   })
 
+  it('name the first and the last event of the time and the count that are beside them', () => {
+    const run = every(-1_500, -1, 300, (i) => `retry ${i}`, { type: 'warn' })
+    const asked = request([...ordinary(), ...run])
+    const said = makeBrief(asked).sections.flatMap(({ lines }) => lines)
+    const retry = said.find(({ text }) => text.includes('retry'))!
+    const get = said.find(({ text }) => text.includes('GET /basket'))!
+    for (const [{ text, shown }, wording] of [
+      [retry, 'retry'],
+      [get, 'GET'],
+    ] as const) {
+      const [, first, last, from, until, count] =
+        /^(evt_\d+)…(evt_\d+) ([\d:]+)–([\d:]+) logs \w+ ×(\d+)/.exec(text)!
+      const nth = (id: string) => asked.rows.findIndex((one) => one.id === id)
+      const between = asked.rows
+        .slice(nth(first!), nth(last!) + 1)
+        .filter(({ text: words }) => words.startsWith(wording))
+      const at = (id: string) => new Date(asked.rows[nth(id)]!.at).toISOString().slice(11, 19)
+      expect([at(first!), at(last!), between.length]).toEqual([from, until, Number(count)])
+      expect(shown).toEqual([
+        [first, 0],
+        [last, Number(count)],
+      ])
+    }
+    // A run that goes back beyond the window of its rate says how many it has, and how many of them are in that.
+    expect(retry.text).toMatch(/11:35:00–11:59:5\d logs warn ×300, \d{2,3} in \d+m, usual /)
+  })
+
   it('that come as before are usual, and those of others are not shown', () => {
     const brief = briefOf([
       ...ordinary(),
@@ -233,7 +261,7 @@ describe('alerts', () => {
 describe('the whole', () => {
   it('says when the trouble began', () => {
     const brief = briefOf([...ordinary(), ...every(-480, -1, 90, () => 'payment refused', { type: 'error' })])
-    expect(new Date(brief.onset).toISOString()).toBe('2026-11-20T11:52:00.000Z')
+    expect(new Date(brief.onset!).toISOString()).toBe('2026-11-20T11:52:00.000Z')
     expect(brief.head).toContain('trouble since 11:52:00 UTC')
   })
 
@@ -246,6 +274,45 @@ describe('the whole', () => {
     ].flatMap((text) => every(-200, -150, 6, () => text))
     const errors = every(-700, -1, 23, () => 'font library not loaded', { type: 'fatal' })
     expect(briefOf([...ordinary(), ...errors, ...chatter]).head).toContain('trouble since 11:48:20 UTC')
+  })
+
+  it('tells no time of trouble that nothing supports, and counts the wordings of changes', () => {
+    const few = briefOf([
+      row(-3_000, 'deployed v2', { source: 'deploys', type: 'deployed' }),
+      row(-2_000, 'pool grew', { source: 'deploys', type: 'pool' }),
+      row(-1_000, 'deployed v3', { source: 'deploys', type: 'deployed' }),
+    ])
+    expect(few.onset).toBeNull()
+    expect(few.head).toMatch(
+      /^3 events, 2 wordings, 0 new, stopped or moved, 3 changes; nothing says when trouble began;/,
+    )
+    expect(textOf(ordinary())).not.toContain('trouble since')
+    // Whichever events tripped the trigger, the wordings are as many.
+    const rows = [...ordinary(), row(-50, 'disk full', { source: 'disks', type: 'full' })]
+    for (const fired of [[], ['evt_901'], ['evt_897']])
+      expect(briefOf(rows, { fired }).head).toContain('901 events, 2 wordings')
+  })
+
+  it('has what agents found by itself, and not among changes', () => {
+    const found = (t: number, text: string) =>
+      row(t, text, { source: 'findings', type: 'finding', isFinding: true })
+    const brief = briefOf([
+      ...ordinary(),
+      found(-1_200, 'investigate: the pool is small'),
+      found(-60, 'root: a deploy shrank the pool'),
+      row(-700, 'deployed v2', { source: 'deploys', type: 'deployed' }),
+    ])
+    expect(partOf(brief, 'changes')).toEqual([expect.stringContaining('deployed v2')])
+    expect(partOf(brief, 'findings')).toEqual([
+      expect.stringMatching(/^evt_\d+ 11:40:00 findings finding: investigate: the pool is small$/),
+      expect.stringMatching(/^evt_\d+ 11:59:00 findings finding: root: a deploy shrank the pool$/),
+    ])
+    expect(renderBrief(brief)).toContain('\n## Found before by agents\n')
+    // However many they are.
+    const many = Array.from({ length: 40 }, (_, i) => found(-800 + i, `root: finding ${i}`))
+    const all = briefOf([...ordinary(), ...many])
+    expect([partOf(all, 'changes'), partOf(all, 'lines')]).toEqual([[], []])
+    expect(partOf(all, 'findings')).toHaveLength(10)
   })
 
   it('says that history is short, or that the entity has none, or what was cut, and else nothing', () => {
@@ -271,7 +338,8 @@ describe('the whole', () => {
       ]),
       'left',
     )
-    expect(left).toBe('526 events that no line stands for: logs debug 300, logs info 226')
+    // Of the usual line those of its window: what came before is told by none.
+    expect(left).toBe('1,126 events that no line stands for: logs info 826, logs debug 300')
   })
 
   it('names first whom the events speak against', () => {

@@ -11,6 +11,6 @@ it('refuses to start over a stored state that no machine knows, and names it', (
     )
     .run(JSON.stringify({ value: 'snoozed', context: {}, status: 'active', v: 1 }))
   expect(() => checkKnownStates(store.db)).toThrow(
-    '1 stored trigger rows are in state snoozed, which this svc does not know',
+    '1 stored trigger row is in state snoozed, which this svc does not know',
   )
 })

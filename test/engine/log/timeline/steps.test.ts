@@ -1,6 +1,6 @@
 /** 15 B6: text search, stats and histograms give way to other reads, and answer as of when they began. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fewAtOnce } from '../../../../engine/log/steps.ts'
+import { createPlaces, fewAtOnce } from '../../../../engine/log/steps.ts'
 import { NOW, openSplit, type Split } from '../../threads/split.ts'
 
 const BY = { caller: { id: 'key:1', name: 'maria' }, origin: 'api' as const }
@@ -57,6 +57,61 @@ describe('a wide read', () => {
       expect(await wide).toEqual(atOnce)
     },
   )
+})
+
+it('who leaves the line has no turn, and holds up nobody behind', async () => {
+  const inOrder = fewAtOnce(1)
+  const begun: number[] = []
+  const leavers = [0, 1, 2, 3].map(() => new AbortController())
+  let end = () => {}
+  const asked = leavers.map(({ signal }, n) =>
+    inOrder(async () => {
+      begun.push(n)
+      if (n === 0) await new Promise<void>((resolve) => (end = resolve))
+    }, signal),
+  )
+  const settled = Promise.allSettled(asked)
+  leavers[1]!.abort('left')
+  await expect(asked[1]).rejects.toBe('left')
+  // Whoever is at work goes on, and so does the line, also where one leaves in the moment of its turn.
+  leavers[0]!.abort('left')
+  end()
+  await asked[0]
+  leavers[2]!.abort('left')
+  expect((await settled).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'rejected',
+    'fulfilled',
+  ])
+  expect(begun).toEqual([0, 3])
+  await expect(inOrder(async () => 1, AbortSignal.abort('gone'))).rejects.toBe('gone')
+})
+
+it('places are had all at once, in order, by as many as there is room for', async () => {
+  const take = createPlaces(3)
+  const had: string[] = []
+  const ask = async (name: string, count: number, signal?: AbortSignal) => {
+    const leave = await take(count, signal)
+    had.push(name)
+    return leave
+  }
+  const first = await ask('two', 2)
+  const left = new AbortController()
+  const gone = ask('two, who goes', 2, left.signal)
+  const all = ask('all there are, asking for more', 7)
+  const last = ask('one', 1)
+  left.abort('gone')
+  await expect(gone).rejects.toBe('gone')
+  first()
+  first()
+  const second = await all
+  expect(had).toEqual(['two', 'all there are, asking for more'])
+  second()
+  const third = await last
+  await ask('two more', 2)
+  third()
+  expect(had.slice(2)).toEqual(['one', 'two more'])
 })
 
 it('few are at work at the same time, the others in order, whatever came of those before', async () => {

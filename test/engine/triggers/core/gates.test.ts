@@ -1,5 +1,6 @@
 /** What becomes of a condition that was met: cooldowns, bursts, limits, what lasts. */
 import { describe, expect, it } from 'vitest'
+import type { Decision } from '../../../../engine/triggers/types.ts'
 import type { TriggerSpec } from '../../../../schemas/types.ts'
 import { CoreWorld, definitionOf, does, T0 } from './core-world.ts'
 
@@ -149,6 +150,48 @@ describe('what lasts', () => {
     expect(world.pass(11 * MINUTE)).toMatchObject([
       { do: 'resolve', key: 'a', at: T0 + 11 * MINUTE, value: null },
     ])
+  })
+})
+
+describe('what lasts, of a sender whose clock is another', () => {
+  const condition = { aggregate: 'count', predicate: '> 3', window: '1m', resolve: true } as const
+  const done = (decisions: readonly Decision[]) => does(decisions).filter((one) => /fire|resolve/.test(one))
+  /** Twelve events a second and a half apart. @param ahead of our clock, ms */
+  const burst = (world: CoreWorld, ahead: number, from = 0) =>
+    Array.from({ length: 12 }, (_, n) => from + n * 1_500).flatMap((at) => [
+      ...done(world.pass(at)),
+      ...done(world.post({ ts: at + ahead, at, labels: a })),
+    ])
+  const LAST = 11 * 1_500
+
+  /** When the last but three leaves the window that moves with the sender's clock. */
+  const END = LAST - 3 * 1_500 + MINUTE
+
+  it.each([
+    ['ahead by more than the window', 90_000, END],
+    // Then those that are left are in the window that ends now.
+    ['ahead by less than that', 20_000, END + 20_000],
+    ['ahead by an hour', 3_600_000, END],
+    ['behind by more than the window', -5 * MINUTE, END],
+  ])('%s, is over when its events leave the window, after a restart too', (_, ahead, end) => {
+    const world = worldOf({ condition, cooldown: '1s' })
+    expect(burst(world, ahead)).toEqual(['fire'])
+    world.restart()
+    expect(done(world.pass(end - 1))).toEqual([])
+    expect(done(world.pass(end))).toEqual(['resolve'])
+  })
+
+  it('goes on where the clock is put right while it lasts, and ends by the clock of now', () => {
+    const world = worldOf({ condition, cooldown: '1s' })
+    expect(burst(world, 90_000)).toEqual(['fire'])
+    expect(burst(world, 0, 20_000)).toEqual([])
+    expect(done(world.pass(60 * MINUTE))).toEqual(['resolve'])
+  })
+
+  it('is not held by one event of the far future', () => {
+    const world = worldOf({ condition: { ...condition, predicate: '> 0' }, cooldown: '1s' })
+    expect(done(world.post({ ts: 10_000 * MINUTE, at: 0, labels: a }))).toEqual(['fire'])
+    expect(done(world.pass(MINUTE))).toEqual(['resolve'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../../../engine/gitops/update.ts'
+import { faults } from '../../../../../schemas/index.ts'
 
 /** Problems of a text as "line:column-line:column path: message". */
 const told = (text: string): string[] =>
@@ -171,6 +172,21 @@ wiring:
     expect(readCatalog(text).problems[0]?.message).toBe(
       'condition must have one of aggregate, event, absent_for, change_of, sequence, every, cron (did you mean every?)',
     )
+  })
+
+  it('says of two kinds in one that they exclude each other, and of none that one is to be given', () => {
+    const of = (id: string, value: unknown) => faults(id, value).map(({ path, message }) => [path, message])
+    expect(of('label.json', { name: 'a', field: 'x', const: 'y' })).toEqual([
+      [[], 'body: const and field exclude each other; give one of the two'],
+    ])
+    expect(of('label.json', { name: 'a' })).toEqual([[[], 'body: give exactly one of const or field']])
+    expect(of('label.json', { name: 'a', feild: 'x' })).toEqual([
+      [[], 'field is required'],
+      [['feild'], 'feild is not a known field (did you mean field?)'],
+    ])
+    expect(told('triggers:\n  - { name: t, sources: [a], condition: { event: any, every: 5m } }\n')).toEqual([
+      '2:41-2:66 triggers[0].condition: condition: event and every exclude each other; give one of the two',
+    ])
   })
 
   it('never repeats a value in a problem', () => {

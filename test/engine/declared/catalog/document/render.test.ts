@@ -12,8 +12,8 @@ const CANONICAL = `sources:
       event_type: request
       text_template: "{method} {path} -> {status}"
       labels:
-        - {name: service, field: service, primary: true}
-        - {name: env, const: prod}
+        - { name: service, field: service, primary: true }
+        - { name: env, const: prod }
     projects: [Storefront]
 
 triggers:
@@ -25,8 +25,8 @@ triggers:
       predicate: "> 5"
       window: 5m
     filters:
-      - {field: status, op: gte, value: 500}
-      - {field: tag, op: in, value: ["on", "1.0", 1, true]}
+      - { field: status, op: gte, value: 500 }
+      - { field: tag, op: in, value: ["on", "1.0", 1, true] }
 
 agents:
   - name: first-look
@@ -37,13 +37,13 @@ agents:
         Then conclude.
     max_rounds: null
     verdicts:
-      - {verdict: investigate, when: a deploy looks guilty}
+      - { verdict: investigate, when: a deploy looks guilty }
 
 projects:
   - name: Storefront
     template: custom
     objects:
-      - {kind: source, name: gateway}
+      - { kind: source, name: gateway }
     goal: "Catch: bad deploys"
 
 skills:
@@ -54,7 +54,7 @@ skills:
       not
 
 wiring:
-  - {project: Storefront, wake: gateway-errors, agent: first-look, enabled: false}
+  - { project: Storefront, wake: gateway-errors, agent: first-look, enabled: false }
 `
 
 describe('a catalog as canonical text', () => {

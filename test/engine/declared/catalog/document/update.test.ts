@@ -186,7 +186,7 @@ triggers:
     ).toBe(
       FILE.replace(
         '\n\n# What',
-        '\n\n  - name: c\n    connector: memory\n    config:\n      labels:\n        - {name: x, const: "1"}\n\n# What',
+        '\n\n  - name: c\n    connector: memory\n    config:\n      labels:\n        - { name: x, const: "1" }\n\n# What',
       ),
     )
   })
@@ -226,7 +226,7 @@ agents:
     prompt: Look.
 
 wiring:
-  - {project: P, wake: t, agent: x}
+  - { project: P, wake: t, agent: x }
 `)
     expect(changed('triggers: []\n', (c) => Object.assign(c, { sources: [] }))).toBe(
       'sources: []\n\ntriggers: []\n',
@@ -277,7 +277,7 @@ wiring:
       changed(text, (c) => c.triggers!.push({ name: 'u', sources: ['a'], condition: { every: '1m' } })),
     ).toBe(
       text
-        .replace(' ]  #', ', {name: u, sources: [a], condition: {every: 1m}} ]  #')
+        .replace(' ]  #', ', { name: u, sources: [a], condition: { every: 1m } } ]  #')
         .replace(' } , {', ' } }, {'),
     )
   })
@@ -333,7 +333,7 @@ wiring:
       }),
     ).toBe(text.replace('every: 5m', 'every: 9m'))
     expect(changed(text, (c) => c.triggers!.shift())).toBe(
-      'triggers:\n  - {name: u, sources: [a, b], condition: {every: 5m}}\n  - {name: v, sources: [a, b], condition: {every: 5m}}\n',
+      'triggers:\n  - {name: u, sources: [a, b], condition: { every: 5m }}\n  - {name: v, sources: [a, b], condition: { every: 5m }}\n',
     )
   })
 
@@ -363,7 +363,7 @@ wiring:
       text.replace('to: b', 'to: b, cooldown: 5m'),
     )
     expect(changed(text, (c) => (c.wiring![1].to = 'c'))).toBe(
-      text.replace(/ {2}# on trouble[\s\S]*/, '  - {project: P, agent: a, verdict: bad, to: c}\n'),
+      text.replace(/ {2}# on trouble[\s\S]*/, '  - { project: P, agent: a, verdict: bad, to: c }\n'),
     )
   })
 

@@ -113,7 +113,7 @@ describe('the entries', () => {
     const { poll } = await api((_received, response) => void response.end(world.entries))
     const first = await poll({ id_field: 'id' })
     expect(first.items).toHaveLength(3)
-    expect(first.notice).toBe('1 of 4 entries have no id and were left out.')
+    expect(first.notice).toBe('1 of 4 entries has no id and was left out.')
     world.entries = '[{"id":"b"},{"id":"b","again":true},{"id":9007199254740993},{"id":"a"}]'
     const second = await poll({ id_field: 'id' }, first.cursor)
     expect(second.items).toEqual(['{"id":"b"}'])

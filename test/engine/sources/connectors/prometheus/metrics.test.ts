@@ -111,7 +111,7 @@ describe('a poll of prometheus', () => {
     expect(await poll()).toMatchObject({
       items: [expect.stringContaining('"value":3')],
       notice:
-        'one store did not answer. 1 series are native histograms, which have no single value. Use histogram_quantile.',
+        'one store did not answer. 1 series is a native histogram, which has no single value. Use histogram_quantile.',
     })
   })
 
