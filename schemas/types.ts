@@ -8115,7 +8115,9 @@ export interface ToolProjectTimelineResult {
   }[]
   /** Since 00:00 UTC. */
   today: {
-    /** Entities looked at. */
+    /** Runs that ended, however. */
+    runs: number
+    /** Chains of runs that concluded. */
     looked_at: number
     /** Findings. */
     found: number

@@ -6,7 +6,7 @@ import { check } from '../../schemas/index.ts'
 import type { Condition, Emit, Filter, Storm, TriggerSpec } from '../../schemas/types.ts'
 import { conditionKind, isSchedule } from '../../schemas/words.ts'
 import { fail } from '../errors.ts'
-import { documentOf, type Staged } from '../model/documents.ts'
+import type { Staged } from '../model/documents.ts'
 import { patternFault } from '../model/pattern.ts'
 import { cronFault } from '../model/slots.ts'
 import { parseDuration } from '../model/units.ts'
@@ -62,8 +62,8 @@ function refuseJoined(condition: Condition): void {
 export const scheduleWarnings = (touched: readonly Staged[]): string[] =>
   touched.flatMap(({ kind, key, doc }) => {
     if (kind !== 'trigger' || !doc) return []
-    const { condition, cooldown } = documentOf('trigger', doc)
-    if (!isSchedule(condition) || cooldown === undefined) return []
+    const { condition, cooldown } = doc as Partial<TriggerSpec>
+    if (!condition || !isSchedule(condition) || cooldown === undefined) return []
     return [`trigger ${key}: cooldown does nothing: a schedule fires at its own times, and has none`]
   })
 

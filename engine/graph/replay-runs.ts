@@ -330,7 +330,7 @@ export const STEPS = `SELECT n, kind, round, at, ms, json_extract(data, '$.call.
     json_extract(data, '$.reply.model') AS model, json_extract(data, '$.reply.usage.input_tokens') AS input,
     json_extract(data, '$.reply.usage.output_tokens') AS output, json_extract(data, '$.reply.costUsd') AS cost,
     json_extract(data, '$.reply.calls') AS calls, json_extract(data, '$.error.message') AS error,
-    json_array_length(data, '$.tools') AS tools, json_array_length(data, '$.shown') AS shown
+    json_array_length(data, '$.tools') AS tools, (SELECT count(DISTINCT value ->> 0) FROM json_each(data, '$.shown')) AS shown
   FROM run_steps WHERE run_id = ? ORDER BY n`
 
 const ARGUMENTS_MAX = 100

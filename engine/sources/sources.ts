@@ -382,13 +382,15 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
   // Who hands over is looked at with its own edit, and with that of a project that wires it.
   const handing = touched.flatMap(({ kind, key, doc }) =>
     doc && kind === 'project'
-      ? wiringOf(documentOf('project', doc)).handoffs.map(({ agent }) => agent)
+      ? wiringIn(doc).handoffs.map(({ agent }) => agent)
       : doc && kind === 'agent'
         ? [key]
         : [],
   )
   return [...drifts, ...[...new Set(handing)].flatMap((agent) => deadHandoffs(agent, world))]
 }
+
+const wiringIn = (project: Doc) => wiringOf(documentOf('project', project))
 
 function found(kind: PartKind, name: string, world: World): string[] {
   const doc = world.find(kind, name)
@@ -408,7 +410,7 @@ function needsOf(kind: PartKind, name: string, doc: Doc, world: World): Need[] {
   if (kind !== 'agent' || !(doc as Partial<AgentSpec>).webhook_key_label) return []
   const sources = new Set<string>()
   for (const [, project] of world.all('project'))
-    for (const { agent, trigger } of wiringOf(documentOf('project', project)).wakes)
+    for (const { agent, trigger } of wiringIn(project).wakes)
       if (agent === name)
         for (const source of (world.find('trigger', trigger) as TriggerSpec | undefined)?.sources ?? [])
           sources.add(source)
@@ -422,7 +424,7 @@ function deadHandoffs(name: string, world: World): string[] {
   const known = verdicts.map(({ verdict }) => verdict)
   const dead = new Set<string>()
   for (const [, project] of world.all('project'))
-    for (const { agent, verdict, to } of wiringOf(documentOf('project', project)).handoffs)
+    for (const { agent, verdict, to } of wiringIn(project).handoffs)
       if (agent === name && !known.includes(verdict))
         dead.add(
           `agent ${name}: it never hands over to ${to}, for ${verdict} is none of its verdicts: ${known.join(', ')}`,

@@ -114,7 +114,7 @@ describe('after a kill', () => {
         const message = refusal(() => openStore(killed, T0))
         expect(message).toMatch(state)
         expect(message).toMatch(
-          /the last \d+ of \d+ commits are missing, with up to \d+ events after evt_\d+/,
+          /the last \d+ of \d+ commits (is|are) missing, with up to \d+ events? after evt_\d+/,
         )
         expect(message).toContain('svc restore FILE')
         expect(message).toContain('svc up --accept-loss')
