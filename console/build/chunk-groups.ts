@@ -36,7 +36,7 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   graph: /graph-tab/,
   replay: /replay-page|graph\/flows\//,
   panels: /replay\/panels\/|graph\/picture\//,
-  seldom: /\/parts\/(?!code-editor|markdown-text)|login-page/,
+  seldom: /\/parts\/(?!code-editor|markdown-text)|login-page|send-snippets/,
 }
 const AREAS: readonly string[] = Object.keys(TOGETHER)
 /** What a page may load besides the shell, and one with a drawing: the console's brief, section 7, less some. */

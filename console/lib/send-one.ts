@@ -3,6 +3,9 @@ import { exampleHeaders, type Mapping } from '../../schemas/example-event.ts'
 import type { SenderPreset } from '../../schemas/types.ts'
 import { curlCommand, exampleBody } from './curl.ts'
 
+/** Connectors whose producers need more than an ingest URL. */
+export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'vercel', 'claude_code'])
+
 export interface Snippet {
   /** What it is for. */
   title: string

@@ -3,9 +3,6 @@ import type { Mapping } from '../../schemas/example-event.ts'
 import { curlCommand, exampleBody, shellQuote } from './curl.ts'
 import { type Documented, type SendTo, type Snippet, sendOne } from './send-one.ts'
 
-/** Connectors whose producers need more than an ingest URL. */
-export const OWN_WAYS: ReadonlySet<string> = new Set(['otlp', 'vercel', 'claude_code'])
-
 /** Any source with an ingest URL. */
 export function plainSnippets(
   at: SendTo,

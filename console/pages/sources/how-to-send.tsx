@@ -4,15 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import type { SendTo, Snippet } from '../../lib/send-one.ts'
-import {
-  otlpSnippets,
-  plainSnippets,
-  sessionSnippets,
-  signedSnippets,
-  vercelSnippets,
-} from '../../lib/send-snippets.ts'
 import { CopyBlock } from '../../parts/copy.tsx'
 import { PresetSetup, useDocumented } from './preset-choice.tsx'
+
+/** All ways to send are loaded when one is shown: few pages have them. */
+const loadWays = () => import('../../lib/send-snippets.ts')
+type Written = Awaited<ReturnType<typeof loadWays>>
 
 const PLACEHOLDER = 'YOUR_INGEST_KEY'
 
@@ -25,7 +22,8 @@ interface Props {
 export function HowToSend({ source, token }: Props) {
   const { data: capabilities } = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
   const { data: sources } = useQuery({ queryKey: keys.sources, queryFn: api.sources })
-  if (source.ingest_key === null || !capabilities || !sources) return null
+  const { data: written } = useQuery({ queryKey: ['send-snippets'], queryFn: loadWays, staleTime: Infinity })
+  if (!written || source.ingest_key === null || !capabilities || !sources) return null
   const same = sources.filter(({ connector }) => connector === source.connector)
   const at: SendTo = {
     name: source.name,
@@ -37,7 +35,7 @@ export function HowToSend({ source, token }: Props) {
   }
   return (
     <Stack gap="xs">
-      <Ways source={source} at={at} isFirst={oldest(same) === source.name} />
+      <Ways written={written} source={source} at={at} isFirst={oldest(same) === source.name} />
       {at.token === PLACEHOLDER && !source.signed && (
         <Text size="xs" c="dimmed">
           Put a key with the scope ingest in place of <Code>{PLACEHOLDER}</Code>; API keys makes one.
@@ -47,18 +45,25 @@ export function HowToSend({ source, token }: Props) {
   )
 }
 
-function Ways({ source, at, isFirst }: { source: Source; at: SendTo; isFirst: boolean }) {
+interface WaysProps {
+  written: Written
+  source: Source
+  at: SendTo
+  isFirst: boolean
+}
+
+function Ways({ written, source, at, isFirst }: WaysProps) {
   switch (source.connector) {
     case 'otlp':
-      return <Exporters at={at} config={source.config} />
+      return <Exporters written={written} at={at} config={source.config} />
     case 'vercel':
-      return <Snippets snippets={vercelSnippets(at, source.signed, source.config)} />
+      return <Snippets snippets={written.vercelSnippets(at, source.signed, source.config)} />
     case 'claude_code':
-      return <Snippets snippets={sessionSnippets(at, isFirst)} />
+      return <Snippets snippets={written.sessionSnippets(at, isFirst)} />
     case 'github_app':
       return (
         <>
-          <Snippets snippets={signedSnippets(at)} />
+          <Snippets snippets={written.signedSnippets(at)} />
           <Text size="sm">
             On GitHub, on the settings page of the app, set this address as webhook URL with the content type
             application/json, and the webhook secret that is stored here. Choose its events under Permissions
@@ -70,29 +75,34 @@ function Ways({ source, at, isFirst }: { source: Source; at: SendTo; isFirst: bo
       const { connector, config, signed } = source
       return signed ? (
         <>
-          <Snippets snippets={signedSnippets(at)} />
+          <Snippets snippets={written.signedSnippets(at)} />
           <PresetSetup name={config.preset} />
         </>
       ) : (
-        <Plain at={at} connector={connector} config={config} />
+        <Plain written={written} at={at} connector={connector} config={config} />
       )
     }
   }
 }
 
 /** Of a preset, what its sender documents is what one sends to try it. */
-function Plain({ at, connector, config }: { at: SendTo } & Pick<Source, 'connector' | 'config'>) {
+function Plain({
+  written,
+  at,
+  connector,
+  config,
+}: Pick<WaysProps, 'written' | 'at'> & Pick<Source, 'connector' | 'config'>) {
   const documented = useDocumented(config.preset)
   return (
     <>
-      <Snippets snippets={plainSnippets(at, connector, config, documented)} />
+      <Snippets snippets={written.plainSnippets(at, connector, config, documented)} />
       <PresetSetup name={config.preset} />
     </>
   )
 }
 
-function Exporters({ at, config }: { at: SendTo; config: Source['config'] }) {
-  const { sdk, collector, curl } = otlpSnippets(at, config)
+function Exporters({ written, at, config }: Pick<WaysProps, 'written' | 'at'> & Pick<Source, 'config'>) {
+  const { sdk, collector, curl } = written.otlpSnippets(at, config)
   return (
     <Tabs defaultValue="sdk" keepMounted={false}>
       <Tabs.List aria-label="Ways to send">
