@@ -1,12 +1,17 @@
 /** A choice between maps that are schemas of their own, such as the kinds of conditions: which of them was meant. */
-import type { ErrorObject } from 'ajv'
+/** What is looked at of an error of the validator: the schema that refused, and the data. */
+interface Refused {
+  schema?: unknown
+  data?: unknown
+}
+
 import { schemaOf } from './all.ts'
 import { closest } from './near-names.ts'
 
 export type Variant = { $id: string; required?: readonly string[]; properties?: Record<string, unknown> }
 
 /** The variants of a choice between maps that are schemas of their own; null for any other choice. */
-export function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
+export function variantsOf({ schema, data }: Refused): Variant[] | null {
   if (!Array.isArray(schema) || data === null || typeof data !== 'object' || Array.isArray(data)) return null
   const refs = schema.map((one: { $ref?: string }) => one.$ref)
   if (!refs.every((one) => one !== undefined)) return null
@@ -18,7 +23,7 @@ export function variantsOf({ schema, data }: ErrorObject): Variant[] | null {
  * The variant that was meant: the one most of whose required fields are there, of several the one that mistyped names
  * are close to; null: none is.
  */
-export function meantBy({ data }: ErrorObject, variants: readonly Variant[]): Variant | null {
+export function meantBy({ data }: Refused, variants: readonly Variant[]): Variant | null {
   const present = (one: Variant) =>
     one.required!.filter((name) => Object.hasOwn(data as Record<string, unknown>, name)).length
   const unknown = ({ properties = {} }: Variant) =>
@@ -37,7 +42,7 @@ export function meantBy({ data }: ErrorObject, variants: readonly Variant[]): Va
  * Where two variants are given at once, that a field of the one and one of the other exclude each other; null: it is one
  * variant, whatever else is wrong with it.
  */
-export function rivalsIn({ data }: ErrorObject, variants: readonly Variant[]): string | null {
+export function rivalsIn({ data }: Refused, variants: readonly Variant[]): string | null {
   const whole = variants.filter((one) => one.required!.every((name) => Object.hasOwn(data as object, name)))
   const only = (one: Variant, other: Variant) =>
     one.required!.find((name) => !Object.hasOwn(other.properties ?? {}, name))
