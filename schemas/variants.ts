@@ -1,12 +1,12 @@
 /** A choice between maps that are schemas of their own, such as the kinds of conditions: which of them was meant. */
+import { schemaOf } from './all.ts'
+import { closest } from './near-names.ts'
+
 /** What is looked at of an error of the validator: the schema that refused, and the data. */
 interface Refused {
   schema?: unknown
   data?: unknown
 }
-
-import { schemaOf } from './all.ts'
-import { closest } from './near-names.ts'
 
 export type Variant = { $id: string; required?: readonly string[]; properties?: Record<string, unknown> }
 
