@@ -69,7 +69,7 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
     const { path: file, text } = composed.files[0]!
     const one = oneFile(file, text, flags)
     const isOne = more.length === 0 && !isFolder(path)
-    // What is wrong with it is told by whoever reads it.
+    // The command that reads the file reports its problems, so they are not reported here, too.
     return {
       ...one,
       composed: { ...composed, problems: [] },

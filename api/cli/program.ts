@@ -238,7 +238,7 @@ function helpAsked(io: Io, program: Command, argv: readonly string[], isJson: bo
   const holder = at === 1 ? commandIn(program, words[0]!) : program
   if (at < 0 || at > 1 || (at === 1 && !holder?.commands.length)) return null
   return words.slice(at + 1).reduce((group, word) => {
-    // What tells of help is told of by the whole.
+    // The command `help` has no help of its own: the whole program's help describes it.
     if (word === HELP && group === program) return group
     return commandIn(group, word) ?? refuseCommand(io, group, word, isJson)
   }, holder!)

@@ -74,8 +74,7 @@ function Tip() {
 
 function Acts({ data }: { data: Demo }) {
   const [isAsked, setAsked] = useState(false)
-  // Null: not asked yet. A dialog that was open stays, so that the focus goes back.
-  const [isRemoving, setRemoving] = useState<boolean | null>(null)
+  const [isRemoving, setRemoving] = useState(false)
   const queries = useQueryClient()
   const again = () => void queries.invalidateQueries()
   const breaking = useChange(demo.break, {
@@ -114,10 +113,9 @@ function Acts({ data }: { data: Demo }) {
       <Button size="compact-sm" variant="default" disabled={moving} onClick={() => setRemoving(true)}>
         Remove demo…
       </Button>
-      {isRemoving !== null && (
+      {isRemoving && (
         <Suspense>
           <RemoveDemo
-            isOpen={isRemoving}
             isBusy={removing.isPending}
             onRemove={() => removing.mutate(undefined)}
             onClose={() => setRemoving(false)}

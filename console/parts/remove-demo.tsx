@@ -2,15 +2,14 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 
 interface Props {
-  isOpen: boolean
   isBusy: boolean
   onRemove: () => void
   onClose: () => void
 }
 
-export function RemoveDemo({ isOpen, isBusy, onRemove, onClose }: Props) {
+export function RemoveDemo({ isBusy, onRemove, onClose }: Props) {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="Remove the demo?" centered>
+    <Modal opened onClose={onClose} title="Remove the demo?" centered>
       <Stack>
         <Text size="sm">
           The sources, triggers and agents of the demo go, with all their events, incidents, runs and

@@ -5,7 +5,6 @@
  * it, and holds the words that are quoted, the number that is named, or the two numbers that are compared. A claim
  * that gives nothing to compare may be right, and is unproved.
  */
-
 import { headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 import { countWords } from '../../schemas/plain-words.ts'
 import type {

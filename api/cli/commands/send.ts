@@ -132,7 +132,7 @@ async function totalOf(
     for await (const one of rest) total += itemsIn(one)
     return total
   } catch {
-    // What follows cannot be sent either: that is told when it is its turn.
+    // The rest of the file cannot be read: the next `svc send` reports that at its line.
     return null
   }
 }

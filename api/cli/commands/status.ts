@@ -52,7 +52,7 @@ function parseHealth(text: string): Health | null {
 
 function describeUsage(usage: Usage): string {
   const { events, sources, db_bytes, free_bytes, wal_bytes, pct_used, max_bytes } = usage
-  // As the share is counted: room in the file that is used again is none, and the log is folded into it.
+  // The daemon counts its share the same way: without free pages, which it uses again, and without the log.
   const stored = `${megabytes(db_bytes - free_bytes)} stored, ${pct_used} % of ${megabytes(max_bytes)}`
   const log = wal_bytes === 0 ? '' : `; the log beside it has ${megabytes(wal_bytes)}`
   return `${countWords(events, 'event')} from ${countWords(sources.length, 'source')}, ${stored}${log}\n`
