@@ -9,9 +9,10 @@ import { fileURLToPath } from 'node:url'
 const BUNDLE = fileURLToPath(new URL('../../dist/svc.mjs', import.meta.url))
 /**
  * A start fills the young heap many times over at its first size: with room from the beginning it takes a tenth less of
- * the processor. Not where memory is measured, which is in the bench.
+ * the processor. No function of a daemon that lives for seconds runs often enough to be worth the two compilers that
+ * optimize: another twelfth (2026-11-28). Not where memory and time are measured, which is in the bench.
  */
-const ROOMY = process.env.VITEST ? ['--min-semi-space-size=16'] : []
+const SHORT_LIVED = process.env.VITEST ? ['--min-semi-space-size=16', '--no-turbofan', '--no-maglev'] : []
 
 export interface Daemon {
   url: string
@@ -38,7 +39,17 @@ export async function startDaemon(
   { handles, niceness }: { handles?: number; niceness?: number } = {},
 ): Promise<Daemon> {
   if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run npm run setup`)
-  const command = [process.execPath, ...ROOMY, bundle, 'up', '--port', '0', '--data-dir', dataDir, ...args]
+  const command = [
+    process.execPath,
+    ...SHORT_LIVED,
+    bundle,
+    'up',
+    '--port',
+    '0',
+    '--data-dir',
+    dataDir,
+    ...args,
+  ]
   const limited = handles === undefined ? [] : ['sh', '-c', `ulimit -n ${handles}; exec "$0" "$@"`]
   const nicer = niceness === undefined ? [] : ['nice', '-n', String(niceness)]
   const [program, ...rest] = [...nicer, ...limited, ...command]
