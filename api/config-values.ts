@@ -2,7 +2,7 @@
  * Parsers of configuration values. Each throws a ConfigError whose message names where the value
  * came from (a flag or a variable) and the rule, never the value: it may be a secret.
  */
-
+import { isIP } from 'node:net'
 import { type Environment, readVariable } from './environment.ts'
 
 /**
@@ -95,21 +95,20 @@ export function parsePort(value: string, from: string): number {
   return port
 }
 
+/** Labels of letters, digits and dashes (RFC 1123, 2.1); one of digits alone in the end would be an address. */
+const HOST_NAME = /^(?!.*(?:^|\.)[0-9]+\.?$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.|$)){1,127}$/i
+
 /** A bind address: a host name or an IP address, without scheme or port; brackets are removed. */
 export function parseBindHost(value: string, from: string): string {
   const host = value.replace(/^\[(.*)\]$/, '$1')
-  const isIpv6 = /^[0-9a-f:.]+$/i.test(host) && host.includes(':')
-  if (!isIpv6 && !/^[a-z0-9.-]+$/i.test(host))
+  if (isIP(host) === 0 && !HOST_NAME.test(host))
     throw new ConfigError(`${from} must be a host name or an IP address, without scheme or port`)
   return host
 }
 
 /** Host names, comma separated. @returns them in lower case. */
 export function parseHosts(value: string, from: string): string[] {
-  const hosts = value
-    .split(',')
-    .map((host) => host.trim().toLowerCase())
-    .filter((host) => host !== '')
+  const hosts = listed(value.toLowerCase())
   for (const host of hosts) {
     if (!/^(\[[0-9a-f:.]+\]|[a-z0-9.-]+)(:[0-9]{1,5})?$/.test(host))
       throw new ConfigError(`${from} must be host names separated by commas, such as svc.example.com`)
@@ -143,13 +142,22 @@ export function parseHttpUrl(value: string, from: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
+/**
+ * The address people reach the daemon at. Pages, calls and the console's cookie are those of a whole host, so that one
+ * with a path would lead nowhere.
+ */
+export function parsePublicUrl(value: string, from: string): string {
+  const url = parseHttpUrl(value, from)
+  if (new URL(url).pathname !== '/')
+    throw new ConfigError(
+      `${from} must have no path: svc is served at the root of its host, such as https://svc.example.com`,
+    )
+  return url
+}
+
 /** Absolute http or https addresses, comma separated. @returns them without trailing slashes */
 export const parseHttpUrls = (value: string, from: string): string[] =>
-  value
-    .split(',')
-    .map((url) => url.trim())
-    .filter((url) => url !== '')
-    .map((url) => parseHttpUrl(url, from))
+  listed(value).map((url) => parseHttpUrl(url, from))
 
 /** One of a list. */
 export function parseChoice<T extends string>(value: string, choices: readonly T[], from: string): T {
@@ -172,6 +180,33 @@ export function parseEnvironment(value: string, from: string): string {
     `${from} must be the name of an environment: letters, digits, dots, dashes, underscores`,
   )
 }
+
+/** Folders, comma separated. @returns them. @throws ConfigError for one that is no whole path: it would never be read */
+export function parseFolders(value: string, from: string): string[] {
+  const folders = listed(value)
+  if (folders.every(isWholePath)) return folders
+  throw new ConfigError(
+    `${from} must be folders separated by commas, each as a whole path, such as /var/log,/srv/app/logs`,
+  )
+}
+
+/** Which journals may be read: `on`, folders, or both; `off`: none. @throws ConfigError */
+export function parseJournals(value: string, from: string): string[] {
+  const words = listed(value)
+  if ((words.length === 1 && words[0] === 'off') || words.every((word) => word === 'on' || isWholePath(word)))
+    return words
+  throw new ConfigError(
+    `${from} must be on for the journal of the machine, folders of journals as whole paths, or both separated by commas, such as on,/var/log/journal/remote; off, or unset: none`,
+  )
+}
+
+const listed = (value: string): string[] =>
+  value
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+
+const isWholePath = (word: string): boolean => word.startsWith('/')
 
 /** 1, true, yes, on and their opposites, in any case. @throws ConfigError */
 export function parseSwitch(value: string, from: string): boolean {

@@ -26,11 +26,14 @@ import {
   parseChoice,
   parseDuration,
   parseEnvironment,
+  parseFolders,
   parseHeaderName,
   parseHosts,
   parseHttpUrl,
   parseHttpUrls,
+  parseJournals,
   parsePort,
+  parsePublicUrl,
   parseSize,
   parseSwitch,
   parseToken,
@@ -128,14 +131,16 @@ export function loadConfig(flags: Flags, env: Environment, around: Surroundings 
     const url = read(name, parseHttpUrl)
     return url === null ? [] : [[field, url] as const]
   })
-  // Read where a reference is opened; checked here, so that a slip stops the start.
+  // Read where they are used; checked here, so that a slip stops the start.
   read('SVC_SECRETS', parseSecretNames)
+  read('SVC_FILES', parseFolders)
+  read('SVC_JOURNAL', parseJournals)
   read(PROGRAMS, (value, from) => {
     const found = parsePrograms(value, env)
     if (typeof found === 'string') throw new ConfigError(`${from} ${found}`)
     return found
   })
-  const publicUrl = read('SVC_PUBLIC_URL', parseHttpUrl)
+  const publicUrl = read('SVC_PUBLIC_URL', parsePublicUrl)
   // Read where a template asks for its parameters; a start says at once what cannot be used.
   for (const name of DEMO_URLS) read(name, parseHttpUrl)
   const dataFile = read('SVC_DB', (value) => parseDataFile(value, around)) ?? join(home, 'svc.db')

@@ -1,6 +1,6 @@
 /** Where the data of an instance lies: what client commands need of the configuration, and all they load of it. */
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import { ConfigError } from './config-values.ts'
 import { type Environment, readVariable } from './environment.ts'
 
@@ -28,13 +28,23 @@ export function resolveHome(
   return { home, isDefaultHome: home === defaultHome }
 }
 
-/** A leading ~ is the user's home: service managers pass it on as it is written. */
+/**
+ * A leading ~ is the user's home: service managers pass it on as it is written.
+ * @throws the system's error for a relative path where the folder that the process was started in is gone
+ */
 export function absolute(path: string, around: Surroundings): string {
   const expanded = path === '~' || path.startsWith('~/') ? join(around.userHome, path.slice(1)) : path
-  return resolve(around.cwd, expanded)
+  return isAbsolute(expanded) ? resolve(expanded) : resolve(around.cwd, expanded)
 }
 
 /** Those of this process. */
 export function surroundings(): Surroundings {
-  return { userHome: homedir(), cwd: process.cwd(), isTerminal: process.stdout.isTTY === true }
+  return {
+    userHome: homedir(),
+    // Read where a relative path needs it: the folder may have been deleted, and most commands never ask.
+    get cwd() {
+      return process.cwd()
+    },
+    isTerminal: process.stdout.isTTY === true,
+  }
 }

@@ -3,7 +3,7 @@
  * read, so a start that finds them stops and prints the exact rename or move. Nothing is created
  * before these pass.
  */
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from './config.ts'
 import { ConfigError } from './config-values.ts'
@@ -74,6 +74,31 @@ export function guardOldDataFile(config: Pick<Config, 'dataFile' | 'home' | 'isD
   throw new ConfigError(
     `a data file from before 1.0 is at ${old} and there is none at ${config.dataFile}; move it, then start again:\n  ${command}`,
   )
+}
+
+/**
+ * A file that the configuration names and that is not there would be found out by what fails later, far from here.
+ * @throws ConfigError naming the variable
+ */
+export function guardSshKey({
+  repository,
+  repositoryHome,
+}: Pick<Config, 'repository' | 'repositoryHome'>): void {
+  const file = repository?.sshKey ?? repositoryHome?.sshKey ?? null
+  if (file === null) return
+  const refuse = (why: string) => new ConfigError(`SVC_CATALOG_REPO_SSH_KEY must name a file: ${file} ${why}`)
+  try {
+    if (!statSync(file).isFile()) throw refuse('is none')
+    accessSync(file, constants.R_OK)
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    const { code } = error as NodeJS.ErrnoException
+    throw refuse(
+      code === 'ENOENT' || code === 'ENOTDIR'
+        ? 'does not exist'
+        : `cannot be read by this user (${code ?? 'no reason is given'})`,
+    )
+  }
 }
 
 /** As a POSIX shell reads it back; plain paths stay plain. */

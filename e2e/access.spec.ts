@@ -47,6 +47,21 @@ test('no page has an accessibility fault, light or dark', async ({ page, daemon 
     ['/deliveries', 'No deliveries yet'],
   ] as const)
     await visit(path, says(words))
+  for (const [path, words] of [
+    ['/projects', 'New project'],
+    ['/triggers', 'Add trigger'],
+    ['/agents', 'Add agent'],
+    ['/mcp-servers', 'Add MCP server'],
+    ['/skills', 'Add skill'],
+    ['/entities', 'Join names'],
+    ['/settings?tab=access', 'New key'],
+  ] as const) {
+    await goTo(page, daemon.url + path)
+    // The kit names all variants but the filled one, which is its default.
+    await expect(page.getByRole('main').locator('.mantine-Button-root:not([data-variant])')).toHaveText([
+      words,
+    ])
+  }
   await daemon.call(
     'POST',
     url,

@@ -125,7 +125,7 @@ test('drawers of a narrow window: conversations of Ask, and the side of the edit
   })
   await look('Edit', `/projects/${id}?tab=graph`, async () => {
     await button('Edit')()
-    await button('New trigger')()
+    await button('Add trigger')()
   })
   expect(faults).toEqual([])
 })

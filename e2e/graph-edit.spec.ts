@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test'
 import { accessibilityFaults } from './axe.ts'
 import { share, test } from './daemon.ts'
 import { goTo, placeOf, press } from './go.ts'
-import { imported, partsOf, removeAll, source, trigger, verdicts } from './graphs.ts'
+import { imported, partsOf, projectNamed, removeAll, source, trigger, verdicts } from './graphs.ts'
 
 // With a provider, which nothing asks: without one a banner takes room.
 share({ env: { PROVIDERA_BASE_URL: 'http://127.0.0.1:9', PROVIDERA_API_KEY: 'k' } })
@@ -100,6 +100,21 @@ test('an agent that is to write on GitHub has it as a destination, in the draft,
       .getByRole('navigation', { name: 'Outline of Graph of Shop' })
       .getByRole('button', { name: 'tells destination GitHub, as bot' }),
   ).toBeVisible()
+})
+
+test('many parts without wires are rows of chips, of which three are seen at a time', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  for (let n = 0; n < 40; n++) await daemon.source(`loose-source-${n}`, {})
+  await goTo(page, `${daemon.url}/projects/${await projectNamed(daemon, 'Default')}?tab=graph`)
+  const strip = page.locator('.graph-strip')
+  // The first of them is in the drawing, with what would come next beside it.
+  await expect(strip).toContainText('Not connected: 39')
+  expect((await placeOf(strip)).height).toBeLessThanOrEqual(118)
+  const beside = `(() => { const shown = document.querySelector('.graph-strip'); return shown.scrollWidth - shown.clientWidth })()`
+  expect(await page.evaluate(beside)).toBe(0)
 })
 
 test('parts without wires are chips under the canvas: dragged onto a part they are wired, or told why not', async ({

@@ -114,7 +114,7 @@ test('a part that is alone is large, in the middle, with what would come next be
   const width = async () => (await node(page, 'source:app-logs').boundingBox())!.width
   await expect.poll(async () => (await width()) / 208).toBeCloseTo(1.25)
   await page.getByRole('button', { name: 'Add a trigger on app-logs' }).click()
-  await expect(page.getByRole('heading', { name: 'New trigger' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Add trigger' })).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Shop 1', level: 1 })).toBeVisible()
 })
 

@@ -36,7 +36,7 @@ test.describe('that nobody looks into', () => {
       )
     await page.goto(`${daemon.url}/incidents/${number}`)
     const fired = page.locator('.evidence-fired')
-    await expect(fired).toContainText('5, above 4 within 10m')
+    await expect(fired).toContainText('5, above 4 within 10 min')
     await expect(evidence(page).getByText(/^› 15,99\d newer events$/)).toBeAttached()
     await settled(page)
     await onScreen(page, fired, 'the line of the firing')

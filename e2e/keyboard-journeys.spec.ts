@@ -73,7 +73,7 @@ const stored = (daemon: RunningDaemon, path: string) => daemon.ask<Record<string
 
 test('a source, a trigger on it and an agent that it wakes', async ({ page, daemon }) => {
   await goTo(page, `${daemon.url}/`)
-  await openFromPalette(page, 'New source')
+  await openFromPalette(page, 'Add source')
   await expect(page).toHaveURL(/\/sources\/new/)
   await paste(
     page.getByLabel('Paste an event'),
@@ -91,7 +91,7 @@ test('a source, a trigger on it and an agent that it wakes', async ({ page, daem
       msg: 'card declined',
     })
 
-  await openFromPalette(page, 'New trigger')
+  await openFromPalette(page, 'Add trigger')
   await expect(page).toHaveURL(/\/triggers\/new/)
   await choose(page.getByRole('combobox', { name: 'Sources' }).or(box(page, 'Sources')), 'pay-logs')
   await press(page, 'Escape')
@@ -103,7 +103,7 @@ test('a source, a trigger on it and an agent that it wakes', async ({ page, daem
   await expect(page.getByRole('heading', { name: 'pay-errors' })).toBeFocused()
   expect(await stored(daemon, '/api/triggers/pay-errors')).toMatchObject({ sources: ['pay-logs'] })
 
-  await openFromPalette(page, 'New agent')
+  await openFromPalette(page, 'Add agent')
   await expect(page).toHaveURL(/\/agents\/new/)
   await write(box(page, 'Name'), 'first-look')
   await write(box(page, 'Prompt'), 'Find out what broke.')

@@ -258,6 +258,44 @@ test('the palette opens any id by keyboard, and a wrong one says so', async ({ p
   await expect(page).toHaveURL(/\/explore\?q=five/)
 })
 
+test('the palette finds an incident by its entity and by words of its headline', async ({ page, daemon }) => {
+  await page.goto(daemon.url)
+  const incident = page.getByRole('dialog').getByText(/^Incident #1, open, service=checkout$/)
+  await type(page, 'service=checkout')
+  await expect(incident).toBeVisible()
+  await palette(page).fill('errors checkout')
+  await expect(incident).toBeVisible()
+  await incident.click()
+  await expect(page).toHaveURL(/\/incidents\/1$/)
+})
+
+test('a page that the menu does not name marks the entry that leads to it, and what is gone leads back to its list', async ({
+  page,
+  daemon,
+}) => {
+  const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current="page"]')
+  for (const [path, entry] of [
+    ['/traces', 'Explore'],
+    ['/evals', 'Runs'],
+    ['/firings/0123456789abcdef0123456789abcdef', 'Incidents'],
+  ] as const) {
+    await page.goto(daemon.url + path)
+    await expect(current).toContainText(entry)
+  }
+  for (const [path, list] of [
+    ['/runs/run_gone', 'Runs'],
+    ['/incidents/999', 'Incidents'],
+    ['/sources/gone', 'Sources'],
+    ['/skills/gone', 'Skills'],
+  ] as const) {
+    await page.goto(daemon.url + path)
+    await expect(page.getByRole('link', { name: `Go to ${list}` })).toHaveAttribute(
+      'href',
+      `/${list.toLowerCase()}`,
+    )
+  }
+})
+
 /** The state of the source, as the daemon has it. */
 const isPaused = async (daemon: RunningDaemon): Promise<boolean> =>
   (await daemon.ask<{ accepts: string[] }>('GET', '/api/sources/app-logs')).accepts.includes('resume')

@@ -67,3 +67,29 @@ test('an event that is stored after Explore was read, and before its tail listen
   goOn()
   await expect(page.getByRole('main').getByText('between read and tail')).toBeVisible()
 })
+
+test('an event with a long payload keeps its own row in view when it is opened, by its address and by hand', async ({
+  page,
+  daemon,
+}) => {
+  const path = await daemon.source('app', {
+    text_template: '{message}',
+    labels: [{ name: 'service', field: 'service', primary: true }],
+  })
+  const lines = Array.from({ length: 300 }, (_, line) => ({ line }))
+  for (let n = 1; n <= 60; n++)
+    await daemon.call('POST', path, {
+      service: 'shop',
+      message: `event ${n}`,
+      ...(n % 20 === 0 && { lines }),
+    })
+  const row = (text: string) => page.getByRole('button', { name: new RegExp(`^${text}, `) })
+  await goTo(page, `${daemon.url}/explore?l=service%3Dshop&event=evt_40`)
+  await expect(page.getByRole('region', { name: 'Payload of evt_40' })).toContainText('299')
+  await expect(row('event 40')).toBeInViewport()
+  await row('event 40').click()
+  await row('event 20').scrollIntoViewIfNeeded()
+  await row('event 20').click()
+  await expect(page.getByRole('region', { name: 'Payload of evt_20' })).toContainText('299')
+  await expect(row('event 20')).toBeInViewport()
+})

@@ -62,12 +62,12 @@ test('a goal becomes a plan, the plan a project, and the project finds something
   planned()
 
   const wakes = page.getByRole('region', { name: 'Wakes when' })
-  await expect(wakes).toContainText('the number of events is at least 5 within 10m on gateway')
+  await expect(wakes).toContainText('the number of events is at least 5 within 10 min on gateway')
   await expect(page.getByRole('region', { name: 'Agents' })).toContainText(
     'Looks first when gateway-errors fires',
   )
   await wakes.getByRole('textbox', { name: 'How many, of gateway-errors' }).fill('20')
-  await expect(wakes).toContainText('at least 20 within 10m')
+  await expect(wakes).toContainText('at least 20 within 10 min')
   await wakes.getByRole('button', { name: 'Take gateway-errors out' }).click()
   await expect(wakes).toContainText('nothing wakes anybody: add a trigger')
   const apply = page.getByRole('button', { name: 'Apply the plan' })
@@ -243,7 +243,7 @@ base.describe('without a model', () => {
     await dialog.getByLabel('Window', { exact: true }).fill('10 minutes')
     await keep.click()
     const wakes = page.getByRole('region', { name: 'Wakes when' })
-    await expect(wakes).toContainText('above 5 within 10m on pay-logs')
+    await expect(wakes).toContainText('above 5 within 10 min on pay-logs')
     await page.getByRole('button', { name: 'Take orders out' }).click()
 
     await page.getByRole('button', { name: 'Add an agent' }).click()

@@ -74,17 +74,17 @@ test('a trigger is made in the editor, which says what it would have done, and i
   await expect(page.getByText('nobody yet')).toBeVisible()
   await expect(
     page.getByText(
-      'When the number of events is above 2 within 5m on gateway where payload.status is at least 500.',
+      'When the number of events is above 2 within 5 min on gateway where payload.status is at least 500.',
     ),
   ).toBeVisible()
 
   await send(daemon, url, ['pay', 500])
   await page.getByRole('tab', { name: 'Firings' }).click()
-  await expect(page.getByText('3, above 2 within 5m')).toBeVisible()
+  await expect(page.getByText('3, above 2 within 5 min')).toBeVisible()
   await page.getByRole('link', { name: 'pay', exact: true }).click()
   // A firing leads to its incident.
   await expect(page).toHaveURL(/\/incidents\/\d+\?firing=/)
-  await expect(page.getByText('above 2 within 5m').first()).toBeVisible()
+  await expect(page.getByText('above 2 within 5 min').first()).toBeVisible()
   const evidence = page.getByRole('region', { name: 'Evidence' })
   await expect(evidence.getByRole('link', { name: /^Tripped it: pay answered/ })).toHaveCount(3)
   await expect(evidence.getByRole('link', { name: /^pay answered 200/ })).toHaveCount(1)

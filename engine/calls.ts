@@ -203,7 +203,8 @@ export interface EngineStatus {
   eventsStored: number
   /** Those that are not handled. */
   incidents: { state: string; severity: string; n: number }[]
-  bySource: { source: string; ingested: number; rejected: number; state: string }[]
+  /** `id` stays where a source is renamed, and is not given again. */
+  bySource: { id: number; source: string; ingested: number; rejected: number; state: string }[]
   /** What was done since the process started. */
   tallies: Tally[]
   counters: Record<'commits' | 'fsync_batches' | 'events' | 'duplicates' | 'rejected' | 'reads', number>

@@ -3,12 +3,19 @@
  * terminal, and bidirectional controls show text in another order than it is. Both are shown as escapes.
  */
 
-/** C0, DEL, C1, bidirectional controls and marks, line separators, the byte order mark. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
-const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+/**
+ * C0, DEL, C1, bidirectional controls and marks, line separators, the byte order mark; and tags, which nobody sees and a
+ * model reads as letters.
+ */
+const UNSAFE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu
+const escaped = (character: string): string => {
+  const code = character.codePointAt(0)!.toString(16)
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
+}
 
-/** Text of one line: unsafe characters become \uXXXX. */
+/** Text of one line: unsafe characters become \uXXXX, those beyond four digits \u{XXXXX}. */
 export const escapeLine = (text: string): string => text.replace(UNSAFE, escaped)
 
 /** As `escapeLine`, keeping line breaks and tabs. */
@@ -41,6 +48,7 @@ export const textOfMarkdown = (markdown: string): string =>
     .replace(HIDDEN, (character) => String.fromCharCode(character.charCodeAt(0) - 0xe000))
     .replace(/\s+/g, ' ')
     .trim()
+    .replace(UNSAFE, escaped)
 
 const HEADLINE_MAX = 100
 
@@ -48,7 +56,7 @@ const HEADLINE_MAX = 100
 export function headlineOf(note: string): string {
   const line = note.split('\n').find((text) => text.trim() !== '') ?? ''
   const bold = /^\*\*(.+?)\*\*/.exec(line.trim())?.[1]
-  const text = bold ?? textOfMarkdown(line)
+  const text = bold === undefined ? textOfMarkdown(line) : escapeLine(bold)
   const sentence = /^.+?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
   return sentence.length > HEADLINE_MAX ? `${sentence.slice(0, HEADLINE_MAX - 1)}…` : sentence
 }

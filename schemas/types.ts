@@ -8995,7 +8995,7 @@ export interface ModelUsageResult {
 export interface NamedCatalog {
   /** Name it is remembered by; the one that it carries under catalog, where it does. */
   name: string
-  /** The catalog file. */
+  /** The catalog file; at most 8 MiB (413). */
   yaml: string
 }
 /** Where the person’s browser goes with the answer. */
@@ -10987,7 +10987,7 @@ export interface BacktestRequest {
 }
 /** Body of POST /api/catalog/check. */
 export interface CatalogCheck {
-  /** The catalog file. */
+  /** The catalog file; at most 8 MiB (413). */
   yaml: string
   /** Plan as with prune. */
   prune?: boolean
@@ -11024,7 +11024,7 @@ export interface CatalogCheck {
 }
 /** Body of POST /api/catalog/import. */
 export interface CatalogImport {
-  /** The catalog file. */
+  /** The catalog file; at most 8 MiB (413). */
   yaml: string
   /** merge upserts; replace also deletes what the file lacks, like prune. */
   mode?: 'merge' | 'replace'
@@ -11067,7 +11067,7 @@ export interface CatalogImport {
 }
 /** Body of POST /api/catalog/export: a file whose comments and order are kept. */
 export interface CatalogPatch {
-  /** The catalog file to bring up to date. */
+  /** The catalog file to bring up to date; at most 8 MiB (413). */
   yaml: string
   /**
    * Only what was changed by hand since the file was last applied; what the file changed since stays. Fields that both changed are a conflict (409).
@@ -11771,7 +11771,7 @@ export interface PlanBacktestRequest {
   window?: string
   /** End; now when absent. */
   to?: string
-  /** A catalog file, as its import would change the instance. */
+  /** A catalog file, as its import would change the instance; at most 8 MiB (413). */
   yaml?: string
   /** Of a catalog file: what it lacks is deleted. */
   prune?: boolean

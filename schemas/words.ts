@@ -2,6 +2,7 @@
  * Triggers in plain words, for people who did not write them: the engine's answers and the console's
  * editor say the same sentence. Pure, and safe on half-filled drafts.
  */
+import { durationWords } from './duration-words.ts'
 import { listWords } from './plain-words.ts'
 import type { Condition, Filter, Storm, TriggerSpec } from './types.ts'
 
@@ -47,29 +48,29 @@ export function sentenceOf(trigger: Told): string {
   return `When ${conditionWords(condition, of)}${where}${rearm}`
 }
 
-/** How often at most, such as "At most once every 5m per service". */
+/** How often at most, such as "At most once every 5 min per service". */
 export function cooldownSentence({ condition, cooldown, key_field, storm }: Told): string {
   if (isSchedule(condition)) return `Once ${whenScheduled(condition).toLowerCase()}`
   const group = 'group_by' in condition ? condition.group_by : undefined
   const per = group?.join(' and ').replaceAll('key_value', 'entity') || key_field || 'entity'
-  const often = `At most once every ${cooldown ?? '5m'} per ${per}`
+  const often = `At most once every ${durationWords(cooldown ?? '5m')} per ${per}`
   return [often, ...(storm ? stormWords(storm) : [])].join('; ')
 }
 
 /** What it does with a burst, a phrase each. */
 export function stormWords({ quiet, max_wait, min_count, limits }: Storm): string[] {
   const until = quiet
-    ? `until nothing comes for ${quiet}${max_wait ? `, ${max_wait} at most` : ''}`
-    : max_wait && `for ${max_wait}`
+    ? `until nothing comes for ${durationWords(quiet)}${max_wait ? `, ${durationWords(max_wait)} at most` : ''}`
+    : max_wait && `for ${durationWords(max_wait)}`
   return [
     ...(until ? [`a burst is gathered ${until}`] : []),
     ...(min_count ? [`fewer than ${min_count} events are let pass`] : []),
-    ...(limits ?? []).map(({ max, per }) => `no more than ${max} in ${per}`),
+    ...(limits ?? []).map(({ max, per }) => `no more than ${max} in ${durationWords(per)}`),
   ]
 }
 
 function whenScheduled(condition: { every: string } | { cron: string; time_zone?: string }): string {
-  if ('every' in condition) return `Every ${condition.every}`
+  if ('every' in condition) return `Every ${durationWords(condition.every)}`
   return `At ${condition.cron} (${condition.time_zone ?? 'UTC'})`
 }
 
@@ -79,7 +80,7 @@ function conditionWords(
 ): string {
   if ('event' in condition) return `an event arrives on ${sources}`
   if ('absent_for' in condition)
-    return `nothing arrives on ${sources} for ${condition.absent_for}, after there was something`
+    return `nothing arrives on ${sources} for ${durationWords(condition.absent_for)}, after there was something`
   if ('change_of' in condition) {
     const { change_of, from, to } = condition
     return `${change_of} changes${from === undefined ? '' : ` from ${from}`}${to === undefined ? '' : ` to ${to}`} on ${sources}`
@@ -88,10 +89,10 @@ function conditionWords(
     const steps = condition.sequence.map(
       ({ name, filters }) => name || filters.map(filterWords).join(' and '),
     )
-    return `${steps.join(', then ')} within ${condition.within} on ${sources}`
+    return `${steps.join(', then ')} within ${durationWords(condition.within)} on ${sources}`
   }
   const { predicate, window } = condition
-  return `${aggregateWords(condition)} is ${predicateWords(predicate)} within ${window} on ${sources}`
+  return `${aggregateWords(condition)} is ${predicateWords(predicate)} within ${durationWords(window)} on ${sources}`
 }
 
 function aggregateWords({ aggregate, field }: { aggregate: string; field?: string }): string {

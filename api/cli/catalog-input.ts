@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import {
+  BODY_MAX_BYTES,
   type CatalogText,
   type Composed,
   type ComposeInput,
@@ -13,6 +14,8 @@ import {
   readIncluded,
   readPath,
   rootOf,
+  sizeFault,
+  sizeText,
   UnreadablePath,
 } from '../../engine/files.ts'
 import type { CatalogCheck, CatalogChecked, CatalogProblem } from '../../schemas/types.ts'
@@ -29,6 +32,8 @@ export interface InputFlags {
   name?: string
   /** Whether folders without a catalog file are an empty catalog, and not a mistyped path. */
   allowEmpty?: boolean
+  /** Whether they are files of before a change: an environment that none of them has is then new, and nothing was in it. */
+  isBase?: boolean
 }
 
 /** What a place of the given texts is told with. */
@@ -43,6 +48,8 @@ export interface CatalogInput {
   texts: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>
   /** What was put together; null: one file that is sent as it is. */
   composed: Composed | null
+  /** Whether the environment is in none of the files of before a change. */
+  isNewEnvironment?: true
   /** A problem or a conflict of the daemon with the file and line that it is about. */
   placed<T extends Placed>(told: T): T
 }
@@ -57,9 +64,11 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
   const [path = '.', ...more] = paths
   if (more.length === 0 && flags.env === undefined && (path === STANDARD || !isFolder(path))) {
     const yaml = await readText(io, path)
+    refuseLarge(path, yaml)
     if (!needsComposing(yaml)) return oneFile(path, yaml, flags)
   }
   const composed = await composeInput(io, paths, flags)
+  if (flags.isBase && composed.lacksEnvironment) return nothingYet(paths, flags)
   if (composed.files.length === 0 && !flags.allowEmpty)
     throw new CliError(`there is no catalog file (.yaml or .yml) in ${shownPaths(paths)}`, EXIT.input)
   if (composed.owned.length === 0) throw problemsError(path, composed.problems)
@@ -76,13 +85,33 @@ export async function readInput(io: Io, paths: readonly string[], flags: InputFl
       texts: isOne ? one.texts : { yaml: text, name: first!.name },
     }
   }
-  return {
-    shown: shownPaths(paths),
-    texts: { ...first!, ...(others.length ? { others } : {}) },
-    composed,
-    placed: placedIn(composed),
-  }
+  const texts = { ...first!, ...(others.length ? { others } : {}) }
+  const bytes = others.length ? Buffer.byteLength(JSON.stringify(texts)) : 0
+  if (bytes > BODY_MAX_BYTES)
+    throw sizeError(
+      path,
+      `the ${composed.owned.length} catalogs of these files have ${sizeText(bytes)} together as JSON; at most ${sizeText(BODY_MAX_BYTES)} are taken at once`,
+    )
+  return { shown: shownPaths(paths), texts, composed, placed: placedIn(composed) }
 }
+
+/** An environment before its first file. */
+const nothingYet = (paths: readonly string[], { name = 'catalog' }: InputFlags): CatalogInput => ({
+  shown: shownPaths(paths),
+  texts: { yaml: '{}', name },
+  composed: null,
+  isNewEnvironment: true,
+  placed: (told) => told,
+})
+
+/** A file that is too large is told so before it is sent anywhere. @throws CliError 65 */
+export function refuseLarge(path: string, text: string): void {
+  const fault = sizeFault(text)
+  if (fault) throw sizeError(path, fault)
+}
+
+const sizeError = (path: string, message: string): CliError =>
+  problemsError(shownFile(path), [{ line: 1, column: 1, path: '', message }])
 
 /** The folder of a path that is given. */
 export const folderOf = (path: string): string => (isFolder(path) ? path : dirname(path))

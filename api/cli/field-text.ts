@@ -1,4 +1,5 @@
 /** One changed field as lines of text: short values on one line, long ones as a diff. */
+import { placeWords } from '../../schemas/field-words.ts'
 import type { FieldChange, MergeConflict } from '../../schemas/types.ts'
 import { type DiffLine, diffLines } from './line-diff.ts'
 import { escapeLine, type Io, paint } from './terminal.ts'
@@ -11,16 +12,21 @@ const STYLES = { ' ': 'dim', '-': 'red', '+': 'green' } as const
 
 type Painter = Pick<Io, 'colour'>
 
-/** A field as a person says it: `config.labels` for the pointer /config/labels (RFC 6901). */
-export function fieldName(pointer: string): string {
+/**
+ * A field as a person says it: `config.labels` for the pointer /config/labels (RFC 6901).
+ * @param kind of what it is a field of, where that is known
+ */
+export function fieldName(pointer: string, kind = ''): string {
+  const words = placeWords(kind, pointer)
+  if (words !== null) return escapeLine(words)
   const parts = pointer.split('/').slice(1)
   const name = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.')
   return escapeLine(name) || 'all of it'
 }
 
 /** `name: before → after`, or the name and the lines that differ below it. */
-export function fieldLines(io: Painter, { path, from, to }: FieldChange): string[] {
-  return valueLines(io, fieldName(path), from, to)
+export function fieldLines(io: Painter, { path, from, to }: FieldChange, kind = ''): string[] {
+  return valueLines(io, fieldName(path, kind), from, to)
 }
 
 /** Two values of one field; where both are long, only what differs between them. */
@@ -70,7 +76,7 @@ export const mergeLines = (conflict: MergeConflict): string[] =>
 
 /** A field that was changed by hand and stays so. */
 export function keptLines({ kind, name, path, mine, theirs }: MergeConflict): string[] {
-  const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path)}:`
+  const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path, kind)}:`
   if (path === '') return [`${head} ${isUnset(theirs) ? 'deleted' : 'changed'}`]
   const isBrief = [mine, theirs].every((value) => isUnset(value) || isShort(value))
   return [isBrief ? `${head} ${valueText(theirs)}, the file says ${valueText(mine)}` : `${head} changed`]
@@ -86,7 +92,7 @@ interface ThreeWords {
 
 function threeLines({ kind, name, path, base, mine, theirs }: MergeConflict, words: ThreeWords): string[] {
   const plain = { colour: false }
-  const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path)}:`
+  const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path, kind)}:`
   const values = [base, mine, theirs]
   if (values.every((value) => isUnset(value) || isShort(value)))
     return [

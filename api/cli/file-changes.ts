@@ -7,7 +7,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -17,6 +16,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import type { PulledFile } from '../../engine/files.ts'
 import { CliError, EXIT } from './exit.ts'
+import { makeFolders } from './files.ts'
 
 /** Hidden, so that no catalog has it. */
 const JOURNAL = '.svc-pull.json'
@@ -43,7 +43,7 @@ export function changeFiles(folder: string, files: readonly PulledFile[], step =
     for (const { path, after } of files)
       if (after !== null) {
         step()
-        mkdirSync(dirname(path), { recursive: true })
+        makeFolders(dirname(path))
         writeThrough(besideOf(path), after)
       }
     step()

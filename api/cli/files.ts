@@ -1,5 +1,6 @@
 /** Files named on the command line; `-` is standard input, and where one is written standard output. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { CliError, EXIT } from './exit.ts'
 import { type Io, printText } from './terminal.ts'
 
@@ -48,5 +49,27 @@ export function writeText(io: Io, file: string, text: string): void {
     else writeFileSync(file, text)
   } catch (error) {
     throw new CliError(`cannot write ${file}: ${(error as Error).message}`, EXIT.disk)
+  }
+}
+
+/**
+ * Makes a folder, and those above it that are missing. One level after another: mkdir with `recursive` hides why a
+ * level cannot be made, and in /proc never returns.
+ * @returns whether any was missing. @throws the system's error
+ */
+export function makeFolders(folder: string, mode = 0o777): boolean {
+  const missing: string[] = []
+  for (let at = folder; !existsSync(at) && at !== dirname(at); at = dirname(at)) missing.unshift(at)
+  for (const one of missing) makeOne(one, mode)
+  return missing.length > 0
+}
+
+function makeOne(folder: string, mode: number): void {
+  try {
+    mkdirSync(folder, { mode })
+  } catch (error) {
+    // Made by another meanwhile.
+    const isMade = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false
+    if (!isMade) throw error
   }
 }

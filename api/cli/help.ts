@@ -17,7 +17,7 @@ export const EXIT_MEANINGS: Record<(typeof EXIT)[keyof typeof EXIT], string> = {
   74: 'the disk failed',
   75: 'the data is in use',
   77: 'the credential is missing, not known, or lacks the scope',
-  78: 'the configuration or the data file cannot be used',
+  78: 'the configuration, the data home or the data file cannot be used',
   130: 'interrupted',
 }
 

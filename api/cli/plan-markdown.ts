@@ -34,12 +34,14 @@ const COMMENT_MAX = 60_000
  * The whole comment. What does not fit is left out, from the end, and that is said.
  * @param file what it is a plan of: the name of a catalog, or the path that was given
  * @param environment whose files are in it: a pull request has a plan of each
+ * @param note what is to be known of the plan as a whole
  */
 export function planMarkdown(
   file: string,
   plan: ChangePlan,
   backtest?: PlanBacktest,
   environment?: string,
+  note?: string,
 ): string {
   const { creates, updates, deletes, warnings = [] } = plan
   const changed = creates + updates + deletes
@@ -48,7 +50,12 @@ export function planMarkdown(
     ...(backtest?.triggers ?? []).filter(({ keys }) => keys.length).map(detailsOf),
     ...(changed === 0 ? [] : [folded('Every field', fenced(fieldsOf(plan), 'diff'))]),
   ]
-  let text = joined([head, listed(warnings, '⚠ '), backtest ? backtestMarkdown(backtest) : ''])
+  let text = joined([
+    head,
+    note === undefined ? '' : `${plain(note)}.\n`,
+    listed(warnings, '⚠ '),
+    backtest ? backtestMarkdown(backtest) : '',
+  ])
   for (const [n, each] of details.entries()) {
     const whole = joined([text, each])
     if (whole.length > COMMENT_MAX)

@@ -1,4 +1,5 @@
 /** A plan on a terminal: what would be made, changed field by field, deleted. */
+import { wordedFields } from '../../schemas/field-words.ts'
 import type { ChangePlan, PlannedChange, VariableUse } from '../../schemas/types.ts'
 import { fieldLines, kindName } from './field-text.ts'
 import { escapeLine, type Io, paint } from './terminal.ts'
@@ -44,10 +45,13 @@ function changeText(
     COLOURS[action],
     `${MARKS[action]} ${kindName(kind)} ${escapeLine(name)}${was === undefined ? '' : ` (renamed from ${escapeLine(was)})`}`,
   )
-  const own = kind === 'project' ? fields.filter(({ path }) => !told.has(path)) : fields
-  const below = action === 'update' ? own.flatMap((field) => fieldLines(io, field)) : []
-  if (own.length < fields.length && action === 'update')
-    below.push('its parts, as this plan makes, renames or deletes them')
+  const isTold = (path: string) => told.has(path) || told.has(path.split('/').slice(0, 3).join('/'))
+  const worded = action === 'update' ? wordedFields(kind, fields) : []
+  const own = kind === 'project' ? worded.filter(({ path }) => !isTold(path)) : worded
+  const below = own.flatMap(({ sentence, ...field }) =>
+    sentence === null ? fieldLines(io, field) : [escapeLine(sentence)],
+  )
+  if (own.length < worded.length) below.push('its parts, as this plan makes, renames or deletes them')
   below.push(...variables.map(variableText))
   return `${[head, ...below.map((line) => `    ${line}`)].join('\n')}\n`
 }

@@ -290,6 +290,12 @@ function told(error: unknown): { exitCode: number; message: string; fields?: Err
       : { exitCode: EXIT.usage, message }
   if (typeof exitCode === 'number')
     return { exitCode, message, fields: error instanceof CliError ? error.fields : undefined }
+  if ((error as NodeJS.ErrnoException).syscall === 'uv_cwd')
+    return {
+      exitCode: EXIT.input,
+      message:
+        'the folder this is run in no longer exists, so a relative path leads nowhere; change to another folder, or give a whole path',
+    }
   // A refusal of the engine (an error with one of its codes) or of the system: a sentence will do.
   if (name === 'SvcError' || typeof code === 'string') return { exitCode: EXIT.failed, message }
   return { exitCode: EXIT.fault, message: `a fault of ours: ${stack ?? message}` }

@@ -1,8 +1,9 @@
 /** Tapes as files: the answers of models to what one test or one scenario asks. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { TapeFile } from '../../engine/local.ts'
 import { CliError, EXIT } from './exit.ts'
+import { makeFolders } from './files.ts'
 
 /** @returns null where there is none. @throws CliError 65 where it is no tape */
 export function readTape(file: string): TapeFile | null {
@@ -18,6 +19,6 @@ export function readTape(file: string): TapeFile | null {
 
 /** Writes a tape, and its folder where there is none. */
 export function writeTape(file: string, tape: TapeFile): void {
-  mkdirSync(dirname(file), { recursive: true })
+  makeFolders(dirname(file))
   writeFileSync(file, `${JSON.stringify(tape, null, 1)}\n`)
 }

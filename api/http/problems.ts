@@ -23,9 +23,11 @@ export function problemHeaders(reply: FastifyReply, error: SvcError): FastifyRep
   return reply.code(error.status)
 }
 
+const MIB = 1024 * 1024
+const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE'
 /** Fastify's own refusals in our words. */
 const FRAMEWORK: Record<string, (error: FastifyError) => SvcError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () =>
+  [TOO_LARGE]: () =>
     new SvcError('too_large', 'the body is larger than this route takes (16 MiB on ingest, 1 MiB elsewhere)'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new SvcError('unsupported_media', 'the Content-Type must be application/json'),
@@ -39,8 +41,15 @@ const FRAMEWORK: Record<string, (error: FastifyError) => SvcError> = {
 
 /** The error handler of the server. */
 export function problemHandler(log: Logger) {
-  return (error: FastifyError | SvcError, _request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    sendProblem(reply, asSvcError(error, log))
+  return (error: FastifyError | SvcError, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    sendProblem(reply, tooLarge(error, request) ?? asSvcError(error, log))
+}
+
+/** A body over what its route takes, where that is whole MiB; null: it is another fault. */
+function tooLarge({ code }: FastifyError | SvcError, request: FastifyRequest): SvcError | null {
+  const mib = (request.routeOptions.bodyLimit ?? 0) / MIB
+  if (code !== TOO_LARGE || mib <= 1 || !Number.isInteger(mib)) return null
+  return new SvcError('too_large', `the body is larger than the ${mib} MiB that this route takes`)
 }
 
 export function asSvcError(error: FastifyError | SvcError | Error, log: Logger): SvcError {

@@ -8,6 +8,7 @@ import {
   parseHosts,
   parseHttpUrl,
   parsePort,
+  parsePublicUrl,
   parseSwitch,
   parseToken,
 } from '../config-values.ts'
@@ -81,7 +82,7 @@ export function loadMcpSettings(flags: McpFlags, env: Environment, isTerminal: b
     host: choose(flags.host, '--host', 'SVC_MCP_HOST', parseBindHost) ?? '127.0.0.1',
     port: choose(flags.port, '--port', 'SVC_MCP_PORT', parsePort) ?? 8788,
     ownUrl,
-    publicUrl: read('SVC_PUBLIC_URL', parseHttpUrl),
+    publicUrl: read('SVC_PUBLIC_URL', parsePublicUrl),
     allowedHosts: [
       ...(read('SVC_ALLOWED_HOSTS', parseHosts) ?? []),
       ...(ownUrl === null ? [] : [new URL(ownUrl).hostname]),

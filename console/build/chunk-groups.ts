@@ -8,7 +8,7 @@ import { type Graph, needsOf } from './needs.ts'
 import { type AtOnce, count, FILES_MAX, type Group, inOrder, joined, packedBefore } from './placing.ts'
 
 /** What most pages need goes with the shell, up to so many bytes: the brief has room for it there. */
-const WITH_SHELL = 30_000
+const WITH_SHELL = 30_300
 const MOST = 6
 
 /**
@@ -28,9 +28,9 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   agents: /pages\/(agents|skills)\/[\w-]+-page/,
   asking: /pages\/ask\//,
   forms:
-    /(trigger|agent)-editor|delete-(project|source)|rerun-dialog|import-tab|(new-source|source)-form|created-panel|discovery\/|sources\/settings-tab/,
+    /(trigger|agent)-editor|delete-(project|source)|rerun-dialog|import-tab|(new-source|source)-form|created-panel|discovery\/|sources\/settings-tab|slack\/slack/,
   fields: /config-fields/,
-  settings: /pages\/(settings|connect)\//,
+  settings: /pages\/(settings(?!\/slack)|connect)\//,
   setup: /pages\/setup\//,
   editing: /graph\/editor\/|what-if/,
   graph: /graph-tab/,

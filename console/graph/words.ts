@@ -1,5 +1,8 @@
 /** What a node and an edge say, in words: for labels, screen readers, the outline and exported pictures. */
+
+import { durationWords } from '../../schemas/duration-words.ts'
 import type { GraphEdge, GraphNode } from '../../schemas/types.ts'
+import { sourceState } from '../lib/source-words.ts'
 import { ago, count } from '../lib/time.ts'
 import { type DrawnEdge, type DrawnNode, kindWord } from './drawing/fold.ts'
 import type { GraphMarks } from './types.ts'
@@ -29,11 +32,18 @@ export function workWords(node: Pick<GraphNode, 'running' | 'queued'>): string {
 export const spendWords = (node: Pick<GraphNode, 'spend_today_usd'>): string | null =>
   node.spend_today_usd === null ? null : `$${node.spend_today_usd.toFixed(2)} today`
 
-export const HEALTH_WORDS: Record<GraphNode['health'], string> = {
-  ok: 'healthy',
+const HEALTH_WORDS: Record<GraphNode['health'], string> = {
+  ok: 'working',
   attention: 'needs attention',
-  waiting: 'nothing has come yet',
+  waiting: sourceState('waiting').children,
 }
+
+/** What its health is, in the words that the pages of its kind use; what is wrong says why. */
+export const healthWords = ({ kind, state, health, reason }: GraphNode): string =>
+  reason ??
+  (health === 'ok' && kind === 'source' && state === 'active'
+    ? sourceState('receiving').children
+    : HEALTH_WORDS[health])
 
 export const STATE_WORDS: Record<GraphNode['state'], string> = {
   active: 'active',
@@ -65,7 +75,7 @@ export function describeNode(node: GraphNode, now: number): string {
     nodeTitle(node),
     node.detail,
     node.state === 'active' ? null : STATE_WORDS[node.state],
-    node.health === 'ok' ? null : (node.reason ?? HEALTH_WORDS[node.health]),
+    node.health === 'ok' ? null : healthWords(node),
     workWords(node) || null,
     verdictWords(node),
     todayWords(node),
@@ -112,7 +122,7 @@ export function describeEdge(edge: GraphEdge, title: (id: string) => string): st
   const said = [
     `${title(edge.from)} ${VERBS[edge.kind]} ${title(edge.to)}`,
     edge.verdict && `on ${edge.verdict}`,
-    edge.cooldown && `cooldown ${edge.cooldown}`,
+    edge.cooldown && `cooldown ${durationWords(edge.cooldown)}`,
     edge.enabled ? null : 'off',
     edge.all ? 'as it watches every source' : null,
     edge.today === null ? null : `${count(edge.today)} today`,

@@ -1,4 +1,4 @@
-/** Changed fields as people read them. */
+/** Changed fields as people read them, and where what was changed is looked at. */
 import type { ChangeSet, FieldChange } from '../../schemas/types.ts'
 
 /** /config/labels as config · labels. */
@@ -20,9 +20,8 @@ export function valueText(value: unknown): string {
 }
 
 /** "cooldown: 5m → 1h". */
-export function fieldText({ path, from, to }: FieldChange): string {
-  return `${fieldName(path)}: ${valueText(from)} → ${valueText(to)}`
-}
+export const fieldText = ({ path, from, to }: FieldChange): string =>
+  `${fieldName(path)}: ${valueText(from)} → ${valueText(to)}`
 
 /** Not undone yet, and of something declared: a mark on a finding or an action of a template has nothing to take back. */
 export const canUndo = ({ undone_by, objects }: Pick<ChangeSet, 'undone_by' | 'objects'>): boolean =>

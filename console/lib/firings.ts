@@ -1,4 +1,6 @@
 /** Firings and deliveries in words. */
+
+import { durationWords } from '../../schemas/duration-words.ts'
 import type { Delivery, Firing } from '../../schemas/types.ts'
 import { predicateWords } from '../../schemas/words.ts'
 import type { Tone } from '../parts/mark.tsx'
@@ -41,10 +43,12 @@ export function deliveredWords({ subscribers, delivered, pending, failed }: Firi
   return told.filter(Boolean).join(', ')
 }
 
-/** "12, above 5 within 5m". */
+/** "12, above 5 within 5 min". */
 export function valueWords({ value, predicate, window }: Firing): string | null {
   if (value === null) return null
-  const rule = predicate ? `, ${predicateWords(predicate)}${window ? ` within ${window}` : ''}` : ''
+  const rule = predicate
+    ? `, ${predicateWords(predicate)}${window ? ` within ${durationWords(window)}` : ''}`
+    : ''
   return `${shortNumber(value)}${rule}`
 }
 

@@ -32,6 +32,16 @@ export function verbIn(query: string): { verb: Verb; of: string } | null {
   return verb === undefined ? null : { verb, of: of.toLowerCase() }
 }
 
+/**
+ * What a search for a substring is asked, whose answer then is narrowed by all the words.
+ * @returns the longest word, of an entity its value: "checkout" of "service=checkout fails"
+ */
+export const longestWord = (query: string): string =>
+  query
+    .split(/\s+/)
+    .map((word) => word.replace(/^[\w.]+=/, ''))
+    .reduce((longest, word) => (word.length > longest.length ? word : longest), '')
+
 /** Whether a row has all the words of the query, in any order. */
 export function isFound(query: string, ...texts: (string | undefined)[]): boolean {
   const all = texts.join(' ').toLowerCase()

@@ -6,7 +6,7 @@ import { runPath } from '../lib/paths.ts'
 import { grownWords } from '../lib/runs.ts'
 import { count } from '../lib/time.ts'
 import { Fold } from './fold.tsx'
-import { Mark } from './mark.tsx'
+import { VerdictChip } from './incident-row.tsx'
 import { When } from './when.tsx'
 
 /** @param run the finding that is shown: the others are listed. Nothing where it is the only run of it. */
@@ -31,9 +31,7 @@ export function Grown({ incident, run }: { incident: FindingIncident | null; run
           <>
             <span>Verdicts differ:</span>
             {incident.verdicts.map((verdict) => (
-              <Mark key={verdict} tone="quiet">
-                {verdict}
-              </Mark>
+              <VerdictChip key={verdict} of={verdict} isFinding />
             ))}
           </>
         )}

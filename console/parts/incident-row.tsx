@@ -105,11 +105,7 @@ function Chips({ incident: { entity, key, result, claims, run, trigger } }: { in
           <CutName>{whose}</CutName>
         </span>
       )}
-      {result?.verdict && (
-        <span className="chip" data-role={result.kind === 'action' ? 'verdict' : undefined}>
-          {result.verdict}
-        </span>
-      )}
+      {result?.verdict && <VerdictChip of={result.verdict} isFinding={result.kind === 'action'} />}
       {claims && <ClaimsHeld claims={claims} />}
       {!result && run && <RunChip run={run} />}
       <span style={{ color: 'var(--text-2)', overflowWrap: 'anywhere' }}>{trigger}</span>
@@ -130,6 +126,13 @@ function RunChip({ run }: { run: NonNullable<Incident['run']> }) {
     </span>
   )
 }
+
+/** @param isFinding that something is to be done; else nothing is to be reported */
+export const VerdictChip = ({ of, isFinding }: { of: string; isFinding: boolean }) => (
+  <span className="chip" data-role={isFinding ? 'verdict' : undefined}>
+    {of}
+  </span>
+)
 
 /** Claims that do not hold are shown as loudly as those that do. */
 export function ClaimsHeld({ claims }: { claims: { held: number; total: number } }) {

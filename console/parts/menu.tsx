@@ -8,7 +8,7 @@ import type { Home } from '../../schemas/types.ts'
 import ICON from '../icons/favicon.svg?inline'
 import CRITICAL_ICON from '../icons/favicon-critical.svg?inline'
 import { ikeys, incidents } from '../incident-client.ts'
-import { FOOT, isAt, MENU, type MenuPage } from './pages.ts'
+import { FOOT, MENU, type MenuPage, menuPageOf } from './pages.ts'
 import { useIncidentCounts } from './use-incident-counts.ts'
 
 const COUNTED_MS = 30_000
@@ -17,10 +17,8 @@ const LISTED_MAX = 20
 
 /** @param onGo called when a page was chosen @param version of the daemon; absent: not known yet */
 export function MenuEntries({ onGo, version }: { onGo: () => void; version: string | undefined }) {
-  const { pathname } = useLocation()
-  const entryOf = (page: MenuPage) => (
-    <Entry key={page.to} page={page} isHere={isAt(page.to, pathname)} onGo={onGo} />
-  )
+  const here = menuPageOf(useLocation().pathname)
+  const entryOf = (page: MenuPage) => <Entry key={page.to} page={page} isHere={page === here} onGo={onGo} />
   return (
     <>
       <AppShell.Section grow style={{ overflowY: 'auto' }}>

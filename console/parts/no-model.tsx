@@ -3,6 +3,7 @@ import { Anchor, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { api, keys } from '../client.ts'
+import { useIsNoModelSaid } from './shell.tsx'
 
 /** @returns whether models can be called; undefined while it is read */
 export const useHasModel = (): boolean | undefined =>
@@ -14,9 +15,10 @@ export const AddModel = () => (
   </Anchor>
 )
 
-/** Nothing where there is one. @param so what that means here, a sentence */
+/** Nothing where there is one, or where the banner says so. @param so what that means here, a sentence */
 export function NoModel({ so }: { so: string }) {
-  if (useHasModel() !== false) return null
+  const isSaid = useIsNoModelSaid()
+  if (useHasModel() !== false || isSaid) return null
   return (
     <Text size="sm" role="status">
       No model provider is set. {so} <AddModel />

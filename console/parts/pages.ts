@@ -1,26 +1,18 @@
-/** The pages of the menu and the palette. */
+/** The pages of the menu. */
 import {
   BarChart3,
-  BellRing,
   Bot,
   Cable,
-  ChartGantt,
-  ChartLine,
   CircleQuestionMark,
-  FileCode,
   FileSearch,
-  FlaskConical,
   FolderKanban,
   GraduationCap,
   History,
   House,
-  Inbox,
-  KeyRound,
   type LucideIcon,
   MessageCircleQuestion,
   Network,
   PlayCircle,
-  Plug,
   Send,
   Settings,
   TriangleAlert,
@@ -76,23 +68,17 @@ export const FOOT: readonly MenuPage[] = [
   { to: '/help', label: 'Help', icon: CircleQuestionMark },
 ]
 
-/** Those that are a tab of another, or are gone to from one, are found by their own name, too. */
-export const PAGES: readonly MenuPage[] = [
-  ...MENU.flatMap(({ pages }) => pages),
-  ...FOOT,
-  { to: '/incidents?tab=firings', label: 'Firings', icon: BellRing },
-  { to: '/changes', label: 'Proposals', icon: Inbox },
-  { to: '/changes?tab=history', label: 'Change history', icon: History },
-  { to: '/changes?tab=catalog', label: 'Catalog file', icon: FileCode },
-  { to: '/settings?tab=access', label: 'API keys', icon: KeyRound },
-  { to: '/settings?tab=providers', label: 'Model providers', icon: Settings },
-  { to: '/settings?tab=agents', label: 'Connect an agent', icon: Plug },
-  { to: '/traces', label: 'Traces', icon: ChartGantt },
-  { to: '/traces?tab=metrics', label: 'Metrics', icon: ChartLine },
-  { to: '/traces?tab=agents', label: 'Agents in telemetry', icon: Bot },
-  { to: '/evals', label: 'Evals', icon: FlaskConical },
-]
+/** Pages that the menu does not name, by the one that leads to them. */
+const REACHED_FROM: Readonly<Record<string, string>> = {
+  firings: '/incidents',
+  events: '/explore',
+  traces: '/explore',
+  evals: '/runs',
+}
 
-/** Whether a path is of a page or below it. */
-export const isAt = (to: string, pathname: string): boolean =>
-  to === '/' ? pathname === '/' : pathname === to || pathname.startsWith(`${to}/`)
+/** @returns the entry of the menu that a path is of or below; undefined: of none */
+export function menuPageOf(pathname: string): MenuPage | undefined {
+  const first = pathname.split('/')[1]!
+  const to = REACHED_FROM[first] ?? `/${first}`
+  return [...MENU.flatMap(({ pages }) => pages), ...FOOT].find((page) => page.to === to)
+}

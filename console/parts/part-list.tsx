@@ -64,9 +64,6 @@ export function PartListPage<T extends Part>({
             <Text c="dimmed" maw={540}>
               {empty}
             </Text>
-            <Button component={Link} to={add.to}>
-              {add.label}
-            </Button>
           </Empty>
         ) : (
           <LongList

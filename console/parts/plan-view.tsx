@@ -1,6 +1,7 @@
 /** What a change-set does, by object: made, changed with its fields, deleted. */
 import { Badge, Button, Group, List, Paper, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { wordedFields } from '../../schemas/field-words.ts'
 import type { ChangePlan, PlannedChange } from '../../schemas/types.ts'
 import { fieldText, KIND_WORDS } from '../lib/fields.ts'
 import { count } from '../lib/time.ts'
@@ -74,9 +75,9 @@ export function ChangedObjects({ changes }: { changes: readonly PlannedChange[] 
               </Text>
               {change.action === 'update' && (
                 <List size="xs" spacing={2}>
-                  {change.fields.map((field) => (
-                    <List.Item key={field.path} style={{ overflowWrap: 'anywhere' }}>
-                      {fieldText(field)}
+                  {wordedFields(change.kind, change.fields).map((field) => (
+                    <List.Item key={`${field.path} ${field.sentence}`} style={{ overflowWrap: 'anywhere' }}>
+                      {field.sentence ?? fieldText(field)}
                     </List.Item>
                   ))}
                 </List>

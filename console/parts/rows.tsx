@@ -23,13 +23,16 @@ export interface Column {
   isUnnamed?: boolean
   /** It names the row: on a phone it stands first, without its name. */
   isHead?: boolean
+  /** Sentences: it stays as wide as their words need, and only a longer one is broken. */
+  isText?: boolean
   /** It is left out where there is room for a table, but not for all of it: the page of the row has it. */
   isMinor?: boolean
 }
 
 const classOf = (column: Column | undefined, ...more: (string | false)[]): string | undefined =>
-  [column?.isNumber && 'row-number', column?.isMinor && 'row-minor', ...more].filter(Boolean).join(' ') ||
-  undefined
+  [column?.isNumber && 'row-number', column?.isMinor && 'row-minor', column?.isText && 'row-text', ...more]
+    .filter(Boolean)
+    .join(' ') || undefined
 
 const Columns = createContext<readonly Column[]>([])
 

@@ -205,8 +205,11 @@ function Banners() {
   )
 }
 
-/** As GET /health says it (engine/declared/health.ts). */
-const NO_MODEL = 'no model provider is set'
+/** As GET /health says it (engine/declared/health.ts), and with a capital that of a project. */
+const NO_MODEL = /no model provider is set/i
+
+/** @returns whether the banner over each page says that no model can be called, and where one is added: once is enough */
+export const useIsNoModelSaid = (): boolean => NO_MODEL.test(useHealth().data?.detail ?? '')
 
 function HealthBanner() {
   const { data, isError } = useHealth()
@@ -231,7 +234,7 @@ function HealthBanner() {
       role="status"
     >
       {text.charAt(0).toUpperCase() + text.slice(1)}
-      {!isError && text.includes(NO_MODEL) && (
+      {!isError && NO_MODEL.test(text) && (
         <>
           {'. '}
           {/* By itself: with parts/no-model.tsx the shell would load more of the kit. */}

@@ -2,6 +2,9 @@
 import { Alert, Button, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { Link, useLocation } from 'react-router'
+import { ApiError } from '../client.ts'
+import { menuPageOf } from './pages.ts'
 
 export function LoadingRows({ rows = 6 }: { rows?: number }) {
   return (
@@ -24,12 +27,20 @@ interface FailedProps {
 }
 
 export function Failed({ error, what = 'this', title = `Couldn’t load ${what}`, onRetry }: FailedProps) {
+  const { pathname } = useLocation()
+  // What is gone stays gone: its list has what there is.
+  const list = error instanceof ApiError && error.status === 404 ? menuPageOf(pathname) : undefined
   return (
     <Alert color="red" icon={<CircleAlert size={18} aria-hidden />} title={title} role="alert">
       <Text size="sm">{error.message}</Text>
       {onRetry && (
-        <Button mt="sm" size="xs" variant="default" onClick={onRetry}>
+        <Button mt="sm" mr="xs" size="xs" variant="default" onClick={onRetry}>
           Try again
+        </Button>
+      )}
+      {list && list.to !== pathname && (
+        <Button mt="sm" size="xs" variant="default" component={Link} to={list.to}>
+          Go to {list.label}
         </Button>
       )}
     </Alert>

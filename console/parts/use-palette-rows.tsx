@@ -1,6 +1,7 @@
 /** What the palette finds: pages, what is declared, entities; and what it does to them. */
 import { useMantineColorScheme } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import {
   Bot,
   Cable,
@@ -12,11 +13,12 @@ import {
   type LucideIcon,
   MessageCircleQuestion,
   Moon,
+  Network,
   Pause,
   Play,
   Plus,
   Search,
-  Tag,
+  TriangleAlert,
   Wrench,
   Zap,
 } from 'lucide-react'
@@ -24,11 +26,12 @@ import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { ikeys, incidents } from '../incident-client.ts'
 import { partPath } from '../lib/fields.ts'
-import { isFound, type Verb, verbIn } from '../lib/palette.ts'
+import { incidentPath } from '../lib/incidents.ts'
+import { idIn, isFound, longestWord, type Verb, verbIn } from '../lib/palette.ts'
 import { countEvents } from '../lib/time.ts'
 import { useIncidentActs } from '../lib/use-incident-acts.tsx'
 import { type Moved, useMoves } from '../lib/use-moves.ts'
-import { PAGES } from './pages.ts'
+import { FOOT, MENU, type MenuPage, menuPageOf } from './pages.ts'
 
 const ICONS = {
   id: Hash,
@@ -43,11 +46,32 @@ const ICONS = {
   project: FolderKanban,
   mcp_server: Wrench,
   skill: GraduationCap,
-  entity: Tag,
+  entity: Network,
+  incident: TriangleAlert,
   pause: Pause,
   resume: Play,
   done: Check,
 } satisfies Record<string, LucideIcon>
+
+/** Those that are a tab of another, or are gone to from one, are found by their own name, too. */
+const TABS: Readonly<Record<string, string>> = {
+  Firings: '/incidents?tab=firings',
+  Proposals: '/changes',
+  'Change history': '/changes?tab=history',
+  'Catalog file': '/changes?tab=catalog',
+  'API keys': '/settings?tab=access',
+  'Model providers': '/settings?tab=providers',
+  'Connect an agent': '/settings?tab=agents',
+  Traces: '/traces',
+  Metrics: '/traces?tab=metrics',
+  'Agents in telemetry': '/traces?tab=agents',
+  Evals: '/evals',
+}
+const PAGES: readonly MenuPage[] = [
+  ...MENU.flatMap(({ pages }) => pages),
+  ...FOOT,
+  ...Object.entries(TABS).map(([label, to]) => ({ to, label, icon: menuPageOf(to.split('?')[0]!)!.icon })),
+]
 
 export interface Row {
   id: string
@@ -76,8 +100,44 @@ function useDeclared(enabled: boolean) {
   }
 }
 
+const SETTLE_MS = 150
+/** More of them would leave no room for what else has the words. */
+const INCIDENTS_MAX = 5
+
+/** Incidents of any state that have the words in their headline, trigger or entity, as the daemon finds them. */
+function useIncidentRows(enabled: boolean, query: string): { rows: Row[]; isRead: boolean } {
+  const [settled] = useDebouncedValue(query, SETTLE_MS)
+  const q = longestWord(settled)
+  const isAsked = enabled && q.length > 1 && idIn(query) === null
+  const { data, isPending } = useQuery({
+    queryKey: [...ikeys.list({ q, state: 'all' }), 'palette'],
+    queryFn: async () => ({ pages: [await incidents.list({ q, state: 'all' })], pageParams: [undefined] }),
+    enabled: isAsked,
+    placeholderData: keepPreviousData,
+  })
+  const rows = (isAsked ? (data?.pages ?? []) : [])
+    .flatMap((page) => page.incidents)
+    .map(
+      ({ id, number, headline, trigger, key, entity, state }): Row => ({
+        id,
+        label: headline,
+        description: `Incident #${number}, ${state}, ${entity ? `${entity.label}=${entity.value}` : key}`,
+        words: trigger,
+        icon: 'incident',
+        to: incidentPath(number),
+      }),
+    )
+  return {
+    rows: rows
+      .filter(({ label, description, words }) => isFound(query, label, description, words))
+      .slice(0, INCIDENTS_MAX),
+    isRead: !isAsked || (!isPending && settled === query),
+  }
+}
+
 /** @param enabled the palette is open @returns isRead: all of it was answered, or cannot be read */
-export function usePaletteRows(enabled: boolean, secured: boolean, onLogOut: () => void) {
+export function usePaletteRows(enabled: boolean, query: string, secured: boolean, onLogOut: () => void) {
+  const incidentRows = useIncidentRows(enabled, query)
   const { toggleColorScheme } = useMantineColorScheme()
   const { sources, projects, triggers, agents } = useDeclared(enabled)
   const servers = useQuery({ queryKey: dkeys.mcpServers, queryFn: declared.mcpServers, enabled })
@@ -94,9 +154,9 @@ export function usePaletteRows(enabled: boolean, secured: boolean, onLogOut: () 
       ...(to === '/explore' ? { words: 'timelines events' } : {}),
     })),
     { id: 'new-project', label: 'New project', words: 'add', icon: 'new', to: '/projects/new' },
-    { id: 'new', label: 'New source', words: 'add', icon: 'new', to: '/sources/new' },
-    { id: 'new-trigger', label: 'New trigger', words: 'add', icon: 'new', to: '/triggers/new' },
-    { id: 'new-agent', label: 'New agent', words: 'add', icon: 'new', to: '/agents/new' },
+    { id: 'new', label: 'Add source', words: 'new', icon: 'new', to: '/sources/new' },
+    { id: 'new-trigger', label: 'Add trigger', words: 'new', icon: 'new', to: '/triggers/new' },
+    { id: 'new-agent', label: 'Add agent', words: 'new', icon: 'new', to: '/agents/new' },
     { id: 'theme', label: 'Switch theme', words: 'light dark', icon: 'theme', act: toggleColorScheme },
     ...(secured ? [{ id: 'logout', label: 'Log out', icon: 'logout' as const, act: onLogOut }] : []),
   ]
@@ -113,6 +173,7 @@ export function usePaletteRows(enabled: boolean, secured: boolean, onLogOut: () 
   })
   const groups: { group: string; rows: Row[] }[] = [
     { group: 'Go to', rows: pages },
+    { group: 'Incidents', rows: incidentRows.rows },
     {
       group: 'Projects',
       rows: (projects.data ?? []).map(({ id, name, template_title }) => ({
@@ -163,9 +224,8 @@ export function usePaletteRows(enabled: boolean, secured: boolean, onLogOut: () 
       ),
     },
   ]
-  const isRead = [sources, projects, triggers, agents, servers, skills, entities].every(
-    (one) => !one.isPending,
-  )
+  const all = [sources, projects, triggers, agents, servers, skills, entities]
+  const isRead = incidentRows.isRead && all.every((one) => !one.isPending)
   return { groups, isRead }
 }
 

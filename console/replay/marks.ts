@@ -1,4 +1,6 @@
 /** What is marked on the graph at an instant of a replay: what the moment lights, and a line on each part. */
+
+import { durationWords } from '../../schemas/duration-words.ts'
 import type { ReplayMoment } from '../../schemas/types.ts'
 import type { GraphMarks, Note, Tone } from '../graph/types.ts'
 import { shortNumber } from '../lib/backtest.ts'
@@ -116,7 +118,7 @@ const OVER: Record<string, string> = { '>': 'more than ', '<': 'under ', '<=': '
 function windowNote({ key, value, threshold, predicate, window }: Filled, about: string | undefined): Note {
   const op = /^(>=|<=|==|>|<)/.exec(predicate)?.[1] ?? '>='
   const of = threshold === null ? '' : ` of ${OVER[op] ?? ''}${shortNumber(threshold)}`
-  const text = `${key && key !== about ? `${key}: ` : ''}${shortNumber(value)}${of}${window ? ` in ${window}` : ''}`
+  const text = `${key && key !== about ? `${key}: ` : ''}${shortNumber(value)}${of}${window ? ` in ${durationWords(window)}` : ''}`
   if (threshold === null || threshold <= 0 || op.startsWith('<')) return { text, tone: 'neutral' }
   // Above 5 is met by 6 where events are counted.
   const goal =

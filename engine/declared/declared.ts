@@ -7,6 +7,7 @@ import { kindWord } from '../../schemas/kinds.ts'
 import type { PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
 import { forgetAgentTests, renameAgentTests } from '../agents/agent-tests.ts'
 import { forgetTools, renameTools } from '../agents/mcp-pins.ts'
+import type { ModelsAsked } from '../agents/models/providers.ts'
 import { renameInRuns } from '../agents/runs/queries.ts'
 import type { Clock } from '../clock.ts'
 import { AGENT_SECRETS } from '../documents/agent.ts'
@@ -47,7 +48,7 @@ import {
   withUses,
 } from '../model/project.ts'
 import type { SecretNames } from '../net/address-secrets.ts'
-import { addressFaults, type Secrets, variableFault } from '../net/secrets.ts'
+import { addressFaults, isElsewhere, type Secrets, variableFault } from '../net/secrets.ts'
 import { renameInOutbox, type SubscribedTo } from '../outbox/subscriptions.ts'
 import { connectorOf } from '../sources/connectors/index.ts'
 import { SourceKind } from '../sources/source-kind.ts'
@@ -280,6 +281,8 @@ export interface DeclaredParts {
   templates: Templates
   /** What `${NAME}` and x-env refer to. */
   env: Readonly<Record<string, string | undefined>>
+  /** Why the fallback that an agent names would answer nothing; null: it would, or none is named. */
+  fallbackFault(agent: ModelsAsked): string | null
   /** Marks a source's events for removal. @returns how many there are. */
   purge(sourceId: number): number
   /** A trigger or a project is gone: what was subscribed to it goes too, in the same transaction. */
@@ -358,6 +361,7 @@ export function openDeclared(parts: DeclaredParts): Declared {
       ...programWarnings(touched, parts.env),
       ...warningsOf(sources, edit, touched),
       ...scheduleWarnings(touched),
+      ...fallbackWarnings(edit, touched, parts),
     ],
     follow: (_edit, staged, stroke) => {
       for (const { kind, key, stored, doc } of staged)
@@ -380,6 +384,20 @@ export function openDeclared(parts: DeclaredParts): Declared {
     },
   })
   return { ...parts, kinds, changes, projects }
+}
+
+/** Agents whose fallback would answer nothing when it is needed. Which providers there are is the instance's to say. */
+function fallbackWarnings(
+  edit: Edit,
+  touched: readonly Staged[],
+  { env, fallbackFault }: Pick<DeclaredParts, 'env' | 'fallbackFault'>,
+): string[] {
+  if (isElsewhere(env)) return []
+  return touched.flatMap(({ kind, key }) => {
+    const agent = kind === 'agent' ? edit.get('agent', key) : undefined
+    const fault = agent ? fallbackFault(agent) : null
+    return fault === null ? [] : [`agent ${key}: ${fault}`]
+  })
 }
 
 /** What may have subscriptions. @param sealed as the record of changes has it, with the number of its row */

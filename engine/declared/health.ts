@@ -518,6 +518,7 @@ export function statusOf(parts: StatusParts): Omit<EngineStatus, 'tallies' | 'ca
     unreadableSecrets: unreadable.names,
     eventsStored: ctx.index.all().reduce((sum, segment) => sum + segment.n, 0),
     bySource: sources.live().map((source) => ({
+      id: source.id,
       source: source.name,
       ingested: source.counters.events,
       rejected: source.counters.rejected,

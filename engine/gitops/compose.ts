@@ -27,14 +27,12 @@ import {
   type Value,
 } from './nodes.ts'
 import { identityOf, SECTIONS, type Section, titleOf } from './render.ts'
-import { rootBreaches, shapeOf, soundOf } from './shape.ts'
-import { type Path, pathText } from './tree.ts'
+import { bounded, rootBreaches, shapeOf, soundOf } from './shape.ts'
+import { type Path, pathText, sizeFault } from './tree.ts'
 
 /** Files that are put together at most, and their characters. */
 const FILES_MAX = 10_000
 const CHARACTERS_MAX = 64 * 1024 * 1024
-/** Problems told at most. */
-const PROBLEMS_TOLD = 200
 
 /** Texts that were given together, such as a folder. */
 export interface Root {
@@ -82,7 +80,7 @@ export interface Composed {
   catalog: Catalog | null
   /**
    * The same by owner, in the order in which the sections of `catalog` have their entries; with a problem empty, but where
-   * only entries of one owner have any: an instance tells what else is wrong.
+   * only entries have any: an instance tells what else is wrong.
    */
   owned: OwnedCatalog[]
   problems: FileProblem[]
@@ -99,6 +97,8 @@ export interface Composed {
   isPlain: boolean
   /** Environments that the files have. */
   environments: string[]
+  /** Whether all of them can be read and none has the environment that is chosen. */
+  lacksEnvironment: boolean
   /** Where what is at a path of `catalog` was written. */
   locate(path: Path, isKey?: boolean): FilePlace
 }
@@ -156,6 +156,7 @@ class Composition {
   private readonly known = new Map<string, Part>()
   private readonly moved: Moved[] = []
   private isPlain = true
+  private lacksEnvironment = false
   /** Problems of entries that are left out of what is put together. */
   private leftOut = 0
   private readonly beside = { tests: [] as Beside[], lint: [] as Beside[], rules: [] as Beside[] }
@@ -171,7 +172,10 @@ class Composition {
     const overlays = this.files.filter(
       (file) => file.environment !== null && (file.environment === environment || this.isOverlay(file)),
     )
-    if (environment !== null && overlays.length === 0) this.unknownEnvironment(environment, environments)
+    if (environment !== null && overlays.length === 0) {
+      this.lacksEnvironment = this.told.problems.length === 0
+      this.unknownEnvironment(environment, environments)
+    }
     for (const file of base) this.declare(file)
     for (const file of overlays) this.applyOverlay(file)
     this.resolve(environment)
@@ -448,15 +452,15 @@ class Composition {
     const locate = (path: Path, isKey = false) => placeOf(spotAt(document, path, isKey))
     const said = plain(document) as Record<string, unknown>
     const shape = shapeOf(said, () => 1)
-    const isOfEntries = this.told.problems.length === this.leftOut && used.length <= 1 && moved.length === 0
+    const isOfEntries = this.told.problems.length === this.leftOut && moved.length === 0
     const isSound = isOfEntries && soundOf(shape.catalog, shape.breaches) !== null
     for (const { path, message, isKey } of shape.breaches)
       this.told.problems.push({ ...locate(path, isKey), path: pathText(path), message })
     for (const { path, message } of moveFaults(movesOf(shape.moved).moves, shape.catalog))
       this.told.problems.push({ ...locate(path), path: pathText(path), message })
-    const problems = inOrder(this.told.problems).slice(0, PROBLEMS_TOLD)
+    const problems = bounded(inOrder(this.told.problems))
     const isWhole = problems.length === 0
-    const owned =
+    let owned =
       !isWhole && !isSound
         ? []
         : used.map((owner): OwnedCatalog => {
@@ -467,8 +471,13 @@ class Composition {
             const name = owner.isNamed ? { catalog: owner.name } : {}
             return { ...owner, text: JSON.stringify({ ...name, ...body }) }
           })
+    const large = owned.flatMap(
+      ({ name, text }) => sizeFault(text, `what the catalog ${name} declares`) ?? [],
+    )
+    if (large.length) owned = []
+    problems.push(...large.map((message) => problemAt(spot, message)))
     const [first] = this.input.roots
-    if ((isWhole || isSound) && owned.length === 0)
+    if ((isWhole || isSound) && large.length === 0 && owned.length === 0)
       owned.push({ name: first?.name ?? 'catalog', isNamed: false, text: '{}' })
     return {
       catalog: isWhole ? shape.catalog : null,
@@ -482,6 +491,7 @@ class Composition {
       })),
       isPlain: this.isPlain && this.files.length === 1,
       environments,
+      lacksEnvironment: this.lacksEnvironment,
       locate,
     }
   }

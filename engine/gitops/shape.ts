@@ -3,6 +3,7 @@
  * knowledge than the file (SPEC.md, Catalog YAML): the schemas of its entries, names given once, one word for projects.
  */
 import { faults, schemaOf } from '../../schemas/index.ts'
+import { countWords } from '../../schemas/plain-words.ts'
 import type { Catalog, CatalogFileSchema, CatalogMoved, CatalogProblem } from '../../schemas/types.ts'
 import { MOVED_KEY, movesOf } from './moved.ts'
 import {
@@ -212,12 +213,15 @@ function repeated(
   })
 }
 
-/** What a file says in entries that break no rule, where only entries break any. */
+/** What a file says beside what breaks a rule, where only entries break any. */
 export interface Sound {
+  /** Of an entry that breaks a rule what is left of it, where that is one. */
   catalog: Catalog
   /** By section: of each entry its index in the file. */
   indexes: Readonly<Record<string, readonly number[]>>
-  /** What the other entries declare, such as triggers:slow. */
+  /** By section: how many entries the file has. */
+  counts: Readonly<Record<string, number>>
+  /** What entries declare that are left out, such as triggers:slow. */
   faulty: ReadonlySet<string>
 }
 
@@ -226,25 +230,50 @@ export interface Sound {
  * @returns null where something is wrong that says nothing of which entries are sound
  */
 export function soundOf(catalog: Catalog, breaches: readonly Pick<Breach, 'path'>[]): Sound | null {
-  const bad = new Set<string>()
+  const bad = new Map<string, Path[]>()
   for (const { path } of breaches) {
-    const [word, index] = path
+    const [word, index, ...inner] = path
     const section = word === 'usecases' ? 'projects' : word
     if (typeof index !== 'number' || !SECTIONS.some((one) => one === section)) return null
-    bad.add(`${section}:${index}`)
+    const key = `${section}:${index}`
+    bad.set(key, [...(bad.get(key) ?? []), inner])
   }
   const faulty = new Set<string>()
   const indexes: Record<string, number[]> = {}
+  const counts: Record<string, number> = {}
   const sections = Object.entries(catalog).map(([section, entries]): [string, unknown[]] => {
-    const all = (entries as unknown[]).map((entry, i) => ({ entry, i }))
-    const isBad = ({ i }: { i: number }) => bad.has(`${section}:${i}`)
-    for (const { entry } of all.filter(isBad))
+    const all = entries as unknown[]
+    const sound = all.flatMap((entry, i) => {
+      const paths = bad.get(`${section}:${i}`)
+      const rest = paths ? restOf(section as Section, entry, paths) : entry
+      if (rest !== null) return [{ entry: rest, i }]
       if (isEntry(entry) && typeof entry.name === 'string') faulty.add(`${section}:${entry.name}`)
-    const sound = all.filter((one) => !isBad(one))
+      return []
+    })
     indexes[section] = sound.map(({ i }) => i)
+    counts[section] = all.length
     return [section, sound.map(({ entry }) => entry)]
   })
-  return { catalog: Object.fromEntries(sections) as Catalog, indexes, faulty }
+  return { catalog: Object.fromEntries(sections) as Catalog, indexes, counts, faulty }
+}
+
+/** An entry without what is at fault in it, at these paths; null where that is no entry that can be looked at. */
+export function restOf(section: Section, entry: unknown, paths: readonly Path[]): Entry | null {
+  if (!isEntry(entry)) return null
+  // All of them at once: with one of two the rest is no entry yet.
+  const fields = new Set(paths.map(([field]) => field))
+  const left = Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.has(field)))
+  const rest = { ...STAND_INS[section], ...left }
+  const isLost = fields.has('name') || (section === 'projects' && fields.has(undefined))
+  return isLost || schemaBreaches(section, rest).length ? null : rest
+}
+
+/** What stands for a field that an entry needs, where it is absent or at fault and the others are looked at. */
+const STAND_INS: Readonly<Partial<Record<Section, Entry>>> = {
+  triggers: { condition: { event: 'any' } },
+  agents: { prompt: 'prompt' },
+  mcp_servers: { url: 'https://example.com' },
+  skills: { description: 'description', body: 'body' },
 }
 
 /*
@@ -443,8 +472,15 @@ function problemOf(
 }
 
 /** In the order of the file, as many as are told. */
-export function told(problems: CatalogProblem[]): CatalogProblem[] {
-  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column).slice(0, PROBLEMS_TOLD)
+const told = (problems: readonly CatalogProblem[]): CatalogProblem[] =>
+  bounded(problems.toSorted((a, b) => a.line - b.line || a.column - b.column))
+
+/** The first problems; of the others their number, where the last of these is. */
+export function bounded<T extends CatalogProblem>(problems: readonly T[]): T[] {
+  const shown = problems.slice(0, PROBLEMS_TOLD)
+  const more = problems.length - shown.length
+  if (more === 0) return shown
+  return [...shown, { ...shown.at(-1)!, path: '', message: `and ${countWords(more, 'more problem')}` }]
 }
 
 /* Offsets of a text as the lines and columns people read, both counted from 1. */

@@ -128,6 +128,9 @@ export function childAt(
 
 /** Bytes of UTF-8, also with every alias written out. */
 export const MAX_BYTES = 8 * 1024 * 1024
+const MIB = 1024 * 1024
+/** A text of that size as JSON, in which a character may take two: what a daemon takes at once, also of several catalogs. */
+export const BODY_MAX_BYTES = 2 * MAX_BYTES + MIB
 /** Collections within collections. */
 export const MAX_DEPTH = 100
 /**
@@ -162,10 +165,22 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const
 
+/** @param title what the text is called. @returns a sentence with the size and the bound; null: it is not too large */
+export function sizeFault(text: string, title = 'the file'): string | null {
+  const bytes = Buffer.byteLength(text)
+  return bytes > MAX_BYTES
+    ? `${title} has ${sizeText(bytes)}; a catalog file has at most ${sizeText(MAX_BYTES)}`
+    : null
+}
+
+/** Both ways: what is over by a few bytes would else be as large as the bound. */
+export const sizeText = (bytes: number): string =>
+  `${Number((bytes / MIB).toFixed(1))} MiB (${bytes.toLocaleString('en-US')} bytes)`
+
 /** Parses one document. Faults are in the order of the text. */
 export function parseTree(text: string): Parsed {
-  if (Buffer.byteLength(text) > MAX_BYTES)
-    return refused({ start: 0, end: 0, message: 'the file has more than 8 MiB' })
+  const size = sizeFault(text)
+  if (size) return refused({ start: 0, end: 0, message: size })
   const controls = controlCharacters(text)
   if (controls.length) return { root: null, faults: controls }
   const { tokens, fault } = tokensOf(text)

@@ -313,11 +313,13 @@ function withField(map: Record<string, unknown>, key: string, value: unknown): R
 export { renderCatalog } from './render.ts'
 /** The catalog file as a document: text in, text out, no database. */
 export {
+  bounded,
   catalogFileSchema,
   isCompact,
   type Reading,
   readCatalog,
   readTree,
+  restOf,
   type Sound,
-  told,
+  soundOf,
 } from './shape.ts'

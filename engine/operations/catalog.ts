@@ -6,7 +6,7 @@ import { tagged } from './operation.ts'
 const operation = tagged('catalog')
 const ofParts = tagged('parts')
 const ofSources = tagged('sources')
-/** A file of 8 MiB as a JSON string. */
+/** A file of 8 MiB as a JSON string, as BODY_MAX_BYTES has it for who sends one. */
 const FILE_BODY = 17 * 1024 * 1024
 
 export const catalog = [

@@ -31,7 +31,7 @@ export const changes = [
       kind: { type: 'string', enum: KINDS },
       name: { type: 'string', minLength: 1 },
       before: { type: 'integer', minimum: 1 },
-      limit: { type: 'integer', default: 50 },
+      limit: { type: 'integer', default: 50, minimum: 1 },
     },
     answer: 'change-sets-result.json',
     summary: 'Change history, newest first',
@@ -117,7 +117,7 @@ export const proposals = [
     query: {
       state: { type: 'string', enum: ['open', 'approved', 'declined', 'withdrawn'] },
       before: { type: 'string', maxLength: 64 },
-      limit: { type: 'integer', default: 50 },
+      limit: { type: 'integer', default: 50, minimum: 1 },
     },
     answer: 'proposals-result.json',
     summary: 'Proposals, newest first',

@@ -216,7 +216,7 @@ export const events = [
     role: 'reader',
     query: {
       label: { type: 'string', minLength: 1 },
-      limit: { type: 'integer', default: 50 },
+      limit: { type: 'integer', default: 50, minimum: 1 },
       prefix: { type: 'string' },
     },
     answer: 'entities-shown.json',

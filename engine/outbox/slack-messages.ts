@@ -186,7 +186,7 @@ export interface IncidentCard {
   firings: number
   /** Epoch ms. */
   openedAt: number
-  /** Lifecycle events it accepts now. */
+  /** What people may do with it now, by the names that they are called by. */
   accepts: readonly string[]
   /** A run that has ended and can be repeated; null: none. */
   run: string | null

@@ -32,7 +32,7 @@ import type { IncidentReads } from '../incidents/reads.ts'
 import type { PreparedCall } from '../log/pipeline.ts'
 import type { AppendedBatch } from '../log/store/append.ts'
 import type { Checkpointer } from '../log/store/checkpoints.ts'
-import type { Retention } from '../log/store/maintenance.ts'
+import type { Retention, StorageTurn } from '../log/store/maintenance.ts'
 import type { WriterState } from '../log/store/writer-state.ts'
 import type { Tally } from '../log/tallies.ts'
 import type { Reads } from '../log/timeline/reads.ts'
@@ -198,6 +198,8 @@ export interface EngineOptions {
   onFatal?: (error: Error) => void
   /** A fault of ours, with the id its caller was told. */
   onFault?: (error: Error, id: string) => void
+  /** Ingest begins to be refused for want of storage, or is taken again. */
+  onStorage?: (turn: StorageTurn) => void
   /** After a commit that left deliveries to be sent. */
   onPending?: () => void
   /** After a commit that made, changed or deleted sources. */

@@ -249,8 +249,10 @@ export function openHeld({
     carried: (sourceId, limit) => carriedOf(ctx, sourceId, limit),
   })
   const { purge, gone, back, changed } = effects
+  const stored = openStoredModels(store, secrets, clock, tallies, models)
+  const { fallbackFault } = stored
   const declared = openDeclared({
-    ...{ store, clock, secrets, keys, sources, env, purge, gone, back, changed },
+    ...{ store, clock, secrets, keys, sources, env, fallbackFault, purge, gone, back, changed },
     templates: openTemplates(),
   })
   return {
@@ -258,7 +260,7 @@ export function openHeld({
     oauth: createOauth(store, clock),
     catalog: openCatalog(declared),
     positions: openPositions(store, clock),
-    stored: openStoredModels(store, secrets, clock, tallies, models),
+    stored,
     slack: openSlackSettings({ store, secrets, clock, env: slack }),
     slackPeople: openSlackPeople(store, clock),
     tracing: openStoredTracing(store, secrets, clock, tracing),

@@ -99,7 +99,7 @@ function openParts(options: EngineOptions, clock: Clock, store: OpenStore, state
   })
   return {
     ...{ options, clock, store, state, secret, ctx, stamp, appender, figures, secrets, onFault },
-    capacity: new Capacity(store, options.maxDbSize ?? null, figures),
+    capacity: new Capacity(store, options.maxDbSize ?? null, figures, (turn) => options.onStorage?.(turn)),
     sealed: watchSealedSecrets(store.db, secrets, keyFile),
     live,
     slackThreads,

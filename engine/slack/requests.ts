@@ -315,6 +315,8 @@ const WORDS: Readonly<Record<SlackAct['do'], string>> = {
   decline: 'decline proposals',
 }
 const HOUR_MS = 3_600_000
+/** No number of a button is above it: hours so many are a date yet. */
+const MOST = 1e6
 
 /** What of a payload of Slack's is a button that acts; null: none of it is. */
 function pressedIn(payload: Record<string, unknown>): Pressed | null {
@@ -336,7 +338,11 @@ function pressedIn(payload: Record<string, unknown>): Pressed | null {
 function actIn(value: string): SlackAct | null {
   try {
     const act = JSON.parse(value) as SlackAct
-    return Object.hasOwn(NEEDS, act.do) && typeof act.of === 'string' ? act : null
+    const isWhole = Object.hasOwn(NEEDS, act.do) && typeof act.of === 'string'
+    const isFit =
+      [act.v ?? 0, act.h ?? 0].every((one) => Number.isSafeInteger(one) && one >= 0 && one <= MOST) &&
+      typeof (act.i ?? '') === 'string'
+    return isWhole && isFit ? act : null
   } catch {
     // A button of another app's making.
     return null

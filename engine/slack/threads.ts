@@ -6,13 +6,12 @@
 import type { Clock } from '../clock.ts'
 import {
   type ActivityRow,
+  actsTaken,
   type IncidentRow,
   idOf,
   incidentQueries,
-  type Severity,
   severityOfRank,
 } from '../incidents/steps.ts'
-import { acceptedBy } from '../log/lifecycle.ts'
 import type { Database, StoreHandle } from '../log/store/handle.ts'
 import { slackChannelOf } from '../model/credentials.ts'
 import type { SlackPlace, SlackPlaced } from '../outbox/send-slack.ts'
@@ -156,7 +155,13 @@ export function openSlackThreads(parts: {
   function ofIncident(row: ThreadRow): Pick<SlackWork, 'message' | 'reply'> | null {
     const incident = incidents.byId.get(row.incident_id!)
     if (!incident) return null
-    const message = withIncident(JSON.parse(row.root) as SlackMessage, cardOf(db, incident))
+    const root = messageIn(row.root)
+    // It would be due again at once, ahead of all other threads, for ever.
+    if (root === null) {
+      sql.leave.run('its message is not stored as one', row.id)
+      return null
+    }
+    const message = withIncident(root, cardOf(db, incident))
     const rows = sql.activity.all(incident.id, row.told)
     const lines = activityLines(rows)
     const upTo = rows.at(-1)?.n ?? row.told
@@ -251,6 +256,22 @@ export function openSlackThreads(parts: {
   }
 }
 
+/** @returns null for what is no message: nothing can be made of it */
+function messageIn(stored: string): SlackMessage | null {
+  const { text, blocks } = fieldsOf(stored)
+  const isMessage = typeof text === 'string' && Array.isArray(blocks) && blocks.every(isFields)
+  return isMessage ? { text, blocks } : null
+}
+
+/** Fields of a JSON object; none where it is none. @param stored JSON, which its column is checked to be */
+function fieldsOf(stored: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(stored)
+  return isFields(value) ? value : {}
+}
+
+const isFields = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 const postOf = ({ channel, ts }: SlackPlaced, incident: number) => ({ incident, channel, ts })
 
 function unshown(row: ThreadRow, message: SlackMessage): SlackWork['message'] {
@@ -290,7 +311,7 @@ function cardOf(db: Database, row: IncidentRow): IncidentCard {
     state: stateWords(row),
     firings: row.firings,
     openedAt: row.opened_at,
-    accepts: acceptedBy('incident', row.snapshot),
+    accepts: actsTaken(row),
     run: statements(db).lastRun.get(row.id) ?? null,
   }
 }
@@ -377,6 +398,7 @@ function writing(db: Database) {
       `UPDATE slack_threads SET touched = touched + 1,
          due_at = min(coalesce(due_at, 9e15), max(?, coalesce(shown_at, 0) + ?)) WHERE incident_id = ?`,
     ),
+    leave: db.prepare<[string, number]>('UPDATE slack_threads SET due_at = NULL, problem = ? WHERE id = ?'),
     touchProposal: db.prepare<[number, string]>(
       'UPDATE slack_threads SET touched = touched + 1, due_at = ? WHERE proposal_id = ?',
     ),
@@ -461,7 +483,7 @@ const untilWords = (until: number | null): string =>
     ? 'until it changes'
     : `until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-function handledWords(how: NonNullable<IncidentRow['handled_how']>, by: string): string {
+function handledWords(how: string, by: string): string {
   if (how === 'person') return `Handled by ${by}`
   if (how === 'verdict') return `Handled by the verdict of ${by}`
   return how === 'resolved' ? 'Over: what set it off has ended' : 'Over: nothing fired for 24 hours'
@@ -476,37 +498,33 @@ function activityLines(rows: readonly ActivityRow[]): string[] {
 }
 
 function lineOf({ action, by_name: by, detail: stored }: ActivityRow): string | null {
-  const detail = JSON.parse(stored) as {
-    severity?: Severity
-    assignee?: string | null
-    until?: number | null
-    how?: NonNullable<IncidentRow['handled_how']>
-    text?: string
-  }
+  const detail = fieldsOf(stored)
   const who = by === 'svc' ? '' : ` by ${by}`
   switch (action) {
     case 'acknowledged':
       return `Acknowledged by ${by}`
     case 'assigned':
-      return detail.assignee ? `Assigned to ${detail.assignee}${who}` : `Assigned to nobody${who}`
+      return `Assigned to ${wordIn(detail.assignee) || 'nobody'}${who}`
     case 'snoozed':
-      return `Snoozed by ${by} ${untilWords(detail.until ?? null)}`
+      return `Snoozed by ${by} ${untilWords(typeof detail.until === 'number' ? detail.until : null)}`
     case 'unsnoozed':
       return `The snooze was ended${who}`
     case 'woken':
       return 'The snooze is over'
     case 'handled':
-      return handledWords(detail.how ?? 'person', by)
+      return handledWords(wordIn(detail.how) || 'person', by)
     case 'reopened':
       return `Opened again${who}`
     case 'severity':
-      return `Its severity is ${detail.severity ?? ''} now${who}`
+      return `Its severity is ${wordIn(detail.severity)} now${who}`
     case 'note':
-      return `${by}: ${detail.text ?? ''}`
+      return `${by}: ${wordIn(detail.text)}`
     default:
       return null
   }
 }
+
+const wordIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** One message of them all. */
 const replyOf = (lines: readonly string[]): SlackMessage => ({

@@ -15,7 +15,7 @@ import { type ErrorCode, type ErrorExtra, StartError, SvcError } from '../errors
 import { joined, sizeOf } from '../log/ingest/otlp-protobuf.ts'
 import type { PreparedBody } from '../log/ingest/prepare.ts'
 import { survivableDiskFault } from '../log/store/handle.ts'
-import type { Retention } from '../log/store/maintenance.ts'
+import type { Retention, StorageTurn } from '../log/store/maintenance.ts'
 import type { Tally } from '../log/tallies.ts'
 import type { SlackEnvironment } from '../outbox/slack-api.ts'
 import type { SourceSpec } from '../sources/live.ts'
@@ -96,6 +96,8 @@ export type FromThread =
   | { t: 'pending' }
   /** A commit made, changed or deleted sources. */
   | { t: 'sources' }
+  /** Ingest begins to be refused for want of storage, or is taken again. */
+  | { t: 'storage'; turn: StorageTurn }
   /** The log is long enough to be copied beside the writer. */
   | { t: 'log' }
   | { t: 'fatal'; message: string }
@@ -276,6 +278,8 @@ export interface ThreadEvents {
   onSourcesChanged(): void
   /** The writer asks for the checkpointer. */
   onLogLong(): void
+  /** Ingest begins to be refused for want of storage, or is taken again. */
+  onStorage(turn: StorageTurn): void
   /** What the writer counted. */
   onTallies(tallies: readonly Tally[]): void
 }
@@ -462,6 +466,7 @@ export class EngineThread {
     else if (message.t === 'pending') this.events.onPending()
     else if (message.t === 'sources') this.events.onSourcesChanged()
     else if (message.t === 'log') this.events.onLogLong()
+    else if (message.t === 'storage') this.events.onStorage(message.turn)
     else if (message.t === 'tallies') this.events.onTallies(message.tallies)
     else if (message.t === 'fatal') this.events.onFatal(new Error(message.message))
     else if (message.t === 'fault') this.events.onFault(message.id, message.stack)

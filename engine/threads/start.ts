@@ -14,7 +14,7 @@ import { StartError } from '../errors.ts'
 import { figuresMemory } from '../log/figures.ts'
 import { sizeOf } from '../log/ingest/otlp-protobuf.ts'
 import { holdLog } from '../log/store/checkpoints.ts'
-import type { Retention } from '../log/store/maintenance.ts'
+import type { Retention, StorageTurn } from '../log/store/maintenance.ts'
 import { WriterState } from '../log/store/writer-state.ts'
 import { Tallies } from '../log/tallies.ts'
 import type { ServedEngine } from '../operations/operation.ts'
@@ -61,6 +61,8 @@ export interface StartOptions {
   onFatal(error: Error): void
   /** A fault of ours, with the id its caller was told. */
   onFault(id: string, stack: string): void
+  /** Ingest begins to be refused for want of storage, or is taken again: once each. */
+  onStorage(turn: StorageTurn): void
 }
 
 /** Of the threads, as tests have them. */
@@ -93,12 +95,12 @@ export async function startEngine(options: StartOptions): Promise<ServedEngine> 
 }
 
 /** What is told of threads, from the first commit on. */
-function eventsOf({ onFatal, onFault }: Pick<StartOptions, 'onFatal' | 'onFault'>) {
+function eventsOf({ onFatal, onFault, onStorage }: Pick<StartOptions, 'onFatal' | 'onFault' | 'onStorage'>) {
   const tallies = new Tallies()
   let signals: Signals | null = null
   let startCheckpointer = (): void => {}
   const events: ThreadEvents = {
-    ...{ onFatal, onFault },
+    ...{ onFatal, onFault, onStorage },
     onLogLong: () => startCheckpointer(),
     onPending: () => signals?.pending(),
     onSourcesChanged: () => signals?.sourcesChanged(),

@@ -91,6 +91,7 @@ export class Writer {
       },
       onFatal: (error) => this.send({ t: 'fatal', message: error.message }),
       onFault: (error, id) => this.send({ t: 'fault', id, stack: error.stack ?? error.message }),
+      onStorage: (turn) => this.send({ t: 'storage', turn }),
       onPending: () => this.send({ t: 'pending' }),
       onSourcesChanged: () => this.send({ t: 'sources' }),
       onStored: (batches) => {

@@ -132,6 +132,18 @@ describe('the configuration', () => {
     ['SVC_PUBLIC_URL', 'svc.example.com', 'absolute http or https'],
     ['SVC_PUBLIC_URL', 'ftp://svc.example.com', 'absolute http or https'],
     ['SVC_PUBLIC_URL', 'https://user:secret@svc.example.com', 'absolute http or https'],
+    ['SVC_PUBLIC_URL', 'https://host.example/svc', 'have no path: svc is served at the root of its host'],
+    ['SVC_FILES', 'var/log', 'folders separated by commas, each as a whole path'],
+    ['SVC_FILES', '/var/log, ~/logs', 'folders separated by commas, each as a whole path'],
+    ['SVC_JOURNAL', 'yes', 'be on for the journal of the machine, folders of journals as whole paths'],
+    ['SVC_JOURNAL', 'on,off', 'be on for the journal of the machine'],
+    ['SVC_JOURNAL', 'journal/remote', 'be on for the journal of the machine'],
+    ['SVC_HOST', '300.1.1.1', 'host name or an IP address'],
+    ['SVC_HOST', '1.2.3.4.5', 'host name or an IP address'],
+    ['SVC_HOST', ':::', 'host name or an IP address'],
+    ['SVC_HOST', 'a..b', 'host name or an IP address'],
+    ['SVC_HOST', '-a', 'host name or an IP address'],
+    ['SVC_SYSLOG_HOST', '300.1.1.1', 'host name or an IP address'],
     ['SVC_USER_HEADER', 'X User', 'the name of a header'],
     ['SVC_ALLOWED_HOSTS', 'https://a.example', 'host names separated by commas'],
     ['SVC_RETENTION_AGE', '30', 'such as 30d'],
@@ -157,6 +169,17 @@ describe('the configuration', () => {
   ])('refuses the flags %j, naming the flag, with exit code 78', (flags, name) => {
     expect(() => load(flags)).toThrow(name)
     expect(() => load(flags)).toThrow(expect.objectContaining({ exitCode: 78 }))
+  })
+
+  it.each([
+    ['SVC_FILES', '/var/log, /srv/app/logs,'],
+    ['SVC_JOURNAL', 'on'],
+    ['SVC_JOURNAL', 'on,/var/log/journal/remote'],
+    ['SVC_JOURNAL', 'off'],
+    ['SVC_HOST', 'svc-1.internal.'],
+    ['SVC_HOST', 'fe80::1%eth0'],
+  ])('takes %s=%s', (name, value) => {
+    expect(() => load({}, { [name]: value })).not.toThrow()
   })
 
   it('refuses a blank --auth= although the environment has a token', () => {

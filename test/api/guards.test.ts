@@ -2,7 +2,14 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { guardBlankToken, guardOldDataFile, guardOldVariables, guardOpenStart } from '../../api/guards.ts'
+import { ConfigError } from '../../api/config-values.ts'
+import {
+  guardBlankToken,
+  guardOldDataFile,
+  guardOldVariables,
+  guardOpenStart,
+  guardSshKey,
+} from '../../api/guards.ts'
 
 let folder: string
 beforeEach(() => {
@@ -45,6 +52,22 @@ describe('the startup guards', () => {
   ])('say that %s is gone rather than renamed, and what replaces it', (name, line) => {
     expect(() => guardOldVariables({ [name]: 'x' })).toThrow(line)
     expect(() => guardOldVariables({ [name]: 'x' })).not.toThrow('->')
+  })
+
+  it('refuse a key of the repository that is no file', () => {
+    const at = (sshKey: string | null) => () =>
+      guardSshKey({
+        repository: null,
+        repositoryHome: { folder, environment: null, pushSecret: null, sshKey, instance: 'test' },
+      })
+    const key = join(folder, 'id_ed25519')
+    expect(at(key)).toThrow(ConfigError)
+    expect(at(key)).toThrow(`SVC_CATALOG_REPO_SSH_KEY must name a file: ${key} does not exist`)
+    expect(at(folder)).toThrow(`SVC_CATALOG_REPO_SSH_KEY must name a file: ${folder} is none`)
+    writeFileSync(key, '')
+    expect(at(key)).not.toThrow()
+    expect(at(`${key}/x`)).toThrow('does not exist')
+    expect(at(null)).not.toThrow()
   })
 
   it.each(['SVC_INGEST_TOKEN', 'SVC_READ_ONLY', 'SVC_READONLY'])(

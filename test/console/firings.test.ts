@@ -87,7 +87,7 @@ describe('a firing in words', () => {
   })
 
   it('says the value against its threshold, and how many were told', () => {
-    expect(valueWords(firing())).toBe('6, above 5 within 5m')
+    expect(valueWords(firing())).toBe('6, above 5 within 5 min')
     expect(valueWords(firing({ value: 1.2345, predicate: null, window: null }))).toBe('1.23')
     expect(valueWords(firing({ value: null }))).toBeNull()
     expect(deliveredWords(firing())).toBe('no subscribers')

@@ -22,6 +22,7 @@ import { leftPausedWords } from '../../console/lib/left-paused.ts'
 import { mergeRows } from '../../console/lib/merge-rows.ts'
 import { middle } from '../../console/lib/middle.ts'
 import { fieldNames, parseSample } from '../../console/lib/sample.ts'
+import { sourceState } from '../../console/lib/source-words.ts'
 import { ago, isSameButTimes } from '../../console/lib/time.ts'
 import type { Event as ApiEvent, HistogramResult } from '../../schemas/types.ts'
 
@@ -313,5 +314,17 @@ describe('names', () => {
   it('of what stays paused are told with their kind', () => {
     expect(leftPausedWords(['source:gw', 'trigger:errs'])).toBe('source gw, trigger errs')
     expect(leftPausedWords(undefined)).toBe('')
+  })
+})
+
+describe('the state of a source', () => {
+  it('has one word on every page, whichever of them asks', () => {
+    expect(['receiving', 'waiting', 'error', 'paused'].map((state) => sourceState(state).children)).toEqual([
+      'receiving',
+      'waiting for its first event',
+      'failing',
+      'paused',
+    ])
+    expect([sourceState('receiving').tone, sourceState('error').tone]).toEqual(['good', 'bad'])
   })
 })

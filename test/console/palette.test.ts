@@ -1,6 +1,6 @@
 /** The palette takes any id, a verb with a name, or words. */
 import { describe, expect, it } from 'vitest'
-import { idIn, isFound, verbIn } from '../../console/lib/palette.ts'
+import { idIn, isFound, longestWord, verbIn } from '../../console/lib/palette.ts'
 
 describe('the palette', () => {
   it('knows ids by their form', () => {
@@ -23,6 +23,12 @@ describe('the palette', () => {
     expect(verbIn('ack #128')).toEqual({ verb: 'acknowledge', of: '#128' })
     expect(verbIn('Resume')).toEqual({ verb: 'resume', of: '' })
     for (const words of ['', 'p', 'app-logs', 'pauses app-logs']) expect(verbIn(words)).toBeNull()
+  })
+
+  it('asks for incidents by the longest word, of an entity by its value', () => {
+    expect(longestWord('fails checkout since')).toBe('checkout')
+    expect(longestWord('service=checkout')).toBe('checkout')
+    expect(longestWord('')).toBe('')
   })
 
   it('finds by all words, in any order', () => {

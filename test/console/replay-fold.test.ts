@@ -22,13 +22,13 @@ describe('the graph at an instant', () => {
   it('shows the window filling towards its threshold, then the firing and its cooldown', () => {
     const replay = chain()
     expect(note(frameAt(replay, { index: 1 }), NODES.trigger)).toEqual({
-      text: '3 of 5 in 10m',
+      text: '3 of 5 in 10 min',
       tone: 'neutral',
       progress: 0.6,
     })
     expect(note(frameAt(replay, { index: 3 }), NODES.trigger)).toMatchObject({ progress: 0.8 })
     const fired = frameAt(replay, { index: 6 })
-    expect(note(fired, NODES.trigger)?.text).toMatch(/^5 of 5 in 10m · cooldown until \d\d:\d\d$/)
+    expect(note(fired, NODES.trigger)?.text).toMatch(/^5 of 5 in 10 min · cooldown until \d\d:\d\d$/)
     // Red as it fires.
     expect(note(fired, NODES.trigger)).toMatchObject({ progress: 1, tone: 'bad' })
     expect([...fired.marks.lit]).toEqual([NODES.trigger, NODES.wakes])
@@ -51,7 +51,7 @@ describe('the graph at an instant', () => {
         ),
         NODES.trigger,
       )
-    expect(of(5)).toEqual({ text: '5 of more than 5 in 5m', tone: 'neutral', progress: 5 / 6 })
+    expect(of(5)).toEqual({ text: '5 of more than 5 in 5 min', tone: 'neutral', progress: 5 / 6 })
     expect(of(6)).toMatchObject({ tone: 'waiting', progress: 1 })
   })
 

@@ -17,7 +17,7 @@ describe('why a part did or did not act', () => {
     expect(told.now.map(({ moment }) => moment.title)).toEqual(['4 of 5 errors'])
     expect(told.before.map(({ moment }) => moment.title)).toEqual(['3 of 5 errors'])
     expect(told.event).toBe('evt_2')
-    expect(told.state).toEqual(['Its window: 4 of 5 in 10m.'])
+    expect(told.state).toEqual(['Its window: 4 of 5 in 10 min.'])
   })
 
   it('tells of an edge what its trigger decided', () => {

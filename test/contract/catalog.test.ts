@@ -161,6 +161,70 @@ describe('POST /api/catalog/import', () => {
     const { body } = await svc.call<Refused>('POST', '/api/catalog/import', { yaml })
     expect(body.problems.map(({ line }) => line)).toEqual([2, 3])
   })
+
+  it('tells every fault of every part at once, those of one part too', async () => {
+    const yaml = `sources:
+  - { name: a, connector: webhook }
+  - { name: b, connector: http_poll, config: { url: "ftp://x" } }
+triggers:
+  - name: t
+    sources: [a, nowhere]
+    cooldown: 99999d
+    filters: [{ field: x, op: gte, value: few }, { field: x, op: eq, value: 1 }, { field: x, op: regex, value: "(" }]
+    condition: { aggregate: count, predicate: "soon", window: 5m }
+agents:
+  - { name: look, prompt: p, trigger: missing, webhook_url: "ftp://x", handoffs: [{ verdict: dig, agent: nobody }] }
+`
+    const { status, body } = await svc.call<Refused>('POST', '/api/catalog/import', { yaml })
+    expect(status).toBe(400)
+    const all = [
+      [3, 'sources[1].config.url: url must be'],
+      [6, 'triggers[0]: no source is named nowhere'],
+      [7, 'triggers[0]: cooldown must be at most'],
+      [8, 'triggers[0]: filters[0].value must be a number'],
+      [8, 'triggers[0]: filters[2].value is not supported'],
+      [9, 'triggers[0].condition.predicate: predicate must be'],
+      [11, 'agents[0].trigger: no trigger is named missing'],
+      [11, 'agents[0].webhook_url: webhook_url must be'],
+      [11, 'agents[0].handoffs: no agent is named nobody'],
+    ]
+    expect(body.problems).toHaveLength(all.length)
+    const told = body.problems.map(({ line, path, message }) => `${line} ${path}: ${message}`)
+    for (const [i, [line, text]] of all.entries()) expect(told[i]).toContain(`${line} ${text}`)
+    const checked = await svc.post<Refused>('/api/catalog/check', { yaml })
+    expect(checked.problems).toEqual(body.problems)
+    expect(await version()).toBe(0)
+  })
+
+  it('tells of very many problems the first, and how many more there are', async () => {
+    const yaml = `sources:\n${'  - { connector: webhook }\n'.repeat(250)}`
+    const { body } = await svc.call<Refused>('POST', '/api/catalog/import', { yaml })
+    expect(body.problems).toHaveLength(201)
+    expect(body.problems.at(-1)).toMatchObject({ line: 201, message: 'and 50 more problems' })
+  })
+
+  it.each<[string, string, Fields]>([
+    ['import', 'yaml', {}],
+    ['import', 'others[0].yaml', { others: [{ name: 'ops' }] }],
+    ['check', 'yaml', {}],
+    ['export', 'yaml', {}],
+  ])('refuses a file over 8 MiB at %s with 413 and the rule (%s)', async (door, field, { others }) => {
+    const large = `# ${'é'.repeat(4 * 1024 * 1024)}\n`
+    const body = others ? { yaml: '', others: [{ name: 'ops', yaml: large }] } : { yaml: large }
+    const [status, detail] = await svc.refused('POST', `/api/catalog/${door}`, body)
+    expect([status, detail]).toEqual([
+      413,
+      `${field} has 8 MiB (8,388,611 bytes); a catalog file has at most 8 MiB (8,388,608 bytes)`,
+    ])
+  })
+
+  it('refuses a body over 17 MiB with what the route takes', async () => {
+    const yaml = `# ${'x'.repeat(18 * 1024 * 1024)}\n`
+    expect(await svc.refused('POST', '/api/catalog/import', { yaml })).toEqual([
+      413,
+      'the body is larger than the 17 MiB that this route takes',
+    ])
+  })
 })
 
 describe('GET and POST /api/catalog/export', () => {

@@ -118,3 +118,39 @@ describe('SVC_AGENT_MODEL of one provider is never sent to another', () => {
     expect(await row('g')).toMatchObject({ default: true, default_model: 'mine' })
   })
 })
+
+describe('the fallback of an agent', () => {
+  const A = { PROVIDERA_API_KEY: 'k', PROVIDERA_BASE_URL: 'URL', SVC_AGENT_MODEL: 'm1' }
+  const B = { PROVIDERB_API_KEY: 'k', PROVIDERB_BASE_URL: 'URL/v1' }
+
+  it.each([
+    [
+      'is of no provider that is set up',
+      { fallback_provider: 'gone' },
+      'fallback_provider gone is no model provider',
+    ],
+    [
+      'is not in the list of its provider',
+      { fallback_provider: 'providerb', fallback_model: 'm9' },
+      'fallback_model m9 is not in the list of models of providerb',
+    ],
+    [
+      'is what it asks first',
+      { fallback_model: 'm1' },
+      'its fallback is what it asks first, m1 of providera',
+    ],
+    ['is another model of its own provider', { model: 'm1', fallback_model: 'm2' }, null],
+    ['is another provider', { fallback_provider: 'providerb', fallback_model: 'm2' }, null],
+    ['is none', {}, null],
+  ])('that %s is warned of where it is saved and planned', async (_what, fields, warning) => {
+    const { svc } = await instance({ ...A, ...B })
+    for (const id of ['providera', 'providerb']) await svc.post(`${PROVIDERS}/${id}/models`)
+    const told = warning === null ? undefined : [expect.stringContaining(`agent look: ${warning}`)]
+    const agent = { name: 'look', prompt: 'Say what broke.', ...fields }
+    const { warnings } = await svc.post<{ warnings?: string[] }>('/api/agents/builtin', agent)
+    expect(warnings).toEqual(told)
+    const yaml = JSON.stringify({ agents: [{ ...agent, prompt: 'Say why.' }] })
+    const { plan } = await svc.post<{ plan: { warnings?: string[] } }>('/api/catalog/check', { yaml })
+    expect(plan.warnings).toEqual(told)
+  })
+})

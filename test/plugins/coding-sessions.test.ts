@@ -1,7 +1,7 @@
 /** 21.8: the plugin of coding sessions: its hook, run as the client runs it, against the daemon. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -134,6 +134,21 @@ describe('the hook of a coding session', () => {
     expect(code).toBe(0)
     expect(message).toMatch(/^svc: this session is not sent: /)
     expect(message).toContain(why)
+  })
+
+  it('says that a transcript cannot be read, and sends the other', async () => {
+    const SVC_AUTH_TOKEN = await makeKey('unreadable', ['read', 'ingest'])
+    const transcript_path = join(folder, 'a-folder')
+    mkdirSync(transcript_path)
+    const agent_transcript_path = join(folder, 'sub.jsonl')
+    writeFileSync(agent_transcript_path, line('u', 'of the subagent'))
+    const told = { session_id: 'u', transcript_path, agent_transcript_path, agent_type: 'review' }
+    const fault = `the transcript ${transcript_path} cannot be read: EISDIR`
+    const { code, message, error } = await run('SessionStart', told, { SVC_AUTH_TOKEN })
+    expect(code).toBe(0)
+    expect(message).toContain(`this session is not sent: ${fault}`)
+    expect(error).toContain(fault)
+    expect(await textsOf('u')).toEqual([expect.stringContaining('of the subagent')])
   })
 
   it('puts labels of the session and of a subagent on its lines, and leaves what a line says itself', async () => {

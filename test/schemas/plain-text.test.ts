@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { textOfMarkdown } from '../../schemas/plain-text.ts'
+import { escapeLine, headlineOf, textOfMarkdown } from '../../schemas/plain-text.ts'
 
 it.each([
   ['payment_service fails since deploy_42, see evt_1', 'payment_service fails since deploy_42, see evt_1'],
@@ -11,4 +11,15 @@ it.each([
   ['C:\\temp, and \\*no emphasis\\*', 'C:\\temp, and *no emphasis*'],
 ])('a text of Markdown loses its markup, and names lose nothing: %s', (markdown, text) => {
   expect(textOfMarkdown(markdown)).toBe(text)
+})
+
+it.each([
+  ['\u202egnp.exe', '\\u202egnp.exe'],
+  ['a\u{e0069}\u{e0067}b', 'a\\u{e0069}\\u{e0067}b'],
+  ['👩‍💻 می‌خواهم', '👩‍💻 می‌خواهم'],
+])('what is seen otherwise than it is, or not at all, is an escape: %j', (text, shown) => {
+  expect(escapeLine(text)).toBe(shown)
+  expect(headlineOf(text)).toBe(shown)
+  expect(headlineOf(`**${text}**`)).toBe(shown)
+  expect(textOfMarkdown(text)).toBe(shown)
 })

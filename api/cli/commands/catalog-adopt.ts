@@ -119,7 +119,8 @@ function linesOf(io: Io, one: CatalogDifference): string[] {
   if (where === 'files') {
     const what = `${kindName(kind)} ${escapeLine(name)}`
     if (path === '') return [`${what}: changed in the files`]
-    const [head, ...more] = fieldLines(io, { path, from: theirs ?? undefined, to: mine ?? undefined })
+    const field = { path, from: theirs ?? undefined, to: mine ?? undefined }
+    const [head, ...more] = fieldLines(io, field, kind)
     return [`${what}, ${head} (changed in the files)`, ...more]
   }
   if (file === null) return [`${kindName(kind)} ${escapeLine(name)}: made by hand`]

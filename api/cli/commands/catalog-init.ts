@@ -1,9 +1,10 @@
 /** `svc catalog init`: writes a starter catalog repository, a copy of examples/gitops, into a folder. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { countWords } from '../../../schemas/plain-words.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { makeFolders } from '../files.ts'
 import type { Io } from '../terminal.ts'
 import { schemaAlone } from './catalog-check.ts'
 
@@ -30,7 +31,7 @@ export async function initCatalog(io: Io, folder: string): Promise<void> {
   try {
     for (const [path, text] of files) {
       const target = join(folder, path)
-      mkdirSync(dirname(target), { recursive: true })
+      makeFolders(dirname(target))
       writeFileSync(target, text)
       if (dirname(path) === HOOKS) chmodSync(target, 0o755)
     }

@@ -92,9 +92,10 @@ async function planOffline(
   if (flags.out !== undefined)
     throw usageError('a plan against files is of no instance, and cannot be saved to be applied')
   const [file = '.'] = paths
-  const checked = await planBetween(io, base, paths, flags)
+  const { checked, isNewEnvironment } = await planBetween(io, base, paths, flags)
+  if (isNewEnvironment && !flags.markdown) io.err(`${newEnvironment(flags.env!)}\n`)
   if (flags.json) printJson(io, JSON.stringify(checked))
-  else if (flags.markdown) showMarkdown(io, named(file, checked), checked, flags.env)
+  else if (flags.markdown) showMarkdown(io, named(file, checked), checked, flags.env, isNewEnvironment)
   else show(io, file, checked)
   if (!checked.plan || checked.problems.length) throw problemsError(file, checked.problems)
   if (changesOf(checked.plan) > 0) throw new CliError('', EXIT.changes)
@@ -112,10 +113,16 @@ function showMarkdown(
   file: string,
   { plan, warnings, backtest }: CatalogChecked,
   environment: string | undefined,
+  isNewEnvironment = false,
 ): void {
   tellWarnings(io, file, warnings)
-  if (plan) printText(io, planMarkdown(file, plan, backtest, environment))
+  const note = isNewEnvironment ? newEnvironment(environment!) : undefined
+  if (plan) printText(io, planMarkdown(file, plan, backtest, environment, note))
 }
+
+/** Said of the first plan of an environment. */
+const newEnvironment = (name: string): string =>
+  `new environment ${name}: no file had it before, so the plan makes all of it`
 
 /** A folder by the name of its catalog: where it lies on the machine of a CI tells nobody anything. */
 const named = (file: string, { name }: CatalogChecked): string => (isFolder(file) && name ? name : file)
@@ -261,7 +268,7 @@ const BY = { caller: { id: 'plan', name: 'plan' }, origin: 'catalog' as const }
 
 /**
  * What the change from some files to others would do, and with events what it would have done.
- * @param base files and folders as they are. @param changed as they are to be
+ * @param base files and folders as they are; without the environment nothing of it is there. @param changed as they are to be
  * @throws CliError 65 with the problems of either; 66
  */
 async function planBetween(
@@ -269,7 +276,7 @@ async function planBetween(
   base: readonly string[],
   changed: readonly string[],
   { events, backtest, strict = false, ...flags }: OfflineFlags,
-): Promise<CatalogChecked> {
+): Promise<{ checked: CatalogChecked; isNewEnvironment: boolean }> {
   if (backtest !== undefined && events === undefined)
     throw usageError('--backtest with --base needs --events: no instance is asked')
   if (backtest !== undefined) requireWindow(backtest)
@@ -283,7 +290,7 @@ async function planBetween(
   })
   try {
     // A new catalog has no base files to compare with.
-    const before = await readInput(io, base, { ...flags, allowEmpty: true })
+    const before = await readInput(io, base, { ...flags, allowEmpty: true, isBase: true })
     const answered = await engine.checkCatalog(before.texts)
     const { problems } = withPlaces(answered, before.composed, before.placed, false)
     if (problems.length) throw problemsError(before.shown, problems)
@@ -293,7 +300,8 @@ async function planBetween(
     const whole = { prune: true, allow_empty: true, max_deletions: 1_000_000 }
     const answer = await engine.checkCatalog({ ...texts, ...whole, ...(strict ? { strict } : {}) })
     const checked = withPlaces(answer, composed, placed, strict)
-    if (!recorded || !checked.plan || checked.problems.length) return checked
+    const { isNewEnvironment = false } = before
+    if (!recorded || !checked.plan || checked.problems.length) return { checked, isNewEnvironment }
     const window = backtest ?? `${Math.max(1, recorded.to - recorded.from) / 1_000}s`
     const told = await engine.backtestChange({ ...texts, prune: true, window }, true, undefined, recorded)
     const notes =
@@ -303,7 +311,7 @@ async function planBetween(
             ...told.notes,
           ]
         : told.notes
-    return { ...checked, backtest: { ...told, notes } }
+    return { checked: { ...checked, backtest: { ...told, notes } }, isNewEnvironment }
   } finally {
     await engine.close()
   }

@@ -197,12 +197,19 @@ async function exportFile(io: Io, file: string | undefined, flags: ExportFlags):
   const { text } =
     flags.update === undefined
       ? await client.call(calls.exportCatalog, flags.json ? { format: 'json' } : {})
-      : await client.call(calls.updateCatalogFile, { body: { yaml: await readText(io, flags.update) } })
+      : await client.call(calls.updateCatalogFile, { body: { yaml: await fileOf(io, flags.update) } })
   if (target === undefined || target === STANDARD) (flags.json ? printJson : printText)(io, text)
   else {
     writeText(io, target, text)
     io.err(`wrote ${target}\n`)
   }
+}
+
+/** @throws CliError 65, also of a file that is too large; 66 */
+async function fileOf(io: Io, path: string): Promise<string> {
+  const [text, { refuseLarge }] = await Promise.all([readText(io, path), import('../catalog-input.ts')])
+  refuseLarge(path, text)
+  return text
 }
 
 /** A line that makes a file one of a catalog. */

@@ -6,6 +6,7 @@ import { readVariable } from '../../environment.ts'
 import { Client } from '../client.ts'
 import { clientCommand, type JsonFlag } from '../context.ts'
 import { type ClientFlags, locate, resolveTarget } from '../credentials.ts'
+import { prepareFolder } from '../daemon/data-folder.ts'
 import { CliError, usageError } from '../exit.ts'
 import { repeatable } from '../labels.ts'
 import { readLogin, removeLogin, type SavedLogin, saveLogin } from '../login/file.ts'
@@ -54,6 +55,8 @@ async function login(io: Io, url: string | undefined, flags: LoginFlags): Promis
   const previous = readLogin(home)
   const svcd = url ?? flags.svcd
   const target = resolveTarget({ ...(svcd === undefined ? {} : { svcd }), dataDir: home }, io.env)
+  // Before a person approves: a key that cannot be saved would have to be revoked.
+  prepareFolder(home, '--data-dir', true)
   const created = await obtainKey(io, {
     url: target.url,
     scopes: scopes.length ? scopes : ['admin'],

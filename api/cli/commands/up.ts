@@ -13,7 +13,7 @@ import type { Demo } from '../../../schemas/types.ts'
 import { type Config, dataFolder, type Flags, loadConfig } from '../../config.ts'
 import { type Choices, ConfigError, choiceOf, whyNotBound } from '../../config-values.ts'
 import { describeUnread } from '../../environment.ts'
-import { guardBlankToken, guardOldDataFile, guardOpenStart } from '../../guards.ts'
+import { guardBlankToken, guardOldDataFile, guardOpenStart, guardSshKey } from '../../guards.ts'
 import type { buildServer } from '../../http/server.ts'
 import { createLog, logRequests } from '../../log.ts'
 import { version } from '../../version.ts'
@@ -26,6 +26,7 @@ import {
 } from '../daemon/announce.ts'
 import { prepareDataFolders } from '../daemon/data-folder.ts'
 import { openBrowser } from '../daemon/open-browser.ts'
+import { requireOwnAddress } from '../daemon/own-address.ts'
 import { resolveRootToken } from '../daemon/root-token.ts'
 import { createStop, endOnFault, STOP_SIGNALS } from '../daemon/shutdown.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -47,6 +48,9 @@ export async function up(
   guardOldDataFile(config)
   guardOpenStart(io.env, config.auth)
   guardBlankToken(io.env, config)
+  guardSshKey(config)
+  if (config.syslog !== null && config.syslog.host !== config.host)
+    await requireOwnAddress(config.syslog.host, 'SVC_SYSLOG_HOST')
   process.umask(0o077)
   prepareDataFolders(config)
   const rootToken = resolveRootToken(config.auth, config.home)
@@ -134,6 +138,10 @@ function openEngine(
         process.exit(EXIT.disk)
       }),
     onFault: (id, stack) => log.error({ id, stack }, 'a fault in the engine'),
+    onStorage: ({ isRefused, why }) =>
+      isRefused
+        ? log.warn({ why }, 'ingest is refused with 507 until there is room')
+        : log.info({ why }, 'ingest is taken again'),
   })
 }
 

@@ -1,17 +1,9 @@
 /** The folders and the data file that a daemon needs, looked at before it starts: what is wrong with them as a sentence. */
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../../config.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { makeFolders } from '../files.ts'
 
 /**
  * Makes the data home and the folder of the data file, for their owner alone; those that exist keep their mode.
@@ -39,27 +31,17 @@ export function prepareDataFolders({
   )
 }
 
-/** Makes one level after another: mkdir with `recursive` hides why a level cannot be made, and in /proc never returns. */
-function prepareFolder(folder: string, choice: string, isWritten: boolean): void {
-  const missing: string[] = []
-  for (let at = folder; !existsSync(at) && at !== dirname(at); at = dirname(at)) missing.unshift(at)
+/**
+ * Makes a folder for its owner alone, where there is none.
+ * @param choice the flag or variable that names another. @throws CliError 78
+ */
+export function prepareFolder(folder: string, choice: string, isWritten: boolean): void {
   use(folder, `choose another with ${choice}`, EXIT.configuration, () => {
-    for (const one of missing) makeOne(one)
     // Whatever the umask took away.
-    if (missing.length > 0) chmodSync(folder, 0o700)
+    if (makeFolders(folder, 0o700)) chmodSync(folder, 0o700)
     if (!statSync(folder).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' })
     accessSync(folder, constants.X_OK | (isWritten ? constants.R_OK | constants.W_OK : 0))
   })
-}
-
-function makeOne(folder: string): void {
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-  } catch (error) {
-    // Made by another meanwhile.
-    const isMade = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false
-    if (!isMade) throw error
-  }
 }
 
 /** @throws CliError 74: there is no such folder, or this user may not write to it */

@@ -3,16 +3,7 @@
  * and moved over the old one, so that a reader never finds half of it.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, parseHttpUrl, parseToken } from '../../config-values.ts'
 import { CliError } from '../exit.ts'
@@ -45,9 +36,8 @@ export function readLogin(home: string): SavedLogin | null {
   }
 }
 
-/** @returns the path of the file. @throws the system's error where it cannot be written. */
+/** @param home is there. @returns the path of the file. @throws the system's error where it cannot be written. */
 export function saveLogin(home: string, { url, key, keyId }: SavedLogin): string {
-  mkdirSync(home, { recursive: true, mode: 0o700 })
   const file = fileOf(home)
   const beside = `${file}.${randomBytes(6).toString('hex')}`
   try {

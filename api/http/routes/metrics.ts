@@ -69,6 +69,28 @@ function syslogCounters(registers: Registry[], syslog: Doors['syslog']): void {
   counter('dropped_total', 'What came by syslog and was not taken.', 'reason', () => syslog().counts.dropped)
 }
 
+type Source = EngineStatus['bySource'][number]
+
+/**
+ * A counter of sources, by their names. What a source counted stays with it: the series of a name goes with the source
+ * that had it, and one that gets a name begins there with what it counts from then on, so that a counter falls by a
+ * reset alone and never takes over what another source counted.
+ * @returns what adds at a scrape what came since the one before
+ */
+function countBySource(metric: Counter, countOf: (source: Source) => number): (sources: Source[]) => void {
+  /** By the source's id. */
+  let counted = new Map<number, number>()
+  let names = new Map<string, number>()
+  return (sources) => {
+    const holders = new Map(sources.map(({ source, id }) => [source, id]))
+    for (const [source, id] of names) if (holders.get(source) !== id) metric.remove({ source })
+    for (const one of sources)
+      metric.inc({ source: one.source }, Math.max(0, countOf(one) - (counted.get(one.id) ?? 0)))
+    counted = new Map(sources.map((one) => [one.id, countOf(one)]))
+    names = holders
+  }
+}
+
 export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered, syslog }: Doors): void {
   const registers = [new Registry()]
   syslogCounters(registers, syslog)
@@ -76,8 +98,14 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
     new Gauge({ name: `svc_${name}`, help, labelNames, registers })
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `svc_${name}`, help, labelNames, registers })
-  const ingested = counter('events_ingested_total', 'Events stored since the daemon started.', ['source'])
-  const rejected = counter('ingest_rejected_total', 'Items refused since the daemon started.', ['source'])
+  const countIngested = countBySource(
+    counter('events_ingested_total', 'Events stored since the daemon started.', ['source']),
+    ({ ingested }) => ingested,
+  )
+  const countRejected = countBySource(
+    counter('ingest_rejected_total', 'Items refused since the daemon started.', ['source']),
+    ({ rejected }) => rejected,
+  )
   const duplicates = counter('duplicates_total', 'Items seen before by their key.')
   const commits = counter('commits_total', 'Transactions of ingest, each one fsync.')
   const reads = counter('reads_total', 'Reads answered.')
@@ -146,9 +174,9 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
     async (_request, reply) => {
       const status = await engine.status()
       state.reset()
+      countIngested(status.bySource)
+      countRejected(status.bySource)
       for (const source of status.bySource) {
-        set(ingested, 'ingested', { source: source.source }, source.ingested)
-        set(rejected, 'rejected', { source: source.source }, source.rejected)
         for (const name of ['active', 'paused'])
           state.set({ source: source.source, state: name }, Number(source.state === name))
       }

@@ -11,7 +11,7 @@ import type { FlowNode } from '../flow.ts'
 import { Badge } from '../marks/badge.tsx'
 import { Chips } from '../marks/chips.tsx'
 import { ModeContext } from '../marks/instant.tsx'
-import { HEALTH_WORDS } from '../words.ts'
+import { healthWords } from '../words.ts'
 import { KIND_ICONS } from './icons.ts'
 import { NodeLine } from './node-line.tsx'
 import { Ports } from './ports.tsx'
@@ -62,7 +62,7 @@ export const PartNode = memo(function PartNode({ data }: NodeProps<FlowNode>) {
 })
 
 function Health({ node }: { node: GraphNode }) {
-  const words = node.reason ?? HEALTH_WORDS[node.health]
+  const words = healthWords(node)
   return (
     <span className="graph-health" data-health={node.health} title={words}>
       <span className="graph-hidden">{words}</span>

@@ -33,7 +33,9 @@ function Chips({ title, nodes, canvas }: { title: string; nodes: readonly GraphN
   if (nodes.length === 0) return null
   return (
     <>
-      <span className="graph-strip-title">{title}</span>
+      <span className="graph-strip-title">
+        {title}: {nodes.length}
+      </span>
       <ul aria-label={title}>
         {nodes.slice(0, SHOWN_MAX).map((node) => (
           <li key={node.id}>

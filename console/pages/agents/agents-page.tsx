@@ -1,5 +1,5 @@
 /** Agents: what wakes each, what it spent of its budget, and how its last runs went. */
-import { Alert, Badge, Button, Group, Switch, Text } from '@mantine/core'
+import { Badge, Button, Group, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link } from 'react-router'
@@ -13,6 +13,7 @@ import { PageHead } from '../../parts/page.tsx'
 import { ProjectLinks } from '../../parts/project-links.tsx'
 import { Cell, NameLink, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
+import { useIsNoModelSaid } from '../../parts/shell.tsx'
 import { Empty, Failed, LoadingRows } from '../../parts/states.tsx'
 import { LIST_FRESH_MS } from '../../parts/use-pages.ts'
 import { When } from '../../parts/when.tsx'
@@ -21,6 +22,7 @@ import { When } from '../../parts/when.tsx'
 const BUSY_FRESH_MS = 2_000
 
 export default function AgentsPage() {
+  const isSaid = useIsNoModelSaid()
   const { data, error, refetch } = useQuery({
     queryKey: dkeys.agents,
     queryFn: () => declared.agents(),
@@ -36,11 +38,11 @@ export default function AgentsPage() {
       </PageHead>
       {!data && !error && <LoadingRows />}
       {error && <Failed what="agents" error={error} onRetry={() => void refetch()} />}
-      {data && !data.key_configured && (
-        <Alert color="yellow" mb="md" title="No model is set up yet">
+      {data && !data.key_configured && !isSaid && (
+        <Text mb="md" role="status">
           Agents fail until a model provider is added.{' '}
-          <Link to="/settings?tab=providers">Add a model provider</Link>.
-        </Alert>
+          <Link to="/settings?tab=providers">Add a model provider</Link>
+        </Text>
       )}
       {data && (data.agents.length === 0 ? <NoAgents /> : <AgentTable agents={data.agents} />)}
     </>
@@ -54,9 +56,6 @@ function NoAgents() {
         An agent is woken with an entity’s timeline, investigates, and writes its finding back. Give it a
         prompt and the trigger that wakes it.
       </Text>
-      <Button component={Link} to="/agents/new">
-        Add agent
-      </Button>
     </Empty>
   )
 }

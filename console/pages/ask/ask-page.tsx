@@ -8,6 +8,7 @@ import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
 import { api, keys } from '../../client.ts'
 import { newSession } from '../../lib/ask.ts'
 import { PageHead } from '../../parts/page.tsx'
+import { useIsNoModelSaid } from '../../parts/shell.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { Composer } from './composer.tsx'
 import { Conversation } from './conversation.tsx'
@@ -84,8 +85,9 @@ function Talk({ session, isNew, given }: { session: string; isNew: boolean; give
 
 /** Without a model nothing is answered: what to do is said before a question is typed. */
 function NoProvider({ isAdmin }: { isAdmin: boolean }) {
+  const isSaid = useIsNoModelSaid()
   const { data } = useQuery({ queryKey: keys.capabilities, queryFn: api.capabilities })
-  if (!data || data.agent_key_configured) return null
+  if (!data || data.agent_key_configured || isSaid) return null
   return (
     <Alert color="yellow" title="No model is set up yet">
       <Stack gap="xs" align="flex-start">

@@ -9,7 +9,8 @@ import { useState } from 'react'
 import { callerText } from '../../../schemas/caller-words.ts'
 import type { CatalogAdoption, CatalogDifference, CatalogSync } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
-import { fieldName, KIND_WORDS, valueText } from '../../lib/fields.ts'
+import { placeName } from '../../lib/changed-fields.ts'
+import { KIND_WORDS, valueText } from '../../lib/fields.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { Fold } from '../../parts/fold.tsx'
 import { PatchButtons, PatchText } from '../../parts/patch.tsx'
@@ -99,7 +100,7 @@ function DifferenceRows({ adoption, sync, chosen, onChoose }: DifferenceRowsProp
                 {KIND_WORDS[one.kind]?.one} {one.name}
               </Text>
               <Text size="xs" c="dimmed" component="div" style={{ overflowWrap: 'anywhere' }}>
-                {one.path === '' ? wholeText(one) : fieldName(one.path)}
+                {one.path === '' ? wholeText(one) : placeName(one.path, one.kind)}
                 {one.file !== null && one.line !== undefined && (
                   <div>
                     <FilePlace links={links} commit={commit.id} file={one.file} line={one.line} />
@@ -128,7 +129,7 @@ function DifferenceRows({ adoption, sync, chosen, onChoose }: DifferenceRowsProp
                 {one.changed_in === 'both' && (
                   <SegmentedControl
                     size="xs"
-                    aria-label={`Take for ${one.name}, ${fieldName(one.path)}`}
+                    aria-label={`Take for ${one.name}, ${placeName(one.path, one.kind)}`}
                     data={[
                       { value: 'file', label: 'Files' },
                       { value: 'instance', label: 'Instance' },

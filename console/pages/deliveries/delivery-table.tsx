@@ -39,12 +39,12 @@ export function DeliveryTable({ deliveries, without }: Props) {
 
 const COLUMNS: readonly Column[] = [
   { name: 'Unfold', isUnnamed: true },
-  { name: 'Subscriber', isHead: true },
-  { name: 'Firing or finding' },
+  { name: 'Subscriber', isHead: true, isText: true },
+  { name: 'Firing or finding', isText: true },
   { name: 'When' },
   { name: 'Status' },
   { name: 'Attempts' },
-  { name: 'Result' },
+  { name: 'Result', isText: true },
   { name: 'Actions', isUnnamed: true },
 ]
 const OF_FIRING = ['Firing or finding', 'When']

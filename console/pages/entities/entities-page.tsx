@@ -35,9 +35,6 @@ export default function EntitiesPage() {
               read of one shows what happened under all. Nothing stored changes, and removing the join takes
               it back.
             </Text>
-            <Button component={Link} to="/entities/new">
-              Join names
-            </Button>
           </Empty>
         ) : (
           <>

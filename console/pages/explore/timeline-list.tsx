@@ -35,10 +35,13 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
     overscan: 12,
     getItemKey: (i) => keyOf(lines[i]!),
   })
+  // Only what grows wholly above moves what is seen: an event that is opened keeps its own row in view.
+  list.shouldAdjustScrollPositionOnItemSizeChange = ({ end }, _by, { scrollOffset }) =>
+    end <= (scrollOffset ?? 0)
   useShownFirst(first, lines, (at) => {
     setOpen(first)
     setActive(at)
-    list.scrollToIndex(at, { align: 'center' })
+    list.scrollToIndex(at, { align: 'start' })
   })
   const items = list.getVirtualItems()
   const lastShown = items.at(-1)?.index ?? 0
@@ -114,7 +117,11 @@ export function TimelineList({ timeline, group, onLabel, first }: Props) {
                     open={open === line.event.id}
                     active={item.index === active}
                     isNew={timeline.fresh.has(line.event.id)}
-                    onToggle={() => setOpen(open === line.event.id ? null : line.event.id)}
+                    onToggle={() => {
+                      setOpen(open === line.event.id ? null : line.event.id)
+                      if (item.start < (list.scrollOffset ?? 0))
+                        list.scrollToIndex(item.index, { align: 'start' })
+                    }}
                     onLabel={onLabel}
                   />
                 )}

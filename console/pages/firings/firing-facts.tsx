@@ -1,6 +1,7 @@
 /** Why a firing fired: its value against the predicate, when, and how much it carries. */
 import { Alert, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { Link } from 'react-router'
+import { durationWords } from '../../../schemas/duration-words.ts'
 import type { FiringDetail } from '../../../schemas/types.ts'
 import { predicateWords } from '../../../schemas/words.ts'
 import { shortNumber } from '../../lib/backtest.ts'
@@ -19,7 +20,9 @@ export function FiringFacts({ firing }: { firing: FiringDetail }) {
         {value !== null && <Fact title="Value">{shortNumber(value)}</Fact>}
         {value !== null && (
           <Fact title="Fires when">
-            {predicate ? `${predicateWords(predicate)}${window ? ` within ${window}` : ''}` : '–'}
+            {predicate
+              ? `${predicateWords(predicate)}${window ? ` within ${durationWords(window)}` : ''}`
+              : '–'}
           </Fact>
         )}
         <Fact title={fired_at ? 'Fired' : 'Began'}>

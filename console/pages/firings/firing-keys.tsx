@@ -1,4 +1,4 @@
-/** How a firing spreads over the keys it is of, the largest first. */
+/** How a firing spreads over the entities it is of, the largest first. */
 import { Table, Text, Title } from '@mantine/core'
 import type { FiringDetail } from '../../../schemas/types.ts'
 import { count } from '../../lib/time.ts'
@@ -6,14 +6,14 @@ import { count } from '../../lib/time.ts'
 export function FiringKeys({ firing: { keys, key_count } }: { firing: FiringDetail }) {
   const most = Math.max(1, ...keys.map(({ events }) => events))
   return (
-    <section aria-label="Spread over keys">
+    <section aria-label="Spread over entities">
       <Title order={2} mb="xs">
-        Spread over {count(key_count)} keys
+        Spread over {count(key_count)} entities
       </Title>
-      <Table verticalSpacing={4} maw={720} aria-label="Events by key">
+      <Table verticalSpacing={4} maw={720} aria-label="Events by entity">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Key</Table.Th>
+            <Table.Th>Entity</Table.Th>
             <Table.Th ta="right">Events</Table.Th>
             <Table.Th w="45%">
               <span aria-hidden>Share</span>
@@ -23,7 +23,7 @@ export function FiringKeys({ firing: { keys, key_count } }: { firing: FiringDeta
         <Table.Tbody>
           {keys.map(({ key, events }) => (
             <Table.Tr key={key}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{key || '(no key)'}</Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{key || '(no entity)'}</Table.Td>
               <Table.Td ta="right">{count(events)}</Table.Td>
               <Table.Td>
                 <div className="share" aria-hidden style={{ width: `${(events / most) * 100}%` }} />
@@ -34,7 +34,7 @@ export function FiringKeys({ firing: { keys, key_count } }: { firing: FiringDeta
       </Table>
       {key_count > keys.length && (
         <Text size="xs" c="dimmed" mt={4}>
-          and {count(key_count - keys.length)} more keys
+          and {count(key_count - keys.length)} more entities
         </Text>
       )}
     </section>

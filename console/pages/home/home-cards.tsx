@@ -6,7 +6,9 @@ import { callerText } from '../../../schemas/caller-words.ts'
 import type { Home } from '../../../schemas/types.ts'
 import { pathOfIncident } from '../../lib/incidents.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
+import { sourceState } from '../../lib/source-words.ts'
 import { count, moment, money } from '../../lib/time.ts'
+import { VerdictChip } from '../../parts/incident-row.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { useNow } from '../../parts/use-now.ts'
 
@@ -52,7 +54,7 @@ export function NewestFindings({ findings }: Pick<Home, 'findings'>) {
             {moment(Date.parse(at), now)}
           </time>
           <span style={{ overflowWrap: 'anywhere' }}>
-            {verdict && <span className="chip">{verdict}</span>}{' '}
+            {verdict && <VerdictChip of={verdict} isFinding />}{' '}
             <Link to={incident ? pathOfIncident(incident) : runPath(run_id)} style={{ color: 'inherit' }}>
               {headline}
             </Link>{' '}
@@ -133,7 +135,7 @@ export function SourcesCard({
         <div className="rail-row">
           {MARKS.ok}
           <div>
-            {count(counts.ok)} receiving
+            {count(counts.ok)} {sourceState('receiving').children}
             <div style={{ color: 'var(--text-2)' }}>
               {well.slice(0, LISTED).map(({ name }, i) => (
                 <span key={name}>

@@ -12,7 +12,7 @@ import { moment, money } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
-import { ClaimsHeld } from '../../parts/incident-row.tsx'
+import { ClaimsHeld, VerdictChip } from '../../parts/incident-row.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { ClaimList } from '../runs/claim-list.tsx'
@@ -29,11 +29,7 @@ export function FindingCard({ incident }: { incident: IncidentDetail }) {
     <section className="card" aria-labelledby="incident-finding">
       <div className="card-head">
         <h2 id="incident-finding">Finding</h2>
-        {result.verdict && (
-          <span className="chip" data-role={result.kind === 'action' ? 'verdict' : undefined}>
-            {result.verdict}
-          </span>
-        )}
+        {result.verdict && <VerdictChip of={result.verdict} isFinding={result.kind === 'action'} />}
         {claims && <ClaimsHeld claims={claims} />}
         <span className="push" style={{ fontSize: 13, color: 'var(--text-2)' }}>
           {by}

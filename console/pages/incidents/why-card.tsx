@@ -3,6 +3,7 @@ import { Skeleton, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
+import { durationWords } from '../../../schemas/duration-words.ts'
 import type { Firing, FiringDetail } from '../../../schemas/types.ts'
 import { predicateWords } from '../../../schemas/words.ts'
 import { api } from '../../client.ts'
@@ -21,6 +22,9 @@ const BELOW = 14
 const BUCKETS = 120
 /** Of "fired 07:58:39", with room about it. */
 const FIRED_WIDTH = 110
+/** Of the name of a change: letters at most, and about how many pixels one is wide. */
+const NAME_MOST = 56
+const LETTER = 6.6
 /** Of the time around the moment, how much is shown before it. */
 const BEFORE_MS = 10 * 60_000
 const AFTER_MS = 25 * 60_000
@@ -148,6 +152,7 @@ function Chart({
                 text={one.event.text}
                 x={x(one.at)}
                 y={y(0)}
+                width={width}
                 isNamed={one === named}
                 isBelow={isTaken(x(one.at))}
               />
@@ -190,7 +195,7 @@ function wordsOf(
   const now = Date.parse(momentOf(firing))
   const peak = points.reduce((most, point) => (point.value > most.value ? point : most))
   return [
-    `At most ${peak.value} within ${firing.window}, at ${moment(peak.at, now, true)}`,
+    `At most ${peak.value} within ${durationWords(firing.window ?? '')}, at ${moment(peak.at, now, true)}`,
     ...(threshold === null ? [] : [`it fires ${predicateWords(firing.predicate ?? '')}`]),
     ...changes.map(({ event, at }) => `${event.text} at ${moment(at, now, true)}`),
   ].join('; ')
@@ -235,12 +240,14 @@ function ChangeMark({
   text,
   x,
   y,
+  width,
   isNamed,
   isBelow,
 }: {
   text: string
   x: number
   y: number
+  width: number
   isNamed: boolean
   isBelow: boolean
 }) {
@@ -248,7 +255,7 @@ function ChangeMark({
     <g className="change-mark">
       <title>{text}</title>
       <line x1={x} x2={x} y1={0} y2={y} />
-      {isNamed && <ChangeName text={text} x={x} isBelow={isBelow} />}
+      {isNamed && <ChangeName text={text} x={x} width={width} isBelow={isBelow} />}
     </g>
   )
 }
@@ -261,10 +268,23 @@ const Repeats = ({ at, x, y }: { at: readonly number[]; x: (at: number) => numbe
     </g>
   ))
 
-/** Left of its mark where there is room, else right of it. */
-function ChangeName({ text, x, isBelow }: { text: string; x: number; isBelow: boolean }) {
-  const shown = middle(text, 28)
-  const isLeft = x - LEFT > shown.length * 6.2
+/** Left of its mark where there is room, else where there is more: its end, which says what is new, is never cut. */
+function ChangeName({
+  text,
+  x,
+  width,
+  isBelow,
+}: {
+  text: string
+  x: number
+  width: number
+  isBelow: boolean
+}) {
+  const whole = middle(text, NAME_MOST)
+  const lettersIn = (room: number) => Math.floor((room - 5) / LETTER)
+  const [before, after] = [lettersIn(x - LEFT), lettersIn(width - x)]
+  const isLeft = before >= Math.min(whole.length, after + 1)
+  const shown = middle(whole, Math.max(5, isLeft ? before : after))
   return (
     <text
       x={x + (isLeft ? -5 : 5)}

@@ -41,7 +41,6 @@ export function ApiKeys({ head }: { head: (action: ReactNode) => ReactNode }) {
                 A producer gets an ingest key, an agent that reads gets a read key. Each is shown once and can
                 be revoked at any time.
               </Text>
-              <Button onClick={() => setMaking(true)}>New key</Button>
             </Empty>
           ) : (
             <LongList

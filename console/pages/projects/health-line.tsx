@@ -4,6 +4,7 @@ import { CircleAlert, CircleCheck, CirclePause, PencilRuler } from 'lucide-react
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { ProjectHealth } from '../../../schemas/types.ts'
+import { useIsNoModelSaid } from '../../parts/shell.tsx'
 
 const MARKS = {
   working: { Icon: CircleCheck, color: 'var(--mantine-color-teal-text)' },
@@ -11,6 +12,9 @@ const MARKS = {
   paused: { Icon: CirclePause, color: 'var(--mantine-color-dimmed)' },
   setting_up: { Icon: PencilRuler, color: 'var(--mantine-color-indigo-text)' },
 } as const
+
+/** Where a missing model provider is mended, by which its issue is known. */
+const PROVIDERS = '/settings?tab=providers'
 
 export function HealthLine({
   health: data,
@@ -20,15 +24,20 @@ export function HealthLine({
   detailed?: boolean
 }) {
   const { Icon, color } = MARKS[data.state]
-  // One that is all there is to say is said once.
-  const [only, ...more] = data.issues
-  const isSaid = detailed && only !== undefined && more.length === 0 && only.message === data.message
+  const isNoModelSaid = useIsNoModelSaid()
+  // Neither is said twice on a page: what the banner over it says, and one that is all there is to say.
+  const issues = data.issues.filter(({ view }) => !isNoModelSaid || view !== PROVIDERS)
+  const [only, ...more] = issues
+  if (detailed && only === undefined && data.issues.length > 0) return null
+  const isSaid = detailed && only !== undefined && more.length === 0
+  const isFewer = detailed && issues.length < data.issues.length
+  const counted = isFewer ? `${issues.length} things need attention` : data.message
   return (
     <div>
       <Group gap={6} wrap="nowrap">
         <Icon size={16} color={color} aria-hidden style={{ flexShrink: 0 }} />
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {data.message}
+          {isSaid ? only.message : counted}
           {isSaid && (
             <>
               {'. '}
@@ -39,7 +48,7 @@ export function HealthLine({
           )}
         </Text>
       </Group>
-      {detailed && !isSaid && data.issues.length > 0 && <Issues issues={data.issues} />}
+      {detailed && more.length > 0 && <Issues issues={issues} />}
     </div>
   )
 }

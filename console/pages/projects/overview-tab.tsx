@@ -3,10 +3,11 @@ import { Anchor, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
-import type { Project, ProjectOutline } from '../../../schemas/types.ts'
+import type { Project } from '../../../schemas/types.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { KIND_WORDS, partPath } from '../../lib/fields.ts'
 import { foundWords, freshMs } from '../../lib/runs.ts'
+import { sourceState } from '../../lib/source-words.ts'
 import { count, money } from '../../lib/time.ts'
 import { Fact } from '../../parts/fact.tsx'
 import { useFirstRows } from '../../parts/long-list.tsx'
@@ -87,7 +88,12 @@ function Outline({ project }: { project: Project }) {
         }
       >
         {data.watches.map(({ source, connector, state, last_event_at }) => (
-          <Line key={source} to={partPath('source', source)} name={source} mark={<Watched state={state} />}>
+          <Line
+            key={source}
+            to={partPath('source', source)}
+            name={source}
+            mark={<Mark {...sourceState(state)} />}
+          >
             {connector}, {last_event_at ? <When at={last_event_at} /> : 'no event yet'}
             {state === 'waiting' && (
               <>
@@ -142,11 +148,6 @@ function Outline({ project }: { project: Project }) {
       </Card>
     </SimpleGrid>
   )
-}
-
-function Watched({ state }: { state: ProjectOutline['watches'][number]['state'] }) {
-  if (state === 'receiving') return <Mark tone="good">receiving</Mark>
-  return <Mark tone={state === 'error' ? 'bad' : 'quiet'}>{state}</Mark>
 }
 
 function Card({

@@ -36,9 +36,6 @@ export default function ProjectsPage() {
               A project holds sources, triggers, agents, MCP servers and skills, and says which trigger wakes
               which agent. Say what you want, and a plan is written for you; or start from a template.
             </Text>
-            <Button component={Link} to="/projects/new">
-              Begin
-            </Button>
           </Empty>
         ) : (
           <LongList

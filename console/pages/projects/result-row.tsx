@@ -13,6 +13,7 @@ import { money } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
+import { VerdictChip } from '../../parts/incident-row.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { When } from '../../parts/when.tsx'
@@ -35,11 +36,7 @@ export function ResultRow({ project, result }: { project: Project; result: Proje
                 Practice
               </Badge>
             )}
-            {result.verdict && (
-              <Badge variant="light" tt="none">
-                {result.verdict}
-              </Badge>
-            )}
+            {result.verdict && <VerdictChip of={result.verdict} isFinding={result.kind === 'action'} />}
           </Group>
         </Group>
         <About result={result} />

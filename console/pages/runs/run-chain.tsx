@@ -5,6 +5,7 @@ import type { Run, RunDetail } from '../../../schemas/types.ts'
 import { agentPath, runPath } from '../../lib/paths.ts'
 import { handoffWords } from '../../lib/runs.ts'
 import { money } from '../../lib/time.ts'
+import { VerdictChip } from '../../parts/incident-row.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -64,7 +65,7 @@ function ChainRun({ run, isThis }: { run: Run; isThis: boolean }) {
         <Link to={runPath(run.id)}>{run.agent}</Link>
       )}
       <RunMarks run={run} />
-      {run.verdict && <Text size="sm">{run.verdict}</Text>}
+      {run.verdict && <VerdictChip of={run.verdict} isFinding={run.outcome === 'finding'} />}
       {run.headline && (
         <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {run.headline}

@@ -6,7 +6,7 @@ import { eventPath } from '../../lib/explore-state.ts'
 import { claimsWords, isOpen } from '../../lib/runs.ts'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
-import { Mark } from '../../parts/mark.tsx'
+import { VerdictChip } from '../../parts/incident-row.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Section } from '../../parts/section.tsx'
 import { ClaimList } from './claim-list.tsx'
@@ -29,7 +29,7 @@ export function RunFinding({ run }: { run: RunDetail }) {
         <Stack gap="sm">
           {(headline || verdict) && (
             <Group gap="xs">
-              {verdict && <Mark tone="busy">{verdict}</Mark>}
+              {verdict && <VerdictChip of={verdict} isFinding={outcome === 'finding'} />}
               {headline && (
                 <Title order={3} fz="lg" style={{ overflowWrap: 'anywhere' }}>
                   {headline}

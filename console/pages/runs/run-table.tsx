@@ -6,6 +6,7 @@ import { middle } from '../../lib/middle.ts'
 import { agentPath, firingPath, runPath } from '../../lib/paths.ts'
 import { claimsWords, durationOf, wokenWords } from '../../lib/runs.ts'
 import { count, money } from '../../lib/time.ts'
+import { VerdictChip } from '../../parts/incident-row.tsx'
 import { Cell, type Column, NameLink, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { useNow } from '../../parts/use-now.ts'
@@ -36,7 +37,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'Agent' },
   { name: 'Entity' },
   { name: 'Status' },
-  { name: 'Verdict and headline' },
+  { name: 'Verdict and headline', isText: true },
   { name: 'Woken by', isMinor: true },
   { name: 'Rounds', isNumber: true, isMinor: true },
   { name: 'Cost', isNumber: true },
@@ -68,8 +69,7 @@ function RunRow({ run, now, hasAgent }: { run: Run; now: number; hasAgent: boole
       </Cell>
       <Cell>
         <Text size="sm" lineClamp={2} title={headline ?? error ?? ''}>
-          {verdict && <b>{verdict} </b>}
-          {headline ?? error}
+          {verdict && <VerdictChip of={verdict} isFinding={run.outcome === 'finding'} />} {headline ?? error}
         </Text>
         {claims && (
           <Text size="xs" c="dimmed">

@@ -1,7 +1,7 @@
 /** Which stored secrets secret.key does not open, after a restore without it, and what to do. */
 import { Alert, List, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { KeyRound } from 'lucide-react'
+import { CircleAlert } from 'lucide-react'
 import { api, keys } from '../../client.ts'
 
 /** An alert while there are some; the header's health query is shared, so nothing more is asked. */
@@ -12,7 +12,7 @@ export function UnreadableSecrets() {
   return (
     <Alert
       color="yellow"
-      icon={<KeyRound size={18} aria-hidden />}
+      icon={<CircleAlert size={18} aria-hidden />}
       title={
         names.length === 1
           ? 'A stored secret cannot be opened'

@@ -2,7 +2,6 @@
 import {
   Accordion,
   Alert,
-  Anchor,
   Button,
   Group,
   Paper,
@@ -14,14 +13,16 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Sparkles } from 'lucide-react'
-import { Link, useNavigate } from 'react-router'
+import { useNavigate } from 'react-router'
 import type { SetupDraft } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { type FaultMark, fieldErrors, marksOf } from '../../lib/field-errors.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { useDraft } from '../../lib/use-draft.ts'
 import { DraftRestored } from '../../parts/draft-restored.tsx'
+import { AddModel } from '../../parts/no-model.tsx'
 import { Refusal } from '../../parts/refusal.tsx'
+import { useIsNoModelSaid } from '../../parts/shell.tsx'
 import { setups } from '../../setup-client.ts'
 import { Steps } from './steps.tsx'
 
@@ -209,14 +210,12 @@ function WhoLooks({ who, onChange }: { who: 'svc' | 'own'; onChange: (who: 'svc'
 }
 
 function NoModel() {
+  const isSaid = useIsNoModelSaid()
   return (
     <Alert color="yellow" title="No model provider is set" role="status">
       <Text size="sm">
-        A plan is written by a model.{' '}
-        <Anchor component={Link} to="/settings?tab=providers" size="sm" underline="always" inherit>
-          Add a model provider
-        </Anchor>{' '}
-        under Settings, or write the plan by hand: it is checked in the same way, without a model.
+        A plan is written by a model. {!isSaid && <AddModel />} Without one, write the plan by hand: it is
+        checked in the same way.
       </Text>
     </Alert>
   )

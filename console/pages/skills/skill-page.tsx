@@ -17,6 +17,7 @@ import { Download } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { useNavigate, useParams, useSearchParams } from 'react-router'
 import type { Skill } from '../../../schemas/types.ts'
+import { ApiError } from '../../client.ts'
 import { declared, dkeys } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
 import { blankFaults, fieldErrors, marksOf } from '../../lib/field-errors.ts'
@@ -42,7 +43,7 @@ export default function SkillPage() {
   if (name === undefined)
     return (
       <>
-        <PageHead title="Write a skill" />
+        <PageHead title="Add skill" />
         <SkillForm project={project} />
       </>
     )
@@ -83,7 +84,7 @@ function ExistingSkill({ name, project }: { name: string; project: string | null
       )}
       {error && <Failed what="the skill" error={error} onRetry={() => void refetch()} />}
       {skills.data && of === null && (
-        <Failed what="the skill" error={new Error(`No skill is named ${name}.`)} />
+        <Failed what="the skill" error={new ApiError(`No skill is named ${name}.`, 404)} />
       )}
       {shown ? (
         <SkillForm key={round} project={of} stored={shown} onReload={() => void reload()} />

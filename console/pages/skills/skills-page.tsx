@@ -29,7 +29,7 @@ export default function SkillsPage() {
       <PageHead title="Skills">
         <UploadSkill />
         <Button component={Link} to="/skills/new" leftSection={<Plus size={16} aria-hidden />}>
-          Write a skill
+          Add skill
         </Button>
       </PageHead>
       {isPending && <LoadingRows />}
@@ -41,9 +41,6 @@ export default function SkillsPage() {
               A skill is an instruction document: how to roll back, what the error codes mean. Agents of the
               projects that use it load it when the task matches its description.
             </Text>
-            <Button component={Link} to="/skills/new">
-              Write a skill
-            </Button>
           </Empty>
         ) : (
           <LongList

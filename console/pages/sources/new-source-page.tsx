@@ -62,7 +62,7 @@ export default function NewSourcePage() {
   const connector = chosen ? connectors.data?.[chosen] : undefined
   return (
     <>
-      <PageHead title="Add a source">
+      <PageHead title="Add source">
         <Button component={Link} to="/sources" variant="default">
           Cancel
         </Button>

@@ -45,7 +45,7 @@ export function ScanMade({ names }: { names: readonly string[] }) {
                       </Anchor>
                     </Table.Td>
                     <Table.Td>
-                      <HealthMark health={source.health} />
+                      <HealthMark source={source} />
                     </Table.Td>
                     <Table.Td ta="right">{count(source.health.events_total)}</Table.Td>
                   </Table.Tr>

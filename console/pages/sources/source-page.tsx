@@ -111,7 +111,7 @@ function Overview({ source }: { source: Source }) {
     <Stack maw={980}>
       <SimpleGrid cols={{ base: 2, md: 4 }}>
         <Fact title="Health">
-          <HealthMark health={source.health} brief={source.mode === 'poll'} />
+          <HealthMark source={source} brief={source.mode === 'poll'} />
         </Fact>
         <Fact title="Events stored">{count(source.health.events_total)}</Fact>
         <Fact title="Last event">

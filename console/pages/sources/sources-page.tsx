@@ -85,7 +85,7 @@ function SourceRow({ source }: { source: Source }) {
         </Group>
       </Cell>
       <Cell>
-        <HealthMark health={source.health} />
+        <HealthMark source={source} />
       </Cell>
       <Cell>{count(source.health.events_total)}</Cell>
       <Cell>

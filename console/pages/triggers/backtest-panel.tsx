@@ -166,10 +166,10 @@ function Keys({ data }: { data: BacktestResult }) {
   if (changes.length === 0) return null
   return (
     <div>
-      <Table verticalSpacing={3} aria-label="Firings by key">
+      <Table verticalSpacing={3} aria-label="Firings by entity">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>By key</Table.Th>
+            <Table.Th>Entity</Table.Th>
             {data.compare && <Table.Th ta="right">As stored</Table.Th>}
             <Table.Th ta="right">{data.compare ? 'Now' : 'Firings'}</Table.Th>
           </Table.Tr>
@@ -177,7 +177,7 @@ function Keys({ data }: { data: BacktestResult }) {
         <Table.Tbody>
           {changes.slice(0, KEYS_SHOWN).map(({ key, firings, before }) => (
             <Table.Tr key={key}>
-              <Table.Td style={{ overflowWrap: 'anywhere' }}>{key || '(no key)'}</Table.Td>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{key || '(no entity)'}</Table.Td>
               {before !== null && <Table.Td ta="right">{count(before)}</Table.Td>}
               <Table.Td ta="right" fw={before !== null && before !== firings ? 700 : 400}>
                 {count(firings)}
@@ -188,7 +188,7 @@ function Keys({ data }: { data: BacktestResult }) {
       </Table>
       {changes.length > KEYS_SHOWN && (
         <Text size="xs" c="dimmed">
-          and {changes.length - KEYS_SHOWN} more keys
+          and {changes.length - KEYS_SHOWN} more entities
         </Text>
       )}
     </div>
@@ -209,7 +209,7 @@ function Newest({ data }: { data: BacktestResult }) {
       <Stack gap={2} style={{ maxHeight: 320, overflowY: 'auto' }} tabIndex={all ? 0 : undefined}>
         {list.slice(0, all ? list.length : NEWEST_SHOWN).map((one) => (
           <Text size="sm" key={`${one.at} ${one.key} ${one.resolved}`} style={{ overflowWrap: 'anywhere' }}>
-            <When at={one.at} /> · {one.key || '(no key)'}
+            <When at={one.at} /> · {one.key || '(no entity)'}
             {one.value !== null && ` · ${shortNumber(one.value)}`} ·{' '}
             {one.resolved ? 'over' : `${count(one.events)} ${one.events === 1 ? 'event' : 'events'}`}
             {one.held_back > 0 && ` · ${count(one.held_back)} held back until then`}

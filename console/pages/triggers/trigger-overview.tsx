@@ -2,6 +2,7 @@
 import { Alert, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
+import { durationWords } from '../../../schemas/duration-words.ts'
 import type { Trigger } from '../../../schemas/types.ts'
 import { cooldownSentence, filterWords, sentenceOf } from '../../../schemas/words.ts'
 import { partPath } from '../../lib/fields.ts'
@@ -59,8 +60,10 @@ export function TriggerOverview({ trigger }: { trigger: Trigger }) {
           <Row term="Only where">{trigger.filters.map(filterWords).join(' and ')}</Row>
         )}
         <Row term="Entity">{trigger.key_field || 'the primary label of its sources'}</Row>
-        <Row term="Carries">the timeline of the {trigger.emit.context_window ?? '15m'} before</Row>
-        <Row term="Ignore events older than">{trigger.max_late}</Row>
+        <Row term="Carries">
+          the timeline of the {durationWords(trigger.emit.context_window ?? '15m')} before
+        </Row>
+        <Row term="Ignore events older than">{durationWords(trigger.max_late)}</Row>
         <Row term="Projects">
           <ProjectLinks ids={trigger.projects} none="none" />
         </Row>

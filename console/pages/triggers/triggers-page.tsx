@@ -104,9 +104,6 @@ function NoTriggers() {
         A trigger watches sources and fires when its condition holds: more than five errors in five minutes,
         say. It wakes agents and tells addresses; what is stored already shows when it would have fired.
       </Text>
-      <Button component={Link} to="/triggers/new">
-        Add trigger
-      </Button>
     </Empty>
   )
 }

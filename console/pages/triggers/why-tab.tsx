@@ -121,7 +121,7 @@ function Records({
               <Table.Tr>
                 <Table.Th>When</Table.Th>
                 <Table.Th>Event</Table.Th>
-                <Table.Th>Key</Table.Th>
+                <Table.Th>Entity</Table.Th>
                 <Table.Th>Reason</Table.Th>
                 <Table.Th>In words</Table.Th>
               </Table.Tr>

@@ -32,7 +32,7 @@ export function ForkTable({
           <Table.Thead>
             <Table.Tr>
               <Table.Th>When</Table.Th>
-              <Table.Th>For</Table.Th>
+              <Table.Th>Entity</Table.Th>
               <Table.Th>Original</Table.Th>
               <Table.Th>With the change</Table.Th>
               <Table.Th ta="right">Events</Table.Th>
@@ -71,7 +71,7 @@ function Row({ row, onInstant }: { row: ForkRow; onInstant: (at: number) => void
           {clockOf(Date.parse(row.at), true)}
         </button>
       </Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>{row.key || '(no key)'}</Table.Td>
+      <Table.Td style={{ overflowWrap: 'anywhere' }}>{row.key || '(no entity)'}</Table.Td>
       <Table.Td fw={weight}>{before}</Table.Td>
       <Table.Td fw={weight}>{after}</Table.Td>
       <Table.Td ta="right">{count(row.events)}</Table.Td>

@@ -36,10 +36,12 @@ import {
   type Entry,
   emptyModelEnvironment,
   entriesOf,
+  fallbackFault,
   idOf,
   isReserved,
   type Known,
   type ModelEnvironment,
+  type ModelsAsked,
   NAMES,
   OWN_ADDRESS_OF_A,
   ownPrices,
@@ -550,6 +552,8 @@ interface StoredModels {
   ofAgents(): AgentModels
   /** Bounds of agents as they are now. */
   agents(): AgentSettings
+  /** Why the fallback of an agent would answer nothing; null: it would, or there is none. */
+  fallbackFault(asked: ModelsAsked): string | null
   record(entry: UsageEntry): void
 }
 
@@ -564,5 +568,10 @@ export function openStoredModels(
   const settings = createModelSettings({ env, settings: openSettings(store, clock), secrets })
   const record = usageRecorder(store, tallies)
   const { ofAgents, agents } = settings
-  return { calls: modelWrites(settings, record), ofAgents, agents, record }
+  return {
+    ...{ calls: modelWrites(settings, record), ofAgents, agents, record },
+    // An agent without a fallback asks nothing of what is stored.
+    fallbackFault: (asked) =>
+      asked.fallback_provider || asked.fallback_model ? fallbackFault(settings.config(), asked) : null,
+  }
 }

@@ -5,9 +5,9 @@
 
 import { DEMO_SETTING, firstOf, isOfOrigin, openStored, type Settings } from '../../log/settings.ts'
 import type { Secrets } from '../../net/secrets.ts'
-import type { Credential, Provider, ProviderConfig } from './adapter.ts'
+import { type Credential, chosenOf, type Provider, type ProviderConfig } from './adapter.ts'
 import { SCRIPTED_MODEL, SCRIPTED_PROVIDER } from './scripted.ts'
-import type { OwnedKind, ProviderKind } from './types.ts'
+import { ModelFault, type OwnedKind, type ProviderKind } from './types.ts'
 import { type Price, priceOf, shippedPrices, withOwnPrices } from './usage.ts'
 
 /** As stored: secrets sealed, null where there is none. */
@@ -233,6 +233,39 @@ export function configOf(known: Known): ProviderConfig {
     defaultProvider: chosen?.id ?? null,
     fallback: { provider, model },
     prices: withOwnPrices(ownPrices(known.settings)),
+  }
+}
+
+/** What an agent asks, and what in its place. */
+export interface ModelsAsked {
+  provider?: string
+  model?: string
+  fallback_provider?: string
+  fallback_model?: string
+}
+
+/**
+ * Why the fallback that an agent names would answer nothing: a call that needs it passes over it, so that it has to be
+ * known before. @returns null: it would, or none is named
+ */
+export function fallbackFault(config: ProviderConfig, asked: ModelsAsked): string | null {
+  const { provider = '', model = '', fallback_provider: other = '', fallback_model: name = '' } = asked
+  if (!other && !name) return null
+  const ids = config.providers.map(({ id }) => id)
+  if (other && !ids.includes(other))
+    return `fallback_provider ${other} is no model provider that is set up here (${ids.join(', ') || 'there is none'})`
+  try {
+    const own = chosenOf(config, provider, model)
+    const { provider: found, model: chosen } = chosenOf(config, other || own.provider.id, name)
+    if (found.id === own.provider.id && chosen === own.model)
+      return `its fallback is what it asks first, ${chosen} of ${found.id}`
+    return name && found.models.length && !found.models.includes(name)
+      ? `fallback_model ${name} is not in the list of models of ${found.id}`
+      : null
+  } catch (error) {
+    if (!(error instanceof ModelFault)) throw error
+    // Without a provider of its own it cannot run at all, and says so.
+    return error.provider === other && other ? `fallback_provider: ${error.message}` : null
   }
 }
 

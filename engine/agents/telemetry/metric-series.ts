@@ -136,6 +136,8 @@ class Series {
   private total = 0
   private buckets: Buckets | null = null
   private hasBuckets = true
+  /** Every point that counted something says the least and the greatest of it. */
+  private hasExtremes = true
   /** The point after the one that is added. */
   private newer: Record<string, unknown> | null = null
   private newerAt = 0
@@ -160,11 +162,11 @@ class Series {
     if (value === null) return
     this.points++
     this.oldest = at
-    this.low = Math.min(this.low, this.isDistribution ? numberOf(point.min, Number.POSITIVE_INFINITY) : value)
-    this.high = Math.max(
-      this.high,
-      this.isDistribution ? numberOf(point.max, Number.NEGATIVE_INFINITY) : value,
-    )
+    const low = this.isDistribution ? numberOf(point.min, Number.POSITIVE_INFINITY) : value
+    const high = this.isDistribution ? numberOf(point.max, Number.NEGATIVE_INFINITY) : value
+    this.low = Math.min(this.low, low)
+    this.high = Math.max(this.high, high)
+    if (value > 0 && !(low <= high && finite(low) !== null && finite(high) !== null)) this.hasExtremes = false
     this.sum += value
     if (this.isCounter && this.isDelta) this.count(point, at, null)
     else if (this.isCounter && this.newer) this.count(this.newer, this.newerAt, point)
@@ -216,7 +218,8 @@ class Series {
     const seconds = (this.newest - this.oldest) / 1_000
     const isCounted = isCounter && (this.isDelta || points > 1)
     const buckets = isDistribution && this.hasBuckets ? this.buckets : null
-    const at = (part: number) => (buckets ? quantileOf(buckets, part) : null)
+    const extremes = this.hasExtremes ? { low: this.low, high: this.high } : NO_EXTREMES
+    const at = (part: number) => (buckets ? quantileOf(buckets, part, extremes) : null)
     const instance = INSTANCE.map((name) => resource[name]).find((value) => typeof value === 'string')
     return {
       name: String(metricName),
@@ -336,12 +339,30 @@ export const isBelow = (buckets: Buckets): boolean =>
   [...buckets.counts.values()].some((count) => count < 0) ||
   (buckets.kind === 'exponential' && buckets.zero < 0)
 
+/** The least and the greatest value that was counted. */
+interface Extremes {
+  low: number
+  high: number
+}
+
+const NO_EXTREMES: Extremes = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
+
 /**
  * The value that a part of what was counted is not above, between the bounds of its bucket as if what is in it were
- * spread evenly; of the last bucket, which has no upper bound, its lower one.
+ * spread evenly; of the last bucket, which has no upper bound, its lower one. What was never counted is no percentile:
+ * where the least and the greatest value are known it is between them.
  * @param part from 0 to 1. @returns null: nothing was counted
  */
-export function quantileOf(buckets: Buckets, part: number): number | null {
+export function quantileOf(
+  buckets: Buckets,
+  part: number,
+  { low, high }: Extremes = NO_EXTREMES,
+): number | null {
+  const value = spreadAt(buckets, part)
+  return value === null ? null : Math.min(high, Math.max(low, value))
+}
+
+function spreadAt(buckets: Buckets, part: number): number | null {
   const rows = rowsOf(buckets)
   const total = rows.reduce((sum, { count }) => sum + count, 0)
   if (total <= 0) return null

@@ -15,7 +15,8 @@ import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
 import { movesBack, movesOf } from '../../gitops/moved.ts'
 import { NAME_KEY } from '../../gitops/render.ts'
-import { isCompact, type Sound, told, updateCatalog } from '../../gitops/update.ts'
+import { pathText } from '../../gitops/tree.ts'
+import { bounded, isCompact, type Sound, updateCatalog } from '../../gitops/update.ts'
 import type { Edit, SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
@@ -32,7 +33,6 @@ import {
   refuse,
   type SecretPlace,
   secretPlaces,
-  textOf,
   withValues,
 } from './import-run.ts'
 import { type KeepOf, type Merged, type MergeOf, scratchOf, stageKeeping, stageMerged } from './merge.ts'
@@ -66,8 +66,9 @@ export function checkFile(
   const [{ name }] = files
   const nothing = { warnings: [], plan: null, fingerprint: null, name }
   if (!read || problems.length) {
-    const others = sound ? problemsBeside(declared, body, sound, locate) : []
-    return { ...nothing, problems: others.length ? told([...problems, ...others]) : problems }
+    const owned = ownedByOthers(remembered, files)
+    const others = sound ? problemsBeside(declared, body, sound, locate, { files, owned }) : []
+    return { ...nothing, problems: told([...problems, ...others], files) }
   }
   const catalog = namedBack(declared, read, remembered, files)
   const places = secretPlaces(catalog, declared.templates)
@@ -82,7 +83,7 @@ export function checkFile(
   try {
     const how = { prune, locate, compares, spared: sparedBy(files, owned), merging, keeping }
     const { plan, basis, result } = declared.changes.commit(CHECK, stagingOf(declared, catalog, how), true)
-    if (early.length) return { ...nothing, warnings, problems: early }
+    if (early.length) return { ...nothing, warnings, problems: bounded(early) }
     if (result?.conflicts.length) return { ...nothing, problems: [], warnings, ...result }
     const fingerprint = fingerprintOf(body, prune, plan, basis)
     const found = guardProblems(plan, catalog, body, locate)
@@ -90,26 +91,51 @@ export function checkFile(
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
     const found = error.extra.problems ?? [{ ...locate([]), path: '', message: error.message }]
-    return { ...nothing, warnings, problems: [...early, ...found] }
+    return { ...nothing, warnings, problems: bounded([...early, ...found]) }
   }
 }
 
-/** What is wrong beside entries that break a rule: with the others, as far as it is not about those. */
+/**
+ * Refuses a file with all that is wrong with it, as a check tells it.
+ * @param found what is wrong already. @throws SvcError invalid
+ */
+export function refuseWhole(
+  declared: Declared,
+  body: CatalogImport,
+  found: readonly CatalogProblem[],
+  remembered: readonly RememberedFile[],
+): void {
+  if (found.length === 0) return
+  const { problems } = checkFile(declared, body, true, remembered)
+  refuse(problems.length > found.length ? problems : found)
+}
+
+/** As many problems as are told, in the order of the files. */
+function told(problems: readonly CatalogProblem[], files: readonly KeptText[]): CatalogProblem[] {
+  const orderOf = ({ file }: CatalogProblem) => files.findIndex(({ name }) => name === file)
+  return bounded(
+    problems.toSorted((a, b) => orderOf(a) - orderOf(b) || a.line - b.line || a.column - b.column),
+  )
+}
+
+/** What is wrong beside what breaks a rule: with all else, as far as it is not about that. */
 function problemsBeside(
   declared: Declared,
   { strict }: Pick<CatalogCheck, 'strict'>,
   { catalog, indexes, faulty }: Sound,
   locateInFile: Locate,
+  { files, owned }: { files: readonly KeptText[]; owned: ReadonlyMap<string, string> },
 ): CatalogProblem[] {
   const inFile = ([section, index, ...rest]: Path): Path =>
     typeof index === 'number' ? [section!, indexes[section!]?.[index] ?? index, ...rest] : [section!]
   const locate: Locate = (path) => locateInFile(path.length ? inFile(path) : path)
+  const contested = contestedIn(catalog, files, owned, locate)
   const { problems } = stageRunning(declared, scratchOf(declared), catalog, { prune: false, locate, faulty })
   const warnings = strict ? warningsOf(secretPlaces(catalog, declared.templates), declared.env, locate) : []
-  return [...problems, ...warnings].map((problem) => ({
+  return [...contested, ...problems, ...warnings].map((problem) => ({
     ...problem,
     path: problem.path.replace(/^(\w+)\[(\d+)\]/, (_, section, index) =>
-      textOf(inFile([section, Number(index)])),
+      pathText(inFile([section, Number(index)])),
     ),
   }))
 }
@@ -248,7 +274,7 @@ export function importFile(
   }
   const catalog = namedBack(declared, read, files.all(), kept)
   const owned = ownedByOthers(files.all(), kept)
-  refuse(contestedIn(catalog, kept, owned, locate))
+  refuseWhole(declared, body, contestedIn(catalog, kept, owned, locate), files.all())
   const spared = sparedBy(kept, owned)
   const prune = body.prune === true || body.mode === 'replace'
   const dryRun = body.dry_run ?? false
@@ -429,7 +455,7 @@ type Env = Readonly<Record<string, string | undefined>>
 function warningsOf(places: readonly SecretPlace[], env: Env, locate: Locate): CatalogProblem[] {
   return places.flatMap((place) => {
     const said = warningOf(place, env)
-    return said ? [{ ...locate(pathOfPlace(place)), path: textOf(pathOfPlace(place)), ...said }] : []
+    return said ? [{ ...locate(pathOfPlace(place)), path: pathText(pathOfPlace(place)), ...said }] : []
   })
 }
 
@@ -460,7 +486,7 @@ const variableFor = (field: string): string => `SVC_SECRET_${field.toUpperCase()
 function notCompared(places: readonly SecretPlace[], locate: Locate): CatalogProblem[] {
   return places.filter(isPlainAt).map((place) => ({
     ...locate(pathOfPlace(place)),
-    path: textOf(pathOfPlace(place)),
+    path: pathText(pathOfPlace(place)),
     code: 'secret_not_compared',
     message: 'is planned as a change: only an admin may learn whether it is the secret that is stored',
   }))

@@ -53,6 +53,7 @@ import {
   mergingOf,
   readFile,
   refuseConflicting,
+  refuseWhole,
   stagingOf,
 } from './apply.ts'
 import { type ExportParts, exportCatalog } from './export.ts'
@@ -63,6 +64,7 @@ import {
   type RememberedFile,
   type RememberedFiles,
   readTexts,
+  refuseLarge,
   rememberedFiles,
   sparedBy,
 } from './texts.ts'
@@ -88,7 +90,7 @@ export interface CatalogFiles {
    *   nothing is then written.
    */
   import(body: CatalogImport, by: WriteBy, read?: CatalogRead, modes?: Modes): CatalogImported
-  /** What an import takes from the text of a file. @throws SvcError invalid with every problem of the file itself */
+  /** What an import takes from the text of a file. @throws SvcError invalid with all that is wrong with a file that has problems of its own */
   read(body: CatalogImport): CatalogRead
   /** Texts that say what the instance has are those applied last: what changes from here on is told from them. */
   remember(body: CatalogImport, read?: CatalogRead): void
@@ -104,6 +106,14 @@ export interface CatalogFiles {
 
 export function openCatalog(declared: Declared): CatalogFiles {
   const files = rememberedFiles(declared.store.db)
+  const readWhole = (body: CatalogImport): CatalogRead => {
+    try {
+      return readFile(declared, body)
+    } catch (error) {
+      if (error instanceof SvcError) refuseWhole(declared, body, error.extra.problems ?? [], files.all())
+      throw error
+    }
+  }
   return {
     render: (sources, format = 'yaml') => {
       if (format === 'json') return JSON.stringify(exportCatalog(declared, { sources }))
@@ -122,6 +132,7 @@ export function openCatalog(declared: Declared): CatalogFiles {
         return updateCatalog(others.length ? JSON.stringify(said) : yaml, current, sameEntry)
       }
       if (others.length) fail('invalid', 'others needs merge', { field: 'others' })
+      refuseLarge(body)
       const reading = readTree(yaml, true)
       refuse(reading.problems)
       return updateCatalog(
@@ -132,10 +143,10 @@ export function openCatalog(declared: Declared): CatalogFiles {
       )
     },
     check: (body, compares, modes) => checkFile(declared, body, compares, files.all(), modes),
-    import: (body, by, read = readFile(declared, body), modes = null) =>
+    import: (body, by, read = readWhole(body), modes = null) =>
       declared.store.tx(() => importFile(declared, files, body, by, read, modes)),
-    read: (body) => readFile(declared, body),
-    remember: (body, read = readFile(declared, body)) =>
+    read: readWhole,
+    remember: (body, read = readWhole(body)) =>
       declared.store.tx(() => {
         for (const { name, text } of read.files.toReversed()) files.keep(name, text, declared.clock.now())
       }),

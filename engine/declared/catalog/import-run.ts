@@ -11,6 +11,8 @@ import { normaliseSkill } from '../../documents/skill.ts'
 import { normaliseTrigger } from '../../documents/trigger.ts'
 import { isNeeded, refuseInDraft } from '../../documents/wiring.ts'
 import { fail, SvcError } from '../../errors.ts'
+import { pathText } from '../../gitops/tree.ts'
+import { restOf } from '../../gitops/update.ts'
 import { documentOf, type Edit, equal, type NamedKind, type PartKind } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import {
@@ -73,21 +75,83 @@ export type Entry = { name: string; project?: string; projects?: string[] }
 export function problemOf(error: SvcError, path: Path, locate: Locate): CatalogProblem {
   const field = error.extra.field
   const inner = field ? [...path, ...pathOf(field)] : path
-  return { ...locate(inner), path: textOf(path), message: error.message }
+  return { ...locate(inner), path: pathText(path), message: error.message }
 }
 
-/** Runs a step; what it throws becomes a problem at its path. */
-export const collecting =
-  (problems: CatalogProblem[], locate: Locate): ImportRun['at'] =>
-  (path, fn) => {
+/** Runs a step; what it throws becomes a problem at its path, once. */
+export const collecting = (problems: CatalogProblem[], locate: Locate): ImportRun['at'] => {
+  const told = new Set<string>()
+  return (path, fn) => {
     try {
       return fn()
     } catch (error) {
       if (!(error instanceof SvcError)) throw error
-      problems.push(problemOf(error, path, locate))
+      const problem = problemOf(error, path, locate)
+      const text = JSON.stringify(problem)
+      if (!told.has(text)) problems.push(problem)
+      told.add(text)
       return undefined
     }
   }
+}
+
+/** Faults of one part that are told at most. */
+const FAULTS_OF_PART = 50
+
+/**
+ * Stages a part. Where it is at fault nothing of it is, and the rest is looked at again without that: each of its faults
+ * is told, not the first alone.
+ */
+export function stageOrTell<T extends Entry>(
+  { at, edit }: Pick<ImportRun, 'at' | 'edit'>,
+  kind: NamedKind,
+  index: number,
+  entry: T,
+  stage: (entry: T) => void,
+): void {
+  const section = SECTION_OF[kind]
+  const before = edit.get(kind, entry.name)
+  /** Of lists that entries were taken out of, which of the file's are left. */
+  const left = new Map<string, number[]>()
+  let given: Fields | null = { ...entry }
+  for (let n = 0; given && n < FAULTS_OF_PART; n++) {
+    const fault = thrownBy(() => stage(given as T))
+    if (!fault && n === 0) return
+    if (before) edit.put(kind, entry.name, before)
+    else edit.remove(kind, entry.name)
+    if (!fault) return
+    const [field, place] = pathOf(fault.extra.field ?? '')
+    const name = String(field)
+    const list: unknown = given[name]
+    const kept = left.get(name) ?? (Array.isArray(list) ? [...list.keys()] : [])
+    at([section, index], () => {
+      throw withPlaces(fault, name, kept)
+    })
+    if (Array.isArray(list) && typeof place === 'number' && list.length > 1) {
+      left.set(name, kept.toSpliced(place, 1))
+      given = { ...given, [name]: list.toSpliced(place, 1) }
+    } else given = name in given ? restOf(section, given, [[name]]) : null
+  }
+}
+
+function thrownBy(run: () => void): SvcError | null {
+  try {
+    run()
+    return null
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error
+    return error
+  }
+}
+
+/** A fault of an entry of a list with the index that it has in the file. */
+function withPlaces({ code, message, extra }: SvcError, list: string, kept: readonly number[]): SvcError {
+  const placed = (text: string) =>
+    text.replace(/(\w+)\[(\d+)\]/g, (whole, name, n) =>
+      name === list ? `${name}[${kept[Number(n)] ?? n}]` : whole,
+    )
+  return new SvcError(code, placed(message), extra.field ? { ...extra, field: placed(extra.field) } : extra)
+}
 
 /** @throws SvcError invalid, with the first problem as its message and all of them beside it. */
 export function refuse(problems: readonly CatalogProblem[]): void {
@@ -105,13 +169,6 @@ function pathOf(field: string): Path {
     .filter(Boolean)
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
 }
-
-/** triggers[2].sources, as problems name a place. */
-export const textOf = (path: Path): string =>
-  path.reduce<string>(
-    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${part}` : part),
-    '',
-  )
 
 export const isTemplate = (key: string | undefined): boolean =>
   key !== undefined && key !== CUSTOM_TEMPLATE && key !== DEFAULT_TEMPLATE

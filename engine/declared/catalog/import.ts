@@ -74,6 +74,7 @@ import {
   projectNamed,
   refuse,
   resumePaused,
+  stageOrTell,
   tellConfigFaults,
   tellEntityConflicts,
   tellPruned,
@@ -185,28 +186,19 @@ function ofTemplate(
 
 /** Stages the entries that `isDue`. */
 function stageParts(run: ImportRun, isDue: (entry: Entry) => boolean): void {
-  const { catalog, at } = run
-  const each = <T extends Entry>(
-    section: keyof Catalog,
-    entries: T[] | undefined,
-    stage: (entry: T, i: number) => void,
-  ) =>
-    entries?.forEach((entry, i) => {
-      if (isDue(entry)) at([section, i], () => stage(entry, i))
+  const { catalog } = run
+  const each = <T extends Entry>(kind: NamedKind, stage: (entry: T, i: number) => void) =>
+    (catalog[SECTION_OF[kind]] as T[] | undefined)?.forEach((entry, i) => {
+      if (isDue(entry)) stageOrTell(run, kind, i, entry, (given) => stage(given, i))
     })
-  each('sources', catalog.sources as (CatalogSource & Entry)[], (entry, i) => stageSource(run, entry, i))
-  each('mcp_servers', catalog.mcp_servers as (Entry & { url: string })[], ({ project: _p, name, ...spec }) =>
-    stagePart(run, 'mcp_server', name, spec),
+  each<CatalogSource & Entry>('source', (entry, i) => stageSource(run, entry, i))
+  each('mcp_server', ({ project: _p, name, ...spec }) => stagePart(run, 'mcp_server', name, spec))
+  each<CatalogSkill & Entry>('skill', ({ name, description, body, prevent_destroy, sync }) =>
+    stagePart(run, 'skill', name, { description, body, prevent_destroy, sync }),
   )
-  each(
-    'skills',
-    catalog.skills as (CatalogSkill & Entry)[],
-    ({ name, description, body, prevent_destroy, sync }) =>
-      stagePart(run, 'skill', name, { description, body, prevent_destroy, sync }),
-  )
-  each('entities', catalog.entities, ({ name, ...spec }) => stagePart(run, 'entity', name, spec))
-  each('triggers', catalog.triggers as (CatalogTrigger & Entry)[], (entry, i) => stageTrigger(run, entry, i))
-  each('agents', catalog.agents as (CatalogAgent & Entry)[], (entry, i) => stageAgent(run, entry, i))
+  each('entity', ({ name, ...spec }) => stagePart(run, 'entity', name, spec))
+  each<CatalogTrigger & Entry>('trigger', (entry, i) => stageTrigger(run, entry, i))
+  each<CatalogAgent & Entry>('agent', (entry, i) => stageAgent(run, entry, i))
 }
 
 /** A file that is the source of truth says of each part whether it is guarded, and how it is kept in step. */
@@ -355,10 +347,10 @@ function stageAgentWiring(run: ImportRun): void {
       for (const agents of Object.values(wiringIn(home).wakes)) if (agents[name]) agents[name] = { enabled }
     if (handoffs !== undefined)
       at(['agents', i, 'handoffs'], () => {
-        const rows = normaliseHandoffs(name, handoffs)
-        const there = rows.map(({ agent }, n) =>
+        const there = handoffs.map(({ agent }, n) =>
           at(['agents', i, 'handoffs'], () => isPartThere(run, 'agent', agent, `[${n}].agent`)),
         )
+        const rows = normaliseHandoffs(name, handoffs)
         if (!isThere || !there.every(Boolean)) return
         const wiring = wiringIn(home)
         wiring.handoffs[name] = withHandoffsOf({ ...projectOf(edit, home), handoffs: {} }, name, rows)

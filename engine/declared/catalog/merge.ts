@@ -234,16 +234,21 @@ class Merging {
   /** Merges the objects of a kind that a file touches, or touched. */
   kind(kind: ChangeKind): void {
     const { mine, was } = this.worlds
-    const keys = new Set<string>()
-    for (const edit of was ? [was.edit, mine] : [mine])
-      for (const one of edit.touched())
-        if (one.kind === kind)
-          keys.add(kind === 'project' ? String((one.doc ?? one.stored?.doc)?.name) : one.key)
-    for (const name of keys) this.object(kind, name)
+    const namesIn = (edit: Edit) =>
+      edit
+        .touched()
+        .filter((one) => one.kind === kind)
+        .map(({ key, doc, stored }) => (kind === 'project' ? String((doc ?? stored?.doc)?.name) : key))
+    const said = new Set(namesIn(mine))
+    for (const name of new Set([...(was ? namesIn(was.edit) : []), ...said]))
+      this.object(kind, name, said.has(name))
   }
 
-  /** @param name of a project, too: one that is made has another id each time */
-  private object(kind: ChangeKind, name: string): void {
+  /**
+   * @param name of a project, too: one that is made has another id each time
+   * @param isSaid whether the file says something of it: what it leaves as it is is then part of the plan, too
+   */
+  private object(kind: ChangeKind, name: string, isSaid: boolean): void {
     const { mine, was } = this.worlds
     const of = (edit: Edit, at: 'mine' | 'was' | 'edit'): Doc | undefined => {
       const key = kind === 'project' ? this.projects[at].get(name) : name
@@ -265,7 +270,11 @@ class Merging {
     const open = conflicts.filter(({ path }) => this.takes(kind, name, path) === undefined)
     this.conflicts(kind, name, open, { base, mine: wanted, theirs })
     this.keep(kind, name, { base, mine: wanted, theirs, merged })
-    if (equal(merged, theirs)) return
+    if (equal(merged, theirs)) {
+      const kept = kind === 'project' ? this.projects.edit.get(name) : name
+      if (isSaid && theirs && kept !== undefined) this.edit.put(kind, kept, theirs)
+      return
+    }
     const id = this.projects.edit.get(name) ?? this.projects.mine.get(name) ?? this.projects.was.get(name)
     const key = kind === 'project' ? id! : name
     if (merged === undefined) this.edit.remove(kind, key)

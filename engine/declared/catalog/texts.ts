@@ -3,9 +3,10 @@ import type { Catalog, CatalogCheck, CatalogMoved, CatalogProblem } from '../../
 import { fail } from '../../errors.ts'
 import { MOVED_KEY, moveFaults, movesOf } from '../../gitops/moved.ts'
 import { identityOf } from '../../gitops/render.ts'
-import { isCompact, readCatalog, type Sound } from '../../gitops/update.ts'
+import { pathText, sizeFault } from '../../gitops/tree.ts'
+import { isCompact, readCatalog, type Sound, soundOf } from '../../gitops/update.ts'
 import type { Database } from '../../log/store/handle.ts'
-import { type Locate, textOf } from './import-run.ts'
+import type { Locate } from './import-run.ts'
 
 /** Sections of parts and projects. */
 export const SECTIONS = ['sources', 'triggers', 'agents', 'mcp_servers', 'projects', 'skills'] as const
@@ -26,7 +27,19 @@ export interface ReadText extends KeptText {
   locate: Locate
 }
 
-/** The texts of an import as one catalog: each section has the entries of the first, then those of the others. */
+/** @throws SvcError too_large with the size and the bound */
+export function refuseLarge({ yaml, others = [] }: Pick<CatalogCheck, 'yaml' | 'others'>): void {
+  const given = [['yaml', yaml] as const, ...others.map((one, i) => [`others[${i}].yaml`, one.yaml] as const)]
+  for (const [field, text] of given) {
+    const fault = sizeFault(text, field)
+    if (fault) fail('too_large', fault, { field })
+  }
+}
+
+/**
+ * The texts of an import as one catalog: each section has the entries of the first, then those of the others.
+ * @throws SvcError too_large; invalid for a name that is given twice
+ */
 export function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'others'>): {
   catalog: Catalog | null
   /** What else of one text can be looked at beside its problems. */
@@ -35,6 +48,7 @@ export function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'o
   locate: Locate
   files: [ReadText, ...ReadText[]]
 } {
+  refuseLarge(body)
   const { yaml, others = [] } = body
   const read = (text: string, as: Pick<CatalogCheck, 'name' | 'file'>): ReadText => {
     const { name: carried, ...said } = readCatalog(text)
@@ -48,29 +62,73 @@ export function readTexts(body: Pick<CatalogCheck, 'yaml' | 'name' | 'file' | 'o
   }
   const repeated = files.find(({ name }, i) => files.findIndex((file) => file.name === name) !== i)
   if (repeated) fail('invalid', `others: ${repeated.name} is given twice`, { field: 'others' })
-  const problems = files.flatMap(({ name, problems: own }) => own.map((one) => ({ ...one, file: name })))
-  const catalogs = files.flatMap(({ catalog }) => catalog ?? [])
-  const entriesIn = ({ catalog, moved }: ReadText, section: string): readonly unknown[] =>
-    section === MOVED_KEY
-      ? moved
-      : ((catalog?.[section as (typeof SECTIONS)[number]] as unknown[] | undefined) ?? [])
-  const sections = [...new Set(catalogs.flatMap((catalog) => Object.keys(catalog)))]
+  const problems = files.flatMap((file, n) => problemsIn(file, files.slice(0, n)))
   const locate: Locate = ([section, index, ...rest]) => {
     let at = Number(index)
     for (const file of files) {
       const { locate: inner, name } = file
-      const { length } = entriesIn(file, String(section))
+      const length = countIn(file, String(section))
       if (section !== undefined && at < length) return { ...inner([section, at, ...rest]), file: name }
       at -= length
     }
     return { ...first.locate([]), file: first.name }
   }
-  const whole = Object.fromEntries(
-    sections.map((section) => [section, files.flatMap((file) => entriesIn(file, section))]),
-  ) as Catalog
-  const found = problems.length ? problems : twiceIn(whole, locate)
-  const said = { catalog: problems.length ? null : whole, problems: found }
+  if (problems.length) return { catalog: null, sound: soundIn(files), problems, locate, files }
+  const whole = joined(files.map(({ catalog }) => catalog ?? {}))
+  const said = { catalog: whole, problems: twiceIn(whole, locate) }
   return { ...withMoved(said, files, locate), sound: null, locate, files }
+}
+
+/** Catalogs as one: each section has the entries of the first, then those of the others. */
+function joined(catalogs: readonly Catalog[]): Catalog {
+  const sections = new Set(catalogs.flatMap((catalog) => Object.keys(catalog)))
+  const entriesOf = (catalog: Catalog, section: string) =>
+    (catalog as Readonly<Record<string, unknown[] | undefined>>)[section] ?? []
+  return Object.fromEntries(
+    [...sections].map((section) => [section, catalogs.flatMap((catalog) => entriesOf(catalog, section))]),
+  ) as Catalog
+}
+
+/** How many entries of a section a text has, those with problems among them. */
+function countIn({ catalog, sound, moved }: ReadText, section: string): number {
+  if (section === MOVED_KEY) return moved.length
+  const entries = catalog?.[section as (typeof SECTIONS)[number]] as unknown[] | undefined
+  return entries?.length ?? sound?.counts[section] ?? 0
+}
+
+/** The problems of one of several texts, by their places in all of them. @param before the texts before it */
+const problemsIn = ({ name, problems }: ReadText, before: readonly ReadText[]): CatalogProblem[] =>
+  problems.map((problem) => ({
+    ...problem,
+    path: problem.path.replace(/^(\w+)\[(\d+)\]/, (_, section: string, index: string) => {
+      const skipped = before.reduce((sum, file) => sum + countIn(file, section), 0)
+      return `${section}[${Number(index) + skipped}]`
+    }),
+    file: name,
+  }))
+
+/** What of several texts can be looked at beside their problems; null where nothing can be told of one of them. */
+function soundIn(files: readonly ReadText[]): Sound | null {
+  const sounds: Sound[] = []
+  const counts: Record<string, number> = {}
+  for (const { catalog, sound } of files) {
+    const own = sound ?? (catalog && soundOf(catalog, []))
+    if (!own) return null
+    const from = { ...counts }
+    const indexes = Object.entries(own.indexes).map(([section, all]) => [
+      section,
+      all.map((index) => index + (from[section] ?? 0)),
+    ])
+    for (const [section, count] of Object.entries(own.counts)) counts[section] = (from[section] ?? 0) + count
+    sounds.push({ ...own, indexes: Object.fromEntries(indexes) })
+  }
+  const indexesOf = (section: string) => sounds.flatMap(({ indexes }) => indexes[section] ?? [])
+  return {
+    catalog: joined(sounds.map(({ catalog }) => catalog)),
+    indexes: Object.fromEntries(Object.keys(counts).map((section) => [section, indexesOf(section)])),
+    counts,
+    faulty: new Set(sounds.flatMap(({ faulty }) => [...faulty])),
+  }
 }
 
 /** A whole catalog with what moved in it, and what is wrong with that. */
@@ -83,7 +141,7 @@ function withMoved(
   if (!catalog || problems.length || moved.length === 0) return { catalog, problems }
   const { moves, faults } = movesOf(moved)
   const found = [...faults, ...moveFaults(moves, catalog)].map(
-    ({ path, message }): CatalogProblem => ({ ...locate([...path]), path: textOf([...path]), message }),
+    ({ path, message }): CatalogProblem => ({ ...locate([...path]), path: pathText([...path]), message }),
   )
   return found.length ? { catalog: null, problems: found } : { catalog: { ...catalog, moved }, problems }
 }
@@ -102,7 +160,7 @@ function twiceIn(catalog: Catalog, locate: Locate): CatalogProblem[] {
       }
       const { file, line, column } = locate([section, other])
       const message = `is already defined at ${file}:${line}:${column}: one catalog can own it`
-      return [{ ...locate([section, i]), path: textOf([section, i]), message }]
+      return [{ ...locate([section, i]), path: pathText([section, i]), message }]
     })
   })
 }
@@ -152,7 +210,7 @@ export function contestedIn(
       const [other, ...place] = owner.split(':')
       const at = place.length ? ` (${owner})` : ''
       const message = `${name} belongs to the catalog ${other}${at}: take it out of one of the two, or give the other up by "svc catalog forget ${other}"`
-      return [{ ...locate([section, i]), path: textOf([section, i, 'name']), message }]
+      return [{ ...locate([section, i]), path: pathText([section, i, 'name']), message }]
     }),
   )
 }

@@ -1,5 +1,6 @@
 /** What a project does, in sentences (SPEC.md, Project: the project page). */
 
+import { durationWords } from '../../../schemas/duration-words.ts'
 import { countWords, listWords } from '../../../schemas/plain-words.ts'
 import type {
   DependentsResult,
@@ -141,7 +142,7 @@ function agentSentence(
   if (triggers.length) parts.push(`looks first when ${listNames(triggers)} fires`)
   for (const { agent, verdict, cooldown } of to)
     parts.push(
-      `digs in when ${agent} concludes ${verdict}${cooldown ? `, at most once every ${cooldown}` : ''}`,
+      `digs in when ${agent} concludes ${verdict}${cooldown ? `, at most once every ${durationWords(cooldown)}` : ''}`,
     )
   return parts.length ? parts.join('; ') : 'is woken by nothing yet'
 }

@@ -3,6 +3,7 @@
  * empty, what is no part of a plan is left out. Whether it makes sense is said by the check.
  */
 
+import { durationWords } from '../../../schemas/duration-words.ts'
 import { exampleEvent, type Mapping } from '../../../schemas/example-event.ts'
 import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { capitalised, listWords } from '../../../schemas/plain-words.ts'
@@ -500,7 +501,7 @@ function agentSentence({ name, trigger }: PlanAgent, { agents }: Pick<Plan, 'age
     for (const { verdict, agent, cooldown } of from.handoffs)
       if (agent === name && from.enabled)
         parts.push(
-          `digs in when ${from.name} concludes ${verdict}, at most once every ${cooldown ?? '30m'} per entity`,
+          `digs in when ${from.name} concludes ${verdict}, at most once every ${durationWords(cooldown ?? '30m')} per entity`,
         )
   return capitalised(parts.length ? parts.join('; ') : 'is woken by nothing yet')
 }

@@ -308,7 +308,8 @@ function firstMessage(job: PlanningJob): string {
   ]
   if (instruction && plan)
     parts.push(
-      `The plan as it is:\n${redact(JSON.stringify(asProposed(plan)))}`,
+      // Its samples are events of other systems, and its texts were written with what these said in view.
+      `The plan as it is:\n${fence(marker, JSON.stringify(asProposed(plan)))}`,
       `Change it by this instruction, and nothing else: ${redact(instruction)}\nPropose the whole plan again; keep every key.`,
     )
   return parts.join('\n\n')
@@ -510,7 +511,7 @@ async function lookAt(
     return { content: fence(job.marker, await fieldsText(source, port)) }
   } catch (error) {
     if (!(error instanceof SvcError)) throw error
-    return { content: error.message, isError: true }
+    return { content: fence(job.marker, error.message), isError: true }
   }
 }
 

@@ -485,7 +485,7 @@ function requireNamed({ kinds }: Declared, kind: ChangeKind, name: string): void
 /** What a model has been told would be stored by its provider: secrets are typed by the person. */
 function refuseSecrets(secrets: readonly string[], given: Record<string, unknown>, at: string): void {
   const told = secrets.find((field) => given[field] !== undefined && given[field] !== '')
-  if (told) fail('invalid', `${at}.${told} is a secret: leave it out and name it under needs`)
+  if (told) fail('invalid', `${at}.${told} is a secret, so leave it out and name it under needs`)
 }
 
 /** The same of an address: a model that was told one has its secret. @param at the field, for the sentence */

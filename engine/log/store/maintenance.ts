@@ -390,6 +390,13 @@ export interface Measure {
   pctUsed: number
 }
 
+/** Ingest begins to be refused for want of storage, or is taken again. */
+export interface StorageTurn {
+  isRefused: boolean
+  /** Why and what to do, or how full it is, with figures. */
+  why: string
+}
+
 export class Capacity {
   private cached: { at: number; measure: Measure } | null = null
   /** Bytes of bodies admitted since the measurement. */
@@ -404,11 +411,13 @@ export class Capacity {
   /**
    * @param maxDbSize bytes, or null for the volume's size.
    * @param told what `refusal` says, for others to see.
+   * @param onTurn told once when ingest begins to be refused, and once when it is taken again.
    */
   constructor(
     private readonly store: Pick<OpenStore, 'db' | 'file' | 'foldLog'>,
     private readonly maxDbSize: number | null,
     private readonly told: { refusal: string | null } = { refusal: null },
+    private readonly onTurn: (turn: StorageTurn) => void = () => {},
   ) {}
 
   /** Counts the bytes of a body that will be stored, so that a burst cannot outrun the measurement. */
@@ -456,8 +465,19 @@ export class Capacity {
    */
   refusal(now: number): string | null {
     const reason = this.reasonAt(now)
-    if (reason !== this.told.refusal) this.told.refusal = reason
+    const before = this.told.refusal
+    if (reason === before) return reason
+    this.told.refusal = reason
+    // Its figures change with each measurement; that it is refused does not.
+    if ((reason === null) !== (before === null))
+      this.onTurn({ isRefused: reason !== null, why: reason ?? this.inUse(now) })
     return reason
+  }
+
+  private inUse(now: number): string {
+    const { pctUsed, maxBytes, room } = this.measure(now)
+    const free = room < Number.MAX_SAFE_INTEGER ? `, and the volume has ${megabytes(room)} free` : ''
+    return `storage is at ${pctUsed} % of ${megabytes(maxBytes)}${free}`
   }
 
   private reasonAt(now: number): string | null {

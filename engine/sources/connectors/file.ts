@@ -27,6 +27,8 @@ const FILES_MAX = 100
 const CONTINUED_MAX = 500
 /** The first bytes of a file, by which one that was cut and written anew is told from one that grew. */
 const HEAD_BYTES = 256
+/** A file that cannot be read is looked at again after this: the machine is ours, nothing is spared by waiting longer. */
+const AGAIN_MS = 30_000
 /** Bytes at the end that a discovery looks at. */
 const TAIL_BYTES = 64 * 1024
 /** Not for a pipe or a device, whose open or read would wait, nor for a link put there since its path was looked at. */
@@ -172,16 +174,21 @@ const escapeText = (text: string): string => text.replace(/[.+?^${}()|[\]\\]/g, 
 
 function faultOf(error: unknown, path: string): UpstreamError {
   if (error instanceof UpstreamError) return error
+  const refuse = (why: string) => new UpstreamError(`${path} ${why}`, AGAIN_MS)
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
-      return new UpstreamError(`${path} does not exist.`)
+      return refuse('does not exist.')
     case 'EACCES':
     case 'EPERM':
-      return new UpstreamError(`${path} may not be read by the user that the daemon runs as.`)
+      return refuse(
+        'may not be read by the user that the daemon runs as: give that user the right to read it and to pass its folders.',
+      )
     default:
-      return new UpstreamError(`${path} cannot be read: ${(error as Error).message}`)
+      return refuse(`cannot be read: ${(error as Error).message}`)
   }
 }
+
+const isGone = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 /* Where each file stands, and what is new in it. */
 
@@ -215,6 +222,7 @@ async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach
   if (paths.length > FILES_MAX)
     taking.notices.push(`${paths.length} files have this form; the first ${FILES_MAX} by name are read.`)
   const next: Cursor = {}
+  const faults: UpstreamError[] = []
   for (const path of paths.slice(0, FILES_MAX)) {
     const before = known?.[path]
     try {
@@ -227,12 +235,20 @@ async function pollFiles(config: FileConfig, cursor: string | null, reach: Reach
       )
     } catch (error) {
       const fault = faultOf(error, path)
-      // Between the rename and the new file of a rotation there is none: where it stood is kept.
       if (before) next[path] = before
-      if (known === null && !isPattern) throw fault
+      // Between the rename and the new file of a rotation there is none: where it stood is kept.
+      const isBetween = known !== null && isGone(error)
+      if (!isBetween) faults.push(fault)
       taking.notices.push(fault.message)
     }
     if (taking.left <= 0) taking.more = true
+  }
+  // Where none can be read the source does no work: that is an error; where some can, a notice says which cannot.
+  const [first] = faults
+  if (first && faults.length === Math.min(paths.length, FILES_MAX)) {
+    const others =
+      isPattern && faults.length > 1 ? ` Nor can ${faults.length - 1} more of ${config.path}.` : ''
+    throw new UpstreamError(`${first.message}${others}`, first.retryAfterMs)
   }
   return {
     items: taking.items,
@@ -296,7 +312,9 @@ async function readRotated(
   for (const name of names.slice(0, 1_000)) {
     const info = await stat(join(folder, name), { bigint: true }).catch(() => null)
     if (!info?.isFile() || `${info.dev}:${info.ino}` !== before.inode) continue
-    const handle = await open(join(folder, name), READ)
+    const handle = await open(join(folder, name), READ).catch((error) => {
+      throw faultOf(error, join(folder, name))
+    })
     try {
       const size = Number(info.size)
       // Who writes may hold it for a moment longer; what has no line end then is its last line.
@@ -403,10 +421,20 @@ async function propose(config: Record<string, unknown>, reach: Reach): Promise<R
   const names = namesOf(reach)
   if (typeof config.path !== 'string') {
     if (names.length === 0) await allowedPath('/var/log/app.log', names)
-    const found = await Promise.all(names.map((name) => filesOf(join(name, '*'), names).catch(() => [])))
+    const faults: string[] = []
+    const found = await Promise.all(
+      names.map((name) =>
+        filesOf(join(name, '*'), names).catch((error) => {
+          faults.push(faultOf(error, name).message)
+          return []
+        }),
+      ),
+    )
     const files = found.flat().slice(0, FILES_MAX)
+    if (faults.length === names.length) throw new UpstreamError(faults.join(' '))
+    const count = `${countWords(files.length, 'file')}; name one, or a pattern, and discover again`
     return {
-      summary: `${countWords(files.length, 'file')}; name one, or a pattern, and discover again`,
+      summary: [count, ...faults].join('. ').replace(/\.$/, ''),
       files,
       proposed_config: { ...config },
     }

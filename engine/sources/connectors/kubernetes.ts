@@ -434,9 +434,8 @@ async function getWithin(path: string, { env = {}, signal }: Reach): Promise<Ans
     throw new UpstreamError(
       'The daemon does not run in a cluster: KUBERNETES_SERVICE_HOST is not set. Give url instead.',
     )
+  const { token, ca } = readAccount(ACCOUNT)
   try {
-    const token = readFileSync(`${ACCOUNT}/token`, 'utf8').trim()
-    const ca = readFileSync(`${ACCOUNT}/ca.crt`)
     const origin = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
     const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
     const answer = await getOver({ origin, socketPath: undefined, tls: { ca }, headers }, path, signal)
@@ -452,12 +451,27 @@ async function getWithin(path: string, { env = {}, signal }: Reach): Promise<Ans
     return { status: answer.status, body: parsed(text), plain: undefined, retryAfterMs: null, text }
   } catch (error) {
     if (error instanceof UpstreamError) throw error
-    const { code, path: file } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT')
-      throw new UpstreamError(`The daemon has no service account in this cluster: ${file} is missing.`)
     if (signal.aborted) throw new UpstreamError('Kubernetes gave no answer in the time of a poll.')
     throw new UpstreamError('Kubernetes cannot be reached from within the cluster. Check network policies.')
   }
+}
+
+/** The token of the service account, and the authority that the cluster is known by. @throws UpstreamError naming the file */
+export function readAccount(folder: string): { token: string; ca: Buffer } {
+  const read = (name: string): Buffer => {
+    const file = `${folder}/${name}`
+    try {
+      return readFileSync(file)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      throw new UpstreamError(
+        code === 'ENOENT'
+          ? `The daemon has no service account in this cluster: ${file} is missing.`
+          : `${file} of the service account cannot be read by the user that the daemon runs as (${code ?? 'no reason is given'}).`,
+      )
+    }
+  }
+  return { token: read('token').toString('utf8').trim(), ca: read('ca.crt') }
 }
 
 function parsed(text: string): unknown {

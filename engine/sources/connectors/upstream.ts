@@ -40,7 +40,7 @@ const TOLD_MAX = 300
 export function upstreamFaults({ url, bearer_token, username, password }: Partial<Upstream>): string[] {
   const faults: string[] = []
   if (url && URL.canParse(url) && (new URL(url).username || new URL(url).password))
-    faults.push('url must not hold a user name or a password: they have fields of their own')
+    faults.push('url must not hold a user name or a password, which have fields of their own')
   if (bearer_token && (username || password))
     faults.push('bearer_token and username exclude each other: keep the token, or the name and password')
   return faults

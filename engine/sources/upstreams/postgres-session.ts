@@ -149,7 +149,7 @@ interface Dsn {
 }
 
 const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
-const FORM = 'dsn must be a URL such as postgresql://user:password@host:5432/database'
+const FORM = 'dsn must be a URL: postgresql:// and then user:password@host:5432/database'
 
 /** @returns a sentence that quotes nothing of it where it is none: it holds a password. */
 export function parseDsn(text: string): Dsn | string {
@@ -189,7 +189,7 @@ function decoded(text: string): string | null {
 
 /** SQLSTATE, PostgreSQL's Appendix A, and codes of the network. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  '28P01': 'PostgreSQL refuses the password: correct user and password in dsn',
+  '28P01': 'PostgreSQL refuses user or password; correct both in dsn',
   '28000': 'PostgreSQL lets this user not connect: check pg_hba.conf and sslmode in dsn',
   '3D000': 'PostgreSQL has no such database: correct its name in dsn',
   '42501': 'the user of dsn may not read the table: GRANT SELECT on it (and USAGE on its schema)',

@@ -69,7 +69,8 @@ async function main() {
   const faults = []
   for (const { path, subagent } of files) {
     if (typeof path !== 'string' || !existsSync(path)) continue
-    const fault = await sendNew(path, { event, deadline, subagent })
+    // One that cannot be read holds up no other.
+    const fault = await sendNew(path, { event, deadline, subagent }).catch((error) => toldOf(path, error))
     if (fault) faults.push(fault)
   }
   if (event !== 'SessionStart') return
@@ -77,6 +78,13 @@ async function main() {
   const fault = faults[0] ?? (await check())
   if (fault)
     process.stdout.write(`${JSON.stringify({ systemMessage: `svc: this session is not sent: ${fault}` })}\n`)
+}
+
+/** @param {string} path @param {unknown} error @returns {string} why the transcript is not sent, which is also written down */
+function toldOf(path, error) {
+  const fault = `the transcript ${path} cannot be read: ${error instanceof Error ? error.message : error}`
+  process.stderr.write(`svc: ${fault}\n`)
+  return fault
 }
 
 /**

@@ -37,7 +37,7 @@ beforeEach(async () => {
     truncated: false,
     entities_changed_at: null,
     result: saved,
-    sentence: 'When the number of events is above 5 within 5m on gw',
+    sentence: 'When the number of events is above 5 within 5 min on gw',
   }
   stub = await startStub((_seen, response) =>
     answer(response, status, status === 200 ? result : { detail: 'no source is named gw' }),
@@ -87,7 +87,7 @@ describe('svc triggers test', () => {
     expect(stub.requests[0]).toMatchObject({ method: 'POST', url: '/api/triggers/backtest' })
     expect(ran.out).toBe(
       `2026-11-20T07:00:00.000Z to 2026-11-20T11:00:00.000Z, 4,000 events looked at
-When the number of events is above 5 within 5m on gw
+When the number of events is above 5 within 5 min on gw
 3 firings of 2 keys; 64 events passed the filters; highest value 9
 
 firings  ·█▄·  at most 2 in 1h
@@ -142,7 +142,7 @@ NEWEST                    KEY   VALUE  EVENTS  FIRST EVENT
     }
     expect((await test('errs')).out).toBe(
       `2026-11-20T07:00:00.000Z to 2026-11-20T11:00:00.000Z, 4,000 events looked at
-When the number of events is above 5 within 5m on gw
+When the number of events is above 5 within 5 min on gw
 0 firings; 0 events passed the filters
 `,
     )
@@ -213,9 +213,9 @@ describe('svc triggers test --file', () => {
     const ran = await test('--file', fileOf(catalog), 'errs', '--compare', '--expect-firings', '1')
     expect([asked(), ran.code]).toEqual([{ trigger: 'errs', compare: definition }, 0])
     expect(ran.out).toContain(
-      `saved  When the number of events is above 5 within 5m on gw
+      `saved  When the number of events is above 5 within 5 min on gw
        3 firings of 2 keys; 64 events passed the filters; highest value 9
-file   When the number of events is above 9 within 5m on gw
+file   When the number of events is above 9 within 5 min on gw
        1 firing of 1 key; 64 events passed the filters; highest value 9
 `,
     )

@@ -146,6 +146,29 @@ describe('svc catalog over a folder', () => {
     }
   })
 
+  it('tells at once what is wrong in folders of several owners', async () => {
+    const trigger = (name: string, more: string) => `kind: trigger\nname: ${name}\n${more}\n`
+    const root = folder({
+      'a/catalog.yaml': 'catalog: a\n',
+      'a/one.yaml': trigger('one', 'sources: [nowhere]\ncondition: { event: any }\ncooldwn: 5m'),
+      'b/catalog.yaml': 'catalog: b\n',
+      'b/two.yaml': trigger('two', 'sources: [gone]'),
+      'b/three.yaml': trigger('three', 'sources: [lost]\ncondition: { event: any }'),
+    })
+    const found = [
+      'a/one.yaml:3:11: triggers[0]: no source is named nowhere',
+      'a/one.yaml:5:1: triggers[0].cooldwn: cooldwn is not a known field (did you mean cooldown?)',
+      'b/three.yaml:3:11: triggers[1]: no source is named lost',
+      'b/two.yaml:1:1: triggers[2]: condition is required',
+      'b/two.yaml:3:11: triggers[2]: no source is named gone',
+    ]
+    for (const verb of ['check', 'check --offline', 'plan'])
+      expect(await run(`catalog ${verb} ${root}`), verb).toMatchObject({
+        code: 65,
+        err: `svc: ${found.length} problems\n${found.map((one) => `${root}/${one}\n`).join('')}`,
+      })
+  })
+
   it('refuses a part that another catalog owns, with both places, and prunes none of its parts', async () => {
     const shop = folder({
       'catalog.yaml': 'catalog: shop\nsources:\n  - { name: orders, connector: webhook }\n',

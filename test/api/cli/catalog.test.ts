@@ -68,6 +68,32 @@ describe('svc catalog plan --out and svc catalog apply of it', () => {
   })
 })
 
+describe('a file over 8 MiB', () => {
+  it.each([
+    'check',
+    'check --offline',
+    'plan',
+    'apply --yes',
+    'lint',
+    'fmt',
+    'test',
+    'drift',
+    'export --update',
+  ])('is told with its size and the bound by svc catalog %s, before it is sent', async (command) => {
+    const file = fileOf(`${shop}# ${'x'.repeat(9 * 1024 * 1024)}\n`)
+    const isOffline = /offline|lint|fmt|test/.test(command)
+    const { code, err } = await (isOffline ? svc : (line: string[]) => run(line.join(' ')))(
+      `catalog ${command} ${file}`.split(' '),
+    )
+    expect([code, err]).toEqual([
+      65,
+      expect.stringMatching(
+        /shop\.yaml:1:1: the file has 9 MiB \(9,\d{3},\d{3} bytes\); a catalog file has at most 8 MiB \(8,388,608 bytes\)/,
+      ),
+    ])
+  })
+})
+
 describe('svc catalog apply --prune', () => {
   it('needs --allow-empty for an empty file, and --max-deletions for more than ten objects', async () => {
     const many = Array.from({ length: 11 }, (_, i) => `  - { name: s${i}, connector: webhook }\n`).join('')

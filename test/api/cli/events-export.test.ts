@@ -103,6 +103,49 @@ describe('svc events export', () => {
     expect((await svc(['catalog', 'plan', base, '--base', base])).code).toBe(0)
   })
 
+  it('plans an environment that no file had before as new, and still tells a name that is mistyped', async () => {
+    const rootOf = (name: string, files: Record<string, string>) => {
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(join(folder, name, path, '..'), { recursive: true })
+        writeFileSync(join(folder, name, path), text)
+      }
+      return join(folder, name)
+    }
+    const before = {
+      'catalog.yaml': 'catalog: shop\nvalues: { kind: { type: text } }\n',
+      'sources/app.yaml':
+        'kind: source\nname: app\nconnector: webhook\nconfig: { event_type: ((values.kind)) }\n',
+      'environments/prod.yaml': 'environment: prod\nvalues: { kind: sale }\n',
+    }
+    const was = rootOf('one-environment', before)
+    const is = rootOf('two-environments', {
+      ...before,
+      'environments/dev.yaml': 'environment: dev\nvalues: { kind: try }\n',
+    })
+    const plan = (env: string, ...more: string[]) =>
+      svc(['catalog', 'plan', is, '--base', was, '--env', env, ...more])
+    const { code, out, err } = await plan('dev')
+    expect([code, err]).toEqual([
+      2,
+      'new environment dev: no file had it before, so the plan makes all of it\n',
+    ])
+    expect(out).toContain('+ source app\n')
+    const markdown = await plan('dev', '--markdown')
+    expect([markdown.code, markdown.err]).toEqual([2, ''])
+    expect(markdown.out).toMatch(
+      /^### Plan of `shop` for `dev`\n\n2 to create.*\n\nnew environment dev: no file had it/,
+    )
+    expect(await plan('prod')).toMatchObject({ code: 0, err: '' })
+    const mistyped = await plan('porduction')
+    expect([mistyped.code, mistyped.err]).toEqual([
+      65,
+      expect.stringContaining('no file says environment: porduction; there are dev, prod'),
+    ])
+    // What cannot be read is no new environment: its file may be the one that has it.
+    writeFileSync(join(was, 'environments', 'other.yaml'), 'environment: [dev')
+    expect(await plan('dev')).toMatchObject({ code: 65 })
+  })
+
   it('knows a part of one file that has its old name again in another', async () => {
     const [was, is] = [fileOf('named.yaml', '1h'), fileOf('again.yaml', '1h')]
     const text = readFileSync(was, 'utf8').replaceAll(/\bapp\b/g, 'shop')

@@ -112,6 +112,49 @@ describe('a plan', () => {
     )
   })
 
+  it('says what a project uses and wires in sentences, not by how it is stored', () => {
+    const project = (path: string, from?: unknown, to?: unknown) => {
+      const fields = [{ path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }]
+      const changes = [
+        { action: 'update' as const, kind: 'project' as const, key: 'p', name: 'Shop', fields },
+      ]
+      const [, ...lines] = planText(plain, { ...plan, changes })
+        .split('\n')
+        .slice(0, -2)
+      return lines.map((line) => line.trim())
+    }
+    expect(project('/uses/trigger/t1', undefined, { owned: true })).toEqual(['trigger t1 joins it'])
+    expect(project('/uses/mcp_server', undefined, { a: {}, b: {} })).toEqual([
+      'MCP server a is shared with it',
+      'MCP server b is shared with it',
+    ])
+    expect(project('/uses/trigger/t1/owned', true)).toEqual([
+      'trigger t1 stays shared with it, and no longer belongs to it',
+    ])
+    expect(project('/uses/skill', { s: {} })).toEqual(['skill s leaves it'])
+    expect(project('/wakes', undefined, { t1: { look: { enabled: false } } })).toEqual([
+      'trigger t1 wakes agent look, switched off',
+    ])
+    expect(project('/wakes/t1/look/enabled', false, true)).toEqual([
+      'trigger t1 wakes agent look: switched on',
+    ])
+    expect(project('/wakes/t1', { look: { enabled: true } })).toEqual(['trigger t1 wakes agent look no more'])
+    expect(project('/handoffs/look/dig/digger/cooldown', '5m', '1h')).toEqual([
+      'agent look hands over to agent digger on dig: at most once in 5m → 1h',
+    ])
+    expect(project('/handoffs/look', undefined, { dig: { digger: { cooldown: '5m' } } })).toEqual([
+      'agent look hands over to agent digger on dig, at most once in 5m',
+    ])
+    expect(project('/plan/trigger/errors/digest', 'a', 'b')).toEqual(['its template plans its parts anew'])
+    expect(project('/stopped', undefined, { wakes: { t1: { look: true } }, sources: { s: true } })).toEqual([
+      'its pause stops trigger t1 from waking agent look',
+      'its pause stops source s',
+    ])
+    expect(project('/params/window', '5m', '1h')).toEqual(['params.window: "5m" → "1h"'])
+    expect(fieldName('/wakes/t1/look/enabled', 'project')).toBe('wiring: trigger t1 wakes look')
+    expect(fieldName('/wakes/t1', 'agent')).toBe('wakes.t1')
+  })
+
   it('is coloured where there is colour, and only there', () => {
     expect(planText({ colour: true }, plan)).toContain('\u001b[31m- skill s\u001b[39m')
     expect(planText(plain, plan)).not.toContain('\u001b')

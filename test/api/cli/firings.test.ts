@@ -79,7 +79,7 @@ const delivery: Delivery = {
 const detail: FiringDetail = {
   ...firing,
   payload: '=== firing · errs ===\nwhy: \u001b[31m6 events\n',
-  sentence: 'When the number of events is above 5 within 5m on gw',
+  sentence: 'When the number of events is above 5 within 5 min on gw',
   sources: ['gw'],
   aggregate: 'count',
   context_window: '15m',
@@ -144,7 +144,7 @@ describe('svc firings', () => {
     expect(ran.out).toBe(
       `errs  fired  ${ID}
 why      6 events in 5m, above 5
-watches  When the number of events is above 5 within 5m on gw
+watches  When the number of events is above 5 within 5 min on gw
 when     2026-11-20T12:00:00.000Z
 value    6 (> 5 within 5m)
 key      service=pay

@@ -83,6 +83,14 @@ describe('svc login', () => {
     )
   })
 
+  it.each(['/proc/x', '/dev/null/x'])('asks nobody where the key could not be saved: %s', async (folder) => {
+    const ran = await svc(['login', '--svcd', daemon.url, '--data-dir', folder], {
+      browse: () => expect.unreachable('a person was asked'),
+    })
+    expect(ran).toMatchObject({ code: 78, out: '' })
+    expect(ran.err).toMatch(new RegExp(`^svc: ${folder} .*; choose another with --data-dir\n$`))
+  })
+
   it('has nothing in the address but what is no secret, and nothing but the code in the way back', async () => {
     await login(async (address) => {
       const { redirect, code } = await approve(address)

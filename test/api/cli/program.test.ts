@@ -95,6 +95,34 @@ describe('the command line', () => {
     rmSync(home, { recursive: true })
   })
 
+  it('needs no folder to be run in, and says so in a line where a relative path does', async () => {
+    const from = process.cwd()
+    const gone = mkdtempSync(join(tmpdir(), 'svc-gone-'))
+    process.chdir(gone)
+    rmSync(gone, { recursive: true })
+    try {
+      const away = await svc(['status', '--svcd', 'http://127.0.0.1:9'])
+      expect([away.code, away.err]).toEqual([69, expect.stringContaining('http://127.0.0.1:9')])
+      for (const argv of [
+        ['status', '--data-dir', 'data'],
+        ['backup', 'copy.db'],
+      ])
+        expect(await svc(argv)).toMatchObject({
+          code: 66,
+          err: expect.stringMatching(/^svc: the folder this is run in no longer exists, .*\n$/),
+        })
+    } finally {
+      process.chdir(from)
+    }
+  })
+
+  it('makes no folder where none can be, and does not wait for one', async () => {
+    expect(await svc(['catalog', 'init', '/proc/x'])).toMatchObject({
+      code: 74,
+      err: expect.stringMatching(/^svc: cannot write \/proc\/x: .*\n$/),
+    })
+  })
+
   it('shows the usage of the command a mistake was made in', async () => {
     const ran = await svc(['keys', 'revoke'])
     expect(ran.err).toContain('usage: svc keys revoke [options] <id>')

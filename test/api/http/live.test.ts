@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { SYSLOG_OFF } from '../../../api/http/syslog-state.ts'
 import { openDoor, ROOT } from './door.ts'
+
+/** The words that a cell of a table has in ticks. */
+const ticked = (cell: string): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, word]) => word!)
 
 /** Reads server-sent events as they come. */
 async function* eventsOf(answer: Response): AsyncGenerator<{ id?: string; event?: string; data?: string }> {
@@ -107,8 +111,65 @@ describe('the metrics', () => {
     expect(documented.match(/(?<=^\| `)svc_\w+/gm)!.toSorted()).toEqual(
       after.match(/(?<=^# TYPE )\w+/gm)!.toSorted(),
     )
+    const rows = new Map(
+      [...documented.matchAll(/^\| `(svc_\w+)` +\| ([^|]*)\| (.*)$/gm)].map(([, name, labels, what]) => [
+        name!,
+        { labels: ticked(labels!), what: ticked(what!) },
+      ]),
+    )
+    for (const [, name, labels] of after.matchAll(/^(svc_\w+)\{(.*)\} /gm))
+      expect([name, rows.get(name!)?.labels]).toEqual([
+        name,
+        [...labels!.matchAll(/(\w+)="/g)].map(([, label]) => label),
+      ])
+    const { received, dropped } = SYSLOG_OFF.counts
+    expect(rows.get('svc_syslog_messages_total')!.what).toEqual(Object.keys(received))
+    expect(rows.get('svc_syslog_dropped_total')!.what).toEqual(Object.keys(dropped))
+    for (const [, result] of after.matchAll(/^svc_trace_spans_total\{result="(\w+)"/gm))
+      expect(rows.get('svc_trace_spans_total')!.what).toContain(result)
     const check = spawnSync('promtool', ['check', 'metrics'], { input: after, encoding: 'utf8' })
     if (!check.error) expect(`${check.stdout}${check.stderr}`).toBe('')
+    await door.close()
+  })
+})
+
+describe('the counters of a source', () => {
+  it('go with it, and never on with what another of that name had counted', async () => {
+    const door = await openDoor()
+    const labels = [{ name: 'service', field: 'service', primary: true }]
+    const send = async (url: string, n: number) => {
+      const { status } = await door.call(
+        'POST',
+        url,
+        Array.from({ length: n }, () => ({ service: 'a' })),
+      )
+      expect(status).toBe(202)
+    }
+    const counts = async () => {
+      const { text } = await door.call('GET', '/metrics')
+      const found = text.matchAll(/^svc_events_ingested_total\{source="(.*)"\} (\d+)$/gm)
+      return Object.fromEntries([...found].map(([, source, n]) => [source!, Number(n)]))
+    }
+    const remove = async (name: string) =>
+      expect((await door.call('DELETE', `/api/sources/${name}?cascade=true`)).status).toBeLessThan(300)
+    const first = await door.source('app', { labels })
+    await send(first.url, 9)
+    expect(await counts()).toMatchObject({ app: 9 })
+    await remove('app')
+    const again = await door.source('app', { labels })
+    await send(again.url, 2)
+    // A reset: less than before, and all that the new one has.
+    expect(await counts()).toMatchObject({ app: 2 })
+    const renamed = await door.call('POST', '/api/sources/app/rename', { to: 'web' })
+    expect(renamed.status).toBe(200)
+    await send(again.url, 3)
+    expect(await counts()).toEqual(expect.not.objectContaining({ app: expect.anything() }))
+    await send(again.url, 1)
+    const other = await door.source('app', { labels })
+    await send(other.url, 1)
+    expect(await counts()).toMatchObject({ web: 4, app: 1 })
+    await remove('web')
+    expect(await counts()).toEqual(expect.not.objectContaining({ web: expect.anything() }))
     await door.close()
   })
 })

@@ -1,8 +1,9 @@
 /** What another side writes of a failure is stored without the secrets it was sent. */
 import { describe, expect, it } from 'vitest'
 import type { Egress } from '../../../engine/net/fetch.ts'
-import { storedFault, withoutSecrets } from '../../../engine/net/redact.ts'
+import { redact, storedFault, withoutSecrets } from '../../../engine/net/redact.ts'
 import { sendWriteBack } from '../../../engine/outbox/send-webhook.ts'
+import { projectFiles, textOf } from '../../house/project-files.ts'
 
 const TOKEN = 'wb-7f3a9c"51e8/d204'
 const dsn = 'postgres://u:p%40ss-word-1@db.example/x'
@@ -29,6 +30,25 @@ describe('a text without the secrets that were sent', () => {
 
   it('is without what looks like the secret of another, too', () => {
     expect(storedFault(`you sent AKIA${'Q'.repeat(16)}`, [])).toBe('you sent [redacted key]')
+  })
+})
+
+/** What is written in rooms whose sentences about another side are told as `storedFault` leaves them. */
+function sentencesOf(rooms: RegExp): string[] {
+  const quoted = /'((?:[^'\\]|\\.)*)'|`([^`]*)`/g
+  const lines = projectFiles()
+    .filter((path) => rooms.test(path))
+    .flatMap((path) => textOf(path).split('\n'))
+    .filter((line) => !/^\s*(\/?\*|\/\/)/.test(line))
+  const texts = lines.flatMap((line) => [...line.matchAll(quoted)].map((match) => match[1] ?? match[2]!))
+  return texts.filter((text) => text.includes(' '))
+}
+
+describe('a sentence of ours', () => {
+  it('is no secret: what to do about a password stays readable', () => {
+    const sentences = sentencesOf(/^engine\/(sources|outbox|net|agents|slack|reconcile)\/.*\.ts$/)
+    expect(sentences).toContain('PostgreSQL refuses user or password; correct both in dsn')
+    expect(sentences.filter((sentence) => redact(sentence) !== sentence)).toEqual([])
   })
 })
 

@@ -46,6 +46,7 @@ export async function openThreaded({
       tracing: options.tracing ?? emptyTracingEnvironment,
       retention: { maxAgeMs: null, maxBytes: null },
       onBooted: () => {},
+      onStorage: () => {},
       onFatal: failed,
       onFault: (id, stack) => failed(new Error(`${id}: ${stack}`)),
     },

@@ -89,10 +89,21 @@ it('a press that Slack sends twice is done once, also by the next start', async 
 })
 
 it('a button that somebody made up does nothing', async () => {
-  const { request, press, incident } = await opened()
-  for (const value of ['{', '{"do":"constructor","of":"inc_1"}', '{"do":"handle"}'])
+  const { request, press, incident, errors, hooks, allow } = await opened()
+  await allow('U1', 'admin')
+  const ofOne = '"of":"inc_1","v":1'
+  for (const value of [
+    ...['{', 'null', '7', '{"do":"constructor","of":"inc_1"}', '{"do":"handle"}'],
+    ...['{"do":"handle","of":"inc_1","v":"1"}', `{"do":"snooze",${ofOne},"h":1e99}`],
+    ...[
+      `{"do":"snooze",${ofOne},"h":"x"}`,
+      `{"do":"snooze",${ofOne},"h":-4}`,
+      `{"do":"rerun",${ofOne},"i":{}}`,
+    ],
+  ])
     expect(await request(press({ action_id: 'svc_do_handle', type: 'button', value }))).toEqual({})
   expect(await incident()).toMatchObject({ state: 'open' })
+  expect([errors, hooks.received]).toEqual([[], []])
 })
 
 it('people are mapped by e-mail address, looked up once; nobody and twice the same are refused by name', async () => {

@@ -1,5 +1,9 @@
 /** One thread for an incident, which follows its life, over starts and kills. */
-import { expect, it } from 'vitest'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import BetterSqlite3 from 'better-sqlite3'
+import { expect, it, onTestFinished } from 'vitest'
 import { outboxPort } from '../../../engine/outbox/queue.ts'
 import { turn } from '../net/egress/setup.ts'
 import { buttonsOf, CHANNEL, openSlackWorld, pressOf, type SlackWorld } from './slack-world.ts'
@@ -209,3 +213,39 @@ it('a proposal is posted to the channel that is named, and approved or declined 
   await world.hooks.arrived(2)
   expect(world.hooks.received[1]!.body).toContain('Not done')
 })
+
+it.each(['null', '{}', '{"text":"x","blocks":[null]}'])(
+  'a thread whose message is stored as %s is left, with the reason, and holds up no other; its activity is told as far as it goes',
+  async (root) => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-threads-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const dataFile = join(folder, 'svc.db')
+    const world = await opened({ dataFile })
+    const { engine, clock, slack, errors } = world
+    clock.at += 60_000
+    await tripped(world, 'cart')
+    await followed(world)
+    await world.follower.stop()
+    for (const id of ['inc_1', 'inc_2']) {
+      await engine.actOnIncident(id, { action: 'assign', assignee: 'jo' }, MARA)
+      await engine.actOnIncident(id, { action: 'notes', text: 'look' }, MARA)
+    }
+    const db = new BetterSqlite3(dataFile)
+    db.prepare('UPDATE slack_threads SET root = ? WHERE incident_id = 1').run(root)
+    db.prepare(
+      "UPDATE incident_activity SET detail = 'null' WHERE incident_id = 2 AND action = 'assigned'",
+    ).run()
+    db.close()
+    const follower = world.startThreads()
+    onTestFinished(() => follower.stop())
+    await followed({ ...world, follower })
+    expect(errors).toEqual([])
+    const { slack: posts } = await engine.getIncident('inc_1', null)
+    expect(posts[0]).toMatchObject({ problem: 'its message is not stored as one' })
+    const replies = slack.messages(CHANNEL).filter(({ thread_ts }) => thread_ts !== undefined)
+    expect(replies.map(({ blocks }) => texts(blocks))).toEqual([
+      expect.stringMatching(/Assigned to nobody by mara.*mara: look/),
+    ])
+    expect(await engine.nextSlackWork()).toBeNull()
+  },
+)

@@ -69,6 +69,7 @@ export function openSources(secrets: Secrets = memorySecrets()) {
       gone: () => {},
       back: () => {},
       changed: () => {},
+      fallbackFault: () => null,
       purge: (sourceId) => {
         if (world.failPurge) throw new Error('disk')
         world.purged.push(sourceId)

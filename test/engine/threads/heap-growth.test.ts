@@ -34,7 +34,14 @@ it('a thread starts with what V8 has compiled before, and heaps are bounded once
     new URL(`data:text/javascript,${encodeURIComponent(TELLS_TAG)}`),
     { role: 'checkpointer', dataFile: '', log },
     {
-      ...{ onFatal: none, onFault: none, onPending: none, onSourcesChanged: none, onLogLong: none },
+      ...{
+        onFatal: none,
+        onFault: none,
+        onPending: none,
+        onSourcesChanged: none,
+        onLogLong: none,
+        onStorage: none,
+      },
       onTallies: (tallies) => tags.push(...tallies.map(({ value }) => value)),
     },
     [log],

@@ -426,7 +426,9 @@ describe('whoever has the answer to a write', () => {
       health: { events_since_start: 3, rejected: 1, events_total: 3 },
     })
     expect(await reader.status!()).toMatchObject({
-      bySource: expect.arrayContaining([{ source: 'n', ingested: 3, rejected: 1, state: 'active' }]),
+      bySource: expect.arrayContaining([
+        { id: expect.any(Number), source: 'n', ingested: 3, rejected: 1, state: 'active' },
+      ]),
     })
   })
 })

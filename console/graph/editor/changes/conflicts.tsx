@@ -3,7 +3,8 @@ import { Alert, Button, Group, Paper, SegmentedControl, Stack, Text } from '@man
 import { GitMerge } from 'lucide-react'
 import { useState } from 'react'
 import type { MergeConflict } from '../../../../schemas/types.ts'
-import { fieldName, KIND_WORDS, valueText } from '../../../lib/fields.ts'
+import { placeName } from '../../../lib/changed-fields.ts'
+import { KIND_WORDS, valueText } from '../../../lib/fields.ts'
 import { conflictKey, rebased, type Side } from '../../draft/rebase.ts'
 import type { Editor } from '../state/use-editor.ts'
 
@@ -65,7 +66,7 @@ function Conflict({
   side: Side | null
   onChoose: (side: Side) => void
 }) {
-  const field = `${KIND_WORDS[conflict.kind]?.one} ${conflict.name}: ${fieldName(conflict.path)}`
+  const field = `${KIND_WORDS[conflict.kind]?.one} ${conflict.name}: ${placeName(conflict.path, conflict.kind)}`
   return (
     <Paper withBorder p="xs" radius="md">
       <Group justify="space-between" align="flex-start">

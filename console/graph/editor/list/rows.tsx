@@ -1,6 +1,7 @@
 /** A part and a connection as rows: what they are, what the draft does to them, and what can be done. */
 import { ActionIcon, Anchor, Badge, Button, Checkbox, Group, Text } from '@mantine/core'
 import { Unplug } from 'lucide-react'
+import { durationWords } from '../../../../schemas/duration-words.ts'
 import type { GraphEdge, GraphNode } from '../../../../schemas/types.ts'
 import { partPath } from '../../../lib/fields.ts'
 import { disconnectRefusal } from '../../draft/edges.ts'
@@ -145,7 +146,9 @@ export function EdgeRow({ editor, actions, isEditing, onOpen, edge }: ListProps 
           style={{ flex: '1 1 180px', minWidth: 0, overflowWrap: 'anywhere' }}
         >
           {words}
-          {edge.kind === 'hands_off' && !canEdit && `, at most once every ${edge.cooldown}`}
+          {edge.kind === 'hands_off' &&
+            !canEdit &&
+            `, at most once every ${durationWords(edge.cooldown ?? '')}`}
           {!edge.enabled && !canEdit && ' (off)'}
         </Text>
         <ChangeMark editor={editor} id={edge.id} />

@@ -44,7 +44,7 @@ export function NewPartPanel({ editor, actions, kind, at, onDone }: Props) {
       }}
     >
       <Stack gap="md">
-        <Title order={2}>New {KIND_WORDS[kind]!.one}</Title>
+        <Title order={2}>Add {KIND_WORDS[kind]!.one}</Title>
         <DraftRestored of={kept} />
         <TextInput
           label="Name"

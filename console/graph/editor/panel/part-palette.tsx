@@ -41,7 +41,7 @@ export function PartPalette({ actions, onNew, onAdded }: Props) {
             draggable
             onDragStart={carry({ kind, name: null })}
             onClick={() => onNew(kind)}
-            aria-label={`New ${KIND_WORDS[kind]!.one}`}
+            aria-label={`Add ${KIND_WORDS[kind]!.one}`}
           >
             {KIND_WORDS[kind]!.one}
           </Button>

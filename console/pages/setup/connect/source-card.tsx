@@ -6,18 +6,12 @@ import type { SetupCheckSource, SetupConnectSource } from '../../../../schemas/t
 import { api, keys } from '../../../client.ts'
 import { curlCommand } from '../../../lib/curl.ts'
 import { OWN_WAYS } from '../../../lib/send-one.ts'
+import { sourceState } from '../../../lib/source-words.ts'
 import { ago } from '../../../lib/time.ts'
 import { CopyBlock } from '../../../parts/copy.tsx'
-import { Mark, type Tone } from '../../../parts/mark.tsx'
+import { Mark } from '../../../parts/mark.tsx'
 import { useNow } from '../../../parts/use-now.ts'
 import { HowToSend } from '../../sources/how-to-send.tsx'
-
-const STATES: Record<SetupCheckSource['state'], { tone: Tone; word: string }> = {
-  waiting: { tone: 'quiet', word: 'waiting for its first event' },
-  receiving: { tone: 'good', word: 'receiving' },
-  paused: { tone: 'quiet', word: 'paused' },
-  error: { tone: 'bad', word: 'in error' },
-}
 
 interface SourceProps {
   source: SetupConnectSource
@@ -27,7 +21,6 @@ interface SourceProps {
 
 export function SourceCard({ source, secret, check }: SourceProps) {
   const now = useNow(5_000)
-  const state = STATES[check?.state ?? 'waiting']
   const url = source.ingest_url && `${window.location.origin}${source.ingest_url}`
   const page = `/sources/${encodeURIComponent(source.name)}`
   return (
@@ -38,7 +31,7 @@ export function SourceCard({ source, secret, check }: SourceProps) {
             {source.name}
           </Title>
           <div role="status">
-            <Mark tone={state.tone}>{state.word}</Mark>
+            <Mark {...sourceState(check?.state ?? 'waiting')} />
           </div>
         </Group>
         {url && secret && (

@@ -122,6 +122,43 @@ describe('svc up', () => {
     expect(again.output()).not.toContain('syslog')
   })
 
+  it('logs once that ingest is refused for want of storage, with figures and what to do, and once that it is taken', async () => {
+    const daemon = await started([], { SVC_MAX_DB_SIZE: '4M', SVC_LOG_FORMAT: 'json' })
+    const call = async (method: string, path: string, body?: string) =>
+      fetch(`${daemon.url}${path}`, {
+        method,
+        ...(body === undefined ? {} : { body, headers: { 'content-type': 'application/json' } }),
+      })
+    const make = JSON.stringify({ name: 'app', connector: 'webhook' })
+    const { ingest_key: key } = (await (await call('POST', '/api/sources', make)).json()) as Record<
+      string,
+      string
+    >
+    const bulk = JSON.stringify(Array.from({ length: 100 }, () => ({ text: 'x'.repeat(2_000) })))
+    const lines = () =>
+      daemon
+        .output()
+        .split('\n')
+        .filter((line) => /"msg":"ingest is /.test(line))
+        .map((line) => JSON.parse(line) as Record<string, string>)
+    await expect.poll(async () => (await call('POST', `/ingest/${key}`, bulk)).status).toBe(507)
+    for (let i = 0; i < 3; i++) expect((await call('POST', `/ingest/${key}`, bulk)).status).toBe(507)
+    await expect.poll(lines).toMatchObject([
+      {
+        level: 'warn',
+        msg: 'ingest is refused with 507 until there is room',
+        why: expect.stringMatching(/raise SVC_MAX_DB_SIZE$/),
+      },
+    ])
+    await call('DELETE', '/api/sources/app?cascade=true&purge_events=true')
+    await expect
+      .poll(lines, { timeout: 10_000 })
+      .toMatchObject([
+        { level: 'warn' },
+        { level: 'info', msg: 'ingest is taken again', why: expect.stringMatching(/^storage is at /) },
+      ])
+  })
+
   it('goes on without syslog where its port is in use, and says so', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
@@ -207,6 +244,7 @@ describe('svc up', () => {
   it.each([
     [['up', '--port', '0'], { SVC_HOST: '192.0.2.1' }, 'SVC_HOST'],
     [['up', '--port', '0', '--host', '192.0.2.1'], { SVC_HOST: '127.0.0.1' }, '--host'],
+    [['up', '--port', '0'], { SVC_SYSLOG_PORT: '0', SVC_SYSLOG_HOST: '192.0.2.1' }, 'SVC_SYSLOG_HOST'],
   ] as const)('refuses an address of another machine with 78: %j %j', async (args, env, named) => {
     const { code, output } = await ended([...args], env)
     expect(code).toBe(78)
@@ -220,6 +258,8 @@ describe('svc up', () => {
     [['up', '--auth='], {}, '--auth='],
     [['up', '--host', '0.0.0.0'], { SVC_AUTH_TOKEN: '' }, 'SVC_AUTH_TOKEN is blank'],
     [['up', '--port', 'x'], {}, '--port'],
+    [['up'], { SVC_CATALOG_REPO_SSH_KEY: '/none/key' }, 'SVC_CATALOG_REPO_SSH_KEY must name a file'],
+    [['up'], { SVC_JOURNAL: 'yes' }, 'SVC_JOURNAL must be on'],
     [['up'], { SVC_MAX_DB_SIZE: 'big' }, 'SVC_MAX_DB_SIZE must be a size'],
   ] as const)('refuses to start with %j %j and creates nothing', async (args, env, message) => {
     const { code, output } = await ended([...args], env)

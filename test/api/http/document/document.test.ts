@@ -227,6 +227,16 @@ describe('B2: the API document', () => {
     expect(untyped).toEqual([])
   })
 
+  it('has a least value of every whole number in a query: none has a list of none, or of fewer', () => {
+    const unbounded = operations.flatMap(({ call, parameters = [] }) =>
+      parameters
+        .filter(({ in: place, schema }) => place === 'query' && schema.type === 'integer')
+        .filter(({ name, schema }) => !(Number(schema.minimum) >= (name === 'limit' ? 1 : 0)))
+        .map(({ name }) => `${call} ${name}`),
+    )
+    expect(unbounded).toEqual([])
+  })
+
   it('knows no duration of nothing', () => {
     for (const title of ['TriggerWrite', 'SourceWrite', 'ReadRequest', 'StatsRequest', 'Storm', 'Emit']) {
       const validate = ajv.compile({ $ref: `api#/components/schemas/${title}` })

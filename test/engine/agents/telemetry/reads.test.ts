@@ -106,6 +106,48 @@ describe('a counter', () => {
   })
 })
 
+describe('percentiles of a distribution', () => {
+  const exponential = { metricType: 'exponentialHistogram', scale: 0, zeroCount: 0, isMonotonic: undefined }
+  const explicit = { metricType: 'histogram', explicitBounds: [10, 100], isMonotonic: undefined }
+  const delta = { aggregationTemporality: 1 }
+
+  it.each([
+    ['exponential', { ...exponential, positive: { offset: 6, bucketCounts: [100] } }, { min: 70, max: 90 }],
+    ['explicit', { ...explicit, bucketCounts: [0, 100, 0] }, { min: 70, max: 90 }],
+    ['explicit, of the last bucket', { ...explicit, bucketCounts: [0, 0, 100] }, { min: 200, max: 300 }],
+  ])('of %s buckets are not below its least nor above its greatest value', (_kind, buckets, extremes) => {
+    const { point, series } = world()
+    point(0, { count: 100, ...delta, ...buckets, ...extremes })
+    const [{ p50, p99, ...shown }] = series() as [ReturnType<typeof series>[number]]
+    expect(shown).toMatchObject(extremes)
+    for (const value of [p50, p99]) {
+      expect(value).toBeGreaterThanOrEqual(extremes.min)
+      expect(value).toBeLessThanOrEqual(extremes.max)
+    }
+  })
+
+  it('are as the buckets have them where a point that counted something says none', () => {
+    const { point, series } = world()
+    const buckets = { ...exponential, positive: { offset: 6, bucketCounts: [100] } }
+    point(0, { count: 100, ...delta, ...buckets, min: 70, max: 90 })
+    point(1, { count: 100, ...delta, ...buckets })
+    expect(series()[0]!.p99).toBeGreaterThan(120)
+  })
+
+  it('are bounded although a point that counted nothing has no values', () => {
+    const { point, series } = world()
+    const of = (n: number) => ({
+      count: n,
+      ...delta,
+      ...exponential,
+      positive: { offset: 6, bucketCounts: [n] },
+    })
+    point(0, { ...of(100), min: 70, max: 90 })
+    point(1, of(0))
+    expect(series()[0]!.p99).toBe(90)
+  })
+})
+
 describe('spans', () => {
   it('of one instant are on one page, and the next page begins before them', () => {
     const { span, spans } = world()

@@ -59,6 +59,16 @@ describe('an import that merges', () => {
     expect(plan).toMatchObject({ updates: 1 })
   })
 
+  it('counts what stays as it is, as a plan without merge does', async () => {
+    const unchanged = async (body: object) =>
+      (await engine.checkCatalog({ name: 'shop', ...body, yaml: shop() })).plan!.unchanged
+    expect(await unchanged({})).toBeGreaterThanOrEqual(3)
+    expect(await unchanged({ merge: true })).toBe(await unchanged({}))
+    const yaml = shop({ triggers: [{ ...errors, description: 'Too many errors' }] })
+    const { plan } = await engine.checkCatalog({ ...MERGE, yaml })
+    expect(plan).toMatchObject({ updates: 1, unchanged: (await unchanged({})) - 1 })
+  })
+
   it('takes what the file changed beside it', async () => {
     await byHand({ cooldown: '1h' })
     const yaml = shop({ triggers: [{ ...errors, description: 'Too many errors' }] })

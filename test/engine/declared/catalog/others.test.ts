@@ -71,6 +71,32 @@ describe('several catalogs', () => {
     ])
   })
 
+  it('tell what is wrong with all of them at once, each at its place', async () => {
+    const part = (kind: string, ...lines: string[]) =>
+      `${kind}:\n${lines.map((line) => `  - ${line}\n`).join('')}`
+    const condition = 'condition: { event: any }'
+    const body = {
+      yaml: `catalog: shop\n${part('triggers', `{ name: a, sources: [nowhere], ${condition} }`, '{ name: b }')}`,
+      others: [
+        {
+          name: 'ops',
+          yaml: `catalog: ops\n${part('triggers', '{ name: c, sources: [gone] }', `{ name: d, sources: [gone], ${condition} }`)}`,
+        },
+      ],
+    }
+    const told = [
+      'shop 3 triggers[0]',
+      'shop 4 triggers[1]',
+      'shop 4 triggers[1]',
+      'ops 3 triggers[2]',
+      'ops 3 triggers[2]',
+      'ops 4 triggers[3]',
+    ]
+    const { problems } = await open().checkCatalog(body)
+    expect(problems.map(({ file, line, path }) => `${file} ${line} ${path}`)).toEqual(told)
+    await expect(open().importCatalog(body, BY)).rejects.toMatchObject({ extra: { problems } })
+  })
+
   it('hold no secret in what is remembered of them', async () => {
     const engine = open()
     const source = {

@@ -245,8 +245,8 @@ describe('knobs', () => {
       condition: { predicate: '>= 1', window: '2h' },
       cooldown: '24h',
       knobs: [{ value: 1 }, { value: 120 }, { value: 1_440 }],
-      sentence: expect.stringContaining('at least 1 within 2h'),
-      cooldown_sentence: 'At most once every 24h per entity',
+      sentence: expect.stringContaining('at least 1 within 2 h'),
+      cooldown_sentence: 'At most once every 24 h per entity',
     })
   })
 

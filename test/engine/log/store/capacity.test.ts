@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SvcError } from '../../../../engine/errors.ts'
 import { createEngine } from '../../../../engine/local.ts'
-import { Capacity, type Measure } from '../../../../engine/log/store/maintenance.ts'
+import { Capacity, type Measure, type StorageTurn } from '../../../../engine/log/store/maintenance.ts'
 import type { OpenStore } from '../../../../engine/log/store/open.ts'
 import { answer } from '../../../../engine/threads/reader.ts'
 import { addSource, event, openHarness, T0 } from './store-harness.ts'
@@ -18,11 +18,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-function open(maxDbSize: number | null = LIMIT) {
+function open(maxDbSize: number | null = LIMIT, onStorage = (_turn: StorageTurn) => {}) {
   const clock = { at: T0, now: () => clock.at }
   // Copies nothing, as one that readers hold up: the log grows.
   const checkpointer = { ask: () => {}, onDone: () => {} }
-  const engine = createEngine({ dataFile: join(folder, 'svc.db'), clock, maxDbSize, checkpointer })
+  const engine = createEngine({ dataFile: join(folder, 'svc.db'), clock, maxDbSize, checkpointer, onStorage })
   const source = async (name: string) =>
     (
       await engine.createSource(
@@ -89,6 +89,38 @@ describe('storage in use', () => {
     clock.at += 1_000
     expect(await engine.ingest(call(other, 'small', 1))).toMatchObject({ ingested: 1 })
     expect(await engine.status()).toMatchObject({ ingestPaused: false })
+    await engine.close()
+  })
+
+  it('is told to the operator once where it ends, with figures and what to do, and once where it begins again', async () => {
+    const turns: StorageTurn[] = []
+    const { engine, clock, source, call } = open(LIMIT, (turn) => turns.push(turn))
+    const key = await source('app')
+    while (!(await engine.usage()).ingest_paused) engine.ingestMany([call(key, 'x'.repeat(900), 300)])
+    const why = new Set<string | null>()
+    for (let i = 0; i < 5; i++) {
+      // What is declared is stored all the same, so that the figures change.
+      for (let j = 0; j < 20; j++) await source(`s${i}-${j}`)
+      clock.at += 2_000
+      why.add((await engine.status()).detail)
+      expect(engine.ingestMany([call(key, 'more', 1)])[0]).toMatchObject({ code: 'storage_full' })
+    }
+    expect(why.size).toBeGreaterThan(1)
+    expect(turns).toEqual([
+      {
+        isRefused: true,
+        why: expect.stringMatching(/^storage is at 9[\d.]+ % of .* raise SVC_MAX_DB_SIZE$/),
+      },
+    ])
+    await engine.deleteSource('app', { cascade: false, purgeEvents: true }, ME)
+    // Without a request, too: maintenance looks.
+    while (engine.maintain());
+    clock.at += 1_000
+    engine.maintain()
+    engine.maintain()
+    expect(turns.slice(1)).toEqual([
+      { isRefused: false, why: expect.stringMatching(/^storage is at \d[\d.]* % of .* free$/) },
+    ])
     await engine.close()
   })
 

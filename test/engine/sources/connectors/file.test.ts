@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   renameSync,
@@ -164,6 +165,76 @@ describe('lines of a file', () => {
   })
 })
 
+/** Runs as a user whom permissions bind; root reads whatever they say. */
+async function asNobody<T>(work: () => Promise<T>): Promise<T> {
+  if (process.geteuid!() !== 0) return work()
+  process.seteuid!(65_534)
+  try {
+    return await work()
+  } finally {
+    process.seteuid!(0)
+  }
+}
+
+describe('a file that cannot be read any more', () => {
+  it('is an error that names it and who may not, and what it gained meanwhile is read once it can be', async () => {
+    chmodSync(folder, 0o755)
+    writeFileSync(log, 'a\n', { mode: 0o644 })
+    const { poll } = source({ from_start: true })
+    expect((await asNobody(poll)).lines).toEqual(['a'])
+    chmodSync(log, 0)
+    appendFileSync(log, 'b\n')
+    await expect(asNobody(poll)).rejects.toMatchObject({
+      message: `${log} may not be read by the user that the daemon runs as: give that user the right to read it and to pass its folders.`,
+      // An upstream that fails is left alone for up to an hour; a file is looked at again soon.
+      retryAfterMs: 30_000,
+    })
+    chmodSync(log, 0o644)
+    const again = await asNobody(poll)
+    expect([again.lines, again.notice]).toEqual([['b'], undefined])
+  })
+
+  it('is an error whatever the reason, but for one that a rotation took away', async () => {
+    writeFileSync(log, '')
+    const { poll } = source()
+    await poll()
+    rmSync(log)
+    expect((await poll()).notice).toBe(`${log} does not exist.`)
+    mkdirSync(log)
+    await expect(poll()).rejects.toThrow(`${log} is no file.`)
+    rmSync(log, { recursive: true })
+    symlinkSync(log, log)
+    await expect(poll()).rejects.toThrow(`${log} cannot be read: `)
+  })
+
+  it('is named by its new name where a rotation gave it one', async () => {
+    chmodSync(folder, 0o755)
+    writeFileSync(log, 'a\n', { mode: 0o644 })
+    const { poll } = source({ from_start: true })
+    await asNobody(poll)
+    renameSync(log, join(folder, 'app.log.1'))
+    chmodSync(join(folder, 'app.log.1'), 0)
+    writeFileSync(log, 'b\n', { mode: 0o644 })
+    await expect(asNobody(poll)).rejects.toThrow(`${join(folder, 'app.log.1')} may not be read`)
+  })
+
+  it('is a notice where others of its form can be read, and an error where none can', async () => {
+    chmodSync(folder, 0o755)
+    const [a, b] = ['a.log', 'b.log'].map((name) => join(folder, name)) as [string, string]
+    for (const path of [a, b]) writeFileSync(path, `${path}\n`, { mode: 0o644 })
+    const { poll } = source({ path: join(folder, '*.log'), from_start: true })
+    chmodSync(a, 0)
+    expect(await asNobody(poll)).toMatchObject({
+      lines: [b],
+      notice: expect.stringContaining(`${a} may not be read`),
+    })
+    chmodSync(b, 0)
+    await expect(asNobody(poll)).rejects.toThrow(
+      new RegExp(`^${a} may not be read .* Nor can 1 more of ${folder}/\\*\\.log\\.$`),
+    )
+  })
+})
+
 describe('which files may be read', () => {
   it('is the operator\u2019s to say: only those below SVC_FILES, links followed', async () => {
     const inside = join(folder, 'logs')
@@ -211,5 +282,14 @@ describe('discovery of files', () => {
       fields: expect.arrayContaining([{ name: 'msg', coverage: 0.5 }]),
       proposed_config: { path: log, continues: '^\\s+at\\s' },
     })
+  })
+
+  it('says which folders it cannot look into, and fails where that is all of them', async () => {
+    const gone = join(folder, 'gone')
+    expect(await file.discover!({}, source({}, `${folder},${gone}`).out)).toMatchObject({
+      files: [],
+      summary: `0 files; name one, or a pattern, and discover again. ${gone} does not exist`,
+    })
+    await expect(file.discover!({}, source({}, gone).out)).rejects.toThrow(`${gone} does not exist.`)
   })
 })

@@ -2,8 +2,11 @@
  * Objects have the form of the Kubernetes API reference (v1.31, core/v1 Event and Pod, events.k8s.io/v1); their texts are
  * those that kubelet and scheduler write (Kubernetes docs, "Debug Pods", "Determine the Reason for Pod Failure").
  */
-import { describe, expect, it } from 'vitest'
-import { kubernetes } from '../../../../engine/sources/connectors/kubernetes.ts'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { kubernetes, readAccount } from '../../../../engine/sources/connectors/kubernetes.ts'
 import { startCluster } from './kubernetes-server.ts'
 import { mapped, reach } from './reach.ts'
 
@@ -274,4 +277,20 @@ describe('Kubernetes', () => {
     cluster.put('events', { ...event, involvedObject: { ...event.involvedObject, name } })
     expect((await poll()).events[0]!.stamped!.workload).toBe(workload)
   })
+})
+
+it('the service account of a pod is told by the file that is missing, or that cannot be read', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-account-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  expect(() => readAccount(folder)).toThrow(
+    `The daemon has no service account in this cluster: ${folder}/token is missing.`,
+  )
+  writeFileSync(join(folder, 'token'), 'abc\n')
+  mkdirSync(join(folder, 'ca.crt'))
+  expect(() => readAccount(folder)).toThrow(
+    `${folder}/ca.crt of the service account cannot be read by the user that the daemon runs as (EISDIR).`,
+  )
+  rmSync(join(folder, 'ca.crt'), { recursive: true })
+  writeFileSync(join(folder, 'ca.crt'), 'pem')
+  expect(readAccount(folder)).toEqual({ token: 'abc', ca: Buffer.from('pem') })
 })

@@ -217,7 +217,7 @@ describe.skipIf(programs === null)('what cannot be read', () => {
       [{ table: 'nope' }, 'the database has no table nope that the user of dsn can see'],
       [{ table: 'secret', cursor_column: 'nope' }, 'the table has no column nope: correct cursor_column'],
       [{ table: 'secret', dsn: server.dsn('reader') }, 'may not read the table: GRANT SELECT on it'],
-      [{ dsn: server.dsn('nobody') }, 'PostgreSQL refuses the password'],
+      [{ dsn: server.dsn('nobody') }, 'PostgreSQL refuses user or password; correct both in dsn'],
       [{ dsn: server.dsn('owner', 'nope') }, 'PostgreSQL has no such database'],
       [{ dsn: `${server.dsn()}?sslmode=require` }, 'PostgreSQL offers no TLS'],
       [{ dsn: `postgresql://u:${encodeURIComponent(PASSWORD)}@127.0.0.1:1/d` }, 'connection refused'],

@@ -226,7 +226,11 @@ wiring:
   })
 
   it.each([
-    ['is larger than 8 MiB', '#'.repeat(8 * 1024 * 1024 + 1), 'the file has more than 8 MiB'],
+    [
+      'is larger than 8 MiB',
+      '#'.repeat(8 * 1024 * 1024 + 1),
+      'has 8 MiB (8,388,609 bytes); a catalog file has at most 8 MiB (8,388,608',
+    ],
     ['is nested deeper than 100', `a: ${'['.repeat(200_000)}`, 'nested more than 100 deep'],
     ['is nested deeper than 100 in blocks', '- '.repeat(200_000), 'nested more than 100 deep'],
     ['holds more values than memory is good for', '- a\n'.repeat(120_000), 'too many values'],

@@ -1,0 +1,16 @@
+/** How a source is doing, in the words of every page. */
+import type { Tone } from '../parts/mark.tsx'
+
+/** By the states of the API. */
+const STATES: Readonly<Record<string, readonly [tone: Tone, word: string]>> = {
+  receiving: ['good', 'receiving'],
+  waiting: ['quiet', 'waiting for its first event'],
+  starting: ['busy', 'starting'],
+  error: ['bad', 'failing'],
+}
+
+/** @param state as an answer has it, whose own word is shown where none is better */
+export function sourceState(state: string): { tone: Tone; children: string } {
+  const [tone, children] = STATES[state] ?? ['quiet', state]
+  return { tone, children }
+}
