@@ -191,8 +191,8 @@ test('a part that lacks something goes into no draft of a drawing, and its form 
   await page.getByRole('button', { name: 'Edit', exact: true }).click()
   const parts = page.getByRole('region', { name: 'Add parts' })
   for (const { part, typed = {}, field } of NEW_PARTS) {
-    await parts.getByRole('button', { name: `New ${part}` }).click()
-    const form = page.locator('form').filter({ has: page.getByRole('heading', { name: `New ${part}` }) })
+    await parts.getByRole('button', { name: `Add ${part}`, exact: true }).click()
+    const form = page.locator('form').filter({ has: page.getByRole('heading', { name: `Add ${part}` }) })
     await form.getByRole('button', { name: 'Add to the draft' }).click()
     expect(await leadsToFirstFault(page), `${part} without a name`).toBe(true)
     await expect(form.getByRole('textbox', { name: 'Name', exact: true }).first()).toBeFocused()

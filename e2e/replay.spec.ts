@@ -29,7 +29,7 @@ test('a result is replayed from its firing to its finding, and a permalink opens
   await expect(player(page)).toContainText('gateway-errors fired for pay')
   await expect(current(page)).toContainText('gateway-errors fired for pay')
   const trigger = page.locator('[data-id="trigger:gateway-errors"]')
-  await expect(trigger).toContainText('3 of more than 2 in 5m')
+  await expect(trigger).toContainText('3 of more than 2 in 5 min')
   await trigger.click()
   await expect(page.getByRole('heading', { name: 'trigger gateway-errors' })).toBeVisible()
   await expect(page.getByRole('list', { name: 'How it stood' })).toContainText('in cooldown until')

@@ -8,7 +8,7 @@ import { type Graph, needsOf } from './needs.ts'
 import { type AtOnce, count, FILES_MAX, type Group, inOrder, joined, packedBefore } from './placing.ts'
 
 /** What most pages need goes with the shell, up to so many bytes: the brief has room for it there. */
-const WITH_SHELL = 30_300
+const WITH_SHELL = 30_400
 const MOST = 6
 
 /**
@@ -24,13 +24,13 @@ const TOGETHER: Readonly<Record<string, RegExp>> = {
   projects: /pages\/projects\/(findings|new-project|project|projects)-page/,
   sources: /pages\/sources\/(new-source|source|sources)-page/,
   triggers: /pages\/triggers\/[\w-]+-page/,
-  parts: /pages\/(entities|mcp-servers)\/[\w-]+-page/,
+  parts: /pages\/(entities|mcp-servers)\/[\w-]+-page|pages\/connect\//,
   agents: /pages\/(agents|skills)\/[\w-]+-page/,
   asking: /pages\/ask\//,
   forms:
-    /(trigger|agent)-editor|delete-(project|source)|rerun-dialog|import-tab|(new-source|source)-form|created-panel|discovery\/|sources\/settings-tab|slack\/slack/,
+    /(trigger|agent)-editor|delete-(project|source)|rerun-dialog|import-tab|(new-source|source)-form|created-panel|discovery\/|sources\/settings-tab/,
   fields: /config-fields/,
-  settings: /pages\/(settings(?!\/slack)|connect)\//,
+  settings: /pages\/settings\//,
   setup: /pages\/setup\//,
   editing: /graph\/editor\/|what-if/,
   graph: /graph-tab/,

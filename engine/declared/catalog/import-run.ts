@@ -130,7 +130,8 @@ export function stageOrTell<T extends Entry>(
     if (Array.isArray(list) && typeof place === 'number' && list.length > 1) {
       left.set(name, kept.toSpliced(place, 1))
       given = { ...given, [name]: list.toSpliced(place, 1) }
-    } else given = name in given ? restOf(section, given, [[name]]) : null
+      // Without its config a source would lack what the file has.
+    } else given = name in given && name !== 'config' ? restOf(section, given, [[name]]) : null
   }
 }
 
