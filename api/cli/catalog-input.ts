@@ -104,7 +104,7 @@ const nothingYet = (paths: readonly string[], { name = 'catalog' }: InputFlags):
   placed: (told) => told,
 })
 
-/** A file that is too large is told so before it is sent anywhere. @throws CliError 65 */
+/** Checks the size of a file before the command sends the file. @throws CliError 65 where the file is too large */
 export function refuseLarge(path: string, text: string): void {
   const fault = sizeFault(text)
   if (fault) throw sizeError(path, fault)

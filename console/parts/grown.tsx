@@ -6,7 +6,7 @@ import { runPath } from '../lib/paths.ts'
 import { grownWords } from '../lib/runs.ts'
 import { count } from '../lib/time.ts'
 import { Fold } from './fold.tsx'
-import { VerdictChip } from './incident-row.tsx'
+import { VerdictChip } from './verdict-chip.tsx'
 import { When } from './when.tsx'
 
 /** @param run the finding that is shown: the others are listed. Nothing where it is the only run of it. */

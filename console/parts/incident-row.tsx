@@ -10,6 +10,7 @@ import { count, lasting } from '../lib/time.ts'
 import { CutName } from './cut-name.tsx'
 import { RowCheckbox } from './row-checkbox.tsx'
 import { Severity } from './severity.tsx'
+import { VerdictChip } from './verdict-chip.tsx'
 
 interface Props {
   incident: Incident
@@ -126,13 +127,6 @@ function RunChip({ run }: { run: NonNullable<Incident['run']> }) {
     </span>
   )
 }
-
-/** @param isFinding that something is to be done; else nothing is to be reported */
-export const VerdictChip = ({ of, isFinding }: { of: string; isFinding: boolean }) => (
-  <span className="chip" data-role={isFinding ? 'verdict' : undefined}>
-    {of}
-  </span>
-)
 
 /** Claims that do not hold are shown as loudly as those that do. */
 export function ClaimsHeld({ claims }: { claims: { held: number; total: number } }) {

@@ -262,10 +262,36 @@ export function restOf(section: Section, entry: unknown, paths: readonly Path[])
   if (!isEntry(entry)) return null
   // All of them at once: with one of two the rest is no entry yet.
   const fields = new Set(paths.map(([field]) => field))
-  const left = Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.has(field)))
+  const left = withoutDependents(
+    section,
+    Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.has(field))),
+    [...fields].map(String),
+  )
   const rest = { ...STAND_INS[section], ...left }
   const isLost = fields.has('name') || (section === 'projects' && fields.has(undefined))
-  return isLost || schemaBreaches(section, rest).length ? null : rest
+  return left === null || isLost || schemaBreaches(section, rest).length ? null : rest
+}
+
+/**
+ * An entry without the fields that say something only with others which are at fault: what was told of them would be a
+ * fault that the file does not have. @returns null where all of it depends on those
+ */
+export function withoutDependents<T extends Entry>(
+  section: Section,
+  entry: T,
+  faulty: readonly string[],
+): T | null {
+  const found = faulty.map((field) => DEPENDENTS[section]?.[field] ?? [])
+  if (found.includes('all')) return null
+  const out = new Set(found.flat())
+  return Object.fromEntries(Object.entries(entry).filter(([field]) => !out.has(field))) as T
+}
+
+/** By a field, those that are read with it. */
+const DEPENDENTS: Readonly<Partial<Record<Section, Readonly<Record<string, readonly string[] | 'all'>>>>> = {
+  sources: { config: 'all' },
+  agents: { mcp_servers: ['tools'] },
+  projects: { template: 'all' },
 }
 
 /** What stands for a field that an entry needs, where it is absent or at fault and the others are looked at. */

@@ -322,4 +322,5 @@ export {
   restOf,
   type Sound,
   soundOf,
+  withoutDependents,
 } from './shape.ts'

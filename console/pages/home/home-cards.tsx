@@ -8,9 +8,9 @@ import { pathOfIncident } from '../../lib/incidents.ts'
 import { agentPath, runPath, triggerPath } from '../../lib/paths.ts'
 import { sourceState } from '../../lib/source-words.ts'
 import { count, moment, money } from '../../lib/time.ts'
-import { VerdictChip } from '../../parts/incident-row.tsx'
 import { Spark } from '../../parts/spark.tsx'
 import { useNow } from '../../parts/use-now.ts'
+import { VerdictChip } from '../../parts/verdict-chip.tsx'
 
 /** Of sources that are well, none is listed by itself. */
 const LISTED = 6

@@ -12,9 +12,10 @@ import { moment, money } from '../../lib/time.ts'
 import { EventLinks } from '../../parts/event-links.tsx'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
-import { ClaimsHeld, VerdictChip } from '../../parts/incident-row.tsx'
+import { ClaimsHeld } from '../../parts/incident-row.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { useNow } from '../../parts/use-now.ts'
+import { VerdictChip } from '../../parts/verdict-chip.tsx'
 import { ClaimList } from '../runs/claim-list.tsx'
 
 /** Claims shown on the page; the note has all. */

@@ -13,9 +13,9 @@ import { money } from '../../lib/time.ts'
 import { useChange } from '../../lib/use-change.ts'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
-import { VerdictChip } from '../../parts/incident-row.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
+import { VerdictChip } from '../../parts/verdict-chip.tsx'
 import { When } from '../../parts/when.tsx'
 
 export function ResultRow({ project, result }: { project: Project; result: ProjectResult }) {

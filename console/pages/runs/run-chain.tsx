@@ -5,10 +5,10 @@ import type { Run, RunDetail } from '../../../schemas/types.ts'
 import { agentPath, runPath } from '../../lib/paths.ts'
 import { handoffWords } from '../../lib/runs.ts'
 import { money } from '../../lib/time.ts'
-import { VerdictChip } from '../../parts/incident-row.tsx'
 import { Mark } from '../../parts/mark.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { Section } from '../../parts/section.tsx'
+import { VerdictChip } from '../../parts/verdict-chip.tsx'
 import { When } from '../../parts/when.tsx'
 
 export function RunChain({ run }: { run: RunDetail }) {

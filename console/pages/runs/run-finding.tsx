@@ -6,9 +6,9 @@ import { eventPath } from '../../lib/explore-state.ts'
 import { claimsWords, isOpen } from '../../lib/runs.ts'
 import { FindingMarks } from '../../parts/finding-marks.tsx'
 import { Grown } from '../../parts/grown.tsx'
-import { VerdictChip } from '../../parts/incident-row.tsx'
 import { MarkdownText } from '../../parts/markdown.tsx'
 import { Section } from '../../parts/section.tsx'
+import { VerdictChip } from '../../parts/verdict-chip.tsx'
 import { ClaimList } from './claim-list.tsx'
 
 /** Of a run that ended with nothing to report. */

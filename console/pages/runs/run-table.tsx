@@ -6,10 +6,10 @@ import { middle } from '../../lib/middle.ts'
 import { agentPath, firingPath, runPath } from '../../lib/paths.ts'
 import { claimsWords, durationOf, wokenWords } from '../../lib/runs.ts'
 import { count, money } from '../../lib/time.ts'
-import { VerdictChip } from '../../parts/incident-row.tsx'
 import { Cell, type Column, NameLink, Row, RowLink, Rows } from '../../parts/rows.tsx'
 import { RunMarks } from '../../parts/run-marks.tsx'
 import { useNow } from '../../parts/use-now.ts'
+import { VerdictChip } from '../../parts/verdict-chip.tsx'
 import { When } from '../../parts/when.tsx'
 
 interface Props {

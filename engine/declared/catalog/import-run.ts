@@ -12,7 +12,7 @@ import { normaliseTrigger } from '../../documents/trigger.ts'
 import { isNeeded, refuseInDraft } from '../../documents/wiring.ts'
 import { fail, SvcError } from '../../errors.ts'
 import { pathText } from '../../gitops/tree.ts'
-import { restOf } from '../../gitops/update.ts'
+import { restOf, withoutDependents } from '../../gitops/update.ts'
 import { documentOf, type Edit, equal, type NamedKind, type PartKind } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import {
@@ -129,9 +129,8 @@ export function stageOrTell<T extends Entry>(
     })
     if (Array.isArray(list) && typeof place === 'number' && list.length > 1) {
       left.set(name, kept.toSpliced(place, 1))
-      given = { ...given, [name]: list.toSpliced(place, 1) }
-      // Without its config a source would lack what the file has.
-    } else given = name in given && name !== 'config' ? restOf(section, given, [[name]]) : null
+      given = withoutDependents(section, { ...given, [name]: list.toSpliced(place, 1) }, [name])
+    } else given = name in given ? restOf(section, given, [[name]]) : null
   }
 }
 

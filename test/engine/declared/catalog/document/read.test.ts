@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { BODY_MAX_BYTES } from '../../../../../engine/gitops/tree.ts'
 import { readCatalog } from '../../../../../engine/gitops/update.ts'
+import { catalog as operations } from '../../../../../engine/operations/catalog.ts'
 import { faults } from '../../../../../schemas/index.ts'
 
 /** Problems of a text as "line:column-line:column path: message". */
@@ -268,4 +270,9 @@ wiring:
     expect(locate(['projects', 0, 'template'])).toMatchObject({ line: 5, column: 14 })
     expect(locate(['nowhere'])).toMatchObject({ line: 1, column: 1 })
   })
+})
+
+it('the daemon takes as large a body as the command sends', () => {
+  const limits = new Set(operations.flatMap(({ bodyLimit }) => bodyLimit ?? []))
+  expect([...limits]).toEqual([BODY_MAX_BYTES])
 })
