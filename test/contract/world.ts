@@ -81,6 +81,25 @@ export function withLeaves(now: Leaves, then: Leaves, paths: readonly string[]):
   return out
 }
 
+/**
+ * `leaves` as they are where projects are paused as in `now`: their wakes are off, and triggers that paused projects
+ * alone use are paused. Both follow from who is paused, and from who uses what.
+ */
+export function withPauses(leaves: Leaves, now: Leaves): Leaves {
+  const isPaused = (project: string) => now.get(`project/${project}/state`) === '"paused"'
+  const users = (trigger: string) =>
+    [...now.keys()]
+      .filter((path) => path.startsWith(USES) && path.endsWith(`/trigger/${trigger}`))
+      .map((path) => path.slice(USES.length).split('/')[0]!)
+  const settled = (path: string, value: string) => {
+    const [kind, name, field] = path.split('/') as [string, string, string]
+    if (kind === 'project' && field === 'wakes' && isPaused(name)) return 'false'
+    if (kind === 'trigger' && field === 'paused' && users(name).every(isPaused)) return 'true'
+    return value
+  }
+  return new Map([...leaves].map(([path, value]) => [path, settled(path, value)]))
+}
+
 /** For comparing: without who uses what, in the order of paths. */
 export const sorted = (leaves: Leaves, uses: boolean): [string, string][] =>
   [...leaves].filter(([path]) => uses || !path.startsWith(USES)).sort()
