@@ -36,7 +36,11 @@ export const errorTable = {
     fix: 'caller',
     meaning: 'A request with this Idempotency-Key is still being answered.',
   },
-  too_large: { status: 413, fix: 'caller', meaning: 'The body, an item or their number is over its limit.' },
+  too_large: {
+    status: 413,
+    fix: 'caller',
+    meaning: 'The body, or the number of its items, is over its limit.',
+  },
   unsupported_media: { status: 415, fix: 'caller', meaning: 'The content type or encoding is not accepted.' },
   key_reused: { status: 422, fix: 'caller', meaning: 'The Idempotency-Key was used with another body.' },
   faulty_plan: {

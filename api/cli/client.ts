@@ -11,6 +11,8 @@ import { CliError, EXIT } from './exit.ts'
 import { conflictLines } from './field-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
+/** What answers is another program, or a page before it. */
+const NOT_OURS = 'the answer is not one of svc'
 const TIMEOUT_MS = 60_000
 const CANCEL_MS = 3_000
 
@@ -58,7 +60,7 @@ export class Client {
         headers: response.headers,
         text: await response.text(),
       }))
-      return { status, headers, text, read: () => JSON.parse(text) as T }
+      return { status, headers, text, read: () => this.parse<T>(status, text) }
     } catch (error) {
       throw this.unreachable(error)
     }
@@ -73,7 +75,7 @@ export class Client {
     try {
       const response = await this.send(call, [input, { headers: IN_LINES }], this.io.interrupted)
       const { status, text } = await readLines(response, told)
-      return { status, headers: response.headers, text, read: () => JSON.parse(text) as T }
+      return { status, headers: response.headers, text, read: () => this.parse<T>(status, text) }
     } catch (error) {
       throw this.unreachable(error)
     }
@@ -121,6 +123,15 @@ export class Client {
     })
   }
 
+  /** What is at an address may be no svc: a page of a proxy, or of another program. @throws CliError */
+  private parse<T>(status: number, text: string): T {
+    try {
+      return JSON.parse(text) as T
+    } catch {
+      throw new CliError(`${NOT_OURS} (HTTP ${status} from ${this.target.url})`, EXIT.failed, { status })
+    }
+  }
+
   /** What a refusal means, and what to do about it. */
   refusal(answer: { status: number; text: string }): CliError {
     const { status } = answer
@@ -130,7 +141,7 @@ export class Client {
         EXIT.unavailable,
         { status },
       )
-    const detail = detailOf(answer.text) ?? 'the answer is not one of svc'
+    const detail = detailOf(answer.text) ?? NOT_OURS
     const advice = status === 401 ? `; ${this.credentialAdvice()}` : ''
     const conflicts = conflictsOf(answer.text).flatMap((conflict) => conflictLines(conflict))
     return new CliError(

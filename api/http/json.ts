@@ -1,4 +1,5 @@
 /** Bodies of JSON, as all routes but those of ingest take them. */
+import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
 import { SvcError } from '../../engine/index.ts'
 import { BODY_DEPTH_MAX, nestsDeeper } from '../json-body.ts'
@@ -7,9 +8,12 @@ import { BODY_DEPTH_MAX, nestsDeeper } from '../json-body.ts'
 export function takeJson(app: FastifyInstance): void {
   app.removeContentTypeParser(['application/json', 'text/plain'])
   const parse = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, given, done) => {
-    const text = given as string
-    if (text === '') return done(null, undefined)
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, given, done) => {
+    const bytes = given as Buffer
+    if (bytes.length === 0) return done(null, undefined)
+    // Else what cannot be read would be stored as another character.
+    if (!isUtf8(bytes)) return done(new SvcError('invalid', 'the body is not valid UTF-8'))
+    const text = bytes.toString()
     if (nestsDeeper(text, BODY_DEPTH_MAX))
       return done(new SvcError('invalid', `the body must not nest more than ${BODY_DEPTH_MAX} deep`))
     // Null would pass for a body that was not sent.

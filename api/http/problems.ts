@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { SvcError } from '../../engine/index.ts'
+import { TAKES } from './validate.ts'
 
 /** Answers with an SvcError. */
 export function sendProblem(reply: FastifyReply, error: SvcError): FastifyReply {
@@ -25,12 +26,12 @@ export function problemHeaders(reply: FastifyReply, error: SvcError): FastifyRep
 
 const MIB = 1024 * 1024
 const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE'
+const UNKNOWN_MEDIA = 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 /** Fastify's own refusals in our words. */
 const FRAMEWORK: Record<string, (error: FastifyError) => SvcError> = {
   [TOO_LARGE]: () =>
     new SvcError('too_large', 'the body is larger than this route takes (16 MiB on ingest, 1 MiB elsewhere)'),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
-    new SvcError('unsupported_media', 'the Content-Type must be application/json'),
+  [UNKNOWN_MEDIA]: () => new SvcError('unsupported_media', 'the Content-Type must be application/json'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => new SvcError('invalid', 'the body is empty; it must be a JSON object'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new SvcError('invalid', 'the Content-Length does not match the body'),
@@ -42,7 +43,15 @@ const FRAMEWORK: Record<string, (error: FastifyError) => SvcError> = {
 /** The error handler of the server. */
 export function problemHandler(log: Logger) {
   return (error: FastifyError | SvcError, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    sendProblem(reply, tooLarge(error, request) ?? asSvcError(error, log))
+    sendProblem(reply, tooLarge(error, request) ?? otherMedia(error, request) ?? asSvcError(error, log))
+}
+
+/** A body of another type, on a route that takes other types than JSON; null: it is another fault. */
+function otherMedia({ code }: FastifyError | SvcError, request: FastifyRequest): SvcError | null {
+  const schema = request.routeOptions.schema as Record<string, object | undefined> | undefined
+  const types = Object.keys(schema?.[TAKES] ?? {})
+  if (code !== UNKNOWN_MEDIA || types.length === 0) return null
+  return new SvcError('unsupported_media', `the Content-Type must be ${types.join(' or ')}`)
 }
 
 /** A body over what its route takes, where that is whole MiB; null: it is another fault. */

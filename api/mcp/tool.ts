@@ -106,7 +106,7 @@ export function whyNot(
 ): string {
   if (onlyProposes(tool, identity))
     return `${tool.name} needs the 'admin' scope to write, which this credential (${identity.name}) does not have. Call it again with dry_run: true: that proposes it, and a person approves`
-  return identity.project === undefined
+  return identity.project === undefined || tool.ofProject
     ? `${tool.name} needs a credential with the '${tool.scope}' scope; this one (${identity.name}) has ${identity.scopes.join(', ')}. Ask an operator for another key`
     : `${tool.name} is not for project keys: this key only reads project ${identity.project_name ?? identity.project} and records findings in it`
 }

@@ -321,11 +321,14 @@ export function createLeases({
       })
     },
 
-    /** Holds it longer, from now. @returns when the lease ends, epoch ms. @throws SvcError not_found; conflict */
+    /**
+     * Holds it so long from now; never shorter than it is held already.
+     * @returns when the lease ends, epoch ms. @throws SvcError not_found; conflict
+     */
     extend: (subscription: string, holding: Holding, leaseMs: number): number =>
       store.tx(() => {
-        const { lease, held_since } = require(subscription, holding)
-        const until = clock.now() + leaseMs
+        const { lease, lease_until, held_since } = require(subscription, holding)
+        const until = Math.max(lease_until!, clock.now() + leaseMs)
         rows.hold.run(lease!, until, held_since, holding.deliveryId)
         return until
       }),

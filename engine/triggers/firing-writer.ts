@@ -29,6 +29,7 @@ interface Subscriber {
   project: string | null
   trigger_name: string | null
   url_hash: string
+  caller: string
 }
 
 export class Recipients {
@@ -45,7 +46,7 @@ export class Recipients {
     private readonly onPending: () => void,
   ) {
     this.subscribers = db.prepare<[string, string], Subscriber>(
-      `SELECT id, kind, project, trigger_name, url_hash FROM subscriptions
+      `SELECT id, kind, project, trigger_name, url_hash, caller FROM subscriptions
        WHERE removed_at IS NULL AND disabled_at IS NULL
          AND (trigger_name = ? OR (trigger_name IS NULL AND project IN (SELECT value FROM json_each(?))))
        ORDER BY trigger_name IS NULL, created_at, id`,
@@ -69,9 +70,10 @@ export class Recipients {
     }
     const seen = new Set<string>()
     for (const subscriber of this.subscribers.all(trigger, JSON.stringify(users))) {
-      // An address that subscribed both ways is told once.
-      if (seen.has(subscriber.url_hash)) continue
-      seen.add(subscriber.url_hash)
+      // An address that one caller subscribed both ways is told once. Another caller has another secret, and may leave.
+      const recipient = `${subscriber.caller} ${subscriber.url_hash}`
+      if (seen.has(recipient)) continue
+      seen.add(recipient)
       if (!isHeldBack)
         this.add(firing, subscriber.kind, subscriber.id, subscriber.project ? [subscriber.project] : [])
       if (subscriber.project) projects.add(subscriber.project)

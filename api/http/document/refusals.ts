@@ -64,7 +64,7 @@ export const refusals = {
   },
   TooLarge: {
     status: 413,
-    description: 'The body, an item or their number is over its limit.',
+    description: 'The body, or the number of its items, is over its limit.',
     detail: 'the body is larger than this route takes (16 MiB on ingest, 1 MiB elsewhere)',
   },
   UnsupportedMedia: {

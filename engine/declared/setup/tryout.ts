@@ -337,6 +337,6 @@ function ownPartsOf(
     subscribe_hint:
       own.wake === 'webhook'
         ? 'It names its address with POST /api/projects/{id}/subscribe; each firing is posted there, signed.'
-        : 'It calls join_project once, then waits with wait_for_firing; each firing is handed to it once.',
+        : 'It waits with wait_for_firing, which hands it one firing after the other; conclude ends each, and one that it does not end in time is handed out again.',
   }
 }

@@ -317,5 +317,8 @@ describe('svc status', () => {
     const ran = await svc(['status', ...(await daemon({ 'GET /health': [200, '<html>'] }))])
     expect(ran.code).toBe(1)
     expect(ran.err).toContain('not one of svc')
+    const asked = await svc(['whoami', ...(await daemon({ 'GET /api/whoami': [200, '<html>'] }))])
+    expect(asked.code).toBe(1)
+    expect(asked.err).toMatch(/^svc: the answer is not one of svc \(HTTP 200 from http:\/\/[^\s]+\)\n$/)
   })
 })

@@ -90,6 +90,24 @@ describe('limits and errors', () => {
       'Content-Type must be application/json',
     ],
     [
+      'JSON that is not UTF-8',
+      () =>
+        door.call('POST', '/remember', Buffer.from('{"key":"a","content":"caf\xe9"}', 'latin1'), {
+          'content-type': 'application/json',
+        }),
+      400,
+      'the body is not valid UTF-8',
+    ],
+    [
+      'a skill that is not said to be Markdown',
+      () =>
+        door.call('POST', '/api/projects/Default/skills/upload', '---\nname: s\n---\n', {
+          'content-type': 'application/x-www-form-urlencoded',
+        }),
+      415,
+      'the Content-Type must be text/markdown or text/plain',
+    ],
+    [
       'an API body over 1 MiB',
       () =>
         door.call('POST', '/api/sources', {

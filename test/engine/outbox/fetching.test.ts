@@ -82,6 +82,17 @@ describe('a firing that is fetched', () => {
     await world.engine.acknowledgeFiring(id, { deliveryId, lease }, MINE)
   })
 
+  it('is never held shorter than it was, however short it is extended', async () => {
+    const { world, id } = await subscribed()
+    await world.post(error())
+    const { delivery_id: deliveryId, lease, lease_until } = (await fetch(world, id))!
+    const extended = await world.engine.extendLease(id, { deliveryId, lease }, LEASE / 2, MINE)
+    expect(extended.lease_until).toBe(lease_until)
+    world.clock.at += LEASE - 1
+    await sweep(world)
+    await world.engine.acknowledgeFiring(id, { deliveryId, lease }, MINE)
+  })
+
   it('has failed after it was handed out five times, until a person sends it again', async () => {
     const { world, id } = await subscribed()
     await world.post(error())
@@ -177,6 +188,20 @@ describe('a subscription that fetches', () => {
     expect((await ask({ ...stranger, own: false })).delivery).not.toBeNull()
     await world.engine.unsubscribe(id, ME, { own: true, strict: true })
     await expect(ask(MINE)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('of an address that another caller subscribed, too, is told beside it: each has its own secret', async () => {
+    const { world } = await subscribed()
+    const to = { url: 'https://example.com/hook', audience: 'operator' as const }
+    const made = [
+      await world.engine.subscribe({ trigger: 't' }, to, BY.caller),
+      await world.engine.subscribe({ trigger: 't' }, to, ME),
+    ]
+    expect(new Set(made.map(({ secret }) => secret)).size).toBe(2)
+    await world.post(error())
+    const { deliveries } = await world.engine.listDeliveries({ limit: 10 })
+    const told = deliveries.map(({ recipient }) => recipient.subscription_id)
+    for (const { subscription_id } of made) expect(told).toContain(subscription_id)
   })
 
   it('of an address is not fetched', async () => {
