@@ -11,7 +11,7 @@ import { CliError, EXIT } from './exit.ts'
 import { conflictLines } from './field-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
-/** What answers is another program, or a page before it. */
+/** Another program is at the address, or a proxy that answers with a page of its own. */
 const NOT_OURS = 'the answer is not one of svc'
 const TIMEOUT_MS = 60_000
 const CANCEL_MS = 3_000
@@ -123,7 +123,7 @@ export class Client {
     })
   }
 
-  /** What is at an address may be no svc: a page of a proxy, or of another program. @throws CliError */
+  /** @throws CliError where the body is no JSON */
   private parse<T>(status: number, text: string): T {
     try {
       return JSON.parse(text) as T

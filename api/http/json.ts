@@ -11,7 +11,7 @@ export function takeJson(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, given, done) => {
     const bytes = given as Buffer
     if (bytes.length === 0) return done(null, undefined)
-    // Else what cannot be read would be stored as another character.
+    // The decoder would put U+FFFD in place of bytes that are not UTF-8, and that would be stored.
     if (!isUtf8(bytes)) return done(new SvcError('invalid', 'the body is not valid UTF-8'))
     const text = bytes.toString()
     if (nestsDeeper(text, BODY_DEPTH_MAX))

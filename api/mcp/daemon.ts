@@ -82,7 +82,16 @@ export class Caller {
 
   /** What a call answers. @throws DaemonError */
   async ask<T, Input>(call: Call<T, Input>, ...given: Given<NoInfer<Input>, AbortSignal>): Promise<T> {
-    return JSON.parse(await this.text(call, ...given)) as T
+    const text = await this.text(call, ...given)
+    try {
+      return JSON.parse(text) as T
+    } catch {
+      throw new DaemonError(
+        'what answers at the address of the daemon is not svc; an operator must give svc mcp the daemon’s own address with --svcd',
+        null,
+        null,
+      )
+    }
   }
 }
 

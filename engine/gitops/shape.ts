@@ -273,8 +273,8 @@ export function restOf(section: Section, entry: unknown, paths: readonly Path[])
 }
 
 /**
- * An entry without the fields that say something only with others which are at fault: what was told of them would be a
- * fault that the file does not have. @returns null where all of it depends on those
+ * Leaves out the fields of an entry that cannot be checked without a faulty field: checking them would report problems
+ * that the file does not have. @param faulty names of the faulty fields. @returns null where no field can be checked
  */
 export function withoutDependents<T extends Entry>(
   section: Section,
@@ -287,7 +287,7 @@ export function withoutDependents<T extends Entry>(
   return Object.fromEntries(Object.entries(entry).filter(([field]) => !out.has(field))) as T
 }
 
-/** By a field, those that are read with it. */
+/** By field, the fields that are checked together with it. */
 const DEPENDENTS: Readonly<Partial<Record<Section, Readonly<Record<string, readonly string[] | 'all'>>>>> = {
   sources: { config: 'all' },
   agents: { mcp_servers: ['tools'] },

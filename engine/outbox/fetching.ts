@@ -322,7 +322,7 @@ export function createLeases({
     },
 
     /**
-     * Holds it so long from now; never shorter than it is held already.
+     * Moves the end of a lease to `leaseMs` from now, unless it ends later already.
      * @returns when the lease ends, epoch ms. @throws SvcError not_found; conflict
      */
     extend: (subscription: string, holding: Holding, leaseMs: number): number =>

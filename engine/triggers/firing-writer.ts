@@ -70,8 +70,10 @@ export class Recipients {
     }
     const seen = new Set<string>()
     for (const subscriber of this.subscribers.all(trigger, JSON.stringify(users))) {
-      // An address that one caller subscribed both ways is told once. Another caller has another secret, and may leave.
-      const recipient = `${subscriber.caller} ${subscriber.url_hash}`
+      // An address or a channel that is subscribed to the trigger and to its project is told once. Posts to an address are
+      // signed with the secret of one caller's subscription, which no other caller can verify.
+      const { kind, caller, url_hash } = subscriber
+      const recipient = kind === 'webhook' ? `${caller} ${url_hash}` : url_hash
       if (seen.has(recipient)) continue
       seen.add(recipient)
       if (!isHeldBack)

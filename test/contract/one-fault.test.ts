@@ -1,4 +1,4 @@
-/** All faults of a part are told at once, and no fault that comes of leaving out what is at fault. */
+/** A catalog check reports every problem of a part at once, and reports none that only follows from another. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -28,7 +28,7 @@ function* faultyOf(value: unknown): Generator<unknown> {
   }
 }
 
-it('a fault in one field of a part is told of that field, and of no other', async () => {
+it('a check reports a faulty field, and no problem of another field', async () => {
   const svc = await startInstance({ env: { SVC_SECRET_GATEWAY: 's3cret' } })
   await svc.post('/api/catalog/import', { yaml: EVERY })
   const catalog = parse(EVERY) as Record<string, Fields[]>

@@ -50,6 +50,17 @@ it('a subscribed channel is posted each firing, once', async () => {
   expect(subscriptions).toMatchObject([{ kind: 'slack', url: URL_OF, name: 'C0ALERTS' }])
 })
 
+it('a channel that two people subscribed is posted each firing once', async () => {
+  const { slack, svc, post } = await open({ secured: true })
+  const key = await svc.post<{ secret: string }>('/api/keys', { name: 'other', scopes: ['admin'] })
+  for (const person of [svc, svc.as(key.secret)])
+    expect(await person.post('/subscribe', { trigger: 'errs', url: URL_OF })).not.toHaveProperty('existing')
+  await post()
+  await svc.settled(1)
+  const { deliveries } = await svc.get<DeliveriesResult>('/api/deliveries')
+  expect([deliveries.length, slack.posted.length]).toEqual([1, 1])
+})
+
 it('what may pass is tried again; what would end the same fails at once, with what to do', async () => {
   const { slack, svc, post, last } = await open()
   await svc.post('/subscribe', { trigger: 'errs', url: 'slack://channel/alerts' })

@@ -82,8 +82,8 @@ export function withLeaves(now: Leaves, then: Leaves, paths: readonly string[]):
 }
 
 /**
- * `leaves` as they are where projects are paused as in `now`: their wakes are off, and triggers that paused projects
- * alone use are paused. Both follow from who is paused, and from who uses what.
+ * Applies to `leaves` what a pause does: the wakes of a paused project are off, and a trigger is paused if all projects
+ * that use it are. @param now tells which projects are paused, and which project uses which trigger
  */
 export function withPauses(leaves: Leaves, now: Leaves): Leaves {
   const isPaused = (project: string) => now.get(`project/${project}/state`) === '"paused"'
@@ -94,7 +94,8 @@ export function withPauses(leaves: Leaves, now: Leaves): Leaves {
   const settled = (path: string, value: string) => {
     const [kind, name, field] = path.split('/') as [string, string, string]
     if (kind === 'project' && field === 'wakes' && isPaused(name)) return 'false'
-    if (kind === 'trigger' && field === 'paused' && users(name).every(isPaused)) return 'true'
+    if (kind === 'trigger' && field === 'paused' && users(name).length && users(name).every(isPaused))
+      return 'true'
     return value
   }
   return new Map([...leaves].map(([path, value]) => [path, settled(path, value)]))

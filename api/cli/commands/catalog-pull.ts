@@ -70,7 +70,7 @@ async function askCurrent(io: Io, shown: string, composed: Composed, flags: Pull
       ...(flags.ours === undefined ? {} : { ours: flags.ours }),
     },
   })
-  if (answer.status >= 200 && answer.status < 300) return JSON.parse(answer.text) as Catalog
+  if (answer.status >= 200 && answer.status < 300) return answer.read() as Catalog
   const { problems, conflicts } = problemOf(answer.text)
   const placed = placedIn(composed)
   if (Array.isArray(conflicts)) throw conflictsError(shown, (conflicts as MergeConflict[]).map(placed))

@@ -1,6 +1,6 @@
 /** `svc deliveries`: who was told of a firing or a finding, how each try went, and sending one again. */
 import { Command, Option } from 'commander'
-import type { DeliveriesResult, Delivery } from '../../../schemas/types.ts'
+import type { Delivery } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -59,9 +59,9 @@ export function deliveriesCommand(io: Io): Command {
 async function list(io: Io, flags: ListFlags): Promise<void> {
   const { status, trigger, recipient, kind, run, before } = flags
   const query = queryOf(flags, { status, trigger, recipient, kind, run, before })
-  const { text } = await clientOf(io, flags).call(calls.listDeliveries, query)
-  if (flags.json) return printJson(io, text)
-  const { deliveries, next_before } = JSON.parse(text) as DeliveriesResult
+  const answer = await clientOf(io, flags).call(calls.listDeliveries, query)
+  if (flags.json) return printJson(io, answer.text)
+  const { deliveries, next_before } = answer.read()
   if (deliveries.length === 0) return void io.out('no deliveries\n')
   io.out(
     table(
@@ -88,12 +88,12 @@ async function list(io: Io, flags: ListFlags): Promise<void> {
 
 async function show(io: Io, id: string, flags: Flags & { message?: boolean }): Promise<void> {
   const client = clientOf(io, flags)
-  const { text } = await (flags.message
+  const answer = await (flags.message
     ? client.call(calls.getDeliveryMessage, { id })
     : client.call(calls.getDelivery, { id }))
-  if (flags.json) return printJson(io, text)
-  if (flags.message) return void io.out(`${escapeText(JSON.stringify(JSON.parse(text), null, 2))}\n`)
-  const delivery = JSON.parse(text) as Delivery
+  if (flags.json) return printJson(io, answer.text)
+  if (flags.message) return void io.out(`${escapeText(JSON.stringify(answer.read(), null, 2))}\n`)
+  const delivery = answer.read() as Delivery
   const { status, tries, max_tries, trigger, key, dispatch_id, fired_at, run_id } = delivery
   const what = delivery.of === 'finding' ? `finding  about ${escapeLine(key)}, ${delivery.made_at}\n` : ''
   io.out(`${delivery.delivery_id}  ${paint(io, STATUS_STYLES[status], status)}\n`)
@@ -106,9 +106,9 @@ async function show(io: Io, id: string, flags: Flags & { message?: boolean }): P
 }
 
 async function redeliver(io: Io, id: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(calls.redeliver, { id })
-  if (flags.json) return printJson(io, text)
-  const { delivery_id, status } = JSON.parse(text) as Delivery
+  const answer = await clientOf(io, flags).call(calls.redeliver, { id })
+  if (flags.json) return printJson(io, answer.text)
+  const { delivery_id, status } = answer.read()
   io.out(`${delivery_id} is ${status}\n`)
   if (status === 'running') io.err(`"svc deliveries show ${delivery_id}" tells how it goes\n`)
 }

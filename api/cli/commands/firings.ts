@@ -1,13 +1,7 @@
 /** `svc firings`: what triggers fired, why, with which events, and who was told. */
 import { Command, Option } from 'commander'
 import { countWords } from '../../../schemas/plain-words.ts'
-import type {
-  Delivery,
-  Firing,
-  FiringDetail,
-  FiringEventsResult,
-  FiringsResult,
-} from '../../../schemas/types.ts'
+import type { Delivery, Firing, FiringDetail, FiringEventsResult } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import type { Answer, Client } from '../client.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
@@ -72,9 +66,9 @@ async function list(io: Io, { project, ...flags }: ListFlags): Promise<void> {
     key: flags.key,
     before: flags.before,
   })
-  const { text } = await client.call(calls.listFirings, query)
-  if (flags.json) return printJson(io, text)
-  const { firings, next_before } = JSON.parse(text) as FiringsResult
+  const answer = await client.call(calls.listFirings, query)
+  if (flags.json) return printJson(io, answer.text)
+  const { firings, next_before } = answer.read()
   if (firings.length === 0) return void io.out('no firings\n')
   io.out(
     table(
@@ -113,9 +107,9 @@ function toldText({ subscribers, delivered, failed }: Firing): string {
 }
 
 async function show(io: Io, id: string, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(calls.getFiring, { id })
-  if (flags.json) return printJson(io, text)
-  const firing = JSON.parse(text) as FiringDetail
+  const answer = await clientOf(io, flags).call(calls.getFiring, { id })
+  if (flags.json) return printJson(io, answer.text)
+  const firing = answer.read()
   const state = paint(io, STYLES[firing.state], stateText(firing))
   io.out(`${paint(io, 'bold', escapeLine(firing.trigger))}  ${state}  ${firing.dispatch_id}\n`)
   for (const [title, value] of factsOf(firing)) io.out(`${title.padEnd(9)}${escapeLine(value)}\n`)

@@ -1,7 +1,7 @@
 /** `svc subscribe`, `svc unsubscribe` and `svc subscriptions`: who is told of firings, by an address or by fetching. */
 import type { Command } from 'commander'
 import { callerText } from '../../../schemas/caller-words.ts'
-import type { Subscription, SubscriptionCreated, SubscriptionsResult } from '../../../schemas/types.ts'
+import type { Subscription, SubscriptionCreated } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { clientCommand, clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
@@ -51,11 +51,11 @@ async function subscribe(
   const named = flags.name === undefined ? {} : { name: flags.name }
   const told = { ...(url === undefined ? { fetch: true } : { url }), ...named }
   const client = clientOf(io, flags)
-  const { text } = await (trigger === undefined
+  const answer = await (trigger === undefined
     ? client.call(calls.subscribeProject, { id: flags.project!, body: told })
     : client.call(calls.subscribe, { body: { trigger, ...told } }))
-  if (flags.json) return printJson(io, text)
-  const made = JSON.parse(text) as SubscriptionCreated
+  if (flags.json) return printJson(io, answer.text)
+  const made = answer.read() as SubscriptionCreated
   const of = escapeLine(trigger ?? `project ${flags.project}`)
   if (url === undefined) tellFetched(io, of, made)
   else tellPosted(io, of, made)
@@ -106,9 +106,9 @@ async function unsubscribe(io: Io, id: string, flags: Flags): Promise<void> {
 }
 
 async function list(io: Io, flags: Flags): Promise<void> {
-  const { text } = await clientOf(io, flags).call(calls.listSubscriptions)
-  if (flags.json) return printJson(io, text)
-  const { subscriptions } = JSON.parse(text) as SubscriptionsResult
+  const answer = await clientOf(io, flags).call(calls.listSubscriptions)
+  if (flags.json) return printJson(io, answer.text)
+  const { subscriptions } = answer.read()
   if (subscriptions.length === 0)
     return void io.out('no subscriptions; make one with: svc subscribe <trigger> <url>\n')
   io.out(

@@ -1,4 +1,5 @@
 /** The body of a message: one JSON object, within a bound. */
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { BODY_DEPTH_MAX, nestsDeeper } from '../../json-body.ts'
 import { Refusal } from './refuse.ts'
@@ -18,7 +19,9 @@ export async function readMessage(request: IncomingMessage): Promise<Record<stri
     if (bytes > MESSAGE_MAX) throw tooLarge()
     parts.push(part as Buffer)
   }
-  const message = parse(Buffer.concat(parts).toString())
+  const body = Buffer.concat(parts)
+  if (!isUtf8(body)) throw new Refusal(400, 'the body is not valid UTF-8')
+  const message = parse(body.toString())
   if (Array.isArray(message))
     throw new Refusal(400, 'send one message a request: batches are no part of the protocol any more')
   if (typeof message !== 'object' || message === null)

@@ -317,8 +317,22 @@ describe('svc status', () => {
     const ran = await svc(['status', ...(await daemon({ 'GET /health': [200, '<html>'] }))])
     expect(ran.code).toBe(1)
     expect(ran.err).toContain('not one of svc')
-    const asked = await svc(['whoami', ...(await daemon({ 'GET /api/whoami': [200, '<html>'] }))])
-    expect(asked.code).toBe(1)
-    expect(asked.err).toMatch(/^svc: the answer is not one of svc \(HTTP 200 from http:\/\/[^\s]+\)\n$/)
+    const page = [200, '<html>'] as [number, string]
+    const at = await daemon({
+      'GET /api/whoami': page,
+      'GET /api/firings?limit=20': page,
+      'GET /api/deliveries?limit=20': page,
+      'GET /api/subscriptions': page,
+    })
+    for (const words of [
+      'whoami',
+      'firings list --limit 20',
+      'deliveries list --limit 20',
+      'subscriptions',
+    ]) {
+      const asked = await svc([...words.split(' '), ...at])
+      expect([words, asked.code]).toEqual([words, 1])
+      expect(asked.err).toMatch(/^svc: the answer is not one of svc \(HTTP 200 from http:\/\/[^\s]+\)\n$/)
+    }
   })
 })

@@ -264,6 +264,16 @@ describe('a session', () => {
   })
 })
 
+it('a message that is not UTF-8 is refused, before its bytes are stored as other characters', async () => {
+  const { mcp } = await open()
+  const answer = await fetch(mcp.url, {
+    method: 'POST',
+    headers: { accept: ACCEPT, 'content-type': 'application/json' },
+    body: Buffer.from('{"jsonrpc":"2.0","id":1,"method":"caf\xe9"}', 'latin1'),
+  })
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('not valid UTF-8')])
+})
+
 describe('a daemon that restarts', () => {
   it('is told as a failure that may be tried again, and then works again', async () => {
     const { mcp, svc: first } = await open()

@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -110,6 +112,16 @@ describe('svc mcp over stdio', () => {
     expect(out).toContain('it may be restarting. Call again in 2 seconds')
     expect(err).toContain(`svc mcp: stdio -> ${AWAY}: the daemon is not reachable`)
     expect(code).toBe(0)
+  })
+
+  it('says of an address where another program answers that it is not svc', async () => {
+    const other = createServer((_request, response) => void response.end('<html>')).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { out } = await speak(ask(INIT, callOf('list_sources')), {
+      args: ['--svcd', `http://127.0.0.1:${(other.address() as AddressInfo).port}`],
+    })
+    other.close()
+    expect(out).toContain('what answers at the address of the daemon is not svc')
   })
 
   it('ends with 1 at a message that is too large', async () => {

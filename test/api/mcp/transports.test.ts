@@ -123,7 +123,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
   })
 })
 
-it('tells a project key of the scope it lacks, not that the tool is for no project key', async () => {
+it('names the scope that a project key lacks for a tool that project keys may call', async () => {
   const client = await connect('secured', 'streamable-http', keys.watcher!)
   expect((await call(client, 'record_finding', { entity: 'a', finding: 'b' })).text).toBe(
     "record_finding needs a credential with the 'findings' scope; this one (watcher) has read. Ask an operator for another key",

@@ -190,7 +190,7 @@ describe('a subscription that fetches', () => {
     await expect(ask(MINE)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  it('of an address that another caller subscribed, too, is told beside it: each has its own secret', async () => {
+  it('of an address that two callers subscribed is posted for each, signed with its secret', async () => {
     const { world } = await subscribed()
     const to = { url: 'https://example.com/hook', audience: 'operator' as const }
     const made = [
