@@ -13,13 +13,18 @@ import {
   shortNumber,
   type Timed,
 } from '../log/brief/brief.ts'
-import type { Steps } from '../log/steps.ts'
+import { pagesOf, type Steps } from '../log/steps.ts'
+import type { KeptRow, ReadContext } from '../log/timeline/context.ts'
 import { type Around, askedQuery, type Looked, type Named, windowOf } from '../log/timeline/inspect-pages.ts'
 import { namedCuts, wideContextRows } from '../log/timeline/rows.ts'
+import { objectIn, setCounts } from '../log/timeline/traces.ts'
 import { DAY_MS, iso } from '../model/units.ts'
 import { redact } from '../net/redact.ts'
+import { type Buckets, bucketsOf, combined, isBelow, quantileOf } from './telemetry/metric-series.ts'
 
 const ROWS = 100_000
+/** Payloads read at a time, before others have their turn. */
+const PAYLOADS = 500
 /** Series told of at most, and the parts of the window of each. */
 const SERIES_MAX = 12
 const PARTS = 16
@@ -38,9 +43,12 @@ export function* seriesInSteps(around: Around): Steps<Looked> {
   const { until, ...window } = windowOf(around)
   const query = yield* askedQuery(around, window.from, until)
   const { rows, cuts } = yield* wideContextRows(ctx, query, ROWS, '')
+  yield* setCounts(ctx, rows)
   yield
   const lines = rows.map((row): Timed => timed(row, window.to))
   const numbers = numbersNamed(lines, question.label)
+  if (question.label !== undefined)
+    numbers.push(...(yield* percentilesInSteps(ctx, lines, rows, question.label)))
   const heading = headingOf(around, window, lines.length, numbers.length, namedCuts(ctx, cuts))
   const said: string[] = []
   const shown: Named = []
@@ -107,6 +115,54 @@ function isNamed({ series, type, values, labels }: ContextRow, wanted: string): 
   const name = (series ?? type).toLowerCase()
   const asked = wanted.toLowerCase()
   return name === asked || name.startsWith(`${asked}{`) || type.toLowerCase() === asked
+}
+
+/** Points of distributions that are read for their percentiles, the newest; more would keep others waiting. */
+const DISTRIBUTIONS_MAX = 5_000
+const PERCENTILES = [0.5, 0.95, 0.99] as const
+
+/** Percentiles of what was measured since the point before, of distributions of that name. */
+function* percentilesInSteps(
+  ctx: ReadContext,
+  lines: readonly Timed[],
+  rows: readonly KeptRow[],
+  wanted: string,
+): Steps<Numbers[]> {
+  const isWanted = (row: KeptRow) => (row.counts ?? 'level') !== 'level' && isNamed(row, wanted)
+  const places = rows.flatMap((row, i) => (isWanted(row) ? [i] : [])).slice(-DISTRIBUTIONS_MAX)
+  const before = new Map<string, { start: unknown; buckets: Buckets }>()
+  const found = new Map<string, Numbers>()
+  for (const some of pagesOf(places, PAYLOADS)) {
+    yield
+    const ids = some.map((i) => rows[i]!.number)
+    const payloads = new Map(ctx.rows.read(ids, true).map(({ id, raw }) => [id, objectIn(raw)]))
+    for (const i of some) {
+      const row = rows[i]!
+      const payload = payloads.get(row.number) ?? {}
+      const buckets = bucketsOf(payload)
+      if (!buckets) continue
+      const start = payload.startTimeUnixNano
+      const { resourceAttributes, scope, attributes } = payload
+      const process = JSON.stringify([row.source, row.series, resourceAttributes, scope, attributes])
+      const last = before.get(process)
+      before.set(process, { start, buckets })
+      // The first total of a window is of what was before it, too.
+      if (row.counts === 'total' && !last) continue
+      const goesOn = row.counts === 'total' && last && last.start === start
+      const step = goesOn ? combined(buckets, last.buckets, -1) : buckets
+      if (!step || isBelow(step)) continue
+      for (const part of PERCENTILES) {
+        const value = quantileOf(step, part)
+        if (value === null) continue
+        const name = `${row.series} p${part * 100}${payload.unit ? ` ${String(payload.unit)}` : ''}`
+        const key = `${name}\0${row.source}\0${row.entity}`
+        const known = found.get(key) ?? { name, samples: [], total: 0 }
+        known.samples.push({ line: lines[i]!, value })
+        found.set(key, known)
+      }
+    }
+  }
+  return [...found.values()]
 }
 
 function headingOf(

@@ -32,7 +32,7 @@ import {
 import { compilePlan } from '../log/timeline/plan.ts'
 import { parseEventId, presentRow } from '../log/timeline/present.ts'
 import { namedCuts, wideContextRows, wideRows } from '../log/timeline/rows.ts'
-import { setSpans } from '../log/timeline/traces.ts'
+import { setFacts } from '../log/timeline/traces.ts'
 import { iso } from '../model/units.ts'
 import { redact } from '../net/redact.ts'
 import { seriesInSteps } from './inspect-series.ts'
@@ -117,7 +117,7 @@ function* changedInSteps(around: Around): Steps<Looked> {
   const [label, entity] = asked.length === 1 && asked[0]![0] !== 'key_value' ? asked[0]! : ['', NOBODY]
   const heading = `What changed in ${iso(from)} to ${iso(to)} against the ${lengthText(before)} before, times in UTC. Two ids of a line are its first and last event, of a number one that is usual and one that is not`
   const { rows, cuts } = yield* wideContextRows(ctx, query, ROWS, label)
-  yield* setSpans(ctx, rows, to)
+  yield* setFacts(ctx, rows, to)
   yield
   const brief = yield* makeBriefInSteps({
     rows,

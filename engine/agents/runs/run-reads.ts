@@ -22,7 +22,7 @@ import { parseEventId, presentRow } from '../../log/timeline/present.ts'
 import { readInSteps } from '../../log/timeline/read.ts'
 import { namedCuts, wideContextRows } from '../../log/timeline/rows.ts'
 import { statsInSteps } from '../../log/timeline/stats.ts'
-import { setSpans } from '../../log/timeline/traces.ts'
+import { setFacts } from '../../log/timeline/traces.ts'
 import { DAY_MS, dollars, iso, isoOrNull } from '../../model/units.ts'
 import { maskAddresses } from '../../net/address-secrets.ts'
 import { type FindingTold, findingsTold } from '../../outbox/rows.ts'
@@ -252,7 +252,7 @@ export function* briefInSteps(
     label,
     thing ? { value: entity, names: thing.names } : undefined,
   )
-  yield* setSpans(ctx, rows, to)
+  yield* setFacts(ctx, rows, to)
   yield
   const lines = [...told, ...(documents.length ? [renderRows(documents)] : [])]
   const above = lines.map((line) => `${line}\n`).join('')

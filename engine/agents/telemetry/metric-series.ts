@@ -11,7 +11,7 @@ import type { Steps } from '../../log/steps.ts'
 import { firstPositions, type Position } from '../../log/store/scan.ts'
 import type { ReadContext } from '../../log/timeline/context.ts'
 import { askedQuery, windowOf } from '../../log/timeline/inspect-pages.ts'
-import { aroundOf, BATCH, fieldsIn, rowsAt } from '../../log/timeline/traces.ts'
+import { aroundOf, BATCH, fieldsIn, objectIn, rowsAt } from '../../log/timeline/traces.ts'
 import { iso } from '../../model/units.ts'
 
 const WINDOW_DEFAULT = '1h'
@@ -85,7 +85,7 @@ function take(
   service: string,
   slots: Slots,
 ): boolean {
-  const point = parsed(raw)
+  const point = objectIn(raw)
   if (typeof point.metricName !== 'string') return true
   const key = JSON.stringify([
     ...[point.metricName, service, point.metricType, point.resourceAttributes],
@@ -96,17 +96,6 @@ function take(
   else if (found.size >= SERIES_MAX) return false
   else found.set(key, new Series(point, at, service, slots))
   return true
-}
-
-const decoder = new TextDecoder()
-
-function parsed(raw: Uint8Array): Record<string, unknown> {
-  try {
-    return fieldsIn(JSON.parse(decoder.decode(raw)))
-  } catch {
-    // Of another source that marks its events as metrics: they are no points of OpenTelemetry.
-    return {}
-  }
 }
 
 const sorted = (fields: Record<string, unknown>): [string, unknown][] =>

@@ -45,14 +45,15 @@ import {
   type BriefLine,
   type BriefRequest,
   type ContextRow,
+  costOf,
   type Kind,
   LATELY,
   mapAt,
-  type Section,
-  type SectionName,
+  NOBODY,
+  Packing,
   type Timed,
 } from './types.ts'
-import { cautiousTokens, ERROR_LEVEL, Masker } from './words.ts'
+import { ERROR_LEVEL, Masker } from './words.ts'
 
 /** Below so many tokens texts are shorter, and each other entity has fewer lines, so that more entities are shown. */
 const TIGHT = 2_500
@@ -67,6 +68,8 @@ const MOST = {
 const SCORE_MIN = 0.5
 /** Findings that are told. */
 const FINDINGS = 10
+/** A timeline of so many events is shown whole where it fits: what is usual of it is hardly known, and all may matter. */
+const SHORT = 40
 /** So many that did not fit, and the rest is not tried. */
 const MISSES = 200
 /** Of the time that was asked for, so much is all of it. */
@@ -98,12 +101,13 @@ export function* makeBriefInSteps(request: BriefRequest): Generator<void, Brief,
   const head = headOf(request, found, telling)
   const reserved = Math.min(LEFT.most, Math.max(LEFT.least, Math.floor(LEFT.share * request.budget)))
   const packing = new Packing(request.budget - costOf(head), reserved)
-  const told = new Told()
+  const told = new Told(found.timeline)
   putRequests(packing, found, telling, told)
   putChanges(packing, found.changes, telling, told)
   putItems(packing, found.items, request.entity, telling, told)
   putFindings(packing, found.findings, telling, told)
   putUsual(packing, found, request.entity, telling, told)
+  putRest(packing, telling, told)
   packing.release(reserved)
   for (const line of leftOut(found.kinds, told.rows)) if (packing.put('left', line)) break
   const brief: Brief = {
@@ -128,9 +132,21 @@ class Told {
   readonly steps = new Set<string>()
   /** Rows that lines stand for, by source and type. */
   readonly rows = new Map<Kind, number>()
+  /** Events of a short timeline that no line stands for yet. */
+  readonly untold: Set<Timed>
+
+  constructor(timeline: readonly Timed[]) {
+    this.untold = new Set(timeline)
+  }
 
   add({ kind }: Timed, count: number): void {
     addTo(this.rows, kind, count)
+  }
+
+  /** @param lines of one kind */
+  addLines(lines: readonly Timed[]): void {
+    this.add(lines[0]!, lines.length)
+    if (this.untold.size > 0) for (const line of lines) this.untold.delete(line)
   }
 }
 
@@ -207,7 +223,7 @@ function putChanges(packing: Packing, changes: readonly RankedChange[], telling:
       continue
     }
     for (const [key] of keys) addTo(counts, key)
-    told.add(line, 1)
+    told.addLines([line])
     kept.push({ t: line.t, line: said })
   }
   packing.sort(
@@ -222,7 +238,7 @@ function putFindings(packing: Packing, findings: readonly Timed[], telling: Tell
   for (const line of findings.slice(-FINDINGS).reverse()) {
     const said = changeLine(line, telling)
     if (!packing.put('findings', said)) continue
-    told.add(line, 1)
+    told.addLines([line])
     kept.unshift(said)
   }
   packing.sort('findings', kept)
@@ -253,7 +269,7 @@ function putItems(
       continue
     }
     addTo(counts, key)
-    if (group) told.add(group.last, linesToldOf(group, telling.focus).length)
+    if (group) told.addLines(linesToldOf(group, telling.focus))
     else told.add(series!.last, series!.total)
   }
 }
@@ -282,8 +298,19 @@ function putUsual(
       (a, b) => Number(ERROR_LEVEL.test(b.type)) - Number(ERROR_LEVEL.test(a.type)) || b.lately - a.lately,
     )
   for (const group of usual)
-    if (packing.put('usual', groupLine(group, 0, telling)))
-      told.add(group.last, linesToldOf(group, telling.focus).length)
+    if (packing.put('usual', groupLine(group, 0, telling))) told.addLines(linesToldOf(group, telling.focus))
+}
+
+/** What no line stands for yet of a short timeline: the newest that fit, then in order of time. */
+function putRest(packing: Packing, telling: Telling, told: Told): void {
+  const kept: BriefLine[] = []
+  for (const line of [...told.untold].reverse()) {
+    const said = changeLine(line, telling)
+    if (!packing.put('rest', said)) continue
+    told.addLines([line])
+    kept.unshift(said)
+  }
+  packing.sort('rest', kept)
 }
 
 /** By the three strongest of each entity's lines, without what it has for being asked about, and by requests. */
@@ -331,6 +358,8 @@ interface LookedAt {
   onset: number | null
   /** Label that names each entity. */
   labels: ReadonlyMap<string, string>
+  /** Events of the entity in order of time, where they are few enough to be shown whole. */
+  timeline: Timed[]
 }
 
 /** In steps, between which others have their turn: each is a pass over all rows. */
@@ -392,7 +421,20 @@ function* lookAt({
     flapping,
     onset,
     labels,
+    timeline: shortTimelineOf(texts, entity),
   }
+}
+
+/** Events of the entity, or of all where nobody is asked about; none where they are too many to be shown whole. */
+function shortTimelineOf(texts: readonly Timed[], entity: string): Timed[] {
+  const found: Timed[] = []
+  for (let i = 0; i < texts.length; i++) {
+    const { row } = texts[i]!
+    if (row.isFinding || (entity !== NOBODY && row.entity !== entity)) continue
+    if (found.length === SHORT) return []
+    found.push(texts[i]!)
+  }
+  return found
 }
 
 /** The newest events that tripped the trigger, in order of time; looked for from the end, where they mostly are. */
@@ -494,86 +536,17 @@ function leftOut(kinds: readonly Kind[], told: ReadonlyMap<Kind, number>): Brief
     .filter(([, count]) => count > 0)
     .sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
   if (left.length === 0) return []
-  const all = left.reduce((sum, [, count]) => sum + count, 0).toLocaleString('en')
+  const all = countWords(
+    left.reduce((sum, [, count]) => sum + count, 0),
+    'event',
+  )
   return KINDS.map((most) => {
     const named = left.slice(0, most).map(([kind, count]) => `${kind} ${count.toLocaleString('en')}`)
     const more = left.length - named.length
     const rest = more > 0 ? [`${more} ${named.length ? 'more ' : ''}kinds`] : []
-    return { text: `${all} events that no line stands for: ${[...named, ...rest].join(', ')}`, shown: [] }
+    return { text: `${all} that no line stands for: ${[...named, ...rest].join(', ')}`, shown: [] }
   })
 }
-
-/* Lines into a budget: each part within its share, all within the whole. */
-
-/** Of the budget, at most. */
-const SHARES: Record<SectionName, number> = {
-  requests: 0.35,
-  changes: 0.3,
-  numbers: 0.45,
-  lines: 0.6,
-  findings: 0.12,
-  usual: 0.12,
-  left: 1,
-}
-const TITLES: Record<SectionName, string> = {
-  requests: '## Requests that took another path',
-  changes: '## Changes',
-  numbers: '## Numbers that moved: usual (5 to 95 %) → now',
-  lines: '## New, risen or stopped',
-  findings: '## Found before by agents',
-  usual: '## As usual',
-  left: '## Left out',
-}
-const ORDER: SectionName[] = ['requests', 'changes', 'numbers', 'lines', 'findings', 'usual', 'left']
-
-class Packing {
-  private readonly budget: number
-  private left: number
-  private readonly used = new Map<SectionName, number>()
-  private readonly lines = new Map<SectionName, BriefLine[]>()
-
-  /** @param budget tokens. @param reserved of them for what is not put here. */
-  constructor(budget: number, reserved: number) {
-    this.budget = budget
-    this.left = budget - reserved
-  }
-
-  /** @returns false where it does not fit: a shorter one may. */
-  put(section: SectionName, line: BriefLine): boolean {
-    const isFirst = !this.lines.has(section)
-    const cost = costOf(line.text) + (isFirst ? costOf(TITLES[section]) : 0)
-    const used = this.used.get(section) ?? 0
-    if (cost > this.left || used + cost > SHARES[section] * this.budget) return false
-    this.left -= cost
-    this.used.set(section, used + cost)
-    if (isFirst) this.lines.set(section, [])
-    this.lines.get(section)!.push(line)
-    return true
-  }
-
-  /** Tokens to give to what was reserved. */
-  release(reserved: number): void {
-    this.left += reserved
-  }
-
-  has(section: SectionName): boolean {
-    return this.lines.has(section)
-  }
-
-  sort(section: SectionName, order: readonly BriefLine[]): void {
-    this.lines.get(section)?.sort((a, b) => order.indexOf(a) - order.indexOf(b))
-  }
-
-  sections(): Section[] {
-    return ORDER.flatMap((name) => {
-      const lines = this.lines.get(name)
-      return lines ? [{ name, title: TITLES[name], lines }] : []
-    })
-  }
-}
-
-/** With its line break. */
-const costOf = (line: string): number => cautiousTokens(`${line}\n`)
 
 export { number as shortNumber, shortened } from './lines.ts'
 export { type Numbers, numbersOf, type Sample } from './series.ts'
@@ -585,6 +558,6 @@ export {
   TRACE_ID_LABELS,
   traceIdIn,
 } from './traces.ts'
-export type { Brief, BriefRequest, ContextRow, SpanFacts, Timed, Wording } from './types.ts'
+export type { Brief, BriefRequest, ContextRow, Counts, SpanFacts, Timed, Wording } from './types.ts'
 export { addTo, ascending, mapAt, NOBODY, quantile, windowsOf } from './types.ts'
 export { cautiousTokens } from './words.ts'

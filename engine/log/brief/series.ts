@@ -15,6 +15,8 @@ const SHOWN_FROM = 1.5
 const BASELINE_SAMPLES = 5
 /** Names of counters, by the conventions of Prometheus and OpenTelemetry. */
 const COUNTER = /^[^\0{]*_(total|count|sum|bucket)(\{[^\0]*)?\0/
+/** A series of totals that had no point for so many times its last gap has ended. */
+const GAPS = 4
 /** A text that names its number, as `cpu_percent=97.1`: where all numbers have one type, it tells them apart. */
 const NAMED = /^([^\s=]{1,100})=-?\d[\d.]*(?:\s|$)/
 /** Seconds of samples that are a short history: what an alert comes with. */
@@ -82,20 +84,27 @@ export interface Numbers {
 
 /**
  * @param lines in order of time.
- * @param valuesOf what each measures, by name; all that it does when absent.
+ * @param valuesOf what each measures, by name; all that it does when absent: then of what counts how fast it grew, and of
+ *   what was measured the mean.
  */
 export function numbersOf(
   lines: readonly Timed[],
-  valuesOf: (line: Timed) => Readonly<Record<string, number>> = ({ row }) => row.values,
+  valuesOf?: (line: Timed) => Readonly<Record<string, number>>,
 ): Numbers[] {
   const all = new Map<string, Sample[]>()
+  const points = new Map<string, Sample[]>()
   const keys = new Keys()
   // Rows that measure nothing share that.
   let nothing: Readonly<Record<string, number>> | null = null
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!
-    const values = valuesOf(line)
+    const values = valuesOf ? valuesOf(line) : line.row.values
     if (values === nothing) continue
+    if (!valuesOf && isCounted(line)) {
+      if (values.value !== undefined)
+        listAt(points, keys.of(line, 'value')).push({ line, value: values.value })
+      continue
+    }
     nothing = values
     for (const name in values) {
       nothing = null
@@ -103,11 +112,70 @@ export function numbersOf(
       if (Number.isFinite(value)) listAt(all, keys.of(line, name)).push({ line, value })
     }
   }
-  return [...all].flatMap(([key, counted]) => {
+  const named = [...all].flatMap(([key, counted]) => {
     const samples = COUNTER.test(key) ? incrementsOf(counted) : counted
     const name = `${nameOf(key)}${samples === counted ? '' : ' a second'}`
     return samples.length ? [{ name, samples, total: counted.length }] : []
   })
+  return [...named, ...[...points].flatMap(([key, counted]) => growthOf(nameOf(key), counted))]
+}
+
+const isCounted = ({ row: { counts } }: Timed): boolean => counts === 'total' || counts === 'step'
+
+/**
+ * Of points that say how they count (OpenTelemetry, Metrics Data Model: Temporality): how fast it grew, or how much each
+ * counted, and the mean of what was measured since the point before. Their own values only say how long they have counted.
+ */
+function growthOf(name: string, points: readonly Sample[]): Numbers[] {
+  const rates: Sample[] = []
+  const means: Sample[] = []
+  const isTotal = points[0]!.line.row.counts === 'total'
+  const add = ({ line, value }: Sample, before: Sample | null): void => {
+    const count = before ? value - before.value : value
+    if (!isTotal) rates.push({ line, value: count })
+    else if (before) rates.push({ line, value: count / (line.t - before.line.t) })
+    const { sum } = line.row
+    if (sum !== undefined && count > 0)
+      means.push({ line, value: (sum - (before?.line.row.sum ?? 0)) / count })
+  }
+  if (isTotal) eachTotal(points, add)
+  else for (const point of points) add(point, null)
+  const all: Numbers[] = []
+  const { unit } = points[0]!.line.row
+  // Both are of the same points, which are told once.
+  if (means.length)
+    all.push({ name: `${name} mean${unit ? ` ${unit}` : ''}`, samples: means, total: points.length })
+  if (rates.length)
+    all.push({
+      name: `${name} ${isTotal ? 'a second' : 'each point'}`,
+      ...{ samples: rates, total: means.length ? 0 : points.length },
+    })
+  return all
+}
+
+/**
+ * Each total with an earlier one of the same process. Processes of a service whose labels do not tell them apart write
+ * into one series: a point goes on from the greatest total that it is not below; one that is below all began anew,
+ * or is the first that is seen of its process, and has none before it.
+ */
+function eachTotal(points: readonly Sample[], visit: (point: Sample, before: Sample | null) => void): void {
+  const open: { last: Sample; gap: number }[] = []
+  for (const point of points) {
+    const { t } = point.line
+    let found: (typeof open)[number] | null = null
+    for (let i = open.length - 1; i >= 0; i--) {
+      const one = open[i]!
+      const { last } = one
+      if (t - last.line.t > GAPS * one.gap) open.splice(i, 1)
+      else if (last.value <= point.value && last.line.t < t && !(found && found.last.value >= last.value))
+        found = one
+    }
+    visit(point, found?.last ?? null)
+    if (found) {
+      found.gap = t - found.last.line.t
+      found.last = point
+    } else open.push({ last: point, gap: Number.POSITIVE_INFINITY })
+  }
 }
 
 /** What a number is one of; each is worded once, since there are 100,000 samples of a few hundred series. */

@@ -1,5 +1,7 @@
 /** What a brief is made of, and what it is: data in, data out, no store. */
 
+import { cautiousTokens } from './words.ts'
+
 /** What a tracer says of a span. */
 export interface SpanFacts {
   /** Ids; of a span without a parent that one's is empty. */
@@ -38,6 +40,14 @@ export interface ContextRow {
   series?: string
   /** What it measures, by name; `value` is the one that type and series name. */
   values: Readonly<Record<string, number>>
+  /**
+   * Of a metric point what its value is, as far as that is known: what was counted since a start, what was counted since
+   * the point before, or a level, which goes up and down.
+   */
+  counts?: Counts | undefined
+  /** Of a point that counts measurements: what they add up to, and their unit; empty: none. */
+  sum?: number | undefined
+  unit?: string | undefined
   /** A measurement (a metric point, a span that did not fail): its text says no more than its values do. */
   isSample: boolean
   /** Where it is a span that says more than its labels do. */
@@ -45,6 +55,8 @@ export interface ContextRow {
   /** Whether it is what an agent found: told by itself, and nothing of what happened. */
   isFinding?: boolean
 }
+
+export type Counts = 'total' | 'step' | 'level'
 
 /** Source and type, with how many events of the window are of them. */
 export interface Kind {
@@ -151,7 +163,15 @@ export interface BriefRequest {
   known?: Wordings
 }
 
-export type SectionName = 'requests' | 'changes' | 'numbers' | 'lines' | 'findings' | 'usual' | 'left'
+export type SectionName =
+  | 'requests'
+  | 'changes'
+  | 'numbers'
+  | 'lines'
+  | 'findings'
+  | 'usual'
+  | 'rest'
+  | 'left'
 
 /** One line, with the events it stands for: first the oldest, last the newest. */
 export interface BriefLine {
@@ -177,6 +197,80 @@ export interface Brief {
   /** Counted cautiously (words.ts), of the text as it is rendered. */
   tokens: number
 }
+
+/* Lines into a budget: each part within its share, all within the whole. */
+
+/** Of the budget, at most. */
+const SHARES: Record<SectionName, number> = {
+  requests: 0.35,
+  changes: 0.3,
+  numbers: 0.45,
+  lines: 0.6,
+  findings: 0.12,
+  usual: 0.12,
+  rest: 0.5,
+  left: 1,
+}
+const TITLES: Record<SectionName, string> = {
+  requests: '## Requests that took another path',
+  changes: '## Changes',
+  numbers: '## Numbers that moved: usual (5 to 95 %) → now',
+  lines: '## New, risen or stopped',
+  findings: '## Found before by agents',
+  usual: '## As usual',
+  rest: '## Other events',
+  left: '## Left out',
+}
+const ORDER: SectionName[] = ['requests', 'changes', 'numbers', 'lines', 'findings', 'usual', 'rest', 'left']
+
+export class Packing {
+  private readonly budget: number
+  private left: number
+  private readonly used = new Map<SectionName, number>()
+  private readonly lines = new Map<SectionName, BriefLine[]>()
+
+  /** @param budget tokens. @param reserved of them for what is not put here. */
+  constructor(budget: number, reserved: number) {
+    this.budget = budget
+    this.left = budget - reserved
+  }
+
+  /** @returns false where it does not fit: a shorter one may. */
+  put(section: SectionName, line: BriefLine): boolean {
+    const isFirst = !this.lines.has(section)
+    const cost = costOf(line.text) + (isFirst ? costOf(TITLES[section]) : 0)
+    const used = this.used.get(section) ?? 0
+    if (cost > this.left || used + cost > SHARES[section] * this.budget) return false
+    this.left -= cost
+    this.used.set(section, used + cost)
+    if (isFirst) this.lines.set(section, [])
+    this.lines.get(section)!.push(line)
+    return true
+  }
+
+  /** Tokens to give to what was reserved. */
+  release(reserved: number): void {
+    this.left += reserved
+  }
+
+  has(section: SectionName): boolean {
+    return this.lines.has(section)
+  }
+
+  sort(section: SectionName, order: readonly BriefLine[]): void {
+    this.lines.get(section)?.sort((a, b) => order.indexOf(a) - order.indexOf(b))
+  }
+
+  sections(): Section[] {
+    return ORDER.flatMap((name) => {
+      const lines = this.lines.get(name)
+      return lines ? [{ name, title: TITLES[name], lines }] : []
+    })
+  }
+}
+
+/** With its line break. */
+export const costOf = (line: string): number => cautiousTokens(`${line}\n`)
 
 /* The times that a brief looks at, seconds before its end. */
 

@@ -5,7 +5,7 @@ import type { Label } from '../../../schemas/types.ts'
 import { systemTimers, type Timers } from '../../clock.ts'
 import { fail } from '../../errors.ts'
 import { connectorOf } from '../../sources/connectors/index.ts'
-import { Skeletons } from '../brief/brief.ts'
+import { type Counts, Skeletons } from '../brief/brief.ts'
 import type { ContextRow, Wording, Wordings } from '../brief/types.ts'
 import { EntityNames } from '../entity-rules.ts'
 import type { Database, Statement } from '../store/handle.ts'
@@ -320,6 +320,8 @@ export interface KeptRow extends ContextRow {
   readonly number: number
   /** What its payload says where it is a span; it is known from then on. */
   tell(measures: Pick<ContextRow, 'values' | 'series' | 'span'>): void
+  /** What its payload says where it is a metric point. */
+  tellCounts(counts: Counts): void
 }
 
 interface Kept {

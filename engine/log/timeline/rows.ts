@@ -1,5 +1,5 @@
 /** Stored rows as the brief looks at them. */
-import { addTo, type ContextRow, mapAt, type SpanFacts, type Wording } from '../brief/brief.ts'
+import { addTo, type ContextRow, type Counts, mapAt, type SpanFacts, type Wording } from '../brief/brief.ts'
 import type { Name } from '../entity-rules.ts'
 import type { Steps } from '../steps.ts'
 import { type Dictionary, type LabelSet, offsetOf, SOURCE_LABEL, TYPE_LABEL } from '../store/labels.ts'
@@ -21,6 +21,8 @@ import { eventId } from './present.ts'
 
 /** Text of a metric point: the series, its value, and what follows. */
 const POINT = /^(.*)=(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: .*)?$/is
+/** What follows where its value is how many were measured: what they add up to, and the unit. */
+const SUM = / \(sum (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)(?: ([^()]+))?\)$/i
 /** Text of a span: its name, how long it took, and what follows. */
 export const SPAN = /^(.*?) \((\d+(?:\.\d+)?)ms\)(.*)$/s
 /** Numbers that name something, and measure nothing. */
@@ -96,6 +98,8 @@ interface Shared {
   entity: string
   words: Record<string, string>
   isFinding: boolean
+  /** Of metric points; absent until it is told. */
+  counts?: Counts
 }
 
 /**
@@ -187,6 +191,18 @@ class StoredContextRow implements KeptRow {
     return this.shared.isFinding
   }
 
+  get counts(): Counts | undefined {
+    return this.shared.counts
+  }
+
+  get sum(): number | undefined {
+    return this.own.sum
+  }
+
+  get unit(): string {
+    return SUM.exec(textIn(this.lies, this.nth))?.[2] ?? ''
+  }
+
   get span(): SpanFacts | undefined {
     return this.own.span
   }
@@ -194,6 +210,11 @@ class StoredContextRow implements KeptRow {
   /** What its payload says where it is a span. */
   tell(measures: Pick<Measured, 'values' | 'series' | 'span'>): void {
     this.own = { ...this.own, ...measures }
+  }
+
+  /** How it counts, which points of the same labels have in common. */
+  tellCounts(counts: Counts): void {
+    this.shared.counts = counts
   }
 }
 
@@ -210,7 +231,7 @@ function labelsOf(ids: Uint32Array, dictionary: Dictionary): Labelled {
   return { sourceId, type, labels }
 }
 
-type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series' | 'span'>
+type Measured = Pick<ContextRow, 'values' | 'isSample' | 'series' | 'sum' | 'span'>
 
 /** What a row has for itself: its number labels, what it measures, and all its labels once somebody asked for them. */
 interface Own extends Measured {
@@ -223,8 +244,8 @@ interface Own extends Measured {
 /** Of a row that has nothing for itself, which most are. */
 const NOTHING: Own = ownFrom({ values: {}, isSample: false }, null)
 
-function ownFrom({ values, isSample, series }: Measured, numbers: Own['numbers']): Own {
-  return { values, isSample, series, span: undefined, numbers, labels: null, said: null }
+function ownFrom({ values, isSample, series, sum }: Measured, numbers: Own['numbers']): Own {
+  return { values, isSample, series, sum, span: undefined, numbers, labels: null, said: null }
 }
 
 /** A span that failed is looked at for what it says. */
@@ -233,7 +254,11 @@ function ownOf(row: TextRow, signal: unknown): Own {
   if (signal === 'metrics') {
     const point = POINT.exec(row.text)
     const values: Own['values'] = point ? { value: Number(point[2]) } : {}
-    return ownFrom({ values, isSample: true, series: point?.[1] }, numbers)
+    const sum = row.text.endsWith(')') ? SUM.exec(row.text)?.[1] : undefined
+    return ownFrom(
+      { values, isSample: true, series: point?.[1], sum: sum === undefined ? undefined : Number(sum) },
+      numbers,
+    )
   }
   if (signal === 'traces') {
     const span = SPAN.exec(row.text)

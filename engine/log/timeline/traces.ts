@@ -8,6 +8,8 @@ import { fail } from '../../errors.ts'
 import { iso } from '../../model/units.ts'
 import {
   type ContextRow,
+  type Counts,
+  mapAt,
   REQUESTS_BACK_MS,
   SPAN_ID_LABELS,
   SPAN_PARENT_LABELS,
@@ -194,7 +196,7 @@ const microsIn = (nanos: unknown): number =>
 
 /** When it began, and where it stands among the spans. */
 export function placed(row: ContextRow, raw: Uint8Array | undefined): Omit<TracePart, 'row' | 'trace'> {
-  const recorded = recordedIn(raw)
+  const recorded = objectIn(raw)
   const span = labelOf(row, SPAN_ID_LABELS) || word(recorded.spanId)
   const parent = labelOf(row, SPAN_PARENT_LABELS) || word(recorded.parentSpanId)
   const [start, end] = [microsIn(recorded.startTimeUnixNano), microsIn(recorded.endTimeUnixNano)]
@@ -206,11 +208,11 @@ export function placed(row: ContextRow, raw: Uint8Array | undefined): Omit<Trace
   return { begin: row.at - length, length, span, parent, recorded }
 }
 
-function recordedIn(raw: Uint8Array | undefined): RecordedSpan {
+/** A payload; nothing where it is no object: it need not be JSON, and then it is nothing of OpenTelemetry. */
+export function objectIn(raw: Uint8Array | undefined): Record<string, unknown> {
   try {
     return fieldsIn(raw ? JSON.parse(decoder.decode(raw)) : {})
   } catch {
-    // A payload need not be JSON: then its text says what there is.
     return {}
   }
 }
@@ -408,8 +410,14 @@ const PARENT = '"parentSpanId":"'
 
 type Facts = Omit<SpanFacts, 'failed'>
 
-/** Tells rows that are spans what their payloads say: `span`, what each is called and its duration. @param to end of the window, epoch ms. */
-export function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number): Steps<void> {
+/** Tells rows of OpenTelemetry what their payloads say. @param to end of the window, epoch ms */
+export function* setFacts(ctx: ReadContext, rows: readonly KeptRow[], to: number): Steps<void> {
+  yield* setSpans(ctx, rows, to)
+  yield* setCounts(ctx, rows)
+}
+
+/** Of spans: `span`, what each is called and its duration. */
+function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number): Steps<void> {
   const spans = rows.filter(
     ({ type, at, span }) => type === SPAN_TYPE && at >= to - REQUESTS_BACK_MS && span === undefined,
   )
@@ -423,6 +431,59 @@ export function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number
       if (facts) setSpan(row, facts)
     }
   }
+}
+
+/** Metrics of which a payload is read for one look, at most: the points of others are told as they are. */
+const METRICS_MAX = 2_000
+const IS_DELTA = /^(1|AGGREGATION_TEMPORALITY_DELTA)$/
+
+/**
+ * Tells rows that are metric points how they count, which no text or label says: read from the payload of one point of
+ * each metric of each entity.
+ */
+export function* setCounts(ctx: ReadContext, rows: readonly KeptRow[]): Steps<void> {
+  const metrics = new Map<string, Map<string, Map<string, KeptRow[]>>>()
+  let count = 0
+  let last: KeptRow[] = []
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!
+    if (!row.isSample || row.counts !== undefined || row.type === SPAN_TYPE) continue
+    const { source, type, entity } = row
+    // Neighbours are mostly of one metric.
+    if (last[0]?.type !== type || last[0].entity !== entity || last[0].source !== source) {
+      const ofSource = mapAt(mapAt(metrics, source), type)
+      last = ofSource.get(entity) ?? []
+      if (last.length === 0) {
+        if (count === METRICS_MAX) continue
+        count++
+        ofSource.set(entity, last)
+      }
+    }
+    last.push(row)
+  }
+  const found = [...metrics.values()].flatMap((types) =>
+    [...types.values()].flatMap((entities) => [...entities.values()]),
+  )
+  for (const some of pagesOf(found, SPAN_BATCH)) {
+    yield
+    const payloads = ctx.rows.read(
+      some.map((points) => points[0]!.number),
+      true,
+    )
+    const byId = new Map(payloads.map(({ id, raw }) => [id, objectIn(raw)]))
+    for (const points of some) {
+      const counts = countsIn(byId.get(points[0]!.number) ?? {})
+      for (const point of points) point.tellCounts(counts)
+    }
+  }
+}
+
+/** OpenTelemetry, Metrics Data Model: Sums, Histograms, Summary, which counts since a start. */
+function countsIn({ metricType, isMonotonic, aggregationTemporality }: Record<string, unknown>): Counts {
+  if (metricType === 'summary') return 'total'
+  const isCounted = metricType === 'sum' ? isMonotonic === true : /histogram$/i.test(String(metricType))
+  if (!isCounted) return 'level'
+  return IS_DELTA.test(String(aggregationTemporality)) ? 'step' : 'total'
 }
 
 function setSpan(row: KeptRow, facts: Facts): void {
@@ -454,13 +515,5 @@ function factsOf(members: Readonly<Record<string, unknown>>): Facts | null {
   return { trace: traceId, id: spanId, parent, begin, end }
 }
 
-/** The payload; nothing where it is no object. */
-function wholeOf(ctx: ReadContext, id: number): Record<string, unknown> {
-  try {
-    const payload: unknown = JSON.parse(decoder.decode(ctx.rows.read([id], true)[0]?.raw))
-    return typeof payload === 'object' && payload !== null ? { ...payload } : {}
-  } catch {
-    // A payload need not be JSON: then it is no span.
-    return {}
-  }
-}
+const wholeOf = (ctx: ReadContext, id: number): Record<string, unknown> =>
+  objectIn(ctx.rows.read([id], true)[0]?.raw)

@@ -95,6 +95,37 @@ it('every id that is shown is one of the rows', () => {
   )
 })
 
+it('a timeline of up to 40 events is shown whole: each event has a line that stands for it', () => {
+  const own = anyRow.map((one) => ({
+    ...one,
+    entity: 'checkout',
+    isSample: false,
+    text: one.text.slice(0, 40),
+  }))
+  fc.assert(
+    fc.property(fc.array(own, { minLength: 1, maxLength: 40 }), (given) => {
+      const { sections } = makeBrief(request(given, { budget: 12_000 }))
+      const told = sections.flatMap(({ lines }) => lines.flatMap(({ shown }) => shown.map(([, n]) => n)))
+      expect(told.reduce((sum, n) => sum + n, 0)).toBe(given.length)
+      expect(sections.map(({ name }) => name)).not.toContain('left')
+    }),
+    { numRuns: 60 },
+  )
+})
+
+it('of alerts that were opened, acknowledged and resolved in a short timeline none is left out', () => {
+  const states = ['triggered', 'acknowledged', 'resolved']
+  const alerts = Array.from({ length: 27 }, (_, i) => {
+    const type = states[i % 3]!
+    const more = { source: 'pager', type }
+    return row(-1_300 + 40 * i, `${type}: #${Math.floor(i / 3)} errors of checkout`, more)
+  })
+  const asked = request([...alerts, row(-700, 'error budget is burning', { source: 'pager', type: 'warn' })])
+  const text = renderBrief(makeBrief(asked))
+  for (const { id } of asked.rows) expect(text).toMatch(new RegExp(`^${id} `, 'm'))
+  expect(text).not.toContain('no line stands for')
+})
+
 it('log lines have fewer tokens of o200k than are counted', () => {
   const text = renderBrief(
     makeBrief(
