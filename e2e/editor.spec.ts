@@ -104,7 +104,7 @@ test('a project is built with the mouse from an empty canvas, applied, and an ed
   await page.getByRole('button', { name: 'Change in the draft' }).click()
   await page.getByRole('button', { name: 'Review and apply' }).click()
   await page.getByRole('tab', { name: 'Plan' }).click()
-  await expect(page.getByText('cooldown: not set → 1h')).toBeVisible()
+  await expect(page.getByText('cooldown: 5m (the default) → 1h')).toBeVisible()
   await page.getByRole('heading', { name: 'Draft' }).click()
   await press(page, 'Control+z')
   await expect(page.getByText('Every step is undone. Nothing would change.')).toBeVisible()

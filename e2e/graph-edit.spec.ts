@@ -66,6 +66,94 @@ test('the canvas has at least 60 % of the window beside an open form, and Escape
   await expect(bar.getByText('1 change', { exact: true })).toBeVisible()
 })
 
+test('a refused value is marked where it is, and made good where it was typed, for a new part, too', async ({
+  page,
+  daemon,
+}) => {
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const bar = page.locator('.editor-bar')
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  const said = panel.getByText('verdict 1 must be one lowercase word')
+  await page.getByRole('button', { name: 'Add agent', exact: true }).click()
+  await panel.getByRole('textbox', { name: 'Name' }).fill('deep')
+  await panel.getByRole('textbox', { name: 'Prompt' }).fill('Dig.')
+  await panel.getByRole('button', { name: 'Add a verdict' }).click()
+  await panel.getByRole('textbox', { name: 'Verdict 1', exact: true }).fill('dig deeper')
+  await panel.getByRole('button', { name: 'Add to the draft' }).click()
+  await expect(said).toBeVisible()
+  await expect(bar.getByRole('status')).toContainText('1 change · refused')
+  expect(await accessibilityFaults(page, 'a refused draft')).toEqual([])
+  await panel.getByRole('textbox', { name: 'Verdict 1', exact: true }).fill('dig')
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  await expect(bar.getByRole('status')).toHaveText('2 changes')
+  await expect(said).toHaveCount(0)
+
+  // The same of one that is there, whose node is in the drawing.
+  await node(page, 'agent:watch').dblclick()
+  await panel.getByRole('button', { name: 'Add a verdict' }).click()
+  await panel.getByRole('textbox', { name: 'Verdict 1', exact: true }).fill('not one')
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  await expect(node(page, 'agent:watch').locator('.graph-badge')).toContainText('must be one lowercase word')
+  await panel.getByRole('textbox', { name: 'Verdict 1', exact: true }).fill('one')
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  await expect(node(page, 'agent:watch').locator('.graph-badge')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.getByText('Applied', { exact: true })).toBeVisible()
+  const { verdicts: now } = await daemon.ask<{ verdicts: { verdict: string }[] }>(
+    'GET',
+    '/api/agents/builtin/deep',
+  )
+  expect(now.map(({ verdict }) => verdict)).toEqual(['dig'])
+})
+
+test('where no part exists there is none to add, which is not said as if the project had them all', async ({
+  page,
+  daemon,
+}) => {
+  const id = await imported(daemon, { projects: [partsOf([])] })
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const palette = page.getByRole('region', { name: 'Parts to add' })
+  await expect(palette.getByText('No parts exist yet.')).toBeVisible()
+  await expect(palette.getByText('All parts are in this project.')).toHaveCount(0)
+})
+
+test('what is worth a look stands with the steps, and the drawing begins at its beginning beside them', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  const agents = [
+    {
+      ...{
+        name: 'triage',
+        project: 'Shop',
+        prompt: 'Look.',
+        verdicts,
+        trigger: 'gateway-errors',
+        enabled: true,
+      },
+      handoffs: [{ verdict: 'investigate', agent: 'digger' }],
+    },
+    { name: 'digger', project: 'Shop', prompt: 'Dig.' },
+  ]
+  const id = await imported(daemon, { ...shop(), agents })
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await node(page, 'agent:triage').dblclick()
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  await panel.getByRole('textbox', { name: 'Verdict 1', exact: true }).fill('dig')
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  await expect(page.getByRole('tab', { name: 'Steps' })).toHaveAttribute('aria-selected', 'true')
+  await expect(page.getByText(/worth a look/i)).toBeVisible()
+  for (const part of ['source:gateway', 'agent:digger'])
+    await expect(node(page, part)).toBeInViewport({ ratio: 1 })
+})
+
 test('an agent that is to write on GitHub has it as a destination, in the draft, once applied and in the outline', async ({
   page,
   daemon,

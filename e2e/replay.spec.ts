@@ -72,6 +72,50 @@ test('a result is replayed from its firing to its finding, and a permalink opens
   expect(faults).toEqual([])
 })
 
+test('a link to a moment of long ago opens there, says all of its span, and is shown where there is no clipboard', async ({
+  page,
+  daemon,
+}) => {
+  // As over plain http.
+  await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  const faults: string[] = []
+  page.on('pageerror', ({ message }) => faults.push(message))
+  const at = new Date(Date.now() - 5 * 3_600_000).toISOString()
+  await goTo(
+    page,
+    `${daemon.url}/projects/${await projectOf(daemon)}/replay?at=${encodeURIComponent(at)}&n=4`,
+  )
+  await expect(page.getByRole('heading', { name: 'Nothing in this span' })).toBeVisible()
+  await expect(page).toHaveURL(/\?from=.*&to=.*&at=/)
+  expect(new URL(page.url()).searchParams.get('at')).toBe(at)
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await expect(page.getByText('Couldn’t copy')).toBeVisible()
+  await expect(page.locator('.notices')).toContainText(page.url())
+  expect(faults).toEqual([])
+})
+
+test('at a handoff both agents are in sight, and its wait has a badge that hides nothing', async ({
+  page,
+  daemon,
+}) => {
+  await page.setViewportSize({ width: 1280, height: 800 })
+  const project = await projectOf(daemon)
+  const span = `from=${new Date(Date.now() - 3_600_000).toISOString()}&to=${new Date().toISOString()}`
+  const { moments } = await daemon.ask<{ moments: { kind: string; phase: string; at: string; n: number }[] }>(
+    'GET',
+    `/api/projects/${project}/replay?${span}`,
+  )
+  const handoff = moments.find(({ kind, phase }) => kind === 'handoff' && phase === 'started')!
+  const n = moments.filter(({ at, n }) => at === handoff.at && n <= handoff.n).length
+  await goTo(page, `${daemon.url}/projects/${project}/replay?at=${handoff.at}&n=${n}`)
+  await expect(player(page)).toContainText('over to digger on investigate')
+  for (const agent of ['triage', 'digger'])
+    await expect(page.locator(`[data-id="agent:${agent}"]`)).toBeInViewport({ ratio: 1 })
+  const label = page.locator('.graph-edge-label', { has: page.locator('.graph-badge') })
+  await expect(label).toContainText('cooldown until')
+  await expect.poll(async () => (await label.boundingBox())!.width).toBeLessThanOrEqual(84 * 1.25)
+})
+
 test('what if: another threshold would not have fired, another prompt finds another thing', async ({
   page,
   daemon,

@@ -71,7 +71,8 @@ export const run: Lifecycle = {
     start: 'its turn has come; the first round begins',
     round: 'the next round begins',
     succeed: 'it ended with a finding, or with nothing to report',
-    empty: 'it ended without a text and without a conclusion',
+    empty:
+      'it ended without a conclusion: it said nothing, or it has to conclude and only said a text, kept as a note',
     exhaust: 'the last round ended without a conclusion; the text so far is a partial note',
     cap: 'a cap is reached before a model call: the budget or the runs of a day',
     fail: 'it cannot go on, such as without a model provider',
@@ -138,7 +139,10 @@ export const run: Lifecycle = {
       failed: { description: 'could not end; the reason is shown', type: 'final' },
       cancelled: { description: 'a person stopped it', type: 'final' },
       capped: { description: 'a cap was reached before a model call', type: 'final' },
-      empty: { description: 'ended without a text and without a conclusion', type: 'final' },
+      empty: {
+        description: 'ended without a conclusion; a text that was none is kept as a note',
+        type: 'final',
+      },
     },
   }),
 }

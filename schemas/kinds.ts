@@ -25,5 +25,8 @@ export const kindOfSection = (section: string): Kind | undefined =>
 /** What sentences call a kind, of what is declared or of a node: `MCP server`. */
 export const kindWord = (kind: string): string => (kind === 'mcp_server' ? 'MCP server' : kind)
 
+/** The article before the word of a kind: an agent, an MCP server, a source. */
+export const articleOf = (word: string): 'a' | 'an' => (/^[aeiouM]/.test(word) ? 'an' : 'a')
+
 /** What addresses of pages and commands call those of a kind: `mcp-servers`. */
 export const nounOfKind = (kind: Kind): string => SECTION_OF[kind].replace('_', '-')

@@ -423,6 +423,10 @@ export type TextTemplate2 = string
  * Payload field with the time: ISO 8601, RFC 5322, or seconds, milli-, micro- or nanoseconds since 1970, as number or text.
  */
 export type EventTimeField1 = string
+/**
+ * Payload field with the time at which what happened was over, such as endsAt: where it has one, that is the event's time, and else the one of event_time_field. 0, the year 1, a time that is ahead and one before that of event_time_field are none.
+ */
+export type EventEndField = string
 /** Payload field that identifies an item; a repeat within 72 hours is not stored again. */
 export type DeduplicationField = string
 /**
@@ -996,7 +1000,9 @@ export interface Agent {
   }
   /** Of its budget, US dollars: what all its calls cost, practice too, and what those that are being made may cost. */
   spent_usd: number
-  /** Labels that it depends on and that the last events do not carry, a sentence each; absent in lists. */
+  /**
+   * What its save warned of and still holds, a sentence each: labels that it depends on and that the last events do not carry, handoffs that never happen, a fallback that would not answer; absent in lists.
+   */
   warnings?: string[]
 }
 /** The service agents with the limits and presets their form needs. */
@@ -1808,7 +1814,7 @@ export interface AskCallRuns {
   limit?: number
 }
 /**
- * A number over time: percentiles, when it changed, its range by parts of the window. Without numbers: how many events there were.
+ * A number over time: percentiles, when it changed, its range by parts of the window; of a histogram by its name the rate, the mean, p50, p95 and p99. Without numbers: how many events there were.
  */
 export interface AskCallSeries {
   /** Labels that must all hold, such as {"service": "checkout"}; without it all that may be read. */
@@ -3748,6 +3754,7 @@ export interface WebhookConfig {
   event_type_field?: EventTypeField1
   text_template?: TextTemplate2
   event_time_field?: EventTimeField1
+  event_end_field?: EventEndField
   dedupe_field?: DeduplicationField
   items_field?: ListOfItems
   signature_scheme?: SignatureScheme
@@ -3976,13 +3983,19 @@ export interface Demo {
   /** Services that are broken now. */
   faults: DemoFault[]
 }
-/** What a delete with cascade would also delete, in that order. */
+/** What depends on a part: what would go with it, and what stays and is changed. */
 export interface DependentsResult {
   dependents: {
     /** Kind. */
     kind: string
     /** Name. */
     name: string
+    /**
+     * It stays: an agent that nothing wakes any more, that no longer hands over to it, or no longer has its tools. False: a cascade deletes it.
+     */
+    stays: boolean
+    /** Of a trigger that would go: what it reads beside this source. */
+    also_reads?: string[]
   }[]
 }
 /** What a template can work out from the environment. */
@@ -4328,7 +4341,9 @@ export interface ProjectToday {
   looked_at: number
   /** Of these, those with a finding. */
   found: number
-  /** Incidents these findings are of. */
+  /**
+   * Incidents of GET /api/incidents that these findings are of, each once; a finding for which none was opened is of none.
+   */
   incidents: number
   /** Spent, US dollars. */
   spent_usd: number
@@ -5224,10 +5239,12 @@ export interface FindingCreated {
   notices: string[]
 }
 /**
- * What was found of one incident so far, as one that grows. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together; of an incident that people handle, all that it woke.
+ * What was found of one incident so far, as one that grows, whether or not an incident was opened that people handle. Which runs are of one: those that one trigger woke for one entity, until that was quiet for its cooldown and its context window together; of an incident that people handle, all that it woke.
  */
 export interface FindingIncident {
-  /** Incident: its first chain of runs; of an incident that people handle its id. */
+  /**
+   * Of a finding, result or run: the run that its first chain began with, which is no id of GET /api/incidents. Of an incident that people handle its id.
+   */
   id: string
   /** First finding. */
   first_seen: string
@@ -5650,7 +5667,7 @@ export interface GraphPositions {
   positions: GraphPosition[]
 }
 /**
- * Answer of GET /health. Without a credential on a secured instance only status, auth_required and the hosted URLs are given.
+ * Answer of GET /health. Without a credential on a secured instance only status, auth_required and the hosted URLs are given; to a credential without scope read also version, uptime_seconds, pct_used and ingest_paused.
  */
 export interface Health {
   status: 'starting' | 'ok' | 'degraded' | 'down' | 'stopping'
@@ -6464,6 +6481,10 @@ export interface InspectedEvent {
   id: string
   /** How many events it stands for; 0: the first of a line, of which the last event stands for all. */
   count: number
+  /**
+   * Numbers that the text has of it and it may not have itself, such as what was usual, a mean or a rate; as they are told, rounded.
+   */
+  numbers?: number[]
 }
 /** One event, with a page of its payload. */
 export interface InspectedRecord {
@@ -8228,6 +8249,8 @@ export interface ToolReadResult {
     /** JSON text, byte for byte. */
     payload: string
   }[]
+  /** With include_payload: events that are shown and whose payloads had no room; get_event shows each. */
+  unfit?: string[]
   /**
    * What should be known of the answer: that a search stopped before the end of the window, or that no event has a label.
    */
@@ -8399,7 +8422,7 @@ export interface ToolRememberResult {
 export interface ToolRemember {
   /** Value of the entity, such as checkout. */
   entity: string
-  /** Label of the entity, such as service; the label key when absent. */
+  /** Label of the entity, such as service; named key when absent. */
   label?: string
   /** What to remember, in full sentences. */
   content: string
@@ -9510,6 +9533,10 @@ export interface PresetFile {
    * How texts are encoded in the headers it reads: percent is UTF-8 with percent signs, as CloudEvents has them. Absent: as they are.
    */
   header_encoding?: 'percent'
+  /**
+   * How the sender writes texts, which are read as plain text: slack escapes signs, and writes links and mentions in angle brackets. Absent: as they are.
+   */
+  text_markup?: 'slack'
   signature?: PresetSignature
   reads: PresetReading
   /**
@@ -9901,6 +9928,7 @@ export interface ProjectDeleted {
   kept: string[]
   /** kind:name left in place. */
   released: string[]
+  unwired: Wiring
   /** kind:name that stay and that a pause of the project stopped: they stand still until somebody resumes them. */
   left_paused?: string[]
   /** Parts other projects use. */
@@ -9939,6 +9967,7 @@ export interface ProjectDeletion {
     /** Name. */
     name: string
   }[]
+  unwired: Wiring
   /** kind:name that stay and that a pause of the project stopped: they stand still until somebody resumes them. */
   left_paused?: string[]
   /** Left in place because other projects use them. */
@@ -10242,8 +10271,8 @@ export interface ProjectSummary {
   log: {
     /** When. */
     at: string
-    /** From where it came. */
-    action: string
+    /** What was done to the project. */
+    action: 'created' | 'updated' | 'paused' | 'resumed' | 'repaired'
     /** What, and who. */
     detail: string
   }[]
@@ -10784,7 +10813,9 @@ export interface AgentTestStart {
   /** Another model. */
   model?: string
 }
-/** Body of PUT of an agent: null or absent keeps what is stored, a blank secret too. */
+/**
+ * Body of PUT of an agent: what is absent keeps what is stored, and so does a blank secret. Null takes the bound away where a field says what it stands for then, and keeps elsewhere.
+ */
 export interface AgentUpdate {
   /** Name: 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit. */
   name?: string
@@ -10861,7 +10892,7 @@ export interface AgentUpdate {
   /** Project, by id or name; absent: Default. */
   project?: string
 }
-/** Body of POST and PUT of an agent; null or absent keeps what is stored, a blank secret keeps it. */
+/** Body of POST of an agent; null is as absent. */
 export interface AgentWrite {
   /** Name: 1 to 64 letters, digits, dots, dashes or underscores, beginning with a letter or digit. */
   name: string
@@ -12004,7 +12035,7 @@ export interface ReadRequest {
 export interface RememberRequest {
   /** Entity value the memory is about. */
   key: string
-  /** Label of the entity; key when absent. */
+  /** Label of the entity, such as service. Absent: a label that is itself named key. */
   label?: string
   /** What to remember. */
   content: string
@@ -12394,6 +12425,7 @@ export interface UnsubscribeRequest {
 }
 /** A run that was made. */
 export interface RerunResult {
+  ok: true
   /** Run. */
   run_id: string
   /** Run it repeats. */
@@ -13056,6 +13088,8 @@ export interface SourceDeleted {
   purged_events: number
   /** kind:name deleted with it. */
   deleted: string[]
+  /** Agents nothing wakes any more; they stay. */
+  agents_without_trigger: string[]
   /** Change-set. */
   change_set: number | null
 }
@@ -13874,7 +13908,9 @@ export interface Trigger {
   firings_24h: number
   /** Firings of each of the last 7 days, oldest first. */
   spark: number[]
-  /** Labels that it depends on and that the last events do not carry, a sentence each; absent in lists. */
+  /**
+   * What its save warned of and still holds, a sentence each: labels that it depends on and that the last events do not carry, a cooldown of a schedule; absent in lists.
+   */
   warnings?: string[]
   /** Of the incidents its firings open; none: they open none. */
   severity: 'critical' | 'warning' | 'info' | 'none'

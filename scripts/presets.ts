@@ -80,6 +80,9 @@ function sectionOf(name: string, file: PresetFile): string {
       : '- Signature: none; the address needs the ingest key.',
     ...(file.items === undefined ? [] : [`- An event for each entry of \`${file.items}\`.`]),
     `- Type: ${listed(readings.flatMap(({ type = [] }) => type))}`,
+    ...(file.text_markup === undefined
+      ? []
+      : ['- Text: plain, without the markup of the sender; a text of `text_template`, too.']),
     `- Time: ${listed(readings.flatMap(({ time = [] }) => time))}`,
     `- Entity: ${listed(readings.flatMap(({ entity = [] }) => entity))}`,
     `- Labels: ${listed(readings.flatMap(labelsOf))}`,

@@ -1,5 +1,5 @@
 /** Problems, warnings and drift of catalog files on a terminal. */
-import type { CatalogDrift, CatalogProblem, MergeConflict } from '../../schemas/types.ts'
+import type { CatalogDrift, CatalogProblem, CatalogUnmanaged, MergeConflict } from '../../schemas/types.ts'
 import { CliError, EXIT } from './exit.ts'
 import { keptLines, kindName, mergeLines } from './field-text.ts'
 import { planText } from './plan-text.ts'
@@ -53,6 +53,17 @@ export function driftText(io: Pick<Io, 'colour'>, { files, unmanaged }: CatalogD
     const faults = problems.map((problem) => `  ${problemLine(name, problem)}\n`).join('')
     return head + (plan ? planText(io, plan) : `the file no longer imports as it is:\n${faults}`)
   })
-  const rest = unmanaged.map(({ kind, name }) => `  ${kindName(kind)} ${escapeLine(name)}\n`)
-  return told.join('\n') + (rest.length ? `\nin no file that is remembered:\n${rest.join('')}` : '')
+  const rest = unmanagedText(unmanaged, unmanaged.length, '')
+  return told.join('\n') + (rest ? `\nin no file that is remembered:\n${rest}` : '')
+}
+
+/** Parts in no file that are named; of more the number is told. */
+const UNMANAGED_NAMED = 50
+
+/** Parts that are in no file, each on its line. @param all how many there are @param head before each */
+export function unmanagedText(unmanaged: readonly CatalogUnmanaged[], all: number, head: string): string {
+  const shown = unmanaged.slice(0, UNMANAGED_NAMED)
+  const lines = shown.map(({ kind, name }) => `  ${head}${kindName(kind)} ${escapeLine(name)}\n`)
+  const more = all - shown.length
+  return `${lines.join('')}${more > 0 ? `  ${head}${more} more; "svc catalog drift --json" has all\n` : ''}`
 }

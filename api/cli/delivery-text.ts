@@ -14,15 +14,18 @@ export const STATUS_STYLES: Record<Delivery['status'], Style> = {
 export function recipientText({ of, recipient }: Delivery): string {
   const { kind, name, address } = recipient
   if (of === 'finding') return `${kind === 'slack' ? 'Slack' : 'webhook'} of agent ${name} (${address})`
-  return kind === 'agent' ? `agent ${name}` : `${name} (${address})`
+  return kind === 'agent' ? `agent ${name}` : `${name} (${kind === 'mcp' ? 'fetched' : address})`
 }
 
 /** How it stands, in a few words; not escaped. */
-export function progressText({ status, due_at, reason, delivered_at }: Delivery): string {
+export function progressText({ status, due_at, reason, delivered_at, recipient, tries }: Delivery): string {
   if (status === 'delivered') return `at ${delivered_at}`
   const why = reason ?? ''
   if (status === 'failed') return why
-  return [why, due_at === null ? 'being sent' : `next try ${due_at}`].filter(Boolean).join('; ')
+  if (recipient.kind === 'mcp')
+    return tries === 0 ? 'waits to be fetched' : `fetched ${countWords(tries, 'time')}, not ended yet`
+  const now = recipient.kind === 'agent' ? 'at work or waiting' : 'being sent'
+  return [why, due_at === null ? now : `next try ${due_at}`].filter(Boolean).join('; ')
 }
 
 /** Its tries, newest first, a line each, and when the next one is; escaped. */

@@ -1,6 +1,7 @@
 /** One changed field as lines of text: short values on one line, long ones as a diff. */
 import { placeWords } from '../../schemas/field-words.ts'
 import type { FieldChange, MergeConflict } from '../../schemas/types.ts'
+import { unsetWords } from '../../schemas/unset-words.ts'
 import { type DiffLine, diffLines } from './line-diff.ts'
 import { escapeLine, type Io, paint } from './terminal.ts'
 
@@ -26,13 +27,22 @@ export function fieldName(pointer: string, kind = ''): string {
 
 /** `name: before → after`, or the name and the lines that differ below it. */
 export function fieldLines(io: Painter, { path, from, to }: FieldChange, kind = ''): string[] {
-  return valueLines(io, fieldName(path, kind), from, to)
+  return valueLines(io, fieldName(path, kind), { from, to }, unsetAt(kind, path))
 }
 
+/** What is said of a value that is not set. */
+const unsetAt = (kind: string, path: string): string => unsetWords(kind, path, valueText)
+
 /** Two values of one field; where both are long, only what differs between them. */
-function valueLines(io: Painter, name: string, from: unknown, to: unknown): string[] {
+function valueLines(
+  io: Painter,
+  name: string,
+  { from, to }: Pick<FieldChange, 'from' | 'to'>,
+  unset: string,
+): string[] {
   const short = [from, to].every((value) => isUnset(value) || isShort(value))
-  if (short || isUnset(from) || isUnset(to)) return [`${name}: ${valueText(from)} → ${valueText(to)}`]
+  if (short || isUnset(from) || isUnset(to))
+    return [`${name}: ${valueText(from, unset)} → ${valueText(to, unset)}`]
   const [before, after] = [linesOf(from), linesOf(to)]
   if (before.length === 1 && after.length === 1) {
     const at = firstDifference(before[0]!, after[0]!)
@@ -79,7 +89,12 @@ export function keptLines({ kind, name, path, mine, theirs }: MergeConflict): st
   const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path, kind)}:`
   if (path === '') return [`${head} ${isUnset(theirs) ? 'deleted' : 'changed'}`]
   const isBrief = [mine, theirs].every((value) => isUnset(value) || isShort(value))
-  return [isBrief ? `${head} ${valueText(theirs)}, the file says ${valueText(mine)}` : `${head} changed`]
+  const unset = unsetAt(kind, path)
+  return [
+    isBrief
+      ? `${head} ${valueText(theirs, unset)}, the file says ${valueText(mine, unset)}`
+      : `${head} changed`,
+  ]
 }
 
 interface ThreeWords {
@@ -94,15 +109,17 @@ function threeLines({ kind, name, path, base, mine, theirs }: MergeConflict, wor
   const plain = { colour: false }
   const head = `${kindName(kind)} ${escapeLine(name)}, ${fieldName(path, kind)}:`
   const values = [base, mine, theirs]
+  const unset = unsetAt(kind, path)
+  const text = (value: unknown) => valueText(value, unset)
   if (values.every((value) => isUnset(value) || isShort(value)))
     return [
       head,
-      `  ${words.base} ${valueText(base)}, ${words.theirs} ${valueText(theirs)}, ${words.mine} ${valueText(mine)}`,
+      `  ${words.base} ${text(base)}, ${words.theirs} ${text(theirs)}, ${words.mine} ${text(mine)}`,
     ]
   return [
     head,
-    ...valueLines(plain, words.others[0], base, theirs).map((line) => `  ${line}`),
-    ...valueLines(plain, words.others[1], base, mine).map((line) => `  ${line}`),
+    ...valueLines(plain, words.others[0], { from: base, to: theirs }, unset).map((line) => `  ${line}`),
+    ...valueLines(plain, words.others[1], { from: base, to: mine }, unset).map((line) => `  ${line}`),
   ]
 }
 
@@ -118,8 +135,8 @@ function isShort(value: unknown): boolean {
   return JSON.stringify(value).length <= VALUE_MAX
 }
 
-function valueText(value: unknown): string {
-  if (isUnset(value)) return 'not set'
+function valueText(value: unknown, unset = 'not set'): string {
+  if (isUnset(value)) return unset
   const text = JSON.stringify(value)
   return escapeLine(text.length > VALUE_MAX ? `${text.slice(0, VALUE_MAX - 1)}…` : text)
 }

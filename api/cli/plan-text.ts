@@ -49,7 +49,7 @@ function changeText(
   const worded = action === 'update' ? wordedFields(kind, fields) : []
   const own = kind === 'project' ? worded.filter(({ path }) => !isTold(path)) : worded
   const below = own.flatMap(({ sentence, ...field }) =>
-    sentence === null ? fieldLines(io, field) : [escapeLine(sentence)],
+    sentence === null ? fieldLines(io, field, kind) : [escapeLine(sentence)],
   )
   if (own.length < worded.length) below.push('its parts, as this plan makes, renames or deletes them')
   below.push(...variables.map(variableText))

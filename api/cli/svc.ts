@@ -1,5 +1,6 @@
 /** Entry of the `svc` command (bin/svc.mjs): the process around `run`. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { nodeRefusal } from '../version.ts'
 import { openBrowser } from './daemon/open-browser.ts'
 import { run } from './program.ts'
 import type { Io } from './terminal.ts'
@@ -47,6 +48,12 @@ if (!isServing) {
     interrupt.abort()
     process.once('SIGINT', () => process.exit(130))
   })
+}
+
+const refusal = nodeRefusal(process.versions.node)
+if (refusal !== null) {
+  io.err(`svc: ${refusal}\n`)
+  process.exit(1)
 }
 
 const code = await run(io, process.argv.slice(2))

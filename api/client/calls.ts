@@ -176,7 +176,7 @@ export const listAgents = 'GET /api/agents/builtin' as Call<T.AgentsResult, { pr
 export const createAgent = 'POST /api/agents/builtin' as Call<T.PartWritten, { body: T.AgentWrite }>
 /** One agent. */
 export const getAgent = 'GET /api/agents/builtin/{name}' as Call<T.Agent, { name: string; project?: string }>
-/** Change an agent; null or absent keeps, a blank secret too. */
+/** Change an agent; what is absent is kept, as is a blank secret, and null takes a bound away. */
 export const updateAgent = 'PUT /api/agents/builtin/{name}' as Call<T.PartWritten, { name: string; body: T.AgentUpdate }>
 /** Delete an agent; its findings stay. */
 export const deleteAgent = 'DELETE /api/agents/builtin/{name}' as Call<T.PartDeleted, { name: string }>

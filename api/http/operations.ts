@@ -16,6 +16,7 @@ import type { Doors } from './doors.ts'
 import { asSvcError } from './problems.ts'
 import { patternOf } from './scopes.ts'
 import { answers, body, fields, optionalBody, takes } from './validate.ts'
+import { inflated } from './whole-body.ts'
 import { callerOf, isKnown, userOf, withEtag, writeBy } from './write-by.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -29,7 +30,9 @@ export async function serve(app: FastifyInstance, doors: Doors, table: readonly 
   if (bytes.length === 0) return add(app)
   // Bytes are taken by these alone.
   await app.register(async (scope) => {
-    scope.addContentTypeParser(bytes, { parseAs: 'buffer' }, (_request, given, done) => done(null, given))
+    scope.addContentTypeParser(bytes, { parseAs: 'buffer' }, (request: FastifyRequest, given: Buffer) =>
+      inflated(request, given),
+    )
     add(scope)
   })
 }

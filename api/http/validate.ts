@@ -18,18 +18,36 @@ const OPTIONAL = 'x-optional-body'
 const validatorCompiler: FastifySchemaCompiler<BodySchema> = ({ schema, httpPart }) => {
   if (httpPart === 'body') return bodyValidator(schema)
   let compiled: ValidateFunction | undefined
+  const most = mostOf(schema)
   return (value) => {
     // Not before it is needed: there is one for nearly every route, and a start waits for none.
-    compiled ??= query.compile(schema)
+    compiled ??= query.compile(most === null ? schema : withoutMost(schema))
     if (!compiled(value)) return { error: new SvcError('invalid', explain(compiled.errors ?? [])) }
     const vast = vastField(value)
-    return vast === null ? { value } : { error: new SvcError('invalid', `${vast} must be at most 2^53`) }
+    if (vast !== null) return { error: new SvcError('invalid', `${vast} must be at most 2^53`) }
+    const page = value as { limit?: number }
+    if (most !== null && page.limit !== undefined) page.limit = Math.min(most, page.limit)
+    return { value }
   }
 }
 
 interface BodySchema {
   $ref?: string
   [OPTIONAL]?: true
+  properties?: Readonly<Record<string, { readonly maximum?: number } | undefined>>
+}
+
+/**
+ * Rows of a page at most; null: the list says no such number, or is paged by `offset`, where who goes on by the limit it
+ * asked for would pass over rows, so that a larger one is refused.
+ */
+const mostOf = ({ properties = {} }: BodySchema): number | null =>
+  properties.offset ? null : (properties.limit?.maximum ?? null)
+
+/** The same where a `limit` may be larger. */
+function withoutMost({ properties = {}, ...schema }: BodySchema): object {
+  const { maximum: _, ...limit } = properties.limit!
+  return { ...schema, properties: { ...properties, limit } }
 }
 
 function bodyValidator(schema: BodySchema): ReturnType<FastifySchemaCompiler<BodySchema>> {
@@ -169,6 +187,13 @@ export const HEADERS = 'x-headers'
 /** Whether the schema of a body is of one that may be absent. */
 export const isOptional = (schema: unknown): boolean =>
   typeof schema === 'object' && schema !== null && OPTIONAL in schema
+
+/** Whether a call of the API document takes no body. @param schema that of its route */
+export const isBodiless = (schema: unknown): boolean =>
+  typeof schema === 'object' &&
+  schema !== null &&
+  'operationId' in schema &&
+  !('body' in schema || TAKES in schema)
 
 /** Query string fields, none of them unknown. */
 export const fields = (properties: Record<string, unknown>, required: string[] = []) => ({

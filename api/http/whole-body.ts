@@ -6,8 +6,7 @@ import { compressionOf, inflateParts } from './compression.ts'
 
 export const WIRE_MAX = 16 * 1024 * 1024
 /** The inflated size alone decides, never how well it was compressed: equal stack traces compress to a thousandth. */
-const INFLATED_MAX_MIB = 64
-const INFLATED_MAX = INFLATED_MAX_MIB * 1024 * 1024
+const INFLATED_MAX = 64 * 1024 * 1024
 /** Steps in which memory is asked for while a body is inflated. */
 const STEP_BYTES = 1024 * 1024
 
@@ -78,12 +77,14 @@ export function collectParts(
  * and given up at the bound, so that a bomb takes no more than a body of that size.
  * @param encoding the Content-Encoding, if there is one.
  * @param hold returns once there is memory for so many bytes in all, the wire's included.
+ * @param most bytes when inflated.
  * @throws SvcError unsupported_media, invalid, too_large, and what `hold` throws
  */
 export async function decode(
   encoding: string | undefined,
   parts: readonly Uint8Array[],
   hold: (bytes: number) => Promise<void>,
+  most = INFLATED_MAX,
 ): Promise<{ body: Buffer[]; wireBody: Buffer } | null> {
   const compression = compressionOf(encoding)
   if (compression === null) return null
@@ -93,15 +94,27 @@ export async function decode(
   let asked = 0
   for await (const part of inflateParts(compression, once(wireBody))) {
     size += part.length
-    if (size > INFLATED_MAX)
-      fail('too_large', `the body decompresses to more than ${INFLATED_MAX_MIB} MiB; send less at once`)
+    if (size > most)
+      fail('too_large', `the body decompresses to more than ${most / 1024 / 1024} MiB; send less at once`)
     if (size > asked) {
-      asked = Math.min(INFLATED_MAX, size + STEP_BYTES)
+      asked = Math.min(most, size + STEP_BYTES)
       await hold(wireBody.length + asked)
     }
     body.push(part)
   }
   return { body, wireBody }
+}
+
+/**
+ * The body of a route other than those of ingest, inflated where it is compressed: to what the route takes at most.
+ * @throws SvcError unsupported_media, invalid, too_large
+ */
+export async function inflated(request: FastifyRequest, given: Buffer): Promise<Buffer> {
+  if (given.length === 0) return given
+  const { bodyLimit } = request.routeOptions
+  // What routes take is small beside what ingest does, and was not waited for as it came on the wire either.
+  const decoded = await decode(request.headers['content-encoding'], [given], async () => {}, bodyLimit)
+  return decoded === null ? given : Buffer.concat(decoded.body)
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {

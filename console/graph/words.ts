@@ -3,7 +3,7 @@
 import { durationWords } from '../../schemas/duration-words.ts'
 import type { GraphEdge, GraphNode } from '../../schemas/types.ts'
 import { sourceState } from '../lib/source-words.ts'
-import { ago, count } from '../lib/time.ts'
+import { ago, count, money } from '../lib/time.ts'
 import { type DrawnEdge, type DrawnNode, kindWord } from './drawing/fold.ts'
 import type { GraphMarks } from './types.ts'
 
@@ -30,7 +30,7 @@ export function workWords(node: Pick<GraphNode, 'running' | 'queued'>): string {
 }
 
 export const spendWords = (node: Pick<GraphNode, 'spend_today_usd'>): string | null =>
-  node.spend_today_usd === null ? null : `$${node.spend_today_usd.toFixed(2)} today`
+  node.spend_today_usd === null ? null : `${money(node.spend_today_usd)} today`
 
 const HEALTH_WORDS: Record<GraphNode['health'], string> = {
   ok: 'working',

@@ -1,5 +1,7 @@
 /** Changed fields as people read them, and where what was changed is looked at. */
+
 import type { ChangeSet, FieldChange } from '../../schemas/types.ts'
+import { unsetWords } from '../../schemas/unset-words.ts'
 
 /** /config/labels as config · labels. */
 export function fieldName(pointer: string): string {
@@ -12,16 +14,16 @@ export function fieldName(pointer: string): string {
 
 const SHOWN_MAX = 300
 
-/** A value on one line; nothing for what is not set. */
-export function valueText(value: unknown): string {
-  if (value === undefined || value === null) return 'not set'
+/** A value on one line. @param of the field whose value it is: of one that is not set it says what holds then */
+export function valueText(value: unknown, of?: { kind: string; path: string }): string {
+  if (value === undefined || value === null) return unsetWords(of?.kind ?? '', of?.path ?? '', valueText)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX - 1)}…` : text
 }
 
 /** "cooldown: 5m → 1h". */
-export const fieldText = ({ path, from, to }: FieldChange): string =>
-  `${fieldName(path)}: ${valueText(from)} → ${valueText(to)}`
+export const fieldText = ({ path, from, to }: FieldChange, kind = ''): string =>
+  `${fieldName(path)}: ${valueText(from, { kind, path })} → ${valueText(to, { kind, path })}`
 
 /** Not undone yet, and of something declared: a mark on a finding or an action of a template has nothing to take back. */
 export const canUndo = ({ undone_by, objects }: Pick<ChangeSet, 'undone_by' | 'objects'>): boolean =>

@@ -58,6 +58,6 @@ export const DELIVERY_TONES: Record<Delivery['status'], Tone> = {
   failed: 'bad',
 }
 
-/** "sending" is what waits or is being sent. */
-export const statusWord = ({ status }: Pick<Delivery, 'status'>): string =>
-  status === 'running' ? 'sending' : status
+/** "sending" is what waits or is being sent; what is fetched is not sent. */
+export const statusWord = ({ status, recipient }: Pick<Delivery, 'status'> & Partial<Delivery>): string =>
+  status !== 'running' ? status : recipient?.kind === 'mcp' ? 'waiting' : 'sending'

@@ -19,7 +19,7 @@ export function rolesOf(config: Config, field: string): Role[] {
   return [
     ...(label ? [label.primary ? ('entity' as const) : ('label' as const)] : []),
     ...(config.event_type_field === field ? ['type' as const] : []),
-    ...(config.event_time_field === field ? ['time' as const] : []),
+    ...(isTime(config, field) ? ['time' as const] : []),
     ...(String(config.text_template ?? '').includes(`{${field}}`) ? ['text' as const] : []),
   ]
 }
@@ -30,9 +30,14 @@ export function withRole(config: Config, field: string, role: Role): Config {
   if (role === 'entity' || role === 'label')
     return withLabels(config, isTaken ? without(config, field) : given(config, field, role))
   if (role === 'text') return set(config, 'text_template', isTaken ? cut(config, field) : `{${field}}`)
-  const name = role === 'type' ? 'event_type_field' : 'event_time_field'
+  const isEnd = role === 'time' && config.event_end_field === field
+  const name = role === 'type' ? 'event_type_field' : isEnd ? 'event_end_field' : 'event_time_field'
   return set(config, name, isTaken ? '' : field)
 }
+
+/** When it happened, or when it was over. */
+const isTime = (config: Config, field: string): boolean =>
+  config.event_time_field === field || config.event_end_field === field
 
 const labelsOf = (config: Config): Label[] => (config.labels ?? []) as Label[]
 

@@ -20,7 +20,7 @@ export const STATUS_HINTS: Record<Run['status'], string> = {
   failed: 'Failed',
   cancelled: 'A person ended it',
   capped: 'A budget, or the runs of a day, were used up',
-  empty: 'Ended without a text and without a conclusion',
+  empty: 'Ended without a conclusion',
 }
 
 const WOKEN: Record<Run['woken_by'], string> = {

@@ -1,26 +1,31 @@
 /** Text to copy: a field, or a whole command. */
-import { ActionIcon, CopyButton, Group, Paper } from '@mantine/core'
+import { ActionIcon, Group, Paper } from '@mantine/core'
 import { Check, Copy } from 'lucide-react'
 import { useRef } from 'react'
+import { useCopy } from '../lib/copy-text.ts'
 import { isSameButTimes } from '../lib/time.ts'
 import { Tooltip } from './tooltip.tsx'
 
-export function CopyIcon({ value, label }: { value: string; label: string }) {
+interface CopyIconProps {
+  value: string
+  label: string
+  /** The value stands nowhere on the page. */
+  isHidden?: boolean
+}
+
+export function CopyIcon({ value, label, isHidden = false }: CopyIconProps) {
+  const { copied, copy } = useCopy()
   return (
-    <CopyButton value={value} timeout={1_500}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? 'Copied' : label}>
-          <ActionIcon
-            variant="subtle"
-            color={copied ? 'teal' : 'gray'}
-            onClick={copy}
-            aria-label={copied ? 'Copied' : label}
-          >
-            {copied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </CopyButton>
+    <Tooltip label={copied ? 'Copied' : label}>
+      <ActionIcon
+        variant="subtle"
+        color={copied ? 'teal' : 'gray'}
+        onClick={() => copy(value, !isHidden)}
+        aria-label={copied ? 'Copied' : label}
+      >
+        {copied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
+      </ActionIcon>
+    </Tooltip>
   )
 }
 

@@ -1,6 +1,7 @@
 /** A patch of catalog files: its lines, and to copy and to download for git apply. */
-import { Button, CopyButton, Group } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { Copy, Download } from 'lucide-react'
+import { useCopy } from '../lib/copy-text.ts'
 
 interface Props {
   patch: string
@@ -9,15 +10,12 @@ interface Props {
 }
 
 export function PatchButtons({ patch, name }: Props) {
+  const { copied, copy } = useCopy()
   return (
     <Group gap="xs">
-      <CopyButton value={patch} timeout={1_500}>
-        {({ copied, copy }) => (
-          <Button size="xs" leftSection={<Copy size={14} aria-hidden />} onClick={copy}>
-            {copied ? 'Copied' : 'Copy the patch'}
-          </Button>
-        )}
-      </CopyButton>
+      <Button size="xs" leftSection={<Copy size={14} aria-hidden />} onClick={() => copy(patch)}>
+        {copied ? 'Copied' : 'Copy the patch'}
+      </Button>
       <Button
         size="xs"
         variant="default"

@@ -77,7 +77,7 @@ export function ChangedObjects({ changes }: { changes: readonly PlannedChange[] 
                 <List size="xs" spacing={2}>
                   {wordedFields(change.kind, change.fields).map((field) => (
                     <List.Item key={`${field.path} ${field.sentence}`} style={{ overflowWrap: 'anywhere' }}>
-                      {field.sentence ?? fieldText(field)}
+                      {field.sentence ?? fieldText(field, change.kind)}
                     </List.Item>
                   ))}
                 </List>

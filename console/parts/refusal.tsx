@@ -54,9 +54,9 @@ export function Refusal({
                 {conflicts.map((conflict) => (
                   <Table.Tr key={`${conflict.kind}:${conflict.name}:${conflict.path}`}>
                     <Table.Td>{fieldName(conflict.path)}</Table.Td>
-                    <Table.Td className="mono">{valueText(conflict.base)}</Table.Td>
-                    <Table.Td className="mono">{valueText(conflict.mine)}</Table.Td>
-                    <Table.Td className="mono">{valueText(conflict.theirs)}</Table.Td>
+                    <Table.Td className="mono">{valueText(conflict.base, conflict)}</Table.Td>
+                    <Table.Td className="mono">{valueText(conflict.mine, conflict)}</Table.Td>
+                    <Table.Td className="mono">{valueText(conflict.theirs, conflict)}</Table.Td>
                   </Table.Tr>
                 ))}
               </Table.Tbody>

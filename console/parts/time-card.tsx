@@ -1,7 +1,8 @@
 /** One card for all times of the page: the instant here, in UTC and as ISO 8601, to copy. */
 import { Button, Kbd, Paper, Text } from '@mantine/core'
-import { useClipboard, useHotkeys } from '@mantine/hooks'
+import { useHotkeys } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
+import { useCopy } from '../lib/copy-text.ts'
 import { instantWords } from '../lib/time.ts'
 
 /** How long the pointer rests before it comes or goes, milliseconds. */
@@ -47,7 +48,7 @@ const timeUnder = ({ clientX, clientY }: PointerEvent): Shown | null =>
 /** Stands once in the console, and listens to all of it. */
 export function TimeCard() {
   const [shown, setShown] = useState<Shown | null>(null)
-  const clipboard = useClipboard()
+  const { copied, copy } = useCopy()
   useEffect(() => {
     let timer = 0
     const show = (next: Shown | null) => {
@@ -91,7 +92,7 @@ export function TimeCard() {
       document.removeEventListener('keydown', press)
     }
   }, [])
-  useHotkeys([['c', () => shown?.hasKeys && clipboard.copy(shown.iso)]])
+  useHotkeys([['c', () => shown?.hasKeys && copy(shown.iso, true)]])
   if (!shown) return null
   const { local, utc, iso } = instantWords(shown.iso, Date.now())
   return (
@@ -115,9 +116,9 @@ export function TimeCard() {
         mt={4}
         tabIndex={-1}
         rightSection={shown.hasKeys ? <Kbd size="xs">C</Kbd> : undefined}
-        onClick={() => clipboard.copy(iso)}
+        onClick={() => copy(iso, true)}
       >
-        {clipboard.copied ? 'Copied' : 'Copy'}
+        {copied ? 'Copied' : 'Copy'}
       </Button>
     </Paper>
   )

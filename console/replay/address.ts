@@ -9,10 +9,10 @@ export type Panel = (typeof PANELS)[number]
 export type Subject =
   | { result: string }
   | {
-      /** ISO; null: an hour before `to`. */
-      from: string | null
-      /** ISO; null: when the page was opened. */
-      to: string | null
+      /** ISO. */
+      from: string
+      /** ISO. */
+      to: string
     }
 
 export interface Address {
@@ -28,12 +28,15 @@ export interface Address {
   panel: Panel
 }
 
-export function readAddress(query: URLSearchParams): Address {
+const HOUR_MS = 3_600_000
+
+/** @param now epoch ms: what the address says nothing of is told from then */
+export function readAddress(query: URLSearchParams, now: number): Address {
   const result = query.get('result')
   const n = query.get('n')
   const panel = query.get('tab')
   return {
-    subject: result ? { result } : { from: instantIn(query.get('from')), to: instantIn(query.get('to')) },
+    subject: result ? { result } : spanIn(query, now),
     at: instantIn(query.get('at')),
     n: n !== null && /^\d+$/.test(n) ? Number(n) : null,
     firing: query.get('firing'),
@@ -42,7 +45,19 @@ export function readAddress(query: URLSearchParams): Address {
   }
 }
 
-export function writeAddress({ subject, at, n, selected, panel }: Omit<Address, 'firing'>): URLSearchParams {
+/** The hour before its end, which is now, unless it is said; of an instant of before then alone, what was around it. */
+function spanIn(query: URLSearchParams, now: number): { from: string; to: string } {
+  const [from, to, at] = [query.get('from'), query.get('to'), query.get('at')].map(instantIn)
+  const isLongAgo = !from && !to && at && Date.parse(at) < now - HOUR_MS
+  const end = to ? Date.parse(to) : isLongAgo ? Date.parse(at) + HOUR_MS / 2 : now
+  return { from: from ?? new Date(end - HOUR_MS).toISOString(), to: new Date(end).toISOString() }
+}
+
+/** Whether an address says all of its span: what is told from now would be another span when it is opened again. */
+export const isPermalink = (query: URLSearchParams, { subject }: Pick<Address, 'subject'>): boolean =>
+  'result' in subject || (query.get('from') === subject.from && query.get('to') === subject.to)
+
+export function writeAddress({ subject, at, n, firing, selected, panel }: Address): URLSearchParams {
   const query = new URLSearchParams()
   const set = (name: string, value: string | null): void => {
     if (value !== null) query.set(name, value)
@@ -54,6 +69,7 @@ export function writeAddress({ subject, at, n, selected, panel }: Omit<Address, 
   }
   set('at', at)
   if (at !== null && n !== null) query.set('n', String(n))
+  set('firing', firing)
   set('sel', selected)
   if (panel !== 'moments') query.set('tab', panel)
   return query

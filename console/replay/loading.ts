@@ -30,10 +30,14 @@ export const isWhole = ({ from, to, span }: Stretch): boolean => from <= span.fr
 export const holds = ({ from, to, span }: Stretch, at: number): boolean =>
   at >= from && (at < to || to >= span.to)
 
+/** What is asked for outside the span is looked for at the end of it that is nearer: nothing else is ever loaded. */
+const within = ({ from, to }: Stretch['span'], at: number): number => Math.min(to, Math.max(from, at))
+
 /** Begins: the first page is all there is of most spans. @throws what `read` throws */
 export async function openAt(read: Read, where: Where): Promise<Stretch> {
   const first = stretchOf([await read()])
-  const at = where === 'newest' ? first.span.to : where === 'start' ? first.span.from : where
+  const at =
+    where === 'newest' ? first.span.to : where === 'start' ? first.span.from : within(first.span, where)
   return holds(first, at) ? first : await near(read, first, at)
 }
 
@@ -41,7 +45,8 @@ export async function openAt(read: Read, where: Where): Promise<Stretch> {
  * A stretch that holds an instant: its own neighbourhood where that is far from what is loaded.
  * @throws what `read` throws
  */
-export async function around(read: Read, have: Stretch, at: number): Promise<Stretch> {
+export async function around(read: Read, have: Stretch, asked: number): Promise<Stretch> {
+  const at = within(have.span, asked)
   const length = have.to - have.from
   if (at < have.from && at >= have.from - length) return earlier(read, have)
   if (at >= have.to && at < have.to + length) return later(read, have)
@@ -63,7 +68,7 @@ export async function earlier(read: Read, have: Stretch): Promise<Stretch> {
   for (let start: number | null = from; start !== null; ) {
     const page: Replay = await read(start, have.from - 1)
     pages.push(page)
-    start = page.next_from === null ? null : Date.parse(page.next_from)
+    start = nextOf(page, start)
   }
   return { ...have, pages: [...pages, ...have.pages], from }
 }
@@ -71,6 +76,7 @@ export async function earlier(read: Read, have: Stretch): Promise<Stretch> {
 /**
  * Between what is too early, whose page ends before the instant, and what is too late, as nothing came since.
  * @param like its first page, which says how much time a page holds
+ * @param at of its span: each page that is read up to it ends later than the one before
  */
 async function near(read: Read, like: Stretch, at: number): Promise<Stretch> {
   const { span } = like
@@ -97,7 +103,18 @@ function stretchOf(pages: readonly Replay[]): Stretch {
   return {
     pages,
     from,
-    to: last.next_from === null ? end : Date.parse(last.next_from),
+    to: nextOf(last, Date.parse(last.from)) ?? end,
     span: { from, to: end },
   }
+}
+
+/**
+ * Where the page behind one begins, epoch ms; null: nothing follows.
+ * @throws Error for a page that ends where it begins: what follows it would be asked for without an end
+ */
+function nextOf({ next_from }: Replay, from: number): number | null {
+  if (next_from === null) return null
+  const next = Date.parse(next_from)
+  if (next > from) return next
+  throw new Error('the daemon answered a part of the replay that does not go on')
 }

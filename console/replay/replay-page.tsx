@@ -6,12 +6,14 @@ import { Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import type { Replay } from '../../schemas/types.ts'
 import { lazyFrom } from '../lib/chunks.ts'
+import { useCopy } from '../lib/copy-text.ts'
 import { runPath } from '../lib/paths.ts'
 import { useStillHere } from '../lib/use-still-here.ts'
 import { PageHead } from '../parts/page.tsx'
 import { Empty, Failed, LoadingRows } from '../parts/states.tsx'
 import {
   type Address,
+  isPermalink,
   openingOf,
   ordinalOf,
   PANELS,
@@ -38,8 +40,14 @@ const WhatIf = lazyFrom(() => import('./fork/what-if.tsx'))('WhatIf')
 
 export default function ReplayPage() {
   const { id = '' } = useParams()
-  const [query] = useSearchParams()
-  const address = readAddress(query)
+  const [query, setQuery] = useSearchParams()
+  const address = readAddress(query, Date.now())
+  const isWhole = isPermalink(query, address)
+  useEffect(() => {
+    // From the first on it opens the same span, however it is copied.
+    if (!isWhole) setQuery((now) => writeAddress(readAddress(now, Date.now())), { replace: true })
+  }, [isWhole, setQuery])
+  if (!isWhole) return null
   return <OfSubject key={`${id} ${JSON.stringify(address.subject)}`} project={id} address={address} />
 }
 
@@ -281,19 +289,14 @@ function Panels({
 }
 
 function CopyLink() {
-  const [isCopied, setCopied] = useState(false)
-  useEffect(() => {
-    if (!isCopied) return
-    const timer = setTimeout(() => setCopied(false), 1_500)
-    return () => clearTimeout(timer)
-  }, [isCopied])
+  const { copied, copy } = useCopy()
   return (
     <Button
       variant="default"
       leftSection={<Link2 size={16} aria-hidden />}
-      onClick={() => void navigator.clipboard.writeText(window.location.href).then(() => setCopied(true))}
+      onClick={() => copy(window.location.href)}
     >
-      {isCopied ? 'Copied' : 'Copy link'}
+      {copied ? 'Copied' : 'Copy link'}
     </Button>
   )
 }
@@ -315,6 +318,8 @@ function useToldAddress(
     subject: opened.subject,
     at: moments.length === 0 && opened.at === null ? null : new Date(instant).toISOString(),
     n: frame.moment && Date.parse(frame.moment.at) === instant ? ordinalOf(moments, frame.index) : null,
+    // It led to its moment.
+    firing: null,
     selected,
     panel,
   }).toString()

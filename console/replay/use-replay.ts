@@ -6,8 +6,6 @@ import { readReplay } from './client.ts'
 import { around, earlier, isWhole, later, openAt, type Read, type Stretch, type Where } from './loading.ts'
 import { mergePages } from './merge.ts'
 
-const HOUR_MS = 3_600_000
-
 export interface ReplayPages {
   /** What is loaded of it; null: nothing yet. */
   replay: Replay | null
@@ -26,7 +24,6 @@ type Load = (read: Read, have: Stretch | null) => Promise<Stretch>
 
 /** @param where one looks when it is opened */
 export function useReplay(project: string, subject: Subject, where: Where): ReplayPages {
-  const [opened] = useState(Date.now)
   const [first] = useState(() => ({ subject, where }))
   const [stretch, setStretch] = useState<Stretch | null>(null)
   const [error, setError] = useState<Error | null>(null)
@@ -40,7 +37,7 @@ export function useReplay(project: string, subject: Subject, where: Where): Repl
       at.current = { stop, load }
       setLoading(true)
       setError(null)
-      load(readOf(project, first.subject, opened, stop.signal), have.current)
+      load(readOf(project, first.subject, stop.signal), have.current)
         .then((found) => {
           if (stop.signal.aborted) return
           have.current = found
@@ -49,7 +46,7 @@ export function useReplay(project: string, subject: Subject, where: Where): Repl
         .catch((fault: Error) => !stop.signal.aborted && setError(fault))
         .finally(() => !stop.signal.aborted && setLoading(false))
     },
-    [project, first, opened],
+    [project, first],
   )
   useEffect(() => {
     run((read) => openAt(read, first.where))
@@ -69,7 +66,7 @@ export function useReplay(project: string, subject: Subject, where: Where): Repl
   }
 }
 
-function readOf(project: string, subject: Subject, opened: number, signal: AbortSignal): Read {
+function readOf(project: string, subject: Subject, signal: AbortSignal): Read {
   const iso = (at: number): string => new Date(at).toISOString()
   if ('result' in subject)
     return (from, to) =>
@@ -82,19 +79,13 @@ function readOf(project: string, subject: Subject, opened: number, signal: Abort
         },
         signal,
       )
-  const span = spanOf(subject, opened)
   return (from, to) =>
     readReplay(
       project,
-      { from: from === undefined ? span.from : iso(from), to: to === undefined ? span.to : iso(to) },
+      {
+        from: from === undefined ? subject.from : iso(from),
+        to: to === undefined ? subject.to : iso(to),
+      },
       signal,
     )
-}
-
-function spanOf({ from, to }: { from: string | null; to: string | null }, opened: number) {
-  const end = to === null ? opened : Date.parse(to)
-  return {
-    from: from ?? new Date(end - HOUR_MS).toISOString(),
-    to: new Date(end).toISOString(),
-  }
 }

@@ -124,6 +124,9 @@ const noOther = (more: string) => `NOT EXISTS (
   WHERE o.incident = r.incident AND o.practice = r.practice AND o.id <> r.id
     AND (@agent IS NULL OR o.agent = @agent) AND (@entity IS NULL OR o.entity = @entity) AND ${more})`
 
+/** Results of a project that ended at or after an instant, practice left out. */
+const SINCE = `WHERE p.project = @project AND r.finished_at >= @at AND r.practice = 0 AND ${IS_RESULT}`
+
 /** The statements of findings, prepared once. */
 export function findingQueries(db: Database) {
   const insert = db.prepare<
@@ -166,11 +169,16 @@ export function findingQueries(db: Database) {
   )
   const claims = db.prepare<[string], string | null>('SELECT claims FROM runs WHERE id = ?').pluck()
   const incidents = incidentQueries(db)
-  const since = db.prepare<{ project: string; at: number }, Omit<ProjectToday, 'spent_usd' | 'runs'>>(
-    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at,
-       count(DISTINCT CASE WHEN r.outcome = 'finding' THEN r.incident END) AS incidents
-     ${FROM} WHERE p.project = @project AND r.finished_at >= @at AND r.practice = 0 AND ${IS_RESULT}`,
+  const since = db.prepare<{ project: string; at: number }, Pick<ProjectToday, 'found' | 'looked_at'>>(
+    `SELECT coalesce(sum(r.outcome = 'finding'), 0) AS found, count(*) AS looked_at ${FROM} ${SINCE}`,
   )
+  // Those that people handle: what its runs count as one incident may have opened none.
+  const incidentsSince = db
+    .prepare<{ project: string; at: number }, number>(
+      `SELECT count(DISTINCT ir.incident_id) ${FROM} JOIN incident_runs ir ON ir.run_id = r.id
+       ${SINCE} AND r.outcome = 'finding'`,
+    )
+    .pluck()
   const ended = db.prepare<[string, number], Pick<ProjectToday, 'runs' | 'spent_usd'>>(
     `SELECT count(*) AS runs, ${dollarsSql('coalesce(sum(r.cost_usd), 0)')} AS spent_usd
      ${FROM} WHERE p.project = ? AND r.finished_at >= ? AND r.practice = 0`,
@@ -212,6 +220,7 @@ export function findingQueries(db: Database) {
     /** Totals of results that ended at or after an instant, practice left out. */
     since: (project: string, at: number) => ({
       ...since.get({ project, at })!,
+      incidents: incidentsSince.get({ project, at })!,
       ...ended.get(project, at)!,
     }),
     /** @returns whether there is such a result. */
@@ -397,8 +406,11 @@ export function nextStepOf(note: string): string | null {
 /** Fractions are compared as people write them. */
 const TOLERANCE = 1e-9
 
-/** Events that a writer of claims was shown, each with what it stood for wherever it was shown. */
-export type ShownCounts = ReadonlyMap<string, ReadonlySet<number>>
+/**
+ * Events that a writer of claims was shown, each with what it stood for wherever it was shown, and with numbers that lines
+ * told of it: svc has worked them out of events, of which it is one.
+ */
+export type ShownEvents = ReadonlyMap<string, { counts: ReadonlySet<number>; numbers: readonly number[] }>
 
 /**
  * @param events with payloads, by id; what is missing does not exist.
@@ -407,7 +419,7 @@ export type ShownCounts = ReadonlyMap<string, ReadonlySet<number>>
 export function checkClaims(
   claims: readonly Claim[],
   events: ReadonlyMap<string, Row>,
-  read: ShownCounts,
+  read: ShownEvents,
 ): CheckedClaim[] {
   return claims.map((claim, i) => {
     const { why, unproved } = judge(claim, events, read)
@@ -439,7 +451,7 @@ const isProof = ({ quote, number, count, was, now }: Claim): boolean =>
 function judge(
   claim: Claim,
   events: ReadonlyMap<string, Row>,
-  read: ShownCounts,
+  read: ShownEvents,
 ): { why: string | null; unproved: boolean } {
   const { events: ids } = claim
   const missing = ids.find((id) => !events.has(id))
@@ -458,11 +470,11 @@ function judge(
 }
 
 /** @param cited those of its events that are evidence */
-function faultOf(claim: Claim, cited: readonly Row[], read: ShownCounts): string | null {
+function faultOf(claim: Claim, cited: readonly Row[], read: ShownEvents): string | null {
   const { quote, number, count } = claim
   if (quote && folded(quote) !== '' && !cited.some((row) => holdsQuote(row, quote)))
     return `none of its events has the words "${quote}"`
-  if (number !== undefined && !cited.some((row) => holdsNumber(row, number)))
+  if (number !== undefined && !cited.some((row) => holdsNumber(row, number, read)))
     return `none of its events has the number ${number}`
   if (count !== undefined) {
     const fault = countFault(
@@ -472,12 +484,12 @@ function faultOf(claim: Claim, cited: readonly Row[], read: ShownCounts): string
     )
     if (fault) return fault
   }
-  return comparisonFault(claim, cited)
+  return comparisonFault(claim, cited, read)
 }
 
 /** How many events they are: those cited, or those that the lines they were shown on stood for. */
-function countFault(ids: readonly string[], count: number, read: ShownCounts): string | null {
-  const lines = [...new Set(ids)].map((id) => standsFor(read.get(id)!))
+function countFault(ids: readonly string[], count: number, read: ShownEvents): string | null {
+  const lines = [...new Set(ids)].map((id) => standsFor(read.get(id)!.counts))
   if (count === lines.length) return null
   let sums = new Set([0])
   for (const counts of lines)
@@ -495,11 +507,11 @@ const standsFor = (counts: ReadonlySet<number>): number[] =>
   [...counts].filter((count) => count !== 1 || !counts.has(0))
 
 /** What a number was, and is now, stand in two events. */
-function comparisonFault({ was, now }: Claim, cited: readonly Row[]): string | null {
+function comparisonFault({ was, now }: Claim, cited: readonly Row[], read: ShownEvents): string | null {
   if (was === undefined && now === undefined) return null
   if (was === undefined || now === undefined) return 'a comparison needs both was and now'
-  const before = cited.filter((row) => holdsNumber(row, was))
-  const after = cited.filter((row) => holdsNumber(row, now))
+  const before = cited.filter((row) => holdsNumber(row, was, read))
+  const after = cited.filter((row) => holdsNumber(row, now, read))
   if (before.length === 0) return `none of its events has the number ${was}`
   if (after.length === 0) return `none of its events has the number ${now}`
   const isOne = before.length === 1 && after.length === 1 && before[0]!.id === after[0]!.id
@@ -512,12 +524,13 @@ function holdsQuote(row: Row, quote: string): boolean {
   return wanted !== '' && [row.text, row.raw ?? ''].some((text) => folded(text).includes(wanted))
 }
 
-function holdsNumber(row: Row, wanted: number): boolean {
+function holdsNumber(row: Row, wanted: number, read: ShownEvents): boolean {
   const near = (value: number) => Math.abs(value - wanted) <= TOLERANCE * Math.max(1, Math.abs(wanted))
   const labels = Object.values(row.labels).flatMap((value) =>
     typeof value === 'number' ? [value] : numbersIn(value),
   )
-  return [...labels, ...numbersIn(row.text), ...numbersInPayload(row.raw ?? '')].some(near)
+  const told = read.get(row.id)?.numbers ?? []
+  return [...told, ...labels, ...numbersIn(row.text), ...numbersInPayload(row.raw ?? '')].some(near)
 }
 
 const folded = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim()

@@ -358,7 +358,7 @@ function checkCited(
         field: `claims[${i}].events`,
       })
   }
-  const shown = new Map([...events.keys()].map((id) => [id, new Set([1])]))
+  const shown = new Map([...events.keys()].map((id) => [id, { counts: new Set([1]), numbers: [] }]))
   const missing = inText.filter((id) => !events.has(id))
   return {
     claims: checkClaims(claims, events, shown),

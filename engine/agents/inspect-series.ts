@@ -10,12 +10,14 @@ import {
   numbersOf,
   quantile,
   type Sample,
+  type Shown,
   shortNumber,
+  shortNumbers,
   type Timed,
 } from '../log/brief/brief.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import type { KeptRow, ReadContext } from '../log/timeline/context.ts'
-import { type Around, askedQuery, type Looked, type Named, windowOf } from '../log/timeline/inspect-pages.ts'
+import { type Around, askedQuery, type Looked, windowOf } from '../log/timeline/inspect-pages.ts'
 import { namedCuts, wideContextRows } from '../log/timeline/rows.ts'
 import { objectIn, setCounts } from '../log/timeline/traces.ts'
 import { DAY_MS, iso } from '../model/units.ts'
@@ -51,7 +53,7 @@ export function* seriesInSteps(around: Around): Steps<Looked> {
     numbers.push(...(yield* percentilesInSteps(ctx, lines, rows, question.label)))
   const heading = headingOf(around, window, lines.length, numbers.length, namedCuts(ctx, cuts))
   const said: string[] = []
-  const shown: Named = []
+  const shown: Shown = []
   let tokens = cautiousTokens(`${heading}\n`) + (numbers.length > 1 ? REST_TOKENS : 0)
   const told = numbers.length
     ? numbers.slice(0, SERIES_MAX).map((one) => numberText(one, window))
@@ -181,7 +183,7 @@ function headingOf(
 
 interface Told {
   text: string
-  named: Named
+  named: Shown
 }
 
 function numberText({ name, samples }: Numbers, window: Window): Told {
@@ -205,20 +207,24 @@ function numberText({ name, samples }: Numbers, window: Window): Told {
     ...(changes.length ? changes.map(({ text }) => `  ${text}`) : ['  no change of its level']),
     `  ${partsOf(samples, window).join(' | ')}`,
   ]
-  const named = [least, most, samples.at(-1)!].map(({ line }): Named[number] => [line.row.id, 1])
+  const quantiles = SHARES.map((q) => quantile(sorted, q))
+  const named = [least, most, samples.at(-1)!].map(({ line, value }): Shown[number] => [
+    ...([line.row.id, 1] as const),
+    shortNumbers(value, ...quantiles),
+  ])
   return { text: lines.join('\n'), named: [...named, ...changes.flatMap((change) => change.named)] }
 }
 
 /** The last sample of the level before, and the first of the new one. */
 function changeText(samples: readonly Sample[], at: number, from: number, until?: number): Told {
   const [before, after] = [samples[at - 1]!.line.row, samples[at]!.line.row]
-  const level = (a: number, b?: number) =>
-    shortNumber(medianOf(samples.slice(a, b).map(({ value }) => value)))
+  const level = (a: number, b?: number) => medianOf(samples.slice(a, b).map(({ value }) => value))
+  const [was, is] = [level(from, at), level(at, until)]
   return {
-    text: `changed at ${iso(after.at)}: ${level(from, at)} → ${level(at, until)} (${before.id} → ${after.id})`,
+    text: `changed at ${iso(after.at)}: ${shortNumber(was)} → ${shortNumber(is)} (${before.id} → ${after.id})`,
     named: [
-      [before.id, 1],
-      [after.id, 1],
+      [before.id, 1, shortNumbers(was)],
+      [after.id, 1, shortNumbers(is)],
     ],
   }
 }

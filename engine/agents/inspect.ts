@@ -5,10 +5,17 @@
 
 import { ownField } from '../../schemas/fields-of.ts'
 import { escapeLine } from '../../schemas/plain-text.ts'
-import type { InspectResult } from '../../schemas/types.ts'
+import type { InspectedEvent, InspectResult } from '../../schemas/types.ts'
 import type { Row } from '../calls.ts'
 import { fail } from '../errors.ts'
-import { cautiousTokens, makeBriefInSteps, NOBODY, renderBrief, windowsOf } from '../log/brief/brief.ts'
+import {
+  cautiousTokens,
+  makeBriefInSteps,
+  NOBODY,
+  renderBrief,
+  type Shown,
+  windowsOf,
+} from '../log/brief/brief.ts'
 import { pagesOf, type Steps } from '../log/steps.ts'
 import type { StoredRow } from '../log/store/scan.ts'
 import { labelIdsOf } from '../log/store/tail.ts'
@@ -86,12 +93,22 @@ export function* inspectInSteps(
   return {
     ...{ heading, text },
     tokens: cautiousTokens(`${heading}\n${text}`),
-    events: [...new Map(shown)].map(([id, count]) => ({ id, count })),
+    events: eventsOf(shown),
     next_cursor: next === null ? null : cursorOf(next),
     ...(from === undefined ? {} : { from: iso(from) }),
     ...(to === undefined ? {} : { to: iso(to) }),
     ...(record === undefined ? {} : { record }),
   }
+}
+
+/** Each event once: what it stands for where it was named last, and all numbers that were told of it. */
+function eventsOf(shown: Shown): InspectedEvent[] {
+  const events = new Map<string, InspectedEvent>()
+  for (const [id, count, numbers = []] of shown) {
+    const all = [...new Set([...(events.get(id)?.numbers ?? []), ...numbers])]
+    events.set(id, { id, count, ...(all.length ? { numbers: all } : {}) })
+  }
+  return [...events.values()]
 }
 
 /* What the brief would say of any window: the same algorithm over what is asked for, against the time before. */

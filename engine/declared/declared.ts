@@ -3,7 +3,7 @@
  * what the writes of parts and projects share: where a part joins, whether its name is free, what is answered.
  */
 
-import { kindWord } from '../../schemas/kinds.ts'
+import { articleOf, kindWord } from '../../schemas/kinds.ts'
 import type { PartDeleted, PartMoved, PartWritten } from '../../schemas/types.ts'
 import { forgetAgentTests, renameAgentTests } from '../agents/agent-tests.ts'
 import { forgetTools, renameTools } from '../agents/mcp-pins.ts'
@@ -69,7 +69,7 @@ export interface WriteBy extends Authoring {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
-const articled = (kind: NamedKind): string => `${kind === 'entity' ? 'an' : 'a'} ${kindWord(kind)}`
+const articled = (kind: NamedKind): string => `${articleOf(kindWord(kind))} ${kindWord(kind)}`
 
 /** One rule for the names of all parts but skills. @throws SvcError invalid */
 export function checkName(kind: NamedKind, name: string): void {
@@ -80,6 +80,14 @@ export function checkName(kind: NamedKind, name: string): void {
       { field: 'name' },
     )
   refuseInherited(name)
+  if (kind === 'source' && name === 'discover')
+    fail(
+      'invalid',
+      'name must not be discover: /api/sources/discover is a call, so the source could not be read',
+      {
+        field: 'name',
+      },
+    )
 }
 
 /** The project a body names, by id or name; none: Default. @throws SvcError invalid */
@@ -92,7 +100,7 @@ export function joiningProject(edit: Edit, word: string | undefined): string {
 
 /** Stages a new part in a project, to which it belongs. @throws SvcError conflict when the name is taken */
 export function stageNew(edit: Edit, kind: PartKind, name: string, doc: Doc, project: string): void {
-  if (edit.has(kind, name)) fail('conflict', `a ${kindWord(kind)} named ${name} exists`, { field: 'name' })
+  if (edit.has(kind, name)) fail('conflict', `${articled(kind)} named ${name} exists`, { field: 'name' })
   edit.put(kind, name, doc)
   joinProject(edit, kind, name, project, true)
 }
@@ -118,7 +126,7 @@ export function stageEdit(
 ): void {
   edit.require(kind, name)
   if (body.name !== undefined && body.name !== name)
-    fail('invalid', `name must equal the name in the path: a ${kindWord(kind)} is not renamed`, {
+    fail('invalid', `name must equal the name in the path: ${articled(kind)} is not renamed`, {
       field: 'name',
     })
   edit.put(kind, name, doc, base)
@@ -428,23 +436,30 @@ function moveParts(db: StoreHandle['db'], { kind, from, to }: Rename): void {
  * another field must not wait for it. So does what is brought back as it was.
  * @throws SvcError invalid, naming the field, the variable and the rule
  */
-export function refuseVariables(
+export function refuseVariables(...of: Parameters<typeof variableFaults>): void {
+  const [first] = variableFaults(...of)
+  if (first) fail('invalid', first.message, { field: first.field })
+}
+
+/** The same as every field with a fault. */
+export function variableFaults(
   { kind, stored, doc, revive }: Pick<Staged, 'kind' | 'stored' | 'doc' | 'revive'>,
   kinds: Kinds,
   env: Readonly<Record<string, string | undefined>>,
-): void {
+): { field: string; message: string }[] {
   const of = kinds[kind]
-  if (!doc || revive !== null) return
+  if (!doc || revive !== null) return []
   const stays = stored ? of.addresses?.(stored.doc) : undefined
-  for (const { field, fault } of addressFaults(of.addresses?.(doc) ?? {}))
-    if (stays?.[field] !== of.addresses?.(doc)[field]) fail('invalid', `${field}: ${fault}`, { field })
-  if (!of.variables) return
-  const before = stored ? of.variables(stored.doc) : []
-  for (const { field, variable, host } of of.variables(doc)) {
+  const found = addressFaults(of.addresses?.(doc) ?? {}).filter(
+    ({ field }) => stays?.[field] !== of.addresses?.(doc)[field],
+  )
+  const before = (stored && of.variables?.(stored.doc)) || []
+  for (const { field, variable, host } of of.variables?.(doc) ?? []) {
     const isAsBefore = before.some(
       (use) => use.field === field && use.variable === variable && use.host === host,
     )
     const fault = isAsBefore ? null : variableFault(variable, env)
-    if (fault !== null) fail('invalid', `${field}: ${fault}`, { field })
+    if (fault !== null) found.push({ field, fault })
   }
+  return found.map(({ field, fault }) => ({ field, message: `${field}: ${fault}` }))
 }

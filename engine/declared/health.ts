@@ -84,8 +84,21 @@ function parkedIssues({ store }: Declared, id: string): Issue[] {
 }
 
 function sourceIssues(declared: Declared, doc: ProjectDoc): Issue[] {
+  const { sources } = declared
+  const doing = sources.doing(Object.keys(doc.uses.source ?? {}))
+  const refused = new Set(doing.flatMap(({ name, health }) => (health.status === 'refused' ? [name] : [])))
   return watchesOf(declared, doc).flatMap(({ source, state, detail }): Issue[] => {
     const view = `/sources/${encodeURIComponent(source)}`
+    // Nothing of the source is wrong: it is the storage of the instance that has no room.
+    if (refused.has(source))
+      return [
+        {
+          severity: 'error',
+          message: `Source ${source}: ${detail}`,
+          fix: 'Make room: purge events of sources you no longer need, or raise SVC_MAX_DB_SIZE',
+          view: '/help/storage',
+        },
+      ]
     if (state === 'error')
       return [
         {

@@ -1,6 +1,6 @@
 /** Change-sets as a caller composes them: a list of operations on parts and projects. */
 
-import { kindWord } from '../../schemas/kinds.ts'
+import { articleOf, kindWord } from '../../schemas/kinds.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import type { ChangeApplied, ChangeSetCreate, Operation, Wake } from '../../schemas/types.ts'
 import { keepAgentSecrets, normaliseAgent } from '../documents/agent.ts'
@@ -197,12 +197,14 @@ function stageMove(edit: Edit, kind: ChangeKind, key: string, event: string, at:
   else if (kind === 'source' || kind === 'trigger') {
     stagePaused(edit, kind, key, event)
   } else
-    fail('invalid', `${at}: ${article(kind)} ${kindWord(kind)} is not paused; switch its wiring off`, {
-      field: at,
-    })
+    fail(
+      'invalid',
+      `${at}: ${articleOf(kindWord(kind))} ${kindWord(kind)} is not paused; switch its wiring off`,
+      {
+        field: at,
+      },
+    )
 }
-
-const article = (kind: ChangeKind): string => (/^[aeiouM]/.test(kindWord(kind)) ? 'an' : 'a')
 
 /* Whose parts are: the project they belong to, those that use them, and whether a hand edited them. */
 

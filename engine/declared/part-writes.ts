@@ -25,6 +25,7 @@ import { AGENT_SECRETS, keepAgentSecrets, normaliseAgent, normaliseHandoffs } fr
 import { normaliseEntity } from '../documents/entity.ts'
 import { keepMcpSecrets, normaliseMcpServer } from '../documents/mcp-server.ts'
 import { normaliseTrigger } from '../documents/trigger.ts'
+import { leftWithoutTrigger } from '../documents/wiring.ts'
 import { fail, SvcError } from '../errors.ts'
 import { acceptedIn } from '../log/lifecycle.ts'
 import { githubName } from '../model/credentials.ts'
@@ -80,7 +81,10 @@ export function stageNewAgent(edit: Edit, body: AgentWrite): void {
   stageWiring(edit, project, body)
 }
 
-/** Null or absent keeps what is stored, a blank secret too. @throws SvcError not_found; invalid; conflict */
+/**
+ * What is absent keeps what is stored, and so does a blank secret; null takes a bound away.
+ * @throws SvcError not_found; invalid; conflict
+ */
 export function updateAgent(declared: Declared, name: string, body: AgentUpdate, by: WriteBy): PartWritten {
   const committed = declared.changes.commit(by, (edit) => {
     const now = edit.require('agent', name)
@@ -184,40 +188,27 @@ function wiringProject(edit: Edit, name: string, word: string | undefined): stri
   return ownerOf(edit, 'agent', name) ?? usersOf(edit, 'agent', name)[0] ?? joiningProject(edit, undefined)
 }
 
-/** Fields a form may leave out or send as null to keep. */
-const KEPT = [
-  'concludes',
-  'verdicts',
-  'github',
-  'github_writes',
-  'max_rounds',
-  'budget_usd',
-  'daily_cap',
-  'run_budget_usd',
-  'remembers',
-  'concurrency',
-] as const
+/** Fields in which null keeps what is stored, as if they were absent; elsewhere it says something: no bound of its own. */
+const KEPT_BY_NULL: readonly string[] = ['concludes', 'verdicts', 'github', 'github_writes']
+
+/** Whether a field of a body keeps what is stored. */
+const keeps = ([field, value]: [string, unknown]): boolean =>
+  value === undefined || (value === null && KEPT_BY_NULL.includes(field))
 
 function keptOf(now: AgentSpec, body: AgentUpdate): Record<string, unknown> {
-  // Absent keeps every field, the secrets by their own rule; null keeps those where it says nothing itself.
-  // Its guard and its sync stay by themselves, and are no fields of an agent's own.
+  // Secrets are kept by their own rule; its guard and its sync stay by themselves, and are no fields of an agent's own.
   const elsewhere: readonly string[] = [...AGENT_SECRETS.secrets, 'prevent_destroy', 'sync']
-  const absent = Object.entries(now).filter(
-    ([field]) => body[field as keyof AgentWrite] === undefined && !elsewhere.includes(field),
+  return Object.fromEntries(
+    Object.entries(now).filter(
+      ([field]) => !elsewhere.includes(field) && keeps([field, body[field as keyof AgentWrite]]),
+    ),
   )
-  const nulls = KEPT.slice(0, 4).filter((field) => body[field] === null && now[field] !== undefined)
-  return { ...Object.fromEntries(absent), ...Object.fromEntries(nulls.map((field) => [field, now[field]])) }
 }
 
 /** A body without its wiring, and without what null or absence keeps. */
 function specOf(body: AgentUpdate): Record<string, unknown> {
   const { name: _n, trigger: _t, handoffs: _h, slack_webhook_clear: _c, project: _p, ...spec } = body
-  return Object.fromEntries(
-    Object.entries(spec).filter(
-      ([field, value]) =>
-        value !== undefined && !(value === null && (KEPT.slice(0, 4) as readonly string[]).includes(field)),
-    ),
-  )
+  return Object.fromEntries(Object.entries(spec).filter((entry) => !keeps(entry)))
 }
 
 /* Writes of MCP servers, each one change-set. */
@@ -464,17 +455,9 @@ function stageWoken(edit: Edit, trigger: string, names: readonly string[], word:
 export function deleteTrigger(declared: Declared, name: string, by: WriteBy): PartDeleted {
   const committed = declared.changes.commit(by, (edit) => {
     edit.require('trigger', name)
-    const woken = new Set<string>()
-    const otherwise = new Set<string>()
-    for (const { wakes, handoffs } of projectsOf(edit).values()) {
-      for (const [trigger, agents] of Object.entries(wakes ?? {}))
-        for (const agent of Object.keys(agents)) (trigger === name ? woken : otherwise).add(agent)
-      for (const verdicts of Object.values(handoffs ?? {}))
-        for (const targets of Object.values(verdicts))
-          for (const to of Object.keys(targets)) otherwise.add(to)
-    }
+    const left = leftWithoutTrigger(edit, [name])
     edit.remove('trigger', name)
-    return [...woken].filter((agent) => !otherwise.has(agent)).sort()
+    return left
   })
   return deleted(committed, { agents_without_trigger: committed.result })
 }

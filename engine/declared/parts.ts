@@ -15,7 +15,7 @@ import { countTools } from '../agents/mcp-pins.ts'
 import type { AgentModels } from '../agents/models/calls.ts'
 import { type Work, workOfAgents } from '../agents/runs/making.ts'
 import { ROUNDS } from '../documents/agent.ts'
-import { severityOf, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
+import { scheduleFaults, severityOf, TRIGGER_DEFAULTS } from '../documents/trigger.ts'
 import { fail } from '../errors.ts'
 import { groupsOfRule } from '../log/entity-rules.ts'
 import { acceptedIn } from '../log/lifecycle.ts'
@@ -24,6 +24,7 @@ import { handoffsOf, type ProjectDoc } from '../model/project.ts'
 import { isoOrNull } from '../model/units.ts'
 import { maskAddresses, storedName } from '../net/address-secrets.ts'
 import { commandOf, programFor, programNameOf, programsOf } from '../net/programs.ts'
+import { isElsewhere } from '../net/secrets.ts'
 import { driftsOf } from '../sources/sources.ts'
 import { type Activity, activities } from '../triggers/reads.ts'
 import type { Declared } from './declared.ts'
@@ -50,7 +51,8 @@ export function getTrigger(declared: Declared, name: string): Trigger {
     activities(declared.store.db, declared.clock.now()),
     addressesOfProjects(declared.store.db),
   )
-  return { ...trigger, warnings: driftsOf(declared, 'trigger', name) }
+  const spec = find(declared, 'trigger', name).doc
+  return { ...trigger, warnings: [...driftsOf(declared, 'trigger', name), ...scheduleFaults(spec)] }
 }
 
 /** Agents that projects let a trigger wake, by name. */
@@ -98,7 +100,9 @@ export function getAgent(declared: Declared, name: string, project: string | nul
   const stored = find(declared, 'agent', name)
   const work = workOfAgents(declared.store.db, name)
   const agent = presentAgent(stored, belongings(declared), projectDocs(declared), project, work)
-  return { ...agent, warnings: driftsOf(declared, 'agent', name) }
+  const fault = isElsewhere(declared.env) ? null : declared.fallbackFault(stored.doc)
+  const warnings = [...driftsOf(declared, 'agent', name), ...(fault === null ? [] : [fault])]
+  return { ...agent, warnings }
 }
 
 export function listMcpServers(declared: Declared): McpServer[] {

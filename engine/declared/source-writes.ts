@@ -1,6 +1,7 @@
 /** Writes of sources: made, edited, moved and deleted, each one change-set. */
 import type {
   ChangePlan,
+  DependentsResult,
   IngestKeys,
   IngestResult,
   KeyCreated,
@@ -8,15 +9,15 @@ import type {
   RememberRequest,
   RememberResult,
   SourceCreated,
+  SourceDeleted,
   SourceWrite,
 } from '../../schemas/types.ts'
 import type { Caller, IngestCall } from '../calls.ts'
-import { readersOf, refuseRead } from '../documents/wiring.ts'
+import { leftWithoutTrigger, otherSourcesOf, readersOf, refuseRead } from '../documents/wiring.ts'
 import { fail } from '../errors.ts'
 import { itemsOf } from '../log/ingest/otlp.ts'
 import { compileSource, type PrepareParts, prepareBody } from '../log/ingest/prepare.ts'
 import type { Edit } from '../model/documents.ts'
-import { projectsOf } from '../model/project.ts'
 import { checkNew, credentialOf, normaliseSource } from '../sources/config-secrets.ts'
 import type { ConnectorDefinition, MappingConnector } from '../sources/connectors/connector.ts'
 import { connectorOf } from '../sources/connectors/index.ts'
@@ -136,7 +137,8 @@ export function updateSource(
 }
 
 /**
- * Deletes a source with its URL, keys and documents; its events stay unless purged.
+ * Deletes a source with its URL, keys and documents; its events stay unless purged. With `cascade` the triggers that
+ * read it go, too; agents that they woke stay, as with any delete of a trigger (SPEC.md, Events: Outbound 2).
  * @throws SvcError not_found; conflict, naming the triggers that read it, without `cascade`
  */
 export function deleteSource(
@@ -144,19 +146,27 @@ export function deleteSource(
   name: string,
   { cascade, purgeEvents }: { cascade: boolean; purgeEvents: boolean },
   by: WriteBy,
-): { ok: true; purged_events: number; deleted: string[]; change_set: number | null } {
+): SourceDeleted {
   return declared.store.tx(() => {
     const committed = declared.changes.commit(by, (edit) => {
       edit.require('source', name)
-      if (cascade)
-        for (const { kind, name: other } of dependentsOf(edit, 'source', name)) edit.remove(kind, other)
-      else refuseRead(name, readersOf(edit, name), 'delete with cascade=true to delete them too')
+      const readers = readersOf(edit, name)
+      const left = leftWithoutTrigger(edit, readers)
+      if (cascade) for (const trigger of readers) edit.remove('trigger', trigger)
+      else refuseRead(edit, name, readers, 'delete with cascade=true to delete them too')
       edit.remove('source', name)
+      return left
     })
     const { '@id': id } = JSON.parse(lastSealed(declared, committed.changeSet!, name)) as { '@id': number }
     const purged = purgeEvents ? declared.purge(id) : 0
     const deleted = deletedBy(committed).filter((entry) => entry !== `source:${name}`)
-    return { ok: true, purged_events: purged, deleted, change_set: committed.changeSet }
+    return {
+      ok: true,
+      purged_events: purged,
+      deleted,
+      agents_without_trigger: committed.result,
+      change_set: committed.changeSet,
+    }
   })
 }
 
@@ -191,24 +201,25 @@ export function memorySource(declared: Declared, name: string | undefined, by: W
 }
 
 /**
- * What a delete with cascade would also delete, in that order: of a source the agents only its
- * triggers wake, then its triggers; of a trigger the agents only it wakes.
+ * What a delete of a source or trigger changes: the triggers that a cascade deletes with a source, and the agents that
+ * nothing wakes any more then, which stay.
  */
 export function dependentsOf(
   edit: Edit,
   kind: 'source' | 'trigger',
   name: string,
-): { kind: 'agent' | 'trigger'; name: string }[] {
-  const triggers = kind === 'source' ? readersOf(edit, name) : [name]
-  const woken = new Set<string>()
-  const otherwise = new Set<string>()
-  for (const doc of projectsOf(edit).values())
-    for (const [trigger, agents] of Object.entries(doc.wakes ?? {}))
-      for (const agent of Object.keys(agents)) (triggers.includes(trigger) ? woken : otherwise).add(agent)
-  const agents = [...woken].filter((agent) => !otherwise.has(agent)).sort()
+): DependentsResult['dependents'] {
+  const triggers = kind === 'source' ? readersOf(edit, name) : []
   return [
-    ...agents.map((agent) => ({ kind: 'agent' as const, name: agent })),
-    ...(kind === 'source' ? triggers.map((trigger) => ({ kind: 'trigger' as const, name: trigger })) : []),
+    ...triggers.map((trigger) => {
+      const also = otherSourcesOf(edit, trigger, name)
+      return { kind: 'trigger', name: trigger, stays: false, ...(also.length ? { also_reads: also } : {}) }
+    }),
+    ...leftWithoutTrigger(edit, kind === 'source' ? triggers : [name]).map((agent) => ({
+      kind: 'agent',
+      name: agent,
+      stays: true,
+    })),
   ]
 }
 

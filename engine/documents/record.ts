@@ -60,6 +60,16 @@ export function renamesOf(db: Database) {
     `SELECT change_set AS changeSet, before AS text FROM changes
      WHERE kind = ? AND key = ? AND change_set > ? AND change_set < ? ORDER BY change_set, seq LIMIT 1`,
   )
+  const deleted = db
+    .prepare<[string, string, number, number], number>(
+      `SELECT 1 FROM changes WHERE kind = ? AND key = ? AND action = 'delete' AND change_set > ? AND change_set < ? LIMIT 1`,
+    )
+    .pluck()
+  const projectCalled = db
+    .prepare<[string], string>(
+      `SELECT key FROM changes WHERE kind = 'project' AND name = ? ORDER BY change_set DESC, seq DESC LIMIT 1`,
+    )
+    .pluck()
   /** The spans of a part that has a name at a time, the newest first. @param before such as FOREVER: it has it now */
   const spans = (kind: string, name: string, before: number): Span[] => {
     const made = ofKind.all(kind)
@@ -99,6 +109,21 @@ export function renamesOf(db: Database) {
     of: (changeSet: number): Made[] => of.all(changeSet),
     /** What a part was called, from when until when, the newest first. */
     lineage: (kind: string, name: string): Span[] => spans(kind, name, FOREVER),
+    /**
+     * What the part is called now that had a name last, which it was not deleted by since; null: it was, or it never
+     * got another.
+     */
+    nowOf: (kind: string, name: string): string | null => {
+      const made = ofKind.all(kind)
+      const left = made.find((one) => one.from === name)
+      // Whoever had the name after it left was another part, and what was deleted by it was that.
+      if (!left || deleted.get(kind, name, left.changeSet, FOREVER)) return null
+      const all = spansAfter(made, left)
+      const isGone = all.some((one) => deleted.get(kind, one.name, one.from, one.until))
+      return isGone ? null : all[0]!.name
+    },
+    /** Id of the project that had a name last. */
+    projectCalled: (name: string): string | undefined => projectCalled.get(name),
     /** The document as of a change-set of the part that has a name now. */
     recorded: (kind: string, name: string, changeSet: number): RecordedDocument | undefined =>
       recordedIn(kind, spans(kind, name, FOREVER), changeSet),

@@ -49,8 +49,7 @@ function checkBody(given: unknown): string {
   const field = 'body'
   if (given !== undefined && typeof given !== 'string') fail('invalid', 'body must be text', { field })
   const body = ((given as string | undefined) ?? '').replaceAll('\r\n', '\n').replace(/^\n+|\s+$/g, '')
-  if (body.trim() === '')
-    fail('invalid', 'a body is required: the Markdown below the front matter', { field })
+  if (body.trim() === '') fail('invalid', 'a body is required: what is to be done, as Markdown', { field })
   const bytes = Buffer.byteLength(body)
   if (bytes > BODY_MAX_BYTES)
     fail('invalid', `body has ${bytes} bytes; at most ${BODY_MAX_BYTES} are allowed`, { field })
@@ -123,6 +122,8 @@ export function readSkillFile(bytes: Uint8Array): { name: unknown; description: 
   ] as const)
     if (data[key] === undefined || data[key] === null || data[key] === '')
       fail('invalid', `the front matter has no ${key}; ${key} must be ${rule}`, { field: key })
+  if (content.trim() === '')
+    fail('invalid', 'a body is required: the Markdown below the front matter', { field: 'body' })
   const said = (key: string) => writtenText(data[key], key, matter)
   return { name: said('name'), description: said('description'), body: content }
 }
@@ -173,9 +174,15 @@ function parseYaml(text: string): Parsed<unknown> {
     const last = text.split('\n').findIndex((one, i) => i > 0 && one.trimEnd() === '---')
     return fail(
       'invalid',
-      `the front matter is not valid YAML${line === undefined ? '' : `, line ${Math.min(line + 1, last)}`}`,
+      `the front matter is not valid YAML${line === undefined ? '' : `, line ${Math.min(line + 1, last)}`}${hintOf(text)}`,
     )
   }
+}
+
+/** A text with a colon and a space is the usual fault: YAML takes it for another field. */
+function hintOf(text: string): string {
+  const [, key] = /^(name|description):[ \t]+(?!["'|>])[^\n]*:[ \t]/m.exec(text) ?? []
+  return key === undefined ? '' : `; put the ${key} in quotes, as it has a colon followed by a space`
 }
 
 /* The skill that is shipped with svc: catalog/skills/svc/SKILL.md. */

@@ -2,8 +2,10 @@
  * The rules of a declared trigger that its schema cannot say, and its canonical form: what equals a
  * default is left out, so that two ways of writing the same are the same document.
  */
+
 import { check } from '../../schemas/index.ts'
 import type { Condition, Emit, Filter, Storm, TriggerSpec } from '../../schemas/types.ts'
+import { TRIGGER_DEFAULTS } from '../../schemas/unset-words.ts'
 import { conditionKind, isSchedule } from '../../schemas/words.ts'
 import { fail } from '../errors.ts'
 import type { Staged } from '../model/documents.ts'
@@ -11,7 +13,8 @@ import { patternFault } from '../model/pattern.ts'
 import { cronFault } from '../model/slots.ts'
 import { parseDuration } from '../model/units.ts'
 
-export const TRIGGER_DEFAULTS = { cooldown: '5m', context_window: '15m', max_late: '24h' }
+export { TRIGGER_DEFAULTS }
+
 const SCHEDULE_MIN_MS = 60_000
 const NUMERIC = new Set(['gt', 'gte', 'lt', 'lte'])
 
@@ -62,10 +65,14 @@ function refuseJoined(condition: Condition): void {
 export const scheduleWarnings = (touched: readonly Staged[]): string[] =>
   touched.flatMap(({ kind, key, doc }) => {
     if (kind !== 'trigger' || !doc) return []
-    const { condition, cooldown } = doc as Partial<TriggerSpec>
-    if (!condition || !isSchedule(condition) || cooldown === undefined) return []
-    return [`trigger ${key}: cooldown does nothing: a schedule fires at its own times, and has none`]
+    return scheduleFaults(doc).map((fault) => `trigger ${key}: ${fault}`)
   })
+
+/** What a schedule is given and has no use for, a sentence each. */
+export function scheduleFaults({ condition, cooldown }: Partial<TriggerSpec>): string[] {
+  if (!condition || !isSchedule(condition) || cooldown === undefined) return []
+  return ['cooldown does nothing: a schedule fires at its own times, and has none']
+}
 
 /** Of the incidents its firings open, where it does not say: a schedule opens none. */
 const defaultSeverity = ({ condition }: Pick<TriggerSpec, 'condition'>): 'warning' | 'none' =>

@@ -80,23 +80,39 @@ function detachRemoved(edit: Edit): void {
 }
 
 function refuseOrphanedTriggers(edit: Edit, sources: ReadonlySet<string>): void {
-  for (const source of sources) refuseRead(source, readersOf(edit, source), 'delete them too')
+  for (const source of sources) refuseRead(edit, source, readersOf(edit, source), 'delete them too')
 }
 
 /**
- * Refuses to delete a source that triggers read.
+ * Refuses to delete a source that triggers read, and says of each what else it reads: with it that goes unwatched.
  * @param way what the call that is asked can do. @throws SvcError conflict
  */
-export function refuseRead(source: string, readers: readonly string[], way: string): void {
+export function refuseRead(edit: Edit, source: string, readers: readonly string[], way: string): void {
   if (readers.length === 0) return
   const word = readers.length === 1 ? 'trigger' : 'triggers'
-  fail(
-    'conflict',
-    `source ${source} is read by ${word} ${readers.join(', ')}; ${way}, or change them first`,
-    {
-      about: { kind: 'source', name: source },
-    },
-  )
+  const named = readers.map((trigger) => {
+    const others = otherSourcesOf(edit, trigger, source)
+    return others.length ? `${trigger} (which reads ${others.join(', ')} too)` : trigger
+  })
+  fail('conflict', `source ${source} is read by ${word} ${named.join(', ')}; ${way}, or change them first`, {
+    about: { kind: 'source', name: source },
+  })
+}
+
+/** What a trigger reads beside a source. */
+export const otherSourcesOf = (edit: Edit, trigger: string, source: string): string[] =>
+  sourcesOf(edit.require('trigger', trigger)).filter((other) => other !== source)
+
+/** Agents that nothing starts any more once these triggers are gone: neither another trigger, nor a handoff. Sorted. */
+export function leftWithoutTrigger(edit: Edit, triggers: readonly string[]): string[] {
+  const woken = new Set<string>()
+  const otherwise = new Set<string>()
+  for (const doc of projectsOf(edit).values()) {
+    const { wakes, handoffs } = wiringOf(doc)
+    for (const { trigger, agent } of wakes) (triggers.includes(trigger) ? woken : otherwise).add(agent)
+    for (const { to } of handoffs) otherwise.add(to)
+  }
+  return [...woken].filter((agent) => !otherwise.has(agent)).sort()
 }
 
 /** Names of the triggers that read a source, sorted. */

@@ -4,7 +4,7 @@
  * each value was written.
  */
 import { ownField } from '../../schemas/fields-of.ts'
-import { SECTION_OF } from '../../schemas/kinds.ts'
+import { articleOf, kindOfSection, kindWord, SECTION_OF } from '../../schemas/kinds.ts'
 import type { Catalog } from '../../schemas/types.ts'
 import { MOVED_KEY, moveFaults, movesOf } from './moved.ts'
 import {
@@ -69,7 +69,10 @@ export interface Beside {
 /** An entry of the catalog with the files that say it. */
 export interface ComposedPart {
   section: Section
+  /** What it is told apart by. */
   identity: string | null
+  /** The same as the files write it: a name may come of a value of the environment. */
+  written: string | null
   owner: string
   /** Paths: where it is declared, then the files of the environment that change it, each before what wins over it. */
   files: readonly string[]
@@ -130,6 +133,8 @@ interface Part {
   /** The name that it is told apart by; null: it has none. */
   identity: string | null
   files: string[]
+  /** Whether a file of the environment made it, which may have been meant to change one. */
+  isAdded?: boolean
 }
 
 /** A text that was read. */
@@ -359,7 +364,7 @@ class Composition {
       else if (base) {
         base.entry = patched(base.entry, patch)
         base.files.push(file.of.path)
-      } else this.add({ section, entry: patch, owner, identity, files: [file.of.path] })
+      } else this.add({ section, entry: patch, owner, identity, files: [file.of.path], isAdded: true })
     }
   }
 
@@ -454,8 +459,10 @@ class Composition {
     const shape = shapeOf(said, () => 1)
     const isOfEntries = this.told.problems.length === this.leftOut && moved.length === 0
     const isSound = isOfEntries && soundOf(shape.catalog, shape.breaches) !== null
-    for (const { path, message, isKey } of shape.breaches)
-      this.told.problems.push({ ...locate(path, isKey), path: pathText(path), message })
+    for (const { path, message, isKey } of shape.breaches) {
+      const why = / is required/.test(message) ? addedBy(ordered, path) : ''
+      this.told.problems.push({ ...locate(path, isKey), path: pathText(path), message: `${message}${why}` })
+    }
     for (const { path, message } of moveFaults(movesOf(shape.moved).moves, shape.catalog))
       this.told.problems.push({ ...locate(path), path: pathText(path), message })
     const problems = bounded(inOrder(this.told.problems))
@@ -486,8 +493,8 @@ class Composition {
       warnings: inOrder(this.told.warnings),
       ...this.beside,
       files: this.texts,
-      parts: ordered.map(({ section, identity, owner, files }) => ({
-        ...{ section, identity, owner: owner.name, files },
+      parts: ordered.map(({ section, entry, identity, owner, files }) => ({
+        ...{ section, identity: identityIn(section, entry), written: identity, owner: owner.name, files },
       })),
       isPlain: this.isPlain && this.files.length === 1,
       environments,
@@ -495,6 +502,14 @@ class Composition {
       locate,
     }
   }
+}
+
+/** What is missing in an entry of an environment is most often the part that it was to change. */
+function addedBy(ordered: readonly Part[], [section, index]: Path): string {
+  const part = ordered.filter((one) => one.section === section)[Number(index)]
+  if (!part?.isAdded) return ''
+  const kind = kindWord(kindOfSection(part.section) ?? 'wire')
+  return `: no file of the catalog declares ${articleOf(kind)} ${kind} ${part.identity} that the environment could change, so this declares it whole`
 }
 
 function folderOf(path: string): string {

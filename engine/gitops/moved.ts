@@ -91,6 +91,47 @@ export function movesBack(
   })
 }
 
+/**
+ * Names that a catalog says, said when it was applied last, and that its parts no longer have, because people gave them
+ * others in the instance.
+ * @param base as it was applied last. @param nowOf what a part is called that had a name; null: it has it, or is gone
+ */
+export function movesByHand(
+  wanted: Catalog,
+  base: Catalog,
+  nowOf: (kind: ChangeKind, name: string) => string | null,
+): Omit<Move, 'index'>[] {
+  return changeKinds.flatMap((kind) => {
+    const [now, then] = [namesOf(wanted, kind), namesOf(base, kind)]
+    return [...now].flatMap((from) => {
+      const to = then.has(from) ? nowOf(kind, from) : null
+      return to === null || now.has(to) ? [] : [{ kind, from, to }]
+    })
+  })
+}
+
+const namesOf = (catalog: Catalog, kind: ChangeKind): Set<string> =>
+  new Set(
+    ((catalog[SECTION_OF[kind]] ?? []) as readonly { name?: string }[]).flatMap(({ name }) => name ?? []),
+  )
+
+/** A line of `moved`. */
+export const lineOf = ({ kind, from, to }: Omit<Move, 'index'>): CatalogMoved => ({ [kind]: from, to })
+
+/** The lines of `moved` after more was given another name: each says the last name in one step. */
+export const onwards = (
+  lines: readonly CatalogMoved[],
+  moves: readonly Omit<Move, 'index'>[],
+): CatalogMoved[] =>
+  moves.reduce<CatalogMoved[]>(
+    (now, { kind, from, to }) =>
+      now
+        .map((line) => (line?.[kind] !== undefined && line.to === from ? { ...line, to } : line))
+        // What has the name again that it had before did not move.
+        .filter((line) => line?.[kind] !== to),
+    [...lines],
+  )
+
 type Named = Record<string, unknown>
 
 /** A catalog in other names, such as one that was applied before they were given. */
@@ -99,8 +140,9 @@ export function withMoves(catalog: Catalog, moves: readonly Pick<Move, 'kind' | 
     const { kind, from, to } = move
     const name = (value: unknown) => (value === from ? to : value)
     const names = (value: unknown) => (Array.isArray(value) ? value.map(name) : value)
+    // Of a file by itself an entry, or a row, may be no map.
     const field = (entry: Named, key: string, change: (value: unknown) => unknown): Named =>
-      entry[key] === undefined ? entry : { ...entry, [key]: change(entry[key]) }
+      entry?.[key] === undefined ? entry : { ...entry, [key]: change(entry[key]) }
     const rows = (key: string) => (value: unknown) =>
       Array.isArray(value) ? value.map((row: Named) => field(row, key, name)) : value
     const changed: Record<string, (entry: Named) => Named> = {}
@@ -110,6 +152,7 @@ export function withMoves(catalog: Catalog, moves: readonly Pick<Move, 'kind' | 
     }
     also(SECTION_OF[kind], (entry) => field(entry, 'name', name))
     if (kind === 'source') also('triggers', (entry) => field(entry, 'sources', names))
+    also('tests', (entry) => testWith(entry, kind, name))
     if (kind === 'mcp_server')
       also('agents', (entry) => field(field(entry, 'mcp_servers', names), 'tools', rows('server')))
     if (kind === 'trigger') {
@@ -128,9 +171,11 @@ export function withMoves(catalog: Catalog, moves: readonly Pick<Move, 'kind' | 
     } else
       also('projects', (entry) =>
         field(entry, 'objects', (value) =>
-          ((value ?? []) as Named[]).map((row) =>
-            String(row.kind).replace(' ', '_') === kind ? field(row, 'name', name) : row,
-          ),
+          Array.isArray(value)
+            ? value.map((row: Named) =>
+                String(row?.kind).replace(' ', '_') === kind ? field(row, 'name', name) : row,
+              )
+            : value,
         ),
       )
     return Object.fromEntries(
@@ -142,4 +187,33 @@ export function withMoves(catalog: Catalog, moves: readonly Pick<Move, 'kind' | 
       ]),
     ) as Catalog
   }, catalog)
+}
+
+/** What a test of a catalog calls parts by. */
+function testWith(test: Named, kind: ChangeKind, name: (value: unknown) => unknown): Named {
+  const fields: Readonly<Partial<Record<ChangeKind, readonly string[]>>> = {
+    source: ['source'],
+    trigger: ['trigger'],
+    agent: ['agent', 'hands_over_to'],
+  }
+  const rows = (value: unknown) =>
+    Array.isArray(value)
+      ? value.map((row: unknown) =>
+          typeof row === 'object' && row !== null
+            ? Object.fromEntries(
+                Object.entries(row).map(([key, inner]) => [
+                  key,
+                  fields[kind]?.includes(key) ? name(inner) : inner,
+                ]),
+              )
+            : row,
+        )
+      : value
+  if (typeof test !== 'object' || test === null) return test
+  return Object.fromEntries(
+    Object.entries(test).map(([key, value]) => [
+      key,
+      key === 'events' || key === 'expect' ? rows(value) : value,
+    ]),
+  )
 }

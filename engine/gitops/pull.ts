@@ -5,12 +5,13 @@
 
 import { createTwoFilesPatch, OMIT_HEADERS } from 'diff'
 import { ownField } from '../../schemas/fields-of.ts'
-import { kindOfSection } from '../../schemas/kinds.ts'
-import type { Catalog } from '../../schemas/types.ts'
+import { isKind, kindOfSection, SECTION_OF } from '../../schemas/kinds.ts'
+import type { Catalog, CatalogMoved } from '../../schemas/types.ts'
 import { equal } from '../model/documents.ts'
 import { nameOfEntry } from '../model/merge.ts'
 import { MASK } from '../model/plan.ts'
 import type { Composed, ComposedPart, ComposeInput } from './compose.ts'
+import { lineOf, MOVED_KEY, type Move, movesOf, onwards, withMoves } from './moved.ts'
 import type { CatalogText, FilePlace } from './nodes.ts'
 import {
   CANONICAL,
@@ -24,7 +25,7 @@ import {
   SECTIONS,
   type Section,
 } from './render.ts'
-import { type Reading, readTree, updateCatalog, updateFields } from './update.ts'
+import { isCompact, type Reading, readTree, updateCatalog, updateFields } from './update.ts'
 
 /** A file as it is to be; null: it says nothing any more, and goes. */
 export interface PulledFile {
@@ -44,17 +45,9 @@ export interface Pulled {
   notPulled: NotPulled[]
 }
 
-/** Keys of a file of one part that are no field of it. */
-const BESIDE: readonly string[] = [
-  'kind',
-  'catalog',
-  'environment',
-  'tests',
-  'lint',
-  'include',
-  'values',
-  'remove',
-]
+/** Keys of a file of one part that are no field of it, before its fields and after them. */
+const BEFORE: readonly string[] = ['kind', 'catalog', 'environment', 'include', 'values']
+const AFTER: readonly string[] = ['tests', 'lint', MOVED_KEY]
 const VALUE = /\(\(\s*values\./
 
 /**
@@ -67,9 +60,11 @@ export function pullInto(
   current: Catalog,
   again: (files: readonly PulledFile[]) => Composed,
 ): Pulled {
-  const pulling = new Pulling(composed, current)
+  const named = renamedFiles(composed, current, again)
+  const pulling = new Pulling(named.composed, named.current)
   const pulled = pulling.run()
-  const after = pulled.files.length ? again(pulled.files) : composed
+  const files = joinedFiles(named.files, pulled.files)
+  const after = files.length ? again(files) : composed
   const told = new Set(pulling.held)
   for (const section of SECTIONS) {
     const [is, wanted] = [entriesIn(after.catalog, section), entriesIn(pulling.current, section)]
@@ -79,9 +74,9 @@ export function pullInto(
           `what was pulled of ${section} ${name} does not say what the instance has: a fault of ours`,
         )
   }
-  if (after.problems.length && pulled.files.length)
+  if (after.problems.length && files.length)
     throw new Error(`what was pulled cannot be read again: ${after.problems[0]!.message}`)
-  return pulled
+  return { files, notPulled: [...named.notPulled, ...pulled.notPulled] }
 }
 
 /** What was given to be put together, with files that changed in place of what they were. */
@@ -104,6 +99,121 @@ export function withFiles(texts: ComposeInput, changed: readonly PulledFile[]): 
     ...(read ? { read: (from: string, path: string) => replaced(read(from, path)) } : {}),
     overlays: replaced(texts.overlays ?? []),
   }
+}
+
+/* What people gave another name in the instance has it in every file before the fields are looked at. */
+
+/** The files in the names that the instance has, and what they are to say as far as a name could be written. */
+interface Renamed {
+  composed: Composed
+  current: Catalog
+  files: PulledFile[]
+  notPulled: NotPulled[]
+}
+
+type Again = (files: readonly PulledFile[]) => Composed
+type Named = Omit<Move, 'index'>
+
+/** @param current its `moved` says which part of the files has another name in the instance */
+function renamedFiles(composed: Composed, { moved = [], ...said }: Catalog, again: Again): Renamed {
+  const declares = ({ kind, from }: Named) =>
+    composed.parts.some(({ section, identity }) => section === SECTION_OF[kind] && identity === from)
+  const moves = movesOf(moved).moves.filter(declares)
+  if (moves.length === 0) return { composed, current: said, files: [], notPulled: [] }
+  const whole = withNames(composed, moves, again)
+  if (whole) return { ...whole, current: said, notPulled: [] }
+  // One of them cannot be written: the others are, each by itself.
+  let now: Pick<Renamed, 'composed' | 'files'> = { composed, files: [] }
+  const stuck: Named[] = []
+  for (const move of moves) {
+    const next = withNames(now.composed, [move], (files) => again(joinedFiles(now.files, files)))
+    if (next) now = { composed: next.composed, files: joinedFiles(now.files, next.files) }
+    else stuck.push(move)
+  }
+  const current = withMoves(
+    said,
+    stuck.map(({ kind, from, to }) => ({ kind, from: to, to: from })),
+  )
+  return { ...now, current, notPulled: stuck.map((move) => notNamed(composed, move)) }
+}
+
+/** @returns null where a file cannot be written so, or says the old name still, such as by a value */
+function withNames(
+  composed: Composed,
+  moves: readonly Named[],
+  again: Again,
+): Pick<Renamed, 'composed' | 'files'> | null {
+  const homeOf = ({ kind, from }: Named) =>
+    composed.parts.find(({ section, identity }) => section === SECTION_OF[kind] && identity === from)
+      ?.files[0]
+  const files: PulledFile[] = []
+  for (const { path, text } of composed.files) {
+    const own = moves.filter((move) => homeOf(move) === path)
+    const after = renamedText(text, moves, own)
+    if (after === null) return null
+    if (after !== text) files.push({ path, before: text, after })
+  }
+  const now = again(files)
+  const isSaid = ({ kind, to }: Named) =>
+    now.parts.some(({ section, identity }) => section === SECTION_OF[kind] && identity === to)
+  return now.problems.length === 0 && moves.every(isSaid) ? { composed: now, files } : null
+}
+
+/**
+ * A file in the names that parts have now.
+ * @param own of those that are told under `moved` in this file. @returns null where its form cannot be kept
+ */
+export function renamedText(text: string, moves: readonly Named[], own: readonly Named[]): string | null {
+  const value: unknown = isCompact(text) ? JSON.parse(text) : readTree(text, true).values?.value
+  if (!isEntry(value)) return text
+  const kind = String(ownField(value, 'kind')).replace(' ', '_')
+  const section = isKind(kind) ? SECTION_OF[kind] : null
+  const { usecases, moved, ...said } = value
+  const now = withMoves(
+    (section
+      ? { [section]: [said], tests: said.tests }
+      : { ...said, projects: said.projects ?? usecases }) as Catalog,
+    moves,
+  ) as Entry
+  const fields: Entry = section
+    ? { ...((now[section] as Entry[])[0] as Entry), ...(said.tests ? { tests: now.tests } : {}) }
+    : { ...said, ...now, ...(usecases === undefined ? {} : { usecases: now.projects }) }
+  if (said.projects === undefined) delete fields.projects
+  const lines = [...onwards(Array.isArray(moved) ? (moved as CatalogMoved[]) : [], moves), ...own.map(lineOf)]
+  const told = lines.length ? { [MOVED_KEY]: lines } : {}
+  const wanted = Object.fromEntries(
+    [...Object.keys(value), MOVED_KEY].flatMap((key) => {
+      const field = key === MOVED_KEY ? told[MOVED_KEY] : fields[key]
+      return field === undefined ? [] : [[key, field]]
+    }),
+  )
+  if (equal(wanted, value)) return text
+  if (isCompact(text)) return JSON.stringify(wanted)
+  const updated = updateFields(text, wanted)
+  // A list that a file has not had yet is set apart from its sections as these are from each other.
+  return moved === undefined && section === null && updated !== null
+    ? updated.replace(/([^\n])(\r?\n)moved:/, '$1$2$2moved:')
+    : updated
+}
+
+function notNamed(composed: Composed, { kind, from, to }: Named): NotPulled {
+  const section = SECTION_OF[kind]
+  const index = ((composed.catalog![section] ?? []) as Entry[]).findIndex((entry) => entry.name === from)
+  return {
+    ...composed.locate([section, index, 'name']),
+    path: `${section}[${index}].name`,
+    message: `is ${from} in the files and ${to} in the instance, and cannot be written where they say it, such as by a value: change it there by hand`,
+  }
+}
+
+/** Changes of files, and those that came on top of them. */
+function joinedFiles(first: readonly PulledFile[], then: readonly PulledFile[]): PulledFile[] {
+  const before = new Map(first.map((file) => [file.path, file]))
+  const changed = new Set(then.map(({ path }) => path))
+  return [
+    ...first.filter(({ path }) => !changed.has(path)),
+    ...then.map((file) => ({ ...file, before: before.get(file.path)?.before ?? file.before })),
+  ]
 }
 
 /** Lines around a change in a patch. */
@@ -198,15 +308,38 @@ class Pulling {
       this.hold(key, path, 'its file has a form that cannot be kept: change it there by hand')
       return
     }
-    const layers = files.map((file) => file!.said.get(key)!)
-    if (wanted === null) for (const file of files) file!.said.delete(key)
+    const written = `${part.section} ${part.written}`
+    const layers = files.map((file) => file!.said.get(written)!)
+    if (wanted === null) this.takeOut(part, written, files as OpenFile[])
     else {
       const writing = new Writing((inner, message) => this.hold(key, [...path, ...inner], message))
-      const written = writing.layers(layers, before, wanted as Entry, [])
+      const made = writing.layers(layers, before, wanted as Entry, [])
       files.forEach((file, i) => {
-        file!.said.set(key, written[i]!)
+        file!.said.set(written, made[i]!)
       })
     }
+  }
+
+  /** A part that is gone is gone in every environment: an entry that changes it there would be all of a new one. */
+  private takeOut(
+    { section, files: paths }: ComposedPart,
+    written: string,
+    files: readonly OpenFile[],
+  ): void {
+    for (const file of files) file.said.delete(written)
+    const isOf = ({ reading }: OpenFile) => (reading.values!.value as Entry).environment !== undefined
+    // What an environment has alone, another may have, too, by itself.
+    if (files.some((file, i) => i === 0 && isOf(file))) return
+    for (const path of this.texts.keys()) {
+      const other = paths.includes(path) || !this.mentions(path, section) ? null : this.file(path)
+      if (other && isOf(other)) other.said.delete(written)
+    }
+  }
+
+  /** Whether a file may change a part for an environment. */
+  private mentions(path: string, section: Section): boolean {
+    const text = this.texts.get(path)!
+    return text.includes('environment') && (text.includes(section) || text.includes('kind'))
   }
 
   private hold(key: string, path: (string | number)[], message: string): void {
@@ -308,7 +441,7 @@ function openFile(path: string, text: string): OpenFile | null {
   const said = new Map<string, Entry>()
   if (part !== null) {
     const fields = Object.fromEntries(
-      Object.entries(value).filter(([name]) => !BESIDE.includes(name) || name === 'remove'),
+      Object.entries(value).filter(([name]) => !BEFORE.includes(name) && !AFTER.includes(name)),
     )
     said.set(`${part} ${identityOf(part, fields)}`, fields)
   } else
@@ -328,8 +461,9 @@ function textOf({ text, reading, part, said, order }: OpenFile): string | null {
     const [entry] = said.values()
     const value = reading.values!.value as Entry
     if (!entry) return null
-    const beside = Object.entries(value).filter(([name]) => BESIDE.includes(name) && name !== 'remove')
-    const fields = { ...Object.fromEntries(beside), ...orderedEntry(part, entry) }
+    const beside = (names: readonly string[]) =>
+      Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)))
+    const fields = { ...beside(BEFORE), ...orderedEntry(part, entry), ...beside(AFTER) }
     const updated = updateFields(text, fields)
     if (updated === null)
       throw new Error(`${part} ${String(entry.name)} cannot be written in its file: a fault of ours`)

@@ -36,7 +36,7 @@ export function recordCreated(db: Database, kind: Kind, name: string, by: Caller
 export function renameInHistory(db: Database, kind: Kind, from: string, to: string): void {
   db.prepare(
     `UPDATE history SET object = @to WHERE kind = @kind AND object = @from
-       AND id >= (SELECT coalesce(max(id), 0) FROM history WHERE kind = @kind AND object = @from AND event = 'create')`,
+       AND id >= (SELECT coalesce(max(id), 0) FROM history WHERE kind = @kind AND object = @from AND (event = 'create' OR from_state = 'none'))`,
   ).run({ kind, from, to })
 }
 

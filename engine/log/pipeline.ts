@@ -15,6 +15,7 @@ import type { KnownLabels } from './ingest/packed.ts'
 import { type PreparedBody, practised, prepareBody, type Untimed } from './ingest/prepare.ts'
 import { verifySignature } from './ingest/signature.ts'
 import { untimedNotice } from './ingest/time.ts'
+import { acceptedIn } from './lifecycle.ts'
 import {
   type AppendedBatch,
   type Appender,
@@ -32,6 +33,14 @@ import type { Stamp } from './store/writer-state.ts'
 const UNREADABLE: ReadonlySet<string> = new Set(['invalid', 'unsupported_media', 'too_large'])
 /** Rejected items listed in an answer; the rest is only counted. */
 const REJECTED_LISTED = 100
+
+/** @throws SvcError wrong_state, about the source: runs that write to it are not ended by that */
+function refusePaused(name: string): never {
+  return fail('wrong_state', `source ${name} is paused; resume it to ingest`, {
+    ...{ state: 'paused', accepts: acceptedIn('source', 'paused') },
+    about: { kind: 'source', name },
+  })
+}
 
 /** What the way in needs of triggers. */
 interface TriggersAtWork {
@@ -126,7 +135,7 @@ export class Pipeline {
       this.parts.sources.byIngestKey(call.ingestKey) ??
       fail('not_found', 'unknown ingest key: no source has it')
     if (!call.practice) this.checkSignature(source, call, now)
-    if (source.paused) fail('invalid', `source ${source.name} is paused; resume it to ingest`)
+    if (source.paused) refusePaused(source.name)
     // What the service concludes is small and asked for; producers wait.
     const refused = full ?? this.parts.capacity.refusalOf(call.body.length)
     if (refused && !source.connector.internal) fail('storage_full', refused)

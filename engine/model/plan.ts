@@ -143,5 +143,6 @@ function sentence({ kind, key, stored, doc }: Staged): string {
   const names = new Set(differences(stored.doc, doc).map((field) => field.path.split('/')[1] ?? ''))
   if (names.has('paused')) return `${label} ${doc.paused ? 'paused' : 'resumed'}`
   const words = [...new Set([...names].flatMap((name) => ownField(FIELD_WORDS, name) ?? [name]))]
+  if (words.length === 0) words.push('what resuming it starts')
   return `${label}: ${words.slice(0, 4).join(', ')}${words.length > 4 ? ', …' : ''}`
 }

@@ -50,6 +50,9 @@ export function defaultProject(edit: Edit): string {
   return id
 }
 
+/** The form of their ids. */
+export const PROJECT_ID = /^uc_[0-9a-f]{10}$/
+
 /** An id no project has: uc_ and 10 hex digits. */
 export function newProjectId(edit: Edit): string {
   let id: string

@@ -53,7 +53,7 @@ export const agents = [
     merges: true,
     recorded: true,
     versioned: true,
-    summary: 'Change an agent; null or absent keeps, a blank secret too',
+    summary: 'Change an agent; what is absent is kept, as is a blank secret, and null takes a bound away',
     run: (engine, { params, body, by }) => engine.updateAgent(params.name, body, by),
   }),
   renameOperation(

@@ -15,6 +15,7 @@ import type {
   PlannedChange,
 } from '../../schemas/types.ts'
 import type { CatalogFiles } from '../declared/catalog/catalog.ts'
+import { NAME_PATH } from '../declared/catalog/merge.ts'
 import type { Declared } from '../declared/declared.ts'
 import { fail } from '../errors.ts'
 import { type Composed, compose } from '../gitops/compose.ts'
@@ -140,6 +141,8 @@ class Differing {
       const kind = word as ChangeKind
       const entriesIn = (catalog: Catalog) => (catalog[section] ?? []) as { name?: string }[]
       const known = new Set(entriesIn(this.composed.catalog!).map(({ name }) => name))
+      // What was given another name by hand was not made by it.
+      for (const line of current.moved ?? []) if (line[kind] !== undefined) known.add(line.to)
       return entriesIn(current)
         .filter(({ name }) => name !== undefined && !known.has(name))
         .map((entry) => ({
@@ -175,6 +178,12 @@ class Differing {
 
   private handOf(kind: ChangeKind, name: string, path: string): CatalogHand | null {
     const { changes, kinds } = this.declared
+    if (path === NAME_PATH && kind !== 'project') {
+      const [{ from: named } = { from: 0 }] = changes.renames.lineage(kind, name)
+      if (named === 0) return null
+      const { actor, at, id, why } = changes.get(named)
+      return { by: actor, at, change_set: id, why }
+    }
     const key = kind === 'project' ? kinds.project.list().find((one) => one.name === name)?.key : name
     const set = key === undefined ? null : changes.lastChange({ kind, key, path })
     return set && { by: set.actor, at: new Date(set.at).toISOString(), change_set: set.id, why: set.why }

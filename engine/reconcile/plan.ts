@@ -15,8 +15,9 @@ import type {
   MergeConflict,
 } from '../../schemas/types.ts'
 import type { CatalogRead } from '../declared/catalog/apply.ts'
-import { type CatalogFiles, unmanagedBy } from '../declared/catalog/catalog.ts'
-import { namedIn } from '../declared/catalog/merge.ts'
+import { type CatalogFiles, namedByFiles, namesBefore, unmanagedBy } from '../declared/catalog/catalog.ts'
+import { NAME_PATH, namedIn } from '../declared/catalog/merge.ts'
+import { rememberedFiles } from '../declared/catalog/texts.ts'
 import type { Declared } from '../declared/declared.ts'
 import { type Composed, type ComposeInput, compose } from '../gitops/compose.ts'
 import { type CatalogText, pathOfProblem } from '../gitops/nodes.ts'
@@ -125,7 +126,10 @@ export function planCommit(
     problems: checked.problems,
     warnings,
     ...statesOf(composed, plan, checked.kept ?? []),
-    unmanaged: unmanagedBy(declared, new Set([...namedIn(composed.catalog ?? {}), ...namesBefore(plan)])),
+    unmanaged: unmanagedBy(
+      declared,
+      namedWith(declared, composed, plan, { remembered: asked.remembered, kept: checked.kept ?? [] }),
+    ),
     prune: asked.prune,
     refused: checked.problems.length > 0,
     ...merged,
@@ -135,9 +139,25 @@ export function planCommit(
   return { planned: { outcome, version, apply: { texts, read, names, gone } } }
 }
 
-/** What the plan gives another name is in the files by that. */
-const namesBefore = ({ changes }: ChangePlan): string[] =>
-  changes.flatMap(({ kind, renamed_from: from }) => (from === undefined ? [] : [`${kind}:${from}`]))
+/** What the files of the commit name, and those of other catalogs that are remembered, as drift takes them. */
+function namedWith(
+  { store }: Declared,
+  { catalog, owned }: Composed,
+  plan: ChangePlan,
+  { remembered, kept }: { remembered: readonly string[]; kept: readonly MergeConflict[] },
+): Set<string> {
+  // What an earlier commit of the same repository said is no longer in a file.
+  const isOurs = (name: string) => remembered.includes(name) || owned.some((one) => one.name === name)
+  const others = rememberedFiles(store.db)
+    .all()
+    .filter(({ name }) => !isOurs(name))
+  return new Set([
+    ...namedIn(catalog ?? {}),
+    ...namedByFiles(others),
+    ...namesBefore(plan),
+    ...kept.filter(({ path }) => path === NAME_PATH).map(({ kind, name }) => `${kind}:${name}`),
+  ])
+}
 
 /** How the texts of a commit are put together. @param wanted paths that they include and that were not given */
 export const inputOf = (asked: CommitTexts, wanted: Set<string>): ComposeInput => ({
@@ -208,11 +228,22 @@ function statesOf(
   kept: readonly MergeConflict[],
 ): Pick<Outcome, 'files' | 'parts'> {
   const byHand = new Map<string, string[]>()
+  // The files have by its name what people gave another one.
+  const called = new Map(
+    kept.flatMap(({ kind, name, path, mine }) =>
+      path === NAME_PATH ? [[`${kind}:${name}`, `${kind}:${String(mine)}`] as const] : [],
+    ),
+  )
   for (const { kind, name, path } of kept) {
-    const id = `${kind}:${name}`
+    const id = called.get(`${kind}:${name}`) ?? `${kind}:${name}`
     byHand.set(id, [...(byHand.get(id) ?? []), path])
   }
-  const actions = new Map(plan.changes.map(({ kind, name, action }) => [`${kind}:${name}`, action]))
+  const actions = new Map(
+    plan.changes.map(({ kind, name, action }) => [
+      called.get(`${kind}:${name}`) ?? `${kind}:${name}`,
+      action,
+    ]),
+  )
   const parts = entriesOf(composed).map((entry): CatalogSyncPart => {
     const id = `${entry.kind}:${entry.name}`
     const action = actions.get(id)

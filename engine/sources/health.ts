@@ -66,17 +66,15 @@ function statusOf(
   if (mode === 'reference') return ['ok', null]
   if (storageReason) return ['refused', storageReason]
   if (mode === 'poll') return statusOfPolls(live, poll, credentials)
-  if (live.unreadable.includes('signature_secret'))
-    return [
-      'error',
-      'its signing secret cannot be read here, so it refuses everything; enter the secret again',
-    ]
-  const [missing] = live.unresolved
-  if (missing)
-    return [
-      'error',
-      `its ${missing.field} refers to what is not there, so it refuses everything: ${missing.reason}`,
-    ]
+  const faults = [
+    ...(live.unreadable.includes('signature_secret')
+      ? ['its signing secret cannot be read here, so it refuses everything; enter the secret again']
+      : []),
+    ...live.unresolved.map(
+      ({ field, reason }) => `its ${field} refers to what is not there, so it refuses everything: ${reason}`,
+    ),
+  ]
+  if (faults.length > 0) return ['error', faults.join('; ')]
   if (live.signature && live.signature.secrets.length === 0)
     return [
       'error',
@@ -107,10 +105,13 @@ export function faultOfSecrets(
   { unreadable, unresolved, connector, config }: LiveSource,
   credentials: CredentialLookup,
 ): string | null {
-  if (unreadable[0] !== undefined)
-    return `its ${unreadable[0]} cannot be read here, so it is not polled; enter it again`
-  if (unresolved[0])
-    return `its ${unresolved[0].field} refers to what is not there, so it is not polled: ${unresolved[0].reason}`
+  const faults = [
+    ...unreadable.map((field) => `its ${field} cannot be read here, so it is not polled; enter it again`),
+    ...unresolved.map(
+      ({ field, reason }) => `its ${field} refers to what is not there, so it is not polled: ${reason}`,
+    ),
+  ]
+  if (faults.length > 0) return faults.join('; ')
   const found = withCredential(connector.kind, config, credentials)
   return typeof found === 'string' ? `it is not polled: ${found}` : null
 }

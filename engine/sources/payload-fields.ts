@@ -1,9 +1,11 @@
 /**
  * The fields of payloads, as the rules of propose.ts look at them: what their names say in words, where they lie, what
- * their values are, and in how many of the events they are. Pure.
+ * their values are (a time, a state, a name), in how many of the events they are, and which of them go together. Pure.
  */
+import { ownField } from '../../schemas/fields-of.ts'
 import { parseText } from '../log/ingest/json.ts'
-import { parseEventTime } from '../log/ingest/time.ts'
+import { isLabelName } from '../log/ingest/label.ts'
+import { CLOCKS_MS, parseEventTime } from '../log/ingest/time.ts'
 
 const DEPTH_MAX = 8
 const FIELDS_MAX = 300
@@ -35,9 +37,13 @@ export interface Field {
   in: number[]
 }
 
-/** `issueEventType`, `event_type` and `event-type` in words. */
+/** `issueEventType`, `event_type` and `event-type` in words; of several acronyms, as in `targetIDs`, one word is made. */
 export const wordsOf = (name: string): string[] =>
   name
+    .replaceAll(
+      /([A-Z])([A-Z]+)s(?![a-z])/g,
+      (_, first: string, rest: string) => `${first}${rest.toLowerCase()}s`,
+    )
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
@@ -131,6 +137,222 @@ export const objectOf = (value: unknown): Record<string, unknown> =>
 export const has = (field: Pick<Field, 'words'>, list: ReadonlySet<string>): boolean =>
   field.words.some((word) => list.has(word))
 
+/** One of a list that is named in the plural: `entities` is a list of an `entity`. */
+export const singular = (word: string): string =>
+  word.endsWith('ies') ? `${word.slice(0, -3)}y` : /[^su]s$/.test(word) ? word.slice(0, -1) : word
+
+/** Lists of what a message is about; configuration items are what IT service management looks after. */
+const ABOUT = /(^|_)(configuration_items?|targets?(_ids?)?)$/
+
+/** What a list of names is of: its name, each word in the singular. */
+export const listNoun = ({ around }: Field): readonly string[] =>
+  ABOUT.test(around.join('_')) ? ['component'] : around.map(singular)
+
+/* What says how something is, or what became of it. */
+
+/** Names of fields that hold a state. */
+export const STATES = words('status state condition outcome result conclusion phase')
+const STATE_VALUES = new Set(
+  [
+    'firing fired triggered alerting alarm ok up down open opened reopened reopen closed close resolved resolve recovered',
+    'acknowledged acknowledge unacknowledged escalated healthy unhealthy degraded operational critical pending queued',
+    'created create deleted delete updated enqueued building running started finished finalized completed complete',
+    'success succeeded successful failed failure failing error errored passed broken fixed unstable aborted ready',
+    'canceled cancelled skipped blocked active inactive online offline available unavailable investigating identified',
+    'monitoring scheduled stopped paused expired insufficient_data no_data nodata in_progress timed_out',
+    'under_maintenance degraded_performance partial_outage major_outage verifying activated deactivated normal unknown',
+  ].flatMap((line) => line.split(' ')),
+)
+
+/** A value that says how something is: `firing`, `In Progress`, or what ends with it, such as `check.down`. */
+export const isState = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  STATE_VALUES.has(
+    value
+      .split(/[.:]/)
+      .at(-1)!
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[\s-]+/g, '_'),
+  )
+
+/** How it was before. */
+export const BEFORE = words('previous prev old last former original')
+
+/** Whether both lie in one object. */
+export const isBeside = (one: Field, other: Field): boolean =>
+  one.path.slice(0, one.path.lastIndexOf('.') + 1) === other.path.slice(0, other.path.lastIndexOf('.') + 1)
+
+/** It says how what the event is about is now. */
+export const isStateField = (field: Field): boolean =>
+  field.words.some((word) => STATES.has(word)) &&
+  !field.words.some((word) => BEFORE.has(word)) &&
+  field.values.every(isState)
+
+/* Times. */
+
+const NOT_NOW =
+  /(^|_)(expir\w*|until|due|next|ends?|previous|prev|birth\w*|valid|renew\w*|trial|deadline|scheduled?|period|first)(_|$)/
+const CLOCK = words('time timestamp ts datetime date occurred happened')
+const NOW = words('triggered fired emitted sent received published observed event')
+const LATER = words('finished completed stopped ended resolved closed merged updated modified last changed')
+
+/** A name that is a time alone, or with its unit. */
+const INSTANT = /^(at|when|epoch|unix)(_(s|sec|seconds|ms|millis|milliseconds|us|micros|ns|nanos))?$/
+
+export function timeScore(field: Field): number {
+  if (field.times.length === 0 || field.times.length < field.values.length) return 0
+  const said = field.words.join('_')
+  const isNumber = field.values.some(
+    (value) => typeof value === 'number' || /^\d+(\.\d+)?$/.test(String(value)),
+  )
+  let score = isNumber ? 0 : 2
+  if (has(field, CLOCK)) score = field.words.length === 1 || has(field, NOW) ? 10 : 8.5
+  else if (has(field, NOW)) score = 9.5
+  else if (has(field, LATER)) score = 8
+  else if (has(field, words('starts started opened begin began'))) score = 7.5
+  else if (has(field, words('created'))) score = 7
+  else if (INSTANT.test(said)) score = 9
+  else if (!isNumber && /_(at|on)$/.test(said)) score = 6.5
+  if (has(field, words('last')) && has(field, CLOCK)) score = 9.5
+  if (NOT_NOW.test(said)) score -= 6
+  if (has(field, DELIVERY)) score -= 3.5
+  if (field.around.some((word) => PLACES.has(word))) score -= 1.5
+  return score === 0 ? 0 : score + placed(field)
+}
+
+/** Of at least one. */
+export const meanOf = (times: readonly number[]): number => times.reduce((a, b) => a + b, 0) / times.length
+
+/** How a time is written, and the unit of a number: as the reader of times takes it. */
+export function formatOf(value: string | number | boolean): string {
+  const number = Number(value)
+  if (number === 0) return 'a number since 1970'
+  if (Number.isFinite(number)) {
+    const unit = ['seconds', 'milliseconds', 'microseconds', 'nanoseconds'].at(
+      [1e11, 1e14, 1e17].filter((one) => number >= one).length,
+    )
+    return `${unit} since 1970`
+  }
+  return /^\d{4}-?\d\d/.test(String(value)) ? 'ISO 8601' : 'RFC 5322'
+}
+
+/* Two times of one thing: when it began, and when it was over. */
+
+const BEGINS = words('start starts started begin begins began fired triggered opened')
+const ENDS = words('end ends ended resolved closed finished stopped completed recovered cleared')
+
+/**
+ * The field beside a time that says when the same thing began, or was over: of names that differ in that word alone, such
+ * as `startsAt` and `endsAt`. An end that never came, as 0 or in the year 1, is one; an end ahead is a plan.
+ */
+export function pairOf(
+  field: Field,
+  fields: readonly Field[],
+  nowMs: number,
+): { begin: Field; end: Field } | null {
+  const [own, others] = has(field, BEGINS) ? [BEGINS, ENDS] : [ENDS, BEGINS]
+  if (!has(field, own)) return null
+  const rest = (one: Field, list: ReadonlySet<string>): string =>
+    `${one.path.split('.').slice(0, -1).join('.')} ${one.words.filter((word) => !list.has(word)).join('_')}`
+  const [other] = fields
+    .filter((one) => has(one, others) && rest(one, others) === rest(field, own))
+    .sort((a, b) => b.coverage - a.coverage)
+  if (!other) return null
+  const [begin, end] = own === BEGINS ? [field, other] : [other, field]
+  const isTimed = end.values.filter(isNever).length + end.times.length >= end.values.length
+  return isTimed && end.times.every((at) => at <= nowMs + CLOCKS_MS) ? { begin, end } : null
+}
+
+const isNever = (value: string | number | boolean): boolean =>
+  value === 0 || /^0001-01-01/.test(String(value))
+
+/* What lies where: a field of a person, of the delivery itself, of a place that only holds the thing. */
+
+const PEOPLE = words(
+  'user actor sender author agent owner assignee pusher creator requester reporter committer member identity',
+)
+const DELIVERY = words(
+  'webhook installation integration sdk request response headers links previous old changes client context metadata attempt hook',
+)
+export const PLACES = words('repository repo project organization org team account head base')
+
+/** What is lost by where it lies. */
+export function placed(field: Field): number {
+  return (
+    -0.6 * field.depth -
+    (field.above.some((word) => PEOPLE.has(word)) ? 5 : 0) -
+    (field.above.some((word) => DELIVERY.has(word)) ? 3 : 0) -
+    (field.isListed ? 3 : 0) -
+    (field.isEnvelope ? 1.5 : 0)
+  )
+}
+
+export interface Ranked {
+  field: Field
+  score: number
+}
+
+/** The best by score and by how many events have it; nothing below `least`. */
+export function best(fields: readonly Field[], score: (field: Field) => number, least: number): Ranked[] {
+  return fields
+    .map((field) => ({ field, score: score(field) * (0.4 + 0.6 * field.coverage) }))
+    .filter((one) => one.score >= least)
+    .sort((a, b) => b.score - a.score)
+}
+
+/** Fields that say the same in other payloads. */
+const APART_MAX = 3
+
+/** The best, and those that are never there together with it: they say the same in other payloads. */
+export function apart(ranked: readonly Ranked[]): Field[] {
+  const chosen: Field[] = []
+  const having = new Set<number>()
+  for (const { field } of ranked) {
+    if (chosen.length === APART_MAX || field.in.some((place) => having.has(place))) continue
+    chosen.push(field)
+    for (const place of field.in) having.add(place)
+  }
+  return chosen
+}
+
+/** Whether each payload has one of them. */
+export function isInAll(some: readonly Field[], fields: readonly Field[]): boolean {
+  const having = new Set(some.flatMap((field) => field.in))
+  return fields.every((field) => field.in.every((place) => having.has(place)))
+}
+
+/** The field, and where not all payloads have it, what says the same in the others; none where nothing does. */
+export function inAll(
+  fields: readonly Field[],
+  path: string | undefined,
+  score: (field: Field) => number,
+): readonly Field[] {
+  const ranked = best(fields, score, 1.5)
+  const chosen = apart([...ranked.filter(({ field }) => field.path === path), ...ranked])
+  return isInAll(chosen, fields) ? chosen : []
+}
+
+/** What only programs read. */
+export const isOpaque = (text: string): boolean => UUID.test(text) || HASH.test(text) || LINK.test(text)
+
+/** A name that people say: no number, and nothing that only programs read. */
+export const isSpoken = (text: string): boolean => /\p{L}/u.test(text) && text.length <= 80 && !isOpaque(text)
+
+/** Whether the sentences name every value, in the payloads that are compared. */
+export function isSaid(some: readonly Field[], texts: readonly Field[]): boolean {
+  const plain = (value: unknown): string =>
+    String(value)
+      .toLowerCase()
+      .replaceAll(/[\s_-]+/g, ' ')
+  const told = new Map<number, string>()
+  for (const { in: places, values } of texts)
+    for (const [i, value] of values.entries()) told.set(places[i]!, plain(value))
+  return some.every(({ in: places, values }) =>
+    values.every((value, i) => told.get(places[i]!)?.includes(plain(value)) ?? false),
+  )
+}
+
 /* What the names of things are worth. */
 
 /** How well a noun says what an event is about: what people watch first. */
@@ -160,11 +382,46 @@ export const NOUNS: Readonly<Record<string, number>> = {
     alarm: 4,
     rule: 4,
   },
-  ...{ job: 4, workflow: 4, pipeline: 4, user: 3.5, namespace: 3.5, environment: 3.5, env: 3.5 },
+  ...{
+    deployment: 5,
+    job: 4,
+    workflow: 4,
+    pipeline: 4,
+    user: 3.5,
+    namespace: 3.5,
+    environment: 3.5,
+    env: 3.5,
+  },
   ...{ team: 3, organization: 3, org: 3, group: 3, source: 2.5, region: 2, zone: 2, platform: 2, branch: 2 },
 }
 /** What of a thing a field is, and what that is worth as its name; a name alone is that of the thing around it. */
 export const PARTS: Readonly<Record<string, number>> = {
-  ...{ name: 0, full: 0.3, path: 0.3, slug: 0.6, with: 0, key: 0, display: 0, identifier: 0.3, login: 0 },
+  ...{
+    name: 0,
+    full: 0.3,
+    path: 0.3,
+    slug: 0.6,
+    with: 0,
+    key: 0,
+    display: 0,
+    friendly: 0,
+    alias: 0,
+    identifier: 0.3,
+    login: 0,
+  },
   ...{ title: -0.3, summary: -0.3, label: 0, arn: -2, id: -1.5, uid: -1.5, uuid: -3, number: -2 },
+}
+
+/** A place in a list. */
+export const isNumeral = (word: string): boolean => /^\d+$/.test(word)
+
+/** The noun, or what the last name says. */
+export function labelName({ path, words: said, above, ...field }: Field): string {
+  const around = isNumeral(path.slice(path.lastIndexOf('.') + 1))
+    ? field.around.map((word, i, all) => (i === all.length - 1 ? singular(word) : word))
+    : field.around
+  const rest = said.filter((word) => ownField(PARTS, word) === undefined && !isNumeral(word))
+  const isHeld = around.every((word) => HOLDERS.has(word))
+  const names = [rest.length ? rest : isHeld ? said : around, said, [...above, ...said]]
+  return names.map((one) => one.join('_').slice(0, 64)).find((name) => isLabelName(name)) ?? 'entity'
 }

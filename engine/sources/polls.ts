@@ -153,7 +153,8 @@ class Polls {
 
   private count(source: LiveSource, outcome: 'ok' | 'error'): void {
     source.counters.polls++
-    this.parts.tallies.add('polls', { source: source.name, outcome })
+    // By its id: what it counted stays with it under another name.
+    this.parts.tallies.add('polls', { source_id: String(source.id), outcome })
   }
 
   private requireAsBegun(made: Begun): void {

@@ -9,19 +9,39 @@ import { countWords } from '../../schemas/plain-words.ts'
 import type { Label, WebhookConfig } from '../../schemas/types.ts'
 import { parseText } from '../log/ingest/json.ts'
 import { lookup } from '../log/ingest/json-project.ts'
-import { isLabelName } from '../log/ingest/label.ts'
 import {
+  apart,
+  BEFORE,
+  best,
   ENVELOPE,
   exampleOf,
   type Field,
   fieldsOf,
+  formatOf,
   HASH,
-  HOLDERS,
   has,
+  inAll,
+  isBeside,
+  isInAll,
+  isNumeral,
+  isOpaque,
+  isSaid,
+  isSpoken,
+  isState,
+  isStateField,
   LINK,
+  labelName,
+  listNoun,
+  meanOf,
   NOUNS,
   objectOf,
   PARTS,
+  PLACES,
+  pairOf,
+  placed,
+  type Ranked,
+  STATES,
+  timeScore,
   UUID,
   words,
   wordsOf,
@@ -64,24 +84,31 @@ export function proposeMapping(
   const path = known.items_field ?? list?.field
   const events = path === undefined ? payloads.map(objectOf) : payloads.flatMap((one) => entriesOf(one, path))
   const fields = fieldsOf(events, nowMs)
-  const time = known.event_time_field ? null : timeOf(fields)
+  const { time, end } = timesOf(fields, known, nowMs)
   const type = known.event_type_field || known.event_type ? null : typeOf(fields)
   const entity = known.labels?.length ? null : entityOf(fields)
   const typeField = known.event_type_field ?? type?.field
   const text = known.text_template ? null : textOf(fields, typeField, entity?.field)
-  const taken = [typeField, known.event_time_field ?? time?.field, entity?.field, ...(text?.used ?? [])]
+  const taken = [
+    typeField,
+    known.event_time_field ?? time?.field,
+    end?.field,
+    entity?.field,
+    ...(text?.used ?? []),
+  ]
   const labels = known.labels?.length ? [] : labelsOf(fields, taken, entity?.name)
   const config: WebhookConfig = {
     ...known,
     ...(path === undefined ? {} : { items_field: path }),
     ...(type ? { event_type_field: type.field } : {}),
     ...(time ? { event_time_field: time.field } : {}),
+    ...(end ? { event_end_field: end.field } : {}),
     ...(text ? { text_template: text.template } : {}),
     ...(entity || labels.length
       ? { labels: [...(entity ? [primaryOf(entity)] : []), ...labels.map(labelOf)] }
       : {}),
   }
-  const roles = [list, entity, type, time, text?.role, ...labels].filter(
+  const roles = [list, entity, type, time, end, text?.role, ...labels].filter(
     (one) => one !== null && one !== undefined,
   )
   return {
@@ -101,40 +128,6 @@ const labelOf = ({ name, field, format }: FoundRole): Label =>
   format === NUMBER ? { name: name!, field, type: 'number' } : { name: name!, field }
 
 const NUMBER = 'number'
-
-/* What lies where: a field of a person, of the delivery itself, of a place that only holds the thing. */
-
-const PEOPLE = words(
-  'user actor sender author agent owner assignee pusher creator requester reporter committer member identity',
-)
-const DELIVERY = words(
-  'webhook installation integration sdk request response headers links previous old changes client context metadata attempt hook',
-)
-const PLACES = words('repository repo project organization org team account head base')
-
-/** What is lost by where it lies. */
-function placed(field: Field): number {
-  return (
-    -0.6 * field.depth -
-    (field.above.some((word) => PEOPLE.has(word)) ? 5 : 0) -
-    (field.above.some((word) => DELIVERY.has(word)) ? 3 : 0) -
-    (field.isListed ? 3 : 0) -
-    (field.isEnvelope ? 1.5 : 0)
-  )
-}
-
-interface Ranked {
-  field: Field
-  score: number
-}
-
-/** The best by score and by how many events have it; nothing below `least`. */
-function best(fields: readonly Field[], score: (field: Field) => number, least: number): Ranked[] {
-  return fields
-    .map((field) => ({ field, score: score(field) * (0.4 + 0.6 * field.coverage) }))
-    .filter((one) => one.score >= least)
-    .sort((a, b) => b.score - a.score)
-}
 
 function roleOf(
   role: FoundRole['role'],
@@ -159,72 +152,49 @@ const rounded = (share: number): number => Math.round(share * 1_000) / 1_000
 
 /* The time. */
 
-const NOT_NOW =
-  /(^|_)(expir\w*|until|due|next|ends?|previous|prev|birth\w*|valid|renew\w*|trial|deadline|scheduled?|period|first)(_|$)/
-const CLOCK = words('time timestamp ts datetime date occurred happened')
-const NOW = words('triggered fired emitted sent received published observed event')
-const LATER = words('finished completed stopped ended resolved closed merged updated modified last changed')
-
-/** A name that is a time alone, or with its unit. */
-const INSTANT = /^(at|when|epoch|unix)(_(s|sec|seconds|ms|millis|milliseconds|us|micros|ns|nanos))?$/
-
-function timeScore(field: Field): number {
-  if (field.times.length === 0 || field.times.length < field.values.length) return 0
-  const said = field.words.join('_')
-  const isNumber = field.values.some(
-    (value) => typeof value === 'number' || /^\d+(\.\d+)?$/.test(String(value)),
-  )
-  let score = isNumber ? 0 : 2
-  if (has(field, CLOCK)) score = field.words.length === 1 || has(field, NOW) ? 10 : 8.5
-  else if (has(field, NOW)) score = 9.5
-  else if (has(field, LATER)) score = 8
-  else if (has(field, words('starts started opened begin began'))) score = 7.5
-  else if (has(field, words('created'))) score = 7
-  else if (INSTANT.test(said)) score = 9
-  else if (!isNumber && /_(at|on)$/.test(said)) score = 6.5
-  if (has(field, words('last')) && has(field, CLOCK)) score = 9.5
-  if (NOT_NOW.test(said)) score -= 6
-  if (has(field, DELIVERY)) score -= 3.5
-  if (field.around.some((word) => PLACES.has(word))) score -= 1.5
-  return score === 0 ? 0 : score + placed(field)
-}
-
-function timeOf(fields: readonly Field[]): FoundRole | null {
-  const ranked = best(fields, timeScore, 1)
+/** The time, and where what happened lasts, the one at which it was over: that of the message that tells it is. */
+function timesOf(
+  fields: readonly Field[],
+  { event_time_field: set, event_end_field: setEnd }: Partial<WebhookConfig>,
+  nowMs: number,
+): { time?: FoundRole; end?: FoundRole } {
+  const ranked = set
+    ? fields.filter(({ path }) => path === set).map((field) => ({ field, score: timeScore(field) }))
+    : best(fields, timeScore, 1)
   const [first] = ranked
-  if (!first) return null
+  if (!first) return {}
   // Of two that say the same, what came later is what just happened.
   const newest = ranked
     .filter(({ score }) => score > first.score - 0.3)
     .reduce((a, b) => (meanOf(b.field.times) > meanOf(a.field.times) ? b : a))
-  const format = formatOf(newest.field.values[0]!)
-  const role = roleOf('time', newest, `a time by its name and value: ${format}`, [6, 3])
-  return { ...role, format }
+  const pair = pairOf(newest.field, fields, nowMs)
+  if (!pair || setEnd) return set ? {} : { time: timeRole(newest, 'a time by its name and value') }
+  const { score } = newest
+  const end = timeRole(
+    { field: pair.end, score },
+    'when it was over: it goes before when it began, once it is there',
+  )
+  if (set) return pair.begin === newest.field ? { end } : {}
+  return { time: timeRole({ field: pair.begin, score }, 'when it began, by its name and value'), end }
 }
 
-const meanOf = (times: readonly number[]): number => times.reduce((a, b) => a + b, 0) / times.length
-
-/** How a time is written, and the unit of a number: as the reader of times takes it. */
-function formatOf(value: string | number | boolean): string {
-  const number = Number(value)
-  if (Number.isFinite(number)) {
-    const unit = ['seconds', 'milliseconds', 'microseconds', 'nanoseconds'].at(
-      [1e11, 1e14, 1e17].filter((one) => number >= one).length,
-    )
-    return `${unit} since 1970`
-  }
-  return /^\d{4}-?\d\d/.test(String(value)) ? 'ISO 8601' : 'RFC 5322'
+function timeRole(ranked: Ranked, why: string): FoundRole {
+  const format = formatOf(ranked.field.values[0]!)
+  return { ...roleOf('time', ranked, `${why}: ${format}`, [6, 3]), format }
 }
 
 /* The type. */
 
 const KINDS = words('type kind')
-const STATES = words('status state condition outcome result conclusion')
 const SEVERITIES = words('severity level priority urgency')
 /** Before "type" these say whose type it is, and not that of the event. */
 const OTHERS = words('source resource content mime media data token user file')
 const PLAIN_TYPES = words('event event_callback notification webhook object payload')
 const LEVELS = words('info information warning warn error err critical debug notice normal trace fatal')
+/** Words before "type" and "kind" that leave it the type of the event. */
+const OF_EVENT = words('event message notification webhook alert object action activity record change log')
+/** A name in words for people: what is before says what it is. */
+const SPOKEN = words('friendly name label text display value')
 const NAME_LIKE = /^[\p{L}\d][\p{L}\d_.:/ -]{0,79}$/u
 
 function typeScore(field: Field): number {
@@ -240,25 +210,41 @@ function typeScore(field: Field): number {
   if (texts.every((text) => PLAIN_TYPES.has(text.toLowerCase()))) score -= 6
   if (!has(field, SEVERITIES) && texts.every((text) => LEVELS.has(text.toLowerCase()))) score -= 2.5
   if (texts.every((text) => /[a-z][.:][a-z]/i.test(text))) score += 1
+  // A code says nothing to who does not know it.
+  if (texts.every((text) => /^\d+$/.test(text))) score -= 3
+  if (texts.every(isState)) score += 0.7
   if (texts.length >= 10 && new Set(texts).size > texts.length * 0.7) score -= 5
   return score
 }
 
+/** What the name says, without what only says that it is one. */
+function plainWords({ words: said }: Field): readonly string[] {
+  const end = said.findLastIndex((word) => !SPOKEN.has(word))
+  return end < 0 ? said : said.slice(0, end + 1)
+}
+
 function typeBase(field: Field): number {
-  const { words: said, around } = field
+  const { around } = field
+  const said = field.words.includes('event') ? field.words : plainWords(field)
   const last = said.at(-1) ?? ''
   const isOfEvent = said.includes('event') || (around.length === 1 && around[0] === 'event')
   if (isOfEvent && ['type', 'name', 'kind', 'action', 'event'].includes(last)) return 12.5 - said.length / 2
   if (KINDS.has(last)) {
-    const isOther = [...said.slice(0, -1), ...(said.length === 1 ? around : [])].some((word) =>
-      OTHERS.has(word),
-    )
-    return 9 - (said.length > 1 ? 0.5 : 0) - (isOther ? 2.5 : 0)
+    const whose = said.length > 1 ? said.slice(0, -1) : field.depth < 1 ? [] : around
+    const isOther = [...said.slice(0, -1), ...around].some((word) => OTHERS.has(word))
+    // The type of a repository, or of a check, is the same whatever happens to it.
+    const isOfThing = !whose.every((word) => OF_EVENT.has(word))
+    return 9 - (said.length > 1 ? 0.5 : 0) - (isOther ? 2.5 : isOfThing ? 2 : 0)
   }
   if (last === 'action') return 9.2
   if (last === 'reason')
     return field.values.every((value) => /^[A-Za-z][A-Za-z_.-]+$/.test(String(value))) ? 8.5 : 0
-  if (has(field, STATES)) return 8 - (said.length > 1 ? 0.5 : 0)
+  if (has(field, STATES))
+    return (
+      (STATES.has(last) ? 8 : 6) -
+      (said.length > 1 ? 0.5 : 0) -
+      (said.some((word) => BEFORE.has(word)) ? 4 : 0)
+    )
   if (last === 'topic') return 7
   if (has(field, SEVERITIES)) return 6
   if (last === 'category') return 5.5
@@ -268,13 +254,24 @@ function typeBase(field: Field): number {
   return 0
 }
 
-const isOpaque = (text: string): boolean => UUID.test(text) || HASH.test(text) || LINK.test(text)
-
 function typeOf(fields: readonly Field[]): FoundRole | null {
-  const [first] = best(fields, typeScore, 2.5)
+  const ranked = best(fields, typeScore, 2.5)
+  const [kind] = ranked
+  const first = (kind && stateBeside(kind, ranked)) ?? kind
   return first
     ? roleOf('type', first, 'named like the kind of what happened, with few short values', [7.5, 5])
     : null
+}
+
+/** Where the type only names a thing, such as a deploy, the state beside it says what happened to that. */
+function stateBeside({ field }: Ranked, ranked: readonly Ranked[]): Ranked | undefined {
+  const texts = new Set(field.values.map(String))
+  const [name = ''] = texts
+  if (field.words.at(-1) !== 'type' || field.words.includes('event')) return undefined
+  if (texts.size > 1 || isState(name) || !/^[A-Z]*[a-z]*$/.test(name) || name.endsWith('ed')) return undefined
+  return ranked.find(
+    ({ field: one }) => isStateField(one) && isBeside(one, field) && one.coverage >= field.coverage,
+  )
 }
 
 /* The text. */
@@ -295,7 +292,6 @@ const SAID: Readonly<Record<string, number>> = {
   },
 }
 const SENTENCE = / \S/
-const TEXTS_MAX = 3
 
 function textScore(field: Field): number {
   const base = Math.max(...field.words.map((word) => ownField(SAID, word) ?? 0), 0)
@@ -328,21 +324,43 @@ function textOf(
   const ranked = best(fields, textScore, 5)
   const [first] = ranked
   if (!first) return madeText(fields, type, entity)
-  const chosen = [first.field]
-  const having = new Set(first.field.in)
-  // Fields that are never there together say the same in other payloads.
-  for (const { field } of ranked.slice(1)) {
-    if (chosen.length === TEXTS_MAX || field.in.some((place) => having.has(place))) continue
-    chosen.push(field)
-    for (const place of field.in) having.add(place)
-  }
-  const isEverywhere = fields.every((field) => field.in.every((place) => having.has(place)))
+  const chosen = apart(ranked)
+  const isEverywhere = isInAll(chosen, fields)
+  const used = chosen.map(({ path }) => path)
+  const role = roleOf('text', first, 'a sentence by its name and value', [9, 6])
+  const about = aboutOf(fields, chosen, type, entity)
+  const sentence = placeholders(used)
+  if (about !== '') return { template: `${about}${isEverywhere ? ': ' : ' '}${sentence}`, used, role }
   const isPartOfIt =
     first.field.above.some((word) => word === 'error' || word === 'errors') || first.score < 7.2
   const prefix = type !== undefined && (isPartOfIt || !isEverywhere) ? `{${type}}: ` : ''
-  const used = chosen.map(({ path }) => path)
-  const role = roleOf('text', first, 'a sentence by its name and value', [9, 6])
-  return { template: prefix + used.map((path) => `{${path}}`).join(''), used, role }
+  return { template: prefix + sentence, used, role }
+}
+
+const placeholders = (paths: readonly string[]): string => paths.map((path) => `{${path}}`).join('')
+
+/**
+ * What stands before a sentence that does not tell how things are: the state, and the thing whose state it is.
+ * @returns empty: there is no state, or the sentence says it
+ */
+function aboutOf(
+  fields: readonly Field[],
+  texts: readonly Field[],
+  type: string | undefined,
+  entity: string | undefined,
+): string {
+  const states = inAll(fields, type, (field) =>
+    field.values.every(isState) && (field.path === type || isStateField(field)) ? typeScore(field) : 0,
+  )
+  if (!states.length || isSaid(states, texts)) return ''
+  const things = inAll(fields, entity, (field) =>
+    field.values.every((value) => isSpoken(String(value))) ? entityScore(field) : 0,
+  )
+  const named = isSaid(things, texts) ? [] : things
+  return [named, states]
+    .filter((some) => some.length)
+    .map((some) => placeholders(some.map(({ path }) => path)))
+    .join(' ')
 }
 
 function madeText(
@@ -351,7 +369,12 @@ function madeText(
   entity: string | undefined,
 ): FoundText | null {
   const kinds = best(fields, typeScore, 4.2).filter(({ field }) => field.coverage >= 0.8)
-  const other = kinds.find(({ field }) => field.path !== type && differs(field, fields, type))?.field.path
+  const others = kinds.filter(({ field }) => field.path !== type && differs(field, fields, type))
+  const other = (others.find(({ field }) => isStateField(field)) ?? others[0])?.field.path
+  // At the end, where it leaves no gap in payloads without it.
+  const later = best(fields, (field) => (isStateField(field) ? typeScore(field) : 0), 1.5)
+    .map(({ field }) => field)
+    .find((field) => field.coverage < 0.8 && differs(field, fields, type))?.path
   const numbers = fields
     .filter((field) => isMeasure(field) && ![type, entity].includes(field.path))
     .slice(0, 2)
@@ -359,6 +382,7 @@ function madeText(
   const parts = [
     ...named.map((path) => `{${path}}`),
     ...numbers.map(({ path, words: said }) => `${said.join('_')}={${path}}`),
+    ...(later === undefined || later === type ? [] : [`{${later}}`]),
   ]
   const from = fields.find(({ path }) => path === named[0]) ?? numbers[0]
   if (!from) return null
@@ -379,6 +403,8 @@ function differs(field: Field, fields: readonly Field[], path: string | undefine
 /* The entity and labels. */
 
 const NONE_OF_IT = words('url uri link href avatar icon color html version count size description type kind')
+/** Who watches, not what is watched. */
+const WATCHERS = words('monitoring reporting alerting sending notification')
 /** The key of a ticket, as people say it. */
 const TICKET = /^[A-Z][A-Z0-9]{0,9}-\d+$/
 
@@ -392,22 +418,29 @@ function entityScore(field: Field): number {
     return 0
   const rest = field.words.filter((word) => ownField(PARTS, word) === undefined && !isNumeral(word))
   const isPart = rest.length === 0
-  let base = isPart ? nounOf(field.around) : nounOf([rest.at(-1)!])
+  const isEntry = isNumeral(field.path.slice(field.path.lastIndexOf('.') + 1))
+  let base = isPart ? nounOf(isEntry ? listNoun(field) : field.around) : nounOf([rest.at(-1)!])
+  if (WATCHERS.has(rest[0] ?? '')) return 0
+  // The name of the whole.
+  if (field.path === 'name') base = 4
   if (isPart && field.isOfKind) base = Math.max(base, 6.5)
   if (isPart && base === 0 && texts.every((text) => TICKET.test(text))) base = 4.5
   if (base === 0) return 0
   const part = field.words.reduce((sum, word) => sum + (ownField(PARTS, word) ?? 0), 0)
-  return base + part + placed(field) + shapeScore(field, texts) - (rest.length > 1 ? 1 : 0)
+  // A list of names, such as that of affected hosts, says it as a field does.
+  const listed = isEntry ? 1.5 : 0
+  return base + part + placed(field) + listed + shapeScore(field, texts) - (rest.length > 1 ? 1 : 0)
 }
-
-const isNumeral = (word: string): boolean => /^\d+$/.test(word)
 
 /** What its values look like: a name is short, and tells one thing from another. */
 function shapeScore({ values }: Field, texts: readonly string[]): number {
   let score = 0
+  const isPath = texts.every((text) => /^\/\S+\/\S+$/.test(text))
   const spaces = Math.max(...texts.map((text) => text.split(' ').length - 1))
   score -= spaces === 0 ? 0 : spaces <= 2 ? 1 : 5
-  if (texts.some((text) => text.length > 100 || text.includes('\n'))) score -= 5
+  if (texts.some((text) => text.length > 100 || text.includes('\n'))) score -= isPath ? 0 : 5
+  // Where a path leads is one thing, but its name says it better.
+  if (isPath) score -= 1.5
   if (texts.some((text) => UUID.test(text) || HASH.test(text))) score -= 4
   if (values.every((value) => typeof value === 'number' || /^\d+$/.test(String(value)))) score -= 2
   if (texts.every((text) => text.split(':').length > 3)) score -= 1
@@ -432,7 +465,7 @@ const SIDES: ReadonlySet<string> = words(
 )
 const LABELS_MAX = 8
 const NUMBERS_MAX = 3
-const NO_MEASURE = words('id number version code port line lineno index attempt sequence pid year')
+const NO_MEASURE = words('id number version code port line lineno index attempt sequence pid year at')
 
 function labelsOf(
   fields: readonly Field[],
@@ -473,14 +506,6 @@ const isMeasure = (field: Field): boolean =>
   nounOf([...field.words.slice(-1)]) === 0 &&
   !has(field, NO_MEASURE) &&
   !has(field, STATES)
-
-/** The noun, or what the last name says. */
-function labelName({ words: said, around, above }: Field): string {
-  const rest = said.filter((word) => ownField(PARTS, word) === undefined && !isNumeral(word))
-  const isHeld = around.every((word) => HOLDERS.has(word))
-  const names = [rest.length ? rest : isHeld ? said : around, said, [...above, ...said]]
-  return names.map((one) => one.join('_').slice(0, 64)).find((name) => isLabelName(name)) ?? 'entity'
-}
 
 /* A list in the payload, an event for each of its entries. */
 

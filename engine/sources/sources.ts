@@ -343,14 +343,18 @@ export interface DriftParts {
   sources: Sources
 }
 
-/** A sentence per label of a part that does not come. @param name of a part that is there. */
+/**
+ * A sentence per label of a part that does not come, and per handoff of an agent that never happens: what a save warns of,
+ * for as long as it holds. @param name of a part that is there.
+ */
 export function driftsOf(declared: DriftParts, kind: PartKind, name: string): string[] {
   const { kinds, sources } = declared
-  return found(kind, name, {
+  const world: World = {
     all: (of) => kinds[of].list().map(({ key, doc }) => [key, doc]),
     find: (of, key) => kinds[of].find(key)?.doc,
     coverage: (source) => sources.store.coverage.of(source, false),
-  })
+  }
+  return [...found(kind, name, world), ...(kind === 'agent' ? deadHandoffs(name, world) : [])]
 }
 
 /**
@@ -387,7 +391,10 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
         ? [key]
         : [],
   )
-  return [...drifts, ...[...new Set(handing)].flatMap((agent) => deadHandoffs(agent, world))]
+  const dead = [...new Set(handing)].flatMap((agent) =>
+    deadHandoffs(agent, world).map((sentence) => `agent ${agent}: ${sentence}`),
+  )
+  return [...drifts, ...dead]
 }
 
 const wiringIn = (project: Doc) => wiringOf(documentOf('project', project))
@@ -426,9 +433,7 @@ function deadHandoffs(name: string, world: World): string[] {
   for (const [, project] of world.all('project'))
     for (const { agent, verdict, to } of wiringIn(project).handoffs)
       if (agent === name && !known.includes(verdict))
-        dead.add(
-          `agent ${name}: it never hands over to ${to}, for ${verdict} is none of its verdicts: ${known.join(', ')}`,
-        )
+        dead.add(`it never hands over to ${to}, for ${verdict} is none of its verdicts: ${known.join(', ')}`)
   return [...dead]
 }
 

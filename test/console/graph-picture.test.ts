@@ -89,6 +89,14 @@ describe('the picture of a graph', () => {
     expect(svg.match(/>1h</g)).toHaveLength(42)
   })
 
+  it('has a badge on a connection, whose gap has no room for words', () => {
+    const note = { text: 'cooldown until 04:57', tone: 'waiting' as const }
+    const notes = new Map([['hands_off:triage/investigate>digger', note]])
+    const { svg } = picture(awkward(), 'light', { ...NO_MARKS, notes })
+    expect(svg).toContain('…')
+    expect(svg).not.toContain('cooldown until')
+  })
+
   it('shows what is off, missing or changed by word, and differs between light and dark', () => {
     const marks: GraphMarks = { ...NO_MARKS, changes: new Map([['agent:digger', 'created']]) }
     const { svg } = picture(awkward(), 'light', marks)

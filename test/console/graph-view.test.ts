@@ -1,6 +1,6 @@
 /** How large a drawing is shown, when it is a list of flows instead, and how fast its sources say that events come. */
 import { describe, expect, it } from 'vitest'
-import { fitted, isOver, placed, screensOf } from '../../console/graph/drawing/fit.ts'
+import { fitted, following, isOver, isSeen, placed, screensOf } from '../../console/graph/drawing/fit.ts'
 import { FLOWS_FROM, flowsOf, flowsWith } from '../../console/graph/drawing/flows.ts'
 import { foldGraph } from '../../console/graph/drawing/fold.ts'
 import type { Box } from '../../console/graph/drawing/geometry.ts'
@@ -35,6 +35,35 @@ describe('a drawing in its room', () => {
     }
     for (const y of [0, 300, 1_900, 3_940]) expect(inSight(y).every((at) => at >= 16 && at <= 684)).toBe(true)
     expect(placed(content, room(1_000, 700), 1, { x: 0, y: 0, width: 208, height: 60 }).y).toBe(16)
+  })
+
+  it('gives up its margins before its beginning, and that for what is selected alone', () => {
+    const node = (x: number) => ({ x, y: 0, width: 208, height: 60 })
+    const view = (width: number, x: number) => fitted(box(1_096, 200), room(width, 700), node(x)).x
+    // 931.6 pixels at 0.85.
+    expect(view(940, 888)).toBeCloseTo((940 - 931.6) / 2)
+    expect(view(900, 888)).toBeCloseTo(900 - 16 - 931.6)
+    expect([view(900, 0), view(900, 592)]).toEqual([16, 16])
+  })
+
+  it('follows a moment to all that it lights, not to a part of it', () => {
+    const content = box(4_000, 4_000)
+    const node = (x: number, y: number) => ({ x, y, width: 208, height: 60 })
+    const here = { x: 16, y: 16, zoom: 1 }
+    const at = room(1_000, 700)
+    expect(following(content, at, here, [node(0, 0), node(296, 76)])).toBeNull()
+    expect(following(content, at, here, [])).toBeNull()
+    const pair = [node(592, 0), node(888, 300)]
+    const next = following(content, at, here, pair)!
+    expect([next.zoom, ...pair.map((one) => isSeen(one, next, at))]).toEqual([1, true, true])
+    // Smaller where only so both are seen, and at the last where they never are.
+    const far = [node(0, 0), node(880, 0)]
+    const smaller = following(content, at, here, far)!
+    expect(smaller.zoom).toBeLessThan(1)
+    expect(far.every((one) => isSeen(one, smaller, at))).toBe(true)
+    const apart = [node(0, 0), node(3_000, 3_000)]
+    const last = following(content, at, here, apart)!
+    expect(apart.map((one) => isSeen(one, last, at))).toEqual([false, true])
   })
 
   it('is of many screens where a list of flows says more: 60 parts are drawn, 300 are listed', () => {

@@ -242,6 +242,8 @@ describe('words and lines', () => {
     expect(describeNode(node, Date.parse(AT))).toBe(
       'agent triage, providera/m1, off, no provider, 1 running, 2 queued, 1 run today, last 3 min ago, $0.40 today, customized, shared with Ops',
     )
+    // As everywhere else.
+    expect(describeNode({ ...node, spend_today_usd: 0.004 }, Date.parse(AT))).toContain('<$0.01 today')
   })
 
   it('draw an edge that runs back below both nodes', () => {

@@ -51,6 +51,13 @@ describe('the role of a field', () => {
     expect(withRole({ text_template: '{kind}: {msg}' }, 'kind', 'text')).toEqual({ text_template: '{msg}' })
   })
 
+  it('as the time is that of the end, too, which is taken alone', () => {
+    const config = { event_time_field: 'startsAt', event_end_field: 'endsAt' }
+    expect(rolesOf(config, 'endsAt')).toEqual(['time'])
+    expect(withRole(config, 'endsAt', 'time')).toEqual({ event_time_field: 'startsAt' })
+    expect(withRole(config, 'startsAt', 'time')).toEqual({ event_end_field: 'endsAt' })
+  })
+
   it('as a label has a name that no other has', () => {
     const labels = [{ name: 'name', field: 'a.name' }]
     expect(withRole({ labels }, 'b.name', 'label').labels).toContainEqual({ name: 'b_name', field: 'b.name' })

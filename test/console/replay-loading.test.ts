@@ -79,6 +79,28 @@ describe('the stretch of a replay that is loaded', () => {
     expect(titles(stretch.pages)).toContain('at 3020')
   })
 
+  it.each([-7_200, SPAN_S + 7_200])(
+    'is at the end that is nearer of an instant outside the span: %i s',
+    async (s) => {
+      const { read } = daemon(busy)
+      const at = START + s * 1_000
+      const edge = s < 0 ? START : START + SPAN_S * 1_000
+      expect(holds(await openAt(read, at), edge)).toBe(true)
+      expect(holds(await around(read, await openAt(read, START + 1_800_000), at), edge)).toBe(true)
+    },
+  )
+
+  it('is not asked for without an end where a daemon does not go on', async () => {
+    const { read } = daemon(busy)
+    const stuck: Read = async (from, to) => ({
+      ...(await read(from, to)),
+      next_from: new Date(from ?? START).toISOString(),
+    })
+    await expect(openAt(stuck, START + 1_800_000)).rejects.toThrow('does not go on')
+    const have = await openAt(read, START + 1_800_000)
+    await expect(earlier(stuck, have)).rejects.toThrow('does not go on')
+  })
+
   it('grows at both ends without a moment lost or told twice', async () => {
     const { read } = daemon(busy)
     let stretch = await openAt(read, START + 1_800_000)

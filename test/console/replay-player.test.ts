@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { openingOf, ordinalOf, placeOf, readAddress, writeAddress } from '../../console/replay/address.ts'
+import {
+  isPermalink,
+  openingOf,
+  ordinalOf,
+  placeOf,
+  readAddress,
+  writeAddress,
+} from '../../console/replay/address.ts'
 import {
   goTo,
   instantOf,
@@ -115,10 +122,13 @@ describe('the clock of the player', () => {
   })
 })
 
+const HOUR = 3_600
+
 describe('the address of a replay', () => {
+  const NOW = Date.parse(later(60))
   it('is read as it was written', () => {
     const text = `from=${FROM}&to=${later(60)}&at=${later(30)}&n=7&sel=trigger%3Aerrs&tab=why`
-    const address = readAddress(new URLSearchParams(text))
+    const address = readAddress(new URLSearchParams(text), NOW)
     expect(address).toEqual({
       subject: { from: FROM, to: later(60) },
       at: later(30),
@@ -127,8 +137,8 @@ describe('the address of a replay', () => {
       selected: 'trigger:errs',
       panel: 'why',
     })
-    expect(readAddress(writeAddress(address))).toEqual(address)
-    const result = readAddress(new URLSearchParams('result=r1&at=yesterday&n=x&tab=none'))
+    expect(readAddress(writeAddress(address), NOW)).toEqual(address)
+    const result = readAddress(new URLSearchParams('result=r1&at=yesterday&n=x&tab=none'), NOW)
     expect(result).toEqual({
       subject: { result: 'r1' },
       at: null,
@@ -140,7 +150,25 @@ describe('the address of a replay', () => {
     expect(writeAddress(result).toString()).toBe('result=r1')
   })
 
-  const nowhere = { subject: { from: null, to: null }, at: null, n: null, firing: null }
+  it.each([
+    ['', { from: later(60 - HOUR), to: later(60) }],
+    [`at=${later(30)}`, { from: later(60 - HOUR), to: later(60) }],
+    [`at=${later(-9 * HOUR)}&n=4`, { from: later(-9.5 * HOUR), to: later(-8.5 * HOUR) }],
+    [`at=${later(9 * HOUR)}`, { from: later(60 - HOUR), to: later(60) }],
+    [`from=${later(-9 * HOUR)}`, { from: later(-9 * HOUR), to: later(60) }],
+    [`to=${later(-9 * HOUR)}`, { from: later(-10 * HOUR), to: later(-9 * HOUR) }],
+  ])('says all of its span from the first on, which stands however late it is opened: %s', (text, span) => {
+    const asked = new URLSearchParams(text)
+    const address = readAddress(asked, NOW)
+    expect(address.subject).toEqual(span)
+    expect(isPermalink(asked, address)).toBe(false)
+    const copied = writeAddress({ ...address, firing: 'd1' })
+    const opened = readAddress(copied, NOW + 40 * 24 * HOUR * 1_000)
+    expect(opened).toEqual({ ...address, firing: 'd1' })
+    expect(isPermalink(copied, opened)).toBe(true)
+  })
+
+  const nowhere = { subject: { from: FROM, to: later(60) }, at: null, n: null, firing: null }
 
   it('leads to its moment, and to the instant when the moment is no longer that one', () => {
     // Two moments are of that instant before it.

@@ -217,7 +217,8 @@ describe('/api/agents/builtin/{name}/tests', () => {
 describe('POST /api/runs/{id}/rerun', () => {
   it('repeats for real unless practice is asked for, and reads what the run could read', async () => {
     const { world, svc, run } = await served()
-    const real = await svc.post<{ run_id: string }>(`/api/runs/${run.id}/rerun`)
+    const real = await svc.post<{ ok: boolean; run_id: string }>(`/api/runs/${run.id}/rerun`)
+    expect(real.ok).toBe(true)
     await world.settled()
     expect(await svc.get(`/api/runs/${real.run_id}`)).toMatchObject({
       practice: false,

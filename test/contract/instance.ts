@@ -36,7 +36,7 @@ const clockAt = (at: number): TestClock => {
 
 type Options = Pick<
   EngineOptions,
-  'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing' | 'slack' | 'repository'
+  'webhookAllowPrivate' | 'onPending' | 'models' | 'tracing' | 'slack' | 'repository' | 'maxDbSize'
 > & {
   secured?: boolean
   env?: Record<string, string>

@@ -61,7 +61,7 @@ describe('the lifecycle of a project', () => {
     await svc.post(`/api/projects/${id}/pause`, { sources: true })
     const source = await svc.get('/api/sources/checkout-events')
     expect(source).toMatchObject({ paused: true })
-    expect((await svc.refused('POST', `/ingest/${source.ingest_key}`, { status: 200 }))[0]).toBe(400)
+    expect((await svc.refused('POST', `/ingest/${source.ingest_key}`, { status: 200 }))[0]).toBe(409)
     await svc.post(`/api/projects/${id}/resume`)
     expect((await svc.call('POST', `/ingest/${source.ingest_key}`, { status: 200 })).status).toBe(202)
   })
@@ -249,15 +249,25 @@ describe('the lifecycle of a project', () => {
         state: 'running',
         accepts: expect.not.arrayContaining(['hold']),
         detail: expect.stringContaining(
-          `project Checkout is running, and is held by a ${who} (no auth configured) since ${since}; it accepts `,
+          `project Checkout (running) is held by a ${who} (no auth configured) since ${since}; it accepts `,
         ),
       },
     })
     expect(await refusal('POST', `/api/projects/${id}/hold`)).toMatchObject(held('crew'))
     expect(await svc.post(`/api/projects/${id}/takeover`)).toMatchObject({ held_by: 'person' })
     expect(await refusal('POST', `/api/projects/${id}/hold`)).toMatchObject(held('person'))
+    await svc.put(`/api/projects/${id}`, { name: 'Till' })
+    expect(await listed()).toMatchObject({
+      projects: [{ id, name: 'Till', since, by: 'no auth configured' }],
+    })
     await svc.post(`/api/projects/${id}/release`)
+    // What is told of the one is not told of another that takes its old name, nor of one that had its new name before.
+    svc.clock.at += 1
+    await svc.post('/api/projects', { template: 'custom', name: 'Checkout' })
     expect(await listed()).toMatchObject({ projects: [{ id, state: 'releasing', held_by: null }] })
+    expect((await refusal('POST', `/api/projects/${id}/release`)).body.detail).toContain(
+      'project Till (running) is held by nobody; it accepts ',
+    )
     await svc.post(`/api/projects/${id}/hold`)
     expect(await listed()).toMatchObject({ projects: [{ id, state: 'held', held_by: 'crew' }] })
     await svc.post(`/api/projects/${id}/release`)

@@ -126,7 +126,7 @@ describe('the ownership of what a template planned', () => {
     expect(await objectNow(id, 'gw')).toMatchObject({ state: 'used', customized: false })
     expect(await svc.refused('POST', `/api/projects/${id}/repair`, { key: 'gw' })).toEqual([
       400,
-      'a hand-assembled project has no plan, so nothing in it is repaired',
+      'project Mine was made by hand, not from a template, so nothing in it is repaired',
     ])
   })
 

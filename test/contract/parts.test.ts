@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { articleOf } from '../../schemas/kinds.ts'
 import { type Fields, type Instance, startInstance } from './instance.ts'
 
 let svc: Instance
@@ -58,7 +59,10 @@ describe.each(KINDS)('the endpoints of a %s', (kind) => {
 
   it('answer 409 when the name is taken', async () => {
     await svc.post(base, body)
-    expect(await svc.refused('POST', base, body)).toEqual([409, `a ${WORDS[kind]} named x exists`])
+    expect(await svc.refused('POST', base, body)).toEqual([
+      409,
+      `${articleOf(WORDS[kind])} ${WORDS[kind]} named x exists`,
+    ])
   })
 
   it.each([
@@ -86,7 +90,7 @@ describe.each(KINDS)('the endpoints of a %s', (kind) => {
     const [status, detail] = await svc.refused('PUT', `${base}/x`, { ...body, name: 'y' })
     expect([status, detail]).toEqual([
       400,
-      `name must equal the name in the path: a ${WORDS[kind]} is not renamed`,
+      `name must equal the name in the path: ${articleOf(WORDS[kind])} ${WORDS[kind]} is not renamed`,
     ])
     expect((await svc.refused('POST', base, { ...body, name: 'z', project: 'Nope' }))[1]).toBe(
       'project: no project is named Nope',
@@ -150,30 +154,38 @@ describe('references between parts', () => {
     expect((await put([twice, twice]))[0]).toBe(400)
   })
 
-  it('a source that triggers read is refused its delete, and cascade takes what depends on it', async () => {
-    await svc.post('/api/triggers', { name: 't', sources: ['gw'], condition })
+  it('a source that triggers read is refused its delete; cascade takes them, and agents stay', async () => {
+    await svc.post('/api/sources', { name: 'other', connector: 'webhook' })
+    await svc.post('/api/triggers', { name: 't', sources: ['gw', 'other'], condition })
     await svc.post('/api/agents/builtin', { name: 'a', prompt: 'p', trigger: 't' })
     const dependents = {
       dependents: [
-        { kind: 'agent', name: 'a' },
-        { kind: 'trigger', name: 't' },
+        { kind: 'trigger', name: 't', stays: false, also_reads: ['other'] },
+        { kind: 'agent', name: 'a', stays: true },
       ],
     }
     expect(await svc.get('/api/catalog/dependents?kind=source&name=gw')).toEqual(dependents)
     const [status, detail] = await svc.refused('DELETE', '/api/sources/gw')
     expect([status, detail]).toEqual([
       409,
-      'source gw is read by trigger t; delete with cascade=true to delete them too, or change them first',
+      'source gw is read by trigger t (which reads other too); delete with cascade=true to delete them too, or change them first',
     ])
     expect(await svc.del('/api/sources/gw?cascade=true')).toMatchObject({
-      deleted: expect.arrayContaining(['agent:a', 'trigger:t']),
+      deleted: ['trigger:t'],
+      agents_without_trigger: ['a'],
     })
-    expect(await listOf('agent')).toEqual([])
+    expect(await svc.get('/api/agents/builtin/a')).toMatchObject({ trigger: '', triggers: [] })
   })
 
   it('deleting a trigger leaves its agents, without a trigger', async () => {
     await svc.post('/api/triggers', { name: 't', sources: ['gw'], condition })
     await svc.post('/api/agents/builtin', { name: 'a', prompt: 'p', trigger: 't' })
+    // An agent that another hands over to is started still.
+    await svc.post('/api/agents/builtin', { name: 'b', prompt: 'p', trigger: 't' })
+    await svc.put('/api/agents/builtin/a', { handoffs: [{ verdict: 'dig', agent: 'b' }] })
+    expect(await svc.get('/api/catalog/dependents?kind=trigger&name=t')).toEqual({
+      dependents: [{ kind: 'agent', name: 'a', stays: true }],
+    })
     expect(await svc.del('/api/triggers/t')).toMatchObject({ agents_without_trigger: ['a'] })
     expect(await svc.get('/api/agents/builtin/a')).toMatchObject({
       trigger: '',
@@ -191,10 +203,10 @@ describe('references between parts', () => {
       handoffs: [{ verdict: 'dig', agent: 'b' }],
     })
     expect(await svc.get('/api/catalog/dependents?kind=agent&name=b')).toEqual({
-      dependents: [{ kind: 'agent', name: 'a' }],
+      dependents: [{ kind: 'agent', name: 'a', stays: true }],
     })
     expect(await svc.get('/api/catalog/dependents?kind=mcp_server&name=m')).toEqual({
-      dependents: [{ kind: 'agent', name: 'b' }],
+      dependents: [{ kind: 'agent', name: 'b', stays: true }],
     })
     await svc.del('/api/mcp-servers/m')
     expect(await svc.get('/api/agents/builtin/b')).toMatchObject({ mcp_servers: [], effective_max_rounds: 6 })
@@ -213,6 +225,21 @@ describe('references between parts', () => {
 })
 
 describe('limits of agents', () => {
+  it('what a save warns of is read for as long as it holds', async () => {
+    await svc.post('/api/agents/builtin', { name: 'b', prompt: 'p' })
+    const verdicts = [{ verdict: 'dig', when: 'odd' }]
+    const handoffs = [{ verdict: 'rca', agent: 'b' }]
+    const warning = 'it never hands over to b, for rca is none of its verdicts: dig'
+    expect(
+      await svc.post('/api/agents/builtin', { name: 'a', prompt: 'p', verdicts, handoffs }),
+    ).toMatchObject({ warnings: [`agent a: ${warning}`] })
+    expect(await svc.get('/api/agents/builtin/a')).toMatchObject({ warnings: [warning] })
+    await svc.put('/api/agents/builtin/a', { handoffs: [] })
+    expect(await svc.get('/api/agents/builtin/a')).toMatchObject({ warnings: [] })
+    const again = await svc.refused('POST', '/api/agents/builtin', { name: 'a', prompt: 'p' })
+    expect(again).toEqual([409, 'an agent named a exists'])
+  })
+
   it('six rounds, twelve with MCP servers, or those it is given', async () => {
     await svc.post('/api/mcp-servers', { name: 'm', url: 'https://m.example/' })
     const rounds = async (body: Fields) => {
@@ -279,6 +306,17 @@ describe('secrets of parts', () => {
       '/api/resources',
     ])
       expect((await svc.call('GET', path)).text, path).not.toContain(canary)
+  })
+
+  it('of a change keeps what is absent, and null takes a bound away, but nothing else', async () => {
+    const bounds = { max_rounds: 3, budget_usd: 2, daily_cap: 9, run_budget_usd: 1, concurrency: 2 }
+    const verdicts = [{ verdict: 'dig', when: 'it is odd' }]
+    await svc.post('/api/agents/builtin', { name: 'a', prompt: 'p', concludes: true, verdicts, ...bounds })
+    await svc.put('/api/agents/builtin/a', { prompt: 'q' })
+    expect(await svc.get('/api/agents/builtin/a')).toMatchObject(bounds)
+    const none = Object.fromEntries(Object.keys(bounds).map((bound) => [bound, null]))
+    await svc.put('/api/agents/builtin/a', { ...none, concludes: null, verdicts: null, handoffs: null })
+    expect(await svc.get('/api/agents/builtin/a')).toMatchObject({ ...none, concludes: true, verdicts })
   })
 
   it('clearing the address of the write-back drops its token', async () => {

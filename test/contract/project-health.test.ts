@@ -84,6 +84,19 @@ describe('project health', () => {
     expect((await health()).state).toBe('working')
   })
 
+  it('says of a source that is refused for want of storage how to make room, not to correct it', async () => {
+    const { svc, health } = await open({ models: withModel(), maxDbSize: 1 })
+    svc.clock.at += 60_000
+    expect((await health()).issues).toMatchObject([
+      {
+        severity: 'error',
+        message: expect.stringMatching(/^Source checkout-events: .*storage/i),
+        fix: expect.stringContaining('Make room'),
+        view: '/help/storage',
+      },
+    ])
+  })
+
   it('tells a source that refuses more than it takes', async () => {
     const { svc, health } = await open({ models: withModel() })
     const { ingest_key } = await svc.get('/api/sources/checkout-events')

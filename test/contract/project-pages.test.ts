@@ -137,7 +137,10 @@ describe('what a project shows', () => {
     await svc.post(`/api/projects/${id}/resume`)
     await svc.del('/api/triggers/checkout-errors')
     await svc.post(`/api/projects/${id}/repair`, { key: 'errors' })
-    const { log } = await svc.get<{ log: { detail: string }[] }>(`/api/projects/${id}/summary`)
+    const { log } = await svc.get<{ log: { action: string; detail: string }[] }>(
+      `/api/projects/${id}/summary`,
+    )
+    expect(log.map(({ action }) => action)).toEqual(['repaired', 'updated', 'resumed', 'paused', 'created'])
     expect(log.map(({ detail }) => detail)).toEqual([
       'project Checkout: trigger checkout-errors repaired (no auth configured)',
       expect.stringContaining('trigger checkout-errors deleted'),

@@ -132,6 +132,48 @@ describe('POST /api/projects from a template', () => {
     expect((await svc.get<{ projects: Fields[] }>('/api/projects')).projects).toHaveLength(1)
   })
 
+  it('takes no name that is or could be the id of another, nor one that a path of the API hides', async () => {
+    const { id } = await watch()
+    const custom = (name: string) => svc.refused('POST', '/api/projects', { template: 'custom', name })
+    const isId = [400, expect.stringContaining('name must not have the form of the id of a project')]
+    expect(await custom(id)).toEqual(isId)
+    expect(await custom('templates')).toEqual([400, expect.stringContaining('name must not be templates')])
+    const template = { template: 'webhook_watch', name: id, params: { service: 'cart' } }
+    expect(await svc.refused('POST', '/api/projects', template)).toEqual(isId)
+    const other = await svc.post<Project>('/api/projects', { template: 'custom', name: 'Other' })
+    expect(await svc.refused('PUT', `/api/projects/${other.id}`, { name: id })).toEqual(isId)
+    const yaml = `projects:\n  - { name: ${id}, template: custom }\n`
+    expect((await svc.refused('POST', '/api/catalog/import', { yaml }))[0]).toBe(400)
+    expect(await svc.refused('POST', '/api/sources', { name: 'discover', connector: 'webhook' })).toEqual([
+      400,
+      expect.stringContaining('name must not be discover'),
+    ])
+  })
+
+  it('of the Default one a delete is not offered', async () => {
+    await loose()
+    const { projects } = await svc.get<{ projects: (Fields & { default: boolean; accepts: string[] })[] }>(
+      '/api/projects',
+    )
+    const [home] = projects
+    expect([home!.default, home!.accepts.includes('delete')]).toEqual([true, false])
+  })
+
+  it('that is hand-made says before and after its delete which wiring goes', async () => {
+    await loose()
+    const objects = [
+      { kind: 'trigger', name: 'errs' },
+      { kind: 'agent', name: 'first' },
+    ]
+    const { id } = await svc.post<Project>('/api/projects', { template: 'custom', name: 'Mine', objects })
+    const unwired = { wakes: [{ trigger: 'errs', agent: 'first', enabled: false }], handoffs: [] }
+    expect(await svc.get(`/api/projects/${id}/deletion`)).toMatchObject({ unwired })
+    expect(await svc.get(`/api/projects/${id}/deletion?delete=agent:first`)).toMatchObject({
+      unwired: { wakes: [], handoffs: [] },
+    })
+    expect(await svc.del(`/api/projects/${id}`)).toMatchObject({ unwired })
+  })
+
   it('answers 409 to a name that is taken', async () => {
     await watch()
     const other = { template: 'webhook_watch', name: 'Checkout', params: { service: 'other' } }

@@ -64,7 +64,7 @@ describe('drafts', () => {
   it('are refused without a model, and with a body that breaks a rule', async () => {
     const svc = await open()
     expect(await svc.refused('POST', '/api/setup/drafts', { goal: GOAL })).toEqual([
-      400,
+      409,
       expect.stringMatching(/no model provider is set.*write the plan by hand/),
     ])
     for (const body of [

@@ -138,6 +138,15 @@ describe('pausing and resuming', () => {
     expect(await working()).toEqual({ ...ALL, second: false })
   })
 
+  it('where one that paused it is deleted, the other starts it again, and the change says so', async () => {
+    await pause(first)
+    await pause(second)
+    await svc.del(`/api/projects/${second}`)
+    const { change_sets } = await svc.get<{ change_sets: { summary: string }[] }>('/api/change-sets?limit=1')
+    expect(change_sets[0]!.summary).toMatch(/: what resuming it starts/)
+    expect(change_sets[0]!.summary).not.toMatch(/: *(;|$)/)
+  })
+
   it('a trigger paused by hand stays paused through both', async () => {
     await svc.post('/api/triggers/errs/pause')
     await pause(first)

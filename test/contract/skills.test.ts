@@ -218,8 +218,8 @@ describe('the rules of a skill, in the characters and bytes of the specification
       { description: 'é'.repeat(1_025) },
       'description has 1025 characters; at most 1024 are allowed',
     ],
-    ['no body', { body: undefined }, 'a body is required: the Markdown below the front matter'],
-    ['an empty body', { body: ' \n' }, 'a body is required: the Markdown below the front matter'],
+    ['no body', { body: undefined }, 'a body is required: what is to be done, as Markdown'],
+    ['an empty body', { body: ' \n' }, 'a body is required: what is to be done, as Markdown'],
     ['64 KB and a byte', { body: 'a'.repeat(KB64 + 1) }, 'body has 65537 bytes; at most 65536 are allowed'],
     [
       '64 KB counted in bytes',
@@ -269,6 +269,11 @@ describe('the rules of a skill, in the characters and bytes of the specification
     ],
     ['YAML that cannot be read', file('name: [a\ndescription: b'), 'the front matter is not valid YAML'],
     [
+      'a text with a colon, which YAML takes for a field',
+      file('name: a\ndescription: Use: x'),
+      'the front matter is not valid YAML, line 3; put the description in quotes, as it has a colon followed by a space',
+    ],
+    [
       'a list as front matter',
       file('- a'),
       'the front matter must be fields, such as name: and description:',
@@ -316,7 +321,7 @@ describe('the rules of a skill, in the characters and bytes of the specification
 
   it.each<[string, Fields, string]>([
     ['an empty description', { description: '' }, 'a description is required'],
-    ['an empty body', { body: '' }, 'a body is required: the Markdown below the front matter'],
+    ['an empty body', { body: '' }, 'a body is required: what is to be done, as Markdown'],
     ['a body that is no text', { body: 5 }, 'body must be text'],
     ['a null', { body: null }, 'body must be text'],
   ])('refuse an edit with %s and keep what is there', async (_case, change, message) => {

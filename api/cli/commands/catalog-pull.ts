@@ -10,7 +10,8 @@ import {
   pullInto,
   withFiles,
 } from '../../../engine/files.ts'
-import type { Catalog, CatalogProblem, MergeConflict } from '../../../schemas/types.ts'
+import { SECTION_OF } from '../../../schemas/kinds.ts'
+import type { Catalog, CatalogProblem, CatalogUnmanaged, MergeConflict } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { folderOf, givenTexts, type InputFlags, placedIn } from '../catalog-input.ts'
 import { conflictsError, problemsError } from '../catalog-text.ts'
@@ -18,6 +19,7 @@ import { problemOf } from '../client.ts'
 import { clientOf, type JsonFlag } from '../context.ts'
 import type { ClientFlags } from '../credentials.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
+import { kindName } from '../field-text.ts'
 import { changeFiles } from '../file-changes.ts'
 import { STANDARD } from '../files.ts'
 import { escapeLine, type Io, printJson } from '../terminal.ts'
@@ -42,7 +44,8 @@ export async function pullCatalog(io: Io, paths: readonly string[], flags: PullF
   const current = await askCurrent(io, shown, composed, flags)
   const { files, notPulled } = pullInto(composed, current, (changed) => compose(withFiles(texts, changed)))
   const problems = notPulled.map((one): CatalogProblem => one)
-  if (flags.json) printJson(io, JSON.stringify({ files, not_pulled: problems }))
+  const left = await askLeft(io, current, flags)
+  if (flags.json) printJson(io, JSON.stringify({ files, not_pulled: problems, left }))
   else if (flags.dryRun) for (const file of files) io.out(patchOf(file))
   if (!flags.dryRun) {
     if (!flags.force) refuseUncommitted(files)
@@ -52,6 +55,7 @@ export async function pullCatalog(io: Io, paths: readonly string[], flags: PullF
     if (!flags.json)
       for (const { path, after } of files) io.out(`${after === null ? 'removed' : 'wrote'} ${path}\n`)
   }
+  if (left.length && !flags.json) io.err(leftText(left))
   if (files.length === 0 && problems.length === 0 && !flags.json)
     io.out('no change: the files say what the instance has\n')
   if (problems.length) throw heldError(problems)
@@ -76,6 +80,24 @@ async function askCurrent(io: Io, shown: string, composed: Composed, flags: Pull
   if (Array.isArray(conflicts)) throw conflictsError(shown, (conflicts as MergeConflict[]).map(placed))
   if (Array.isArray(problems)) throw problemsError(shown, (problems as CatalogProblem[]).map(placed))
   throw client.refusal(answer)
+}
+
+/** What no catalog declares, and these files do not take either: it is in, or refers to, what is another catalog's. */
+async function askLeft(io: Io, current: Catalog, flags: PullFlags): Promise<CatalogUnmanaged[]> {
+  const { unmanaged } = (await clientOf(io, flags).call(calls.getDrift)).read()
+  return unmanaged.filter(({ kind, name }) => {
+    const entries = (current[SECTION_OF[kind]] ?? []) as readonly { name?: string }[]
+    return !entries.some((entry) => entry.name === name)
+  })
+}
+
+/** Parts that are named at most. */
+const LEFT_NAMED = 10
+
+function leftText(left: readonly CatalogUnmanaged[]): string {
+  const named = left.slice(0, LEFT_NAMED).map(({ kind, name }) => `${kindName(kind)} ${name}`)
+  const more = left.length > LEFT_NAMED ? ` and ${left.length - LEFT_NAMED} more` : ''
+  return `left, since of a project of another catalog, or referring to what is another catalog's: ${escapeLine(named.join(', '))}${more}\n`
 }
 
 /** @throws CliError 65 naming the files that git has edits of, or none at all. */

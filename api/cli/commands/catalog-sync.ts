@@ -9,7 +9,7 @@ import type {
   ChangePlan,
 } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
-import { conflictsError, keptText, problemsError, tellWarnings } from '../catalog-text.ts'
+import { conflictsError, keptText, problemsError, tellWarnings, unmanagedText } from '../catalog-text.ts'
 import { problemOf } from '../client.ts'
 import { clientCommand, clientOf } from '../context.ts'
 import { CliError, EXIT, usageError } from '../exit.ts'
@@ -316,16 +316,15 @@ function syncText(io: Io, found: CatalogSync): string {
     ({ kind, name, file, line, state: one, edited = [] }) =>
       `  ${one.replaceAll('_', ' ')}: ${escapeLine(`${file}:${line}`)} ${kindName(kind)} ${escapeLine(name)}${editedText(edited)}\n`,
   )
-  const rest = found.unmanaged.map(
-    ({ kind, name }) => `  in no file: ${kindName(kind)} ${escapeLine(name)}\n`,
-  )
+  // Without a plan nothing is known of the parts, which is not the same as none of them.
+  const isKnown = plan !== null || found.parts.length > 0
   return [
     `${paint(io, colour, state.replaceAll('_', ' '))}${reason ? `: ${escapeLine(reason)}` : ''}\n`,
     `${of}, ${repository.policy}\n`,
     `says ${commitText(head)}\n${held}${ran}${says}`,
-    `${countsText(counts)}\n`,
+    isKnown ? `${countsText(counts)}\n` : 'what differs is not known: nothing was planned\n',
     ...parts,
-    ...rest,
+    unmanagedText(found.unmanaged, counts.unmanaged, 'in no file: '),
     ...(found.kept?.length ? ['\n', keptText(found.kept)] : []),
     ...(plan && changesOf(plan) > 0 ? ['\n', planText(io, plan)] : []),
   ].join('')

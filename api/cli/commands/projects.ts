@@ -226,7 +226,7 @@ function tellResults(io: Io, { results: found }: ResultsResult): void {
 
 function tellDeleted(
   io: Io,
-  { deleted, released, left_paused = [], change_set }: ProjectDeleted,
+  { deleted, released, left_paused = [], unwired, change_set }: ProjectDeleted,
   { words: [project = ''] }: GivenWords,
 ): void {
   io.out(
@@ -234,5 +234,7 @@ function tellDeleted(
   )
   if (left_paused.length)
     io.err(`paused with it and still paused: ${left_paused.map(escapeLine).join(', ')}; resume each\n`)
+  const left = [...new Set(unwired?.wakes.map(({ agent }) => agent))]
+  if (left.length) io.err(`it no longer wakes ${left.map(escapeLine).join(', ')}, which stay\n`)
   io.err(`"svc changes undo ${change_set}" brings it back\n`)
 }

@@ -100,14 +100,17 @@ export const sourcesCommand = noun('sources', 'List, add and change sources', {
     does: 'Delete a source',
     call: calls.deleteSource,
     options: [
-      ['--cascade', 'delete what depends on it, too'],
+      ['--cascade', 'delete the triggers that read it, too; agents stay'],
       ['--purge-events', 'remove its events, too'],
     ],
-    tell: say(([name], { purged_events: purged }, flags: Flags & { purgeEvents?: boolean }) =>
-      flags.purgeEvents
-        ? `deleted ${name}; ${countWords(purged ?? 0, 'event is', 'events are')} being removed`
-        : `deleted ${name}; its events stay`,
-    ),
+    tell: say(([name], gone, flags: Flags & { purgeEvents?: boolean }) => {
+      const { purged_events: purged, deleted, agents_without_trigger: left } = gone
+      const also = deleted?.length ? ` with ${deleted.join(', ')}` : ''
+      const events = flags.purgeEvents
+        ? `${countWords(purged ?? 0, 'event is', 'events are')} being removed`
+        : 'its events stay'
+      return `deleted ${name}${also}; ${events}${left?.length ? `; nothing wakes ${left.join(', ')} any more` : ''}`
+    }),
   }),
   rename: verb({
     does: 'Give it another name; events and ingest key go along',

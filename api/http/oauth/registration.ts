@@ -5,6 +5,8 @@ import { isLoopback } from './resources.ts'
 const URIS_MAX = 10
 const URI_MAX = 1_000
 const NAME_MAX = 80
+/** What decoders put in place of bytes that are no UTF-8. */
+const REPLACED = '\ufffd'
 const MINUTE_MS = 60_000
 const OF_ONE_ADDRESS = 10
 const OF_ALL = 60
@@ -21,7 +23,7 @@ export class RegistrationFault extends Error {
   }
 }
 
-/** @param text of the body. @throws RegistrationFault */
+/** @param text of the body, U+FFFD in place of what is no UTF-8. @throws RegistrationFault */
 export function readRegistration(text: string): { name: string; redirectUris: string[] } {
   const given = parsed(text)
   if (typeof given !== 'object' || given === null || Array.isArray(given))
@@ -40,6 +42,9 @@ export function readRegistration(text: string): { name: string; redirectUris: st
   for (const uri of uris) checkRedirect(uri)
   if (name !== undefined && typeof name !== 'string')
     throw new RegistrationFault('invalid_client_metadata', 'client_name must be text')
+  // A person would be shown a name that nobody gave.
+  if (name?.includes(REPLACED))
+    throw new RegistrationFault('invalid_client_metadata', 'client_name must be valid UTF-8')
   if (grants !== undefined && !(Array.isArray(grants) && grants.includes('authorization_code')))
     throw new RegistrationFault('invalid_client_metadata', 'grant_types must have authorization_code')
   if (responses !== undefined && !(Array.isArray(responses) && responses.includes('code')))

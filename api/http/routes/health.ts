@@ -45,14 +45,19 @@ export function healthRoutes(
       const detail = [stuck, status.detail, failing, syslog().notice(), ...(config.bootFailures ?? [])]
         .filter(Boolean)
         .join('; ')
-      return {
+      const known = {
         ...base,
         status: detail ? 'degraded' : 'ok',
         version: config.version,
         uptime_seconds: Math.round((performance.now() - started) / 1000),
-        sources: status.bySource.map((source) => source.source),
         pct_used: status.pctUsed,
         ingest_paused: status.ingestPaused,
+      } satisfies Health
+      // Who only sends learns whether it may; names, and what is wrong with which, are of who may read.
+      if (!(['read', 'admin'] as const).some((scope) => request.identity.scopes.includes(scope))) return known
+      return {
+        ...known,
+        sources: status.bySource.map((source) => source.source),
         ...(detail ? { detail } : {}),
         ...(status.parked ? { parked_runs: { runs: status.parked.runs, ...waitOf(status.parked) } } : {}),
         ...(status.parkedTurns

@@ -22,6 +22,8 @@ const NDJSON_TYPES = new Set([
   'application/jsonlines',
 ])
 
+const failUnknown = (): never => fail('not_found', 'unknown ingest key: no source has it')
+
 /** The pattern of the route. */
 export const INGEST = '/ingest/:key'
 
@@ -78,7 +80,10 @@ export function ingestRoutes(app: FastifyInstance, doors: Doors): void {
       },
     },
     async (request, reply) => {
-      answerVerification(request, reply, auth.ingestRoute(request.params.key))
+      const route = auth.ingestRoute(request.params.key)
+      // The address that makes its own source is one before there is that source.
+      if (!route && request.params.key !== SELF_MADE) failUnknown()
+      answerVerification(request, reply, route)
       return {
         ok: true,
         detail:
@@ -241,8 +246,7 @@ async function selfMade(
   body: Uint8Array | readonly Uint8Array[],
   { engine, auth }: Doors,
 ): Promise<IngestRoute | null> {
-  if ((params as { key: string }).key !== SELF_MADE)
-    return fail('not_found', 'unknown ingest key: no source has it')
+  if ((params as { key: string }).key !== SELF_MADE) return failUnknown()
   if (identity.sourceId !== null) fail('forbidden', 'this key only writes to the source it was made for')
   const whole = body instanceof Uint8Array ? body : Buffer.concat(body)
   if (!(await engine.makeFirstSource(SELF_MADE, { body: whole }, identity))) return null

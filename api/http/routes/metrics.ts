@@ -39,7 +39,6 @@ function tallyCounters(counter: (name: string, help: string, labelNames?: string
       'Commands, mentions and buttons of Slack, by what they came to.',
       ['kind', 'outcome'],
     ),
-    polls: counter('polls_total', 'Polls since the daemon started.', ['source', 'outcome']),
     model_calls: counter('model_calls_total', 'Calls of models, by runs and turns that ended.', [
       'provider',
       'surface',
@@ -75,19 +74,42 @@ type Source = EngineStatus['bySource'][number]
  * A counter of sources, by their names. What a source counted stays with it: the series of a name goes with the source
  * that had it, and one that gets a name begins there with what it counts from then on, so that a counter falls by a
  * reset alone and never takes over what another source counted.
+ * @param countOf what one counted; undefined: it has no series yet. @param more labels beside the source's name
  * @returns what adds at a scrape what came since the one before
  */
-function countBySource(metric: Counter, countOf: (source: Source) => number): (sources: Source[]) => void {
+function countBySource(
+  metric: Counter,
+  countOf: (source: Source) => number | undefined,
+  more: Record<string, string> = {},
+): (sources: Source[]) => void {
   /** By the source's id. */
   let counted = new Map<number, number>()
   let names = new Map<string, number>()
   return (sources) => {
     const holders = new Map(sources.map(({ source, id }) => [source, id]))
-    for (const [source, id] of names) if (holders.get(source) !== id) metric.remove({ source })
-    for (const one of sources)
-      metric.inc({ source: one.source }, Math.max(0, countOf(one) - (counted.get(one.id) ?? 0)))
-    counted = new Map(sources.map((one) => [one.id, countOf(one)]))
+    for (const [source, id] of names) if (holders.get(source) !== id) metric.remove({ source, ...more })
+    const counts = new Map<number, number>()
+    for (const one of sources) {
+      const count = countOf(one)
+      if (count === undefined) continue
+      metric.inc({ source: one.source, ...more }, Math.max(0, count - (counted.get(one.id) ?? 0)))
+      counts.set(one.id, count)
+    }
+    counted = counts
     names = holders
+  }
+}
+
+/** Polls of sources, which the writer tallies by their ids. @returns what counts them at a scrape */
+function countPolls(metric: Counter): (sources: Source[], tallies: EngineStatus['tallies']) => void {
+  let polls = new Map<string, number>()
+  const each = ['ok', 'error'].map((outcome) =>
+    countBySource(metric, ({ id }) => polls.get(`${id} ${outcome}`), { outcome }),
+  )
+  return (sources, tallies) => {
+    const counted = tallies.filter(({ name }) => name === 'polls')
+    polls = new Map(counted.map(({ labels, value }) => [`${labels.source_id} ${labels.outcome}`, value]))
+    for (const count of each) count(sources)
   }
 }
 
@@ -111,6 +133,9 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
   const reads = counter('reads_total', 'Reads answered.')
   const spans = counter('trace_spans_total', 'Spans of agent runs, sent or dropped.', ['result'])
   const tallies = tallyCounters(counter)
+  const countPolled = countPolls(
+    counter('polls_total', 'Polls since the daemon started.', ['source', 'outcome']),
+  )
   const state = gauge('source_state', 'One for the state a source is in.', ['source', 'state'])
   const stored = gauge('events_stored', 'Events stored.')
   const dbBytes = gauge('db_bytes', 'Data file and write-ahead log.')
@@ -180,7 +205,9 @@ export function metricsRoutes(app: FastifyInstance, { engine, config, onAnswered
         for (const name of ['active', 'paused'])
           state.set({ source: source.source, state: name }, Number(source.state === name))
       }
-      for (const { name, labels, value } of status.tallies) set(tallies[name], name, labels, value)
+      countPolled(status.bySource, status.tallies)
+      for (const { name, labels, value } of status.tallies)
+        if (name !== 'polls') set(tallies[name], name, labels, value)
       parked.reset()
       for (const [agent, runs] of Object.entries(status.parked?.byAgent ?? {})) parked.set({ agent }, runs)
       parkedSince.set((status.parked?.since ?? 0) / 1_000)

@@ -76,7 +76,7 @@ async function projectText(word: string, context: Context): Promise<string> {
     `\n${health.message}`,
     ...list(
       'What is wrong',
-      health.issues.map((issue) => `${issue.message} ${issue.fix}`),
+      health.issues.map((issue) => `${issue.message.replace(/\.$/, '')}. ${issue.fix}`),
     ),
     ...list(
       'Watches',

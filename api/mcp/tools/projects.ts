@@ -1,4 +1,5 @@
 /** The tools of projects: which there are, what they found, joining and leaving them. */
+import { countWords } from '../../../schemas/plain-words.ts'
 import type {
   ToolJoinProject,
   ToolJoinProjectResult,
@@ -97,7 +98,7 @@ export const projectTimeline = defineTool<ToolProjectTimeline, ToolProjectTimeli
         `${one.at} ${one.label}=${one.entity}: ${one.headline}${one.verdict ? ` [${one.verdict}]` : ''}${one.next_step ? `; next: ${one.next_step}` : ''}${one.handled_by ? `; handled by ${one.handled_by}` : ''}${markText(one.mark)} (${one.id}, ${one.agents.join(' → ')})${grownText(one.incident)}`,
     )
     return {
-      text: `today: ${today.looked_at} looked at, ${today.found} findings of ${today.incidents} incidents\n${lines.join('\n') || 'nothing found yet'}${more(next)}`,
+      text: `today: ${today.looked_at} looked at, ${countWords(today.found, 'finding')}, of ${countWords(today.incidents, 'incident')}\n${lines.join('\n') || 'nothing found yet'}${more(next)}`,
       content: { project: id, results: entries, today, next_cursor: next },
     }
   },

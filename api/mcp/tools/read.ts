@@ -1,4 +1,6 @@
 /** The tool read: one entity's events across all sources. */
+
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { ReadRequest, ReadResult, ToolRead, ToolReadResult } from '../../../schemas/types.ts'
 import * as calls from '../../client/calls.ts'
 import { rawValues } from '../payload.ts'
@@ -10,6 +12,8 @@ const TOKENS = 6_000
 /** Of the answer, for its heading, what was left out, and the cursor. */
 const REST_TOKENS = 150
 const LEAST_TOKENS = 100
+/** Events whose payloads had no room that are named in words. */
+const UNFIT_TOLD = 5
 
 export const read = defineTool<ToolRead, ToolReadResult>({
   name: 'read',
@@ -36,6 +40,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const payloads = rows
       .filter((row) => row.raw !== undefined)
       .map((row, i) => ({ event_id: row.id, id: row.id, payload: raws[i]! }))
+    const unfit = args.include_payload ? rows.filter((row) => row.raw === undefined && !row.reference) : []
     const {
       count,
       sources,
@@ -61,6 +66,14 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const whole = payloads.length
       ? `\n\nAs received:\n${payloads.map(({ event_id: id, payload }) => `${id} ${payload}`).join('\n')}`
       : ''
+    const unshown = unfit.length
+      ? `\n\nNo room for ${countWords(unfit.length, 'payload')} (${unfit
+          .slice(0, UNFIT_TOLD)
+          .map(({ id }) => id)
+          .join(
+            ', ',
+          )}${unfit.length > UNFIT_TOLD ? ', …' : ''}): get_event shows one in pages, max_tokens gives more room`
+      : ''
     const isEmpty =
       args.cursor === undefined &&
       next_cursor === null &&
@@ -70,7 +83,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
     const seen = isEmpty && notice === undefined && known !== null ? await lastSeen(args, context) : undefined
     const nothing = isEmpty ? nothingText(notice, seen, result) : (notice ?? 'no such events in this window')
     return {
-      text: `${heading}\n${timeline || (next_cursor === null ? nothing : 'no such events so far')}${whole}${rest}`,
+      text: `${heading}\n${timeline || (next_cursor === null ? nothing : 'no such events so far')}${whole}${unshown}${rest}`,
       content: {
         timeline,
         count,
@@ -85,7 +98,7 @@ export const read = defineTool<ToolRead, ToolReadResult>({
         ...(notice === undefined ? {} : { notice }),
         ...(searched_to === undefined ? {} : { searched_to }),
         ...(isEmpty ? { last_seen: seen?.event_time ?? null } : {}),
-        ...(args.include_payload ? { payloads } : {}),
+        ...(args.include_payload ? { payloads, unfit: unfit.map(({ id }) => id) } : {}),
       },
     }
   },

@@ -18,9 +18,14 @@ export const remember = defineTool<ToolRemember, ToolRememberResult>({
       { body: { ...args, key: entity } },
       signal,
     )
+    const { label = 'key' } = args
+    const hint =
+      args.label === undefined
+        ? `. No label was named: to have it on the timeline of an entity that has one, such as service=${entity}, name its label`
+        : ''
     return {
       text: ingested
-        ? `remembered on the timeline of ${entity}${id ? ` (${id})` : ''}`
+        ? `remembered on the timeline of ${label}=${entity}${id ? ` (${id})` : ''}${hint}`
         : 'the same was remembered before',
       content: { stored: ingested > 0, source, event_id: id ?? null, event: id ?? null },
     }

@@ -5,9 +5,8 @@
 import type { Operation, ProjectGraph, ToolPolicy } from '../../../schemas/types.ts'
 import { HANDOFF_COOLDOWN } from './connect.ts'
 import type { Step } from './draft.ts'
-import { deepened } from './edges.ts'
 import { called, findNode, nameOf, nodeId, type PartRef, partOf, patchProject } from './ids.ts'
-import { without } from './patch.ts'
+import { composed, without } from './patch.ts'
 import type { Fields } from './values.ts'
 
 const FORMAT = 'svc-parts'
@@ -72,8 +71,8 @@ export function pasteShared(
   let patch: unknown = {}
   for (const part of parts)
     if (!findNode(graph, nodeId(part)))
-      patch = deepened(patch, { uses: { [part.kind]: { [part.name]: {} } } })
-  patch = deepened(patch, wiringPatch(wakes, handoffs))
+      patch = composed(patch, { uses: { [part.kind]: { [part.name]: {} } } })
+  patch = composed(patch, wiringPatch(wakes, handoffs))
   if (Object.keys(patch as object).length === 0) throw new Error('These parts are in the project already.')
   return {
     label: `Share ${wordsOf(parts)}`,
@@ -86,9 +85,9 @@ export function pasteShared(
 function wiringPatch(wakes: Copied['wakes'], handoffs: Copied['handoffs']): unknown {
   let patch: unknown = {}
   for (const { trigger, agent, enabled } of wakes)
-    patch = deepened(patch, { wakes: { [trigger]: { [agent]: { enabled } } } })
+    patch = composed(patch, { wakes: { [trigger]: { [agent]: { enabled } } } })
   for (const { agent, verdict, to, cooldown } of handoffs)
-    patch = deepened(patch, { handoffs: { [agent]: { [verdict]: { [to]: { cooldown } } } } })
+    patch = composed(patch, { handoffs: { [agent]: { [verdict]: { [to]: { cooldown } } } } })
   return patch
 }
 

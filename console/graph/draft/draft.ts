@@ -2,7 +2,9 @@
  * A draft: what somebody means to change in a project, step by step. It is only a list of the
  * operations of a change-set; undo and redo move a cursor through it.
  */
-import type { GraphPosition, Operation } from '../../../schemas/types.ts'
+import type { DraftProblem, GraphPosition, Operation } from '../../../schemas/types.ts'
+import { nodeId } from './ids.ts'
+import { composed, patched, sharesValue } from './patch.ts'
 
 /** What one action does. The same action on the canvas and in the list makes the same step. */
 export interface Step {
@@ -19,6 +21,8 @@ export interface Step {
   places?: readonly GraphPosition[]
   /** What was laid out again; it was kept at once, and is put back where the step is undone. */
   tidied?: Tidied
+  /** Steps before it, from 0, that were refused when it was taken: what it says of their objects is said there. */
+  corrects?: readonly number[]
 }
 
 export interface Tidied {
@@ -65,16 +69,78 @@ export const movedTo = (draft: Draft, cursor: number): Draft => ({
 
 /** Without one of its steps; the others stay as they are. */
 export function withoutStep({ base, steps, cursor }: Draft, at: number): Draft {
-  const kept = steps.filter((_step, i) => i !== at)
-  return { base, steps: kept, cursor: at < cursor ? cursor - 1 : cursor }
+  return {
+    base,
+    steps: withoutSteps(steps, (_step, i) => i === at),
+    cursor: at < cursor ? cursor - 1 : cursor,
+  }
+}
+
+/** Without some of the steps; those that correct others go on correcting those. */
+export function withoutSteps(
+  steps: readonly Step[],
+  isGone: (step: Step, at: number) => boolean,
+): readonly Step[] {
+  const kept = steps.flatMap((step, at) => (isGone(step, at) ? [] : at))
+  return kept.map((was) => {
+    const step = steps[was]!
+    if (!step.corrects) return step
+    return { ...step, corrects: step.corrects.map((at) => kept.indexOf(at)).filter((at) => at >= 0) }
+  })
 }
 
 /** The steps that count. */
 export const stepsOf = ({ steps, cursor }: Draft): readonly Step[] => steps.slice(0, cursor)
 
 /** What would be sent. */
-export const operationsOf = (draft: Draft): Operation[] =>
-  stepsOf(draft).flatMap(({ operations }) => operations)
+export const operationsOf = (draft: Draft): Operation[] => sentOf(draft).map(({ operation }) => operation)
+
+interface Sent {
+  operation: Operation
+  /** Where the step that it comes of is, from 0. */
+  step: number
+}
+
+/** What corrects a refused operation is sent as a part of it: behind it, it would be refused all the same. */
+function sentOf(draft: Draft): Sent[] {
+  let sent: Sent[] = []
+  stepsOf(draft).forEach(({ operations, corrects = [] }, step) => {
+    for (const operation of operations) {
+      const isRefused = (one: Sent) => corrects.includes(one.step) && isCorrected(one.operation, operation)
+      const refused = sent.filter(isRefused)
+      // What is not made need not be deleted.
+      const isUnmade = operation.op === 'delete' && refused.some((one) => one.operation.op === 'put')
+      if (isUnmade) sent = sent.filter((one) => nodeId(one.operation) !== nodeId(operation))
+      else if (operation.op === 'delete') sent = sent.filter((one) => !refused.includes(one))
+      else for (const one of refused) one.operation = corrected(one.operation, operation)
+      if (refused.length === 0 || (operation.op === 'delete' && !isUnmade)) sent.push({ operation, step })
+    }
+  })
+  return sent
+}
+
+/** Whether an operation makes another, of before it, good: of a project, by the same of its relations. */
+function isCorrected(before: Operation, by: Operation): boolean {
+  if ((before.op !== 'put' && before.op !== 'patch') || nodeId(before) !== nodeId(by)) return false
+  if (by.op === 'delete') return true
+  return by.op === 'patch' && (by.kind !== 'project' || sharesValue(before.spec, by.spec))
+}
+
+const corrected = (before: Operation, by: Operation): Operation => ({
+  ...before,
+  spec: (before.op === 'put' ? patched : composed)(before.spec, by.spec) as NonNullable<Operation['spec']>,
+})
+
+/** Steps that the daemon refuses, from 0. */
+export const refusedSteps = (draft: Draft, problems: readonly DraftProblem[]): number[] => [
+  ...new Set(
+    problems.flatMap(({ operation }) => (operation === null ? [] : (stepOf(draft, operation) ?? []))),
+  ),
+]
+
+/** A step as it follows on others, of which some are refused. */
+export const correcting = (step: Step, refused: readonly number[]): Step =>
+  refused.length > 0 && step.operations.length > 0 ? { ...step, corrects: refused } : step
 
 /** The draft with places for nodes that it makes; they belong to the last of its steps. */
 export function withPlaces(draft: Draft, places: readonly GraphPosition[]): Draft {
@@ -96,14 +162,8 @@ export function placesOf(draft: Draft): GraphPosition[] {
 }
 
 /** Index of the step an operation belongs to, by the operation's index in the whole; null: there is none. */
-export function stepOf(draft: Draft, operation: number): number | null {
-  let end = 0
-  const at = stepsOf(draft).findIndex((step) => {
-    end += step.operations.length
-    return operation < end
-  })
-  return at === -1 ? null : at
-}
+export const stepOf = (draft: Draft, operation: number): number | null =>
+  sentOf(draft)[operation]?.step ?? null
 
 /** A step that lays nodes out again. @param nodes ids; absent: all of them. @param positions as they are stored now */
 export function tidyStep(positions: readonly GraphPosition[], nodes?: readonly string[]): Step {

@@ -3,6 +3,7 @@ import type { GraphEdge, Operation, ProjectGraph, ToolPolicy } from '../../../sc
 import { HANDOFF_COOLDOWN, serversOf, sourcesOf } from './connect.ts'
 import type { Step } from './draft.ts'
 import { edgeWords, findNode, handsOffId, nameOf, patchProject } from './ids.ts'
+import { composed } from './patch.ts'
 
 /** A wake is switched on or off. */
 export function switchWake(graph: ProjectGraph, { from, to }: GraphEdge, enabled: boolean): Step {
@@ -98,19 +99,11 @@ export function wiringWithout(edges: readonly GraphEdge[]): Record<string, unkno
   let patch: unknown = {}
   for (const { kind, from, to, verdict } of edges) {
     const [a, b] = [nameOf(from), nameOf(to)]
-    if (kind === 'wakes') patch = deepened(patch, { wakes: { [a]: { [b]: null } } })
+    if (kind === 'wakes') patch = composed(patch, { wakes: { [a]: { [b]: null } } })
     if (kind === 'hands_off')
-      patch = deepened(patch, { handoffs: { [a]: { [verdict ?? '']: { [b]: null } } } })
+      patch = composed(patch, { handoffs: { [a]: { [verdict ?? '']: { [b]: null } } } })
   }
   return Object.keys(patch as object).length ? (patch as Record<string, unknown>) : null
-}
-
-/** Two patches as one: unlike a patch that is applied, nulls are kept. */
-export function deepened(into: unknown, more: unknown): unknown {
-  if (more === null || typeof more !== 'object' || Array.isArray(more)) return more
-  const out: Record<string, unknown> = { ...(into as Record<string, unknown>) }
-  for (const [key, value] of Object.entries(more)) out[key] = deepened(out[key] ?? {}, value)
-  return out
 }
 
 function withoutServers(

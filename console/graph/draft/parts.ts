@@ -1,9 +1,9 @@
 /** What is done to parts: added, made, edited, paused, taken out of the project, deleted. */
 import type { GraphPosition, Operation, ProjectGraph } from '../../../schemas/types.ts'
 import type { SecretField, Step } from './draft.ts'
-import { deepened, wiringWithout } from './edges.ts'
+import { wiringWithout } from './edges.ts'
 import { called, findNode, nameOf, nodeId, type PartRef, partOf, patchProject, sentence } from './ids.ts'
-import { patchBetween, valueAt } from './patch.ts'
+import { composed, patchBetween, valueAt } from './patch.ts'
 import { type Fields, nullsRemoved } from './values.ts'
 
 export type Place = Pick<GraphPosition, 'x' | 'y'>
@@ -45,8 +45,8 @@ export function addExisting(graph: ProjectGraph, parts: readonly FreePart[], at:
   let used: unknown = {}
   let leaves: unknown = {}
   for (const { kind, name, movesFrom } of absent) {
-    used = deepened(used, { uses: { [kind]: { [name]: movesFrom ? { owned: true } : {} } } })
-    if (movesFrom) leaves = deepened(leaves, { [movesFrom]: { uses: { [kind]: { [name]: null } } } })
+    used = composed(used, { uses: { [kind]: { [name]: movesFrom ? { owned: true } : {} } } })
+    if (movesFrom) leaves = composed(leaves, { [movesFrom]: { uses: { [kind]: { [name]: null } } } })
   }
   const words = absent.length === 1 ? called(absent[0]!) : `${absent.length} parts`
   return {
@@ -155,7 +155,7 @@ export function leaveProject(graph: ProjectGraph, ids: readonly string[], made: 
 function detached(graph: ProjectGraph, ids: readonly string[]): Operation {
   let patch: unknown = wiringWithout(edgesAt(graph, ids)) ?? {}
   for (const { kind, name } of ids.map((id) => partOf(id)!))
-    patch = deepened(patch, { uses: { [kind]: { [name]: null } } })
+    patch = composed(patch, { uses: { [kind]: { [name]: null } } })
   return patchProject(graph, patch as Record<string, unknown>)
 }
 

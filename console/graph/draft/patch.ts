@@ -12,6 +12,21 @@ export function patched(target: unknown, patch: unknown): unknown {
   return out
 }
 
+/** Two patches as one that does what both do, one after the other: unlike in one that is applied, nulls are kept. */
+export function composed(first: unknown, then: unknown): unknown {
+  if (!isFields(first) || !isFields(then)) return then
+  const out: Record<string, unknown> = { ...first }
+  for (const [key, value] of Object.entries(then))
+    out[key] = Object.hasOwn(first, key) ? composed(first[key], value) : value
+  return out
+}
+
+/** Whether two patches speak of a same value. */
+export const sharesValue = (a: unknown, b: unknown): boolean =>
+  !isFields(a) ||
+  !isFields(b) ||
+  Object.keys(b).some((key) => Object.hasOwn(a, key) && sharesValue(a[key], b[key]))
+
 /**
  * The patch that leads from one document to another. A field that is null stands for one that is not
  * set, which is what a patch makes of it.

@@ -1,6 +1,6 @@
 /** What others changed meanwhile: a draft moves on to their version, field by field. */
 import type { MergeConflict, Operation } from '../../../schemas/types.ts'
-import type { Draft, SecretField, Step } from './draft.ts'
+import { type Draft, type SecretField, type Step, withoutSteps } from './draft.ts'
 import { without, withValue } from './patch.ts'
 
 export type Side = 'mine' | 'theirs'
@@ -21,15 +21,13 @@ export function rebased(
   choice: ReadonlyMap<string, Side>,
 ): Draft {
   const theirs = conflicts.filter((conflict) => choice.get(conflictKey(conflict)) === 'theirs')
-  const steps: Step[] = []
-  let cursor = 0
-  draft.steps.forEach((step, at) => {
-    const left = theirs.reduce(yielding, step)
-    if (left.operations.length === 0 && !left.tidied) return
-    steps.push(left)
-    if (at < draft.cursor) cursor = steps.length
-  })
-  return { base: version, steps, cursor }
+  const yielded = draft.steps.map((step) => theirs.reduce(yielding, step))
+  const isEmpty = ({ operations, tidied }: Step): boolean => operations.length === 0 && !tidied
+  return {
+    base: version,
+    steps: withoutSteps(yielded, isEmpty),
+    cursor: yielded.slice(0, draft.cursor).filter((step) => !isEmpty(step)).length,
+  }
 }
 
 function yielding(step: Step, conflict: MergeConflict): Step {

@@ -1,7 +1,9 @@
 /**
  * How a drawing is brought into view: as large as it fits, but never so small that a name of 13 px falls under 11, nor
- * larger than by a quarter. What is then too high or too wide begins at the top left, or around what is selected.
+ * larger than by a quarter. What is then too high or too wide begins at the top left, or is around what is selected where
+ * that would be out of sight.
  */
+import { extentOf } from '../layout.ts'
 import type { Box } from './geometry.ts'
 
 /** A name of 13 px is 11.05 px high then. */
@@ -9,7 +11,7 @@ export const ZOOM_LEAST = 0.85
 export const ZOOM_MOST = 1.25
 /** How far one may zoom in by hand. */
 export const ZOOM_IN = 2
-/** Between the drawing and the rim, in pixels of the screen. */
+/** Between the drawing and the rim, in pixels of the screen; less where all of it is seen only so. */
 export const MARGIN = 16
 
 export interface Room {
@@ -46,10 +48,11 @@ export function placed(content: Box, room: Room, zoom: number, focus: Box | null
     at: { start: number; size: number } | null,
   ) => {
     const left = space - 2 * MARGIN - size * zoom
-    // A part of a pixel is no reason to scroll.
-    if (left >= -1) return from + MARGIN + left / 2 - start * zoom
+    // Its margins are no reason to scroll.
+    if (left >= -2 * MARGIN) return from + MARGIN + left / 2 - start * zoom
     const first = from + MARGIN - start * zoom
-    if (at === null) return first
+    // What would be seen there anyway is no reason to leave the beginning.
+    if (at === null || first + (at.start + at.size) * zoom <= from + space - MARGIN) return first
     const middle = from + space / 2 - (at.start + at.size / 2) * zoom
     return clamp(middle, first + left, first)
   }
@@ -64,6 +67,31 @@ export function placed(content: Box, room: Room, zoom: number, focus: Box | null
     ),
     zoom,
   }
+}
+
+/** Whether a node is in sight as a whole. */
+export function isSeen(box: Box, view: View, room: Room): boolean {
+  const [left, top] = [box.x * view.zoom + view.x, box.y * view.zoom + view.y]
+  return (
+    left >= MARGIN / 2 &&
+    top >= room.top &&
+    left + box.width * view.zoom <= room.width - MARGIN / 2 &&
+    top + box.height * view.zoom <= room.height - MARGIN / 2
+  )
+}
+
+/**
+ * Brings nodes into sight, all of them: no smaller than they are seen now unless they do not fit so; where they are too far
+ * apart for any size, the last, which the others lead to.
+ * @returns null where all of them are in sight
+ */
+export function following(content: Box, room: Room, view: View, nodes: readonly Box[]): View | null {
+  const last = nodes.at(-1)
+  if (!last || nodes.every((box) => isSeen(box, view, room))) return null
+  const all = extentOf(new Map(nodes.map((box, i) => [String(i), box])))
+  const zoom = Math.min(view.zoom, fitted(all, room).zoom)
+  const next = placed(content, room, zoom, all)
+  return nodes.every((box) => isSeen(box, next, room)) ? next : placed(content, room, view.zoom, last)
 }
 
 /** Whether not all of it is in sight at the least zoom: then the wheel moves it. */

@@ -4,8 +4,8 @@ import { memo } from 'react'
 import { edgeLine } from '../drawing/edge-path.ts'
 import { isOfVerdict } from '../drawing/geometry.ts'
 import type { FlowEdge } from '../flow.ts'
+import { Badge } from '../marks/badge.tsx'
 import { ChangeChip } from '../marks/chips.tsx'
-import { NoteMark } from '../marks/note-mark.tsx'
 import { edgeLabel } from '../words.ts'
 
 export const EdgeLineShape = memo(function EdgeLineShape(props: EdgeProps<FlowEdge>) {
@@ -46,7 +46,7 @@ export const EdgeLineShape = memo(function EdgeLineShape(props: EdgeProps<FlowEd
           >
             {change && <ChangeChip change={change} />}
             {label && <span>{label}</span>}
-            {note && <NoteMark note={note} />}
+            {note && <Badge note={note} />}
           </div>
         </EdgeLabelRenderer>
       )}

@@ -1,8 +1,9 @@
 /** The one bar of edit mode: what is edited, what is changed, and what can be done with it. */
 import { ActionIcon, Button, Group, SegmentedControl, Text, Title } from '@mantine/core'
-import { ClipboardPaste, Copy, Plus, Unplug } from 'lucide-react'
+import { CircleAlert, ClipboardPaste, Copy, Plus, Unplug } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { UndoButtons } from './changes/steps.tsx'
+import { problemsOf } from './state/problems.ts'
 import type { Session } from './state/use-session.ts'
 
 export function EditBar({ session }: { session: Session }) {
@@ -12,6 +13,7 @@ export function EditBar({ session }: { session: Session }) {
   // Who pressed Edit is in the bar then: the button is gone.
   useEffect(() => head.current?.focus({ preventScroll: true }), [])
   const isReviewing = opened !== null && 'review' in opened
+  const isRefused = problemsOf(editor).length > 0
   const none = selected.length === 0
   return (
     <header className="editor-bar">
@@ -21,6 +23,12 @@ export function EditBar({ session }: { session: Session }) {
       <ViewSwitch session={session} />
       <Text size="sm" c="dimmed" className="editor-bar-count" role="status">
         {changesWords(draft?.cursor ?? 0)}
+        {isRefused && (
+          <Text span inherit c="var(--mantine-color-error)" fw={600}>
+            {' · '}
+            <CircleAlert size={14} aria-hidden style={{ verticalAlign: '-2px' }} /> refused
+          </Text>
+        )}
       </Text>
       <UndoButtons editor={editor} />
       <Group gap={4} wrap="nowrap">

@@ -7,6 +7,7 @@ import type { Place } from '../draft/parts.ts'
 import { GraphCanvas } from '../graph-canvas.tsx'
 import type { GraphEditing, GraphMarks } from '../types.ts'
 import type { ListProps } from './list/props.ts'
+import { refusalsOf } from './state/problems.ts'
 import { usePlaces } from './state/use-places.tsx'
 
 /** Height of the drawing at least, in pixels; then the page scrolls. */
@@ -26,9 +27,12 @@ export function EditorCanvas(props: Props) {
   const editing = useEditing(props, places.move)
   const box = useRef<HTMLDivElement>(null)
   const room = useRoomBelow(box, LEAST)
+  const { changes, draft } = editor
+  const { answer, error } = editor.preview
   const shown = useMemo(
-    () => (isEditing ? { ...marks, changes: editor.changes } : marks),
-    [isEditing, marks, editor.changes],
+    () =>
+      isEditing ? { ...marks, changes, notes: refusalsOf({ draft, preview: { answer, error } }) } : marks,
+    [isEditing, marks, changes, draft, answer, error],
   )
   return (
     <div ref={box} className={isRoom ? 'editor-fill' : undefined}>

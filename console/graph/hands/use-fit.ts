@@ -6,13 +6,15 @@
 import { useReactFlow } from '@xyflow/react'
 import { useCallback, useEffect, useRef } from 'react'
 import type { Canvas } from '../canvas.ts'
-import { fitted, MARGIN, placed, type View } from '../drawing/fit.ts'
+import { fitted, following, isSeen, placed, type View } from '../drawing/fit.ts'
 import type { Box } from '../drawing/geometry.ts'
 
 const MOVE_MS = 150
 /** No motion for whoever asks for none. */
 export const moveMs = (): number =>
   window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : MOVE_MS
+
+type MoveEvent = MouseEvent | TouchEvent | null
 
 type Fitting = Pick<Canvas, 'layout' | 'extent' | 'room' | 'selected'>
 
@@ -30,7 +32,7 @@ export function useFitNow(canvas: Canvas): () => void {
 }
 
 /** @returns for React Flow: who moved the view by hand keeps it as it is */
-export function useFit(canvas: Canvas): { onMoveStart(event: MouseEvent | TouchEvent | null): void } {
+export function useFit(canvas: Canvas): Record<'onMoveStart' | 'onMove', (event: MoveEvent) => void> {
   const flow = useReactFlow()
   const isOwn = useRef(false)
   const latest = useRef(canvas)
@@ -80,13 +82,17 @@ export function useFit(canvas: Canvas): { onMoveStart(event: MouseEvent | TouchE
   useFollow(canvas)
   return {
     // Without an event it was moved by a program: by this, or by the toolbar.
-    onMoveStart: (event) => {
+    onMove: (event) => {
       if (event !== null) isOwn.current = true
+    },
+    // A press alone moves nothing, and a wheel begins with its first step.
+    onMoveStart: (event) => {
+      if (event?.type === 'wheel') isOwn.current = true
     },
   }
 }
 
-/** In a replay what a moment lights is brought into sight, where none of it is. */
+/** In a replay all that a moment lights is brought into sight. */
 function useFollow({ mode, marks, layout, room, extent }: Canvas): void {
   const flow = useReactFlow()
   const latest = useRef({ layout, room, extent })
@@ -96,23 +102,10 @@ function useFollow({ mode, marks, layout, room, extent }: Canvas): void {
     if (mode !== 'replay' || lit.size === 0) return
     const now = latest.current
     const boxes = [...lit].flatMap((id) => now.layout.boxes.get(id) ?? [])
-    const view = flow.getViewport()
-    const [first] = boxes
-    if (!first || boxes.some((box) => isSeen(box, view, now.room))) return
-    void flow.setViewport(placed(now.extent, now.room, view.zoom, first), { duration: moveMs() })
+    const next = following(now.extent, now.room, flow.getViewport(), boxes)
+    if (next) void flow.setViewport(next, { duration: moveMs() })
   }, [mode, lit, flow])
 }
 
 const sameBox = (a: Box, b: Box): boolean =>
   a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height
-
-/** Whether a node is in sight as a whole. */
-export function isSeen(box: Box, view: View, room: Canvas['room']): boolean {
-  const [left, top] = [box.x * view.zoom + view.x, box.y * view.zoom + view.y]
-  return (
-    left >= MARGIN / 2 &&
-    top >= room.top &&
-    left + box.width * view.zoom <= room.width - MARGIN / 2 &&
-    top + box.height * view.zoom <= room.height - MARGIN / 2
-  )
-}

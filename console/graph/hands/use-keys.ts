@@ -5,10 +5,10 @@
 import { useReactFlow } from '@xyflow/react'
 import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useRef, useState } from 'react'
 import type { Canvas } from '../canvas.ts'
+import { isSeen } from '../drawing/fit.ts'
 import { kindFold } from '../drawing/fold.ts'
 import { type Arrow, nextNode } from '../drawing/walk.ts'
 import type { NodeKind } from '../types.ts'
-import { isSeen } from './use-fit.ts'
 
 const ARROWS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown']
 

@@ -1,6 +1,6 @@
-/** A badge of 16 px beside a node: that something is told of it, and how it is. The text in full is in the panel. */
+/** A badge of 16 px beside a node, or on an edge, which has no room for words: that something is told of it, and how it is. The text in full is in the panel. */
 import type { Note } from '../types.ts'
-import { SYMBOLS, TONE_WORDS } from './note-mark.tsx'
+import { SYMBOLS, TONE_WORDS } from './tones.ts'
 
 const SIZE = 16
 const AROUND = 2 * Math.PI * 6.5
@@ -25,7 +25,7 @@ export function Badge({ note }: { note: Note }) {
           />
         </svg>
       ) : (
-        <span aria-hidden>{SYMBOLS[note.tone].trim() || '•'}</span>
+        <span aria-hidden>{SYMBOLS[note.tone]}</span>
       )}
     </span>
   )

@@ -7,6 +7,7 @@ import type { Drawn, DrawnEdge, DrawnNode } from '../drawing/fold.ts'
 import type { Box } from '../drawing/geometry.ts'
 import { besidesOf, endsOf, routesOf } from '../flow.ts'
 import type { Layout } from '../layout.ts'
+import { SYMBOLS } from '../marks/tones.ts'
 import type { GraphMarks } from '../types.ts'
 import { edgeLabel } from '../words.ts'
 import { COLOURS, type Colours } from './colours.ts'
@@ -128,7 +129,8 @@ function edgePicture(
     'stroke-dasharray': edge.edge?.enabled === false ? '6 5' : undefined,
     'marker-end': `url(#${isHandoff ? 'handoff' : 'arrow'})`,
   })
-  const words = [edgeLabel(edge, ends.hasOwnPort === true), marks.notes.get(edge.id)?.text]
+  const note = marks.notes.get(edge.id)
+  const words = [edgeLabel(edge, ends.hasOwnPort === true), note && SYMBOLS[note.tone]]
   return { path, label: labelPicture(words, line.label, colours) }
 }
 

@@ -1,11 +1,12 @@
 /** The catalog as a file: export it, import one with its plan shown first, compare with those imported. */
-import { Button, CopyButton, Group, ScrollArea, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Button, Group, ScrollArea, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { Suspense } from 'react'
 import { useSearchParams } from 'react-router'
 import { declared, dkeys } from '../../declared-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
+import { useCopy } from '../../lib/copy-text.ts'
 import { Failed, LoadingRows } from '../../parts/states.tsx'
 import { DriftTab } from './drift-tab.tsx'
 import { RepositoryTab } from './repository-tab.tsx'
@@ -64,6 +65,7 @@ export function CatalogFile() {
 }
 
 function ExportTab() {
+  const { copied, copy } = useCopy()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: dkeys.catalog,
     queryFn: declared.exportCatalog,
@@ -81,13 +83,9 @@ function ExportTab() {
         >
           Download catalog.yaml
         </Button>
-        <CopyButton value={data}>
-          {({ copied, copy }) => (
-            <Button variant="default" onClick={copy}>
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
+        <Button variant="default" onClick={() => copy(data, true)}>
+          {copied ? 'Copied' : 'Copy'}
+        </Button>
       </Group>
       <ScrollArea.Autosize
         mah="70vh"

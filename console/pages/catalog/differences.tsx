@@ -118,9 +118,9 @@ function DifferenceRows({ adoption, sync, chosen, onChoose }: DifferenceRowsProp
                 {WHERE[one.changed_in].word}
               </Badge>
             </Cell>
-            <Cell isMono>{one.path === '' ? '' : valueText(one.base)}</Cell>
-            <Cell isMono>{one.path === '' ? '' : valueText(one.in_files)}</Cell>
-            <Cell isMono>{one.path === '' ? '' : valueText(one.in_instance)}</Cell>
+            <Cell isMono>{one.path === '' ? '' : valueText(one.base, one)}</Cell>
+            <Cell isMono>{one.path === '' ? '' : valueText(one.in_files, one)}</Cell>
+            <Cell isMono>{one.path === '' ? '' : valueText(one.in_instance, one)}</Cell>
             <Cell>
               <Who one={one} links={links} />
             </Cell>

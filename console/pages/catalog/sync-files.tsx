@@ -1,5 +1,5 @@
 /** Files of the commit with their state, the parts that differ, and what no file names. */
-import { Badge, Button, List, Stack } from '@mantine/core'
+import { Badge, Button, List, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { CatalogSync, CatalogSyncFile } from '../../../schemas/types.ts'
 import { KIND_WORDS } from '../../lib/fields.ts'
@@ -9,6 +9,8 @@ import { Section } from '../../parts/section.tsx'
 import { FilePlace } from './sync-places.tsx'
 
 const SHOWN = 50
+/** Parts in no file that are named; of more the number is told. */
+const UNMANAGED_SHOWN = 50
 
 const FILES = {
   synced: { word: 'synced', color: 'teal' },
@@ -27,7 +29,7 @@ const KEPT: Readonly<Record<string, string>> = {
 const ORDER: readonly CatalogSyncFile['state'][] = ['failed', 'out_of_sync', 'unknown', 'synced']
 
 export function SyncFiles({ sync }: { sync: CatalogSync }) {
-  const { files, parts, unmanaged, repository, planned } = sync
+  const { files, parts, unmanaged, counts, repository, planned } = sync
   const [all, setAll] = useState(false)
   const ordered = files.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state))
   const shown = all ? ordered : ordered.slice(0, SHOWN)
@@ -81,15 +83,20 @@ export function SyncFiles({ sync }: { sync: CatalogSync }) {
         </Section>
       )}
       {unmanaged.length > 0 && (
-        <Fold title="In no file" hint={String(unmanaged.length)}>
+        <Fold title="In no file" hint={String(counts.unmanaged)}>
           <Stack gap={4}>
             <List size="sm">
-              {unmanaged.map(({ kind, name }) => (
+              {unmanaged.slice(0, UNMANAGED_SHOWN).map(({ kind, name }) => (
                 <List.Item key={`${kind}:${name}`} style={{ overflowWrap: 'anywhere' }}>
                   {KIND_WORDS[kind]?.one} {name}
                 </List.Item>
               ))}
             </List>
+            {counts.unmanaged > UNMANAGED_SHOWN && (
+              <Text size="sm" c="dimmed">
+                {counts.unmanaged - UNMANAGED_SHOWN} more; they are under Drift
+              </Text>
+            )}
           </Stack>
         </Fold>
       )}

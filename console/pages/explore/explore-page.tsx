@@ -95,7 +95,7 @@ export default function ExplorePage() {
         <Button component={Link} to="/traces" size="xs" variant="default">
           Traces
         </Button>
-        <CopyIcon value={window.location.href} label="Copy a link to this view" />
+        <CopyIcon value={window.location.href} label="Copy a link to this view" isHidden />
         <Button
           size="xs"
           variant="default"

@@ -13,6 +13,7 @@ import {
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { FiringDetail, IncidentDetail } from '../../../schemas/types.ts'
+import { copyText } from '../../lib/copy-text.ts'
 import { explorePath } from '../../lib/firings.ts'
 import type { Act } from '../../lib/incident-acts.ts'
 import { momentOf } from '../../lib/incident-evidence.ts'
@@ -187,13 +188,9 @@ function MoreMenu({ incident, firing, children }: ActsProps & { children?: React
       </Menu.Target>
       <Menu.Dropdown>
         {children}
-        <Menu.Item onClick={() => void navigator.clipboard.writeText(window.location.href)}>
-          Copy link
-        </Menu.Item>
+        <Menu.Item onClick={() => void copyText(window.location.href)}>Copy link</Menu.Item>
         {firing?.payload != null && (
-          <Menu.Item onClick={() => void navigator.clipboard.writeText(firing.payload!)}>
-            Copy timeline
-          </Menu.Item>
+          <Menu.Item onClick={() => void copyText(firing.payload!)}>Copy timeline</Menu.Item>
         )}
         {incident.entity && firing && (
           <Menu.Item component={Link} to={explorePath(incident.entity, momentOf(firing))}>

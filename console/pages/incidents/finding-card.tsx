@@ -1,10 +1,11 @@
 /** What was found, above its evidence: verdict, claims, next step; or, where nothing was yet, what is happening. */
-import { Alert, Button, CopyButton, Modal, Stack } from '@mantine/core'
+import { Alert, Button, Modal, Stack } from '@mantine/core'
 import { Check, CircleHelp, Copy, X } from 'lucide-react'
 import { Fragment, useState } from 'react'
 import { Link } from 'react-router'
 import { textOfMarkdown } from '../../../schemas/plain-text.ts'
 import type { CheckedClaim, IncidentDetail } from '../../../schemas/types.ts'
+import { useCopy } from '../../lib/copy-text.ts'
 import { eventPath } from '../../lib/explore-state.ts'
 import { runRole, runWords } from '../../lib/incidents.ts'
 import { runPath, runTracePath, triggerPath } from '../../lib/paths.ts'
@@ -53,22 +54,19 @@ export function FindingCard({ incident }: { incident: IncidentDetail }) {
 }
 
 function NextStep({ text }: { text: string }) {
+  const { copied, copy } = useCopy()
   return (
     <div className="next-step">
       <span className="next-word">Next step</span>
       <span>{text}</span>
-      <CopyButton value={text} timeout={1_500}>
-        {({ copied, copy }) => (
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={copied ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
-            onClick={copy}
-          >
-            {copied ? 'Copied' : 'Copy'}
-          </Button>
-        )}
-      </CopyButton>
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={copied ? <Check size={13} aria-hidden /> : <Copy size={13} aria-hidden />}
+        onClick={() => copy(text, true)}
+      >
+        {copied ? 'Copied' : 'Copy'}
+      </Button>
     </div>
   )
 }

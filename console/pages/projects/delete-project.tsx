@@ -3,7 +3,7 @@ import { Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import type { Project } from '../../../schemas/types.ts'
+import type { Project, Wiring } from '../../../schemas/types.ts'
 import { ApiError } from '../../client.ts'
 import { declared, dkeys, type Removal } from '../../declared-client.ts'
 import { leftPausedWords, partWords } from '../../lib/left-paused.ts'
@@ -37,7 +37,7 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
     placeholderData: (before) => before,
   })
   // What is picked decides what stays paused, and how many events there are.
-  const { events, left_paused: left } = asked.data ?? removal
+  const { events, left_paused: left, unwired } = asked.data ?? removal
   const remove = useChange(() => declared.deleteProject(project.id, picked, purge), {
     failed: `Couldn’t delete ${project.name}`,
     said: (result) =>
@@ -88,6 +88,7 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
           <Text size="sm">{leftPausedWords(left)}</Text>
         </div>
       )}
+      {!asked.error && <Unwired wiring={unwired} />}
       {removal.keys > 0 && <Text size="sm">{removal.keys} of its keys stop working.</Text>}
       {picked.some((id) => id.startsWith('source:')) && (
         <Checkbox
@@ -105,6 +106,23 @@ function Confirm({ project, removal, onClose }: { project: Project; removal: Rem
         </Button>
       </Group>
     </Stack>
+  )
+}
+
+/** Wiring is the project’s, and goes with it: agents that stay are not woken any more. */
+function Unwired({ wiring: { wakes, handoffs } }: { wiring: Wiring }) {
+  if (wakes.length + handoffs.length === 0) return null
+  const wires = [
+    ...wakes.map(({ trigger, agent }) => `${trigger} wakes ${agent}`),
+    ...handoffs.map(({ agent, verdict, to }) => `${agent} hands over to ${to} on ${verdict}`),
+  ]
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        This wiring goes, though its agents stay
+      </Text>
+      <Text size="sm">{wires.join(', ')}</Text>
+    </div>
   )
 }
 

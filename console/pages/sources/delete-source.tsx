@@ -3,7 +3,7 @@ import { Button, Checkbox, Group, List, Modal, Stack, Text } from '@mantine/core
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
-import type { Source } from '../../../schemas/types.ts'
+import type { DependentsResult, Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { notifications } from '../../lib/notices.ts'
 import { countEvents } from '../../lib/time.ts'
@@ -37,18 +37,11 @@ export function DeleteSource({ source, onClose }: { source: Source; onClose: () 
           Its ingest URL and the keys made for it stop working at once. A new source of the same name starts
           empty.
         </Text>
-        {data && data.dependents.length > 0 && (
-          <div>
-            <Text size="sm">These depend on it and go too:</Text>
-            <List size="sm">
-              {data.dependents.map((part) => (
-                <List.Item key={`${part.kind}:${part.name}`}>
-                  {part.kind} {part.name}
-                </List.Item>
-              ))}
-            </List>
-          </div>
-        )}
+        <Dependents title="These read it and go too:" of={data?.dependents.filter(({ stays }) => !stays)} />
+        <Dependents
+          title="Nothing wakes these agents any more; they stay:"
+          of={data?.dependents.filter(({ stays }) => stays)}
+        />
         <Checkbox
           checked={purge}
           onChange={(event) => setPurge(event.currentTarget.checked)}
@@ -64,5 +57,22 @@ export function DeleteSource({ source, onClose }: { source: Source; onClose: () 
         </Group>
       </Stack>
     </Modal>
+  )
+}
+
+function Dependents({ title, of = [] }: { title: string; of?: DependentsResult['dependents'] | undefined }) {
+  if (of.length === 0) return null
+  return (
+    <div>
+      <Text size="sm">{title}</Text>
+      <List size="sm">
+        {of.map(({ kind, name, also_reads: others = [] }) => (
+          <List.Item key={`${kind}:${name}`}>
+            {kind} {name}
+            {others.length > 0 && `, which reads ${others.join(', ')} too`}
+          </List.Item>
+        ))}
+      </List>
+    </div>
   )
 }

@@ -1,6 +1,5 @@
 /** Every source with its health. */
 import { ActionIcon, Badge, Button, Group, Menu, Paper, SimpleGrid, Text } from '@mantine/core'
-import { useClipboard } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Ellipsis, FileJson, GitBranch, Plus } from 'lucide-react'
 import { Suspense, useState } from 'react'
@@ -8,6 +7,7 @@ import { Link, useNavigate } from 'react-router'
 import type { Source } from '../../../schemas/types.ts'
 import { api, keys } from '../../client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
+import { copyText } from '../../lib/copy-text.ts'
 import { notifications } from '../../lib/notices.ts'
 import { count } from '../../lib/time.ts'
 import { LongList } from '../../parts/long-list.tsx'
@@ -67,7 +67,6 @@ export default function SourcesPage() {
 
 function SourceRow({ source }: { source: Source }) {
   const go = useNavigate()
-  const clipboard = useClipboard()
   const move = useMoveSource(source.name)
   const [deleting, setDeleting] = useState(false)
   const path = `/sources/${encodeURIComponent(source.name)}`
@@ -102,9 +101,8 @@ function SourceRow({ source }: { source: Source }) {
             <Menu.Item onClick={() => void go(path)}>Open</Menu.Item>
             {ingestUrl && (
               <Menu.Item
-                onClick={() => {
-                  clipboard.copy(ingestUrl)
-                  notifications.show({ message: 'Ingest URL copied' })
+                onClick={async () => {
+                  if (await copyText(ingestUrl)) notifications.show({ message: 'Ingest URL copied' })
                 }}
               >
                 Copy ingest URL

@@ -6,7 +6,6 @@ import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import type { Subscription, Trigger } from '../../../schemas/types.ts'
-import { declared } from '../../declared-client.ts'
 import { partPath } from '../../lib/fields.ts'
 import { DELIVERY_TONES, statusWord } from '../../lib/firings.ts'
 import { firingPath } from '../../lib/paths.ts'
@@ -35,7 +34,7 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
   )
   return (
     <Stack maw={1100}>
-      <Agents trigger={trigger.name} />
+      <Agents of={trigger.wakes} />
       {isPending && <LoadingRows rows={3} />}
       {error && <Failed what="subscriptions" error={error} onRetry={() => void refetch()} />}
       {told?.length === 0 && (
@@ -58,17 +57,12 @@ export function SubscriptionsTab({ trigger }: { trigger: Trigger }) {
   )
 }
 
-function Agents({ trigger }: { trigger: string }) {
-  const { data } = useQuery({
-    queryKey: ['dependents', 'trigger', trigger],
-    queryFn: () => declared.dependents('trigger', trigger),
-  })
-  const agents = data?.dependents.filter(({ kind }) => kind === 'agent') ?? []
+function Agents({ of: agents }: { of: readonly string[] }) {
   if (agents.length === 0) return null
   return (
     <Group gap={8}>
       <Text size="sm">Wired to wake</Text>
-      {agents.map(({ name }) => (
+      {agents.map((name) => (
         <Link key={name} to={partPath('agent', name)}>
           {name}
         </Link>

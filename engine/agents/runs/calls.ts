@@ -5,6 +5,7 @@
  * then those that wait, in turn.
  */
 import { ownField } from '../../../schemas/fields-of.ts'
+import { countWords } from '../../../schemas/plain-words.ts'
 import type { AgentPreview, AgentSpec, RememberRequest, RerunResult } from '../../../schemas/types.ts'
 import type { Caller } from '../../calls.ts'
 import { ROUNDS } from '../../documents/agent.ts'
@@ -106,7 +107,7 @@ export function runWrites(
     rerun: async (run, how) => {
       const again = making.repeat(run, how)
       parts.onPending()
-      return { run_id: again, rerun_of: run }
+      return { ok: true, run_id: again, rerun_of: run }
     },
     cancelRun: async (run, by) => {
       finishing.cancelRun(run, by.isAnybody ? NOBODY_KNOWN : by.name)
@@ -385,7 +386,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     const limits = parts.limits()
     const cap = agent.daily_cap ?? limits.dailyCap
     if (queries.startedSince.get(row.agent, now - DAY_MS)! >= cap)
-      return `agent ${row.agent} has had its ${cap} runs of 24 hours; raise daily_cap, or the cap under Settings, Agents`
+      return `agent ${row.agent} has had ${countWords(cap, 'run')} in 24 hours, all it may; raise ${agent.daily_cap == null ? 'daily_cap of the agent, or the runs in 24 hours under Settings, Agents' : 'daily_cap of the agent'}`
     const budget = agent.budget_usd ?? null
     // What calls under way hold is not used yet: those that are started wait for it.
     const used = () => queries.spentBy.get({ agent: row.agent })! - queries.heldBy.get(row.agent)!

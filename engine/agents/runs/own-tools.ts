@@ -8,7 +8,7 @@ import { SvcError } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
 import type { ToolCall, ToolSpec } from '../models/types.ts'
 import { fence, renderRows, shownOf } from './prompt.ts'
-import type { RunPort, Shown, StartedRun } from './types.ts'
+import { isEndedMeanwhile, type RunPort, type Shown, type StartedRun } from './types.ts'
 
 const READ_WINDOW = '1h'
 const RESULT_MAX = 20_000
@@ -110,7 +110,7 @@ export async function callOwnTool(run: StartedRun, port: RunPort, call: ToolCall
         return isLookTool(call.name) ? await look(run, port, call.name, call.arguments) : null
     }
   } catch (error) {
-    if (!(error instanceof SvcError) || error.code === 'wrong_state' || error.code === 'internal') throw error
+    if (!(error instanceof SvcError) || isEndedMeanwhile(error) || error.code === 'internal') throw error
     // Names and values that others chose may be in it.
     return failed(fence(run.marker, error.message))
   }
@@ -286,7 +286,7 @@ export async function look(
   return {
     text: `${fence(run.marker, `${heading}\n${text}`)}${more}`,
     isError: false,
-    shown: events.map(({ id, count }) => [id, count]),
+    shown: events.map(({ id, count, numbers }) => (numbers ? [id, count, numbers] : [id, count])),
   }
 }
 

@@ -191,12 +191,8 @@ class RunPolicy implements Policy<LoopEnd> {
     const kept = this.kept()
     if (kept || !run.definition.concludes) return kept ?? this.lastWord(null)
     // A plain text is no conclusion of an agent that ends every run with the tool; it is kept as a note.
-    if (this.isOver) return this.exhausted('it did not end with the conclude tool')
-    return {
-      event: 'empty',
-      reason: `it did not end with the conclude tool, though it was told to ${TOLD_MAX} times`,
-      note: tape.lastText?.trim() || null,
-    }
+    if (this.isOver) return this.exhausted('it did not end with the conclude tool', this.toolHint)
+    return this.empty(`it did not end with the conclude tool, though it was told to ${TOLD_MAX} times`)
   }
 
   /** A conclusion whose claims were sent back, and that nothing better came after: it is kept as it is. */
@@ -217,13 +213,19 @@ class RunPolicy implements Policy<LoopEnd> {
     const nothing = { verdict: null, headline: null, nextStep: null, entity: null, claims: [] }
     if (said) return succeeded({ outcome: 'finding', note: said, ...nothing }, [])
     if (fault === null && this.isOver)
-      return this.exhausted('its last reply was empty and its rounds are used up')
-    const hint = tape.toolCalls === 0 ? '; it called no tool: check that the model supports tool calling' : ''
-    return {
-      event: 'empty',
-      reason: fault ?? `it ended without a text and without a conclusion${hint}`,
-      note: tape.lastText?.trim() || null,
-    }
+      return this.exhausted('its last reply was empty and its rounds are used up', this.toolHint)
+    return this.empty(fault ?? 'it ended without a text and without a conclusion')
+  }
+
+  /** It came to no conclusion; what it said is kept as a note. */
+  private empty(why: string): RunEnd {
+    return { event: 'empty', reason: `${why}${this.toolHint}`, note: this.tape.lastText?.trim() || null }
+  }
+
+  /** What to look at where a run called no tool at all, conclude included (SPEC.md, Errors). */
+  private get toolHint(): string {
+    const { toolCalls, sentBack } = this.tape
+    return toolCalls + sentBack === 0 ? '; it called no tool: check that the model supports tool calling' : ''
   }
 
   begin: NonNullable<Policy<LoopEnd>['begin']> = (step, ceilingUsd) =>
@@ -242,9 +244,9 @@ class RunPolicy implements Policy<LoopEnd> {
     return { event: 'park', why, otherwise: otherwise(why.reason) as RunEnd }
   }
 
-  private exhausted(why: string): RunEnd {
+  private exhausted(why: string, hint = ''): RunEnd {
     const reason = `${why} after ${this.run.maxRounds}; raise max_rounds of the agent to give it more`
-    return { event: 'exhaust', reason, note: this.tape.lastText }
+    return { event: 'exhaust', reason: `${reason}${hint}`, note: this.tape.lastText }
   }
 
   async record(steps: readonly StepWrite[]): Promise<void> {

@@ -15,7 +15,14 @@ import type { ExternalTools } from '../mcp-types.ts'
 import { ModelFault, type ModelMessage, type ModelReply, type Models } from '../models/types.ts'
 import { takeRun } from './policy.ts'
 import { Tape } from './tape.ts'
-import type { LoopEnd, RunEnd, RunPort, StartedRun, Step } from './types.ts'
+import {
+  isEndedMeanwhile,
+  type LoopEnd,
+  type RunEnd,
+  type RunPort,
+  type StartedRun,
+  type Step,
+} from './types.ts'
 
 export interface Runner {
   /** Something may start. */
@@ -166,7 +173,7 @@ export function startRunner(options: RunnerOptions): Runner {
     // A person ended it, or the daemon stops and the next start takes it up.
     if (signal.aborted && signal.reason !== DEADLINE) return
     // Ended by somebody else.
-    if (isRefused(error, 'wrong_state')) return
+    if (isEndedMeanwhile(error)) return
     const end: RunEnd = signal.aborted
       ? { event: 'deadline', reason: 'it took longer than 15 minutes', note: null }
       : { event: 'fail', reason: `a fault of ours: ${(error as Error).message}`, note: null }

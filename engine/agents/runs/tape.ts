@@ -1,5 +1,5 @@
 /** The steps of a run read back: what was said so far, and what is still to be done. */
-import type { ShownCounts } from '../finding-queries.ts'
+import type { ShownEvents } from '../finding-queries.ts'
 import type { ModelMessage, ToolAnswer, ToolCall, ToolSpec } from '../models/types.ts'
 import type { Parked, Shown, Step, StepKind, StepWrite, StoredReply } from './types.ts'
 
@@ -108,11 +108,16 @@ export class Tape {
     return last.data.reply!.calls.filter(({ id }) => !answered.has(id))
   }
 
-  /** Everything that was shown, with how many events each stood for wherever it was. */
-  shown(): ShownCounts {
-    const all = new Map<string, Set<number>>()
+  /** Everything that was shown, with how many events each stood for wherever it was, and the numbers told of it. */
+  shown(): ShownEvents {
+    const all = new Map<string, { counts: Set<number>; numbers: number[] }>()
     const add = (shown: Shown | undefined) => {
-      for (const [id, count] of shown ?? []) all.set(id, (all.get(id) ?? new Set()).add(count))
+      for (const [id, count, numbers = []] of shown ?? []) {
+        const known = all.get(id) ?? { counts: new Set(), numbers: [] }
+        known.counts.add(count)
+        known.numbers.push(...numbers)
+        all.set(id, known)
+      }
     }
     for (const step of this.steps) if (step.kind === 'prompt' || step.kind === 'tool') add(step.data.shown)
     return all

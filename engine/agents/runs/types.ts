@@ -13,7 +13,9 @@ import type {
 } from '../../../schemas/types.ts'
 import type { ReadAnswer, Row } from '../../calls.ts'
 import type { Clock } from '../../clock.ts'
+import { SvcError } from '../../errors.ts'
 import type { FiringIncidents } from '../../incidents/present.ts'
+import type { Shown } from '../../log/brief/brief.ts'
 import type { StoreHandle } from '../../log/store/handle.ts'
 import type { Tallies } from '../../log/tallies.ts'
 import type { InspectQuestion } from '../../log/timeline/inspect-pages.ts'
@@ -23,8 +25,7 @@ import type { ModelReply, ToolCall, ToolImage, ToolSpec } from '../models/types.
 import type { CallRefusal, UsageEntry } from '../models/usage.ts'
 import type { RunQueries, RunRow } from './queries.ts'
 
-/** Events that were shown, with how many each stood for. */
-export type Shown = [id: string, count: number][]
+export type { Shown }
 
 /** What a step holds, by its kind. Steps are the tape: all that a loop needs to be understood and repeated. */
 export interface StepData {
@@ -219,6 +220,10 @@ export interface Claimed {
   /** Epoch ms at which one that is parked is due; null: none is. */
   nextAt: number | null
 }
+
+/** Whether a call of the loop was refused because its run was ended meanwhile; a state of something else is no such end. */
+export const isEndedMeanwhile = (error: unknown): boolean =>
+  error instanceof SvcError && error.code === 'wrong_state' && error.extra.about === undefined
 
 /** What the loop asks of the store. Any call may throw SvcError wrong_state: the run was ended meanwhile. */
 export interface RunPort {

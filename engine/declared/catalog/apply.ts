@@ -1,6 +1,6 @@
 /** A catalog file checked, planned and applied: a plan that was approved, or nothing. */
 import { createHash, randomUUID } from 'node:crypto'
-import { kindWord } from '../../../schemas/kinds.ts'
+import { kindWord, SECTION_OF } from '../../../schemas/kinds.ts'
 import type {
   Catalog,
   CatalogCheck,
@@ -13,11 +13,11 @@ import type {
 } from '../../../schemas/types.ts'
 import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { movesBack, movesOf } from '../../gitops/moved.ts'
+import { lineOf, type Move, movesBack, movesByHand, movesOf, onwards, withMoves } from '../../gitops/moved.ts'
 import { NAME_KEY } from '../../gitops/render.ts'
 import { pathText } from '../../gitops/tree.ts'
 import { bounded, isCompact, type Sound, updateCatalog } from '../../gitops/update.ts'
-import type { Edit, SyncMode } from '../../model/documents.ts'
+import type { ChangeKind, Edit, StoredOf, SyncMode } from '../../model/documents.ts'
 import { MASK } from '../../model/plan.ts'
 import { secretParts } from '../../net/address-secrets.ts'
 import { isElsewhere } from '../../net/secrets.ts'
@@ -70,7 +70,10 @@ export function checkFile(
     const others = sound ? problemsBeside(declared, body, sound, locate, { files, owned }) : []
     return { ...nothing, problems: told([...problems, ...others], files) }
   }
-  const catalog = namedBack(declared, read, remembered, files)
+  const { catalog, byHand } = namedNow(declared, read, remembered, files, {
+    isMerge: body.merge === true,
+    modes,
+  })
   const places = secretPlaces(catalog, declared.templates)
   const warnings = warningsOf(places, declared.env, locate)
   const early = body.strict ? warnings.splice(0) : []
@@ -78,8 +81,8 @@ export function checkFile(
   const prune = body.prune ?? false
   const owned = ownedByOthers(remembered, files)
   early.push(...contestedIn(catalog, files, owned, locate))
-  const merging = mergingOf(body, remembered, files)
-  const keeping = keepingOf(modes, remembered, files)
+  const merging = mergingOf(body, remembered, files, byHand)
+  const keeping = keepingOf(modes, remembered, files, byHand)
   try {
     const how = { prune, locate, compares, spared: sparedBy(files, owned), merging, keeping }
     const { plan, basis, result } = declared.changes.commit(CHECK, stagingOf(declared, catalog, how), true)
@@ -140,50 +143,107 @@ function problemsBeside(
   }))
 }
 
-/** A catalog in which names that parts had before are theirs again. */
-function namedBack(
-  { changes }: Declared,
+/** A catalog in the names that hold, and what people gave another name in the instance since it was applied. */
+export interface Named {
+  catalog: Catalog
+  /** Those whose new name stays. */
+  byHand: Omit<Move, 'index'>[]
+}
+
+/**
+ * A catalog in which names that parts had before are theirs again. One that people gave in the instance goes with all
+ * else that they changed: it stays in a merge, and for parts that keep what was changed by hand; else the part gets
+ * back the name that the file has.
+ */
+export function namedNow(
+  declared: Declared,
   catalog: Catalog,
   remembered: readonly RememberedFile[],
   files: readonly KeptText[],
-): Catalog {
+  { isMerge, modes = null }: { isMerge: boolean; modes?: Modes },
+): Named {
+  const { renames } = declared.changes
   // Some were given before the catalog came here.
-  const renames = [...changes.renames.since(0), ...movesOf(movedLast(remembered, files)).moves]
+  const made = [...renames.since(0), ...movesOf(movedLast(remembered, files)).moves]
+  const projects = declared.kinds.project.list()
+  const nowOf = nameNow(declared, projects)
+  const isUnnamed = (entry: { name: string }) => !projects.some(({ name }) => name === entry.name)
+  const isAnyAway = made.length > 0 || (catalog.projects ?? []).some((entry) => isUnnamed(entry as never))
   // What was applied last is read where it matters alone.
-  const base = renames.length ? appliedLast(remembered, files) : null
-  const back = base ? movesBack(catalog, base, renames) : []
-  return back.length ? { ...catalog, moved: [...(catalog.moved ?? []), ...back] } : catalog
+  const base = isAnyAway ? appliedLast(remembered, files) : null
+  if (!base) return { catalog, byHand: [] }
+  const owned = ownedByOthers(remembered, files)
+  const all = movesByHand(catalog, base, nowOf).filter(
+    ({ kind, to }) => !owned.has(`${SECTION_OF[kind]}:${to}`),
+  )
+  const stays = ({ kind, from }: Omit<Move, 'index'>): boolean => {
+    const entries = (catalog[SECTION_OF[kind]] ?? []) as { name?: string; sync?: SyncMode }[]
+    const sync = entries.find(({ name }) => name === from)?.sync
+    return isMerge || (modes !== null && sync !== undefined && modes.has(sync))
+  }
+  const byHand = all.filter(stays)
+  const back = [
+    ...movesBack(catalog, base, made),
+    ...all.filter((move) => !stays(move)).map(({ kind, from, to }) => lineOf({ kind, from: to, to: from })),
+  ]
+  if (byHand.length === 0 && back.length === 0) return { catalog, byHand }
+  const moved = [...(catalog.moved ?? []), ...back]
+  return {
+    catalog: { ...withMoves(catalog, byHand), moved: [...onwards(moved, byHand), ...byHand.map(lineOf)] },
+    byHand,
+  }
+}
+
+/** What a part or project of the instance is called that had a name; null: it has it, or is gone. */
+function nameNow(
+  { changes: { renames }, kinds }: Declared,
+  projects: readonly StoredOf<'project'>[],
+): (kind: ChangeKind, name: string) => string | null {
+  return (kind, name) => {
+    if (kind === 'project') {
+      if (projects.some((one) => one.name === name)) return null
+      const id = renames.projectCalled(name)
+      return projects.find(({ key }) => key === id)?.name ?? null
+    }
+    const now = kinds[kind].find(name) ? null : renames.nowOf(kind, name)
+    return now !== null && kinds[kind].find(now) ? now : null
+  }
 }
 
 /** With what a file is merged; null: it is applied as it is. */
-type MergingOf = Pick<MergeOf, 'base' | 'since' | 'ours' | 'choices'> | null
+type MergingOf = Pick<MergeOf, 'base' | 'since' | 'ours' | 'choices' | 'byHand'> | null
 
 export const mergingOf = (
   { merge: isMerge, ours, choices }: Pick<CatalogCheck, 'merge' | 'ours' | 'choices'>,
   remembered: readonly RememberedFile[],
   files: readonly KeptText[],
+  byHand: MergeOf['byHand'],
 ): MergingOf => {
   if (!isMerge && ours !== undefined)
     fail('invalid', 'ours needs merge: without it the file is applied as it is', { field: 'ours' })
   if (!isMerge && choices?.length)
     fail('invalid', 'choices needs merge: without it the file is applied as it is', { field: 'choices' })
   return isMerge
-    ? { base: appliedLast(remembered, files), since: appliedAt(remembered, files), ours, choices }
+    ? { base: appliedLast(remembered, files), since: appliedAt(remembered, files), ours, choices, byHand }
     : null
 }
 
 /** Modes of parts that keep what was changed by hand, where a repository is followed; null: no part does. */
 export type Modes = ReadonlySet<SyncMode> | null
 
-const keepingOf = (modes: Modes, remembered: readonly RememberedFile[], files: readonly KeptText[]) =>
-  modes && { modes, base: appliedLast(remembered, files) }
+const keepingOf = (
+  modes: Modes,
+  remembered: readonly RememberedFile[],
+  files: readonly KeptText[],
+  byHand: KeepOf['byHand'],
+) => modes && { modes, base: appliedLast(remembered, files), byHand }
 
 interface StagingOf extends StageOf {
   spared: ReadonlySet<string>
   /** As of CatalogFiles.check. */
   compares: boolean
   merging: MergingOf
-  keeping?: Pick<KeepOf, 'modes' | 'base'> | null
+  keeping?: Pick<KeepOf, 'modes' | 'base' | 'byHand'> | null
 }
 
 /** How texts are staged; of a merge it says what the two sides differ in. */
@@ -221,8 +281,9 @@ export function stagingOfFile(
   const remembered = rememberedFiles(declared.store.db).all()
   const owned = ownedByOthers(remembered, files)
   refuse(contestedIn(catalog!, files, owned, locate))
-  const merging = mergingOf(body, remembered, files)
-  const named = namedBack(declared, catalog!, remembered, files)
+  const isMerge = body.merge === true
+  const { catalog: named, byHand } = namedNow(declared, catalog!, remembered, files, { isMerge })
+  const merging = mergingOf(body, remembered, files, byHand)
   return stagingOf(declared, named, { prune, locate, compares, spared: sparedBy(files, owned), merging })
 }
 
@@ -272,7 +333,8 @@ export function importFile(
     places ??= readTexts(body)
     return places.locate(path)
   }
-  const catalog = namedBack(declared, read, files.all(), kept)
+  const isMerge = body.merge === true
+  const { catalog, byHand } = namedNow(declared, read, files.all(), kept, { isMerge, modes })
   const owned = ownedByOthers(files.all(), kept)
   refuseWhole(declared, body, contestedIn(catalog, kept, owned, locate), files.all())
   const spared = sparedBy(kept, owned)
@@ -284,8 +346,8 @@ export function importFile(
     requireApproved(body, fingerprint, plan)
     refuseGuards(guardProblems(plan, catalog, body, locate), plan)
   }
-  const merging = mergingOf(body, files.all(), kept)
-  const keeping = keepingOf(modes, files.all(), kept)
+  const merging = mergingOf(body, files.all(), kept, byHand)
+  const keeping = keepingOf(modes, files.all(), kept, byHand)
   const staging = stagingOf(declared, catalog, { prune, locate, spared, merging, keeping, compares: true })
   const stage = (edit: Edit): Merged | null => {
     const merged = staging(edit)

@@ -21,6 +21,8 @@ import type {
   ChangePlan,
 } from '../../../schemas/types.ts'
 import { fail, SvcError } from '../../errors.ts'
+import { renamedText } from '../../gitops/pull.ts'
+import { identityOf, type Section } from '../../gitops/render.ts'
 import {
   catalogFileSchema,
   isCompact,
@@ -51,6 +53,8 @@ import {
   importFile,
   type Modes,
   mergingOf,
+  type Named,
+  namedNow,
   readFile,
   refuseConflicting,
   refuseWhole,
@@ -58,6 +62,7 @@ import {
 } from './apply.ts'
 import { type ExportParts, exportCatalog } from './export.ts'
 import { isPlain, refuse, sameEntry, secretPlaces, withValues } from './import-run.ts'
+import { namedIn } from './merge.ts'
 import {
   contestedIn,
   ownedByOthers,
@@ -121,26 +126,30 @@ export function openCatalog(declared: Declared): CatalogFiles {
       // What several files said is remembered as one line of JSON, which nobody wrote.
       if (!kept || isCompact(kept.text)) return renderCatalog(exportCatalog(declared, { sources }))
       const reading = readTree(kept.text)
+      const own = reading.name === null ? null : [{ ...kept, carries: true }]
+      // One catalog may not declare what others own: of several the whole is in none of their names.
+      if (own && ownedByOthers(files.all(), own).size > 0) return renderCatalog(exportCatalog(declared))
       return updateCatalog(kept.text, exportCatalog(declared, reading), sameEntry, reading)
     },
     update: (body) => {
       const { yaml, others = [] } = body
       if (body.merge) {
-        const { said, current } = handChanged(declared, files.all(), body, (view, wanted) =>
+        const { said, current, byHand } = handChanged(declared, files.all(), body, (view, wanted) =>
           masked({ ...declared, ...view }, wanted, exportCatalog(view, { said: wanted })),
         )
-        return updateCatalog(others.length ? JSON.stringify(said) : yaml, current, sameEntry)
+        const text = others.length ? JSON.stringify(said) : yaml
+        return updateCatalog(renamedText(text, byHand, byHand) ?? text, current, sameEntry)
       }
       if (others.length) fail('invalid', 'others needs merge', { field: 'others' })
       refuseLarge(body)
       const reading = readTree(yaml, true)
       refuse(reading.problems)
-      return updateCatalog(
-        yaml,
-        masked(declared, reading.catalog!, exportCatalog(declared, reading)),
-        sameEntry,
-        reading,
-      )
+      const said = reading.catalog!
+      const current = masked(declared, said, exportCatalog(declared, reading))
+      // A file that carries its name says what is its own, and what nobody owns.
+      const own = reading.name === null ? null : [{ name: reading.name, carries: true, text: yaml }]
+      const shown = own ? withoutOthers(current, said, ownedByOthers(files.all(), own)) : current
+      return updateCatalog(yaml, shown, sameEntry, reading)
     },
     check: (body, compares, modes) => checkFile(declared, body, compares, files.all(), modes),
     import: (body, by, read = readWhole(body), modes = null) =>
@@ -196,7 +205,8 @@ function hasSecret({ kinds }: Viewed, { section, name, inner }: ReturnType<typeo
 function driftOf(declared: Declared, remembered: RememberedFiles): CatalogDrift {
   const kept = remembered.all()
   const files = kept.map((file) => fileDrift(declared, file))
-  const unmanaged = kept.length ? unmanagedIn(declared, kept) : []
+  const renamed = files.flatMap(({ plan }) => (plan ? namesBefore(plan) : []))
+  const unmanaged = kept.length ? unmanagedBy(declared, new Set([...namedByFiles(kept), ...renamed])) : []
   const last = files.find(({ name }) => name === remembered.newest()?.name)
   return {
     imported_at: last?.imported_at ?? null,
@@ -209,9 +219,10 @@ function driftOf(declared: Declared, remembered: RememberedFiles): CatalogDrift 
 
 const hasDrifted = ({ plan }: CatalogFileDrift): boolean => plan === null || plan.changes.length > 0
 
-function fileDrift(declared: Declared, { name, text, imported_at }: RememberedFile): CatalogFileDrift {
-  // What an import was allowed to do is not asked again.
-  const { plan, problems } = checkFile(declared, { yaml: text, name }, true)
+function fileDrift(declared: Declared, file: RememberedFile): CatalogFileDrift {
+  const { name, text, imported_at } = file
+  // What an import was allowed to do is not asked again; what it said is what was applied last.
+  const { plan, problems } = checkFile(declared, { yaml: text, name }, true, [file])
   return {
     name,
     imported_at: new Date(imported_at).toISOString(),
@@ -225,20 +236,19 @@ function onlyChanges(plan: ChangePlan): ChangePlan {
   return { ...plan, changes: plan.changes.filter(({ action }) => action !== 'none') }
 }
 
-/** Parts and projects that no file names and no template of a project plans. */
-function unmanagedIn(declared: Declared, kept: readonly RememberedFile[]): CatalogUnmanaged[] {
-  const named = new Set<string>()
-  for (const { text } of kept) {
-    const { catalog } = readCatalog(text)
-    for (const kind of namedKinds)
-      for (const { name } of (catalog?.[SECTION_OF[kind]] ?? []) as { name: string }[])
-        named.add(`${kind}:${name}`)
-    for (const { name } of catalog?.projects ?? []) named.add(`project:${name}`)
-  }
-  return unmanagedBy(declared, named)
+/** What the files name that are remembered, as kind:name. */
+export function namedByFiles(kept: readonly RememberedFile[]): Set<string> {
+  return new Set(kept.flatMap(({ text }) => [...namedIn(readCatalog(text).catalog ?? {})]))
 }
 
-/** The same of what is named, as kind:name; what templates plan is added to it. */
+/** What a plan gives another name is in the files by that. */
+export const namesBefore = ({ changes }: ChangePlan): string[] =>
+  changes.flatMap(({ kind, renamed_from: from }) => (from === undefined ? [] : [`${kind}:${from}`]))
+
+/**
+ * Parts and projects that no file names and no template of a project plans.
+ * @param named as kind:name; what templates plan is added to it
+ */
 export function unmanagedBy({ kinds }: Pick<Declared, 'kinds'>, named: Set<string>): CatalogUnmanaged[] {
   const found: CatalogUnmanaged[] = []
   for (const { name, doc } of kinds.project.list()) {
@@ -273,29 +283,77 @@ function handChanged(
   remembered: readonly RememberedFile[],
   body: CatalogPatch,
   tell: (view: ExportParts, said: Catalog) => Catalog,
-): { said: Catalog; current: Catalog } {
-  const { catalog, problems, locate, files } = readTexts(body)
+): { said: Catalog; current: Catalog; byHand: Named['byHand'] } {
+  const { catalog: said, problems, locate, files } = readTexts(body)
   refuse(problems)
   const owned = ownedByOthers(remembered, files)
-  refuse(contestedIn(catalog!, files, owned, locate))
+  refuse(contestedIn(said!, files, owned, locate))
   const spared = sparedBy(files, owned)
-  const merging = mergingOf(body, remembered, files)!
+  const { catalog, byHand } = namedNow(declared, said!, remembered, files, { isMerge: true })
+  const merging = mergingOf(body, remembered, files, byHand)!
   // What the texts took out is no longer in them: it is pruned, or it would come back.
-  const stage = stagingOf(declared, catalog!, { prune: true, locate, compares: true, spared, merging })
+  const stage = stagingOf(declared, catalog, { prune: true, locate, compares: true, spared, merging })
   const { result: current } = declared.changes.commit(
     CHECK,
     (edit) => {
       refuseConflicting(stage(edit)!.conflicts)
-      return tell(viewOf(declared, edit), catalog!)
+      return tell(viewOf(declared, edit), catalog)
     },
     true,
   )
-  const others = new Set(owned.keys())
-  const own = Object.entries(current).map(([section, entries]) => [
-    section,
-    (entries as { name?: string }[]).filter(({ name }) => !others.has(`${section}:${name}`)),
-  ])
-  return { said: catalog!, current: Object.fromEntries(own) as Catalog }
+  return { said: said!, current: withoutOthers(current, catalog, owned), byHand }
+}
+
+/**
+ * What catalogs that carry their names own is left to them, and so is what nobody owns but is in a project of theirs, or
+ * refers to what is theirs: a file that had it could not be read by itself.
+ * @param said what the file says: that stays its own
+ */
+function withoutOthers(current: Catalog, said: Catalog, owned: ReadonlyMap<string, string>): Catalog {
+  const left = new Set(owned.keys())
+  const known = new Set(
+    Object.entries(said).flatMap(([section, entries]) =>
+      (entries as unknown[]).map((entry) => `${section}:${identityOf(section as Section, entry)}`),
+    ),
+  )
+  const isLeft = (section: string, entry: object): boolean => {
+    const id = `${section}:${identityOf(section as Section, entry)}`
+    return left.has(id) || (!known.has(id) && referencesOf(entry).some((reference) => left.has(reference)))
+  }
+  // What refers to what is left is left, and so on.
+  for (let before = -1; before !== left.size; ) {
+    before = left.size
+    for (const [section, entries] of Object.entries(current))
+      for (const entry of entries as object[])
+        if (isLeft(section, entry)) left.add(`${section}:${identityOf(section as Section, entry)}`)
+  }
+  return Object.fromEntries(
+    Object.entries(current).map(([section, entries]) => [
+      section,
+      (entries as object[]).filter((entry) => !isLeft(section, entry)),
+    ]),
+  ) as Catalog
+}
+
+/** What an entry of a catalog refers to, as section:name. */
+function referencesOf(entry: object): string[] {
+  const { project, projects, used_by: users, sources, mcp_servers: servers, tools } = entry as Doc
+  const { trigger, wake, agent, to, handoffs, objects } = entry as Doc
+  const rows = (list: unknown) => (Array.isArray(list) ? (list as Doc[]) : [])
+  const all: Record<string, unknown[]> = {
+    projects: [project, projects, users],
+    sources: [sources],
+    mcp_servers: [servers, rows(tools).map(({ server }) => server)],
+    triggers: [trigger, wake],
+    agents: [agent, to, rows(handoffs).map((row) => row.agent)],
+  }
+  const shared = rows(objects).map(
+    ({ kind, name }) => `${SECTION_OF[String(kind).replace(' ', '_') as ChangeKind]}:${String(name)}`,
+  )
+  const named = Object.entries(all).flatMap(([section, values]) =>
+    values.flat(2).flatMap((name) => (typeof name === 'string' ? `${section}:${name}` : [])),
+  )
+  return [...named, ...shared]
 }
 
 /** The instance as an edit would leave it, as far as an export looks at it. */

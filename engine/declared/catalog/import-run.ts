@@ -98,10 +98,10 @@ export const collecting = (problems: CatalogProblem[], locate: Locate): ImportRu
 /** Faults of one part that are told at most. */
 const FAULTS_OF_PART = 50
 
-/**
- * Stages a part. Where it is at fault nothing of it is, and the rest is looked at again without that: each of its faults
- * is told, not the first alone.
- */
+/** Has the place of a name that breaks its rule while the rest is looked at. */
+const STAND_IN = 'a-part-without-its-name'
+
+/** Stages a part. Where it is at fault nothing of it is, and the rest is looked at without that: each fault is told. */
 export function stageOrTell<T extends Entry>(
   { at, edit }: Pick<ImportRun, 'at' | 'edit'>,
   kind: NamedKind,
@@ -117,6 +117,7 @@ export function stageOrTell<T extends Entry>(
   for (let n = 0; given && n < FAULTS_OF_PART; n++) {
     const fault = thrownBy(() => stage(given as T))
     if (!fault && n === 0) return
+    if (given.name === STAND_IN) edit.remove(kind, STAND_IN)
     if (before) edit.put(kind, entry.name, before)
     else edit.remove(kind, entry.name)
     if (!fault) return
@@ -130,7 +131,8 @@ export function stageOrTell<T extends Entry>(
     if (Array.isArray(list) && typeof place === 'number' && list.length > 1) {
       left.set(name, kept.toSpliced(place, 1))
       given = withoutDependents(section, { ...given, [name]: list.toSpliced(place, 1) }, [name])
-    } else given = name in given ? restOf(section, given, [[name]]) : null
+    } else if (name === 'name' && given.name !== STAND_IN) given = { ...given, name: STAND_IN }
+    else given = name in given ? restOf(section, given, [[name]]) : null
   }
 }
 
@@ -222,18 +224,18 @@ function noneNamed({ edit, catalog }: Known, kind: NamedKind, name: string): str
 
 /**
  * Tells each fault of a source's config at the field it is about.
- * @returns whether there is any
+ * @returns the fields of it that have one
  */
 export function tellConfigFaults(
   { at }: Pick<ImportRun, 'at'>,
   index: number,
   connector: string,
   config: Fields,
-): boolean {
+): ReadonlySet<unknown> {
   const found = configFaults(connector, config)
   for (const { path, message } of found)
     at(['sources', index, 'config', ...path], () => fail('invalid', message))
-  return found.length > 0
+  return new Set(found.map(({ path: [field] }) => field))
 }
 
 /** What belongs to a project is no longer held by the Default one. */

@@ -54,7 +54,7 @@ import {
   withoutBlankSecrets,
 } from '../../sources/config-secrets.ts'
 import { connectorOf } from '../../sources/connectors/index.ts'
-import { type Declared, joinProject, refuseVariables, stageRename } from '../declared.ts'
+import { type Declared, joinProject, refuseVariables, stageRename, variableFaults } from '../declared.ts'
 import { normaliseSpec } from '../operations.ts'
 import { checkDescription, checkGoal, checkProjectName, saidOf } from '../projects/project-spec.ts'
 import { stageProject, stageProjectUpdate } from '../projects/project-writes.ts'
@@ -228,7 +228,14 @@ function stageSource(run: ImportRun, entry: CatalogSource, index: number): void 
   const unreadable = edit.stored('source', name)?.unreadable ?? []
   const stays = now?.connector === connector ? secretsKept(connector, config, now.config, unreadable) : {}
   const assumed = isElsewhere(declared.env) ? secretsAssumed(connector, { ...stays, ...config }) : {}
-  if (tellConfigFaults(run, index, connector, { ...stays, ...config, ...assumed })) return
+  const faulty = tellConfigFaults(run, index, connector, { ...stays, ...config, ...assumed })
+  // All of a config is told at once: beside what is wrong in it the variables that the rest refers to.
+  const sound = Object.fromEntries(Object.entries(config).filter(([field]) => !faulty.has(field)))
+  const given = { kind: 'source' as const, stored: edit.stored('source', name), revive: null }
+  const staged = { ...given, doc: { connector, config: sound } }
+  for (const { field, message } of variableFaults(staged, declared.kinds, declared.env))
+    run.at(['sources', index], () => fail('invalid', message, { field }))
+  if (faulty.size > 0) return
   stagePart(run, 'source', name, {
     ...{ connector, config: { ...config, ...assumed }, prevent_destroy, sync },
     ...(poll ? { poll } : {}),

@@ -6,7 +6,7 @@ import { kindOfSection, SECTION_OF } from '../../../schemas/kinds.ts'
 import type { Catalog, CatalogProblem, MergeChoice, MergeConflict } from '../../../schemas/types.ts'
 import { completeEdit } from '../../documents/wiring.ts'
 import { SvcError } from '../../errors.ts'
-import { movesOf, withMoves } from '../../gitops/moved.ts'
+import { type Move, movesOf, withMoves } from '../../gitops/moved.ts'
 import {
   type ChangeKind,
   changeKinds,
@@ -36,6 +36,9 @@ import {
   resumePaused,
 } from './import-run.ts'
 
+/** Where a conflict, or what stays by hand, says the name of a part. */
+export const NAME_PATH = '/name'
+
 /** Edits by hand that are named at most. */
 const KEPT_TOLD = 200
 
@@ -53,6 +56,8 @@ export interface MergeOf {
   ours?: 'file' | 'instance' | undefined
   /** The same of single fields, which goes before. */
   choices?: readonly MergeChoice[] | undefined
+  /** Names that people gave since, which `wanted` has already. */
+  byHand?: readonly Omit<Move, 'index'>[] | undefined
 }
 
 export interface Merged {
@@ -82,7 +87,7 @@ export function stageMerged(declared: Declared, edit: Edit, of: MergeOf): Merged
   completeEdit(mine)
   const was = base === null ? null : baseOf(declared, { ...base, moved: wanted.moved ?? [] }, how)
   const paused = resumePaused(edit)
-  const told: Merged = { conflicts: [], kept: [] }
+  const told: Merged = { conflicts: [], kept: namesKept(of) }
   const merging = new Merging(declared, edit, { mine, was, named, before }, of, told)
   for (const kind of changeKinds) merging.kind(kind)
   completeEdit(edit)
@@ -105,7 +110,7 @@ export interface KeepOf extends Omit<MergeOf, 'ours'> {
 export function stageKeeping(declared: Declared, edit: Edit, of: KeepOf): Merged {
   const { wanted, locate, spared, modes } = of
   stageCatalog(declared, edit, wanted, { prune: of.prune, locate, spared })
-  const told: Merged = { conflicts: [], kept: [] }
+  const told: Merged = { conflicts: [], kept: namesKept(of) }
   const keeping = namedKinds.flatMap((kind) =>
     ((wanted[SECTION_OF[kind]] ?? []) as { name: string; sync?: SyncMode }[]).flatMap(({ name, sync }) =>
       sync && modes.has(sync) && edit.stored(kind, name) ? { kind, name, sync } : [],
@@ -364,6 +369,15 @@ class Merging {
     return telling(this.declared, this.of, { kind, name, path }, docs)
   }
 }
+
+/** Names that were given by hand and stay, as other fields are told. */
+const namesKept = ({ byHand = [], wanted, locate }: Pick<MergeOf, 'byHand' | 'wanted' | 'locate'>) =>
+  byHand.map(
+    ({ kind, from, to }): MergeConflict => ({
+      ...{ kind, name: to, path: NAME_PATH, base: from, mine: from, theirs: to },
+      ...locate(placeIn(wanted, kind, to, NAME_PATH)),
+    }),
+  )
 
 /** A field as it was applied, as the file has it and as it is, with its place. */
 function telling(

@@ -3,6 +3,7 @@
 import { durationWords } from '../../../schemas/duration-words.ts'
 import { countWords, listWords } from '../../../schemas/plain-words.ts'
 import type {
+  ChangeSet,
   DependentsResult,
   Project,
   ProjectOutline,
@@ -10,6 +11,7 @@ import type {
   ResourceRow,
   ResourcesResult,
   Run,
+  ProjectSummary as Shown,
   SkillSpec,
   Source,
   TriggerSpec,
@@ -171,7 +173,7 @@ const LOG_MAX = 100
 const RUNS_MAX = 20
 
 type ProjectSummary = Project & {
-  log: { at: string; action: string; detail: string }[]
+  log: Shown['log']
   /** Newest first, whatever they came to. */
   runs: Run[]
   runs_total: number
@@ -197,10 +199,10 @@ export function summaryOf(declared: Declared, findings: FindingsParts, id: strin
     project.objects.filter((o) => o.kind === kind && !o.missing).map((o) => o.name)
   return {
     ...project,
-    log: change_sets.map(({ at, actor, origin, summary }) => ({
-      at,
-      action: origin,
-      detail: `${summary} (${actor})`,
+    log: change_sets.map((set) => ({
+      at: set.at,
+      action: actionOf(set, id),
+      detail: `${set.summary} (${set.actor})`,
     })),
     ...runsOf(declared.store.db, id),
     sources: names('source').map((name) => {
@@ -222,6 +224,16 @@ export function summaryOf(declared: Declared, findings: FindingsParts, id: strin
     ),
     today: todayOf(findings, id),
   }
+}
+
+/** What a change-set did to a project, in the words of its history (SPEC.md, Project). */
+function actionOf({ changes, summary }: ChangeSet, id: string): ProjectSummary['log'][number]['action'] {
+  const own = changes.find(({ kind, key }) => kind === 'project' && key === id)
+  if (own?.action === 'create') return 'created'
+  const paused = own?.fields.find(({ path }) => path === '/paused')
+  if (paused) return paused.to === true ? 'paused' : 'resumed'
+  // A repair is told apart by what it says of itself: what it changes another edit could change, too.
+  return / repaired$/.test(summary) ? 'repaired' : 'updated'
 }
 
 /** Runs of a project, newest first, and how many there are. */
@@ -311,8 +323,8 @@ export function listResources(declared: Declared): ResourcesResult {
 }
 
 /**
- * What would go or be changed with a part: of a source or trigger in the order a cascade deletes;
- * of others the parts that refer to it.
+ * What would go or be changed with a part: of a source what a cascade deletes and whom it leaves without a trigger, as
+ * of a trigger; of others the parts that refer to it, which stay.
  * @throws SvcError not_found; invalid for a kind that is none
  */
 export function listDependents(declared: Declared, kind: string, name: string): DependentsResult {
@@ -330,7 +342,7 @@ export function listDependents(declared: Declared, kind: string, name: string): 
     for (const { handoffs } of projectsOf(edit).values())
       for (const [from, verdicts] of Object.entries(handoffs ?? {}))
         if (Object.values(verdicts).some((targets) => targets[name])) dependents.add(from)
-  return { dependents: [...dependents].sort().map((agent) => ({ kind: 'agent', name: agent })) }
+  return { dependents: [...dependents].sort().map((agent) => ({ kind: 'agent', name: agent, stays: true })) }
 }
 
 function whatOfSource({ connector, mode }: Source): string {

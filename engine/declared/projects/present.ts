@@ -54,7 +54,7 @@ export function presentProject(
     params: blankSecrets(doc.params ?? {}, templates.secretParams(doc.template)),
     status: stored.state === 'paused' ? 'paused' : stored.state === 'draft' ? 'draft' : 'active',
     state: stored.state as Project['state'],
-    accepts: accepts(lifecycles.project, snapshot),
+    accepts: acceptsOf(doc, snapshot),
     held_by: (snapshot.context as { held_by: Project['held_by'] }).held_by,
     default: doc.template === DEFAULT_TEMPLATE,
     objects,
@@ -68,6 +68,10 @@ export function presentProject(
     updated_at: new Date(stored.updatedAt).toISOString(),
   }
 }
+
+/** The Default project is there for what is made outside another, and is not deleted. */
+const acceptsOf = ({ template }: ProjectDoc, snapshot: Snapshot): string[] =>
+  accepts(lifecycles.project, snapshot).filter((event) => template !== DEFAULT_TEMPLATE || event !== 'delete')
 
 /** A project as a key of its own sees it: no parameters, no wiring. */
 export function presentCard(stored: StoredOf<'project'>): ProjectCard {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Wiring } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
-import { advance, firstSnapshot } from '../../log/lifecycle.ts'
+import { advance, firstSnapshot, renameInHistory } from '../../log/lifecycle.ts'
 import type { Database } from '../../log/store/handle.ts'
 import {
   type DeclaredKind,
@@ -15,7 +15,13 @@ import {
   type Stored,
   type Stroke,
 } from '../../model/documents.ts'
-import { CUSTOM_TEMPLATE, DEFAULT_TEMPLATE, type ProjectDoc, withWiring } from '../../model/project.ts'
+import {
+  CUSTOM_TEMPLATE,
+  DEFAULT_TEMPLATE,
+  PROJECT_ID,
+  type ProjectDoc,
+  withWiring,
+} from '../../model/project.ts'
 import { parseDuration } from '../../model/units.ts'
 import { maskNamed, openFields, type SecretNames, sealFields } from '../../net/address-secrets.ts'
 import type { Secrets } from '../../net/secrets.ts'
@@ -40,14 +46,31 @@ const FIELDS = new Set([
   'setup',
 ])
 
-/** @returns the name, trimmed. @throws SvcError invalid */
-export function checkProjectName(name: unknown): string {
+/**
+ * @param now the name that the project has: it may keep it. @returns the name, trimmed.
+ * @throws SvcError invalid
+ */
+export function checkProjectName(name: unknown, now?: string): string {
   const text = typeof name === 'string' ? name.trim() : ''
   if (text === '' || text.length > NAME_MAX || hasControl(text))
     return fail('invalid', `name must be 1 to ${NAME_MAX} characters without control characters`, {
       field: 'name',
     })
-  return text
+  const fault = text === now ? null : nameFault(text)
+  return fault === null ? text : fail('invalid', fault, { field: 'name' })
+}
+
+/**
+ * Why a project could not be told apart by a name: calls take its id or its name, so that a name with the form of an id
+ * would be another project's, there now or brought back later; and one path of the API is not a project.
+ * @returns null: nothing keeps it from being one
+ */
+export function nameFault(name: string): string | null {
+  if (PROJECT_ID.test(name))
+    return 'name must not have the form of the id of a project (uc_ and 10 hex digits), as it would be taken for one'
+  if (name === 'templates')
+    return 'name must not be templates: /api/projects/templates are the templates, so the project could not be read by it'
+  return null
 }
 
 /** @returns the goal, trimmed; undefined when it is blank. @throws SvcError invalid */
@@ -101,7 +124,7 @@ export function normaliseProject(edit: Edit, id: string, given: Doc): Doc {
   const goal = checkGoal(doc.goal)
   const description = checkDescription(doc.description ?? now.description)
   const next: ProjectDoc = {
-    name: checkProjectName(doc.name ?? now.name),
+    name: checkProjectName(doc.name ?? now.name, now.name),
     template,
     ...(goal ? { goal } : {}),
     ...(description ? { description } : {}),
@@ -274,6 +297,7 @@ export class ProjectKind implements DeclaredKind {
     })
     const spec = JSON.stringify(withoutState(sealed))
     this.queries.update(stored.key, String(doc.name), spec, stroke.changeSet, stroke.at)
+    if (stored.name !== doc.name) renameInHistory(this.parts.db, 'project', stored.name, String(doc.name))
     const [wasDraft, isDraft] = [stored.doc.draft === true, doc.draft === true]
     if (wasDraft !== isDraft) this.advance(stored.key, doc, isDraft ? 'unapply' : 'apply', stroke)
     else if (!isDraft && declaresOther(stored.doc, doc)) this.advance(stored.key, doc, 'update', stroke)

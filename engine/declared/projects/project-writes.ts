@@ -39,7 +39,14 @@ import {
   type TemplateWorld,
 } from './make.ts'
 import { presentProject } from './present.ts'
-import { checkDescription, checkGoal, checkProjectName, isHandMade, saidOf } from './project-spec.ts'
+import {
+  checkDescription,
+  checkGoal,
+  checkProjectName,
+  isHandMade,
+  nameFault,
+  saidOf,
+} from './project-spec.ts'
 import {
   pauseProject,
   planRemoval,
@@ -126,7 +133,7 @@ export function stageProjectUpdate(
   const goal = body.goal === undefined ? doc.goal : checkGoal(body.goal)
   const description = body.description === undefined ? doc.description : checkDescription(body.description)
   const { goal: _goal, description: _description, ...rest } = doc
-  const name = body.name === undefined ? doc.name : checkProjectName(body.name)
+  const name = body.name === undefined ? doc.name : checkProjectName(body.name, doc.name)
   const named = { ...rest, ...saidOf({ name, goal, description }) }
   if (isHandMade(doc)) {
     refuseParams(body.params)
@@ -171,7 +178,12 @@ export function repairProject(declared: Declared, word: string, key: string, by:
   const compose = (edit: Edit): string => {
     const id = requireIn(edit, word)
     const doc = projectOf(edit, id)
-    if (isHandMade(doc)) fail('invalid', 'a hand-assembled project has no plan, so nothing in it is repaired')
+    if (doc.draft) refuseEvent('project', doc.name, 'draft', 'repair')
+    if (isHandMade(doc))
+      fail(
+        'invalid',
+        `project ${doc.name} was made ${doc.setup ? 'by guided setup' : 'by hand'}, not from a template, so nothing in it is repaired`,
+      )
     const file =
       declared.templates.get(doc.template) ??
       fail('conflict', `template ${doc.template} is not in this program`)
@@ -275,6 +287,7 @@ export function deleteProject(
         projects.map((project) => ({ kind, name, project })),
       ),
       left_paused: removal.left_paused,
+      unwired: removal.unwired,
       purged_events: purged,
       purged_firings: records.firings,
       purged_runs: records.runs,
@@ -336,11 +349,11 @@ export function freeName(edit: Edit, name: string): string {
   return name
 }
 
-/** @returns the title, or the first of "title 2", "title 3" that no project has. */
+/** @returns the title, or the first of "title 2", "title 3" that no project has and one may have. */
 export function unusedName(edit: Edit, title: string): string {
   const names = new Set([...projectsOf(edit).values()].map((doc) => doc.name))
   let name = title
-  for (let n = 2; names.has(name); n++) name = `${title} ${n}`
+  for (let n = 2; names.has(name) || nameFault(name) !== null; n++) name = `${title} ${n}`
   return name
 }
 
@@ -372,10 +385,10 @@ export function holdProject(declared: Declared, word: string, event: Holding, by
 /** Its state alone does not say who holds it. @throws SvcError wrong_state */
 function refuseHolding(declared: Declared, id: string, name: string, accepts: string[]): never {
   const { held_by, state } = projectNamed(declared, id)
-  const moved = lastHolding(declared.store.db)(name)
+  const moved = lastHolding(declared)(id)
   const since = moved ? ` (${whoMoved(moved)}) since ${new Date(moved.at).toISOString()}` : ''
-  const held = held_by === null ? 'nobody holds it' : `is held by a ${held_by}${since}`
-  return fail('wrong_state', `project ${name} is ${state}, and ${held}; it accepts ${accepts.join(', ')}`, {
+  const held = held_by === null ? 'held by nobody' : `held by a ${held_by}${since}`
+  return fail('wrong_state', `project ${name} (${state}) is ${held}; it accepts ${accepts.join(', ')}`, {
     state,
     accepts,
   })
@@ -387,14 +400,20 @@ interface Moved {
   actor: string
 }
 
-/** When a project, by its name, was last taken or handed back, and by whom. */
-function lastHolding(db: Database): (name: string) => Moved | undefined {
-  const last = db.prepare<[string], Moved>(
+/**
+ * When a project, by its id, was last taken or handed back, and by whom. The history goes by the name, which it follows:
+ * what it has from before the project was made is of another that had the name.
+ */
+function lastHolding({ store, projects }: Declared): (id: string) => Moved | undefined {
+  const last = store.db.prepare<[string, number], Moved>(
     `SELECT event, at, actor FROM history
-     WHERE kind = 'project' AND object = ? AND event IN ('hold', 'takeover', 'release')
+     WHERE kind = 'project' AND object = ? AND event IN ('hold', 'takeover', 'release') AND at >= ?
      ORDER BY id DESC LIMIT 1`,
   )
-  return (name) => last.get(name)
+  return (id) => {
+    const row = projects.byId(id)
+    return row && last.get(row.name, row.created_at)
+  }
 }
 
 /** The history has the id of a credential before its name. */
@@ -402,11 +421,10 @@ const whoMoved = ({ actor }: Moved): string => actor.replace(/^\S+ /, '')
 
 /** Projects that are held, and those just released that nobody has taken yet. */
 export function heldProjects(declared: Declared): CrewProject[] {
-  const last = lastHolding(declared.store.db)
+  const last = lastHolding(declared)
   const now = declared.clock.now()
   return listProjects(declared).flatMap(({ id, name, held_by, status }): CrewProject[] => {
-    // A project that was renamed meanwhile has its history under its old name.
-    const moved = last(name)
+    const moved = last(id)
     const isReleasing = held_by === null && moved !== undefined && now - moved.at < RELEASING_MS
     if (held_by === null && !isReleasing) return []
     const state = isReleasing ? 'releasing' : 'held'

@@ -4,6 +4,7 @@
  * guided setup made goes as what a template made.
  */
 
+import type { Wiring } from '../../../schemas/types.ts'
 import { readersOf, refuseRead, stopPart } from '../../documents/wiring.ts'
 import { fail } from '../../errors.ts'
 import { refuseEvent } from '../../log/lifecycle.ts'
@@ -21,6 +22,7 @@ import {
   putProject,
   type Stopped,
   usersOf,
+  wiringOf,
   withUses,
 } from '../../model/project.ts'
 import { isHandMade } from './project-spec.ts'
@@ -39,6 +41,8 @@ export interface Removal {
   shared: (Part & { projects: string[] })[]
   /** kind:name of what a pause of the project stopped, and nothing starts again by itself. */
   left_paused: string[]
+  /** Its wiring of agents that stay, which goes with it whatever becomes of the parts. */
+  unwired: Wiring
 }
 
 /**
@@ -66,7 +70,10 @@ export function planRemoval(
     if (picked) return picked.includes(`${kind}:${name}`)
     return (!isHandMade(doc) || doc.setup === true) && use.owned === true && !adopted.has(`${kind}:${name}`)
   }
-  const removal: Removal = { deletes: [], releases: [], shared: [], left_paused: [] }
+  const removal: Removal = {
+    ...{ deletes: [], releases: [], shared: [], left_paused: [] },
+    unwired: { wakes: [], handoffs: [] },
+  }
   for (const part of parts) {
     const { kind, name } = part
     const others = usersOf(edit, kind, name).filter((user) => user !== id)
@@ -76,7 +83,18 @@ export function planRemoval(
   }
   if (picked) refuseReadSources(edit, id, removal.deletes)
   removal.left_paused = leftPaused(edit, id, [...removal.releases, ...removal.shared])
+  removal.unwired = unwiredBy(doc, removal.deletes)
   return removal
+}
+
+/** What wakes an agent that stays, and whom it hands over to, in a project that goes. */
+function unwiredBy(doc: ProjectDoc, deletes: readonly Part[]): Wiring {
+  const stays = (agent: string) => !deletes.some(({ kind, name }) => kind === 'agent' && name === agent)
+  const { wakes, handoffs } = wiringOf(doc)
+  return {
+    wakes: wakes.filter(({ agent }) => stays(agent)),
+    handoffs: handoffs.filter(({ agent }) => stays(agent)),
+  }
 }
 
 /** A source that was picked goes where the triggers that read it go, too. @throws SvcError conflict */
@@ -91,6 +109,7 @@ function refuseReadSources(edit: Edit, id: string, deletes: readonly Part[]): vo
     )
     const pick = readers.map((one) => `trigger:${one}`).join(',')
     refuseRead(
+      edit,
       name,
       readers,
       isPickable ? `add ${pick} to delete, which deletes them too` : `leave source:${name} out of delete`,

@@ -21,7 +21,6 @@ import type { Declared, WriteBy } from '../declared.ts'
 import { refuseAgentsName } from '../keys.ts'
 import { moveDraft, PLANNING, type SetupRow, setupQueries } from '../projects/follow.ts'
 import { projectNamed } from '../projects/project-writes.ts'
-import { requireProject } from '../skill-writes.ts'
 import { mintIngestKey } from '../source-writes.ts'
 import { checkNow, checkWhole, keptPlan, sentenceOfProblems, stagePlan } from './check.ts'
 import {
@@ -31,6 +30,7 @@ import {
   type PlanningPort,
   planAgain,
   planningPort,
+  requireDraft,
   requireDraftAtRest,
   requireSetup,
   requireVersion,
@@ -47,7 +47,7 @@ import {
 } from './tryout.ts'
 
 export interface SetupCalls {
-  /** @throws SvcError invalid, also without a model to plan with; conflict when the name is taken */
+  /** @throws SvcError invalid; wrong_state without a model to plan with; conflict when the name is taken */
   startDraft(body: SetupDraft, by: WriteBy): Promise<{ project: Project }>
   /** @throws SvcError not_found, also for a project that was made in another way */
   getSetup(project: string): Promise<Setup>
@@ -57,7 +57,7 @@ export interface SetupCalls {
   stopPlanning(project: string, by: WriteBy): Promise<{ ok: true }>
   /** Keeps an edited plan, or goes to a step. @throws SvcError not_found; wrong_state; invalid; conflict for a stale version */
   saveSetup(project: string, body: SetupSave, by: WriteBy): Promise<Setup>
-  /** The plan as applying would take it; no model is asked. @throws SvcError not_found */
+  /** The plan as applying would take it; no model is asked. @throws SvcError not_found; wrong_state for a project that is no draft */
   checkSetup(body: SetupCheck): Promise<SetupChecked>
   /** Makes everything a plan needs, or nothing. @throws SvcError faulty_plan; not_found; wrong_state; conflict for a stale version */
   applySetup(body: SetupApply, by: WriteBy, mintKeys: boolean): Promise<SetupApplied>
@@ -72,9 +72,8 @@ export function setupReads(declared: Declared): Pick<SetupCalls, 'getSetup' | 'c
   return {
     getSetup: async (project) => presentSetup(declared, project),
     checkSetup: async ({ plan, project }) => {
-      const id = project === undefined ? null : requireProject(declared, project)
-      const goal = id === null ? '' : String(declared.kinds.project.find(id)!.doc.goal ?? '')
-      return checkWhole(declared, plan, { project: id, goal })
+      const draft = project === undefined ? null : requireDraft(declared, project)
+      return checkWhole(declared, plan, { project: draft?.id ?? null, goal: draft?.doc.goal ?? '' })
     },
   }
 }

@@ -42,7 +42,7 @@ import { isReference, maskAddresses } from '../../net/address-secrets.ts'
 import { normaliseSource } from '../../sources/config-secrets.ts'
 import { describeConnectors } from '../../sources/connectors/index.ts'
 import { checkName, type Declared, joinProject, stageNew } from '../declared.ts'
-import { checkGoal, checkProjectName } from '../projects/project-spec.ts'
+import { checkGoal, checkProjectName, nameFault } from '../projects/project-spec.ts'
 import {
   freeName,
   isFields,
@@ -452,7 +452,7 @@ function worldOf(edit: Edit, project: string | null): SetupWorld {
       return { connector: String(doc.connector), labels: labels ?? [] }
     },
     has: (kind, name) => edit.has(kind, name),
-    isProject: (name) => names.has(name),
+    isProject: (name) => names.has(name) || nameFault(name) !== null,
   }
 }
 

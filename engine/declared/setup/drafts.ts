@@ -41,17 +41,28 @@ export function requireSetup(declared: Declared, word: string): OfSetup {
   return { id, doc, row }
 }
 
+/** @throws SvcError not_found, also for a project that was made in another way; wrong_state for one that is set up */
+export function requireDraft(declared: Declared, word: string): OfSetup {
+  const found = requireSetup(declared, word)
+  const { doc, row } = found
+  if (!doc.draft)
+    fail('wrong_state', `project ${doc.name} is set up already; its plan is applied`, {
+      ...{ state: row.state, accepts: acceptedBy('draft', row.snapshot) },
+    })
+  return found
+}
+
 /**
  * @param seen version that the caller saw; undefined: any, the last write wins
  * @throws SvcError not_found; wrong_state once it is applied, or while it is being planned; conflict for another version
  */
 export function requireDraftAtRest(declared: Declared, word: string, seen?: number): OfSetup {
-  const found = requireSetup(declared, word)
+  const found = requireDraft(declared, word)
   const { doc, row } = found
-  const told = { state: row.state, accepts: acceptedBy('draft', row.snapshot) }
-  if (!doc.draft) fail('wrong_state', `project ${doc.name} is set up already; its plan is applied`, told)
   if (PLANNING.includes(row.state))
-    fail('wrong_state', `draft ${doc.name} is being planned; wait until it is, or stop it`, told)
+    fail('wrong_state', `draft ${doc.name} is being planned; wait until it is, or stop it`, {
+      ...{ state: row.state, accepts: acceptedBy('draft', row.snapshot) },
+    })
   requireVersion(found, seen)
   return found
 }
@@ -68,7 +79,7 @@ export function requireVersion({ doc, row }: OfSetup, seen: number | undefined):
 
 /**
  * Begins a draft: its plan is written in the background, or is the one that was written by hand.
- * @throws SvcError invalid; conflict when the name is taken; invalid without a model to plan with
+ * @throws SvcError invalid; conflict when the name is taken; wrong_state without a model to plan with
  */
 export async function startDraft(parts: DraftParts, body: SetupDraft, by: WriteBy): Promise<Project> {
   const { declared, onPending } = parts
@@ -188,13 +199,13 @@ function savePlan(declared: Declared, { id, doc, row }: OfSetup, given: unknown)
   return problems.length
 }
 
-/** Without a model nothing can be planned; what to set is said. @throws SvcError invalid */
+/** Without a model nothing can be planned; what to set is said: the request is right, and the instance is not ready. @throws SvcError wrong_state */
 async function heedModel({ requireModel }: DraftParts): Promise<void> {
   try {
     await requireModel()
   } catch (error) {
     if (!(error instanceof ModelFault)) throw error
-    fail('invalid', `a plan cannot be written: ${error.message}; or write the plan by hand`)
+    fail('wrong_state', `a plan cannot be written: ${error.message}; or write the plan by hand`)
   }
 }
 

@@ -548,7 +548,7 @@ function leftOut(kinds: readonly Kind[], told: ReadonlyMap<Kind, number>): Brief
   })
 }
 
-export { number as shortNumber, shortened } from './lines.ts'
+export { number as shortNumber, shortened, shortNumbers } from './lines.ts'
 export { type Numbers, numbersOf, type Sample } from './series.ts'
 export { Skeletons } from './skeletons.ts'
 export {
@@ -558,6 +558,6 @@ export {
   TRACE_ID_LABELS,
   traceIdIn,
 } from './traces.ts'
-export type { Brief, BriefRequest, ContextRow, Counts, SpanFacts, Timed, Wording } from './types.ts'
+export type { Brief, BriefRequest, ContextRow, Counts, Shown, SpanFacts, Timed, Wording } from './types.ts'
 export { addTo, ascending, mapAt, NOBODY, quantile, windowsOf } from './types.ts'
 export { cautiousTokens } from './words.ts'

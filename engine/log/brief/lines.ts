@@ -16,7 +16,7 @@ import {
   type SlowStep,
   traceIdOf,
 } from './traces.ts'
-import { type BriefLine, type ContextRow, type Kind, type Timed, valueAt } from './types.ts'
+import { type BriefLine, type ContextRow, type Kind, type Shown, type Timed, valueAt } from './types.ts'
 import { CHANGE_KIND, ERROR_LEVEL, LEVEL, NO_CHANGE_KIND, ROUTINE, TROUBLE, wordsOf } from './words.ts'
 
 /** A kind is rare with at most so many events in the window, or with this share of all. */
@@ -247,6 +247,13 @@ export function shortened(text: string, most: number): string {
 export const number = (value: number): string =>
   Math.abs(value) >= 1000 ? String(Math.round(value)) : String(+value.toPrecision(4))
 
+/** Numbers as they are told, for those who check what was said of them. */
+export const shortNumbers = (...values: readonly number[]): number[] =>
+  values.filter(Number.isFinite).map((value) => Number(number(value)))
+
+const named = (id: string, count: number, numbers: number[]): Shown[number] =>
+  numbers.length ? [id, count, numbers] : [id, count]
+
 /** Time of day, UTC; with the day where it is more than half a day ago. */
 export function clock(t: number, { now }: Pick<Telling, 'now'>): string {
   const iso = new Date(now + t * 1000).toISOString()
@@ -291,15 +298,14 @@ export function groupLine(group: Group, alsoIn: number, telling: Telling): Brief
   const ids = isOne ? last.row.id : `${first.row.id}…${last.row.id}`
   const from = clock(first.t, telling)
   const until = isOne ? '' : `–${clock(last.t, telling)}`
+  const { found, expected } = group.rate
+  const rate = expected === null || group.isNew ? [] : shortNumbers(found, expected)
   const more = alsoIn ? ` (and in ${alsoIn} more entities)` : ''
   return {
     text: `${ids} ${from}${until} ${source} ${type} ${rateText(group, lines.length, telling)}: ${shortened(last.row.text, telling.textMax)}${spreadText(group, telling)}${more}`,
     shown: isOne
-      ? [[last.row.id, 1]]
-      : [
-          [first.row.id, 0],
-          [last.row.id, lines.length],
-        ],
+      ? [named(last.row.id, 1, rate)]
+      : [[first.row.id, 0], named(last.row.id, lines.length, rate)],
   }
 }
 
@@ -355,8 +361,8 @@ export function seriesLine(series: Series, telling: Telling): BriefLine {
   return {
     text: `${ids} ${source} ${escapeLine(name)}: ${first}${number(usual)} (${number(low)}–${number(high)}) → ${number(now)} (${peak < low ? 'lowest' : 'peak'} ${number(peak)})${since}, ${samples} samples${labelsText(labels, series.entity, telling)}`,
     shown: [
-      [normal.row.id, 1],
-      [far.row.id, 1],
+      [normal.row.id, 1, shortNumbers(usual, low, high, start)],
+      [far.row.id, 1, shortNumbers(now, peak)],
     ],
   }
 }
@@ -373,10 +379,10 @@ export function pathLine(finding: PathFinding, telling: Telling): BriefLine {
   const ids = normal.row.id === example.row.id ? example.row.id : `${normal.row.id}…${example.row.id}`
   const { source, type } = example.row
   const whose = entity ? ` {${telling.labelOf(entity)}=${entity}}` : ''
-  const shown: BriefLine['shown'] = [
-    [normal.row.id, 1],
-    [example.row.id, 1],
-  ]
+  const isSlow = finding.kind === 'slow'
+  const was = isSlow ? shortNumbers(finding.usual, finding.low, finding.high, finding.wholeUsual) : []
+  const now = isSlow ? shortNumbers(finding.now, finding.p90, finding.peak, finding.wholeNow) : []
+  const shown: Shown = [named(normal.row.id, 1, was), named(example.row.id, 1, now)]
   const text =
     finding.kind === 'slow'
       ? slowText(finding, telling)

@@ -173,11 +173,16 @@ export type SectionName =
   | 'rest'
   | 'left'
 
+/**
+ * Events that a text names, each with how many it stands for, and with numbers that the text has of it and the event may
+ * not: what was usual, a mean, a rate. They are as they are told, rounded.
+ */
+export type Shown = [id: string, count: number, numbers?: readonly number[]][]
+
 /** One line, with the events it stands for: first the oldest, last the newest. */
 export interface BriefLine {
   text: string
-  /** Ids the line names, each with how many events it stands for. */
-  shown: [id: string, count: number][]
+  shown: Shown
 }
 
 export interface Section {

@@ -13,7 +13,7 @@ const COMMA = 0x2c
 const COLON = 0x3a
 const CLOSE_LIST = 0x5d
 export const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
+export const CLOSE_OBJECT = 0x7d
 
 /** Start (inclusive) and end (exclusive) of some bytes. */
 export type Range = [start: number, end: number]

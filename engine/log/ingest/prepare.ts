@@ -7,12 +7,12 @@
 import type { Label } from '../../../schemas/types.ts'
 import type { IngestCall } from '../../calls.ts'
 import { fail, SvcError } from '../../errors.ts'
-import type { FlatMapping, Item, MappingConnector } from '../../sources/connectors/connector.ts'
+import type { FlatMapping, Item, MappedEvent, MappingConnector } from '../../sources/connectors/connector.ts'
 import { headsOf, Projection } from './json-project.ts'
 import { compileLabels } from './label.ts'
 import { type KnownLabels, type PackedEvents, Packer, type PreparedEvent } from './packed.ts'
 import { type Rejected, type SplitItem, splitBody, withLines } from './split.ts'
-import { parseEventTime } from './time.ts'
+import { CLOCKS_MS, type EventTime, parseEventTime } from './time.ts'
 
 /** Labels and fields at most, and bytes of their names and constants, so that a plan has a fixed place. */
 const FIELDS_MAX = 64
@@ -195,7 +195,7 @@ export function compileSource(
   ): PreparedEvent[] =>
     map(item, headers, index).map((event): PreparedEvent => {
       const { strings, hasEntity, numbers } = resolve(event.context, event.stamped, event.entityLabel)
-      const { ts, claimed, unknown } = parseEventTime(event.eventTime, nowMs)
+      const { ts, claimed, unknown } = timeOf(event, nowMs)
       return {
         eventType: event.eventType,
         text: event.text,
@@ -213,6 +213,15 @@ export function compileSource(
     projection: projectionOf(connector, config, labels),
     plan: flatPlanOf(connector.flat?.(config) ?? null, labels),
   })
+}
+
+/** When what it tells of was over, where that has come; else when it happened. */
+function timeOf({ eventTime, endTime }: MappedEvent, nowMs: number): EventTime {
+  const began = parseEventTime(eventTime, nowMs)
+  const end = parseEventTime(endTime, nowMs)
+  // An end ahead is a plan: clocks differ by less. What began after it is on again.
+  const isOver = end.ts !== null && end.ts <= nowMs + CLOCKS_MS && end.ts >= (began.ts ?? end.ts)
+  return isOver ? end : began
 }
 
 /** The same for events of practice: labelled as such, and never a duplicate of a real one. */

@@ -13,6 +13,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { fail } from '../../errors.ts'
 import {
   arrayElements,
+  CLOSE_OBJECT,
   faultAt,
   goesOn,
   isDeeper,
@@ -98,6 +99,7 @@ export type LineReader = (
 interface Body {
   bytes: Buffer
   isAscii: boolean
+  isUtf8: boolean
   isLines: boolean
   projection: Projection | null
 }
@@ -105,6 +107,8 @@ interface Body {
 const DEPTH_MAX = 100
 const ITEM_BYTES_MAX = 1_048_576
 const ITEMS_MAX = 100_000
+/** Of a body that is no UTF-8, to tell lines of JSON from any other bytes. */
+const LINES_LOOKED_AT = 100
 
 const TOO_DEEP = `nests deeper than ${DEPTH_MAX}`
 const TOO_LONG = 'is larger than 1 MiB'
@@ -115,7 +119,7 @@ const TOO_LONG = 'is larger than 1 MiB'
  * @param projection the fields that are looked at; null: all.
  * @param lines reads lines in place of `visit`.
  * @returns the items refused by themselves.
- * @throws SvcError invalid (not UTF-8; neither one JSON document nor lines), unsupported_media (parts of a form),
+ * @throws SvcError invalid (not UTF-8, and not lines; neither one JSON document nor lines), unsupported_media (parts of a form),
  *   too_large (too many items)
  */
 export function splitBody(
@@ -126,11 +130,15 @@ export function splitBody(
 ): Rejected[] {
   const all = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const ascii = isAscii(all)
-  if (!ascii && !isUtf8(all)) fail('invalid', `the body is not valid UTF-8${packedAs(all)}`)
-  const body: Body = { bytes: all, isAscii: ascii, isLines: false, projection }
+  const body: Body = {
+    ...{ bytes: all, isAscii: ascii, isUtf8: ascii || isUtf8(all), isLines: false },
+    projection,
+  }
+  if (!body.isUtf8) refusePacked(all)
   const readAll = (range: Range): Rejected[] => {
     body.isLines = true
-    return lines
+    // Whoever reads lines in place of `visit` takes bytes for UTF-8.
+    return lines && body.isUtf8
       ? lines(range, ITEMS_MAX, (from, index) => readLine(body, from, range[1], index))
       : readLines(body, range, visit)
   }
@@ -139,13 +147,17 @@ export function splitBody(
   const [start, end] = whole
   if (start === end) return []
   refuseForeign(all, start)
-  const elements = all[start] === OPEN_LIST ? arrayElements(all, whole, ITEMS_MAX) : null
+  const elements = all[start] === OPEN_LIST && body.isUtf8 ? arrayElements(all, whole, ITEMS_MAX) : null
   if (elements) return readElements(body, elements, visit)
   const lineEnd = all.indexOf(NEWLINE, start)
-  if (lineEnd === -1 || lineEnd >= end) return readDocument(body, whole, read(body, whole, 0), visit)
-  // A first line that is JSON by itself, with more after it, makes it lines.
+  const isOneLine = lineEnd === -1 || lineEnd >= end
+  if (isOneLine && !body.isUtf8) failNotUtf8()
+  if (isOneLine) return readDocument(body, whole, read(body, whole, 0), visit)
   const firstLine = trim(all, start, lineEnd)
+  // A first line that is JSON by itself, with more after it, makes it lines.
   if (typeof read(body, firstLine, 0) !== 'string') return readAll(whole)
+  if (!body.isUtf8)
+    return !goesOn(all, firstLine) && hasJsonLine(body, whole) ? readAll(whole) : failNotUtf8()
   const one = read(body, whole, 0)
   // Where neither holds, what the first line looks like decides: the lines of a broken document must
   // not be stored as events, and one broken line must not refuse the others.
@@ -173,10 +185,12 @@ function refuseForeign(all: Buffer, start: number): void {
     )
 }
 
-/** Of a body that is no text: how it is packed, if it is. */
-function packedAs(all: Buffer): string {
+const failNotUtf8 = (): never => fail('invalid', 'the body is not valid UTF-8')
+
+/** Of a body that is no UTF-8: told as what it is, where that is known by its first bytes. @throws SvcError invalid */
+function refusePacked(all: Buffer): void {
   const begins = (...bytes: number[]): boolean => bytes.every((byte, i) => all[i] === byte)
-  if (begins(0xff, 0xfe) || begins(0xfe, 0xff)) return ': it is UTF-16'
+  if (begins(0xff, 0xfe) || begins(0xfe, 0xff)) fail('invalid', 'the body is not valid UTF-8: it is UTF-16')
   const coding = begins(0x1f, 0x8b)
     ? 'gzip'
     : begins(0x28, 0xb5, 0x2f, 0xfd)
@@ -184,13 +198,30 @@ function packedAs(all: Buffer): string {
       : begins(0x78, 0x9c) || begins(0x78, 0xda)
         ? 'deflate'
         : null
-  return coding === null ? '' : `: it is packed; send the header Content-Encoding: ${coding}`
+  if (coding !== null)
+    fail('invalid', `the body is not valid UTF-8: it is packed; send the header Content-Encoding: ${coding}`)
+}
+
+/** Whether one of the first lines is an object: in any other text there is none to be kept beside those that break. */
+function hasJsonLine({ bytes }: Body, [start, end]: Range): boolean {
+  for (let from = start, n = 0; from < end && n < LINES_LOOKED_AT; n++) {
+    const found = bytes.indexOf(NEWLINE, from)
+    const to = found === -1 || found > end ? end : found
+    const [first, past] = trim(bytes, from, to)
+    if (bytes[first] === OPEN_OBJECT && bytes[past - 1] === CLOSE_OBJECT) return true
+    from = to + 1
+  }
+  return false
 }
 
 /** Parses one item that is already known to be JSON. @throws SvcError invalid */
 export function parseItem(raw: Uint8Array): unknown {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
-  const item = read({ bytes, isAscii: false, isLines: false, projection: null }, [0, raw.length], 0)
+  const item = read(
+    { bytes, isAscii: false, isUtf8: true, isLines: false, projection: null },
+    [0, raw.length],
+    0,
+  )
   return typeof item === 'string' ? fail('invalid', `the item ${item}`) : item.value
 }
 
@@ -283,6 +314,7 @@ function read(body: Body, range: Range, index: number, isShallow = false): Split
   const [start, end] = range
   if (start === end) return 'is empty'
   if (end - start > ITEM_BYTES_MAX) return TOO_LONG
+  if (!body.isUtf8 && !isUtf8(bytes.subarray(start, end))) return 'is not valid UTF-8'
   const part = projection?.read(bytes, range, DEPTH_MAX, body.isAscii)
   if (part) return new SplitItem(body, index, range, part, false)
   if (!isShallow && isDeeper(bytes, range, DEPTH_MAX)) return TOO_DEEP

@@ -9,6 +9,8 @@ const DAY_MS = 86_400_000
 const PAST_MS = 3_653 * DAY_MS
 /** A time further ahead would stay on top of every read. */
 const FUTURE_MS = DAY_MS
+/** So far the clock of a sender may be ahead of ours: what is over was over when it was told. */
+export const CLOCKS_MS = 60_000
 const TEXT_MAX = 64
 
 export interface EventTime {

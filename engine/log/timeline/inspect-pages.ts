@@ -5,7 +5,7 @@ import type { Row } from '../../calls.ts'
 import { fail } from '../../errors.ts'
 import { parseDuration } from '../../model/units.ts'
 import { redact } from '../../net/redact.ts'
-import { cautiousTokens } from '../brief/brief.ts'
+import { cautiousTokens, type Shown } from '../brief/brief.ts'
 import type { Steps } from '../steps.ts'
 import type { Query } from '../store/scan.ts'
 import { projectScope, type ReadContext } from './context.ts'
@@ -70,14 +70,11 @@ export function linesOf(
 
 export type InspectQuestion = Omit<InspectRequest, 'project'>
 
-/** Events that a text names, with how many each stands for. */
-export type Named = [id: string, count: number][]
-
 /** The heading is ours; the text is data of other systems, and is fenced where a model is shown it. */
 export interface Looked {
   heading: string
   text: string
-  shown: Named
+  shown: Shown
   /** Where the next page begins; null: this is the last. */
   next?: number | null
   from?: number

@@ -32,6 +32,8 @@ export interface MappedEvent {
    * epoch milliseconds, with what the item gave. Absent: now.
    */
   eventTime?: unknown
+  /** When what it tells of was over, in the same forms: it goes before `eventTime` where it is a time that has come. */
+  endTime?: unknown
   /** What label fields are looked up in: the exact name first, then a dotted path. */
   context: Record<string, unknown>
   /** Labels the connector stamps by itself; declared labels of the same name win. */

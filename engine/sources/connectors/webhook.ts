@@ -73,7 +73,10 @@ function faultsOf({ preset, signature_scheme: scheme, ...config }: FieldsOf<Webh
 /** Of entries of a list, and what is around them, anything may be asked. */
 function fieldsOf(config: WebhookConfig): string[] | null {
   if (config.items_field !== undefined || config.preset !== undefined) return null
-  const named = [config.event_type_field, config.event_time_field, config.dedupe_field]
+  const named = [
+    ...[config.event_type_field, config.event_time_field, config.event_end_field],
+    config.dedupe_field,
+  ]
   return [...named.filter((field) => field !== undefined), ...templateFields(config.text_template ?? '')]
 }
 
@@ -81,7 +84,7 @@ function fieldsOf(config: WebhookConfig): string[] | null {
 function flatOf(config: WebhookConfig): FlatMapping | null {
   const { event_type: type = EVENT_TYPE, event_type_field: typeField, event_time_field: timeField } = config
   if (config.dedupe_field !== undefined || config.items_field !== undefined) return null
-  if (config.preset !== undefined) return null
+  if (config.preset !== undefined || config.event_end_field !== undefined) return null
   return {
     type,
     ...(typeField === undefined ? {} : { typeField }),
@@ -108,9 +111,10 @@ function compileWebhook(config: WebhookConfig): ReturnType<PushConnector['compil
 /** @returns a function of an item, the headers it came with, and its place among those of the delivery. */
 function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, place: string) => MappedEvent {
   const { event_type: fixed = EVENT_TYPE, event_type_field: typeField } = config
-  const { event_time_field: timeField, dedupe_field: dedupeField } = config
+  const { event_time_field: timeField, event_end_field: endField, dedupe_field: dedupeField } = config
   const typeOf = compileField(typeField ?? '')
   const timeOf = compileField(timeField ?? '')
+  const endOf = compileField(endField ?? '')
   const keyOf = compileField(dedupeField ?? '')
   const template = compileTemplate(config.text_template ?? '')
   // Others that sign in their own way send this header too, with payloads of their own.
@@ -120,6 +124,7 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
     (config.signature_scheme === undefined || config.signature_scheme === 'github')
   const file = presetOf(config.preset)
   const preset = file && compilePreset(file)
+  const plain = preset?.plainText ?? ((text: string) => text)
   const fresh = isFresh(config)
   return (item, headers, place) => {
     const event = isGithub ? headers?.[GITHUB_EVENT] : undefined
@@ -135,8 +140,9 @@ function compileEvent(config: WebhookConfig): (item: Item, headers: Headers, pla
     const isRepeat = key === undefined && read?.dedupe !== undefined
     return {
       eventType: oneLine(own ?? says ?? fixed, EVENT_TYPE_MAX),
-      text: template(context).trim() || delivery?.text || read?.text || summarise(item.whole()),
+      text: plain(template(context).trim() || delivery?.text || read?.text || '') || summarise(item.whole()),
       eventTime: time ?? delivery?.eventTime ?? read?.time,
+      ...(endField === undefined ? {} : { endTime: endOf(context) }),
       context,
       ...stampedOf(delivery, read, fresh && !delivery ? senderOf(headers, item.value) : undefined),
       dedupeKey: isRepeat ? `preset:${read.dedupe}` : (key ?? deliveryKey(headers, place)),

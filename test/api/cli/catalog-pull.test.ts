@@ -140,6 +140,56 @@ describe('svc catalog pull', () => {
     expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({ code: 0 })
   })
 
+  it('takes a removed part out of the files of every environment', async () => {
+    put(
+      'environments/staging.yaml',
+      'environment: staging\nagents:\n  # dear\n  - { name: dig, run_budget_usd: 3 }\n  - { name: look, run_budget_usd: 4 }\n',
+    )
+    put('environments/dev.yaml', 'environment: dev\nagents: [{ name: dig, remove: true }]\n')
+    put('environments/dev/dig.yaml', 'environment: dev\nkind: agent\nname: dig\nrun_budget_usd: 3\n')
+    expect(await run('agents delete dig')).toMatchObject({ code: 0 })
+    expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({ code: 0 })
+    expect(text('agents.yaml')).not.toContain('dig')
+    expect(text('environments/staging.yaml')).toBe(
+      'environment: staging\nagents:\n  - { name: look, run_budget_usd: 4 }\n',
+    )
+    expect(text('environments/dev.yaml')).not.toContain('dig')
+    expect(existsSync(join(root, 'environments/dev/dig.yaml'))).toBe(false)
+    for (const env of ['prod', 'staging', 'dev'])
+      expect(await svc(['catalog', 'check', '--offline', '--env', env, root])).toMatchObject({ code: 0 })
+  })
+
+  it('leaves what is in a project of another catalog or refers to its parts, and says so; export --update, too', async () => {
+    const other = `catalog: kk
+sources: [{ name: theirs, connector: webhook }]
+projects: [{ template: custom, name: K }]
+`
+    expect(await run('catalog apply - --yes', { stdin: other })).toMatchObject({ code: 0 })
+    await byHand(`triggers:
+  - { name: of-project, project: K, sources: [gateway], condition: { event: any } }
+  - { name: of-source, sources: [theirs], condition: { event: any } }
+  - { name: free, sources: [gateway], condition: { event: any } }
+agents:
+  - { name: after, trigger: of-source, prompt: Look. }
+`)
+    const pulled = await run(`catalog pull ${root} --env prod`)
+    expect(pulled).toMatchObject({ code: 0, err: expect.stringContaining('left, since') })
+    for (const name of ['trigger of-project', 'trigger of-source', 'agent after'])
+      expect(pulled.err).toContain(name)
+    expect(text('triggers/free.yaml')).toContain('name: free')
+    expect(existsSync(join(root, 'triggers/of-project.yaml'))).toBe(false)
+    expect(text('agents.yaml')).toBe(FILES['agents.yaml'])
+    expect(await svc(['catalog', 'check', '--offline', '--env', 'prod', root])).toMatchObject({ code: 0 })
+    const theirs = join(root, '..', 'kk.yaml')
+    writeFileSync(theirs, other)
+    expect(await run(`catalog export --update ${theirs}`)).toMatchObject({ code: 0 })
+    const updated = readFileSync(theirs, 'utf8')
+    expect(updated).toContain('of-source')
+    expect(updated).not.toContain('gateway')
+    expect(updated).not.toContain('errors')
+    expect(await run(`catalog plan ${theirs}`)).toMatchObject({ code: 0 })
+  })
+
   it('writes in the layout of svc catalog fmt', async () => {
     expect(await run(`catalog apply ${root} --env prod --yes`)).toMatchObject({ code: 0 })
     expect((await svc(['catalog', 'fmt', root])).code).toBe(0)
@@ -216,5 +266,121 @@ describe('svc catalog pull', () => {
     expect((await run('agents show look --json')).out).toContain('"run_budget_usd":9')
     expect((await run(`catalog plan ${root} --env prod --merge`)).code).toBe(0)
     expect((await run(`catalog plan ${root} --env prod`)).code).toBe(2)
+  })
+
+  it('gives a part that was renamed in the instance its name where it is said, and says so under moved', async () => {
+    const test = `tests:
+  - name: too many # of them
+    events:
+      - { source: gateway, at: 30s, every: 1s, times: 9, body: {} }
+    until: 10m
+    expect:
+      - { trigger: errors, not_fires: true } # never
+`
+    put(
+      'agents.yaml',
+      FILES['agents.yaml'].replace(
+        'prompt: Say what broke.',
+        'trigger: errors # wakes\n    prompt: Say what broke.',
+      ),
+    )
+    put('triggers/errors.yaml', `${FILES['triggers/errors.yaml']}${test}`)
+    put(
+      'environments/prod.yaml',
+      `${FILES['environments/prod.yaml']}triggers: [{ name: errors, cooldown: 20m }] # calm\n`,
+    )
+    const staging = 'environment: staging\ntriggers:\n  - { name: errors, cooldown: 1m } # lively\n'
+    put('environments/staging.yaml', staging)
+    expect(await run(`catalog apply ${root} --env prod --yes`)).toMatchObject({ code: 0 })
+    const before = Object.fromEntries(
+      ['agents.yaml', 'triggers/errors.yaml', 'environments/prod.yaml'].map((path) => [path, text(path)]),
+    )
+    expect(await run('triggers rename errors failures')).toMatchObject({ code: 0 })
+    await byHand(
+      errors('cooldown: 30m, description: Too many').replace('errors', 'failures').replace('> 5', '> 50'),
+    )
+    expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('> ((values.errors))'),
+    })
+    expect(text('triggers/errors.yaml')).toBe(
+      `${before['triggers/errors.yaml']!.replace('name: errors', 'name: failures').replace('trigger: errors', 'trigger: failures').replace('cooldown: 10m\n', 'cooldown: 10m\ndescription: Too many\n')}moved:\n  - { trigger: errors, to: failures }\n`,
+    )
+    expect(text('environments/prod.yaml')).toBe(
+      before['environments/prod.yaml']!.replace(
+        'name: errors, cooldown: 20m',
+        'name: failures, cooldown: 30m',
+      ),
+    )
+    expect(text('environments/staging.yaml')).toBe(staging.replace('errors', 'failures'))
+    expect(text('agents.yaml')).toBe(before['agents.yaml']!.replace('trigger: errors', 'trigger: failures'))
+    expect(existsSync(join(root, 'triggers/failures.yaml'))).toBe(false)
+    const planned = await run(`catalog plan ${root} --env prod`)
+    expect(planned.out).toContain('0 to create, 1 to change, 0 to delete')
+    expect(await svc(['catalog', 'test', root, '--env', 'staging'])).toMatchObject({ code: 0 })
+  })
+
+  it('puts what moved below the sections of a file as svc catalog fmt does, and brings its lines up to date', async () => {
+    expect((await svc(['catalog', 'fmt', root])).code).toBe(0)
+    const before = text('agents.yaml')
+    for (const [from, to] of [
+      ['dig', 'think'],
+      ['think', 'ponder'],
+    ]) {
+      expect(await run(`agents rename ${from} ${to}`)).toMatchObject({ code: 0 })
+      expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({ code: 0, err: '' })
+      const lines =
+        to === 'think'
+          ? '{ agent: dig, to: think }'
+          : '{ agent: dig, to: ponder }\n  - { agent: think, to: ponder }'
+      expect(text('agents.yaml')).toBe(
+        `${before.replace('name: dig', `name: ${to}`)}\nmoved:\n  - ${lines}\n`,
+      )
+      expect(await svc(['catalog', 'fmt', '--check', root])).toMatchObject({ code: 0, out: '' })
+      expect(await run(`catalog apply ${root} --env prod --yes`)).toMatchObject({ code: 0 })
+    }
+    expect(await run('agents rename ponder dig')).toMatchObject({ code: 0 })
+    expect(await run(`catalog pull ${root} --env prod`)).toMatchObject({ code: 0, err: '' })
+    expect(text('agents.yaml')).toContain('- { agent: think, to: dig }')
+    expect(text('agents.yaml')).not.toContain('agent: dig')
+    expect(await run(`catalog plan ${root} --env prod`)).toMatchObject({ code: 0 })
+  })
+
+  it('plans the name of the file back for a part that was renamed in the instance; a merge keeps the other', async () => {
+    expect(await run('triggers rename errors failures')).toMatchObject({ code: 0 })
+    const planned = await run(`catalog plan ${root} --env prod`)
+    expect(planned.code).toBe(2)
+    expect(planned.out).toContain('~ trigger errors (renamed from failures)')
+    expect(planned.out).toContain('0 to create, 2 to change, 0 to delete')
+    expect((await run('catalog drift')).out).toMatch(/errors.*failures/)
+    expect((await run('catalog drift')).out).not.toContain('in no file')
+    const merged = await run(`catalog plan ${root} --env prod --merge`)
+    expect(merged.out).toContain('trigger failures, name: "failures", the file says "errors"')
+    expect(merged.code).toBe(0)
+    expect(await run(`catalog apply ${root} --env prod --yes --merge`)).toMatchObject({ code: 0 })
+    expect((await run('triggers list --json')).out).toContain('failures')
+    expect(await run(`catalog apply ${root} --env prod --yes`)).toMatchObject({ code: 0 })
+    const { out } = await run('triggers list --json')
+    expect([out.includes('"errors"'), out.includes('failures')]).toEqual([true, false])
+  })
+
+  it('leaves a name that comes of a value, and reports it', async () => {
+    put('catalog.yaml', `${FILES['catalog.yaml'].replace(' }', ', pages: errors }')}`)
+    put(
+      'triggers/errors.yaml',
+      FILES['triggers/errors.yaml'].replace('name: errors', 'name: ((values.pages))'),
+    )
+    expect(await run('triggers rename errors failures')).toMatchObject({ code: 0 })
+    await byHand(errors('cooldown: 30m').replace('errors', 'failures'))
+    const { code, err } = await run(`catalog pull ${root} --env prod`)
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(
+        'triggers/errors.yaml:2:7: triggers[0].name is errors in the files and failures in the instance',
+      ),
+    ])
+    expect(text('triggers/errors.yaml')).toContain('name: ((values.pages))')
+    expect(text('triggers/errors.yaml')).toContain('cooldown: 30m')
+    expect(existsSync(join(root, 'triggers/failures.yaml'))).toBe(false)
   })
 })

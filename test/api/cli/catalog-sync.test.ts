@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, expect, it } from 'vitest'
+import { unmanagedText } from '../../../api/cli/catalog-text.ts'
 import { buildServer } from '../../../api/http/server.ts'
 import { createEngine } from '../../../engine/local.ts'
 import type { CatalogSyncHistory } from '../../../schemas/types.ts'
@@ -75,6 +76,54 @@ it('tells problems with file, line and column, and goes back to an earlier commi
   expect((await run('--commit', first, '--apply', '--yes')).code).toBe(0)
   expect((await run('--status')).out).toContain('rolled back to commit')
   expect((await run('--commit', '1234567', '--apply', '--yes')).code).toBe(1)
+})
+
+it('lists as in no file what drift does: not what other catalogs declare, and of very many a number', async () => {
+  const { git, run, url } = await followed()
+  const apply = (name: string, stdin: string) =>
+    svc(['catalog', 'apply', '-', '--name', name, '--yes', '--svcd', url], { stdin })
+  git.commit({ 'shop.yaml': SHOP() }, 'the shop')
+  await run('--apply', '--yes')
+  await apply('kk', 'catalog: kk\nsources: [{ name: theirs, connector: webhook }]\n')
+  await apply('hand', 'sources: [{ name: by-hand, connector: webhook }]\n')
+  await svc(['catalog', 'forget', 'hand', '--svcd', url])
+  const { out } = await run()
+  expect(out).toContain('1 in no file')
+  expect(out).toContain('in no file: source by-hand')
+  expect(out).not.toContain('theirs')
+  const many = Array.from({ length: 60 }, (_, i) => ({ kind: 'source' as const, name: `s${i}` }))
+  const text = unmanagedText(many, 1_200, 'in no file: ')
+  expect(text.split('\n')).toHaveLength(52)
+  expect(text).toContain('in no file: 1150 more;')
+})
+
+it('says after a look that failed that nothing is known, not that nothing differs', async () => {
+  const { git, run } = await followed()
+  git.commit({ 'shop.yaml': 'triggers: [{ name: t }]\n' }, 'a slip')
+  await run()
+  const { out } = await run('--status')
+  expect(out).toContain('what differs is not known')
+  expect(out).not.toContain('0 in no file')
+})
+
+it('keeps the name that a part was given by hand in a merge, tells who gave it, and adopts it as moved', async () => {
+  const { git, run, url } = await followed()
+  git.commit({ 'shop.yaml': SHOP() }, 'the shop')
+  await run('--apply', '--yes')
+  const renamed = await svc(['triggers', 'rename', 'gateway-errors', 'failures', '--svcd', url])
+  expect(renamed).toMatchObject({ code: 0 })
+  const planned = await run()
+  expect(planned.out).toContain('~ trigger gateway-errors (renamed from failures)')
+  expect(planned.out).not.toContain('in no file: ')
+  const merged = await run('--merge')
+  expect(merged.out).toContain('trigger failures, name: "failures", the file says "gateway-errors"')
+  expect(merged.out).not.toContain('in no file: ')
+  const { out } = await svc(['catalog', 'adopt', '--svcd', url])
+  expect(out).toMatch(
+    /trigger failures, name: "failures", the file says "gateway-errors"\n {2}by hand: .+ change-set/,
+  )
+  expect(out).toContain('+  - { trigger: gateway-errors, to: failures }')
+  expect(out).not.toContain('made by hand')
 })
 
 it('refuses what does not go together', async () => {

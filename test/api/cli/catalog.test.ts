@@ -68,6 +68,45 @@ describe('svc catalog plan --out and svc catalog apply of it', () => {
   })
 })
 
+describe('svc catalog check', () => {
+  it('tells all that is wrong with an entry at once, and speaks of no front matter', async () => {
+    const file = fileOf(`sources:
+  - name: shop
+    connector: postgres
+    config: { dsn: "\${PG_DSN_SHOP}", table: orders, cursor: id }
+skills:
+  - name: Roll Back
+    description: "one\\n\\ntwo"
+    body: ""
+  - { name: sound, description: One, body: Do it. }
+`)
+    const { code, err } = await run(`catalog check --offline ${file}`)
+    expect(code).toBe(65)
+    const lines = err.trimEnd().split('\n').slice(1)
+    expect(lines.map((line) => line.slice(file.length))).toEqual([
+      expect.stringContaining('sources[0].config: cursor_column is required'),
+      expect.stringContaining('sources[0].config.cursor: cursor is not a known field'),
+      expect.stringContaining(':4:20: sources[0]: config.dsn: the variable PG_DSN_SHOP may not be opened'),
+      expect.stringContaining(':6:11: skills[0]: name must be 1 to 64 characters'),
+      expect.stringContaining(':7:18: skills[0]: description must be one paragraph'),
+      ':8:11: skills[0]: a body is required: what is to be done, as Markdown',
+    ])
+    expect((await run(`catalog check ${file}`)).err).toContain('6 problems')
+  })
+})
+
+describe('svc catalog export', () => {
+  it('of several catalogs is in the name of none, and can be applied', async () => {
+    for (const name of ['one', 'two'])
+      await run('catalog apply - --yes', {
+        stdin: `catalog: ${name}\nsources: [{ name: ${name}, connector: webhook }]\n`,
+      })
+    const { out } = await run('catalog export')
+    expect(out).toMatch(/^sources:\n {2}- name: one[\s\S]*- name: two/)
+    expect(await run('catalog plan -', { stdin: out })).toMatchObject({ code: 0 })
+  })
+})
+
 describe('a file over 8 MiB', () => {
   it.each([
     'check',
@@ -128,7 +167,7 @@ describe('svc catalog drift', () => {
     expect(out).toMatch(
       /^ops, imported at .*:\nno change: 1 as they are\n\nshop, imported at .*:\n~ source orders\n/,
     )
-    expect(out).toContain('paused: true → not set')
+    expect(out).toContain('paused: true → false (the default)')
     expect(out).toMatch(/\nin no file that is remembered:\n {2}source by-hand\n$/)
     expect(await run('catalog drift')).toMatchObject({ code: 0 })
     expect((await run('catalog drift --file ops --exit-code')).code).toBe(0)

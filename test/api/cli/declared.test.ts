@@ -48,7 +48,7 @@ describe('svc proposals', () => {
     })
     const { id } = (await answer.json()) as { id: string }
     expect((await run('proposals list')).out).toContain('changes trigger errs')
-    expect((await run(`proposals show ${id}`)).out).toContain('cooldown: not set → "1h"')
+    expect((await run(`proposals show ${id}`)).out).toContain('cooldown: "5m" (the default) → "1h"')
     const approved = await run(`proposals approve ${id}`)
     expect([approved.code, approved.err]).toEqual([0, expect.stringMatching(/^written as change-set \d+\n$/)])
     const again = await run(`proposals decline ${id} --reason late`)
@@ -112,7 +112,9 @@ describe('svc catalog', () => {
     expect(readFileSync(file, 'utf8')).toBe(
       catalog.replace('window: 5m }\n', 'window: 5m }\n    paused: true\n'),
     )
-    expect((await run('catalog drift')).out).toContain('~ trigger errs\n    paused: true → not set')
+    expect((await run('catalog drift')).out).toContain(
+      '~ trigger errs\n    paused: true → false (the default)',
+    )
     expect(JSON.parse((await run('catalog schema')).out)).toMatchObject({ $id: 'catalog.schema.json' })
   })
 })
@@ -192,7 +194,7 @@ describe('svc changes', () => {
   it('undoes, shows and rolls back', async () => {
     await run(`catalog apply ${fileOf(catalog)} --yes`)
     await run('triggers pause errs')
-    expect((await run('changes show 2')).out).toContain('paused: not set → true')
+    expect((await run('changes show 2')).out).toContain('paused: false (the default) → true')
     const dry = await run('changes undo 2 --dry-run')
     expect(dry.out).toContain('~ trigger errs')
     expect((await run('changes undo 2')).err).toBe('done as change-set 3\n')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { conflictLines, fieldLines, fieldName } from '../../../api/cli/field-text.ts'
+import { conflictLines, fieldLines, fieldName, keptLines, mergeLines } from '../../../api/cli/field-text.ts'
 import { planText } from '../../../api/cli/plan-text.ts'
 
 const plain = { colour: false }
@@ -11,6 +11,32 @@ describe('a changed field', () => {
     expect(text('/paused', undefined, true)).toEqual(['paused: not set → true'])
     expect(text('/goal', 'x')).toEqual(['goal: "x" → not set'])
     expect(text('', { a: 1 }, [2])).toEqual(['all of it: {"a":1} → [2]'])
+  })
+
+  it('says what holds where it is not set, which a file may say itself', () => {
+    const told = (path: string, from?: unknown, to?: unknown, kind = 'trigger') =>
+      fieldLines(plain, { path, from, to }, kind)
+    expect(told('/cooldown', '9m')).toEqual(['cooldown: "9m" → "5m" (the default)'])
+    expect(told('/emit/context_window', undefined, '1h')).toEqual([
+      'emit.context_window: "15m" (the default) → "1h"',
+    ])
+    expect(told('/severity', 'critical')).toEqual(['severity: "critical" → the default'])
+    expect(told('/description', 'x')).toEqual(['description: "x" → not set'])
+    expect(told('/auth_header', 'X-Key', undefined, 'mcp_server')).toEqual([
+      'auth_header: "X-Key" → "Authorization" (the default)',
+    ])
+    const conflict = {
+      kind: 'trigger',
+      name: 't',
+      path: '/cooldown',
+      base: '1m',
+      mine: null,
+      theirs: '9m',
+    } as const
+    expect(mergeLines(conflict)[1]).toBe(
+      '  was applied as "1m", the instance has "9m", the file says "5m" (the default)',
+    )
+    expect(keptLines(conflict)).toEqual(['trigger t, cooldown: "9m", the file says "5m" (the default)'])
   })
 
   it('is named by its keys, whatever they hold', () => {

@@ -76,6 +76,11 @@ const delivery: Delivery = {
     { at: '2026-11-20T12:00:00.000Z', ms: 10_000, status: null, error: 'no answer in 10 s' },
   ],
 }
+const queued: Delivery = {
+  ...delivery,
+  recipient: { kind: 'mcp', name: 'q', address: '', subscription_id: 'sub_2' },
+  ...{ tries: 0, due_at: null, reason: null, attempts: [] },
+}
 const detail: FiringDetail = {
   ...firing,
   payload: '=== firing · errs ===\nwhy: \u001b[31m6 events\n',
@@ -241,7 +246,7 @@ describe('svc deliveries', () => {
     const at = await daemon({
       'GET /api/deliveries?limit=30&status=failed&trigger=errs&recipient=sub_1': [
         200,
-        { deliveries: [delivery, done, agent], next_before: 'dlv_1' },
+        { deliveries: [delivery, done, agent, queued, { ...queued, tries: 1 }], next_before: 'dlv_1' },
       ],
     })
     const options = ['--status', 'failed', '--trigger', 'errs', '--recipient', 'sub_1']
@@ -251,6 +256,8 @@ describe('svc deliveries', () => {
     expect(lines[1]).toMatch(/calm reef \(https.*running +2\/9 +HTTP 503; next try 2026-11-20T12:00:35.000Z$/)
     expect(lines[2]).toMatch(/delivered +2\/9 +at 2026-11-20T12:00:01.000Z$/)
     expect(lines[3]).toMatch(/agent first\\u202elook +failed +2\/9 +off$/)
+    expect(lines[4]).toMatch(/q \(fetched\) +running +0\/9 +waits to be fetched$/)
+    expect(lines[5]).toMatch(/q \(fetched\) +running +1\/9 +fetched 1 time, not ended yet$/)
     expect(err).toContain('--before dlv_1')
   })
 

@@ -268,11 +268,16 @@ describe('a secured instance', () => {
     expect(await take(await sessionOf(ROOT))).toEqual([200, undefined])
   })
 
-  it('tells whoever has no credential only that it is there', async () => {
+  it('tells whoever has no credential only that it is there, and who only sends no names', async () => {
     expect((await door.call('GET', '/health')).json()).toEqual({ status: 'ok', auth_required: true })
+    const sends = await door.key(['ingest'])
+    const told = (await door.call('GET', '/health', undefined, door.as(sends.secret))).json()
+    expect(told).toMatchObject({ version: '1.0.0', ingest_paused: false })
+    expect(told).not.toHaveProperty('sources')
     expect((await door.call('GET', '/health', undefined, door.as(ROOT))).json()).toMatchObject({
       version: '1.0.0',
       pct_used: expect.any(Number),
+      sources: expect.any(Array),
     })
   })
 })

@@ -286,8 +286,8 @@ describe('limits and errors', () => {
     [
       'ingest into a paused source',
       async () => door.call('POST', `/ingest/${(await door.engine.getSource('paused')).ingest_key}`, '{}'),
-      400,
-      'source paused is paused',
+      409,
+      'source paused is paused; resume it to ingest',
     ],
     [
       'pausing what is paused',
@@ -327,6 +327,12 @@ describe('limits and errors', () => {
       'kind must be one of source',
     ],
     [
+      'a larger page of what is paged by offset',
+      () => door.call('GET', '/api/runs?limit=201'),
+      400,
+      'limit must be at most 200',
+    ],
+    [
       'a query field nobody knows',
       () => door.call('GET', '/api/entities?colour=red'),
       400,
@@ -339,6 +345,11 @@ describe('limits and errors', () => {
       'Last-Event-ID must be an event id',
     ],
   ]
+
+  it.each(['traces?limit=101', 'telemetry/spans?limit=201', 'incidents?limit=99999'])(
+    'a page larger than a list gives is its largest: %s',
+    async (list) => expect((await door.call('GET', `/api/${list}`)).status).toBe(200),
+  )
 
   it.each(cases)('%s', async (_name, ask, status, message) => {
     const answer = await ask()

@@ -174,6 +174,26 @@ describe('the counters of a source', () => {
   })
 })
 
+it('polls are counted by source as events are: what one counted does not go on under another name', async () => {
+  const door = await openDoor()
+  await door.source('api')
+  const [source] = (await door.engine.status()).bySource
+  const status = door.engine.status
+  let polls = 0
+  door.engine.status = async () => ({
+    ...(await status()),
+    tallies: [{ name: 'polls', labels: { source_id: String(source!.id), outcome: 'ok' }, value: polls }],
+  })
+  const counts = async () =>
+    [...(await door.call('GET', '/metrics')).text.matchAll(/^svc_polls_total(.*)$/gm)].map(([, of]) => of)
+  polls = 3
+  expect(await counts()).toEqual(['{source="api",outcome="ok"} 3'])
+  await door.call('POST', '/api/sources/api/rename', { to: 'web' })
+  polls = 5
+  expect(await counts()).toEqual(['{source="web",outcome="ok"} 2'])
+  await door.close()
+})
+
 describe('the API document', () => {
   it('is OpenAPI 3.1 and describes every operation, with the scope it needs', async () => {
     const door = await openDoor()

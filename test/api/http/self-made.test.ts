@@ -13,6 +13,15 @@ async function door(options: Parameters<typeof openDoor>[0] = {}) {
 const lineOf = (content: string) => JSON.stringify({ sessionId: 's1', type: 'user', message: { content } })
 const LINE = lineOf('hello')
 
+it('GET of an ingest URL explains it where there is one, and is 404 where no source has the key', async () => {
+  const { call, source } = await door()
+  const { url } = await source('app')
+  expect((await call('GET', url)).status).toBe(200)
+  expect((await call('GET', '/ingest/claude_code')).status).toBe(200)
+  const unknown = await call('GET', '/ingest/nothing-has-this')
+  expect([unknown.status, unknown.json().detail]).toEqual([404, 'unknown ingest key: no source has it'])
+})
+
 describe('POST /ingest/claude_code', () => {
   it('makes its source with the first line, and goes on to it', async () => {
     const { call } = await door()

@@ -23,6 +23,9 @@ describe('resources, prompts and completions', () => {
       const { contents } = await client.readResource({ uri })
       expect(String((contents[0] as { text: string }).text)).not.toBe('')
     }
+    const outline = await client.readResource({ uri: 'svc://project/Default' })
+    // What is wrong and what to do about it are two sentences.
+    expect((outline.contents[0] as { text: string }).text).toMatch(/wakes no agent\. Wire an agent to it$/m)
     const { contents } = await client.readResource({ uri: 'svc://entity/service/cart' })
     expect((contents[0] as { text: string }).text).toContain('[web] kind0: message')
     await expect(client.readResource({ uri: 'svc://nothing/here' })).rejects.toThrow('is no resource')

@@ -189,6 +189,8 @@ describe('the tools', () => {
       content: 'moved to the new host',
     })
     expect(content).toMatchObject({ stored: true })
+    const unnamed = await use('remember', { entity: 'cart', content: 'without a label' })
+    expect(unnamed.text).toMatch(/^remembered on the timeline of key=cart \(evt_\d+\)\. No label was named/)
     expect((await use('list_skills')).text).toBe('refunds: How to refund.')
     expect((await use('skill', { name: 'refunds' })).text).toBe('# Do')
     const unknown = await call(client, 'skill', { name: 'returns' })
@@ -346,6 +348,17 @@ describe('the tools', () => {
     const [event] = /evt_\d+/.exec(traced.text)!
     const page = await use('get_event', { event_id: event, max_tokens: 200 })
     expect(page.content).toMatchObject({ url: `${svc.url}/events/${event}`, event_type: 'log' })
+  })
+
+  it('name the events whose payloads had no room, and how to see them', async () => {
+    const stack = 'frame '.repeat(40_000)
+    await svc.post(`/ingest/${ingest}`, { service: 'large', type: 'crashed', message: 'short', stack })
+    const asked = { selector: { service: 'large' }, window: '1h', include_payload: true }
+    const { text, content } = await use('read', asked)
+    const [id] = content.unfit as string[]
+    expect(content).toMatchObject({ count: 1, payloads: [], unfit: [expect.stringMatching(/^evt_/)] })
+    expect(text).toContain(`No room for 1 payload (${id}): get_event shows one in pages`)
+    expect((await use('get_event', { id })).content.payload).toContain('frame frame')
   })
 
   it('A13: show control bytes of an event as escapes, and its payload as it was', async () => {

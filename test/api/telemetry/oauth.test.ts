@@ -418,6 +418,8 @@ describe('registration (RFC 7591)', () => {
     const { json } = await register({ redirect_uris: ['https://a.example/'], client_name: name })
     expect(json.client_name).toBe('Evilexe.txt <b>bold</b> two')
     expect(JSON.stringify(json)).not.toContain('client_secret')
+    const torn = await register({ redirect_uris: ['https://a.example/'], client_name: 'Caf\ufffd' })
+    expect([torn.status, torn.json.error]).toEqual([400, 'invalid_client_metadata'])
   })
 
   it('is bounded: ten a minute of one address, and 500 in all, of which those nobody signed in make room', async () => {

@@ -2,7 +2,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { copied, pasteCopies, pasteShared } from '../../../console/graph/draft/clipboard.ts'
 import { connect } from '../../../console/graph/draft/connect.ts'
-import { newDraft, operationsOf, type Step, withStep } from '../../../console/graph/draft/draft.ts'
+import {
+  correcting,
+  type Draft,
+  newDraft,
+  operationsOf,
+  refusedSteps,
+  type Step,
+  undone,
+  withoutStep,
+  withStep,
+} from '../../../console/graph/draft/draft.ts'
 import { changeHandoff, disconnect, switchWake } from '../../../console/graph/draft/edges.ts'
 import { foreseen } from '../../../console/graph/draft/foresee.ts'
 import type { PartRef } from '../../../console/graph/draft/ids.ts'
@@ -175,5 +185,70 @@ describe('a draft that meets another writer', () => {
       wakes: [{ trigger: 'errs', agent: 'triage', enabled: false }],
       handoffs: [{ agent: 'triage', verdict: 'dig', to: 'digger', cooldown: side === 'mine' ? '1h' : '2h' }],
     })
+  })
+})
+
+describe('a step that is refused', () => {
+  const agent: PartRef = { kind: 'agent', name: 'new' }
+  const bad = [{ verdict: 'dig deeper' }]
+  const problemsIn = async (draft: Draft) =>
+    (await engine.previewDraft(project, { base: draft.base, operations: operationsOf(draft) }, BY)).problems
+  /** As the editor takes a step: with what the daemon refused so far. */
+  const taken = async (draft: Draft, step: Step): Promise<Draft> =>
+    withStep(draft, correcting(step, refusedSteps(draft, await problemsIn(draft))))
+  const begun = async (): Promise<Draft> => newDraft((await graphNow()).version)
+
+  it('of a part that is there is made good by what says the field anew, and undone for itself', async () => {
+    const triage: PartRef = { kind: 'agent', name: 'triage' }
+    const refused = await taken(await begun(), editPart(triage, { verdicts }, { verdicts: bad })!)
+    expect(await problemsIn(refused)).toMatchObject([{ operation: 0 }])
+    const again = await taken(
+      refused,
+      editPart(triage, { verdicts: bad }, { verdicts: [{ verdict: 'no no' }] })!,
+    )
+    expect(await problemsIn(again)).toMatchObject([{ operation: 0 }])
+    const good = await taken(again, editPart(triage, { verdicts: bad }, { verdicts: [{ verdict: 'dig' }] })!)
+    expect(await problemsIn(good)).toEqual([])
+    expect(await problemsIn(undone(good))).toHaveLength(1)
+    // What corrected the one that is gone corrects what that one did.
+    expect(await problemsIn(withoutStep(good, 1))).toEqual([])
+    await engine.applyChangeSet({ base: good.base, operations: operationsOf(good) }, BY)
+    expect((await engine.getAgent('triage')).verdicts).toMatchObject([{ verdict: 'dig' }])
+  })
+
+  it('of a new part is made good without making the part anew, what was wired since included', async () => {
+    const graph = await graphNow()
+    const made = addNew(graph, agent, { prompt: 'New.', verdicts: bad })
+    let draft = await taken(await begun(), made)
+    const drawn = foreseen(graph, made.operations)
+    draft = await taken(draft, connect(drawn, link('trigger:slow', 'agent:new')))
+    draft = await taken(draft, editPart(agent, { verdicts: bad }, { verdicts: [{ verdict: 'dig' }] })!)
+    expect(await problemsIn(draft)).toEqual([])
+    await engine.applyChangeSet({ base: draft.base, operations: operationsOf(draft) }, BY)
+    expect((await engine.getProject(project)).wiring.wakes).toContainEqual(
+      expect.objectContaining({ trigger: 'slow', agent: 'new' }),
+    )
+  })
+
+  it('of a new part is gone with the part', async () => {
+    const graph = await graphNow()
+    const made = addNew(graph, agent, { prompt: 'New.', verdicts: bad })
+    const draft = await taken(await begun(), made)
+    const out = leaveProject(foreseen(graph, made.operations), ['agent:new'], new Set(['agent:new']))
+    expect(await problemsIn(await taken(draft, out))).toEqual([])
+  })
+
+  it('of a connection is made good by what says the same of it', async () => {
+    const graph = await graphNow()
+    const edge = edgeOf(graph, 'hands_off:triage/dig>digger')
+    const other = await taken(await begun(), switchWake(graph, edgeOf(graph, 'wakes:errs>triage'), false))
+    const wrong = await taken(other, changeHandoff(graph, edge, { cooldown: 'soon' })!)
+    expect(await problemsIn(wrong)).toHaveLength(1)
+    const wake = switchWake(graph, edgeOf(graph, 'wakes:errs>triage'), true)
+    const good = await taken(await taken(wrong, wake), changeHandoff(graph, edge, { cooldown: '10m' })!)
+    expect(await problemsIn(good)).toEqual([])
+    expect(operationsOf(good)).toHaveLength(3)
+    // Steps are told by their place: which is another where one before them goes.
+    expect(await problemsIn(withoutStep(good, 0))).toEqual([])
   })
 })

@@ -184,6 +184,18 @@ sources:
     expect(told(put(base, { environment: 'p', overlays: [] }))[0]).toContain('no file has one')
   })
 
+  it('says where it lacks what only a whole part has that no file declares that part', () => {
+    const more = { environment: 'prod' }
+    const overlay = 'environment: prod\nagents:\n  - { name: gone, run_budget_usd: 2 }\n'
+    expect(told(put({ 'a.yaml': gateway, 'prod.yaml': overlay }, more))).toEqual([
+      'prod.yaml:3:5: prompt is required: no file of the catalog declares an agent gone that the environment could change, so this declares it whole',
+    ])
+    const own = 'agents: [{ name: gone }]\n'
+    expect(told(put({ 'a.yaml': gateway + own, 'prod.yaml': overlay }, more))[0]).toMatch(
+      /prompt is required$/,
+    )
+  })
+
   it('cannot remove what is not there', () => {
     const gone = { ...base, 'p.yaml': 'environment: p\nkind: source\nname: gone\nremove: true\n' }
     expect(told(put(gone, { environment: 'p' }))).toEqual([

@@ -223,8 +223,9 @@ describe('deleting a source', () => {
     const { ingest_key, key } = create('app', {}, true)
     create('docs', docs('a'))
     create('kept', {}, true)
-    expect(remove('app')).toEqual({ ok: true, purged_events: 0, deleted: [], change_set: 4 })
-    expect(remove('docs', true)).toEqual({ ok: true, purged_events: 3, deleted: [], change_set: 5 })
+    const alone = { ok: true, deleted: [], agents_without_trigger: [] }
+    expect(remove('app')).toEqual({ ...alone, purged_events: 0, change_set: 4 })
+    expect(remove('docs', true)).toEqual({ ...alone, purged_events: 3, change_set: 5 })
     expect(world.purged).toEqual([2])
     expect(sources.byIngestKey(ingest_key!)).toBeUndefined()
     expect(sources.list().map((source) => source.name)).toEqual(['kept'])

@@ -75,9 +75,9 @@ function Conflict({
             {field}
           </Text>
           <dl className="conflict-values">
-            <Value word="Before" value={conflict.base} />
-            <Value word="Mine" value={conflict.mine} />
-            <Value word="Theirs" value={conflict.theirs} />
+            <Value word="Before" value={conflict.base} of={conflict} />
+            <Value word="Mine" value={conflict.mine} of={conflict} />
+            <Value word="Theirs" value={conflict.theirs} of={conflict} />
           </dl>
         </div>
         <SegmentedControl
@@ -95,11 +95,11 @@ function Conflict({
   )
 }
 
-function Value({ word, value }: { word: string; value: unknown }) {
+function Value({ word, value, of }: { word: string; value: unknown; of: MergeConflict }) {
   return (
     <>
       <dt>{word}</dt>
-      <dd className="mono">{valueText(value)}</dd>
+      <dd className="mono">{valueText(value, of)}</dd>
     </>
   )
 }

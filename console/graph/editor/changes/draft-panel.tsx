@@ -3,6 +3,7 @@ import { Alert, Anchor, Badge, Group, List, Paper, Stack, Tabs, Text, Title } fr
 import { CircleAlert } from 'lucide-react'
 import { PlanView } from '../../../parts/plan-view.tsx'
 import { Failed, LoadingRows } from '../../../parts/states.tsx'
+import { Warnings } from '../../../parts/warnings.tsx'
 import { operationsOf } from '../../draft/draft.ts'
 import { findNode, nameOf } from '../../draft/ids.ts'
 import { keysOf } from '../../draft/patch.ts'
@@ -68,7 +69,10 @@ export function DraftPanel({ editor, tab, onTab, onOpen, onApply, onApplied }: P
             <Tabs.Tab value="yaml">YAML</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="steps">
-            <Steps editor={editor} />
+            <Stack gap="sm">
+              <Steps editor={editor} />
+              <Warnings of={preview.answer?.plan?.warnings} />
+            </Stack>
           </Tabs.Panel>
           <Tabs.Panel value="plan">
             {preview.answer?.plan ? (

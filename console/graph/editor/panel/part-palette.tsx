@@ -56,7 +56,7 @@ export function PartPalette({ actions, onNew, onAdded }: Props) {
       </Title>
       {actions.free.length === 0 ? (
         <Text size="sm" c="dimmed">
-          All parts are in this project.
+          {actions.taken.size === 0 ? 'No parts exist yet.' : 'All parts are in this project.'}
         </Text>
       ) : (
         <TextInput

@@ -9,6 +9,7 @@ import { notifications } from '../../../lib/notices.ts'
 import {
   canRedo,
   canUndo,
+  correcting,
   type Draft,
   movedTo,
   newDraft,
@@ -16,6 +17,7 @@ import {
   placesOf,
   positionsAfter,
   redone,
+  refusedSteps,
   type Step,
   stepsOf,
   undone,
@@ -99,7 +101,10 @@ export function useEditor(live: ProjectGraph, withYaml: boolean): Editor {
       try {
         const step = make()
         if (!step) return false
-        settle(withStep(currentDraft(project) ?? newDraft(live.version), step))
+        const now = currentDraft(project)
+        // Of another draft than was asked about nothing is known.
+        const refused = now && now === draft ? refusedSteps(now, preview.answer?.problems ?? []) : []
+        settle(withStep(now ?? newDraft(live.version), correcting(step, refused)))
         setSaid(`${step.said} Undo with Ctrl+Z.`)
         return true
       } catch (error) {

@@ -18,7 +18,9 @@ const events = new Map([
   row('evt_3', 'charged 1,200 EUR for /orders/41 by 10.0.0.9, v2.15.1'),
 ])
 const shown = (counts: Record<string, number[]>) =>
-  new Map(Object.entries(counts).map(([id, stood]) => [id, new Set(stood)]))
+  new Map(
+    Object.entries(counts).map(([id, stood]) => [id, { counts: new Set(stood), numbers: [] as number[] }]),
+  )
 const read = shown({ evt_1: [1], evt_2: [57], evt_3: [1] })
 const check = (...claims: Parameters<typeof checkClaims>[0]) => checkClaims(claims, events, read)
 
@@ -79,6 +81,17 @@ describe('issue 17, 2.5: a claim', () => {
       { ok: false, unproved: false, why: 'evt_3 was not read in this run' },
     ])
     expect(checkClaims(claim('evt_1'), events, told)).toMatchObject([{ ok: true, why: null }])
+  })
+
+  it('holds by a number that was told of the event, and of no other', () => {
+    const told = shown({ evt_1: [1], evt_2: [1] })
+    told.get('evt_1')!.numbers.push(0.0362)
+    told.get('evt_2')!.numbers.push(2.5)
+    const of = (more: object) =>
+      checkClaims([{ text: 'c', events: ['evt_1', 'evt_2'], ...more }], events, told)[0]!
+    expect(of({ was: 0.0362, now: 2.5 })).toMatchObject({ ok: true, why: null })
+    expect(of({ was: 0.0362, now: 2.6 })).toMatchObject({ why: 'none of its events has the number 2.6' })
+    expect(of({ events: ['evt_3'], number: 2.5 }).ok).toBe(false)
   })
 
   it('is the cause where it is the first, else context, unless it says so', () => {

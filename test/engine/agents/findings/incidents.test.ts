@@ -91,6 +91,17 @@ describe('runs of the same trigger and entity, while it is not quiet', () => {
     for (const { id } of runs) expect(await engine.projectResult(project, id)).toMatchObject({ id })
   })
 
+  it('count as incidents of today only where one was opened', async () => {
+    const world = await openRunWorld()
+    onTestFinished(() => world.close())
+    await world.trigger({ ...TRIGGER, severity: 'none' })
+    await world.agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    world.models.reply('m1', [conclude()])
+    await happens(world)
+    const { today } = await world.engine.projectResults(world.project, { limit: 10 })
+    expect(today).toMatchObject({ looked_at: 1, found: 1, incidents: 0 })
+  })
+
   it('are told what was found last, whatever entity it was concluded of, and that nothing new is no_op', async () => {
     const world = await open()
     world.models.reply('m1', [conclude({ summary: 'The pool.', label: 'db', key: 'orders' }), NOTHING])

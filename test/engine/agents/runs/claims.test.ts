@@ -52,6 +52,27 @@ describe('claims', () => {
     expect(steps.filter(({ kind }) => kind === 'conclude')).toHaveLength(2)
   })
 
+  it('hold by what a line told of their events: a level that no event has to the digit', async () => {
+    const { agent, models, post, settled, run } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1' })
+    const levels = { text: 'It became slow.', events: ['evt_40', 'evt_41'], was: 36.12, now: 2001 }
+    const wrong = { ...levels, now: 2002 }
+    models.reply('m1', [
+      { calls: [{ name: 'series', arguments: { label: 'ms' } }] },
+      ...[conclude({ claims: [levels, wrong] }), conclude({ claims: [levels, wrong] })],
+    ])
+    await post(
+      Array.from({ length: 80 }, (_, i) => ({ ...error, n: `r${i}`, ms: i < 40 ? 36.123456 : 2000.98765 })),
+    )
+    const [done] = await settled()
+    const { claims, steps } = await run(done!.id)
+    expect(JSON.stringify(steps)).toContain('36.12 → 2001 (evt_40 → evt_41)')
+    expect(claims.map(({ ok, why }) => [ok, why])).toEqual([
+      [true, null],
+      [false, 'none of its events has the number 2002'],
+    ])
+  })
+
   it('are mended by a better conclusion, and kept as they were when none comes', async () => {
     const { agent, models, post, settled } = await open()
     await agent({ name: 'first-look', trigger: 't', model: 'm1' })

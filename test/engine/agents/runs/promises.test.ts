@@ -57,7 +57,8 @@ describe('the conclusion switch', () => {
       status: 'empty',
       outcome: null,
       finding: 'It is the database.',
-      error: 'it did not end with the conclude tool, though it was told to 2 times',
+      error:
+        'it did not end with the conclude tool, though it was told to 2 times; it called no tool: check that the model supports tool calling',
     })
   })
 

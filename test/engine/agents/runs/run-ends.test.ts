@@ -91,6 +91,39 @@ describe('a run ends', () => {
       run: { status: 'empty', error: expect.stringContaining('check that the model supports tool calling') },
     },
     {
+      as: 'empty, and hints at tool calling, where it must conclude and only ever said a text, which is its note',
+      agent: { concludes: true },
+      script: [{ text: 'a' }, { text: 'b' }, { text: 'It is the gateway.' }],
+      run: {
+        status: 'empty',
+        outcome: null,
+        finding: 'It is the gateway.',
+        error:
+          'it did not end with the conclude tool, though it was told to 2 times; it called no tool: check that the model supports tool calling',
+      },
+    },
+    {
+      as: 'exhausted, and hints at tool calling, where it must conclude and its rounds are used up',
+      agent: { concludes: true, max_rounds: 1 },
+      script: [{ text: 'a' }, { text: 'It is the gateway.' }],
+      run: {
+        status: 'exhausted',
+        finding: 'It is the gateway.',
+        error: expect.stringContaining('check that the model supports tool calling'),
+      },
+    },
+    {
+      as: 'empty, without that hint, where it called a tool before',
+      agent: { concludes: true },
+      script: [
+        { calls: [{ name: 'read', arguments: { selector: { service: 'checkout' } } }] },
+        { text: 'a' },
+        { text: 'b' },
+        { text: 'c' },
+      ],
+      run: { status: 'empty', finding: 'c', error: expect.not.stringContaining('tool calling') },
+    },
+    {
       as: 'failed, with what the provider said',
       script: [{ status: 400, error: 'the prompt is too long' }],
       run: { status: 'failed', error: expect.stringContaining('the prompt is too long') },
@@ -111,6 +144,20 @@ describe('a run ends', () => {
     expect(await settled()).toMatchObject([expected])
     expect((await engine.listDeliveries({ limit: 1 })).deliveries).toMatchObject([{ status: delivery }])
     expect(models.requests.length).toBe((expected.rounds as number | undefined) ?? models.requests.length)
+  })
+
+  it('concluded, where the source it remembers in is paused: it is told, and nobody ended it', async () => {
+    const { agent, models, post, settled, engine } = await open()
+    await engine.createSource({ name: 'memory', connector: 'memory', config: {} }, BY, false)
+    await engine.moveSource('memory', 'pause', BY)
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', remembers: true })
+    models.reply('m1', [
+      { calls: [{ name: 'remember', arguments: { content: 'It came again.' } }] },
+      conclude(),
+    ])
+    await post(error)
+    expect(await settled()).toMatchObject([{ status: 'succeeded' }])
+    expect(JSON.stringify(models.requests.at(-1)!.body)).toContain('source memory is paused')
   })
 
   it('with one call without tools when its rounds are used up', async () => {

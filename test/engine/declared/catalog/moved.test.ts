@@ -203,3 +203,36 @@ describe('what moved', () => {
     })
   })
 })
+
+describe('what people moved in the instance', () => {
+  const plan = async (engine: World, more: object = {}) => {
+    const checked = await engine.checkCatalog({ yaml: yaml(), name: 'shop', ...more })
+    return checked
+      .plan!.changes.filter(({ action, kind }) => action !== 'none' && kind !== 'project')
+      .map(({ action, name, renamed_from: from }) => [action, from ?? null, name])
+  }
+
+  it('gets the name of the file back, over several names, also with pruning; a merge leaves it', async () => {
+    const engine = await open()
+    await engine.renamePart('trigger', 'failed', 'lost', BY)
+    await engine.renamePart('trigger', 'lost', 'gone', BY)
+    const back = [['update', 'gone', 'failed']]
+    expect(await plan(engine)).toEqual(back)
+    expect(await plan(engine, { prune: true })).toEqual(back)
+    expect(await plan(engine, { merge: true, prune: true })).toEqual([])
+    expect((await engine.catalogDrift()).unmanaged).toEqual([])
+  })
+
+  it('is another part where it was deleted since, where the file has both names, and where nothing was applied', async () => {
+    const engine = await open()
+    await engine.renamePart('trigger', 'failed', 'gone', BY)
+    expect(await plan(engine, { name: 'other' })).toContainEqual(['create', null, 'failed'])
+    const both = `${yaml()}`.replace(
+      'agents:',
+      '  - { name: gone, sources: [orders], condition: { event: any } }\nagents:',
+    )
+    expect(await plan(engine, { yaml: both })).toContainEqual(['create', null, 'failed'])
+    await engine.deleteTrigger('gone', BY)
+    expect(await plan(engine)).toContainEqual(['create', null, 'failed'])
+  })
+})

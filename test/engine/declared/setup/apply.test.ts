@@ -276,6 +276,14 @@ it('goes through its steps, and says what is connected', async () => {
   expect(await world.setup(project.id)).toMatchObject({ step: 'done' })
 })
 
+it('a plan is checked of a draft alone: a project that is set up refuses it, as applying does', async () => {
+  const world = await open()
+  const { project } = await apply(world, { goal: GOAL, ...proposal() })
+  await expect(
+    world.engine.checkSetup({ plan: { goal: GOAL, ...proposal() }, project: project.id }),
+  ).rejects.toMatchObject({ code: 'wrong_state', message: expect.stringContaining('is set up already') })
+})
+
 it('a plan that is applied is the plan that was checked', async () => {
   const world = await open()
   const { plan, changes } = await world.engine.checkSetup({ plan: { goal: GOAL, ...proposal() } })

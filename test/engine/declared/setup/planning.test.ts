@@ -273,7 +273,7 @@ it('is taken up by the next start where it waited, and ends to be asked for agai
 it('asks for a model before anything is kept, and needs none for a plan written by hand', async () => {
   const world = await open({ model: false })
   await expect(world.engine.startDraft({ goal: GOAL }, BY)).rejects.toMatchObject({
-    code: 'invalid',
+    code: 'wrong_state',
     message: expect.stringContaining('PROVIDERA_API_KEY'),
   })
   expect((await world.engine.listProjects()).some(({ status }) => status === 'draft')).toBe(false)

@@ -173,9 +173,11 @@ describe('lines', () => {
         .filter(({ text: words }) => words.startsWith(wording))
       const at = (id: string) => new Date(asked.rows[nth(id)]!.at).toISOString().slice(11, 19)
       expect([at(first!), at(last!), between.length]).toEqual([from, until, Number(count)])
+      // With the rate that the line tells of it.
+      const rate = /(\d+) in \d+m, usual ([\d.]+)/.exec(text)!.slice(1).map(Number)
       expect(shown).toEqual([
         [first, 0],
-        [last, Number(count)],
+        [last, Number(count), rate],
       ])
     }
     // A run that goes back beyond the window of its rate says how many it has, and how many of them are in that.

@@ -58,6 +58,21 @@ describe('an item', () => {
   })
 
   it.each([
+    ['over', '2026-11-20T11:30:00Z', '11:30'],
+    ['not over: no time', undefined, '11:00'],
+    ['not over: the year 1', '0001-01-01T00:00:00Z', '11:00'],
+    ['not over: 0', 0, '11:00'],
+    ['not over: an end that is planned', '2026-11-20T12:05:00Z', '11:00'],
+    ['over by a clock that is ahead', '2026-11-20T12:00:30Z', '12:00:30'],
+    ['on again: it ended before it began', '2026-11-20T10:30:00Z', '11:00'],
+    ['no time', 'soon', '11:00'],
+  ])('whose end is a field has that time once it is over: %s', (_, endsAt, time) => {
+    const config = { event_time_field: 'startsAt', event_end_field: 'endsAt' }
+    const [event] = prepared(config, JSON.stringify({ startsAt: '2026-11-20T11:00:00Z', endsAt }))
+    expect(event).toMatchObject({ ts: Date.parse(`2026-11-20T${time}Z`), claimed: null })
+  })
+
+  it.each([
     ['webhook', webhook],
     ['postgres', postgres],
   ])(

@@ -126,6 +126,17 @@ describe('a bad line', () => {
   })
 })
 
+it.each([
+  ['in the midst', '{"a":1}\n{"a":"\xff"}\n{"a":"\xc3\xa9"}', ['{"a":1}', '{"a":"é"}'], 1],
+  ['the first', '{"a":"\xff"}\n{"a":1}', ['{"a":1}'], 0],
+  ['the last', 'x\n{"a":1}\n{"\xff":1}\n', ['{"a":1}'], 2],
+])('a line that is not UTF-8 is refused by itself, %s', (_where, text, raws, index) => {
+  const body = Buffer.from(text, 'latin1')
+  const { items, rejected } = splitBody(body)
+  expect(items.map((item) => textOf(item.raw))).toEqual(raws)
+  expect(rejected).toContainEqual({ index, error: 'is not valid UTF-8', at: expect.any(Number) })
+})
+
 describe('a broken document', () => {
   it.each([
     ['an object', '{"a":}', 'the body is neither JSON nor NDJSON: it is not valid JSON at byte 5'],
@@ -158,8 +169,15 @@ describe('a broken document', () => {
     expect(refusal(bytes(text))).toMatchObject({ code: 'invalid', message })
   })
 
-  it('that is not UTF-8 is refused whole', () => {
-    const body = Buffer.concat([bytes('{"a":1}\n{"a":"'), Buffer.from([0xff]), bytes('"}')])
+  it.each([
+    '{"a":"\xff"}',
+    '"\xff"',
+    '[{"a":1},{"a":"\xff"}]',
+    '{"a":1,\n"b":"\xff"}',
+    '[\n{"a":"\xff"},\n{"b":2}\n]',
+    '\xff\n\xff',
+  ])('that is not UTF-8 is refused whole: %s', (text) => {
+    const body = Buffer.from(text, 'latin1')
     expect(refusal(body)).toMatchObject({ code: 'invalid', message: 'the body is not valid UTF-8' })
   })
 

@@ -28,6 +28,32 @@ describe('the entity', () => {
     expect(config.labels?.[0]).toEqual({ name: 'server', field: 'server.name', primary: true })
   })
 
+  it.each([
+    ['what is watched, not who watches', { monitoringService: 'Platform', host: 'a' }, 'host', 'host'],
+    [
+      'the first of those affected',
+      { affectedHosts: ['a', 'b'], team: 'x' },
+      'affectedHosts.0',
+      'affected_host',
+    ],
+    ['a target', { alertTargetIDs: ['/rg/vm/a'], rule: 'cpu' }, 'alertTargetIDs.0', 'alert_target_id'],
+    [
+      'a name before a path',
+      { alertTargetIDs: ['/a/b'], configurationItems: ['b'] },
+      'configurationItems.0',
+      'configuration_item',
+    ],
+    [
+      'a name for people',
+      { monitor_friendly_name: 'Shop', monitor_id: 7 },
+      'monitor_friendly_name',
+      'monitor',
+    ],
+    ['the name of the whole', { name: 'shop', branch: 'main', queue_id: 1 }, 'name', 'name'],
+  ])('is %s', (_, payload, field, name) => {
+    expect(configOf(payload).labels?.[0]).toEqual({ name, field, primary: true })
+  })
+
   it('is none where nothing names a thing', () => {
     expect(configOf({ a: 1, b: true }).labels?.some(({ primary }) => primary) ?? false).toBe(false)
   })
@@ -49,13 +75,66 @@ describe('the time', () => {
     expect(configOf({ expires_at: AT, created_at, finished_at }).event_time_field).toBe('finished_at')
   })
 
+  it('is when it was over, where a field beside it says that, and else when it began', () => {
+    const [startsAt, endsAt] = ['2026-11-20T10:00:00Z', AT]
+    const both = { event_time_field: 'startsAt', event_end_field: 'endsAt' }
+    expect(configOf({ startsAt, endsAt })).toMatchObject(both)
+    expect(configOf({ startsAt, endsAt: '0001-01-01T00:00:00Z' })).toMatchObject(both)
+    const { roles } = proposed({ opened_at: 1_790_000_000, closed_at: 0 })
+    expect(roles.map(({ role, field }) => [role, field])).toEqual([
+      ['time', 'opened_at'],
+      ['time', 'closed_at'],
+    ])
+    // What is set stays, and its end is found.
+    expect(
+      proposeMapping([{ startsAt, endsAt, at: AT }], { event_time_field: 'startsAt' }, NOW).config,
+    ).toEqual(both)
+    // An end ahead is a plan, and that of another thing says nothing of this one.
+    for (const other of [{ endsAt: '2026-11-23T12:30:00Z' }, { window: { endsAt } }, { trialEndsOn: endsAt }])
+      expect(configOf({ startsAt, ...other })).toMatchObject({ event_time_field: 'startsAt' })
+    expect(configOf({ startsAt, endsAt: '2026-11-23T12:30:00Z' })).not.toHaveProperty('event_end_field')
+    expect(configOf({ startsAt, window: { endsAt } })).not.toHaveProperty('event_end_field')
+  })
+
   it('is no number that only looks like one, and no time that nothing can have', () => {
     expect(configOf({ amount: 1_790_000_000 }).event_time_field).toBeUndefined()
     expect(configOf({ time: '0001-01-01T00:00:00Z' }).event_time_field).toBeUndefined()
   })
 })
 
+describe('the type', () => {
+  it.each([
+    ['a state', { check_type: 'HTTP', current_state: 'DOWN', previous_state: 'UP' }, 'current_state'],
+    ['no type of a thing', { repository: { type: 'git' }, build: { state: 'FAILED' } }, 'build.state'],
+    ['the state beside a plain type', { type: 'deploy', state: 'failed' }, 'state'],
+    ['no code', { alert_type: '1', alert_type_friendly_name: 'Down' }, 'alert_type_friendly_name'],
+    ['a type that says it', { type: 'workflow-completed', status: 'success' }, 'type'],
+    ['of an event before its state', { event_type: 'deploy', status: 'failed' }, 'event_type'],
+    ['no state of before', { old_status: 'up', kind: 'ping' }, 'kind'],
+  ])('is what happened: %s', (_, payload, field) => {
+    expect(configOf(payload).event_type_field).toBe(field)
+  })
+
+  it('is the type where that tells kinds apart', () => {
+    const [deploy, build] = ['deploy', 'build'].map((type) => ({ type, state: 'failed' }))
+    expect(configOf(deploy, build).event_type_field).toBe('type')
+  })
+})
+
 describe('the text', () => {
+  it('says the thing and its state, where its sentence does not', () => {
+    const payload = { service: 'cart', status: 'failed', message: 'tests did not pass' }
+    expect(configOf(payload).text_template).toBe('{service} {status}: {message}')
+    expect(configOf({ ...payload, message: 'cart: tests did not pass' }).text_template).toBe(
+      '{status}: {message}',
+    )
+    expect(configOf({ ...payload, message: 'a test of cart failed' }).text_template).toBe('{message}')
+    expect(configOf({ ...payload, status: 'seven' }).text_template).toBe('{message}')
+    // Where some have no sentence, nothing is left over after the state.
+    const { message: _none, ...silent } = payload
+    expect(configOf(payload, silent).text_template).toBe('{service} {status} {message}')
+  })
+
   it('is made of type, entity and numbers where nothing is a sentence', () => {
     expect(configOf({ type: 'deploy', service: 'cart', seconds: 12 }).text_template).toBe(
       '{type} {service} seconds={seconds}',

@@ -55,7 +55,7 @@ describe('what a poll brought', () => {
     })
     expect((await engine.status()).tallies).toEqual([
       { name: 'firings', labels: { trigger: 'any' }, value: 2 },
-      { name: 'polls', labels: { source: 'api', outcome: 'ok' }, value: 1 },
+      { name: 'polls', labels: { source_id: expect.any(String), outcome: 'ok' }, value: 1 },
     ])
     expect(await cursorOf(engine, time)).toBe('next')
   })

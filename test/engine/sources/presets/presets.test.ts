@@ -1,7 +1,7 @@
 /** Issue 21, 6: each preset reads the deliveries its sender documents (the examples of catalog/presets/*.yaml). */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { presets } from '../../../../engine/sources/connectors/preset.ts'
+import { compilePreset, presets } from '../../../../engine/sources/connectors/preset.ts'
 import type { PresetExample, PresetFile } from '../../../../schemas/types.ts'
 import { faultsOf } from '../../../../scripts/presets.ts'
 import { openDoor } from '../../../api/http/door.ts'
@@ -133,6 +133,30 @@ describe('a preset', () => {
     ])
   })
 
+  it.each([
+    ['<https://example.com/a?b=1&amp;c=2|the run>', 'the run (https://example.com/a?b=1&c=2)'],
+    ['<http://example.com|example.com>', 'example.com'],
+    ['<mailto:ada@example.com|ada@example.com> <mailto:bob@example.com>', 'ada@example.com bob@example.com'],
+    ['<@U1|ada> <@U1> <#C1|deploys> <#C1|> <!channel>', '@ada @U1 #deploys #C1 @channel'],
+    ['<!subteam^S1|@oncall> <!subteam^S1>', '@oncall @S1'],
+    ['<!date^1790000000^{date}|21 September>', '21 September'],
+    ['1 &lt; 2 &amp;&amp; &amp;lt; stays', '1 < 2 && &lt; stays'],
+    ['no < markup > here | there', 'no < markup > here | there'],
+  ])('of Slack reads texts as people see them: %s', async (text, plain) => {
+    expect(compilePreset(presets().slack!).plainText(text)).toBe(plain)
+    expect(compilePreset(presets().linear!).plainText(text)).toBe(text)
+  })
+
+  it('of Slack does so with a text of its own, and the payload stays as it came', async () => {
+    const { url } = await door.source('slack-own', { preset: 'slack', text_template: 'said: {event.text}' })
+    const body = presets().slack!.examples[0]!.body as { event: object }
+    await door.call('POST', url, { ...body, event: { ...body.event, text: 'a &gt; b' } })
+    const [found] = (await eventsOf('slack-own')) as unknown as [{ id: string; text: string }]
+    expect(found.text).toBe('said: a > b')
+    const whole = await door.call('GET', `/api/events/${found.id}`)
+    expect(JSON.stringify(whole.json())).toContain('a &gt; b')
+  })
+
   it('that is not there is refused with those there are', async () => {
     const config = { preset: 'grafanna' }
     const answer = await door.call('POST', '/api/sources', { name: 'nope', connector: 'webhook', config })
@@ -150,7 +174,7 @@ describe('a preset', () => {
     expect(list.find(({ name }) => name === 'grafana')).toMatchObject({
       label: 'Grafana',
       items: 'alerts',
-      entity: ['service', 'job', 'instance', 'alertname'],
+      entity: ['service', 'job', 'instance', 'rulename', 'alertname'],
       signature: { scheme: 'hmac_sha256', header: 'X-Grafana-Alerting-Signature' },
       example: { body: { receiver: 'My Super Webhook' } },
     })
