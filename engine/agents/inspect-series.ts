@@ -156,7 +156,7 @@ function* percentilesInSteps(
       for (const part of PERCENTILES) {
         const value = quantileOf(step, part)
         if (value === null) continue
-        const name = `${row.series} p${part * 100}${payload.unit ? ` ${String(payload.unit)}` : ''}`
+        const name = `${row.series} p${part * 100}${row.unit ? ` ${row.unit}` : ''}`
         const key = `${name}\0${row.source}\0${row.entity}`
         const known = found.get(key) ?? { name, samples: [], total: 0 }
         known.samples.push({ line: lines[i]!, value })

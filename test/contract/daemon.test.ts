@@ -79,7 +79,8 @@ it('is built of ASCII alone: with one other character a file takes twice the mem
 
 it('holds schemas as text, which it parses when they are asked for', () => {
   const modules = readdirSync(beside).filter((name) => name.endsWith('.mjs'))
-  const texts = modules.map((name) => readFileSync(join(beside, name), 'utf8'))
+  // Long lines are broken wherever their end falls, in a name, too.
+  const texts = modules.map((name) => readFileSync(join(beside, name), 'utf8').replaceAll('\\\n', ''))
   expect(texts.filter((text) => text.includes('"catalog.json":'))).not.toEqual([])
   expect(texts.filter((text) => text.includes('$id:"catalog.json"'))).toEqual([])
 })

@@ -17,6 +17,8 @@ const BASELINE_SAMPLES = 5
 const COUNTER = /^[^\0{]*_(total|count|sum|bucket)(\{[^\0]*)?\0/
 /** A series of totals that had no point for so many times its last gap has ended. */
 const GAPS = 4
+/** Processes that one series is told apart into: each point is held against all of them. */
+const PROCESSES = 64
 /** A text that names its number, as `cpu_percent=97.1`: where all numbers have one type, it tells them apart. */
 const NAMED = /^([^\s=]{1,100})=-?\d[\d.]*(?:\s|$)/
 /** Seconds of samples that are a short history: what an alert comes with. */
@@ -174,8 +176,18 @@ function eachTotal(points: readonly Sample[], visit: (point: Sample, before: Sam
     if (found) {
       found.gap = t - found.last.line.t
       found.last = point
-    } else open.push({ last: point, gap: Number.POSITIVE_INFINITY })
+    } else {
+      if (open.length === PROCESSES) open.splice(quietest(open), 1)
+      open.push({ last: point, gap: Number.POSITIVE_INFINITY })
+    }
   }
+}
+
+/** Place of the one that had no point for longest. */
+function quietest(open: readonly { last: Sample }[]): number {
+  let at = 0
+  for (let i = 1; i < open.length; i++) if (open[i]!.last.line.t < open[at]!.last.line.t) at = i
+  return at
 }
 
 /** What a number is one of; each is worded once, since there are 100,000 samples of a few hundred series. */

@@ -177,7 +177,7 @@ describe('OTLP/HTTP', () => {
     const [row] = await receiver.read({ service: 'named' })
     expect(row!.source).toBe('edge')
     await receiver.call('POST', '/api/sources/edge/pause')
-    expect((await receiver.post('logs', body, { 'x-svc-source': 'edge' })).status).toBe(400)
+    expect((await receiver.post('logs', body, { 'x-svc-source': 'edge' })).status).toBe(409)
   })
 
   it('says on an ingest URL where an export belongs, and takes single records there', async () => {
