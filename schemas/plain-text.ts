@@ -60,3 +60,35 @@ export function headlineOf(note: string): string {
   const sentence = /^.+?[.!?](?=\s|$)/.exec(text)?.[0] ?? text
   return sentence.length > HEADLINE_MAX ? `${sentence.slice(0, HEADLINE_MAX - 1)}…` : sentence
 }
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:(\/\/)?/i
+
+/**
+ * Slack's text as people see it (docs.slack.dev/messaging/formatting-message-text): what stands in angle brackets is a link
+ * or a mention, with the name to be shown behind a bar, and `&`, `<` and `>` themselves are escaped.
+ * @example textOfSlack('<https://ci.example/1|build 1> &amp; <@U1|mara>') // 'build 1 (https://ci.example/1) & @mara'
+ */
+export const textOfSlack = (text: string): string =>
+  text
+    .replaceAll(
+      /<([@#!]?)([^<>|\s][^<>|\n]*)(?:\|([^<>\n]*))?>/g,
+      (_, sign: string, of: string, shown = '') =>
+        sign === '' ? linkText(of, shown) : mentionText(sign, of, shown),
+    )
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+/** The name of a link, and where it leads unless the name says that. */
+function linkText(link: string, shown: string): string {
+  const address = link.replace(SCHEME, '')
+  if (shown === '') return link.startsWith('mailto:') ? address : link
+  return [link, address].includes(shown) ? shown : `${shown} (${link})`
+}
+
+/** `@here`, `@name` or `#name`; the id where no name is given. Dates are told by what is shown for them. */
+function mentionText(sign: string, of: string, shown: string): string {
+  if (of.startsWith('date^')) return shown
+  const name = shown === '' ? of.replace(/^subteam\^/, '') : shown.replace(/^[@#]/, '')
+  return `${sign === '#' ? '#' : '@'}${name}`
+}

@@ -57,7 +57,7 @@ export function driftText(io: Pick<Io, 'colour'>, { files, unmanaged }: CatalogD
   return told.join('\n') + (rest ? `\nin no file that is remembered:\n${rest}` : '')
 }
 
-/** Parts in no file that are named; of more the number is told. */
+/** So many parts that are in no file are listed by name; the rest are counted. */
 const UNMANAGED_NAMED = 50
 
 /** Parts that are in no file, each on its line. @param all how many there are @param head before each */

@@ -11,7 +11,7 @@ import { CliError, EXIT } from './exit.ts'
 import { conflictLines } from './field-text.ts'
 import { escapeLine, type Io } from './terminal.ts'
 
-/** Another program is at the address, or a proxy that answers with a page of its own. */
+/** The address does not answer as svc does: another program listens there, or a proxy sends its own page. */
 const NOT_OURS = 'the answer is not one of svc'
 const TIMEOUT_MS = 60_000
 const CANCEL_MS = 3_000

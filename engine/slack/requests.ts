@@ -2,6 +2,7 @@
  * Requests of Slack: signed with the signing secret, each done once, answered within three seconds. A button is done
  * as whoever pressed it before Slack is answered; a question is a row by then.
  */
+import { textOfSlack } from '../../schemas/plain-text.ts'
 import type { Incident, SlackTeamBound } from '../../schemas/types.ts'
 import type { Caller } from '../calls.ts'
 import type { Clock, Timers } from '../clock.ts'
@@ -252,12 +253,7 @@ const isElsewhere = (bound: SlackTeamBound | null, team: string): boolean =>
 
 /** Without who is mentioned at its beginning, and as it was typed. */
 const plainText = (text: string): string =>
-  text
-    .replace(/^(\s*<@[A-Z0-9]+(\|[^>]*)?>)+/, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-    .trim()
+  textOfSlack(text.replace(/^(\s*<@[A-Z0-9]+(\|[^>]*)?>)+/, '')).trim()
 
 /** @throws SvcError invalid */
 function parsed(text: string): Record<string, unknown> {

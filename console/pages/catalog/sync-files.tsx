@@ -9,7 +9,7 @@ import { Section } from '../../parts/section.tsx'
 import { FilePlace } from './sync-places.tsx'
 
 const SHOWN = 50
-/** Parts in no file that are named; of more the number is told. */
+/** So many parts that are in no file are listed by name; the rest are counted. */
 const UNMANAGED_SHOWN = 50
 
 const FILES = {

@@ -3,8 +3,10 @@
  * source names one, and what its own config leaves open is read as the preset says. Pure but for the one file that
  * `npm run generate` makes of all of them, so that no thread reads YAML.
  */
+
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { textOfSlack } from '../../../schemas/plain-text.ts'
 import type {
   PresetFile,
   PresetFit,
@@ -98,41 +100,10 @@ export function compilePreset(file: PresetFile): PresetReader {
   return {
     headers: headersIn(file),
     headerText: file.header_encoding === 'percent' ? percentDecoded : (value) => value,
-    plainText: file.text_markup === 'slack' ? withoutMarkup : (text) => text,
+    plainText: file.text_markup === 'slack' ? textOfSlack : (text) => text,
     read: (context, headers) =>
       (cases.find(({ fits }) => isMatch(fits, context, headers))?.read ?? plain)(context),
   }
-}
-
-const SCHEME = /^[a-z][a-z0-9+.-]*:(\/\/)?/i
-
-/**
- * Slack's text as people see it (docs.slack.dev/messaging/formatting-message-text): what stands in angle brackets is a link
- * or a mention, with the name to be shown behind a bar, and `&`, `<` and `>` themselves are escaped.
- */
-const withoutMarkup = (text: string): string =>
-  text
-    .replaceAll(
-      /<([@#!]?)([^<>|\s][^<>|\n]*)(?:\|([^<>\n]*))?>/g,
-      (_, sign: string, of: string, shown = '') =>
-        sign === '' ? linkText(of, shown) : mentionText(sign, of, shown),
-    )
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-
-/** The name of a link, and where it leads unless the name says that. */
-function linkText(link: string, shown: string): string {
-  const address = link.replace(SCHEME, '')
-  if (shown === '') return link.startsWith('mailto:') ? address : link
-  return [link, address].includes(shown) ? shown : `${shown} (${link})`
-}
-
-/** `@here`, `@name` or `#name`; the id where no name is given. Dates are told by what is shown for them. */
-function mentionText(sign: string, of: string, shown: string): string {
-  if (of.startsWith('date^')) return shown
-  const name = shown === '' ? of.replace(/^subteam\^/, '') : shown.replace(/^[@#]/, '')
-  return `${sign === '#' ? '#' : '@'}${name}`
 }
 
 const QUOTED = /^"((?:[^"\\]|\\.)*)"$/

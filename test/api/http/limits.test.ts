@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib'
+import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fields, schemaController } from '../../../api/http/validate.ts'
 import { openDoor, T0 } from './door.ts'
 
 describe('limits and errors', () => {
@@ -350,6 +352,15 @@ describe('limits and errors', () => {
     'a page larger than a list gives is its largest: %s',
     async (list) => expect((await door.call('GET', `/api/${list}`)).status).toBe(200),
   )
+
+  it('who answers a list is asked for its most rows, where more are asked for', async () => {
+    const app = Fastify({ schemaController: schemaController as never })
+    const limit = { type: 'integer', minimum: 1, maximum: 200 }
+    app.get('/rows', { schema: { querystring: fields({ limit }) } }, ({ query }) => query as object)
+    expect((await app.inject('/rows?limit=201')).json()).toEqual({ limit: 200 })
+    expect((await app.inject('/rows?limit=7')).json()).toEqual({ limit: 7 })
+    await app.close()
+  })
 
   it.each(cases)('%s', async (_name, ask, status, message) => {
     const answer = await ask()

@@ -170,10 +170,14 @@ it('a question that a stop came between is answered by the next start, in the me
   const { request, mention, slack, models, open, opened, engine, time } = await openSlackWorld()
   models.reply('m1', [{ text: 'At noon.' }])
   slack.says = (method) => (method === 'chat.update' ? { status: 503, body: 'down' } : null)
-  await request(mention('when?', { ts: '1700000400.000001' }))
+  await request(
+    mention('when did <https://ci.example/1|build 1> &amp; <@U2|mara> break?', { ts: '1700000400.000001' }),
+  )
   await slack.until(() => slack.calls('chat.update') === 1)
   await opened.answers.stop()
-  expect(await engine.openSlackAnswers()).toMatchObject([{ question: 'when?', channel: CHANNEL }])
+  expect(await engine.openSlackAnswers()).toMatchObject([
+    { question: 'when did build 1 (https://ci.example/1) & @mara break?', channel: CHANNEL },
+  ])
   slack.says = () => null
   const next = open()
   await next.answers.takeUp()
