@@ -9,6 +9,7 @@
  * which role runs it (operations/).
  */
 import type { IngestResult } from '../schemas/types.ts'
+import { ToldEvents } from './agents/findings.ts'
 import type { IngestPost, ReadAnswer, TailFilter, TailMessage } from './calls.ts'
 import { type Clock, systemTimers } from './clock.ts'
 import { fail } from './errors.ts'
@@ -166,12 +167,13 @@ function startWork(world: Omit<World, 'ask'>) {
   }
 }
 
-/** Reads that speak for an instant, reads that may be wide, and tails. */
+/** Reads that speak for an instant, reads that may be wide and findings that cite what they told, and tails. */
 function readsOver(
   roles: StoreRoles,
   clock: Clock,
   calls: ReturnType<typeof callsOver>['calls'],
-): Pick<ServedEngine, 'read' | 'inspect' | 'tail'> {
+): Pick<ServedEngine, 'read' | 'inspect' | 'recordFinding' | 'tail'> {
+  const told = new ToldEvents()
   const closed = async (asOf: string | undefined): Promise<void> => {
     if (asOf === undefined) return
     const instant = Date.parse(asOf)
@@ -189,8 +191,12 @@ function readsOver(
     },
     inspect: async (request, asked) => {
       await closed(request.as_of)
-      return calls.inspect(request, asked)
+      const answer = await calls.inspect(request, asked)
+      if (asked) told.keep(asked.by, answer.events)
+      return answer
     },
+    recordFinding: (project, body, writer, fetcher) =>
+      calls.recordFinding(project, body, writer, fetcher, told.of(fetcher.by.id, body.claims)),
     tail: (filter, listener) =>
       follow(
         (send) => roles.listen(filter, send),

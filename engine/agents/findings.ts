@@ -12,6 +12,7 @@ import type {
   FindingCreated,
   FindingIncident,
   FindingsResult,
+  InspectedEvent,
   Label,
   ProjectResult,
   ProjectResultDetail,
@@ -32,6 +33,7 @@ import {
   nextStepOf,
   presentMark,
   type ResultRow,
+  type ShownEvents,
 } from './finding-queries.ts'
 
 const FINDING_MAX_BYTES = 65_536
@@ -69,6 +71,7 @@ export interface FindingsParts {
 /**
  * Records the finding of an outside agent, and ends the firing it is about, where it names one.
  * @param writer name its finding carries: that of its key; on an open instance the body may say.
+ * @param told what svc's tools told it of the events that its claims cite.
  * @throws SvcError invalid, also where a claim cites what may not be read; conflict when an agent of the service has the writer's name, or the lease of
  * the firing has ended; not_found; forbidden
  */
@@ -78,6 +81,7 @@ export async function recordFinding(
   body: FindingCreate,
   writer: string,
   fetcher: Fetcher,
+  told: readonly ToldEvent[] = [],
 ): Promise<FindingCreated> {
   const bytes = Buffer.byteLength(body.finding)
   if (bytes > FINDING_MAX_BYTES)
@@ -93,7 +97,7 @@ export async function recordFinding(
   const run_id = `run_${randomBytes(8).toString('hex')}`
   const label = body.label ?? labelFor(parts, project, body.entity)
   const { entity, finding, verdict, headline, next_step, firing } = body
-  const cited = checkCited(body, (ids) => parts.events(ids, fetcher.own ? project : null))
+  const cited = checkCited(body, told, (ids) => parts.events(ids, fetcher.own ? project : null))
   const notices = [...unknownEntity(parts, label, entity), ...cited.notices]
   const end =
     firing &&
@@ -340,11 +344,13 @@ interface Cited {
 }
 
 /**
+ * @param told what tools told its writer of events; of the others it knows each by itself.
  * @param read gives those of the ids that exist and may be read, with payloads.
  * @throws SvcError invalid where a claim cites an event that does not, naming the claim
  */
 function checkCited(
   { claims = [], finding, headline = '' }: Pick<FindingCreate, 'claims' | 'finding' | 'headline'>,
+  told: readonly ToldEvent[],
   read: (ids: readonly string[]) => Row[],
 ): Cited {
   const inClaims = claims.flatMap(({ events }) => events)
@@ -358,10 +364,70 @@ function checkCited(
         field: `claims[${i}].events`,
       })
   }
-  const shown = new Map([...events.keys()].map((id) => [id, { counts: new Set([1]), numbers: [] }]))
+  const shown: ShownEvents = new Map([
+    ...[...events.keys()].map((id) => [id, { counts: new Set([1]), numbers: [] }] as const),
+    ...told.map(
+      ({ id, counts, numbers = [] }) => [id, { counts: new Set([1, ...counts]), numbers }] as const,
+    ),
+  ])
   const missing = inText.filter((id) => !events.has(id))
   return {
     claims: checkClaims(claims, events, shown),
     notices: missing.length ? [`no event that may be read here: ${missing.join(', ')}`] : [],
+  }
+}
+
+/* What tools told a caller from outside of events: it may cite numbers that stand in none of them. */
+
+/** Of one event: as how many it counted on lines that named it, and the numbers that they told of it. */
+export interface ToldEvent {
+  id: string
+  counts: readonly number[]
+  numbers?: readonly number[]
+}
+
+/** Callers remembered, events of each and numbers of one; the oldest go first. */
+const TOLD_MAX = { callers: 200, events: 5_000, numbers: 200 }
+
+/**
+ * Remembers what callers were told, in memory: after a restart a number that no event has does not hold until its
+ * caller has asked the tool for it again.
+ * @example told.keep('key_1', [{ id: 'evt_7', count: 12, numbers: [41.3] }])
+ */
+export class ToldEvents {
+  private readonly byCaller = new Map<string, Map<string, { counts: Set<number>; numbers: number[] }>>()
+
+  /** @param caller id of its credential */
+  keep(caller: string, events: readonly InspectedEvent[]): void {
+    const known = this.byCaller.get(caller) ?? new Map<string, { counts: Set<number>; numbers: number[] }>()
+    this.byCaller.delete(caller)
+    this.byCaller.set(caller, known)
+    for (const { id, count, numbers = [] } of events) {
+      const before = known.get(id)
+      known.delete(id)
+      known.set(id, {
+        counts: new Set(before?.counts).add(count),
+        numbers: [...new Set([...(before?.numbers ?? []), ...numbers])].slice(-TOLD_MAX.numbers),
+      })
+    }
+    dropOldest(known, TOLD_MAX.events)
+    dropOldest(this.byCaller, TOLD_MAX.callers)
+  }
+
+  /** Of the events that claims cite, those of which the caller was told. */
+  of(caller: string, claims: FindingCreate['claims'] = []): ToldEvent[] {
+    const known = this.byCaller.get(caller)
+    const cited = new Set(claims.flatMap(({ events }) => events))
+    return [...cited].flatMap((id) => {
+      const one = known?.get(id)
+      return one ? [{ id, counts: [...one.counts], numbers: one.numbers }] : []
+    })
+  }
+}
+
+function dropOldest(map: Map<string, unknown>, most: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= most) return
+    map.delete(key)
   }
 }

@@ -1,5 +1,6 @@
 /** A number over time: percentiles, when it changed its level, and its range by parts of the window. */
 
+import { type Buckets, bucketsOf, combined, isBelow, quantileOf } from '../../schemas/distributions.ts'
 import { didYouMean } from '../../schemas/near-names.ts'
 import { escapeLine } from '../../schemas/plain-text.ts'
 import {
@@ -22,7 +23,6 @@ import { namedCuts, wideContextRows } from '../log/timeline/rows.ts'
 import { objectIn, setCounts } from '../log/timeline/traces.ts'
 import { DAY_MS, iso } from '../model/units.ts'
 import { redact } from '../net/redact.ts'
-import { type Buckets, bucketsOf, combined, isBelow, quantileOf } from './telemetry/metric-series.ts'
 
 const ROWS = 100_000
 /** Payloads read at a time, before others have their turn. */

@@ -34,6 +34,7 @@ import {
   markHandled,
   type ResultsAsked,
   recordFinding,
+  type ToldEvent,
   todayOf,
 } from '../agents/findings.ts'
 import type { AgentModels } from '../agents/models/calls.ts'
@@ -266,8 +267,13 @@ function projectCalls({ declared, findings, egress, agentModels, startRun }: Cal
       }),
     projectFindings: async (word: string, { limit, ...asked }: FindingsAsked) =>
       listFindings(findings, idOf(word), { ...asked, limit: clamp(limit, 200) }),
-    recordFinding: async (word: string, body: FindingCreate, writer: string, fetcher: Fetcher) =>
-      recordFinding(findings, idOf(word), body, writer, fetcher),
+    recordFinding: async (
+      word: string,
+      body: FindingCreate,
+      writer: string,
+      fetcher: Fetcher,
+      told: readonly ToldEvent[] = [],
+    ) => recordFinding(findings, idOf(word), body, writer, fetcher, told),
     projectToday: async (word: string) => todayOf(findings, idOf(word)),
     createProjectKey: async (word: string, body: KeyCreate, by: WriteBy) => {
       const project = idOf(word)

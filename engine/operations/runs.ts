@@ -261,7 +261,8 @@ export const results = [
     route: 'POST /api/projects/{id}/findings',
     scope: 'findings',
     projectKey: true,
-    role: 'writer',
+    // What its writer was told by tools is known there.
+    role: 'network',
     body: 'request-finding-create.json',
     answer: 'finding-created.json',
     status: 201,

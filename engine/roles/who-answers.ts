@@ -56,6 +56,7 @@ const ofOperations = {
   removeModelProvider: 'writes',
   handInEvalReport: 'writes',
   cancelRun: 'writes',
+  recordFinding: 'writes',
 } as const satisfies Partial<Record<keyof EngineCalls, Access>>
 
 const ofAsk: Record<keyof AskReads, 'reads'> = {

@@ -10,8 +10,8 @@ let secret: string
 let own: string
 let other: string
 
-/** An event of a source. @returns its id */
-async function event(source: string, fields: Fields): Promise<string> {
+/** Events of a source. @returns the id of the last */
+async function event(source: string, fields: Fields | Fields[]): Promise<string> {
   const { ingest_key: key } = await svc.get<{ ingest_key: string }>(`/api/sources/${source}`)
   const minted = (
     await svc.post<{ secret: string }>('/api/keys', { name: `in-${source}`, scopes: ['ingest'] })
@@ -26,7 +26,12 @@ beforeEach(async () => {
   for (const name of ['web', 'far'])
     await svc.post('/api/sources', {
       ...{ name, connector: 'webhook' },
-      config: { labels: [{ name: 'service', field: 'service', primary: true }] },
+      config: {
+        labels: [
+          { name: 'service', field: 'service', primary: true },
+          { name: 'ms', field: 'ms', type: 'number' },
+        ],
+      },
     })
   project = (
     await svc.post<{ id: string }>('/api/projects', {
@@ -115,5 +120,37 @@ describe('issue 17, 2.5: a finding of an outside agent', () => {
     expect(checked.claims).toEqual([
       expect.objectContaining({ ok: false, why: 'none of its events has the number 7' }),
     ])
+  })
+
+  it('may cite numbers that lines of the tools told its own key', async () => {
+    for (const ms of [40, 50, 61]) await event('web', { service: 'cart', ms, message: 'served' })
+    const asked = { tool: 'series', selector: { service: 'cart' }, window: '1h' }
+    const look = (token: string) =>
+      svc.call<{ events: { id: string }[] }>('POST', '/api/inspect', asked, as(token))
+    const cite = async (id: string) => {
+      const claims = [{ text: 'The median is 50 ms.', events: [id], number: 50 }]
+      return (await record({ entity: 'cart', claims })).body.claims
+    }
+    const reader = await svc.post<{ secret: string }>('/api/keys', { name: 'else', scopes: ['read'] })
+    const newest = (await look(reader.secret)).body.events.at(-1)!.id
+    expect(await cite(newest)).toMatchObject([{ ok: false, why: 'none of its events has the number 50' }])
+    expect((await look(secret)).body.events).toContainEqual({ id: newest, count: 1, numbers: [61, 50] })
+    expect(await cite(newest)).toMatchObject([{ ok: true, why: null }])
+  })
+
+  it('may count the events that a line of the tools stood for', async () => {
+    await event(
+      'web',
+      Array.from({ length: 60 }, () => ({ service: 'cart', message: 'refused' })),
+    )
+    const asked = { tool: 'changed', selector: { service: 'cart' }, window: '1h' }
+    const { events } = (
+      await svc.call<{ events: { id: string; count: number }[] }>('POST', '/api/inspect', asked, as(secret))
+    ).body
+    const line = events.find(({ count }) => count > 1)!
+    const claims = [{ text: 'It was refused each time.', events: [line.id], count: line.count }]
+    expect((await record({ entity: 'cart', claims })).body.claims).toMatchObject([{ ok: true, why: null }])
+    claims[0]!.count++
+    expect((await record({ entity: 'cart', claims })).body.claims).toMatchObject([{ ok: false }])
   })
 })

@@ -5,6 +5,15 @@
  * (OpenTelemetry, Metrics Data Model: Resets and Gaps).
  */
 
+import {
+  type Buckets,
+  bucketsOf,
+  combined,
+  isBelow,
+  isDelta,
+  NO_EXTREMES,
+  quantileOf,
+} from '../../../schemas/distributions.ts'
 import type { MetricSeries, MetricSeriesResult } from '../../../schemas/types.ts'
 import type { MetricsAsked } from '../../calls.ts'
 import type { Steps } from '../../log/steps.ts'
@@ -24,8 +33,6 @@ const LABELS_MAX = 20
 /** Parts of the window that a line has. */
 const LINE_POINTS = 60
 const VALUE_MAX = 200
-/** Of an enum, by number or name (OTLP/JSON has both). */
-const DELTA = new Set<unknown>([1, 'AGGREGATION_TEMPORALITY_DELTA'])
 /** What tells processes of one service apart. */
 const INSTANCE = ['service.instance.id', 'k8s.pod.name', 'container.id', 'host.name']
 
@@ -138,9 +145,9 @@ class Series {
     private readonly service: string,
     private readonly slots: Slots,
   ) {
-    const { metricType, isMonotonic, aggregationTemporality } = first
+    const { metricType, isMonotonic } = first
     this.isDistribution = metricType !== 'gauge' && metricType !== 'sum'
-    this.isDelta = DELTA.has(aggregationTemporality)
+    this.isDelta = isDelta(first)
     this.isCounter = this.isDistribution || (metricType === 'sum' && isMonotonic === true)
     this.latest = pointValue(first)
     this.add(first, newest)
@@ -262,120 +269,3 @@ function numberOf(given: unknown, otherwise: number): number {
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 const ratio = (sum: number, count: number): number | null => (count > 0 ? sum / count : null)
-
-/*
- * Distributions of metric points: what was counted between two points, and percentiles of it (OpenTelemetry, Metrics
- * Data Model: Histogram, ExponentialHistogram). Pure.
- */
-
-/** Counts below upper bounds, or by index of base 2^(2^-scale). */
-export type Buckets =
-  | { kind: 'explicit'; bounds: readonly number[]; counts: number[] }
-  | { kind: 'exponential'; scale: number; zero: number; counts: Map<number, number> }
-
-/** The buckets of a point as it was received; null: it has none, or counts what is below zero. */
-export function bucketsOf(point: Record<string, unknown>): Buckets | null {
-  const { explicitBounds, bucketCounts, positive, negative, scale, zeroCount } = point
-  if (Array.isArray(explicitBounds) && Array.isArray(bucketCounts)) {
-    if (bucketCounts.length !== explicitBounds.length + 1) return null
-    return { kind: 'explicit', bounds: explicitBounds.map(Number), counts: bucketCounts.map(Number) }
-  }
-  if (typeof positive !== 'object' || positive === null || scale === undefined) return null
-  if (countsOf(negative).some(([, count]) => count > 0)) return null
-  return {
-    kind: 'exponential',
-    scale: Number(scale),
-    zero: Number(zeroCount ?? 0),
-    counts: new Map(countsOf(positive)),
-  }
-}
-
-function countsOf(given: unknown): [index: number, count: number][] {
-  const { offset = 0, bucketCounts = [] } = (given ?? {}) as { offset?: unknown; bucketCounts?: unknown }
-  if (!Array.isArray(bucketCounts)) return []
-  return bucketCounts.map((count, i) => [Number(offset) + i, Number(count)])
-}
-
-/** `a` and `sign` times `b`; null: their bounds differ. */
-export function combined(a: Buckets, b: Buckets, sign: 1 | -1): Buckets | null {
-  if (a.kind === 'explicit') {
-    if (b.kind !== 'explicit' || a.bounds.length !== b.bounds.length) return null
-    if (a.bounds.some((bound, i) => bound !== b.bounds[i])) return null
-    return { ...a, counts: a.counts.map((count, i) => count + sign * b.counts[i]!) }
-  }
-  if (b.kind !== 'exponential') return null
-  const scale = Math.min(a.scale, b.scale)
-  const counts = atScale(a, scale)
-  for (const [index, count] of atScale(b, scale)) counts.set(index, (counts.get(index) ?? 0) + sign * count)
-  return { kind: 'exponential', scale, zero: a.zero + sign * b.zero, counts }
-}
-
-/** A coarser scale merges each two neighbours (Metrics Data Model, Exponential Scale: perfect subsetting). */
-function atScale(
-  { scale, counts }: Extract<Buckets, { kind: 'exponential' }>,
-  to: number,
-): Map<number, number> {
-  const merged = new Map<number, number>()
-  for (const [index, count] of counts) {
-    const at = Math.floor(index / 2 ** (scale - to))
-    merged.set(at, (merged.get(at) ?? 0) + count)
-  }
-  return merged
-}
-
-/** Whether it was counted anew between two points of a sum that goes on: some bucket has less than before. */
-export const isBelow = (buckets: Buckets): boolean =>
-  [...buckets.counts.values()].some((count) => count < 0) ||
-  (buckets.kind === 'exponential' && buckets.zero < 0)
-
-/** The least and the greatest value that was counted. */
-interface Extremes {
-  low: number
-  high: number
-}
-
-const NO_EXTREMES: Extremes = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
-
-/**
- * The value that a part of what was counted is not above, between the bounds of its bucket as if what is in it were
- * spread evenly; of the last bucket, which has no upper bound, its lower one. What was never counted is no percentile:
- * where the least and the greatest value are known it is between them.
- * @param part from 0 to 1. @returns null: nothing was counted
- */
-export function quantileOf(
-  buckets: Buckets,
-  part: number,
-  { low, high }: Extremes = NO_EXTREMES,
-): number | null {
-  const value = spreadAt(buckets, part)
-  return value === null ? null : Math.min(high, Math.max(low, value))
-}
-
-function spreadAt(buckets: Buckets, part: number): number | null {
-  const rows = rowsOf(buckets)
-  const total = rows.reduce((sum, { count }) => sum + count, 0)
-  if (total <= 0) return null
-  let left = part * total
-  for (const { low, high, count } of rows) {
-    if (count > 0 && left <= count) return high === null ? low : low + ((high - low) * left) / count
-    left -= count
-  }
-  return rows.at(-1)!.low
-}
-
-function rowsOf(buckets: Buckets): { low: number; high: number | null; count: number }[] {
-  if (buckets.kind === 'explicit') {
-    const { bounds, counts } = buckets
-    return counts.map((count, i) => {
-      const high = bounds[i] ?? null
-      // What is below the first bound is from 0, or there where the bound is below it.
-      const low = i === 0 ? Math.min(0, high ?? 0) : bounds[i - 1]!
-      return { low, high, count }
-    })
-  }
-  const base = 2 ** (2 ** -buckets.scale)
-  const rows = [...buckets.counts]
-    .sort(([a], [b]) => a - b)
-    .map(([index, count]) => ({ low: base ** index, high: base ** (index + 1), count }))
-  return [{ low: 0, high: 0, count: buckets.zero }, ...rows]
-}

@@ -3,6 +3,7 @@
  * (https://www.w3.org/TR/trace-context/#trace-id), whichever sources brought it.
  */
 
+import { isDelta } from '../../../schemas/distributions.ts'
 import type { TraceLink } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
 import { iso } from '../../model/units.ts'
@@ -435,7 +436,6 @@ function* setSpans(ctx: ReadContext, rows: readonly KeptRow[], to: number): Step
 
 /** Metrics of which a payload is read for one look, at most: the points of others are told as they are. */
 const METRICS_MAX = 2_000
-const IS_DELTA = /^(1|AGGREGATION_TEMPORALITY_DELTA)$/
 
 /**
  * Tells rows that are metric points how they count, which no text or label says: read from the payload of one point of
@@ -479,11 +479,12 @@ export function* setCounts(ctx: ReadContext, rows: readonly KeptRow[]): Steps<vo
 }
 
 /** OpenTelemetry, Metrics Data Model: Sums, Histograms, Summary, which counts since a start. */
-function countsIn({ metricType, isMonotonic, aggregationTemporality }: Record<string, unknown>): Counts {
+function countsIn(point: Record<string, unknown>): Counts {
+  const { metricType, isMonotonic } = point
   if (metricType === 'summary') return 'total'
   const isCounted = metricType === 'sum' ? isMonotonic === true : /histogram$/i.test(String(metricType))
   if (!isCounted) return 'level'
-  return IS_DELTA.test(String(aggregationTemporality)) ? 'step' : 'total'
+  return isDelta(point) ? 'step' : 'total'
 }
 
 function setSpan(row: KeptRow, facts: Facts): void {

@@ -2,6 +2,7 @@
  * OpenTelemetry (SPEC.md, Ingest and reads: POST /v1/logs, /v1/traces, /v1/metrics): an event for each log
  * record, span and metric point. An item is a record as `ingest/otlp` takes exports apart.
  */
+import { type Measured, measuredOf } from '../../../schemas/distributions.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import type { OtlpConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
@@ -48,10 +49,18 @@ export const otlp: PushConnector = {
     { name: 'durationMs', help: 'How long a span took, in milliseconds; a number.' },
     { name: 'metricName', help: 'Name of a metric.' },
     { name: 'value', help: 'Value of a metric point, of a histogram or summary its count; a number.' },
+    {
+      name: 'mean',
+      help: 'Mean of what a point of a histogram measured, where it is exported as delta; a number.',
+    },
+    {
+      name: 'p95',
+      help: 'Its 95th percentile; p50 and p99 likewise. Cumulative points have none: they count since the process began.',
+    },
     { name: 'scope.name', help: 'Library that recorded it.' },
   ],
   compile: (config, source) => compileOtlp(config as OtlpConfig, source ?? 'otlp'),
-  fields: () => FIELDS,
+  fields: (config) => [...FIELDS, ...(readsMeasured(config as OtlpConfig) ? BUCKETS : [])],
   note: () => 'Point an OTLP exporter at this daemon; the first record shows here.',
 }
 
@@ -62,6 +71,24 @@ const FIELDS = [
   ...['attributes', 'events', 'traceId', 'name', 'kind', 'startTimeUnixNano', 'endTimeUnixNano', 'status'],
   ...['metricName', 'metricType', 'unit', 'asDouble', 'asInt', 'count', 'sum', 'flags', 'links'],
 ]
+
+/** What a point measured is worked out of these, where a label reads it. */
+const BUCKETS = [
+  ...[
+    'aggregationTemporality',
+    'explicitBounds',
+    'bucketCounts',
+    'scale',
+    'zeroCount',
+    'positive',
+    'negative',
+  ],
+  ...['min', 'max'],
+]
+const MEASURED: ReadonlySet<string> = new Set(['mean', 'p50', 'p95', 'p99'] satisfies (keyof Measured)[])
+
+const readsMeasured = ({ labels = [] }: OtlpConfig): boolean =>
+  labels.some((label) => 'field' in label && MEASURED.has(label.field))
 
 const WHOLE_EXPORTS = {
   resourceLogs: '/v1/logs',
@@ -76,6 +103,7 @@ function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnect
     source,
   )
   const hasTrace = config.trace_id !== false
+  const hasMeasured = readsMeasured(config)
   return (item: Item) => {
     const record = fieldsOf(item.value)
     checkRecord(record)
@@ -88,7 +116,8 @@ function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnect
     if (isPoint) stamped[POINT_LABEL[0]] = POINT_LABEL[1]
     if (hasTrace) stampLinks(stamped, record)
     if (event.eventType === SPAN_TYPE && spanStatus(record) === 'ERROR') stamped[LEVEL_LABEL] ??= 'ERROR'
-    const context = { ...record, text: event.text, ...event.context }
+    const measured = isPoint && hasMeasured ? measuredOf(record) : {}
+    const context = { ...record, text: event.text, ...event.context, ...measured }
     return [{ ...event, context, stamped, entityLabel: entity }]
   }
 }

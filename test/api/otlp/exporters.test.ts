@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ENCODINGS, exportLog, exportMetrics, exportSpan } from './exporters.ts'
 import { openReceiver, type Receiver, type StoredRow } from './receiver.ts'
 
@@ -69,5 +69,34 @@ describe.each(ENCODINGS)('exporters of the OpenTelemetry SDK, %s', (encoding) =>
     expect(byType(rows, 'size')).toMatchObject({
       raw: { metricType: 'exponentialHistogram', count: 2, sum: 1_000_001, zeroCount: 0 },
     })
+  })
+  it('bring what a histogram measured to a trigger, where they are told to export deltas', async () => {
+    const own = await openReceiver()
+    onTestFinished(() => own.close())
+    const service = 'slow'
+    const labels = [
+      { name: 'service', field: 'resourceAttributes.service.name', primary: true },
+      ...['mean', 'p95'].map((name) => ({ name, field: name, type: 'number' })),
+    ]
+    await own.source('otlp', 'otlp', { labels })
+    const filters = [
+      { field: 'event_type', op: 'eq', value: 'took' },
+      { field: 'p95', op: 'gt', value: 1500 },
+    ]
+    const trigger = { name: 'slow', sources: ['otlp'], filters, condition: { event: 'any' } }
+    expect(await own.call('POST', '/api/triggers', trigger)).toMatchObject({ name: 'slow' })
+    await exportMetrics({ ...own, encoding }, service)
+    await exportMetrics({ ...own, encoding }, service, true)
+    const rows = (await own.read({ service })).filter(({ event_type }) => event_type === 'took')
+    // Percentiles go by the bounds of the SDK's buckets, and end at what was measured most.
+    expect(rows.map(({ labels }) => [labels.mean, labels.p95])).toEqual([
+      [undefined, undefined],
+      [1005, 2000],
+    ])
+    const { firings } = await own.call<{ firings: { entity: { value: string } }[] }>(
+      'GET',
+      '/api/firings?trigger=slow',
+    )
+    expect(firings.map(({ entity }) => entity.value)).toEqual([service])
   })
 })

@@ -4,7 +4,10 @@ import { OTLPLogExporter as LogsGrpc } from '@opentelemetry/exporter-logs-otlp-g
 import { OTLPLogExporter as LogsHttp } from '@opentelemetry/exporter-logs-otlp-http'
 import { OTLPLogExporter as LogsProto } from '@opentelemetry/exporter-logs-otlp-proto'
 import { OTLPMetricExporter as MetricsGrpc } from '@opentelemetry/exporter-metrics-otlp-grpc'
-import { OTLPMetricExporter as MetricsHttp } from '@opentelemetry/exporter-metrics-otlp-http'
+import {
+  AggregationTemporalityPreference,
+  OTLPMetricExporter as MetricsHttp,
+} from '@opentelemetry/exporter-metrics-otlp-http'
 import { OTLPMetricExporter as MetricsProto } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { OTLPTraceExporter as TracesGrpc } from '@opentelemetry/exporter-trace-otlp-grpc'
 import { OTLPTraceExporter as TracesHttp } from '@opentelemetry/exporter-trace-otlp-http'
@@ -76,11 +79,17 @@ export async function exportSpan(to: To, service: string): Promise<{ traceId: st
   return span.spanContext()
 }
 
-/** A counter, a gauge and two histograms, one of which is exponential. */
-export async function exportMetrics(to: To, service: string): Promise<void> {
+/**
+ * A counter, a gauge and two histograms, one of which is exponential.
+ * @param isDelta exported as what was counted since the export before
+ */
+export async function exportMetrics(to: To, service: string, isDelta = false): Promise<void> {
   const Exporter = choose(to.encoding, MetricsHttp, MetricsProto as never, MetricsGrpc as never)
   const reader = new PeriodicExportingMetricReader({
-    exporter: new Exporter(settings(to, 'metrics') as never),
+    exporter: new Exporter({
+      ...settings(to, 'metrics'),
+      ...(isDelta ? { temporalityPreference: AggregationTemporalityPreference.DELTA } : {}),
+    } as never),
     exportIntervalMillis: 3_600_000,
   })
   const provider = new MeterProvider({

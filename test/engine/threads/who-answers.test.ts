@@ -262,7 +262,6 @@ const WRITES: Record<string, () => Promise<Said> | Said> = {
     return { params: { id, name: 'summarize' }, body: { session: 's' } }
   },
   createProjectKey: () => ofProject({ name: 'other', scopes: ['read'] }),
-  recordFinding: () => ofProject(FINDING),
   markHandled: () => ofProject({ handled: true }, { run: made.run }),
   markFinding: () => ofProject({ mark: 'wrong' }, { run: made.run }),
   forgetCatalogFile: () => named('catalog'),
@@ -326,7 +325,7 @@ const NETWORK: Record<string, true> = Object.fromEntries(
     ...['forgetSlackSigningSecret', 'listSlackChannels', 'dropSlackChannels', 'syncCatalog'],
     ...['getSlackManifest', 'listWorkspaces', 'saveSlackPeople'],
     ...['followCatalogRepository', 'leaveCatalogRepository'],
-    ...['getAdoption', 'openPullRequest'],
+    ...['getAdoption', 'openPullRequest', 'recordFinding'],
   ].map((id) => [id, true]),
 )
 
@@ -369,6 +368,7 @@ const NAMED_WRITES: Record<string, () => Promise<unknown[]> | unknown[]> = {
     return [[grant]]
   },
   handInEvalReport: () => [REPORT, 'maria'],
+  recordFinding: () => ['Storefront', FINDING, 'my-agent', FETCHER],
 }
 
 it.each(Object.keys(NAMED_WRITES))('the call %s goes to the writer, and does write', async (name) => {

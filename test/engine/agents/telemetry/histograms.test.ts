@@ -1,12 +1,6 @@
 /** Distributions of metric points: OpenTelemetry, Metrics Data Model (Histogram, ExponentialHistogram). */
 import { describe, expect, it } from 'vitest'
-import {
-  type Buckets,
-  bucketsOf,
-  combined,
-  isBelow,
-  quantileOf,
-} from '../../../../engine/agents/telemetry/metric-series.ts'
+import { type Buckets, bucketsOf, combined, isBelow, quantileOf } from '../../../../schemas/distributions.ts'
 
 const explicit = (bounds: number[], counts: number[]): Buckets =>
   bucketsOf({ explicitBounds: bounds, bucketCounts: counts })!
