@@ -66,6 +66,48 @@ test('the canvas has at least 60 % of the window beside an open form, and Escape
   await expect(bar.getByText('1 change', { exact: true })).toBeVisible()
 })
 
+test('by keys alone: a form that is closed leads back to the node or chip it was opened from, and Enter finds a node', async ({
+  page,
+  daemon,
+}) => {
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  for (const _ of ['before its code is loaded', 'after that']) {
+    await node(page, 'agent:watch').focus()
+    await press(page, 'Enter')
+    await expect(panel.getByRole('heading', { name: 'watch' })).toBeVisible()
+    await press(page, 'Escape')
+    await expect(panel).toHaveCount(0)
+    await expect(node(page, 'agent:watch')).toBeFocused()
+  }
+  await press(page, '/')
+  await page.getByRole('combobox', { name: 'Find a node' }).fill('gateway-e')
+  await press(page, 'Enter')
+  await expect(node(page, 'trigger:gateway-errors')).toBeFocused()
+})
+
+test('a draft that svc could not be asked about is not called refused, and is asked about again by itself', async ({
+  page,
+  daemon,
+}) => {
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await node(page, 'agent:watch').dblclick()
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  await panel.getByRole('textbox', { name: 'Prompt' }).fill('Watch closely.')
+  let asked = 0
+  await page.route('**/draft/preview', (route) => (asked++ === 0 ? route.abort() : route.continue()))
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  await expect.poll(() => asked).toBe(1)
+  await expect(page.locator('.editor-bar').getByRole('status')).toHaveText('1 change')
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.getByText('Applied', { exact: true })).toBeVisible()
+})
+
 test('a refused value is marked where it is, and made good where it was typed, for a new part, too', async ({
   page,
   daemon,

@@ -133,6 +133,7 @@ export function driftOf(
   const { field, label, sources, isEntity, isProposed } = need
   const found = sources.flatMap((source) => coverage(source) ?? [])
   const sampled = sum(found, (one) => one.sampled)
+  if (need.isHidden) return hiddenFaultOf(need, found, declared)
   const kind = kindFaultOf(need, coverage, declared)
   if (kind !== null) return `${field} names label ${label}, ${kind}`
   if (sampled === 0) return null
@@ -148,6 +149,20 @@ export function driftOf(
   if (!isEntity || isMost) return null
   const others = elsewhere === 0 ? 'the others' : `${sampled - carried - elsewhere} of the others`
   return `${names}, the entity, which is on ${carried} of ${of}; ${others} are on no timeline and wake nobody`
+}
+
+/** That a label cannot be asked for, since its name stands for the source; null: there is no such label. */
+function hiddenFaultOf(
+  { field, label, sources }: Need,
+  found: readonly Coverage[],
+  declared: (source: string) => readonly Label[],
+): string | null {
+  const isLabel =
+    found.some(({ counts }) => counts.has(label)) ||
+    sources.some((source) => declared(source).some(({ name }) => name === label))
+  return isLabel
+    ? `${field} names ${label}, which is the source that an event came to, and not the label ${label} of ${listed(sources)}: give that label another name`
+    : null
 }
 
 /** That a label is a number where a text is asked for, or the other way round; null: it is not, or not known of each source. */
@@ -288,11 +303,15 @@ export interface Need {
   wants?: 'text' | 'number'
   /** Why, and what comes of the other. */
   why?: string
+  /** The name stands for something else there: that it is a label, too, is the fault. */
+  isHidden?: boolean
 }
 
 /** Fields of filters and groups that are no labels, or any. */
 const NO_LABELS = new Set(['event_type', 'key_value', 'source', 'text'])
 const isLabel = (field: string): boolean => !NO_LABELS.has(field) && !field.startsWith('payload.')
+/** In filters and groups it is the source that an event came to, also where events have a label of that name. */
+const SOURCE = 'source'
 
 /** The primary label. @param proposed labels of the connector where none are given. */
 export function needsOfSource(
@@ -339,10 +358,22 @@ export function needsOfTrigger({ sources, filters = [], key_field: key, conditio
   if ('sequence' in condition)
     for (const [i, step] of condition.sequence.entries())
       named.push(...ofFilters(step.filters, `condition.sequence[${i}].filters`))
+  const steps = 'sequence' in condition ? condition.sequence : []
+  const isAsked = [...filters, ...steps.flatMap((step) => step.filters)].some(
+    (filter) => filter.field === SOURCE && namesOne(filter.value, sources),
+  )
+  const isHidden = ([field, label]: Named): boolean => label === SOURCE && field !== 'key_field' && !isAsked
   return named
-    .filter(([, label]) => isLabel(label))
-    .map(([field, label, kind]) => ({ field, label, sources, isEntity: false, ...kind }))
+    .filter((one) => isLabel(one[1]) || isHidden(one))
+    .map((one) => {
+      const [field, label, kind] = one
+      return { field, label, sources, isEntity: false, ...(isHidden(one) ? { isHidden: true } : kind) }
+    })
 }
+
+/** Whether a filter asks for one of these sources by name: it means no label. */
+const namesOne = (value: Filter['value'], sources: readonly string[]): boolean =>
+  [value].flat().some((one) => sources.includes(String(one)))
 
 const OF_KEY = { wants: 'text', why: 'a key is made of text labels alone, so that it never fires' } as const
 

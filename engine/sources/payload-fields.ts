@@ -97,7 +97,7 @@ function describe(names: string[], path: string, parent: object): Omit<Field, 'c
   const above = names.slice(isEnvelope ? 1 : 0, -1).filter((name) => !/^\d+$/.test(name))
   return {
     path,
-    words: wordsOf(names.at(-1)!),
+    words: ownWords(names),
     around: above.length ? wordsOf(above.at(-1)!) : [],
     above: above.flatMap(wordsOf),
     depth:
@@ -108,6 +108,14 @@ function describe(names: string[], path: string, parent: object): Omit<Field, 'c
     values: [],
     times: [],
   }
+}
+
+/** Of the value or the name of a state what it is of, too: `state.value` is a state as `state` is. */
+function ownWords(names: readonly string[]): string[] {
+  const own = wordsOf(names.at(-1)!)
+  const around = wordsOf(names.at(-2) ?? '')
+  const isOfState = own.length === 1 && OF_STATE.has(own[0]!) && STATES.has(around.at(-1) ?? '')
+  return isOfState ? [...around, ...own] : own
 }
 
 type Visit = (names: string[], value: string | number | boolean, parent: object) => void
@@ -150,6 +158,8 @@ export const listNoun = ({ around }: Field): readonly string[] =>
 
 /* What says how something is, or what became of it. */
 
+/** What the one value of a state is called. */
+const OF_STATE = words('value name')
 /** Names of fields that hold a state. */
 export const STATES = words('status state condition outcome result conclusion phase')
 const STATE_VALUES = new Set(
@@ -175,6 +185,10 @@ export const isState = (value: unknown): boolean =>
       .toLowerCase()
       .replaceAll(/[\s-]+/g, '_'),
   )
+
+/** Around an entry, where the entry itself has a field of that name: what it says is of all entries together. */
+export const isOfAll = ({ path, isEnvelope }: Field, fields: readonly Field[]): boolean =>
+  isEnvelope && fields.some((one) => `${ENVELOPE}.${one.path}` === path)
 
 /** How it was before. */
 export const BEFORE = words('previous prev old last former original')
@@ -360,7 +374,7 @@ export const NOUNS: Readonly<Record<string, number>> = {
   ...{ service: 10, app: 9.5, application: 9.5, entity: 9.5, component: 9, workload: 9 },
   ...{ host: 8, hostname: 8, server: 8, instance: 8, machine: 8, device: 8, vm: 8, node: 7.8 },
   ...{ pod: 7.5, container: 7.5, bucket: 7.5, function: 7.5, database: 7.5, queue: 7.2, cluster: 7 },
-  ...{ monitor: 7, probe: 7, check: 7, repository: 6.5, repo: 6.5, project: 6, resource: 5 },
+  ...{ monitor: 7, probe: 7, check: 7, repository: 6.5, repo: 6.5, project: 6, workspace: 6, resource: 5 },
   ...{
     order: 5.5,
     customer: 5.5,
@@ -415,6 +429,9 @@ export const PARTS: Readonly<Record<string, number>> = {
 /** A place in a list. */
 export const isNumeral = (word: string): boolean => /^\d+$/.test(word)
 
+/** In triggers these stand for what every event has, so that a label of that name could not be asked for. */
+const TAKEN = words('source text key_value')
+
 /** The noun, or what the last name says. */
 export function labelName({ path, words: said, above, ...field }: Field): string {
   const around = isNumeral(path.slice(path.lastIndexOf('.') + 1))
@@ -423,5 +440,6 @@ export function labelName({ path, words: said, above, ...field }: Field): string
   const rest = said.filter((word) => ownField(PARTS, word) === undefined && !isNumeral(word))
   const isHeld = around.every((word) => HOLDERS.has(word))
   const names = [rest.length ? rest : isHeld ? said : around, said, [...above, ...said]]
-  return names.map((one) => one.join('_').slice(0, 64)).find((name) => isLabelName(name)) ?? 'entity'
+  const name = names.map((one) => one.join('_').slice(0, 64)).find(isLabelName) ?? 'entity'
+  return TAKEN.has(name) ? `event_${name}` : name
 }

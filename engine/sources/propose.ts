@@ -24,6 +24,7 @@ import {
   isBeside,
   isInAll,
   isNumeral,
+  isOfAll,
   isOpaque,
   isSaid,
   isSpoken,
@@ -189,7 +190,7 @@ const KINDS = words('type kind')
 const SEVERITIES = words('severity level priority urgency')
 /** Before "type" these say whose type it is, and not that of the event. */
 const OTHERS = words('source resource content mime media data token user file')
-const PLAIN_TYPES = words('event event_callback notification webhook object payload')
+const PLAIN_WORDS = words('event callback notification webhook object payload')
 const LEVELS = words('info information warning warn error err critical debug notice normal trace fatal')
 /** Words before "type" and "kind" that leave it the type of the event. */
 const OF_EVENT = words('event message notification webhook alert object action activity record change log')
@@ -207,7 +208,7 @@ function typeScore(field: Field): number {
   if (isNumber) return has(field, STATES) ? 4 + placed(field) : 0
   if (!texts.every((text) => NAME_LIKE.test(text) && text.split(' ').length <= 4 && !isOpaque(text))) return 0
   let score = base + placed(field)
-  if (texts.every((text) => PLAIN_TYPES.has(text.toLowerCase()))) score -= 6
+  if (texts.every((text) => wordsOf(text).every((word) => PLAIN_WORDS.has(word)))) score -= 6
   if (!has(field, SEVERITIES) && texts.every((text) => LEVELS.has(text.toLowerCase()))) score -= 2.5
   if (texts.every((text) => /[a-z][.:][a-z]/i.test(text))) score += 1
   // A code says nothing to who does not know it.
@@ -277,7 +278,7 @@ function stateBeside({ field }: Ranked, ranked: readonly Ranked[]): Ranked | und
 /* The text. */
 
 const SAID: Readonly<Record<string, number>> = {
-  ...{ title: 10, summary: 10, message: 10, msg: 10, text: 10, log: 10, headline: 10, subject: 9 },
+  ...{ title: 10, summary: 10, message: 10, msg: 10, text: 10, log: 10, headline: 10, subject: 9, output: 9 },
   ...{
     description: 7,
     body: 6,
@@ -479,7 +480,7 @@ function labelsOf(
     const name = labelName(ranked.field)
     // One label of each thing: its name, not its id as well.
     if (found.length >= LABELS_MAX || names.includes(name) || taken.includes(path)) return
-    if (found.some(({ field }) => field === path)) return
+    if (found.some(({ field }) => field === path) || isOfAll(ranked.field, fields)) return
     names.push(name)
     found.push({ ...roleOf('label', ranked, why, [5.5, 3]), name, ...(format ? { format } : {}) })
   }

@@ -263,8 +263,14 @@ async function wholeOf(
   const inflated = await decode(request.headers['content-encoding'], parts, (bytes) =>
     bodies.hold(request, bytes),
   )
-  return formPayload(request, inflated?.body ?? parts, inflated?.wireBody) ?? inflated ?? { body: parts }
+  const given = inflated ?? { body: parts }
+  if (isEmptyCloudEvent(request, given.body)) return { body: Buffer.from('{}'), wireBody: Buffer.alloc(0) }
+  return formPayload(request, given.body, inflated?.wireBody) ?? given
 }
+
+/** In binary mode a CloudEvent is in its headers, and data may be absent (CloudEvents HTTP binding 1.0.2, section 3.1). */
+const isEmptyCloudEvent = ({ headers }: FastifyRequest, body: Uint8Array | readonly Uint8Array[]): boolean =>
+  headers['ce-specversion'] !== undefined && headers['ce-type'] !== undefined && sizeOf(body) === 0
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded'
 const FORM_FIELD = 'payload='

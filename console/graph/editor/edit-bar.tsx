@@ -26,7 +26,8 @@ export function EditBar({ session }: { session: Session }) {
         {isRefused && (
           <Text span inherit c="var(--mantine-color-error)" fw={600}>
             {' · '}
-            <CircleAlert size={14} aria-hidden style={{ verticalAlign: '-2px' }} /> refused
+            <CircleAlert size={14} aria-hidden style={{ verticalAlign: '-2px' }} />{' '}
+            {editor.preview.error ? 'not checked' : 'refused'}
           </Text>
         )}
       </Text>

@@ -2,9 +2,9 @@
  * A project, drawn or listed, as it is now and as a draft would leave it. It is read until somebody
  * begins to edit; whoever may only read sees no editing.
  */
-import { Button, Drawer, Group, Paper, Skeleton, Stack, VisuallyHidden } from '@mantine/core'
+import { Button, Drawer, Group, Paper, Stack, VisuallyHidden } from '@mantine/core'
 import { Pencil } from 'lucide-react'
-import { type ReactNode, Suspense, useEffect, useRef } from 'react'
+import { type ReactNode, Suspense, useRef } from 'react'
 import type { ProjectGraph } from '../../../schemas/types.ts'
 import { graphApi } from '../../graph-client.ts'
 import { lazyFrom } from '../../lib/chunks.ts'
@@ -19,7 +19,7 @@ import type { Applied } from './changes/apply-draft.tsx'
 import { UndoButtons } from './changes/steps.tsx'
 import { changesWords, EditBar, ViewSwitch } from './edit-bar.tsx'
 import { EditorCanvas } from './editor-canvas.tsx'
-import { SidePanel } from './panel/side-panel.tsx'
+import { PanelLoading, SidePanel } from './panel/side-panel.tsx'
 import { PasteDialog } from './paste-dialog.tsx'
 import { SelectionButtons } from './pasting.tsx'
 import { useEditRoom } from './state/use-edit-room.ts'
@@ -103,6 +103,7 @@ function TopBar({ session }: { session: Session }) {
 /** At a desk: the bar, the drawing or the lists, and one panel beside them. Escape closes what was opened last. */
 function Room({ session, marks }: { session: Session; marks: GraphMarks }) {
   const { opened, setOpened, hasPalette, setPalette } = session
+  const cameFrom = useRef<Element | null>(null)
   const closeInner = () => (opened ? setOpened(null) : setPalette(false))
   const panel = panelOf(session) ?? (hasPalette ? <Palette session={session} /> : null)
   return (
@@ -131,12 +132,13 @@ function Room({ session, marks }: { session: Session; marks: GraphMarks }) {
         </div>
         {panel && (
           // Around it all: a panel takes the focus when what is in it is there.
-          <Suspense fallback={<PanelLoading takesFocus={opened !== null} />}>
+          <Suspense fallback={<PanelLoading takesFocus={opened !== null} cameFrom={cameFrom} />}>
             <SidePanel
               key={keyOf(opened)}
               label={opened ? 'Edit what is selected' : 'Add parts'}
               isWide={opened !== null && 'review' in opened}
               takesFocus={opened !== null}
+              cameFrom={cameFrom}
               onClose={closeInner}
             >
               {panel}
@@ -186,19 +188,6 @@ function Frame({ session, marks, empty }: { session: Session; marks: GraphMarks;
         <Loaded>{panel}</Loaded>
       </Drawer>
     </Stack>
-  )
-}
-
-/** In place of a panel that is loaded: it has the focus meanwhile, so that Escape closes it already. */
-function PanelLoading({ takesFocus }: { takesFocus: boolean }) {
-  const box = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (takesFocus) box.current?.focus()
-  }, [takesFocus])
-  return (
-    <div ref={box} tabIndex={-1} role="status" aria-label="Loading">
-      <Skeleton w={360} h="100%" />
-    </div>
   )
 }
 

@@ -34,6 +34,7 @@ export function GraphSearch({ canvas }: { canvas: Canvas }) {
       data={options}
       limit={8}
       autoSelectOnBlur={false}
+      selectFirstOptionOnChange
       value={text}
       onChange={setText}
       onOptionSubmit={(option) => {

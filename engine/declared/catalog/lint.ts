@@ -381,7 +381,7 @@ function unknownLabels({ sources = [], triggers = [] }: Catalog): Said[] {
     if (own.some((labels) => labels === null)) return []
     const known = new Set(own.flatMap((labels) => labels ?? []))
     return needsOfTrigger(trigger)
-      .filter(({ label }) => !known.has(label) && !STAMPED.has(label))
+      .filter(({ label, isHidden }) => !isHidden && !known.has(label) && !STAMPED.has(label))
       .map(({ field, label }) => ({
         path: [
           'triggers',

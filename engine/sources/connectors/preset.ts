@@ -151,7 +151,7 @@ function compileReading(reading: PresetReading): (context: Context) => PresetEve
     const entity = entities.find((name) => typeof found[name] === 'string')
     const said = {
       type: textOf(type!(context)),
-      text: textOf(text!(context)),
+      text: textOf(text!(context))?.replace(SAID_TWICE, '$1'),
       dedupe: textOf(dedupe!(context)),
     }
     const at = time(context)
@@ -163,6 +163,9 @@ function compileReading(reading: PresetReading): (context: Context) => PresetEve
     }
   }
 }
+
+/** Two fields of one text that say the same, such as the message of a log line and of its error. */
+const SAID_TWICE = /^(.+): \1$/s
 
 const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value))
 

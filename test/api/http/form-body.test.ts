@@ -58,6 +58,23 @@ describe('a form-encoded delivery of GitHub', () => {
   })
 })
 
+describe('a CloudEvent in binary mode without data', () => {
+  it('is an event, all of which is in its headers; an empty body without them is none', async () => {
+    const door = await openDoor()
+    const { url } = await door.source('orders', { preset: 'cloudevents' })
+    const headers = { 'ce-specversion': '1.0', 'ce-id': '7', 'ce-type': 'order.paid', 'ce-source': '/orders' }
+    expect((await door.call('POST', url, '', headers)).json()).toMatchObject({ ingested: 1 })
+    expect((await door.call('POST', url, '', headers)).json()).toMatchObject({ ingested: 0, duplicates: 1 })
+    expect((await door.call('POST', url, '')).json()).toEqual({ ingested: 0 })
+    expect(
+      (await door.call('POST', '/read', { selector: { event_source: '/orders' } })).json(),
+    ).toMatchObject({
+      rows: [{ event_type: 'order.paid', text: 'order.paid from /orders' }],
+    })
+    await door.close()
+  })
+})
+
 describe('a body that is no JSON', () => {
   const parts = '--x7\r\nContent-Disposition: form-data; name="n"\r\n\r\n42\r\n--x7--\r\n'
   const said = async (door: Awaited<ReturnType<typeof openDoor>>) => {

@@ -127,6 +127,25 @@ describe('label drift is told', () => {
     expect(await engine.updateTrigger('t', right, BY)).not.toHaveProperty('warnings')
   })
 
+  it('of a label named source, which filters and groups take for the source that an event came to', async () => {
+    const { engine } = await worldWithEvents()
+    const labels = ['service', 'source'].map((name) => ({ name, field: name, primary: name === 'service' }))
+    await engine.createSource({ name: 'orders', connector: 'webhook', config: { labels } }, BY, false)
+    const asked = (filter: string, groups: string[]) => ({
+      ...{ name: 't', sources: ['orders'] },
+      filters: [{ field: 'source', op: 'eq' as const, value: filter }],
+      condition: { aggregate: 'count' as const, predicate: '> 2', window: '5m', group_by: groups },
+    })
+    const rule =
+      'names source, which is the source that an event came to, and not the label source of orders: give that label another name'
+    expect((await engine.createTrigger(asked('/orders', ['source']), BY)).warnings).toEqual([
+      `trigger t: filters[0].field ${rule}`,
+      `trigger t: condition.group_by[0] ${rule}`,
+    ])
+    // By its name it means the source, and one whose events have no such label means nothing else.
+    expect(await engine.updateTrigger('t', asked('orders', ['service']), BY)).not.toHaveProperty('warnings')
+  })
+
   it('of a number where a text is asked for, and of a text where a number is, by events or else by the config', async () => {
     const world = await worldWithEvents()
     const { engine } = world

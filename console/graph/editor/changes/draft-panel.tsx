@@ -112,7 +112,7 @@ function Problems({ editor, onOpen }: { editor: Editor; onOpen: (id: string) => 
       color="red"
       role="alert"
       icon={<CircleAlert size={18} aria-hidden />}
-      title="Couldn’t apply the draft"
+      title={editor.preview.error ? 'Couldn’t check the draft' : 'Couldn’t apply the draft'}
     >
       <List size="sm">
         {problems.map(({ message, node, step }) => (

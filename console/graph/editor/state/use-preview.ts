@@ -36,7 +36,6 @@ export function usePreview(live: ProjectGraph, draft: Draft | null, withYaml: bo
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
-    retry: false,
   })
   const plain = useQuery(ask(false))
   const full = useQuery({ ...ask(true), enabled: ask(true).enabled && withYaml })

@@ -230,3 +230,57 @@ it('whatever the payloads are, the config is one that a source takes', () => {
   ) as unknown
   validateConfig('webhook', { ...configOf(odd) })
 })
+
+describe('of what vendors document', () => {
+  const alarm = (state: string) => ({
+    'detail-type': 'CloudWatch Alarm State Change',
+    source: 'aws.cloudwatch',
+    time: AT,
+    detail: {
+      alarmName: 'ServerCpuTooHigh',
+      previousState: { value: state === 'OK' ? 'ALARM' : 'OK' },
+      state: { value: state },
+    },
+  })
+
+  it('the value of a state is the state: the type, and in the text, with the alarm (Amazon EventBridge)', () => {
+    const config = configOf(alarm('ALARM'), alarm('OK'))
+    expect(config).toMatchObject({
+      event_type_field: 'detail.state.value',
+      text_template: '{detail.alarmName} {detail.state.value}: {detail-type}',
+    })
+  })
+
+  it('no label is named source or text, which triggers take for those of the event (CloudEvents, Falco)', () => {
+    const { labels } = configOf(alarm('ALARM'))
+    expect(labels).toContainEqual({ name: 'event_source', field: 'source' })
+    expect(labels!.map(({ name }) => name)).not.toContain('source')
+  })
+
+  it('the status of a list is no label of its entries, each of which has its own (Alertmanager)', () => {
+    const alert = (status: string, service: string) => ({ status, labels: { service }, startsAt: AT })
+    const alerts = [alert('firing', 'pay'), alert('resolved', 'cart')]
+    const { labels, ...config } = configOf({ status: 'firing', receiver: 'svc', alerts })
+    expect(config.event_type_field).toBe('status')
+    expect(labels!.map((label) => 'field' in label && label.field)).not.toContain('envelope.status')
+  })
+
+  it('the output of a rule is the sentence (Falco)', () => {
+    const output = '16:31:56.746: Notice A shell was spawned in a container (user=root)'
+    const event = { hostname: 'node-1', output, priority: 'Notice', rule: 'Terminal shell', time: AT }
+    expect(configOf(event).text_template).toBe('{output}')
+  })
+
+  it('a kind that only says that it is an event is not the type, where a topic is there (Intercom)', () => {
+    const event = { type: 'notification_event', topic: 'conversation.user.created', created_at: AT }
+    expect(configOf(event).event_type_field).toBe('topic')
+  })
+
+  it('a workspace is what runs are about, before the organization (HCP Terraform)', () => {
+    const notifications = [{ message: 'Run Errored', run_status: 'errored', run_updated_at: AT }]
+    const names = { workspace_name: 'network', organization_name: 'acme' }
+    expect(configOf({ ...names, notifications }).labels?.[0]).toEqual({
+      ...{ name: 'workspace', field: 'envelope.workspace_name', primary: true },
+    })
+  })
+})

@@ -1,5 +1,6 @@
 /** Issue 21, 6: each preset reads the deliveries its sender documents (the examples of catalog/presets/*.yaml). */
 import { createHmac } from 'node:crypto'
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compilePreset, presets } from '../../../../engine/sources/connectors/preset.ts'
 import type { PresetExample, PresetFile } from '../../../../schemas/types.ts'
@@ -43,7 +44,18 @@ describe('a preset', () => {
   it('is there for each sender the issue names', () => {
     expect(ALL.map(([name]) => name)).toEqual([
       ...['amazon_sns', 'cloudevents', 'datadog', 'fluent_bit', 'gitlab', 'grafana', 'jira', 'kubernetes'],
-      ...['linear', 'pagerduty', 'sentry', 'shopify', 'slack', 'stripe', 'telegraf', 'uptime_kuma', 'vector'],
+      ...[
+        'linear',
+        'pagerduty',
+        'pino',
+        'sentry',
+        'shopify',
+        'slack',
+        'stripe',
+        'telegraf',
+        'uptime_kuma',
+        'vector',
+      ],
     ])
   })
 
@@ -67,6 +79,34 @@ describe('a preset', () => {
     },
   )
 
+  it('pino reads the lines that pino itself writes, of each level', async () => {
+    const { url } = await door.source('of-pino', { preset: 'pino' })
+    const lines: string[] = []
+    const log = pino({ name: 'cart', level: 'trace' }, { write: (line: string) => lines.push(line) })
+    for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)
+      log[level](`at ${level}`)
+    log.error(new TypeError('total is not a number'))
+    log.error(new TypeError('total is not a number'), 'payment failed')
+    door.clock.at = Date.now()
+    await door.call('POST', url, lines.join(''), { 'content-type': 'application/x-ndjson' })
+    door.clock.at = NOW
+    const events = await eventsOf('of-pino')
+    expect(events.map(({ event_type, text }) => `${event_type} ${text}`)).toEqual([
+      ...[
+        'trace at trace',
+        'debug at debug',
+        'info at info',
+        'warn at warn',
+        'error at error',
+        'fatal at fatal',
+      ],
+      'error total is not a number',
+      'error payment failed: total is not a number',
+    ])
+    expect(new Set(events.map(({ entity }) => entity?.value))).toEqual(new Set(['cart']))
+    expect(events.at(-1)!.labels).toMatchObject({ level: 'error', error: 'TypeError' })
+  })
+
   /** What names itself: a repeat is stored once. */
   const NAMED = EXAMPLES.filter(([name, , example]) => isNamed(presets()[name]!, example))
 
@@ -81,7 +121,7 @@ describe('a preset', () => {
     const unnamed = new Set(EXAMPLES.filter((one) => !NAMED.includes(one)).map(([name]) => name))
     // What only says how it is now has no name; Sentry's issue alerts and GitLab's events have none in the payload.
     expect([...unnamed].sort()).toEqual([
-      ...['fluent_bit', 'gitlab', 'kubernetes', 'sentry', 'telegraf', 'uptime_kuma', 'vector'],
+      ...['fluent_bit', 'gitlab', 'kubernetes', 'pino', 'sentry', 'telegraf', 'uptime_kuma', 'vector'],
     ])
   })
 
