@@ -82,8 +82,8 @@ const RULES: Readonly<Record<string, string>> = {
   '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$': 'must be the name of a namespace: lowercase letters, digits and dashes',
   '^[^:]+$': 'must not be blank or contain a colon',
   "^[A-Za-z0-9!._*'()|-]+$": "must be letters, digits and any of ! . _ * ' ( ) | -",
-  '^[\\p{L}_][\\p{L}\\p{N}_$-]{0,62}(\\.[\\p{L}_][\\p{L}\\p{N}_$-]{0,62})?$':
-    'must be the name of a table or view, or schema.name',
+  '^[^.\'"\\u0000-\\u001f\\u007f]{1,63}(\\.[^.\'"\\u0000-\\u001f\\u007f]{1,63})?$':
+    'must be the name of a table or view, or schema.name, without quotes, control characters and other dots',
   '^[!-~]{1,256}$': `${PLAIN}, 256 at most, and no spaces`,
   '^[\\x21-\\x7e]*$': `${PLAIN}, and no spaces`,
   '^[\\x20-\\x7e]*$': PLAIN,

@@ -22,12 +22,18 @@ export function modelChoices(
   const chosen = answer?.providers.find(({ id }) => id === provider)
   const models = chosen?.models ?? (provider ? [] : (answer?.models ?? []))
   return {
-    // An agent may name one that the instance does not have any more.
     providers:
       known.length > 0 && provider && !chosen
-        ? [...known, { value: provider, label: `${provider} (not there)` }]
+        ? [...known, { value: provider, label: unlisted(provider) }]
         : known,
     models: [...new Set([...models, ...(model ? [model] : [])])],
     fallback: (provider ? answer?.default_models[provider] : answer?.default_model) ?? '',
   }
 }
+
+/** The demo's, which is in no list, since nobody may choose it (docs/demo.md). */
+const SCRIPTED = 'svc-demo'
+
+/** An agent may name one that the instance does not have any more. */
+const unlisted = (provider: string): string =>
+  provider === SCRIPTED ? 'scripted model (demo)' : `${provider} (not there)`

@@ -16,6 +16,27 @@ describe('the scripted model', () => {
     expect((await ask(SCRIPTED_PROMPT)).calls.map(({ name }) => name)).toEqual(['read', 'read'])
   })
 
+  it('goes on with an agent of the demo whose prompt was edited, and tells an agent of anybody else why it refuses', async () => {
+    const { engine, rest, pass, incidents } = demoWorld()
+    await engine.startDemo(ME)
+    await rest()
+    await engine.updateAgent('demo-first-look', { prompt: 'Say what broke.' }, ME)
+    const other = { name: 'other', prompt: 'Look.', provider: 'svc-demo', trigger: 'every' }
+    await engine.createTrigger({ name: 'every', sources: ['demo-deploys'], condition: { event: 'any' } }, ME)
+    await engine.createAgent(other, ME)
+    await engine.switchAgent('other', true, undefined, ME)
+    await pass(2 * 60_000)
+    await engine.breakDemo('payments')
+    await pass(10_000)
+    const opened = (await incidents()).find(({ key }) => key === 'payments')
+    expect(opened).toMatchObject({ result: { verdict: 'take_back' } })
+    const { runs } = await engine.listRuns({ agent: 'other', limit: 1, offset: 0 })
+    expect(runs[0]).toMatchObject({ status: 'failed' })
+    expect(JSON.stringify(await engine.getRun(runs[0]!.id))).toContain(
+      'the scripted model answers the agents of the demo alone',
+    )
+  })
+
   it('is in no list of providers, and never the default', async () => {
     const { engine, rest } = demoWorld()
     await engine.startDemo(ME)

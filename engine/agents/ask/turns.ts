@@ -147,10 +147,7 @@ export function openAskStore(parts: AskStoreParts): AskSessionCalls & Omit<AskPo
     beginAskCall: async (id, step, ceiling) =>
       store.tx(() => {
         const turn = require(id)
-        const refusal =
-          ceiling === null
-            ? null
-            : refusalOf(dailyBudgets(runs, clock.now(), parts.dailyBudgetUsd()), ceiling)
+        const refusal = refusalOf(dailyBudgets(runs, clock.now(), parts.dailyBudgetUsd()), ceiling)
         if (refusal !== null) return refusal
         queries.reserve.run(ceiling ?? 0, id)
         queries.saveStep.run(turn.id, step.n, step.kind, step.round, step.at, null, JSON.stringify(step.data))

@@ -372,6 +372,7 @@ const BLIND = /image|vision|multi-?modal|content must be a string|content.{0,40}
 
 /** @param now epoch ms, for a date in Retry-After. */
 export function failureOf(error: unknown, provider: Provider, now: number): Failure {
+  if (error instanceof ModelFault) return { fault: error, unforced: false, blind: false }
   const broken = [error, (error as { cause?: unknown } | null)?.cause].find(
     (one) => one instanceof BrokenExchange,
   )

@@ -12,9 +12,12 @@ export const SCRIPTED_PROVIDER = 'svc-demo'
 /** As every run shows it. */
 export const SCRIPTED_MODEL = 'scripted model (demo)'
 
-/** The prompt of the agents that it answers; those of anybody else it refuses. */
+/** The prompt of the agent that it answers; where that was edited, what wakes it says that it is of the demo. */
 export const SCRIPTED_PROMPT =
   'You take the first look at an incident of the demo shop. Say which change came before the errors, what shows it, and how to take it back.'
+
+/** The trigger that wakes the agents that it answers; those of anybody else it refuses. */
+export const SCRIPTED_TRIGGER = 'demo-errors'
 
 /** Where the shop writes down what was changed. */
 const CHANGES = 'demo-deploys'
@@ -27,7 +30,7 @@ const HEADLINE = 100
 
 export const scripted: Adapter = {
   async send(provider, request) {
-    if (!request.system.startsWith(SCRIPTED_PROMPT))
+    if (!isOfDemo(request))
       throw new ModelFault(
         'refused',
         'the scripted model answers the agents of the demo alone: choose another model provider',
@@ -36,6 +39,11 @@ export const scripted: Adapter = {
     return answer(request)
   },
   list: async () => [SCRIPTED_MODEL],
+}
+
+function isOfDemo({ system, messages: [first] }: WireRequest): boolean {
+  const woken = first?.role === 'user' ? first.text : ''
+  return system.startsWith(SCRIPTED_PROMPT) || woken.includes(`trigger ${SCRIPTED_TRIGGER} fired `)
 }
 
 function answer({ messages }: WireRequest): WireReply {

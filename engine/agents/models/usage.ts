@@ -243,8 +243,17 @@ export interface Budget {
   held: number
 }
 
-/** @param ceiling what the call could cost. @returns why it must not be made; null: it may */
-export function refusalOf(budgets: readonly Budget[], ceiling: number): CallRefusal | null {
+/** What is left below it pays for nothing, US dollars. */
+const LEAST_USD = 1e-9
+
+/**
+ * @param price what the call could cost; null: nobody knows, as its model has no price. Its provider may tell what it cost
+ *   all the same, so that it may not be made once a budget is used up.
+ * @returns why it must not be made; null: it may
+ */
+export function refusalOf(all: readonly Budget[], price: number | null): CallRefusal | null {
+  const budgets = price === null ? all.filter(({ spent }) => spent > 0) : all
+  const ceiling = price ?? LEAST_USD
   const leftOf = ({ budget, spent }: Budget) => budget - spent
   const passed = budgets.filter(({ budget, spent }) => spent + ceiling > budget)
   const over = passed.sort((a, b) => leftOf(a) - leftOf(b))[0]
@@ -310,7 +319,9 @@ async function refusedWords(
 ): Promise<string> {
   const maxTokens = Math.min(LEAST_ROOM, request.maxTokens)
   const least = await models.ceilingUsd({ ...request, maxTokens })
-  return `the next call could cost ${usd(least ?? 0)} with a reply of ${maxTokens} tokens alone, and ${reason}`
+  return least === null
+    ? `what the next call costs is known after it alone, and ${reason}`
+    : `the next call could cost ${usd(least)} with a reply of ${maxTokens} tokens alone, and ${reason}`
 }
 
 /** The longest reply that so many dollars pay for, its prompt too; null: none that says anything. */

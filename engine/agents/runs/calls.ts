@@ -23,12 +23,12 @@ import { type GithubPost, githubPlaceOf } from '../../outbox/send-github.ts'
 import type { WriteBack } from '../../outbox/send-webhook.ts'
 import { incidentQueries, storedClaims } from '../finding-queries.ts'
 import { nextTry } from '../models/adapter.ts'
-import { createFinishing, createJournal, type Finishing } from './finishing.ts'
+import { boundsOf, createFinishing, createJournal, type Finishing } from './finishing.ts'
 import type { Making } from './making.ts'
 import { ownTools } from './own-tools.ts'
 import { askedFirst } from './policy.ts'
 import { concludeTool, type FirstView, firstMessage, markerOf, renderRow, systemOf } from './prompt.ts'
-import type { RunQueries, RunRow, StepRow, WaitingRow } from './queries.ts'
+import type { RunRow, StepRow, WaitingRow } from './queries.ts'
 import { briefInSteps, type RunReads } from './run-reads.ts'
 import type { Claimed, Origin, RunPort, RunsParts, StartedRun, Step, StepData, Unavailable } from './types.ts'
 
@@ -382,7 +382,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
   }
 
   /** Why a run must not be started at all; null: it may. */
-  function refusal(row: RunRow, agent: AgentSpec, now: number): string | null {
+  function refusal(row: RunRow, agent: ReturnType<typeof boundsOf>, now: number): string | null {
     const limits = parts.limits()
     const cap = agent.daily_cap ?? limits.dailyCap
     if (queries.startedSince.get(row.agent, now - DAY_MS)! >= cap)
@@ -418,7 +418,7 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
       finishing.step(waiting.id, { type: 'cancel', at: now, reason: withdrew })
       return null
     }
-    const agent = JSON.parse(waiting.definition) as AgentSpec
+    const agent = boundsOf(waiting, parts)
     const row = joinChain(waiting)
     const reason =
       row.depth > CHAIN_MAX
@@ -457,12 +457,12 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
         const atWork = [...running]
         for (const row of queries.dueParked.all(now)) {
           if (claimed.started.length >= most) break
-          if (atWork.filter(({ agent }) => agent === row.agent).length >= mostAtOnce(row.definition)) continue
+          if (atWork.filter(({ agent }) => agent === row.agent).length >= mostAtOnce(row, parts)) continue
           atWork.push(row)
           add(row, takenUp(row.id, 'go_on', now))
         }
         if (claimed.started.length >= most) return claimed
-        for (const row of inTurn(queries, atWork, parked)) {
+        for (const row of inTurn(parts, atWork, parked)) {
           add(row, start(row, now))
           if (claimed.started.length >= most) break
         }
@@ -478,17 +478,16 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
  * Whose turn it is: of the runs that wait, the agent with the fewest at work comes first, and of those who
  * waited longest. Each agent and each entity stays within its bounds.
  *
- * Runs that wait stand in one line for each agent as it was when they were made (its definition says how many
- * at once). Only the first of each line is looked at, so that a claim costs what it takes and not what waits:
+ * Runs that wait stand in one line for each agent as it was when they were made. Only the first of each line is looked at, so that a claim costs what it takes and not what waits:
  * 8 of 5,000 took 230 to 640 ms when all were looked at, and 6 to 30 ms since (2026-11-22).
  */
 
 /** Of one agent at once, where it says nothing else. */
 const CONCURRENCY = 4
 
-/** Runs of an agent at once. @param definition JSON of the agent as it was */
-const mostAtOnce = (definition: string): number =>
-  (JSON.parse(definition) as AgentSpec).concurrency ?? CONCURRENCY
+/** Runs of the agent of a run at once. */
+const mostAtOnce = (run: Pick<RunRow, 'agent' | 'definition'>, parts: Pick<RunsParts, 'agent'>): number =>
+  boundsOf(run, parts).concurrency ?? CONCURRENCY
 
 type Taken = Pick<RunRow, 'agent' | 'label' | 'entity' | 'practice'>
 
@@ -509,10 +508,11 @@ const entityOf = ({ agent, label, entity }: Taken): string => JSON.stringify([ag
  * @param running those at work already. @param parked those that wait for a model: their entities are busy
  */
 function* inTurn(
-  queries: RunQueries,
+  parts: Pick<RunsParts, 'queries' | 'agent'>,
   running: readonly Taken[],
   parked: readonly Taken[],
 ): Generator<RunRow> {
+  const { queries } = parts
   const atWork = new Map<string, number>()
   const busy = new Set<string>()
   const countOf = (agent: string) => atWork.get(agent) ?? 0
@@ -523,7 +523,7 @@ function* inTurn(
   }
   for (const run of running) take(run)
   for (const run of parked) if (!run.practice) busy.add(entityOf(run))
-  const lines = linesOf(queries)
+  const lines = linesOf(parts)
   /** The first of the line whose entity is free; an entity that is busy stays so until the claim ends. */
   const headOf = (line: Line): WaitingRow | null => {
     while (line.head && !line.head.practice && busy.has(entityOf(line.head)))
@@ -552,14 +552,14 @@ function* inTurn(
 }
 
 /** The lines, each with its first: one step of the index for each. */
-function linesOf(queries: RunQueries): Line[] {
+function linesOf(parts: Pick<RunsParts, 'queries' | 'agent'>): Line[] {
   const lines: Line[] = []
   let last: { agent: string; hash: string } = { agent: '', hash: '' }
   for (;;) {
-    const head = queries.nextLine.get(last.agent, last.hash)
+    const head = parts.queries.nextLine.get(last.agent, last.hash)
     if (!head) return lines
     last = { agent: head.agent, hash: head.definition_hash }
-    lines.push({ ...last, most: mostAtOnce(head.definition), head })
+    lines.push({ ...last, most: mostAtOnce(head, parts), head })
   }
 }
 

@@ -278,6 +278,16 @@ function closes({ definition }: RunRow, { verdict, claims }: Succeeded): boolean
   return verdicts.some((one) => one.verdict === verdict && one.closes === true)
 }
 
+/**
+ * What bounds a run: its agent as it is now, so that a budget that is lowered holds for runs that wait or are at work; as it
+ * was, where it is gone. @param run its prompt, model and tools stay those of its definition
+ */
+export const boundsOf = (
+  { agent, definition }: Pick<RunRow, 'agent' | 'definition'>,
+  parts: Pick<RunsParts, 'agent'>,
+): Pick<AgentSpec, 'run_budget_usd' | 'budget_usd' | 'daily_cap' | 'concurrency'> =>
+  parts.agent(agent) ?? (JSON.parse(definition) as AgentSpec)
+
 /** Where findings of the agent, as it was, are written back to. */
 function webhookOf(run: RunRow): string {
   return (JSON.parse(run.definition) as { webhook_url?: string }).webhook_url ?? ''
@@ -362,7 +372,7 @@ export function createJournal(parts: RunsParts, { step: move }: Pick<Finishing, 
 
   /** Every budget that a call of the run counts for. */
   function budgetsOf(run: RunRow): Budget[] {
-    const { run_budget_usd: own, budget_usd: lifetime } = JSON.parse(run.definition) as AgentSpec
+    const { run_budget_usd: own, budget_usd: lifetime } = boundsOf(run, parts)
     const held = run.reserved_usd
     const ofRun = { held, spent: run.cost_usd + held + run.assumed_usd }
     return [
@@ -394,7 +404,7 @@ export function createJournal(parts: RunsParts, { step: move }: Pick<Finishing, 
     beginCall: (id: string, step: StepWrite, ceilingUsd: number | null): CallRefusal | null =>
       store.tx(() => {
         const run = running(id)
-        const refusal = ceilingUsd === null ? null : refusalOf(budgetsOf(run), ceilingUsd)
+        const refusal = refusalOf(budgetsOf(run), ceilingUsd)
         if (refusal !== null) return refusal
         if (ceilingUsd) queries.reserve.run(ceilingUsd, id)
         const { rounds = 0, max_rounds = 0 } = (

@@ -1,7 +1,12 @@
 /** The demo loaded, broken, mended and removed, on the writing connection; what it is now, on any. */
 import { kindWord } from '../../../schemas/kinds.ts'
 import type { Demo, DemoRemoved } from '../../../schemas/types.ts'
-import { SCRIPTED_MODEL, SCRIPTED_PROMPT, SCRIPTED_PROVIDER } from '../../agents/models/scripted.ts'
+import {
+  SCRIPTED_MODEL,
+  SCRIPTED_PROMPT,
+  SCRIPTED_PROVIDER,
+  SCRIPTED_TRIGGER,
+} from '../../agents/models/scripted.ts'
 import { fail } from '../../errors.ts'
 import { DEMO_SETTING, openSettings, type Settings } from '../../log/settings.ts'
 import type { Database } from '../../log/store/handle.ts'
@@ -81,7 +86,7 @@ export function demoCalls({ declared, catalog, settlePoll, ctx }: DemoParts): De
       findings: madeFindings === null ? null : idOf('sources', madeFindings),
       faults: [{ service: FIRST, n: 1, from: now - FIRST_MS, to: null }],
       sources: DEMO_SOURCES.map(({ name }) => idOf('sources', name)),
-      triggers: [idOf('triggers', DEMO_TRIGGER)],
+      triggers: [idOf('triggers', SCRIPTED_TRIGGER)],
     }
     settings.put(DEMO_SETTING, state)
     return state
@@ -189,13 +194,12 @@ export const DEMO_SOURCES: readonly { name: string; stream: Stream; labels: obje
   { name: 'demo-app-logs', stream: 'app_logs', labels: [label('level')] },
 ]
 
-const DEMO_TRIGGER = 'demo-errors'
 const DEMO_AGENT = 'demo-first-look'
 
 /** What it declares, by kind. */
 const DEMO_PARTS = [
   ...DEMO_SOURCES.map(({ name }) => ({ kind: 'source' as const, name })),
-  { kind: 'trigger' as const, name: DEMO_TRIGGER },
+  { kind: 'trigger' as const, name: SCRIPTED_TRIGGER },
   { kind: 'agent' as const, name: DEMO_AGENT },
 ]
 
@@ -209,7 +213,7 @@ const demoCatalog = (): string =>
     })),
     triggers: [
       {
-        name: DEMO_TRIGGER,
+        name: SCRIPTED_TRIGGER,
         project: DEMO_PROJECT,
         description: 'a service of the demo logs more than 4 errors in 30 s',
         sources: ['demo-app-logs'],
@@ -245,7 +249,7 @@ const demoCatalog = (): string =>
         description: 'Demo: a made-up shop with a scripted model. Remove it any time.',
       },
     ],
-    wiring: [{ project: DEMO_PROJECT, wake: DEMO_TRIGGER, agent: DEMO_AGENT, enabled: true }],
+    wiring: [{ project: DEMO_PROJECT, wake: SCRIPTED_TRIGGER, agent: DEMO_AGENT, enabled: true }],
   })
 
 const DEMO_FILE = FILE

@@ -5,7 +5,7 @@ import type { FieldsOf } from '../../../schemas/fields-of.ts'
 import { countWords } from '../../../schemas/plain-words.ts'
 import type { Label, PostgresConfig } from '../../../schemas/types.ts'
 import { headsOf } from '../../log/ingest/json-project.ts'
-import { compileTemplate, oneLine, summarise, templateFields } from '../../log/ingest/label.ts'
+import { compileTemplate, isLabelName, oneLine, summarise, templateFields } from '../../log/ingest/label.ts'
 import {
   ENTITY_SHARE,
   type Item,
@@ -96,13 +96,15 @@ function momentOf(value: unknown): string | undefined {
 /* What a database has to read, and a config for one of its tables. */
 
 const TABLES_MAX = 500
-const TABLES = `SELECT n.nspname || '.' || c.relname AS name,
+/** Whether the schema of the config takes the name: of more than one dot it cannot be told what they part. */
+const NAMEABLE = `n.nspname || c.relname !~ '[."''\\u0001-\\u001f\\u007f]'`
+const TABLES = `SELECT n.nspname || '.' || c.relname AS name, ${NAMEABLE} AS nameable,
     CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'view' ELSE 'table' END AS kind
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
     AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
     AND has_schema_privilege(n.oid, 'USAGE') AND has_any_column_privilege(c.oid, 'SELECT')
-  ORDER BY c.relkind IN ('v', 'm'), n.nspname, c.relname LIMIT ${TABLES_MAX}`
+  ORDER BY NOT (${NAMEABLE}), c.relkind IN ('v', 'm'), n.nspname, c.relname LIMIT ${TABLES_MAX}`
 
 /** Rows looked at for what a column covers: the newest. */
 const LOOKED_AT = 200
@@ -126,12 +128,15 @@ function proposeTable(config: Partial<PostgresConfig>, reach: Reach): Promise<Re
 }
 
 async function listTables(session: Session, rest: object): Promise<Record<string, unknown>> {
-  const tables = await session.query<{ name: string; kind: string }>(TABLES)
+  const found = await session.query<{ name: string; nameable: string; kind: string }>(TABLES)
+  const tables = found.filter(({ nameable }) => nameable === 't').map(({ name, kind }) => ({ name, kind }))
+  const others = found.length - tables.length
+  const told = others > 0 ? `; left out for dots, quotes or control characters in names: ${others}` : ''
   return {
     summary:
-      tables.length === 0
+      found.length === 0
         ? 'the user of dsn may read no table: GRANT SELECT on one'
-        : `${countWords(tables.length, 'table')}; name one and discover again`,
+        : `${countWords(tables.length, 'table')}${tables.length > 0 ? '; name one and discover again' : ''}${told}`,
     tables,
     proposed_config: rest,
   }
@@ -148,21 +153,22 @@ async function describeTable(
   const hasKey = table.key.length > 0
   const coverage = await coverageOf(session, table, cursor)
   const entity = entityOf(coverage)
+  const shown = coverage.map(({ label, rows, of }) => ({ label, rows, of }))
   return {
     summary: `${countWords(table.columns.length, 'column')}${cursor ? `; rows are read in the order of ${cursor.name}` : ''}${hasKey ? '' : '; it has no primary key, so equal rows count as one'}${coverageText(entity)}`,
     columns: table.columns,
-    coverage,
+    coverage: shown,
     proposed_config: {
       ...rest,
       ...(cursor ? { cursor_column: cursor.name } : {}),
-      labels: labelsOf(table.columns, entity?.label),
+      labels: labelsOf(table.columns, entity),
     },
   }
 }
 
 function cursorOf(columns: readonly Column[]): Column | undefined {
   const named = (names: readonly string[], fits: (column: Column) => boolean) =>
-    names.flatMap((name) => columns.find((column) => column.name === name && fits(column)) ?? [])[0]
+    names.flatMap((name) => calledOf(columns.filter(fits), name) ?? [])[0]
   return (
     named(CURSOR_TIMES, isTime) ??
     named(CURSOR_NUMBERS, isInteger) ??
@@ -172,29 +178,53 @@ function cursorOf(columns: readonly Column[]): Column | undefined {
   )
 }
 
-interface Coverage {
+/** Mappers of objects write `updatedAt`, which PostgreSQL makes `updatedat` where it was not quoted. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+
+/** `tenant_id`, `tenant id`, `tenantId` or `tenantID`; not `paid`, and not `id` alone. */
+const isId = ({ name }: Column): boolean =>
+  /[a-z0-9][^a-z0-9]+id$/i.test(name) || /[A-Za-z0-9]Id$|[a-z0-9]ID$/.test(name)
+
+/** The column of that name, however its words are joined; where several are, the one spelled so. */
+function calledOf<One extends Column>(columns: readonly One[], name: string): One | undefined {
+  return (
+    columns.find((column) => column.name === name) ??
+    columns.find((column) => plain(column.name) === plain(name))
+  )
+}
+
+/** A column that can be a label. */
+interface Labelled extends Column {
   label: string
+}
+
+interface Coverage extends Labelled {
   /** Of the rows looked at, those that have a value in it. */
   rows: number
   of: number
 }
 
-const labelNames = (columns: readonly Column[]): string[] =>
-  columns.map(({ name }) => name).filter((name) => /^[A-Za-z0-9_]{1,64}$/.test(name))
+/** Those that can be labels: as they are spelled, else with underscores where a label can have no such character. */
+const labelled = (columns: readonly Column[]): Labelled[] =>
+  columns.flatMap((column) => {
+    const label = [column.name, column.name.replaceAll(/[^A-Za-z0-9]+/g, '_')].find(isLabelName)
+    return label === undefined ? [] : [{ ...column, label }]
+  })
 
 /** Columns that could be the entity, the likely ones first, with how many of the newest rows have each. */
 async function coverageOf(session: Session, table: Table, cursor: Column | undefined): Promise<Coverage[]> {
-  const names = labelNames(table.columns)
-  const known = ENTITIES.filter((name) => names.includes(name))
-  const all = [...known, ...names.filter((name) => name.endsWith('_id') && !known.includes(name))]
+  const columns = labelled(table.columns)
+  const known = ENTITIES.flatMap((name) => calledOf(columns, name) ?? [])
+  const all = [...known, ...columns.filter((column) => isId(column) && !known.includes(column))]
   if (all.length === 0) return []
-  const counts = all.map((name, i) => `count(nullif(${quoted(name)}::text, ''))::text AS c${i}`)
+  const counts = all.map(({ name }, i) => `count(nullif(${quoted(name)}::text, ''))::text AS c${i}`)
   const order = cursor ? ` ORDER BY ${quoted(cursor.name)} DESC NULLS LAST` : ''
-  const newest = `SELECT ${all.map(quoted).join(', ')} FROM ${table.sql}${order} LIMIT ${LOOKED_AT}`
+  const selected = all.map(({ name }) => quoted(name)).join(', ')
+  const newest = `SELECT ${selected} FROM ${table.sql}${order} LIMIT ${LOOKED_AT}`
   const [found] = await session.query<Record<string, string>>(
     `SELECT count(*)::text AS n, ${counts.join(', ')} FROM (${newest}) AS newest`,
   )
-  return all.map((label, i) => ({ label, rows: Number(found![`c${i}`]), of: Number(found!.n) }))
+  return all.map((column, i) => ({ ...column, rows: Number(found![`c${i}`]), of: Number(found!.n) }))
 }
 
 /** The likeliest that enough rows have, since a row without it has no entity; else the one that most have. */
@@ -213,11 +243,11 @@ function coverageText(entity: Coverage | undefined): string {
     : `; the entity is ${label}, which is on ${rows} of the newest ${countWords(of, 'row')}`
 }
 
-function labelsOf(columns: readonly Column[], entity: string | undefined): Label[] {
-  const names = labelNames(columns)
+function labelsOf(columns: readonly Column[], entity: Labelled | undefined): Label[] {
+  const classes = CLASSES.flatMap((name) => calledOf(labelled(columns), name) ?? [])
   return [
-    ...(entity ? [{ name: entity, field: entity, primary: true }] : []),
-    ...CLASSES.filter((name) => names.includes(name)).map((name) => ({ name, field: name })),
+    ...(entity ? [{ name: entity.label, field: entity.name, primary: true }] : []),
+    ...classes.map(({ label, name }) => ({ name: label, field: name })),
   ]
 }
 

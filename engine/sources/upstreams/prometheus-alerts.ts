@@ -376,15 +376,14 @@ const shareOf = (all: readonly Labels[], label: string): number =>
   all.filter((labels) => labels[label]).length / Math.max(1, all.length)
 
 /**
- * The entity is what the alerts are about, where a label tells it of most of them; else how bad they are, or
- * their name, which all have: an alert without an entity is on no timeline and wakes nobody.
+ * The entity is what the alerts are about, where a label tells it of most of them; else their name, which all
+ * have: an alert without an entity is on no timeline and wakes nobody, and a severity is not what one is about.
  * @param alerts with the labels that events will have; rules have only some of them.
  */
 function keyOf(alerts: readonly Labels[], rules: readonly Labels[]): string {
   const all = alerts.length ? alerts : rules
   const covering = ALERT_KEYS.filter(isLabelName).sort((a, b) => shareOf(all, b) - shareOf(all, a))
-  const found = [...covering.slice(0, 1), 'severity'].find((label) => shareOf(all, label) >= ENTITY_SHARE)
-  return found ?? 'alertname'
+  return covering.slice(0, 1).find((label) => shareOf(all, label) >= ENTITY_SHARE) ?? 'alertname'
 }
 
 function labelsFor(key: string): Label[] {
@@ -400,6 +399,8 @@ function coverageOf(alerts: readonly Labels[], key: string) {
 }
 
 function coverageText(alerts: readonly Labels[], key: string): string {
+  if (alerts.length === 0)
+    return ' No alert is active: labels are those of the rules, discover again once one fires.'
   const [own] = coverageOf(alerts, key).filter(({ label }) => label === key)
   return own ? ` The entity is ${key}, which is on ${own.alerts} of ${countWords(own.of, 'alert')}.` : ''
 }

@@ -63,7 +63,8 @@ export function useSession(live: ProjectGraph, onVisit: (id: string) => void) {
     onSelect: setSelected,
     opened,
     setOpened,
-    applied,
+    // With the next step it is of the past, and so is its way back.
+    applied: (editor.draft?.cursor ?? 0) > 0 ? null : applied,
     setApplied,
     onOpen: (id: string) => (isEditing ? setOpened({ id }) : onVisit(id)),
   }

@@ -49,6 +49,70 @@ describe('a budget', () => {
   })
 })
 
+describe('a bound that is changed', () => {
+  const dear = { usage: { input_tokens: 100, output_tokens: 4_000 } }
+
+  it.each([
+    ['the budget of its agent', { budget_usd: 0.01 }],
+    ['the budget of one run', { run_budget_usd: 0.01 }],
+    ['the runs of a day', { daily_cap: 1 }],
+  ])('%s holds for runs that wait already', async (_of, lowered) => {
+    const { agent, models, post, settled, engine } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', concurrency: 1, budget_usd: 50 })
+    models.reply('m1', async (_, n) => {
+      if (n === 0) await engine.updateAgent('first-look', lowered, BY)
+      return { ...conclude(), ...dear }
+    })
+    await post(Array.from({ length: 3 }, (_, n) => ({ ...error, service: `s${n}` })))
+    expect((await settled()).map(({ status }) => status)).toEqual(['succeeded', 'capped', 'capped'])
+    expect(models.requests).toHaveLength(1)
+  })
+
+  it('holds for the next call of a run that is at work', async () => {
+    const { agent, models, post, settled, engine } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', max_rounds: 6, budget_usd: 50 })
+    models.reply('m1', async (_, n) => {
+      if (n === 0) await engine.updateAgent('first-look', { budget_usd: 0.5 }, BY)
+      return { ...look, ...dear }
+    })
+    await post([error])
+    const [run] = await settled()
+    expect([run!.status, run!.cost_usd]).toEqual(['capped', expect.closeTo(0.4, 2)])
+  })
+
+  it('and raised lets those that wait begin', async () => {
+    const { agent, models, post, settled, engine } = await open()
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', concurrency: 1, budget_usd: 0.9 })
+    models.reply('m1', async (_, n) => {
+      if (n === 0) await engine.updateAgent('first-look', { budget_usd: 50 }, BY)
+      return { ...conclude(), ...dear }
+    })
+    await post(Array.from({ length: 4 }, (_, n) => ({ ...error, service: `s${n}` })))
+    expect(new Set((await settled()).map(({ status }) => status))).toEqual(new Set(['succeeded']))
+  })
+})
+
+it.each([
+  ['of one run', { run_budget_usd: 0.5 }, null],
+  ['of the agent', { budget_usd: 0.5 }, null],
+  ['of the instance', {}, 0.5],
+])(
+  'a budget %s ends what a model without a price spends, where its provider tells what it cost',
+  async (_of, bounds, daily) => {
+    const { agent, models, post, settled, engine } = await open({ prices: false, wire: 'compatible' })
+    await agent({ name: 'first-look', trigger: 't', model: 'm1', max_rounds: 8, ...bounds })
+    if (daily !== null) await engine.saveAgentSettings({ daily_budget_usd: daily })
+    models.reply('m1', () => ({ ...look, usage: { input_tokens: 10, output_tokens: 10 }, cost: 0.4 }))
+    await post([error])
+    const [run] = await settled()
+    expect([run!.status, run!.cost_usd]).toEqual(['capped', expect.closeTo(0.8, 9)])
+    expect(models.requests).toHaveLength(2)
+    expect((await engine.getRun(run!.id)).error).toMatch(
+      /what the next call costs is known after it alone, and \$0 is left: \$0\.8 is spent of the .*\$0\.5.*; raise /,
+    )
+  },
+)
+
 it('a run in which something was not found is failed; one whose row was removed meanwhile ends without a fault', async () => {
   let isThere = true
   const { agent, models, post, settled, errors, engine } = await open({

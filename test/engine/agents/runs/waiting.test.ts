@@ -17,7 +17,7 @@ import { openTestStore, T0 } from '../../open-test-store.ts'
 
 interface Waiting {
   agent: string
-  /** Of its definition; undefined: it says none. */
+  /** Of its agent; undefined: it says none. */
   concurrency?: number | undefined
   entity: string
   practice?: boolean
@@ -30,13 +30,15 @@ function openClaims(limits: Partial<ReturnType<RunsParts['limits']>> = {}) {
   const { store, clock } = openTestStore()
   const real = runQueries(store.db)
   const looked = { rows: 0 }
+  /** As the agents are now: as the run said that was made last. */
+  const agents = new Map<string, Partial<AgentSpec>>()
   const parts = {
     store,
     clock,
     queries: counting(real, looked),
     tallies: new Tallies(),
     incidents: { ended: () => {} },
-    agent: () => ({}),
+    agent: (name: string) => agents.get(name) ?? {},
     handoffs: () => [],
     wirings: () => [],
     skills: () => [],
@@ -50,6 +52,7 @@ function openClaims(limits: Partial<ReturnType<RunsParts['limits']>> = {}) {
   let made = 0
   const wait = ({ agent, entity, practice = false, ...spec }: Waiting): string => {
     const definition = JSON.stringify({ ...spec, prompt: `Look as ${agent}.` } satisfies Partial<AgentSpec>)
+    agents.set(agent, spec)
     const id = `run_${String(++made).padStart(6, '0')}`
     const run: NewRun = {
       id,
@@ -137,6 +140,9 @@ describe('claiming runs', () => {
       fc.property(fc.array(waiting, { maxLength: 40 }), fc.integer({ min: 0, max: 12 }), (runs, limit) => {
         store.db.prepare('DELETE FROM runs').run()
         const made = runs.map((run) => ({ ...run, id: wait(run) }))
+        // Of an agent that was edited between them what it says now holds for all.
+        const now = new Map(runs.map(({ agent, concurrency }) => [agent, concurrency]))
+        for (const run of made) run.concurrency = now.get(run.agent)
         expect(idsOf(claimRuns(limit, []).started)).toEqual(expectedTurns(made, limit))
       }),
       { numRuns: 200 },

@@ -1,5 +1,5 @@
 /** The postgres connector before a real PostgreSQL, where the machine has one. */
-import type pg from 'pg'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemTimers } from '../../../../engine/clock.ts'
 import { validateConfig } from '../../../../engine/sources/connectors/index.ts'
@@ -164,6 +164,24 @@ describe.skipIf(programs === null)('a table', () => {
     )
   })
 
+  it('is read whatever its name and those of its columns have in them, and nothing of them is run', async () => {
+    await db.query(`CREATE TABLE kept (id int); CREATE SCHEMA "My Shop";
+      CREATE TABLE "My Shop"."Order Items-2; DROP TABLE kept;--" ("row ""no"" - 1" int PRIMARY KEY, "it's" text);
+      INSERT INTO "My Shop"."Order Items-2; DROP TABLE kept;--" VALUES (1, 'a'), (2, 'b')`)
+    const of = {
+      table: 'My Shop.Order Items-2; DROP TABLE kept;--',
+      cursor_column: 'row "no" - 1',
+      limit: 1,
+    }
+    const { items, cursor } = await all(of)
+    expect(items.map((item) => JSON.parse(item))).toEqual([
+      { 'row "no" - 1': 1, "it's": 'a' },
+      { 'row "no" - 1': 2, "it's": 'b' },
+    ])
+    expect((await all(of, cursor)).items).toEqual([])
+    expect((await db.query('SELECT count(*)::int AS n FROM kept')).rows).toEqual([{ n: 0 }])
+  })
+
   it('is read by a user who may see some of its columns alone', async () => {
     await db.query(`CREATE TABLE partly (id int PRIMARY KEY, a int, hidden text);
       INSERT INTO partly VALUES (1, 2, 'x'); CREATE USER part PASSWORD '${PASSWORD}'; GRANT SELECT (id, a) ON partly TO part`)
@@ -289,6 +307,68 @@ describe.skipIf(programs === null)('discovery', () => {
       ],
     })
     expect(() => config(proposed)).not.toThrow()
+  })
+
+  const proposed = async (table: string) =>
+    (await discover({ table })).proposed_config as { cursor_column: string; labels: object[] }
+
+  it('knows columns however their words are joined, and keeps how they are spelled', async () => {
+    await db.query(`CREATE TABLE "Invoice" (id text PRIMARY KEY, "shopId" text, "tenantId" text, "Status" text,
+        "createdAt" timestamptz, "updatedAt" timestamptz);
+      CREATE TABLE folded (id text PRIMARY KEY, createdAt timestamptz, lastModified timestamptz, tenantId text, paid text);
+      CREATE TABLE spaced ("Created At" timestamptz, "Updated At" timestamptz, "Tenant ID" text, "Id" int);
+      CREATE TABLE others (id text PRIMARY KEY, paid text, "shopID" text)`)
+    const labels = [
+      { name: 'tenantId', field: 'tenantId', primary: true },
+      { name: 'Status', field: 'Status' },
+    ]
+    expect(await proposed('Invoice')).toEqual({ table: 'Invoice', cursor_column: 'updatedAt', labels })
+    expect(await proposed('folded')).toMatchObject({
+      cursor_column: 'lastmodified',
+      labels: [{ name: 'tenantid', field: 'tenantid', primary: true }],
+    })
+    expect(await proposed('spaced')).toMatchObject({
+      cursor_column: 'Updated At',
+      labels: [{ name: 'Tenant_ID', field: 'Tenant ID', primary: true }],
+    })
+    expect((await proposed('others')).labels).toEqual([{ name: 'shopID', field: 'shopID', primary: true }])
+    for (const table of ['Invoice', 'folded', 'spaced']) {
+      const read = config(await proposed(table))
+      expect((await postgres.poll(read, null, reach())).items).toEqual([])
+    }
+  })
+
+  it('takes the column spelled with underscores where there are both', async () => {
+    await db.query(`CREATE TABLE twice (id int PRIMARY KEY, "updatedAt" timestamptz, updated_at timestamptz,
+      "tenantId" text, tenant_id text)`)
+    expect(await proposed('twice')).toMatchObject({
+      cursor_column: 'updated_at',
+      labels: [{ name: 'tenant_id', field: 'tenant_id' }],
+    })
+  })
+
+  it('lists what a source can be saved with, and says what was left out', async () => {
+    await db.query(`CREATE DATABASE named`)
+    const dsn = server.dsn('owner', 'named')
+    const elsewhere = new pg.Client({ connectionString: dsn })
+    await elsewhere.connect()
+    await elsewhere.query(`CREATE TABLE "Order Items" ("Id" int PRIMARY KEY); INSERT INTO "Order Items" VALUES (7);
+      CREATE TABLE "2024-orders" (id int); CREATE TABLE "a.b" (id int); CREATE TABLE "a'b" (id int);
+      CREATE TABLE "a""b" (id int); CREATE TABLE "a\nb" (id int)`)
+    await elsewhere.end()
+    const { tables, summary } = (await discover({ dsn })) as { tables: { name: string }[]; summary: string }
+    expect(tables).toEqual([
+      { name: 'public.2024-orders', kind: 'table' },
+      { name: 'public.Order Items', kind: 'table' },
+    ])
+    expect(summary).toBe(
+      '2 tables; name one and discover again; left out for dots, quotes or control characters in names: 4',
+    )
+    for (const { name } of tables) {
+      const found = (await discover({ dsn, table: name })).proposed_config as Record<string, unknown>
+      const { items } = await postgres.poll(config({ dsn, ...found }), null, reach())
+      expect(items).toEqual(name.endsWith('Items') ? ['{"Id":7}'] : [])
+    }
   })
 
   it('A8: proposes the entity that the newest rows have, and says on how many it is', async () => {

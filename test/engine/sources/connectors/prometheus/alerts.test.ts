@@ -202,19 +202,38 @@ describe('alerts of Prometheus', () => {
 })
 
 describe('discovery of alerts', () => {
-  it('falls back to the severity where no label says what an alert is about, and shows no secret', async () => {
+  it('falls back to the name where no label says what an alert is about, and shows no secret', async () => {
     const { listed, url } = await world()
     listed.alerts = [alert('A')]
     const found = await prometheusAlerts.discover!({ url, bearer_token: 's3cr3t' }, reach())
     expect(found.proposed_config).toEqual({
       url,
       labels: [
-        { name: 'severity', field: 'severity', primary: true },
-        { name: 'alertname', field: 'alertname' },
+        { name: 'alertname', field: 'alertname', primary: true },
+        { name: 'severity', field: 'severity' },
         { name: 'state', field: 'state' },
       ],
     })
     expect(JSON.stringify(found)).not.toContain('s3cr3t')
+    expect(found.summary).not.toContain('No alert is active')
+  })
+
+  it('never proposes the severity where no alert is active, and says that it judged by the rules', async () => {
+    const { listed, url } = await world()
+    const labelled = (labels: Record<string, string>) => [{ ...rule('A'), labels }]
+    const discover = async () => {
+      const { proposed_config: proposed, summary } = await prometheusAlerts.discover!({ url }, reach())
+      return { first: (proposed as { labels: object[] }).labels[0], summary }
+    }
+    const summary =
+      '1 rule; 0 alerts firing, 0 pending. No alert is active: labels are those of the rules, discover again once one fires.'
+    listed.rules = labelled({ severity: 'critical' })
+    expect(await discover()).toEqual({
+      first: { name: 'alertname', field: 'alertname', primary: true },
+      summary,
+    })
+    listed.rules = labelled({ severity: 'critical', service: 'cart' })
+    expect(await discover()).toEqual({ first: { name: 'service', field: 'service', primary: true }, summary })
   })
 
   it('proposes the label that covers most alerts as the entity, and says its coverage', async () => {
