@@ -51,8 +51,11 @@ const CALL_MS = 60_000
 const CLOSE_MS = 2_000
 /** For a program, which has to start first. */
 const START_MS = 30_000
-/** For it to say whether it knows `server/discover`; one that says nothing is of an older revision, or slow to start. */
-const PROBE_MS = 20_000
+/**
+ * For it to say whether it knows `server/discover`; one that says nothing is of an older revision, or slow to start, and has
+ * what is left of its time to start once more.
+ */
+const PROBE_MS = 12_000
 /** A server that never ends its list is held to this many pages. */
 const PAGES_MAX = 20
 /** The client has timers of its own; ours come first. */
@@ -72,7 +75,8 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
           fetch: withoutNotifications(options.http),
           requestInit: { headers: server.headers },
         })
-    const probe = server.program ? { probe: { timeoutMs: PROBE_MS } } : {}
+    // Ours ends it first.
+    const probe = server.program ? { probe: { timeoutMs: START_MS } } : {}
     const made = new sdk.Client(
       { name: 'svc', version: '1' },
       { capabilities: {}, jsonSchemaValidator: unchecked, versionNegotiation: { mode, ...probe } },
@@ -100,16 +104,51 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
     }
   }
   const definitions = new Map<string, ListedTool>()
-  const end = () => client.close().catch(() => {})
+  /** Of sessions that were ended: calls that were sent in them are yet to be told so. */
+  const before: Client[] = []
+  const end = () => Promise.all([...before.splice(0), client].map((one) => one.close().catch(() => {})))
+  const connect = () => client.connect(transport, OURS_FIRST)
+  const beginAgain = async () => {
+    ;({ client, transport, listed } = begin('legacy'))
+    await connect()
+  }
+  let beginning: Promise<void> = Promise.resolve()
+  /**
+   * A server that was deployed anew knows our session no more: it answers 404 and has done nothing, and a client is to begin
+   * another (2025-11-25, Streamable HTTP: Session Management). Calls at the same time begin one together.
+   */
+  const inSession = async <T>(run: () => Promise<T>): Promise<T> => {
+    const wire = transport
+    const session = 'sessionId' in wire ? wire.sessionId : undefined
+    try {
+      return await run()
+    } catch (error) {
+      if (session === undefined || (error as { status?: unknown }).status !== 404) throw error
+      if (wire === transport) {
+        const old = { client, transport, listed }
+        beginning = beginAgain().then(
+          () => void before.push(old.client),
+          (error: unknown) => {
+            // The next call is told 404 once more, and tries again.
+            void client.close().catch(() => {})
+            ;({ client, transport, listed } = old)
+            throw error
+          },
+        )
+      }
+      await beginning
+      return run()
+    }
+  }
   try {
-    await within(server.program ? START_MS : CONNECT_MS, async () => {
+    await within(server.program ? START_MS : CONNECT_MS, async (cut) => {
       try {
-        await client.connect(transport, OURS_FIRST)
+        if (server.program) await bounded({ timers, ms: PROBE_MS, signals: [cut] }, connect)
+        else await connect()
       } catch (error) {
-        if (!isPuzzled(error, server)) throw error
+        if (cut.aborted || !isPuzzled(error, server)) throw error
         await end()
-        ;({ client, transport, listed } = begin('legacy'))
-        await client.connect(transport, OURS_FIRST)
+        await beginAgain()
       }
     })
   } catch (error) {
@@ -137,7 +176,8 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
       within(
         CALL_MS,
         async (cut) => {
-          const result = await callOf(client, definitions.get(name), { name, arguments: args }, cut)
+          const params = { name, arguments: args }
+          const result = await inSession(() => callOf(client, definitions.get(name), params, cut))
           return {
             content: Array.isArray(result.content) ? result.content : [],
             structured: result.structuredContent,
@@ -209,7 +249,7 @@ const AS_IT_IS: StandardSchemaV1<unknown, Record<string, unknown>> = {
 function isPuzzled(error: unknown, { program }: McpServerRef): boolean {
   const { code, status } = error as { code?: unknown; status?: unknown }
   // A program may end at what it does not know: it is started again.
-  if (program) return code === 'ERA_NEGOTIATION_FAILED'
+  if (program) return error instanceof CutOff || code === 'ERA_NEGOTIATION_FAILED'
   return code === 'ERA_NEGOTIATION_FAILED' && typeof status === 'number' && status >= 500
 }
 

@@ -130,7 +130,11 @@ export function createSubscriptions({
 
     /** The row of one, for who may see it. @throws SvcError not_found */
     require: (id: string): SubscriptionRow =>
-      byId.get(id) ?? fail('not_found', `no subscription has the id ${id}`),
+      byId.get(id) ??
+      fail(
+        'not_found',
+        `no subscription has the id ${id}: it was ended, or its trigger, project or key was deleted; a finding about a firing it had can still be recorded by itself`,
+      ),
 
     find: (id: string): SubscriptionRow | undefined => byId.get(id),
 

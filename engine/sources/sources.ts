@@ -383,10 +383,11 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
   const drifts = [...parts].flatMap(([title, [kind, key]]) =>
     found(kind, key, world).map((drift) => `${title}: ${drift}`),
   )
-  // Who hands over is looked at with its own edit, and with that of a project that wires it.
-  const handing = touched.flatMap(({ kind, key, doc }) =>
+  // Who hands over is looked at with its own edit, and with that of a project that wires it anew: any part that is made in a
+  // project edits that.
+  const handing = touched.flatMap(({ kind, key, stored, doc }) =>
     doc && kind === 'project'
-      ? wiringIn(doc).handoffs.map(({ agent }) => agent)
+      ? handedAnew(wiringIn(doc), stored ? wiringIn(stored.doc) : null)
       : doc && kind === 'agent'
         ? [key]
         : [],
@@ -395,6 +396,15 @@ export function warningsOf(sources: Sources, edit: Edit, touched: readonly Stage
     deadHandoffs(agent, world).map((sentence) => `agent ${agent}: ${sentence}`),
   )
   return [...drifts, ...dead]
+}
+
+/** Agents with handoffs that were not there before. */
+function handedAnew(
+  { handoffs }: ReturnType<typeof wiringIn>,
+  before: ReturnType<typeof wiringIn> | null,
+): string[] {
+  const known = new Set(before?.handoffs.map((one) => JSON.stringify(one)))
+  return handoffs.filter((one) => !known.has(JSON.stringify(one))).map(({ agent }) => agent)
 }
 
 const wiringIn = (project: Doc) => wiringOf(documentOf('project', project))

@@ -234,6 +234,8 @@ describe('limits of agents', () => {
       await svc.post('/api/agents/builtin', { name: 'a', prompt: 'p', verdicts, handoffs }),
     ).toMatchObject({ warnings: [`agent a: ${warning}`] })
     expect(await svc.get('/api/agents/builtin/a')).toMatchObject({ warnings: [warning] })
+    // Whoever makes another agent is not told of it again.
+    expect(await svc.post('/api/agents/builtin', { name: 'c', prompt: 'p' })).not.toHaveProperty('warnings')
     await svc.put('/api/agents/builtin/a', { handoffs: [] })
     expect(await svc.get('/api/agents/builtin/a')).toMatchObject({ warnings: [] })
     const again = await svc.refused('POST', '/api/agents/builtin', { name: 'a', prompt: 'p' })

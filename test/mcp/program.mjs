@@ -1,7 +1,7 @@
 /**
  * An MCP server as a program, by the official server classes of either generation, whose tools tell what it was started
  * with and end it in the ways a program may end.
- * Arguments: `legacy`, of before 2026-07-28, which ends at a request before `initialize`; `modern`; `broken`, which ends at once; `last`, which ends with an answer; then `stubborn`, where it does not end by itself,
+ * Arguments: `legacy`, of before 2026-07-28, which ends at a request before `initialize`; `deaf`, which passes over it; `modern`; `broken`, which ends at once; `last`, which ends with an answer; then `stubborn`, where it does not end by itself,
  * `mute`, where it lists no tools, and a file that it writes its own process, one that it started and its parent into.
  */
 import { spawn } from 'node:child_process'
@@ -74,7 +74,10 @@ else {
   const take = transport.onmessage
   let isBegun = false
   transport.onmessage = (message) => {
-    if (!isBegun && 'method' in message && message.method !== 'initialize') process.exit(1)
+    if (!isBegun && 'method' in message && message.method !== 'initialize') {
+      if (mode === 'deaf') return
+      process.exit(1)
+    }
     isBegun = true
     take?.(message)
   }

@@ -33,6 +33,8 @@ export interface McpTestServer {
   calls: { tool: string; args: Record<string, unknown> }[]
   /** Sessions that were begun and not ended. */
   sessions: number
+  /** Knows no session any more, as one that was deployed anew. */
+  forget(): void
   close(): Promise<void>
 }
 
@@ -94,6 +96,7 @@ export async function startMcpServer(tools: Offered[], options: ServerOptions = 
     get sessions() {
       return transports.size
     },
+    forget: () => transports.clear(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -373,12 +373,13 @@ export function createStarting(parts: RunsParts, finishing: Finishing) {
     const running = parts.wirings(ids).filter(({ isPaused }) => !isPaused)
     if (running.length === 0)
       return `${ids.length === 1 ? 'its project was' : 'its projects were'} paused or deleted before the turn of this run came`
-    const isOn = running.some(({ wakes }) =>
-      wakes.some((wake) => wake.enabled && wake.agent === agent && wake.trigger === trigger_name),
+    const own = running.flatMap(({ wakes }) =>
+      wakes.filter((wake) => wake.agent === agent && wake.trigger === trigger_name),
     )
-    return isOn || !BY_TRIGGER.has(woken_by)
-      ? null
-      : `agent ${agent} was switched off for ${trigger_name} before the turn of this run came`
+    if (own.some(({ enabled }) => enabled) || !BY_TRIGGER.has(woken_by)) return null
+    return own.length
+      ? `agent ${agent} was switched off for ${trigger_name} before the turn of this run came`
+      : `trigger ${trigger_name} was deleted or taken from agent ${agent} before the turn of this run came`
   }
 
   /** Why a run must not be started at all; null: it may. */

@@ -43,6 +43,18 @@ describe('connecting', () => {
     expect(await call('desk__find', {})).toMatchObject({ text: 'done', isError: false })
   })
 
+  it('begins another session where the server has ended its own, once for calls at the same time', async () => {
+    const desk = await server([find])
+    const { call } = await connected([ref('desk', desk)])
+    expect(await call('desk__find', {})).toMatchObject({ text: 'done', isError: false })
+    desk.forget()
+    const two = await Promise.all([call('desk__find', { n: 1 }), call('desk__find', { n: 2 })])
+    expect(two).toMatchObject([{ isError: false }, { isError: false }])
+    expect(desk.sessions).toBe(1)
+    // Each was carried out once.
+    expect(desk.calls.map(({ args }) => args)).toEqual([{}, { n: 1 }, { n: 2 }])
+  })
+
   it('sends its headers, opens no stream of notifications and ends its session', async () => {
     const desk = await server([find], { authorization: 'Bearer t0ken' })
     const headers = { Authorization: 'Bearer t0ken', 'X-Tenant': 'shop' }

@@ -11,7 +11,7 @@ import type { RunPort, StartedRun } from '../../../../engine/agents/runs/types.t
 import { eventually } from '../../../eventually.ts'
 import { manualTime } from '../../net/egress/manual-time.ts'
 import { noApps } from '../../net/no-apps.ts'
-import { connected } from './setup.ts'
+import { connected, connecting } from './setup.ts'
 
 const FILE = fileURLToPath(new URL('../../../mcp/program.mjs', import.meta.url))
 
@@ -53,6 +53,17 @@ describe('a program', () => {
       cwd: '/',
       args: [revision],
     })
+  })
+
+  it('that says nothing before it is begun with, as older ones do, is begun with all the same', async () => {
+    const { external, time } = connecting([program(['deaf'])])
+    onTestFinished(async () => (await external).close())
+    await eventually(() => expect(time.waits()).toContain(12_000))
+    time.advance(12_000)
+    const { tools, skipped, call } = await external
+    expect(skipped).toEqual([])
+    expect(tools.map(({ tool }) => tool)).toContain('env')
+    expect(await call('beans__noise', {})).toMatchObject({ text: 'said', isError: false })
   })
 
   it('finds in its environment what was declared, and nothing of the daemon', async () => {

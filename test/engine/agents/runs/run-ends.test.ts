@@ -245,6 +245,11 @@ describe('a run ends', () => {
       (w: RunWorld) => w.engine.switchAgent('first-look', false, w.project, BY),
     ],
     [
+      'its trigger is deleted',
+      'trigger t was deleted or taken from agent first-look',
+      (w: RunWorld) => w.engine.deleteTrigger('t', BY),
+    ],
+    [
       'its agent is deleted',
       'agent first-look was deleted',
       (w: RunWorld) => w.engine.deleteAgent('first-look', BY),
