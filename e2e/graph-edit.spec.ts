@@ -106,6 +106,12 @@ test('a draft that svc could not be asked about is not called refused, and is as
   await page.getByRole('button', { name: 'Review and apply' }).click()
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
   await expect(page.getByText('Applied', { exact: true })).toBeVisible()
+  // Its way back is not that of the next step.
+  await node(page, 'agent:watch').dblclick()
+  await panel.getByRole('textbox', { name: 'Prompt' }).fill('Watch once more.')
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  await expect(page.locator('.editor-bar').getByRole('status')).toHaveText('1 change')
+  await expect(page.getByText('Applied', { exact: true })).toHaveCount(0)
 })
 
 test('a refused value is marked where it is, and made good where it was typed, for a new part, too', async ({

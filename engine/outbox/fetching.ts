@@ -214,7 +214,8 @@ export function createWaiting(timers: Timers, onError: (error: Error) => void): 
         void ask(waiter).then(() => {
           if (!waiters.has(waiter)) return
           if (timeoutMs <= 0) gone()
-          else callOff = timers.after(timeoutMs, gone)
+          // Asked once more, so that one whose queue was deleted meanwhile is told so, not that none came.
+          else callOff = timers.after(timeoutMs, () => void ask(waiter).then(gone))
         })
       }),
   }

@@ -131,6 +131,9 @@ describe('the models an agent may name', () => {
     expect(providers.at(-1)).toEqual({ value: 'gone', label: 'gone (not there)' })
     expect(models).toEqual([])
     expect(modelChoices(undefined, { provider: 'gone', model: '' }).providers).toEqual([])
+    // That of the demo works, though nobody may choose it.
+    const demo = modelChoices(answer, { provider: 'svc-demo', model: '' })
+    expect(demo.providers.at(-1)).toEqual({ value: 'svc-demo', label: 'scripted model (demo)' })
   })
 })
 

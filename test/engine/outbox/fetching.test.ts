@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createWaiting, fetchFiringBy } from '../../../engine/outbox/fetching.ts'
-
+import { manualTime } from '../net/egress/manual-time.ts'
 import { BY, openWorld, type World } from '../triggers/trigger-world.ts'
 
 const ME = { id: 'key:a', name: 'agent a' }
@@ -133,6 +133,18 @@ describe('a firing that is fetched', () => {
     expect(await waiting).toBeNull()
     await world.post(error())
     expect((await fetch(world, id))!.tries).toBe(1)
+  })
+
+  it('is not waited for in vain: whose queue was deleted meanwhile is told so at the end of the wait', async () => {
+    const { world, id } = await subscribed()
+    const time = manualTime()
+    const waiting = createWaiting(time, () => {})
+    const claim = () => world.engine.claimFiring(id, LEASE, MINE)
+    const asked = waiting.wait({ claim, giveBack: async () => {} }, 40_000, undefined)
+    await expect.poll(() => time.waits()).toEqual([40_000])
+    await world.engine.deleteTrigger('t', BY)
+    time.advance(40_000)
+    await expect(asked).rejects.toThrow('or its trigger, project or key was deleted')
   })
 
   it('is given back, uncounted, by who went away while it was read', async () => {
