@@ -386,12 +386,12 @@ export interface ToldEvent {
   numbers?: readonly number[]
 }
 
-/** Callers remembered, events of each and numbers of one; the oldest go first. */
-const TOLD_MAX = { callers: 200, events: 5_000, numbers: 200 }
+/** Callers remembered, events of each and numbers of one; the oldest go first. All full, they take some 100 MB. */
+const TOLD_MAX = { callers: 100, events: 2_000, numbers: 50 }
 
 /**
- * Remembers what callers were told, in memory: after a restart a number that no event has does not hold until its
- * caller has asked the tool for it again.
+ * Remembers, in memory, which counts and numbers svc's tools told each caller. After a restart a caller must call the tool
+ * again before it cites such a number.
  * @example told.keep('key_1', [{ id: 'evt_7', count: 12, numbers: [41.3] }])
  */
 export class ToldEvents {
@@ -403,6 +403,8 @@ export class ToldEvents {
     this.byCaller.delete(caller)
     this.byCaller.set(caller, known)
     for (const { id, count, numbers = [] } of events) {
+      // That there is one of it is known of every event.
+      if (count === 1 && numbers.length === 0) continue
       const before = known.get(id)
       known.delete(id)
       known.set(id, {
@@ -414,7 +416,7 @@ export class ToldEvents {
     dropOldest(this.byCaller, TOLD_MAX.callers)
   }
 
-  /** Of the events that claims cite, those of which the caller was told. */
+  /** @returns what the caller was told of the events that these claims cite */
   of(caller: string, claims: FindingCreate['claims'] = []): ToldEvent[] {
     const known = this.byCaller.get(caller)
     const cited = new Set(claims.flatMap(({ events }) => events))

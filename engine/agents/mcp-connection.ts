@@ -52,8 +52,8 @@ const CLOSE_MS = 2_000
 /** For a program, which has to start first. */
 const START_MS = 30_000
 /**
- * For it to say whether it knows `server/discover`; one that says nothing is of an older revision, or slow to start, and has
- * what is left of its time to start once more.
+ * How long a program may take to answer `server/discover`. One that does not is of an older revision, or slow to start: svc
+ * ends it and starts it again with `initialize`, within what is left of START_MS.
  */
 const PROBE_MS = 12_000
 /** A server that never ends its list is held to this many pages. */
@@ -129,7 +129,7 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
         beginning = beginAgain().then(
           () => void before.push(old.client),
           (error: unknown) => {
-            // The next call is told 404 once more, and tries again.
+            // Back to the old session: the server answers the next call with 404, and svc tries to begin one again.
             void client.close().catch(() => {})
             ;({ client, transport, listed } = old)
             throw error
@@ -148,6 +148,8 @@ export async function openConnection(server: McpServerRef, options: ConnectionOp
       } catch (error) {
         if (cut.aborted || !isPuzzled(error, server)) throw error
         await end()
+        // Ended meanwhile: nobody would end what is begun now.
+        if (cut.aborted) throw error
         await beginAgain()
       }
     })

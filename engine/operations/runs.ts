@@ -261,7 +261,7 @@ export const results = [
     route: 'POST /api/projects/{id}/findings',
     scope: 'findings',
     projectKey: true,
-    // What its writer was told by tools is known there.
+    // The network thread remembers what svc's tools told each caller.
     role: 'network',
     body: 'request-finding-create.json',
     answer: 'finding-created.json',

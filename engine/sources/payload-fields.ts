@@ -190,6 +190,12 @@ export const isState = (value: unknown): boolean =>
 export const isOfAll = ({ path, isEnvelope }: Field, fields: readonly Field[]): boolean =>
   isEnvelope && fields.some((one) => `${ENVELOPE}.${one.path}` === path)
 
+const PLAIN_WORDS = words('event callback notification webhook object payload')
+
+/** A kind that says that it is an event, and not which; one in another script has none of these words. */
+export const isPlainKind = (text: string): boolean =>
+  wordsOf(text).length > 0 && wordsOf(text).every((word) => PLAIN_WORDS.has(word))
+
 /** How it was before. */
 export const BEFORE = words('previous prev old last former original')
 

@@ -26,6 +26,7 @@ import {
   isNumeral,
   isOfAll,
   isOpaque,
+  isPlainKind,
   isSaid,
   isSpoken,
   isState,
@@ -190,7 +191,6 @@ const KINDS = words('type kind')
 const SEVERITIES = words('severity level priority urgency')
 /** Before "type" these say whose type it is, and not that of the event. */
 const OTHERS = words('source resource content mime media data token user file')
-const PLAIN_WORDS = words('event callback notification webhook object payload')
 const LEVELS = words('info information warning warn error err critical debug notice normal trace fatal')
 /** Words before "type" and "kind" that leave it the type of the event. */
 const OF_EVENT = words('event message notification webhook alert object action activity record change log')
@@ -208,7 +208,7 @@ function typeScore(field: Field): number {
   if (isNumber) return has(field, STATES) ? 4 + placed(field) : 0
   if (!texts.every((text) => NAME_LIKE.test(text) && text.split(' ').length <= 4 && !isOpaque(text))) return 0
   let score = base + placed(field)
-  if (texts.every((text) => wordsOf(text).every((word) => PLAIN_WORDS.has(word)))) score -= 6
+  if (texts.every(isPlainKind)) score -= 6
   if (!has(field, SEVERITIES) && texts.every((text) => LEVELS.has(text.toLowerCase()))) score -= 2.5
   if (texts.every((text) => /[a-z][.:][a-z]/i.test(text))) score += 1
   // A code says nothing to who does not know it.

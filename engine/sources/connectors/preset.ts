@@ -151,7 +151,7 @@ function compileReading(reading: PresetReading): (context: Context) => PresetEve
     const entity = entities.find((name) => typeof found[name] === 'string')
     const said = {
       type: textOf(type!(context)),
-      text: textOf(text!(context))?.replace(SAID_TWICE, '$1'),
+      text: saidOnce(textOf(text!(context))),
       dedupe: textOf(dedupe!(context)),
     }
     const at = time(context)
@@ -164,8 +164,12 @@ function compileReading(reading: PresetReading): (context: Context) => PresetEve
   }
 }
 
-/** Two fields of one text that say the same, such as the message of a log line and of its error. */
-const SAID_TWICE = /^(.+): \1$/s
+/** Of `a: a` one: the message of a log line is often that of its error. */
+function saidOnce(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const half = text.slice(0, (text.length - 2) / 2)
+  return text === `${half}: ${half}` ? half : text
+}
 
 const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value))
 

@@ -276,6 +276,11 @@ describe('of what vendors document', () => {
     expect(configOf(event).event_type_field).toBe('topic')
   })
 
+  it('a kind in another script is a type like any other', () => {
+    const event = (type: string) => ({ type, topic: 'alerts', time: AT })
+    expect(configOf(event('警告'), event('正常')).event_type_field).toBe('type')
+  })
+
   it('a workspace is what runs are about, before the organization (HCP Terraform)', () => {
     const notifications = [{ message: 'Run Errored', run_status: 'errored', run_updated_at: AT }]
     const names = { workspace_name: 'network', organization_name: 'acme' }
