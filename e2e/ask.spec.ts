@@ -30,17 +30,18 @@ test('a question is answered with links, kept and renamed; a card is applied; an
     labels: [{ name: 'service', field: 'service', primary: true }],
   })
   await daemon.call('POST', path, { service: 'pay', type: 'error', msg: 'the gateway answered 502' })
-  let answer = () => {}
-  const waits = new Promise<void>((resolve) => {
-    answer = resolve
-  })
+  const gate = () => {
+    let open = () => {}
+    return { shut: new Promise<void>((resolve) => (open = resolve)), open: () => open() }
+  }
+  const [ending, stopping] = [gate(), gate()]
   const script = (n: number) =>
     [
       { text: 'Let me look.', calls: [{ name: 'read', arguments: { selector: { service: 'pay' } } }] },
       { text: '**pay** fails since evt_1, see `service=pay`. <img src=x onerror=alert(1)>' },
       { calls: [{ name: 'propose_trigger', arguments: proposal }] },
-      { text: 'The card has it.' },
-      { text: 'It goes on and on', pauseUntil: waits },
+      { text: 'The card has it.', pauseUntil: ending.shut },
+      { text: 'It goes on and on', pauseUntil: stopping.shut },
     ][n]!
   models.reply('m1', (_request, n) => script(n))
   const provider = { kind: 'compatible', name: 'scripted', key: 'k', base_url: `${models.url}/v1` }
@@ -67,7 +68,14 @@ test('a question is answered with links, kept and renamed; a card is applied; an
   await page.getByRole('button', { name: 'Send' }).click()
   const card = page.getByRole('region', { name: 'Proposal: Trigger many-errors' })
   await expect(card).toContainText('1 to create')
+  // The end of the answer does not take away the button that somebody is about to click.
+  const apply = await card.getByRole('button', { name: 'Apply' }).elementHandle()
+  const again = page.getByRole('button', { name: 'Ask again' })
+  await expect(again).toHaveCount(0)
+  ending.open()
   await expect(page.getByText('The card has it.')).toBeVisible()
+  await expect(again).toBeVisible()
+  expect(await apply!.isVisible()).toBe(true)
   expect((await daemon.ask<unknown[]>('GET', '/api/triggers')).length).toBe(0)
   await card.getByRole('button', { name: 'Apply' }).click()
   await expect(card.getByRole('link', { name: 'Open many-errors' })).toBeVisible()
@@ -88,7 +96,7 @@ test('a question is answered with links, kept and renamed; a card is applied; an
   await expect(page.getByText('It goes')).toBeVisible()
   await page.getByRole('button', { name: 'Stop' }).click()
   await expect(page.getByText('Stopped.')).toBeVisible()
-  answer()
+  stopping.open()
 
   await conversations.getByRole('button', { name: 'Rename or delete The gateway' }).click()
   await page.getByRole('menuitem', { name: 'Delete…' }).click()

@@ -106,12 +106,43 @@ test('a draft that svc could not be asked about is not called refused, and is as
   await page.getByRole('button', { name: 'Review and apply' }).click()
   await page.getByRole('button', { name: 'Apply', exact: true }).click()
   await expect(page.getByText('Applied', { exact: true })).toBeVisible()
-  // Its way back is not that of the next step.
+  // The form begins with what was applied, not with what was read before; nothing typed is taken away.
   await node(page, 'agent:watch').dblclick()
-  await panel.getByRole('textbox', { name: 'Prompt' }).fill('Watch once more.')
+  const prompt = panel.getByRole('textbox', { name: 'Prompt' })
+  await prompt.waitFor()
+  expect(await prompt.inputValue()).toBe('Watch closely.')
+  await prompt.fill('Watch once more.')
   await panel.getByRole('button', { name: 'Change in the draft' }).click()
   await expect(page.locator('.editor-bar').getByRole('status')).toHaveText('1 change')
   await expect(page.getByText('Applied', { exact: true })).toHaveCount(0)
+})
+
+test('what is typed stays where somebody else changes the part, and their fields are theirs', async ({
+  page,
+  daemon,
+}) => {
+  const id = await imported(daemon, shop())
+  await goTo(page, `${daemon.url}/projects/${id}?tab=graph`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await node(page, 'agent:watch').dblclick()
+  const panel = page.getByRole('region', { name: 'Edit what is selected' })
+  const prompt = panel.getByRole('textbox', { name: 'Prompt' })
+  await prompt.fill('Watch it.')
+  const changed = await daemon.call('PUT', '/api/agents/builtin/watch', { mcp_servers: ['logs'] })
+  expect(changed.status).toBe(200)
+  await page.reload()
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await node(page, 'agent:watch').dblclick()
+  await expect(prompt).toHaveValue('Watch it.')
+  await expect(panel.getByText('logs', { exact: true })).toBeVisible()
+  await panel.getByRole('button', { name: 'Change in the draft' }).click()
+  await page.getByRole('button', { name: 'Review and apply' }).click()
+  await page.getByRole('button', { name: 'Apply', exact: true }).click()
+  await expect(page.getByText('Applied', { exact: true })).toBeVisible()
+  expect(await daemon.ask('GET', '/api/agents/builtin/watch')).toMatchObject({
+    prompt: 'Watch it.',
+    mcp_servers: ['logs'],
+  })
 })
 
 test('a refused value is marked where it is, and made good where it was typed, for a new part, too', async ({

@@ -1,9 +1,20 @@
 /** A form's draft: as state, and kept 250 ms after a change until it is saved or discarded. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
-import { dropDraft, readDraft, writeDraft } from './drafts.ts'
+import { dropDraft, type KeptDraft, readDraft, writeDraft } from './drafts.ts'
 
 const AFTER_MS = 250
+
+/**
+ * Writes that are still to come, by place. A form that takes another's place at once is filled in before React takes the
+ * other away: it writes what is outstanding, and then finds it.
+ */
+const outstanding = new Map<string, () => void>()
+
+function findDraft<T>(place: string): KeptDraft<T> | null {
+  outstanding.get(place)?.()
+  return readDraft<T>(window.localStorage, place)
+}
 
 export interface DraftOf<T> {
   value: T
@@ -44,7 +55,7 @@ export function useDraft<T>({
 }): DraftOf<T> {
   const { pathname } = useLocation()
   const [place] = useState(() => `${pathname}#${form}${isGiven ? `#${JSON.stringify(start)}` : ''}`)
-  const [kept, setKept] = useState(() => readDraft<T>(window.localStorage, place))
+  const [kept, setKept] = useState(() => findDraft<T>(place))
   const [value, setValue] = useState<T>(() => (kept ? merged(start, kept.value) : start))
   /**
    * The newest value, rendered or not. A connector's form reports its defaults while it renders; React applies that update
@@ -68,7 +79,9 @@ export function useDraft<T>({
     if (waiting.current === null) return
     clearTimeout(waiting.current)
     waiting.current = null
-    const { value: now, base: of, plain: without } = latest.current
+    outstanding.delete(place)
+    const now = held.current
+    const { base: of, plain: without } = latest.current
     if (JSON.stringify(now) === first.current) dropDraft(window.localStorage, place)
     else writeDraft(window.localStorage, place, { base: of ?? null, at: Date.now(), value: without(now) })
   }, [place])
@@ -85,6 +98,7 @@ export function useDraft<T>({
   const forget = useCallback(() => {
     if (waiting.current !== null) clearTimeout(waiting.current)
     waiting.current = null
+    outstanding.delete(place)
     dropDraft(window.localStorage, place)
     setKept(null)
   }, [place])
@@ -105,8 +119,9 @@ export function useDraft<T>({
         put(typeof next === 'function' ? (next as (now: T) => T)(held.current) : next)
         if (waiting.current !== null) clearTimeout(waiting.current)
         waiting.current = setTimeout(write, AFTER_MS)
+        outstanding.set(place, write)
       },
-      [put, write],
+      [place, put, write],
     ),
     restored: kept?.at ?? null,
     version: base,

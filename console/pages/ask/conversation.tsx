@@ -28,20 +28,35 @@ export function Conversation({ asking, isAdmin }: Props) {
   }, [size, live?.question])
   return (
     <Stack gap="xl" className="ask-turns">
-      {turns.map((turn, i) => (
-        <Answered
-          key={turn.id}
-          turn={turn}
-          asking={asking}
-          isAdmin={isAdmin}
-          canRetry={i === turns.length - 1 && !live}
-        />
-      ))}
-      {live && (
-        <Turn question={live.question} view={live.view} asking={asking} isAdmin={isAdmin}>
-          {live.error && <Failed error={live.error} onRetry={asking.again} />}
-        </Turn>
-      )}
+      {/* A turn that is coming in and the same one as stored are one element, told by its id: a click on its card, what
+          is typed there and the focus outlive the end of the answer. */}
+      {turns
+        .map((turn, i) => (
+          <Turn
+            key={turn.id}
+            question={turn.question}
+            view={{ ...viewOf(turn.frames), turn: turn.id }}
+            asking={asking}
+            isAdmin={isAdmin}
+          >
+            <Ending turn={turn} asking={asking} canRetry={i === turns.length - 1 && !live} />
+          </Turn>
+        ))
+        .concat(
+          live ? (
+            <Turn
+              key={live.view.turn ?? 'live'}
+              question={live.question}
+              view={live.view}
+              asking={asking}
+              isAdmin={isAdmin}
+            >
+              {live.error && <Failed error={live.error} onRetry={asking.again} />}
+            </Turn>
+          ) : (
+            []
+          ),
+        )}
       <div role="status" className="ask-status">
         {isBusy && (
           <Group gap="xs">
@@ -66,17 +81,12 @@ function workWords(view: AskView | undefined): string {
 
 const taskOf = ({ step }: AskTurn): Task => step ?? 'ask'
 
-interface AnsweredProps extends Props {
-  turn: AskTurn
-  canRetry: boolean
-}
-
-function Answered({ turn, asking, isAdmin, canRetry }: AnsweredProps) {
+/** What stands under a turn that is stored: how it ended, and what can be done with it. */
+function Ending({ turn, asking, canRetry }: { turn: AskTurn; asking: Asking; canRetry: boolean }) {
   const { question, state, error } = turn
-  const view = viewOf(turn.frames)
   const again = () => asking.ask(question, taskOf(turn), turn.id)
   return (
-    <Turn question={question} view={{ ...view, turn: turn.id }} asking={asking} isAdmin={isAdmin}>
+    <>
       {state === 'failed' && (
         <Failed
           title="Couldn’t answer"
@@ -91,7 +101,7 @@ function Answered({ turn, asking, isAdmin, canRetry }: AnsweredProps) {
       )}
       {state !== 'running' && (
         <Group gap="xs">
-          <CopyIcon value={answerOf(view)} label="Copy the answer" />
+          <CopyIcon value={answerOf(viewOf(turn.frames))} label="Copy the answer" />
           {canRetry && state !== 'failed' && (
             <Button
               variant="subtle"
@@ -107,7 +117,7 @@ function Answered({ turn, asking, isAdmin, canRetry }: AnsweredProps) {
           </Text>
         </Group>
       )}
-    </Turn>
+    </>
   )
 }
 

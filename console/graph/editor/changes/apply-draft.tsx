@@ -1,5 +1,6 @@
 /** Applies a draft in one transaction, or discards it. */
 import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ChangeApplied } from '../../../../schemas/types.ts'
 import { ApiError } from '../../../client.ts'
@@ -22,6 +23,7 @@ interface Props {
 
 export function ApplyDraft({ editor, onApply, onApplied }: Props) {
   const { draft, preview, live } = editor
+  const queries = useQueryClient()
   const [why, setWhy] = useState('')
   const [asking, setAsking] = useState(false)
   const apply = useChange(
@@ -31,6 +33,8 @@ export function ApplyDraft({ editor, onApply, onApplied }: Props) {
         operations: operationsOf(draft!),
         ...(why.trim() ? { why: why.trim() } : {}),
       })
+      // Forms that are open go over from the draft to what is stored, not to what was stored before.
+      await queries.invalidateQueries({ queryKey: ['declared', 'spec'] })
       return { ...applied, places: placesOf(draft!) }
     },
     {

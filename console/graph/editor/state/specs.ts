@@ -56,6 +56,8 @@ const READ: Record<PartKind, (name: string) => Promise<object>> = {
 const specQuery = (part: PartRef) => ({
   queryKey: ['declared', 'spec', part.kind, part.name],
   queryFn: () => readSpec(part),
+  // Forms begin with it.
+  staleTime: 0,
 })
 
 /** A spec after the operations of a draft; null: it is not there. @param stored undefined: it is not stored */
@@ -92,12 +94,16 @@ export const useConnectors = (enabled: boolean): Connectors =>
 /** What a part would declare; `isPending` while it is read. */
 export function useSpec(part: PartRef, operations: readonly Operation[]) {
   const isMade = operations.some((operation) => operation.op === 'put' && nodeId(operation) === nodeId(part))
-  const { data, error, isPending } = useQuery({ ...specQuery(part), enabled: !isMade })
+  const { data, error, isPending, isFetching, isFetchedAfterMount } = useQuery({
+    ...specQuery(part),
+    enabled: !isMade,
+  })
   return {
     stored: isMade ? undefined : data,
     spec: isMade || data ? specAfter(data?.spec, part, operations) : null,
     error: isMade ? null : error,
-    isPending: !isMade && isPending,
+    // What was read before may be of the past: a form that begins with it would begin anew a moment later.
+    isPending: !isMade && (isPending || (isFetching && !isFetchedAfterMount)),
   }
 }
 

@@ -7,14 +7,15 @@ import type { Connector } from '../../../../schemas/types.ts'
 import { withoutSecrets } from '../../../lib/drafts.ts'
 import { useDraft } from '../../../lib/use-draft.ts'
 import type { PartKind } from '../../draft/ids.ts'
+import { patchBetween, patched } from '../../draft/patch.ts'
 import type { Fields } from '../../draft/values.ts'
 import type { Edited } from '../forms/schema-form.tsx'
 import { SPEC_SCHEMAS, useConnectors } from './specs.ts'
 
 interface Kept {
   name: string
-  /** The spec the form was filled in with, as text: of another one what is kept says nothing. */
-  base: string
+  /** What the form was filled in with, as the form has it: from it one sees which fields were changed. */
+  from: Fields
   /** As the form left it; null: its fields are as they were filled in. */
   spec: Fields | null
 }
@@ -25,14 +26,17 @@ interface Kept {
  */
 export function useTyped(form: string, kind: PartKind, spec: Fields) {
   const connectors = useConnectors(kind === 'source')
-  const base = JSON.stringify(spec)
-  const [start] = useState<Kept>({ name: '', base, spec: null })
+  const [start] = useState<Kept>({ name: '', from: spec, spec: null })
   const kept = useDraft<Kept>({
     form,
     start,
-    plain: (now) => ({ ...now, spec: now.spec && plainSpec(kind, now.spec, connectors) }),
+    plain: (now) => ({
+      ...now,
+      from: plainSpec(kind, now.from, connectors),
+      spec: now.spec && plainSpec(kind, now.spec, connectors),
+    }),
   })
-  const [found] = useState(() => (kept.value.base === base ? kept.value : start))
+  const [found] = useState(() => movedTo(spec, kept.value))
   const [typed, setTyped] = useState(found.spec)
   /** Its fields begin anew with each. */
   const [round, setRound] = useState(0)
@@ -48,12 +52,13 @@ export function useTyped(form: string, kind: PartKind, spec: Fields) {
     typed: typed ?? undefined,
     round,
     edited,
-    name: kept.value.base === base ? kept.value.name : '',
-    setName: (name: string) => kept.set((now) => ({ ...now, base, name })),
+    name: kept.value.name,
+    setName: (name: string) => kept.set((now) => ({ ...now, name })),
     onEdit: (next: Edited) => {
       setEdited(next)
       const isSame = JSON.stringify(next.after) === JSON.stringify(next.before)
-      if (isTouched.current) kept.set((now) => ({ ...now, base, spec: isSame ? null : next.after }))
+      if (isTouched.current)
+        kept.set((now) => ({ ...now, from: next.before, spec: isSame ? null : next.after }))
     },
     /** For the form around the fields: by these it knows that somebody is at it. */
     hands: { onInputCapture: touch, onPointerDownCapture: touch, onKeyDownCapture: touch },
@@ -69,6 +74,16 @@ export function useTyped(form: string, kind: PartKind, spec: Fields) {
     /** It is a step of the draft. */
     done: kept.done,
   }
+}
+
+/**
+ * What was typed on top of one spec, on top of another: somebody else changed the part meanwhile, or a draft was applied
+ * and its values are those that are stored now. Fields that nobody typed into are those of the new one.
+ */
+function movedTo(spec: Fields, kept: Kept): Kept {
+  const typed = kept.spec && patchBetween(kept.from, kept.spec)
+  const moved = typed && (patched(spec, typed) as Fields)
+  return { ...kept, spec: moved && patchBetween(spec, moved) && moved }
 }
 
 function plainSpec(kind: PartKind, spec: Fields, connectors: Readonly<Record<string, Connector>>): Fields {
