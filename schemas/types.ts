@@ -9234,6 +9234,10 @@ export interface PartMoved {
   project?: string | null
   /** Its version. */
   version?: number
+  /**
+   * What should be known although it is done, such as agents that still hand over to one that was switched off; absent: nothing.
+   */
+  warnings?: string[]
 }
 /** Answer of a write of a part. */
 export interface PartWritten {

@@ -73,10 +73,17 @@ export const verb =
       const answer = await client.call(call as Call<T, object>, asked as object)
       const found = fault?.(answer.read()) ?? null
       if (flags.json) printJson(io, answer.text)
-      else if (found === null) tell(io, answer.read(), { words, flags })
+      else if (found === null) {
+        tell(io, answer.read(), { words, flags })
+        for (const warning of warningsOf(answer.read())) io.err(`warning: ${escapeLine(warning)}\n`)
+      }
       if (found !== null) throw new CliError(flags.json ? '' : escapeLine(found))
     })
   }
+
+/** Of a write: what should be known although it is done. */
+const warningsOf = (answer: unknown): readonly string[] =>
+  (answer as { warnings?: readonly string[] } | null)?.warnings ?? []
 
 const isOption = (one: Option | readonly unknown[]): one is Option => !Array.isArray(one)
 

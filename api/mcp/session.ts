@@ -121,9 +121,9 @@ export class Session {
     this.waits.leave(request)
   }
 
-  /** Nothing is waited for any more: what would come is taken by nobody. */
-  endWaits(): void {
-    this.waits.endAll()
+  /** Nothing is waited for any more: what would come is taken by nobody. @param why told to those that wait */
+  endWaits(why?: DaemonError): void {
+    this.waits.endAll(why)
   }
 
   /** Resolves when what was asked so far is answered, and the answers are on their way; waits end. */

@@ -28,7 +28,8 @@ export class Waits {
     this.open.get(request)?.abort()
   }
 
-  endAll(): void {
-    this.ended.abort()
+  /** @param why what those that wait are told; absent: that nothing came */
+  endAll(why?: Error): void {
+    this.ended.abort(why)
   }
 }

@@ -6,6 +6,7 @@ import { api, keys } from '../client.ts'
 import { declared, dkeys } from '../declared-client.ts'
 import { notifications } from './notices.ts'
 import { sayDone } from './undo.tsx'
+import { warningsIn } from './use-change.ts'
 
 export type Move = 'pause' | 'resume'
 export type MovedKind = 'source' | 'trigger' | 'agent' | 'project'
@@ -33,9 +34,10 @@ export function useMoves(): (of: Moved, move: Move) => Promise<void> {
         const [word, back] =
           to === 'pause' ? (['paused', 'resume'] as const) : (['resumed', 'pause'] as const)
         try {
-          await MOVES[of.kind](of.id, to)
+          const warnings = warningsIn(await MOVES[of.kind](of.id, to))
           const id = `moved-${of.kind}-${of.id}`
-          sayDone(id, `${of.name} ${word}`, isUndo ? undefined : () => void go(back, true))
+          const said = [`${of.name} ${word}`, ...warnings].join('. ')
+          sayDone(id, said, isUndo ? undefined : () => void go(back, true))
         } catch (error) {
           notifications.show({
             color: 'red',

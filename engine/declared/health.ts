@@ -43,7 +43,7 @@ export function projectHealth(declared: Declared, word: string, hasProvider: boo
     ...runIssues(declared, id, doc),
     ...deliveryIssues(declared, id, doc),
     ...driftIssues(declared, doc),
-    ...wiringIssues(id, doc),
+    ...wiringIssues(declared, id, doc),
   ]
   const [first] = issues
   if (!first) return { state: 'working', message: wellOf(doc), issues }
@@ -224,28 +224,42 @@ function deliveryIssues({ store, clock }: Declared, id: string, doc: ProjectDoc)
   }))
 }
 
-function wiringIssues(id: string, doc: ProjectDoc): Issue[] {
+function wiringIssues({ kinds }: Declared, id: string, doc: ProjectDoc): Issue[] {
   const { wakes, handoffs } = wiringOf(doc)
-  const view = `/projects/${id}?tab=graph`
-  const idle = Object.keys(doc.uses.agent ?? {}).filter(
-    (agent) => !wakes.some((wake) => wake.agent === agent) && !handoffs.some((row) => row.to === agent),
+  const agents = Object.keys(doc.uses.agent ?? {}).sort()
+  const triggers = Object.keys(doc.uses.trigger ?? {}).sort()
+  const graph = `/projects/${id}?tab=graph`
+  const pageOf = (kind: 'trigger' | 'agent', name: string) =>
+    `/${nounOfKind(kind)}/${encodeURIComponent(name)}`
+  const warn = (message: string, fix: string, view: string): Issue => ({
+    severity: 'warning',
+    message,
+    fix,
+    view,
+  })
+  const wakesOf = (agent: string) => wakes.filter((wake) => wake.agent === agent)
+  const isHandedTo = (agent: string) => handoffs.some(({ to }) => to === agent)
+  const idle = agents.filter((agent) => wakesOf(agent).length === 0 && !isHandedTo(agent))
+  const off = agents.filter(
+    (agent) => wakesOf(agent).length > 0 && !wakesOf(agent).some(({ enabled }) => enabled),
   )
-  const unheard = Object.keys(doc.uses.trigger ?? {}).filter(
-    (trigger) => !wakes.some((wake) => wake.trigger === trigger),
-  )
+  const paused = triggers.filter((trigger) => kinds.trigger.find(trigger)?.doc.paused)
+  const unheard = triggers.filter((trigger) => !wakes.some((wake) => wake.trigger === trigger))
   return [
-    ...idle.sort().map((agent) => ({
-      severity: 'warning' as const,
-      message: `Nothing wakes agent ${agent}`,
-      fix: 'Wire a trigger to it, or a handoff from another agent',
-      view,
-    })),
-    ...unheard.sort().map((trigger) => ({
-      severity: 'warning' as const,
-      message: `Trigger ${trigger} wakes no agent`,
-      fix: 'Wire an agent to it',
-      view,
-    })),
+    ...paused.map((name) =>
+      warn(`Trigger ${name} is paused`, 'Resume it to fire again', pageOf('trigger', name)),
+    ),
+    ...off.map((name) =>
+      warn(
+        `Agent ${name} is off: ${isHandedTo(name) ? 'only handoffs wake it' : 'nothing wakes it'}`,
+        'Switch it on',
+        pageOf('agent', name),
+      ),
+    ),
+    ...idle.map((name) =>
+      warn(`Nothing wakes agent ${name}`, 'Wire a trigger to it, or a handoff from another agent', graph),
+    ),
+    ...unheard.map((name) => warn(`Trigger ${name} wakes no agent`, 'Wire an agent to it', graph)),
   ]
 }
 

@@ -2,6 +2,7 @@
  * Writes of agents, each one change-set. The trigger, the handoffs and the switch in a body are the
  * wiring of one project: the one the body names, else the one the agent was made in.
  */
+import { listWords } from '../../schemas/plain-words.ts'
 import type {
   AgentSpec,
   AgentUpdate,
@@ -32,10 +33,12 @@ import { githubName } from '../model/credentials.ts'
 import type { Edit } from '../model/documents.ts'
 import {
   ownerOf,
+  type ProjectDoc,
   projectOf,
   projectsOf,
   putProject,
   usersOf,
+  wiringOf,
   withHandoffsOf,
   withWake,
   withWakesOf,
@@ -157,10 +160,25 @@ export function switchAgent(
         'conflict',
         `no trigger wakes agent ${name}${projectWord ? ' in this project' : ''}; give it one first`,
       )
-    return projectWord ? chosen[0]! : null
+    return {
+      project: projectWord ? chosen[0]! : null,
+      warnings: enabled ? [] : chosen.flatMap((id) => stillHandedTo(projectOf(edit, id), name)),
+    }
   })
+  const { project, warnings } = result
   const version = declared.kinds.agent.find(name)!.changeSet
-  return { ok: true, state: 'active', enabled, project: result, version }
+  return {
+    ...{ ok: true, state: 'active', enabled, project, version },
+    ...(warnings.length ? { warnings } : {}),
+  }
+}
+
+/** A switch is of what wakes an agent: whoever hands over to it in a project goes on doing so. */
+function stillHandedTo(doc: ProjectDoc, name: string): string[] {
+  const givers = new Set(wiringOf(doc).handoffs.flatMap(({ agent, to }) => (to === name ? [agent] : [])))
+  if (givers.size === 0 || doc.paused) return []
+  const hand = `${listWords([...givers])} ${givers.size === 1 ? 'hands' : 'hand'} over to it`
+  return [`${name} still runs in ${doc.name} when ${hand}; delete the handoff to end that`]
 }
 
 function stageWiring(

@@ -10,11 +10,11 @@ import { ambiguous, foreignHost, foreignOrigin } from '../../host-rules.ts'
 import { hashOf } from '../access.ts'
 import { explain } from '../call-tool.ts'
 import { DaemonError } from '../daemon.ts'
-import type { Shared } from '../session.ts'
+import type { Session, Shared } from '../session.ts'
 import type { McpSettings } from '../settings.ts'
 import { WATCH_EVERY_MS } from '../watches.ts'
 import { Refusal, refuse, sendJson } from './refuse.ts'
-import { type HttpSession, Sessions } from './sessions.ts'
+import { Sessions } from './sessions.ts'
 import { SignIn } from './sign-in.ts'
 import { openSse, type SseSessions, takeSseMessage } from './sse.ts'
 import { Stateless } from './stateless.ts'
@@ -107,13 +107,13 @@ class Door {
     ])
   }
 
-  /** Ends what is idle, and the sessions of credentials that the daemon no longer knows. */
+  /** Ends what is idle, and what credentials have open that the daemon no longer knows. */
   async look(): Promise<void> {
     this.sessions.expire()
-    const byCredential = new Map<string, HttpSession<unknown>[]>()
-    for (const one of this.sessions.all())
-      if (one.streams > 0)
-        byCredential.set(one.session.credential, [...(byCredential.get(one.session.credential) ?? []), one])
+    const byCredential = new Map<string, Session[]>()
+    const open = this.sessions.all().filter(({ streams, session }) => streams > 0 || session.busy > 0)
+    for (const session of [...open.map(({ session }) => session), ...this.stateless.open])
+      byCredential.set(session.credential, [...(byCredential.get(session.credential) ?? []), session])
     const groups = [...byCredential.values()]
     const first = groups.length > LOOKS_AT_ONCE ? this.turn++ * LOOKS_AT_ONCE : 0
     const due = Array.from(
@@ -123,11 +123,11 @@ class Door {
     await Promise.all(due.map((group) => this.lookAt(group)))
   }
 
-  private async lookAt(group: readonly HttpSession<unknown>[]): Promise<void> {
-    const { token } = group[0]!.session
+  private async lookAt(group: readonly Session[]): Promise<void> {
+    const { token } = group[0]!
     try {
       const identity = await this.shared.access.identify(token)
-      for (const { session } of group) await session.tellTools(identity)
+      for (const session of group) await session.tellTools(identity)
     } catch (error) {
       if (error instanceof DaemonError) this.forget(token, error)
       else this.shared.log.debug({ err: error }, 'a client was not told of its tools')
@@ -190,11 +190,17 @@ class Door {
     }
   }
 
-  /** Ends the sessions of a credential that is no longer known. */
-  private forget(token: string | null, { status }: DaemonError): void {
-    if (status !== 401) return
+  /** Ends what a credential has open that is no longer known: who waits is told so first. */
+  private forget(token: string | null, why: DaemonError): void {
+    if (why.status !== 401) return
     const credential = hashOf(token)
-    this.sessions.endAll(({ session }) => session.credential === credential)
+    for (const session of this.stateless.open) if (session.credential === credential) session.endWaits(why)
+    for (const { id, session } of this.sessions.all()) {
+      if (session.credential !== credential) continue
+      session.endWaits(why)
+      if (session.busy === 0) this.sessions.end(id)
+      else void session.settled().then(() => this.sessions.end(id))
+    }
   }
 
   /** RFC 9728: where clients that cannot set headers sign in. */

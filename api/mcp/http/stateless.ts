@@ -66,6 +66,11 @@ export class Stateless {
     )
   }
 
+  /** Those of requests that are being answered. */
+  get open(): Iterable<Session> {
+    return this.answering
+  }
+
   /** No more is waited for. Resolves when what was asked is answered. */
   async settled(): Promise<void> {
     await Promise.all([...this.answering].map((session) => session.settled()))

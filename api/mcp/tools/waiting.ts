@@ -67,7 +67,10 @@ async function queueOf(
 type Fetched = NonNullable<FiringFetched['delivery']>
 type Firing = NonNullable<ToolWaitForFiringResult['firing']>
 
-/** @returns null: none came, or nobody waits any more. What nobody is told of is given back. */
+/**
+ * @returns null: none came, or nobody waits any more. What nobody is told of is given back.
+ * @throws DaemonError, also one that ended the wait: its credential is no longer known
+ */
 async function fetchFiring(
   sid: string,
   how: { timeout_seconds: number; lease_seconds: number },
@@ -81,6 +84,7 @@ async function fetchFiring(
     await daemon.ask(calls.releaseFiring, { sid, body: { delivery_id, lease } })
     return null
   } catch (error) {
+    if (gone.reason instanceof DaemonError) throw gone.reason
     if (error instanceof DaemonError && gone.aborted) return null
     throw error
   }

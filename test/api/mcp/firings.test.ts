@@ -50,14 +50,30 @@ async function lapse() {
 }
 
 /** A client without a session. */
-async function connectModern(): Promise<ModernClient> {
+async function connectModern(token?: string): Promise<ModernClient> {
   const client = new ModernClient(
     { name: 'modern', version: '1' },
     { versionNegotiation: { mode: { pin: '2026-07-28' } } },
   )
-  await client.connect(new StreamableHTTPClientTransport(new URL(mcp.url)))
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcp.url), { requestInit: { headers } }))
   onTestFinished(() => client.close())
   return client
+}
+
+/** Posts one message in a session, as a client does that keeps no stream of notifications. @returns the session, and what came */
+async function postLegacy(token: string, session: string | null, id: number, method: string, params: Fields) {
+  const answer = await fetch(mcp.url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${token}`,
+      ...(session === null ? {} : { 'mcp-session-id': session }),
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+  })
+  return { session: answer.headers.get('mcp-session-id'), text: await answer.text() }
 }
 
 type Firing = Fields & { delivery_id: string; lease: string }
@@ -81,6 +97,41 @@ const fetches = () => {
     ended: (n: number) => spied.mock.results[n]!.value as Promise<unknown>,
   }
 }
+
+describe('a wait whose key is revoked', () => {
+  const inSession = async (token: string): Promise<string> => {
+    const hello = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    }
+    const { session } = await postLegacy(token, null, 1, 'initialize', hello)
+    const asked = { name: 'wait_for_firing', arguments: WAIT }
+    return (await postLegacy(token, session, 2, 'tools/call', asked)).text
+  }
+  const withoutSession = async (token: string): Promise<string> => {
+    const client = await connectModern(token)
+    return JSON.stringify(await client.callTool({ name: 'wait_for_firing', arguments: WAIT }))
+  }
+
+  // Far less than the wait itself would last.
+  it.each([
+    ['in a session without a stream', inSession],
+    ['without a session', withoutSession],
+  ])('ends within a second, with the reason: %s', { timeout: 20_000 }, async (_case, waitWith) => {
+    await mcp.stop()
+    await svc.stop()
+    await begin(await startInstance({ secured: true }))
+    const { begun } = fetches()
+    const key = await svc.post<{ id: string; secret: string }>('/api/keys', { name: 'a', scopes: ['read'] })
+    const waiting = waitWith(key.secret)
+    await begun(1)
+    await svc.del(`/api/keys/${key.id}`)
+    mcp.pass(1_000)
+    expect(await waiting).toContain('does not know this credential')
+    await eventually(() => expect(mcp.sessions.size).toBe(0))
+  })
+})
 
 describe('a firing that is waited for', () => {
   it('comes with what is needed to look at it, and with progress until then', async () => {

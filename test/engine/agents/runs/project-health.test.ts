@@ -79,6 +79,24 @@ describe('the health of a project whose runs fail', () => {
   })
 })
 
+describe('the health of a project in which something is switched off', () => {
+  it('names a trigger that is paused and an agent that is off, and that handoffs alone wake it', async () => {
+    const { engine, told, agent, project } = await open()
+    await engine.moveTrigger('t', 'pause', BY)
+    expect(await told()).toContain('Trigger t is paused')
+    await engine.moveTrigger('t', 'resume', BY)
+    expect(await engine.switchAgent('first-look', false, undefined, BY)).not.toHaveProperty('warnings')
+    expect(await told()).toEqual(['Agent first-look is off: nothing wakes it'])
+    await agent({ name: 'second-look', handoffs: [{ verdict: 'bad', agent: 'first-look' }] })
+    expect(await told()).toContain('Agent first-look is off: only handoffs wake it')
+    const { name } = await engine.getProject(project)
+    expect((await engine.switchAgent('first-look', false, undefined, BY)).warnings).toEqual([
+      `first-look still runs in ${name} when second-look hands over to it; delete the handoff to end that`,
+    ])
+    expect(await engine.switchAgent('first-look', true, undefined, BY)).not.toHaveProperty('warnings')
+  })
+})
+
 describe('the health of the instance', () => {
   it('is degraded where agents are on and there is no provider, and where the last runs all failed', async () => {
     const { models, look, detail, engine, project } = await open()
