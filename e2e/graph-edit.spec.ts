@@ -143,6 +143,15 @@ test('what is typed stays where somebody else changes the part, and their fields
     prompt: 'Watch it.',
     mcp_servers: ['logs'],
   })
+  // Undone on another page: its way back is gone.
+  const { change_sets } = await daemon.ask<{ change_sets: { id: number }[] }>(
+    'GET',
+    '/api/change-sets?limit=1',
+  )
+  expect((await daemon.call('POST', `/api/change-sets/${change_sets[0]!.id}/undo`, {})).status).toBe(200)
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+  await expect(page.getByText('Applied, and undone since')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Undo the change' })).toHaveCount(0)
 })
 
 test('a refused value is marked where it is, and made good where it was typed, for a new part, too', async ({

@@ -1,7 +1,9 @@
 /** What was applied, with the way back. */
 import { Alert, Button, Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Check } from 'lucide-react'
-import { declared } from '../../../declared-client.ts'
+import { declared, dkeys } from '../../../declared-client.ts'
+import { canUndo } from '../../../lib/fields.ts'
 import { useChange } from '../../../lib/use-change.ts'
 import type { Applied } from './apply-draft.tsx'
 
@@ -14,12 +16,22 @@ export function AppliedNote({ applied: { change_set, plan }, onDone }: Props) {
   const undo = useChange(() => declared.undo(change_set!, false), {
     onDone: () => onDone('Change undone; both are in the history'),
   })
+  // It may be undone elsewhere: in the history, in another tab, by somebody else.
+  const { data: now } = useQuery({
+    queryKey: [...dkeys.all, 'change-set', change_set],
+    queryFn: () => declared.changeSet(change_set!),
+    enabled: change_set !== null,
+    staleTime: 0,
+  })
+  const isUndone = now !== undefined && now.undone_by !== null
   return (
     <Alert
       color="teal"
       role="status"
       icon={<Check size={18} aria-hidden />}
-      title={change_set === null ? 'Nothing had to change' : 'Applied'}
+      title={
+        change_set === null ? 'Nothing had to change' : isUndone ? 'Applied, and undone since' : 'Applied'
+      }
       withCloseButton
       closeButtonLabel="Dismiss"
       onClose={() => onDone('')}
@@ -28,7 +40,7 @@ export function AppliedNote({ applied: { change_set, plan }, onDone }: Props) {
         <Text size="sm">
           {plan.creates} created, {plan.updates} changed, {plan.deletes} deleted.
         </Text>
-        {change_set !== null && (
+        {change_set !== null && (now === undefined || canUndo(now)) && (
           <Button size="xs" variant="default" loading={undo.isPending} onClick={() => undo.mutate(undefined)}>
             Undo the change
           </Button>
