@@ -117,36 +117,103 @@ function rowsOf(buckets: Buckets): { low: number; high: number | null; count: nu
 
 /** Of an enum, by number or name (OTLP/JSON has both). */
 const DELTA = new Set<unknown>([1, 'AGGREGATION_TEMPORALITY_DELTA'])
+const CUMULATIVE = new Set<unknown>([2, 'AGGREGATION_TEMPORALITY_CUMULATIVE'])
 
 /** Whether the point says what was counted since the one before, and not since its process began. */
 export const isDelta = ({ aggregationTemporality }: Record<string, unknown>): boolean =>
   DELTA.has(aggregationTemporality)
 
-/** What was measured in the interval of a delta point of a histogram. */
+/** What was measured in a span of time. */
 export interface Measured {
   mean?: number
   p50?: number
   p95?: number
   p99?: number
+  /** How much was counted a second. */
+  rate?: number
+}
+
+/** Series of a measurer: those that were heard of longest ago go. */
+const SERIES_MAX = 10_000
+
+/** What a point has counted, and since when. */
+interface Counted {
+  /** Nanoseconds since 1970. */
+  at: bigint
+  count: number
+  sum: number
+  buckets: Buckets | null
 }
 
 /**
- * Mean and percentiles of one point. A cumulative point has none: it counts since its process began, and says nothing of
- * the time it was sent in.
- * @param point as it was received
- * @example measuredOf({ aggregationTemporality: 1, count: 2, sum: 30, explicitBounds: [10, 20], bucketCounts: [0, 2, 0] })
+ * Measures the points of histograms and of counters, which are monotonic sums: a delta point by itself, a cumulative one
+ * by what was counted since the point before it. The first point of a series has nothing before it, nor has the first one
+ * after a process began anew (Metrics Data Model: Resets and Gaps); neither is measured. A point that is given again is
+ * measured as before.
+ * @returns takes points as they were received, in the order of their series
+ * @example
+ * const measure = pointMeasurer()
+ * measure({ aggregationTemporality: 1, count: 2, sum: 30, explicitBounds: [10, 20], bucketCounts: [0, 2, 0] })
  *   // { mean: 15, p50: 15, p95: 19.5, p99: 19.9 }
  */
-export function measuredOf(point: Record<string, unknown>): Measured {
-  const count = Number(point.count)
-  if (!isDelta(point) || !(count > 0)) return {}
-  const sum = Number(point.sum ?? Number.NaN)
-  const buckets = bucketsOf(point)
-  const extremes = {
-    low: finiteOr(point.min, Number.NEGATIVE_INFINITY),
-    high: finiteOr(point.max, Number.POSITIVE_INFINITY),
+export function pointMeasurer(): (point: Record<string, unknown>) => Measured {
+  const known = new Map<string, Counted & { measured: Measured }>()
+  return (point) => {
+    const now = countedOf(point)
+    if (now === null) return {}
+    if (isDelta(point)) {
+      const extremes = {
+        low: finiteOr(point.min, Number.NEGATIVE_INFINITY),
+        high: finiteOr(point.max, Number.POSITIVE_INFINITY),
+      }
+      return measuredOf(now, now.at - nanosOf(point.startTimeUnixNano, now.at), extremes)
+    }
+    const series = seriesOf(point)
+    const before = known.get(series)
+    if (before && now.at <= before.at) return now.at === before.at ? before.measured : {}
+    const since = before && countedSince(now, before)
+    const measured = since ? measuredOf(since, now.at - before.at) : {}
+    known.delete(series)
+    known.set(series, { ...now, measured })
+    if (known.size > SERIES_MAX) known.delete(known.keys().next().value!)
+    return measured
   }
-  const measured: Measured = {}
+}
+
+/** Processes that no attribute tells apart began at different times. */
+const seriesOf = ({
+  metricName,
+  resourceAttributes,
+  scope,
+  attributes,
+  startTimeUnixNano,
+}: Record<string, unknown>) =>
+  JSON.stringify([metricName, resourceAttributes, scope, attributes, startTimeUnixNano])
+
+/** @returns null: the point counts nothing */
+function countedOf(point: Record<string, unknown>): Counted | null {
+  const isSum = point.metricType === 'sum'
+  if (isSum ? point.isMonotonic !== true : point.count === undefined) return null
+  // A summary counts, too, and has percentiles of its own.
+  if (!isSum && !isDelta(point) && !CUMULATIVE.has(point.aggregationTemporality)) return null
+  const count = Number(isSum ? (point.asDouble ?? point.asInt) : point.count)
+  if (!Number.isFinite(count)) return null
+  const sum = isSum ? Number.NaN : Number(point.sum ?? Number.NaN)
+  return { at: nanosOf(point.timeUnixNano, 0n), count, sum, buckets: isSum ? null : bucketsOf(point) }
+}
+
+/** @returns null: it was counted anew between the two */
+function countedSince(now: Counted, before: Counted): Counted | null {
+  if (now.count < before.count) return null
+  const buckets = now.buckets && before.buckets && combined(now.buckets, before.buckets, -1)
+  if (buckets && isBelow(buckets)) return null
+  return { at: now.at, count: now.count - before.count, sum: now.sum - before.sum, buckets }
+}
+
+/** @param nanos in which it was counted; none: its rate is not known */
+function measuredOf({ count, sum, buckets }: Counted, nanos: bigint, extremes?: Extremes): Measured {
+  const measured: Measured = nanos > 0n ? { rate: plain((count / Number(nanos)) * 1e9) } : {}
+  if (!(count > 0)) return measured
   if (Number.isFinite(sum)) measured.mean = plain(sum / count)
   if (buckets === null) return measured
   for (const [name, part] of [
@@ -167,3 +234,7 @@ function finiteOr(given: unknown, otherwise: number): number {
   const value = given === undefined || given === null ? Number.NaN : Number(given)
   return Number.isFinite(value) ? value : otherwise
 }
+
+/** Nanoseconds as OTLP has them, of which 0 stands for none. */
+const nanosOf = (given: unknown, otherwise: bigint): bigint =>
+  /^0*[1-9]\d{0,19}$/.test(String(given)) ? BigInt(String(given)) : otherwise

@@ -2,7 +2,7 @@
  * OpenTelemetry (SPEC.md, Ingest and reads: POST /v1/logs, /v1/traces, /v1/metrics): an event for each log
  * record, span and metric point. An item is a record as `ingest/otlp` takes exports apart.
  */
-import { type Measured, measuredOf } from '../../../schemas/distributions.ts'
+import { type Measured, pointMeasurer } from '../../../schemas/distributions.ts'
 import { ownField } from '../../../schemas/fields-of.ts'
 import type { OtlpConfig } from '../../../schemas/types.ts'
 import { fail } from '../../errors.ts'
@@ -51,11 +51,15 @@ export const otlp: PushConnector = {
     { name: 'value', help: 'Value of a metric point, of a histogram or summary its count; a number.' },
     {
       name: 'mean',
-      help: 'Mean of what a point of a histogram measured, where it is exported as delta; a number.',
+      help: 'Mean of what a histogram measured since the point before; a number.',
     },
     {
       name: 'p95',
-      help: 'Its 95th percentile; p50 and p99 likewise. Cumulative points have none: they count since the process began.',
+      help: 'Its 95th percentile; p50 and p99 likewise.',
+    },
+    {
+      name: 'rate',
+      help: 'What a counter or a histogram counted a second since the point before; a number.',
     },
     { name: 'scope.name', help: 'Library that recorded it.' },
   ],
@@ -83,9 +87,11 @@ const BUCKETS = [
     'positive',
     'negative',
   ],
-  ...['min', 'max'],
+  ...['min', 'max', 'isMonotonic', 'scope'],
 ]
-const MEASURED: ReadonlySet<string> = new Set(['mean', 'p50', 'p95', 'p99'] satisfies (keyof Measured)[])
+const MEASURED: ReadonlySet<string> = new Set([
+  ...(['mean', 'p50', 'p95', 'p99', 'rate'] satisfies (keyof Measured)[]),
+])
 
 const readsMeasured = ({ labels = [] }: OtlpConfig): boolean =>
   labels.some((label) => 'field' in label && MEASURED.has(label.field))
@@ -103,7 +109,8 @@ function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnect
     source,
   )
   const hasTrace = config.trace_id !== false
-  const hasMeasured = readsMeasured(config)
+  // Large bodies are prepared on a thread of their own: the point before is the one that came by the same thread.
+  const measure = readsMeasured(config) ? pointMeasurer() : null
   return (item: Item) => {
     const record = fieldsOf(item.value)
     checkRecord(record)
@@ -116,7 +123,7 @@ function compileOtlp(config: OtlpConfig, source: string): ReturnType<PushConnect
     if (isPoint) stamped[POINT_LABEL[0]] = POINT_LABEL[1]
     if (hasTrace) stampLinks(stamped, record)
     if (event.eventType === SPAN_TYPE && spanStatus(record) === 'ERROR') stamped[LEVEL_LABEL] ??= 'ERROR'
-    const measured = isPoint && hasMeasured ? measuredOf(record) : {}
+    const measured = isPoint && measure !== null ? measure(record) : {}
     const context = { ...record, text: event.text, ...event.context, ...measured }
     return [{ ...event, context, stamped, entityLabel: entity }]
   }

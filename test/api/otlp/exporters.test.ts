@@ -70,13 +70,12 @@ describe.each(ENCODINGS)('exporters of the OpenTelemetry SDK, %s', (encoding) =>
       raw: { metricType: 'exponentialHistogram', count: 2, sum: 1_000_001, zeroCount: 0 },
     })
   })
-  it('bring what a histogram measured to a trigger, where they are told to export deltas', async () => {
+  it('bring what a histogram measured to a trigger, since the export before or as deltas', async () => {
     const own = await openReceiver()
     onTestFinished(() => own.close())
-    const service = 'slow'
     const labels = [
       { name: 'service', field: 'resourceAttributes.service.name', primary: true },
-      ...['mean', 'p95'].map((name) => ({ name, field: name, type: 'number' })),
+      ...['mean', 'p95', 'rate'].map((name) => ({ name, field: name, type: 'number' })),
     ]
     await own.source('otlp', 'otlp', { labels })
     const filters = [
@@ -85,18 +84,23 @@ describe.each(ENCODINGS)('exporters of the OpenTelemetry SDK, %s', (encoding) =>
     ]
     const trigger = { name: 'slow', sources: ['otlp'], filters, condition: { event: 'any' } }
     expect(await own.call('POST', '/api/triggers', trigger)).toMatchObject({ name: 'slow' })
-    await exportMetrics({ ...own, encoding }, service)
-    await exportMetrics({ ...own, encoding }, service, true)
-    const rows = (await own.read({ service })).filter(({ event_type }) => event_type === 'took')
-    // Percentiles go by the bounds of the SDK's buckets, and end at what was measured most.
-    expect(rows.map(({ labels }) => [labels.mean, labels.p95])).toEqual([
-      [undefined, undefined],
-      [1005, 2000],
-    ])
+    const tookBy = async (service: string) => {
+      const query = { selector: { service }, window: '1d', points: 'all', order: 'asc' }
+      const { rows } = await own.call<{ rows: StoredRow[] }>('POST', '/read', query)
+      return rows.filter(({ event_type }) => event_type === 'took').map((row) => row.labels)
+    }
+    await exportMetrics({ ...own, encoding }, 'cumulative', false, [3000, 4000])
+    await exportMetrics({ ...own, encoding }, 'delta', true)
+    // Percentiles go by the bounds of the SDK's buckets; what was measured most is known of a delta alone.
+    const [first, second] = await tookBy('cumulative')
+    expect(first).not.toHaveProperty('mean')
+    expect([second!.mean, second!.p95]).toEqual([3500, 4875])
+    expect(Number(second!.rate)).toBeGreaterThan(0)
+    expect((await tookBy('delta')).map(({ mean, p95 }) => [mean, p95])).toEqual([[1005, 2000]])
     const { firings } = await own.call<{ firings: { entity: { value: string } }[] }>(
       'GET',
       '/api/firings?trigger=slow',
     )
-    expect(firings.map(({ entity }) => entity.value)).toEqual([service])
+    expect(firings.map(({ entity }) => entity.value)).toEqual(['delta', 'cumulative'])
   })
 })

@@ -82,8 +82,14 @@ export async function exportSpan(to: To, service: string): Promise<{ traceId: st
 /**
  * A counter, a gauge and two histograms, one of which is exponential.
  * @param isDelta exported as what was counted since the export before
+ * @param later what `took` records after a first export, and before a second one
  */
-export async function exportMetrics(to: To, service: string, isDelta = false): Promise<void> {
+export async function exportMetrics(
+  to: To,
+  service: string,
+  isDelta = false,
+  later: readonly number[] = [],
+): Promise<void> {
   const Exporter = choose(to.encoding, MetricsHttp, MetricsProto as never, MetricsGrpc as never)
   const reader = new PeriodicExportingMetricReader({
     exporter: new Exporter({
@@ -112,6 +118,7 @@ export async function exportMetrics(to: To, service: string, isDelta = false): P
   size.record(1)
   size.record(1_000_000)
   await provider.forceFlush()
+  for (const value of later) took.record(value)
   await provider.shutdown()
 }
 
