@@ -110,6 +110,22 @@ export function movesByHand(
   })
 }
 
+/**
+ * Parts that the catalog gives another name, and that people gave a third in the instance meanwhile: they get that of the
+ * catalog, and are not made a second time.
+ * @param base as it was applied last, with the old names. @param nowOf as of `movesByHand`
+ */
+export function movesOfBoth(
+  wanted: Catalog,
+  base: Catalog,
+  nowOf: (kind: ChangeKind, name: string) => string | null,
+): Omit<Move, 'index'>[] {
+  return movesOf(wanted.moved ?? []).moves.flatMap(({ kind, from: old, to }) => {
+    const from = namesOf(base, kind).has(old) ? nowOf(kind, old) : null
+    return from === null || from === to || namesOf(wanted, kind).has(from) ? [] : [{ kind, from, to }]
+  })
+}
+
 const namesOf = (catalog: Catalog, kind: ChangeKind): Set<string> =>
   new Set(
     ((catalog[SECTION_OF[kind]] ?? []) as readonly { name?: string }[]).flatMap(({ name }) => name ?? []),

@@ -13,7 +13,16 @@ import type {
 } from '../../../schemas/types.ts'
 import type { Review } from '../../documents/change-sets.ts'
 import { fail, SvcError } from '../../errors.ts'
-import { lineOf, type Move, movesBack, movesByHand, movesOf, onwards, withMoves } from '../../gitops/moved.ts'
+import {
+  lineOf,
+  type Move,
+  movesBack,
+  movesByHand,
+  movesOf,
+  movesOfBoth,
+  onwards,
+  withMoves,
+} from '../../gitops/moved.ts'
 import { NAME_KEY } from '../../gitops/render.ts'
 import { pathText } from '../../gitops/tree.ts'
 import { bounded, isCompact, type Sound, updateCatalog } from '../../gitops/update.ts'
@@ -153,7 +162,7 @@ export interface Named {
 /**
  * A catalog in which names that parts had before are theirs again. One that people gave in the instance goes with all
  * else that they changed: it stays in a merge, and for parts that keep what was changed by hand; else the part gets
- * back the name that the file has.
+ * back the name that the file has. A name that the file gives goes before one that people gave.
  */
 export function namedNow(
   declared: Declared,
@@ -173,9 +182,9 @@ export function namedNow(
   const base = isAnyAway ? appliedLast(remembered, files) : null
   if (!base) return { catalog, byHand: [] }
   const owned = ownedByOthers(remembered, files)
-  const all = movesByHand(catalog, base, nowOf).filter(
-    ({ kind, to }) => !owned.has(`${SECTION_OF[kind]}:${to}`),
-  )
+  const isOurs = (kind: ChangeKind, name: string) => !owned.has(`${SECTION_OF[kind]}:${name}`)
+  const all = movesByHand(catalog, base, nowOf).filter(({ kind, to }) => isOurs(kind, to))
+  const both = movesOfBoth(catalog, base, nowOf).filter(({ kind, from }) => isOurs(kind, from))
   const stays = ({ kind, from }: Omit<Move, 'index'>): boolean => {
     const entries = (catalog[SECTION_OF[kind]] ?? []) as { name?: string; sync?: SyncMode }[]
     const sync = entries.find(({ name }) => name === from)?.sync
@@ -185,6 +194,7 @@ export function namedNow(
   const back = [
     ...movesBack(catalog, base, made),
     ...all.filter((move) => !stays(move)).map(({ kind, from, to }) => lineOf({ kind, from: to, to: from })),
+    ...both.map(lineOf),
   ]
   if (byHand.length === 0 && back.length === 0) return { catalog, byHand }
   const moved = [...(catalog.moved ?? []), ...back]

@@ -223,6 +223,29 @@ describe('what people moved in the instance', () => {
     expect((await engine.catalogDrift()).unmanaged).toEqual([])
   })
 
+  it.each([{}, { merge: true }, { prune: true }, { merge: true, prune: true }])(
+    'gets the name that the file gives it meanwhile, and stays the one it is: %o',
+    async (how) => {
+      const engine = await open()
+      const url = await ingestKey(engine, 'orders')
+      await engine.renamePart('source', 'orders', 'wares', BY)
+      await engine.renamePart('trigger', 'failed', 'gone', BY)
+      expect(await plan(engine, { ...how, yaml: RENAMED })).toEqual([
+        ['update', 'wares', 'shop-orders'],
+        ['update', 'gone', 'order-failed'],
+      ])
+      expect(await engine.updateCatalogFile({ yaml: RENAMED, name: 'shop', merge: true })).toBe(RENAMED)
+      const done = await engine.importCatalog({ ...how, yaml: RENAMED, name: 'shop' }, BY)
+      expect(done.kept ?? []).toEqual([])
+      expect((await engine.listTriggers()).map(({ name, sources }) => [name, sources])).toEqual([
+        ['order-failed', ['shop-orders']],
+      ])
+      expect(await ingestKey(engine, 'shop-orders')).toBe(url)
+      expect(await engine.getAgent('first-look')).toMatchObject({ trigger: 'order-failed', enabled: true })
+      expect((await engine.catalogDrift()).drifted).toBe(false)
+    },
+  )
+
   it('is another part where it was deleted since, where the file has both names, and where nothing was applied', async () => {
     const engine = await open()
     await engine.renamePart('trigger', 'failed', 'gone', BY)
